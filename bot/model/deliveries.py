@@ -1,0 +1,75 @@
+"""The outbox: what must be said, where, and how far it got."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+
+from pydantic import SecretStr
+
+from bot.model.ids import ChannelId, DeliveryId, JobNumber, MessageTs, UserId
+from bot.model.message import Message
+
+
+class DeliveryKind(StrEnum):
+    """How a delivery reaches people."""
+
+    ROOT = "root"
+    """Posts the root message of a job's thread; the job learns its ts when it is settled."""
+    EDIT = "edit"
+    """Changes the root in place. Notifies nobody; the newest one replaces those still pending."""
+    REPLY = "reply"
+    """A reply in the job's thread."""
+    PRIVATE = "private"
+    """For one person: through the response URL while it lives, else as a direct message."""
+    REACTION = "reaction"
+    """An emoji on somebody's message: a nicety, given up on the first refusal."""
+
+
+class DeliveryState(StrEnum):
+    """``pending → sending → sent | dead``; *sending* with a lease that ran out is in doubt."""
+
+    PENDING = "pending"
+    SENDING = "sending"
+    SENT = "sent"
+    DEAD = "dead"
+
+
+@dataclass(frozen=True, slots=True)
+class NewDelivery:
+    """A delivery about to be written. ``key`` is unique: the same occasion is never told twice."""
+
+    key: str
+    kind: DeliveryKind
+    channel: ChannelId
+    job: JobNumber | None = None
+    user: UserId | None = None
+    message: Message | None = None
+    message_ts: MessageTs | None = None
+    reaction: str | None = None
+    response_url: SecretStr | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Delivery:
+    """One row of the outbox as a round gets it. ``root_ts`` is the job's, at the time of the claim.
+
+    ``in_doubt``: an earlier try may have been carried out, so it must be looked for first.
+    """
+
+    id: DeliveryId
+    key: str
+    kind: DeliveryKind
+    channel: ChannelId
+    created_at: datetime
+    attempts: int
+    job: JobNumber | None = None
+    root_ts: MessageTs | None = None
+    user: UserId | None = None
+    message: Message | None = None
+    message_ts: MessageTs | None = None
+    reaction: str | None = None
+    response_url: SecretStr | None = None
+    in_doubt: bool = False
+    plain: bool = False

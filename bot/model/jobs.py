@@ -1,0 +1,114 @@
+"""A tracked job: what we know of one piece of the agent's work, and the states people see."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from enum import StrEnum
+from typing import NamedTuple
+
+from bot.model.ids import ChannelId, JobNumber, MessageTs, ProjectId, ServiceJobId, UserId
+
+
+class ThreadRef(NamedTuple):
+    """A Slack thread: the channel and the root message's ts."""
+
+    channel: ChannelId
+    ts: MessageTs
+
+
+class JobState(StrEnum):
+    """Where a tracked job stands, in words that people, rows and logs share.
+
+    The diagram in README.md shows the ways from one to the next; it changes with this list.
+    """
+
+    WAITING = "waiting"
+    """Asked; the docs service has not been told yet."""
+    WORKING = "working"
+    """The service has accepted the prompt (or a follow-up) and has not said how it ended."""
+    PULL_REQUEST = "pull_request"
+    """Completed, with a pull request."""
+    NO_CHANGE = "no_change"
+    """Completed; no file changed."""
+    FAILED = "failed"
+    ARCHIVED = "archived"
+    GONE = "gone"
+    """The service does not know the job any more (404)."""
+    REFUSED = "refused"
+    """Never started: the service or Slack said no."""
+    IN_DOUBT = "in_doubt"
+    """The prompt was sent and the answer lost: it may or may not have started."""
+    WITHDRAWN = "withdrawn"
+    """Taken back by a person before it started, or forgotten while in doubt."""
+    UNWATCHED = "unwatched"
+    """Still running after seven days; we stopped looking."""
+
+    @property
+    def is_open(self) -> bool:
+        """Whether something more will be told without anybody asking."""
+        return self in (JobState.WAITING, JobState.WORKING)
+
+    @property
+    def takes_follow_ups(self) -> bool:
+        """Whether the service can be given a further instruction for it."""
+        return self in _FOLLOWABLE
+
+
+_FOLLOWABLE = frozenset(
+    {
+        JobState.WORKING,
+        JobState.PULL_REQUEST,
+        JobState.NO_CHANGE,
+        JobState.FAILED,
+        JobState.UNWATCHED,
+    }
+)
+
+
+@dataclass(frozen=True, slots=True)
+class TrackedJob:
+    """Our row about one job.
+
+    ``round`` counts the prompts the service has accepted (1 for the first); each round has one end
+    that is told once. ``ended_at`` and ``state`` are those of the current round.
+    """
+
+    number: JobNumber
+    project: ProjectId
+    channel: ChannelId
+    requester: UserId
+    text: str
+    asked_at: datetime
+    state: JobState = JobState.WAITING
+    root_ts: MessageTs | None = None
+    service_id: ServiceJobId | None = None
+    round: int = 0
+    round_requester: UserId | None = None
+    round_started_at: datetime | None = None
+    saw_active: bool = False
+    quiet: bool = False
+    pr_link: str | None = None
+    repository: str | None = None
+    ref: str | None = None
+    ended_at: datetime | None = None
+    told_running_at: datetime | None = None
+    problem: str | None = None
+    queue_until: datetime | None = None
+
+    @property
+    def thread(self) -> ThreadRef | None:
+        """The job's thread, once its root message stands."""
+        return ThreadRef(self.channel, self.root_ts) if self.root_ts else None
+
+    @property
+    def time_taken(self) -> timedelta | None:
+        """How long the current round took, when it has ended."""
+        if self.ended_at is None or self.round_started_at is None:
+            return None
+        return self.ended_at - self.round_started_at
+
+    @property
+    def told(self) -> UserId:
+        """Who is told the end of this round: who asked for it."""
+        return self.round_requester or self.requester

@@ -1,0 +1,50 @@
+"""A prompt: a text for the agent on its way to the docs service."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+
+from bot.model.ids import ChannelId, JobNumber, MessageTs, PromptId, UserId
+
+
+class PromptKind(StrEnum):
+    """What the service is asked to do with the text."""
+
+    START = "start"
+    FOLLOW_UP = "follow_up"
+
+
+class PromptState(StrEnum):
+    """``new → waiting → sending → sent | refused | in_doubt``, or ``withdrawn`` before it was sent."""
+
+    NEW = "new"
+    """Stored as Slack sent it; names are not looked up yet."""
+    WAITING = "waiting"
+    SENDING = "sending"
+    SENT = "sent"
+    REFUSED = "refused"
+    IN_DOUBT = "in_doubt"
+    WITHDRAWN = "withdrawn"
+
+
+@dataclass(frozen=True, slots=True)
+class Prompt:
+    """One text for the agent.
+
+    ``raw`` is as Slack sent it (entities, ids); ``text`` is what the agent gets, once names are known.
+    ``message_ts`` is the Slack message it came from, when it came from one.
+    """
+
+    id: PromptId
+    job: JobNumber
+    kind: PromptKind
+    asked_by: UserId
+    raw: str
+    asked_at: datetime
+    state: PromptState = PromptState.NEW
+    text: str | None = None
+    channel: ChannelId | None = None
+    message_ts: MessageTs | None = None
+    attempts: int = 0

@@ -1,0 +1,97 @@
+"""What the work needs from outside, as Protocols; and what can go wrong there, by what it means for us."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import datetime
+from typing import Protocol
+
+from pydantic import SecretStr
+
+from bot.model import ChannelId, DeliveryId, Message, MessageTs, ThreadRef, UserId
+
+Clock = Callable[[], datetime]
+"""Tells the time, aware and in UTC. Tests hold it."""
+
+
+class Messenger(Protocol):
+    """Slack as the work sees it. Every method may raise any of the errors below, and nothing else."""
+
+    async def post(
+        self, channel: ChannelId, message: Message, *, delivery: DeliveryId, thread: MessageTs | None
+    ) -> MessageTs:
+        """Post a message carrying the delivery's id; answers its ts. Never repeats by itself."""
+        ...
+
+    async def find_posted(
+        self, channel: ChannelId, *, delivery: DeliveryId, thread: MessageTs | None, since: datetime
+    ) -> MessageTs | None:
+        """The ts of the message that carries this delivery's id, or None when there is none."""
+        ...
+
+    async def edit(self, channel: ChannelId, ts: MessageTs, message: Message) -> None:
+        """Replace the words and blocks of our own message."""
+        ...
+
+    async def answer(self, response_url: SecretStr, message: Message) -> None:
+        """Say something to one person through the response URL of what they did (30 minutes, five times)."""
+        ...
+
+    async def whisper(
+        self, channel: ChannelId, user: UserId, thread: MessageTs | None, message: Message
+    ) -> None:
+        """Show a message to one person in a channel both are in; Slack does not promise that it arrives."""
+        ...
+
+    async def tell(self, user: UserId, message: Message, *, delivery: DeliveryId) -> None:
+        """Send a direct message."""
+        ...
+
+    async def react(self, channel: ChannelId, ts: MessageTs, name: str) -> None:
+        """Add an emoji to somebody's message; already there counts as done."""
+        ...
+
+    async def join(self, channel: ChannelId) -> None:
+        """Join a public channel."""
+        ...
+
+    async def user_name(self, user: UserId) -> str:
+        """The name people know somebody by."""
+        ...
+
+    async def channel_name(self, channel: ChannelId) -> str:
+        """A channel's name, without the sign before it."""
+        ...
+
+    async def permalink(self, thread: ThreadRef) -> str:
+        """The address of a message in Slack."""
+        ...
+
+
+class SlackError(Exception):
+    """Slack did not do what it was asked. Never carries a token, a response URL or a message's text."""
+
+
+class SlackRefused(SlackError):
+    """Slack said no, with a code of its own (https://docs.slack.dev/reference/methods)."""
+
+    def __init__(self, code: str, details: tuple[str, ...] = ()) -> None:
+        super().__init__(code)
+        self.code = code
+        self.details = details
+
+
+class SlackThrottled(SlackError):
+    """Too many requests; nothing was done."""
+
+    def __init__(self, retry_after_seconds: float) -> None:
+        super().__init__(f"retry after {retry_after_seconds:g} s")
+        self.retry_after_seconds = retry_after_seconds
+
+
+class SlackUnreachable(SlackError):
+    """The request certainly never arrived; it may be made again."""
+
+
+class SlackUnclear(SlackError):
+    """No clear answer: it may have been done."""
