@@ -1,0 +1,109 @@
+"""What a command is made of: its name and help, and what it does with what people type, press and fill in."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from pydantic import SecretStr
+
+from bot.model import ChannelId, Message, MessageTs, RequestKey, UserId
+from bot.work.desk import Desk
+
+
+@dataclass(frozen=True, slots=True)
+class Modal:
+    """A dialogue to open, as Slack's view object (https://docs.slack.dev/reference/views/modal-views)."""
+
+    view: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a person gets back at once: a private message, a dialogue, or nothing."""
+
+    message: Message | None = None
+    modal: Modal | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Invocation:
+    """A slash command as it was typed. ``text`` is Slack's wire form: entities and ids in it."""
+
+    key: RequestKey
+    command: str
+    text: str
+    channel: ChannelId
+    user: UserId
+    response_url: SecretStr | None
+
+
+@dataclass(frozen=True, slots=True)
+class Press:
+    """A pressed button. ``channel`` and ``message_ts`` are those of the message it stood in."""
+
+    key: RequestKey
+    action_id: str
+    value: str
+    channel: ChannelId
+    user: UserId
+    message_ts: MessageTs | None
+    response_url: SecretStr | None
+
+
+@dataclass(frozen=True, slots=True)
+class Submission:
+    """A filled-in dialogue. ``fields`` holds what stands in each input, by its action id; a text or None.
+
+    ``private`` is the text that the dialogue carried along (``private_metadata``).
+    """
+
+    key: RequestKey
+    callback_id: str
+    fields: Mapping[str, str | None]
+    private: str
+    user: UserId
+
+
+@dataclass(frozen=True, slots=True)
+class ShortcutUse:
+    """A message shortcut used on somebody's message (``text`` in Slack's wire form)."""
+
+    key: RequestKey
+    callback_id: str
+    channel: ChannelId
+    user: UserId
+    message_ts: MessageTs
+    thread_ts: MessageTs | None
+    text: str
+    response_url: SecretStr | None
+
+
+@dataclass(frozen=True, slots=True)
+class FormErrors:
+    """What is wrong with a dialogue, by action id; it stays open and shows this."""
+
+    errors: Mapping[str, str]
+
+
+Run = Callable[[Desk, Invocation], Awaitable[Answer]]
+PressRun = Callable[[Desk, Press], Awaitable[Answer]]
+SubmitRun = Callable[[Desk, Submission], Awaitable[FormErrors | None]]
+ShortcutRun = Callable[[Desk, ShortcutUse], Awaitable[Answer]]
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """One slash command with everything that belongs to it.
+
+    The listeners, the help and the test of ``manifest.yml`` are all derived from these.
+    """
+
+    name: str
+    usage_hint: str
+    summary: str
+    run: Run
+    buttons: Mapping[str, PressRun]
+    forms: Mapping[str, SubmitRun]
+    shortcuts: Mapping[str, ShortcutRun]

@@ -1,0 +1,45 @@
+"""Projects that are left alone for a while: the service was unwell, refused our key, or asked us to wait."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from sqlalchemy import delete, insert, select, update
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from bot.model import ProjectId
+from bot.registry.schema import holds
+
+
+@dataclass(frozen=True, slots=True)
+class HoldRows:
+    """The holds, seen through one connection."""
+
+    connection: AsyncConnection
+
+    async def attempts(self, project: ProjectId) -> int:
+        """How many times in a row the service has failed this project."""
+        row = await self.connection.execute(select(holds.c.attempts).where(holds.c.project == project))
+        return int(row.scalar_one_or_none() or 0)
+
+    async def put(self, project: ProjectId, until: datetime, attempts: int, reason: str) -> None:
+        """Leave the project alone until then."""
+        values = {"until": until, "attempts": attempts, "reason": reason}
+        changed = await self.connection.execute(
+            update(holds).where(holds.c.project == project).values(**values)
+        )
+        if changed.rowcount == 0:
+            await self.connection.execute(insert(holds).values(project=project, **values))
+
+    async def lift(self, project: ProjectId) -> bool:
+        """The service answered: go on. Answers whether there was a hold."""
+        gone = await self.connection.execute(delete(holds).where(holds.c.project == project))
+        return gone.rowcount > 0
+
+    async def reasons(self, now: datetime) -> dict[ProjectId, str]:
+        """The projects on hold, and why."""
+        rows = await self.connection.execute(
+            select(holds.c.project, holds.c.reason).where(holds.c.until > now)
+        )
+        return {ProjectId(row.project): row.reason for row in rows}

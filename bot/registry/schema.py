@@ -1,0 +1,158 @@
+"""The tables. What stands here is what a fresh database gets; ``migrations/`` brings older ones up to it."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+from sqlalchemy import (
+    JSON,
+    Boolean,
+    Column,
+    DateTime,
+    ForeignKey,
+    Index,
+    Integer,
+    MetaData,
+    String,
+    Table,
+    Text,
+    TypeDecorator,
+    text,
+)
+from sqlalchemy.engine import Dialect
+
+
+class UtcDateTime(TypeDecorator[datetime]):
+    """An aware time, kept in UTC. SQLite has no zones of its own, so they are taken off and put back."""
+
+    impl = DateTime(timezone=True)
+    cache_ok = True
+
+    def process_bind_param(self, value: datetime | None, dialect: Dialect) -> datetime | None:
+        """Refuse naive times; give SQLite plain UTC."""
+        if value is None:
+            return None
+        if value.tzinfo is None:
+            raise ValueError("a time without a zone cannot be stored")
+        value = value.astimezone(UTC)
+        return value.replace(tzinfo=None) if dialect.name == "sqlite" else value
+
+    def process_result_value(self, value: datetime | None, dialect: Dialect) -> datetime | None:  # noqa: ARG002
+        """Give every time its zone back."""
+        if value is None:
+            return None
+        return value.replace(tzinfo=UTC) if value.tzinfo is None else value.astimezone(UTC)
+
+
+metadata = MetaData(
+    naming_convention={
+        "ix": "ix_%(table_name)s_%(column_0_name)s",
+        "uq": "uq_%(table_name)s_%(column_0_name)s",
+        "fk": "fk_%(table_name)s_%(column_0_name)s",
+        "pk": "pk_%(table_name)s",
+    }
+)
+
+jobs = Table(
+    "jobs",
+    metadata,
+    Column("number", Integer, primary_key=True, autoincrement=True),
+    Column("project", String(200), nullable=False),
+    Column("channel", String(40), nullable=False),
+    Column("requester", String(40), nullable=False),
+    Column("text", Text, nullable=False),
+    Column("asked_at", UtcDateTime, nullable=False),
+    Column("state", String(20), nullable=False),
+    Column("root_ts", String(40)),
+    Column("service_id", String(400)),
+    Column("round", Integer, nullable=False, server_default=text("0")),
+    Column("round_requester", String(40)),
+    Column("round_started_at", UtcDateTime),
+    Column("saw_active", Boolean, nullable=False, server_default=text("false")),
+    Column("quiet", Boolean, nullable=False, server_default=text("false")),
+    Column("pr_link", Text),
+    Column("repository", Text),
+    Column("ref", Text),
+    Column("ended_at", UtcDateTime),
+    Column("told_running_at", UtcDateTime),
+    Column("problem", Text),
+    Column("queue_until", UtcDateTime),
+    Column("poll_at", UtcDateTime),
+    Column("misses", Integer, nullable=False, server_default=text("0")),
+    Column("claimed_by", String(80)),
+    Column("claimed_until", UtcDateTime),
+    Index("ix_jobs_thread", "channel", "root_ts", unique=True),
+    Index("ix_jobs_service_id", "service_id"),
+    Index("ix_jobs_poll_at", "poll_at"),
+)
+
+prompts = Table(
+    "prompts",
+    metadata,
+    Column("id", Integer, primary_key=True, autoincrement=True),
+    Column("key", String(400), nullable=False, unique=True),
+    Column("job", Integer, ForeignKey("jobs.number"), nullable=False),
+    Column("project", String(200), nullable=False),
+    Column("kind", String(20), nullable=False),
+    Column("state", String(20), nullable=False),
+    Column("asked_by", String(40), nullable=False),
+    Column("raw", Text, nullable=False),
+    Column("text", Text),
+    Column("asked_at", UtcDateTime, nullable=False),
+    Column("channel", String(40)),
+    Column("message_ts", String(40)),
+    Column("response_url", Text),
+    Column("due_at", UtcDateTime, nullable=False),
+    Column("sent_at", UtcDateTime),
+    Column("attempts", Integer, nullable=False, server_default=text("0")),
+    Column("claimed_by", String(80)),
+    Column("claimed_until", UtcDateTime),
+    Index("ix_prompts_state", "state", "due_at"),
+    Index("ix_prompts_job", "job"),
+    Index("ix_prompts_sent_at", "project", "sent_at"),
+)
+
+deliveries = Table(
+    "deliveries",
+    metadata,
+    Column("seq", Integer, primary_key=True, autoincrement=True),
+    Column("id", String(40), nullable=False, unique=True),
+    Column("key", String(400), nullable=False, unique=True),
+    Column("kind", String(20), nullable=False),
+    Column("state", String(20), nullable=False),
+    Column("job", Integer, ForeignKey("jobs.number")),
+    Column("channel", String(40), nullable=False),
+    Column("user", String(40)),
+    Column("message", JSON),
+    Column("message_ts", String(40)),
+    Column("reaction", String(80)),
+    Column("response_url", Text),
+    Column("plain", Boolean, nullable=False, server_default=text("false")),
+    Column("created_at", UtcDateTime, nullable=False),
+    Column("due_at", UtcDateTime, nullable=False),
+    Column("attempts", Integer, nullable=False, server_default=text("0")),
+    Column("claimed_by", String(80)),
+    Column("claimed_until", UtcDateTime),
+    Column("posted_ts", String(40)),
+    Column("error", Text),
+    Column("settled_at", UtcDateTime),
+    Index("ix_deliveries_state", "state", "due_at"),
+    Index("ix_deliveries_job", "job", "state"),
+    Index("ix_deliveries_channel", "channel", "state"),
+)
+
+paces = Table(
+    "paces",
+    metadata,
+    Column("channel", String(40), primary_key=True),
+    Column("free_at", UtcDateTime, nullable=False),
+)
+
+holds = Table(
+    "holds",
+    metadata,
+    Column("project", String(200), primary_key=True),
+    Column("until", UtcDateTime, nullable=False),
+    Column("attempts", Integer, nullable=False),
+    Column("reason", String(200), nullable=False),
+)

@@ -1,0 +1,94 @@
+"""The registry: what survives a restart, behind one door.
+
+Work is written in transactions. What belongs together (a job's new state and the delivery that tells
+it) is written in one, so that a crash leaves either both or neither. The rules of claiming stand in
+``claims.py``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+
+from sqlalchemy import text
+from sqlalchemy.exc import IntegrityError
+from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
+
+from bot.registry.database import open_engine, reading
+from bot.registry.deliveries import DeliveryRows
+from bot.registry.holds import HoldRows
+from bot.registry.jobs import JobRows
+from bot.registry.prompts import PromptRows
+
+
+class AlreadyStored(Exception):
+    """Two deliveries of one request arrived at the same moment; the other one has been stored."""
+
+
+@dataclass(frozen=True, slots=True)
+class Tables:
+    """The rows of every table, seen through one connection."""
+
+    connection: AsyncConnection
+
+    @property
+    def jobs(self) -> JobRows:
+        """Tracked jobs."""
+        return JobRows(self.connection)
+
+    @property
+    def prompts(self) -> PromptRows:
+        """What people asked."""
+        return PromptRows(self.connection)
+
+    @property
+    def deliveries(self) -> DeliveryRows:
+        """The outbox."""
+        return DeliveryRows(self.connection)
+
+    @property
+    def holds(self) -> HoldRows:
+        """Projects to be left alone for a while."""
+        return HoldRows(self.connection)
+
+
+class Registry:
+    """What survives a restart. One for each process; several processes may share a database."""
+
+    def __init__(self, engine: AsyncEngine) -> None:
+        self._engine = engine
+
+    @classmethod
+    def open(cls, url: str) -> Registry:
+        """A registry on the database at a SQLAlchemy URL; the schema must be there (``migrate``)."""
+        return cls(open_engine(url))
+
+    @asynccontextmanager
+    async def transaction(self) -> AsyncIterator[Tables]:
+        """Everything written inside is written together, or not at all.
+
+        Raises AlreadyStored when a unique key was taken by somebody else at the same moment.
+        Nothing slow may be awaited inside: on SQLite all other writers wait.
+        """
+        try:
+            async with self._engine.begin() as connection:
+                yield Tables(connection)
+        except IntegrityError as error:
+            # The driver's message quotes the row; it must not travel further.
+            raise AlreadyStored(type(error.orig).__name__) from None
+
+    @asynccontextmanager
+    async def look(self) -> AsyncIterator[Tables]:
+        """For reading only."""
+        async with reading(self._engine) as connection:
+            yield Tables(connection)
+
+    async def answers(self) -> None:
+        """Raise unless the database answers."""
+        async with reading(self._engine) as connection:
+            await connection.execute(text("SELECT 1"))
+
+    async def close(self) -> None:
+        """Let go of the database."""
+        await self._engine.dispose()
