@@ -1,0 +1,58 @@
+"""A typed client of the documentation agent's service: agent jobs and visitor analytics.
+
+It stands alone and imports nothing of the project around it::
+
+    async with DocsClient.open(base_url="https://api.example.com", api_key=SecretStr(key)) as docs:
+        job = await docs.create_job("my-project", "Add a quickstart for the Python SDK")
+        while (job := await docs.get_job("my-project", job.id)).is_running:
+            await asyncio.sleep(30)
+        print(job.status, job.pr_link)
+
+Everything that can go wrong is a `DocsApiError`; which one tells what a caller can do about it:
+
+=================== ================================================================================
+`InvalidArgument`   an argument is wrong; nothing was sent (also a `ValueError`)
+`Unavailable`       no usable answer; `sent` tells whether the request may have been carried out
+`RateLimited`       too many requests (429); `retry_after_seconds` when the service says how long
+`Rejected`          the service refuses the request as it is (400 and the like); `text` says why
+`Unauthorized`      the key is unknown or has expired (401)
+`Forbidden`         the key may not do this, or not from this address (403)
+`NotFound`          the service does not know the job (404)
+=================== ================================================================================
+
+Nothing is retried here, because the service has no idempotency keys: a prompt sent twice is two jobs.
+The key goes to the configured address only; neither it nor a prompt stands in an error, repr or log.
+"""
+
+from __future__ import annotations
+
+from bot.docs_api.client import DocsClient
+from bot.docs_api.errors import (
+    DocsApiError,
+    Forbidden,
+    InvalidArgument,
+    NotFound,
+    RateLimited,
+    Rejected,
+    Unauthorized,
+    Unavailable,
+)
+from bot.docs_api.models import Job, JobStatus, PageVisitors, Source, Visitors, VisitorsPage
+
+__all__ = [
+    "DocsApiError",
+    "DocsClient",
+    "Forbidden",
+    "InvalidArgument",
+    "Job",
+    "JobStatus",
+    "NotFound",
+    "PageVisitors",
+    "RateLimited",
+    "Rejected",
+    "Source",
+    "Unauthorized",
+    "Unavailable",
+    "Visitors",
+    "VisitorsPage",
+]

@@ -1,0 +1,283 @@
+"""The docs service over HTTP: httpx for the words, aiohttp underneath for the connections."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from datetime import UTC, date, datetime
+from http.cookiejar import CookieJar, DefaultCookiePolicy
+from types import TracebackType
+from typing import Self, TypeVar
+
+import aiohttp
+import httpx
+from httpx_aiohttp import AiohttpTransport
+from pydantic import BaseModel, SecretStr
+
+from bot.docs_api import _wire
+from bot.docs_api.errors import InvalidArgument, Unavailable
+from bot.docs_api.models import Job, VisitorsPage
+
+MAX_RESPONSE_BYTES = 5_000_000
+MAX_ROWS = 1_000_000
+"""Where `DocsClient.all_visitors` stops believing that there is more."""
+
+ModelT = TypeVar("ModelT", bound=BaseModel)
+
+
+def _utc_now() -> datetime:
+    return datetime.now(UTC)
+
+
+class DocsClient:
+    """The docs service; make one with `DocsClient.open` and close it, or use it as a context manager.
+
+    Safe to share between tasks. Calls raise the errors of `bot.docs_api.errors`; none is sent again by itself,
+    except that aiohttp repeats a GET once when a kept connection turns out to be closed.
+    """
+
+    def __init__(
+        self,
+        http: httpx.AsyncClient,
+        *,
+        base_url: str,
+        api_key: SecretStr,
+        max_response_bytes: int = MAX_RESPONSE_BYTES,
+        now: Callable[[], datetime] = _utc_now,
+    ) -> None:
+        self._http = http
+        self._base_url = _checked_address(_wire.checked_base_url(base_url), "base_url")
+        self._api_key = _wire.checked_key(api_key)
+        self._max_response_bytes = max_response_bytes
+        self._now = now
+
+    @classmethod
+    def open(
+        cls,
+        *,
+        base_url: str,
+        api_key: SecretStr,
+        connect_timeout_seconds: float = 5.0,
+        read_timeout_seconds: float = 30.0,
+        max_response_bytes: int = MAX_RESPONSE_BYTES,
+        transport: httpx.AsyncBaseTransport | None = None,
+        proxy: str | None = None,
+        now: Callable[[], datetime] = _utc_now,
+    ) -> Self:
+        """Make a client with connections of its own.
+
+        ``read_timeout_seconds`` bounds both a silence and, with the connect time on top, the whole call.
+        Proxies named in the environment are not used: give a ``proxy``'s address to go through one. A
+        ``transport`` replaces all of the connections, for tests.
+        Raises `InvalidArgument` for an address or key that cannot be used.
+        """
+        http = httpx.AsyncClient(
+            transport=transport or _aiohttp_transport(proxy),
+            timeout=httpx.Timeout(
+                read_timeout_seconds, connect=connect_timeout_seconds, pool=connect_timeout_seconds
+            ),
+            cookies=CookieJar(DefaultCookiePolicy(allowed_domains=[])),
+            trust_env=False,
+        )
+        return cls(http, base_url=base_url, api_key=api_key, max_response_bytes=max_response_bytes, now=now)
+
+    def __repr__(self) -> str:
+        return f"DocsClient(base_url={self._base_url!r})"
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        await self.aclose()
+
+    async def aclose(self) -> None:
+        """Close the connections; calls after this are a RuntimeError."""
+        await self._http.aclose()
+
+    async def create_job(self, project_id: str, prompt: str) -> Job:
+        """Start a job. After an `Unavailable` with ``sent`` it may or may not exist."""
+        return await self._send(_wire.create_job(self._base_url, project_id, prompt), Job)
+
+    async def get_job(self, project_id: str, job_id: str) -> Job:
+        """Look at a job; `NotFound` when the service does not know it."""
+        return await self._send(_wire.get_job(self._base_url, project_id, job_id), Job)
+
+    async def send_follow_up(self, project_id: str, job_id: str, prompt: str) -> Job:
+        """Give a job a further prompt. The returned job may still show the state before it."""
+        return await self._send(_wire.send_follow_up(self._base_url, project_id, job_id, prompt), Job)
+
+    async def visitors(
+        self,
+        project_id: str,
+        *,
+        date_from: date | None = None,
+        date_to: date | None = None,
+        limit: int = _wire.MAX_PAGE_SIZE,
+        offset: int = 0,
+    ) -> VisitorsPage:
+        """Fetch one page of unique visitors of the days from ``date_from`` up to, without, ``date_to``."""
+        call = _wire.visitors(self._base_url, project_id, date_from, date_to, limit, offset)
+        return await self._send(call, VisitorsPage)
+
+    def all_visitors(
+        self,
+        project_id: str,
+        *,
+        date_from: date | None = None,
+        date_to: date | None = None,
+        page_size: int = _wire.MAX_PAGE_SIZE,
+    ) -> AsyncIterator[VisitorsPage]:
+        """Fetch page after page, one call each, while the service has more.
+
+        A row told again (rows move while pages are read) is left out. Raises `Unavailable` when the service
+        says that there is more but shows nothing new, so that no caller turns in circles.
+        """
+        _wire.visitors(self._base_url, project_id, date_from, date_to, page_size, 0)
+        return self._pages(project_id, date_from, date_to, page_size)
+
+    async def _pages(
+        self, project_id: str, date_from: date | None, date_to: date | None, page_size: int
+    ) -> AsyncIterator[VisitorsPage]:
+        seen: set[str] = set()
+        for offset in range(0, MAX_ROWS, page_size):
+            page = await self.visitors(
+                project_id, date_from=date_from, date_to=date_to, limit=page_size, offset=offset
+            )
+            fresh = {row.path: row for row in page.visitors if row.path not in seen}
+            if page.has_more and not fresh:
+                what = "a page of rows it had told before" if page.visitors else "an empty page"
+                raise Unavailable(f"The service says there are more visitors after {what}", sent=True)
+            seen.update(fresh)
+            yield page.model_copy(update={"visitors": tuple(fresh.values())})
+            if not page.has_more:
+                return
+        raise Unavailable(f"The service says there are more than {MAX_ROWS} rows of visitors", sent=True)
+
+    async def _send(self, call: _wire.Call, model: type[ModelT]) -> ModelT:
+        secrets = (self._api_key.get_secret_value(), call.prompt)
+        try:
+            async with asyncio.timeout(_deadline_seconds(self._http.timeout)):
+                answer = await self._exchange(self._request(call))
+        except (httpx.HTTPError, httpx.StreamError, aiohttp.ClientError, OSError, UnicodeError) as error:
+            # The cause holds the request, and with it key and prompt: its words are enough.
+            raise _broken(error, secrets) from None
+        return _wire.decode(answer, model, secrets=secrets, now=self._now())
+
+    def _request(self, call: _wire.Call) -> httpx.Request:
+        # Built by itself, not by the client: no cookies, headers or parameters of a shared client.
+        headers = {
+            "Accept": "application/json",
+            "Accept-Encoding": "gzip",
+            "Authorization": f"Bearer {self._api_key.get_secret_value()}",
+            "User-Agent": "docs-bot",
+        }
+        if call.body:
+            headers["Content-Type"] = "application/json"
+        extensions = {"timeout": self._http.timeout.as_dict()}
+        url = _checked_address(call.url, "base_url with the ids")
+        return httpx.Request(call.method, url, headers=headers, content=call.body, extensions=extensions)
+
+    async def _exchange(self, request: httpx.Request) -> _wire.Answer:
+        response = await self._http.send(request, auth=None, follow_redirects=False, stream=True)
+        try:
+            body = await self._read(response)
+        finally:
+            await response.aclose()
+        return _wire.Answer(response.status_code, response.headers, body)
+
+    async def _read(self, response: httpx.Response) -> bytes:
+        encoding = response.headers.get("content-encoding", "")
+        raw = bytearray()
+        # The stream itself: httpx's own decoding has no limit on what a few bytes may unpack to.
+        async for chunk in _stream(response):
+            raw += chunk
+            if len(raw) > self._max_response_bytes:
+                raise self._unreadable(response, f"with more than {self._max_response_bytes} bytes")
+        try:
+            return _wire.inflate(bytes(raw), encoding, self._max_response_bytes)
+        except ValueError as problem:
+            raise self._unreadable(response, str(problem)) from None
+
+    @staticmethod
+    def _unreadable(response: httpx.Response, how: str) -> Unavailable:
+        return Unavailable(f"The service answered {how}", sent=True, status_code=response.status_code)
+
+
+def _stream(response: httpx.Response) -> httpx.AsyncByteStream:
+    if not isinstance(response.stream, httpx.AsyncByteStream):
+        raise httpx.StreamError("the transport answered with a stream that cannot be awaited")
+    return response.stream
+
+
+def _aiohttp_transport(proxy: str | None) -> httpx.AsyncBaseTransport:
+    limits = httpx.Limits(max_connections=50, keepalive_expiry=5.0)
+    return _CookielessTransport(limits=limits, proxy=_proxy(proxy) if proxy else None)
+
+
+def _proxy(address: str) -> httpx.Proxy:
+    try:
+        proxy = httpx.Proxy(address)
+    except (ValueError, httpx.InvalidURL):
+        raise InvalidArgument("proxy must be the address of an HTTP proxy") from None
+    if proxy.auth is None:
+        return proxy
+    # httpx-aiohttp hands user and password on by a parameter that aiohttp is giving up; a header stays.
+    return httpx.Proxy(proxy.url, headers={"Proxy-Authorization": aiohttp.encode_basic_auth(*proxy.auth)})
+
+
+def _checked_address(url: str, name: str) -> str:
+    try:
+        httpx.URL(url).host.encode("idna")
+    except (httpx.InvalidURL, UnicodeError):
+        raise InvalidArgument(f"{name} is not an address that can be called, or too long a one") from None
+    return url
+
+
+class _CookielessTransport(AiohttpTransport):
+    """aiohttp's sessions keep cookies unless told otherwise."""
+
+    def get_client(self) -> aiohttp.ClientSession:
+        connector = aiohttp.TCPConnector(
+            ssl=self.ssl_context,
+            limit=self.limits.max_connections or 0,
+            keepalive_timeout=self.limits.keepalive_expiry or 5.0,
+        )
+        return aiohttp.ClientSession(connector=connector, cookie_jar=aiohttp.DummyCookieJar())
+
+
+def _deadline_seconds(timeout: httpx.Timeout) -> float | None:
+    if timeout.read is None:
+        return None
+    return (timeout.connect or 0.0) + timeout.read
+
+
+def _broken(error: Exception, secrets: tuple[str, ...]) -> Unavailable:
+    # httpx-aiohttp calls every lost connection a ConnectTimeout, also one that broke after the request was
+    # sent; only aiohttp's own error underneath tells the two apart.
+    # https://github.com/karpetrosyan/httpx-aiohttp/blob/main/httpx_aiohttp/transport.py
+    root = error.__cause__ if isinstance(error.__cause__, aiohttp.ClientError) else error
+    if isinstance(root, _NEVER_CONNECTED):
+        how = "The service cannot be reached"
+    elif isinstance(root, httpx.TimeoutException | TimeoutError):
+        how = "The service did not answer in time"
+    else:
+        how = "The connection to the service broke"
+    text = _wire.cleaned(f"{how}: {type(root).__name__} {root}", secrets)
+    return Unavailable(text, sent=not isinstance(root, _NEVER_CONNECTED))
+
+
+_NEVER_CONNECTED = (
+    aiohttp.ClientConnectorError,
+    aiohttp.ClientHttpProxyError,
+    aiohttp.ConnectionTimeoutError,
+    aiohttp.InvalidURL,
+    httpx.ConnectError,
+    httpx.ConnectTimeout,
+    httpx.PoolTimeout,
+)
+"""The request certainly did not leave, because no connection to the service was made."""
