@@ -72,6 +72,9 @@ class TrackedJob:
 
     ``round`` counts the prompts the service has accepted (1 for the first); each round has one end
     that is told once. ``ended_at`` and ``state`` are those of the current round.
+    ``saw_active``: the service has said *active* in this round, so that a *completed* is this round's.
+    ``quiet_until``: a follow-up is in doubt; until then we look whether it was carried out after all.
+    ``queue_until``: when the prompt goes out, while it waits for the shared limit or for the service.
     """
 
     number: JobNumber
@@ -87,7 +90,7 @@ class TrackedJob:
     round_requester: UserId | None = None
     round_started_at: datetime | None = None
     saw_active: bool = False
-    quiet: bool = False
+    quiet_until: datetime | None = None
     pr_link: str | None = None
     repository: str | None = None
     ref: str | None = None

@@ -177,7 +177,8 @@ class DeliveryRows:
     async def next_due_at(self) -> datetime | None:
         """When the first pending delivery is due: in the past when some are late."""
         statement = select(func.min(deliveries.c.due_at)).where(deliveries.c.state == DeliveryState.PENDING)
-        return (await self.connection.execute(statement)).scalar_one_or_none()
+        due_at: datetime | None = (await self.connection.execute(statement)).scalar_one_or_none()
+        return due_at
 
     async def dead(self, limit: int) -> Sequence[tuple[JobNumber | None, str, str]]:
         """What could not be said, newest first: job, kind, reason."""

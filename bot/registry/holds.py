@@ -37,9 +37,7 @@ class HoldRows:
         gone = await self.connection.execute(delete(holds).where(holds.c.project == project))
         return gone.rowcount > 0
 
-    async def reasons(self, now: datetime) -> dict[ProjectId, str]:
-        """The projects on hold, and why."""
-        rows = await self.connection.execute(
-            select(holds.c.project, holds.c.reason).where(holds.c.until > now)
-        )
-        return {ProjectId(row.project): row.reason for row in rows}
+    async def all(self) -> dict[ProjectId, tuple[str, datetime]]:
+        """Every hold, those that have run out too: why, and until when."""
+        rows = await self.connection.execute(select(holds.c.project, holds.c.reason, holds.c.until))
+        return {ProjectId(row.project): (row.reason, row.until) for row in rows}

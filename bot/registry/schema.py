@@ -69,7 +69,7 @@ jobs = Table(
     Column("round_requester", String(40)),
     Column("round_started_at", UtcDateTime),
     Column("saw_active", Boolean, nullable=False, server_default=text("false")),
-    Column("quiet", Boolean, nullable=False, server_default=text("false")),
+    Column("quiet_until", UtcDateTime),
     Column("pr_link", Text),
     Column("repository", Text),
     Column("ref", Text),

@@ -27,4 +27,5 @@ class Desk:
     wake: Callable[[], None]
     project: ProjectId
     bot_user: UserId
+    bot_name: str = "docs-agent"
     follow_ups: FollowUps = FollowUps.REPLIES

@@ -37,14 +37,12 @@ class Messenger(Protocol):
         """Say something to one person through the response URL of what they did (30 minutes, five times)."""
         ...
 
-    async def whisper(
-        self, channel: ChannelId, user: UserId, thread: MessageTs | None, message: Message
-    ) -> None:
-        """Show a message to one person in a channel both are in; Slack does not promise that it arrives."""
-        ...
-
     async def tell(self, user: UserId, message: Message, *, delivery: DeliveryId) -> None:
         """Send a direct message."""
+        ...
+
+    async def find_told(self, user: UserId, *, delivery: DeliveryId, since: datetime) -> bool:
+        """Whether a direct message with this delivery's id has been sent."""
         ...
 
     async def react(self, channel: ChannelId, ts: MessageTs, name: str) -> None:

@@ -1,0 +1,200 @@
+"""The round that says what is in the outbox: in order, at Slack's pace, looking before it says anything again."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import assert_never
+
+import structlog
+
+from bot.model import Delivery, DeliveryKind, DeliveryState, Message, MessageTs, back_off_seconds
+from bot.registry import LeaseLost
+from bot.work.ports import SlackError, SlackRefused, SlackThrottled, SlackUnclear, SlackUnreachable
+from bot.work.undelivered import give_up
+from bot.work.workshop import Workshop
+
+log = structlog.get_logger(__name__)
+_AT_ONCE = 40
+_MOST_TRIES = 12
+
+_BLOCKS_REFUSED = frozenset(
+    {
+        "invalid_blocks",
+        "invalid_blocks_format",
+        "msg_blocks_too_long",
+        "msg_blocks_too_many",
+        "block_mismatch",
+    }
+)
+_JOINABLE = frozenset({"not_in_channel"})
+_PASSING = frozenset(
+    {"internal_error", "fatal_error", "service_unavailable", "request_timeout", "team_added_to_org"}
+)
+"""Slack's own troubles; every other refusal would only be repeated."""
+
+
+async def deliver_round(shop: Workshop) -> int:
+    """Carry out the deliveries that are due."""
+    async with shop.registry.transaction() as tables:
+        due = await tables.deliveries.claim(shop.claimer(), _AT_ONCE, shop.patience.channel_pace_seconds)
+    await asyncio.gather(*(_deliver(shop, delivery) for delivery in due))
+    return len(due)
+
+
+async def _deliver(shop: Workshop, delivery: Delivery) -> None:
+    try:
+        try:
+            ts = await _carry_out(shop, delivery)
+        except SlackError as error:
+            await _settle_error(shop, delivery, error)
+        else:
+            await _settle_sent(shop, delivery, ts)
+    except LeaseLost:
+        log.warning("delivery_taken_over", delivery=delivery.id)
+        return
+    if delivery.kind in (DeliveryKind.ROOT, DeliveryKind.REPLY):
+        shop.wake()
+
+
+async def _carry_out(shop: Workshop, delivery: Delivery) -> MessageTs | None:
+    """Do it, unless it turns out to have been done."""
+    match delivery.kind:
+        case DeliveryKind.ROOT | DeliveryKind.REPLY:
+            return await _post(shop, delivery)
+        case DeliveryKind.EDIT:
+            await _edit(shop, delivery)
+        case DeliveryKind.PRIVATE:
+            await _tell(shop, delivery)
+        case DeliveryKind.REACTION:
+            await shop.messenger.react(
+                delivery.channel, delivery.message_ts or MessageTs(""), delivery.reaction or "eyes"
+            )
+        case _:
+            assert_never(delivery.kind)
+    return None
+
+
+async def _post(shop: Workshop, delivery: Delivery) -> MessageTs:
+    message, thread = said(delivery), None
+    if delivery.kind is DeliveryKind.REPLY:
+        if delivery.root_ts is None:
+            raise SlackRefused("thread_not_found")
+        thread = delivery.root_ts
+    if delivery.in_doubt:
+        found = await shop.messenger.find_posted(
+            delivery.channel, delivery=delivery.id, thread=thread, since=delivery.created_at
+        )
+        if found is not None:
+            log.info("delivery_found", delivery=delivery.id)
+            return found
+    try:
+        return await shop.messenger.post(delivery.channel, message, delivery=delivery.id, thread=thread)
+    except SlackRefused as refusal:
+        if refusal.code not in _JOINABLE:
+            raise
+        # Replies reach us only where we are a member, so the public channel is joined on the way.
+        # When that is refused too, the first refusal is the one that explains.
+        try:
+            await shop.messenger.join(delivery.channel)
+        except SlackRefused as second:
+            log.warning("join_refused", channel=delivery.channel, reason=second.code)
+            raise refusal from None
+        return await shop.messenger.post(delivery.channel, message, delivery=delivery.id, thread=thread)
+
+
+def said(delivery: Delivery) -> Message:
+    """The words of a delivery; the plain form when Slack has refused the other."""
+    message = delivery.message
+    if message is None:
+        raise ValueError(f"delivery {delivery.id} has nothing to say")
+    return Message(message.text, message.plain_blocks) if delivery.plain else message
+
+
+async def _edit(shop: Workshop, delivery: Delivery) -> None:
+    if delivery.root_ts is None:
+        raise SlackRefused("message_not_found")
+    await shop.messenger.edit(delivery.channel, delivery.root_ts, said(delivery))
+
+
+async def _tell(shop: Workshop, delivery: Delivery) -> None:
+    """Privately: where the person asked, while Slack lets us; else as a direct message."""
+    if delivery.response_url is not None:
+        try:
+            await shop.messenger.answer(delivery.response_url, said(delivery))
+        except SlackRefused as refusal:
+            log.info("response_url_refused", delivery=delivery.id, reason=refusal.code)
+        else:
+            return
+    if delivery.user is None:
+        raise SlackRefused("user_not_found")
+    if delivery.in_doubt and await shop.messenger.find_told(
+        delivery.user, delivery=delivery.id, since=delivery.created_at
+    ):
+        return
+    await shop.messenger.tell(delivery.user, said(delivery), delivery=delivery.id)
+
+
+async def _settle_sent(shop: Workshop, delivery: Delivery, ts: MessageTs | None) -> None:
+    async with shop.registry.transaction() as tables:
+        await tables.deliveries.settle(
+            delivery.id, owner=shop.owner, now=shop.clock(), state=DeliveryState.SENT, posted_ts=ts
+        )
+        if delivery.kind is DeliveryKind.ROOT and delivery.job is not None:
+            await tables.jobs.change(delivery.job, root_ts=ts)
+    shop.count("deliveries", "sent")
+
+
+async def _settle_error(shop: Workshop, delivery: Delivery, error: SlackError) -> None:
+    """By what the error means: later, look first, plainer, or never."""
+    shop.count("deliveries", type(error).__name__.removeprefix("Slack").lower())
+    match error:
+        case SlackThrottled():
+            await _again(shop, delivery, error.retry_after_seconds, slow_channel=True)
+        case SlackUnreachable():
+            await _again(shop, delivery, back_off_seconds(delivery.attempts, shop.chance()))
+        case SlackUnclear():
+            await _in_doubt(shop, delivery)
+        case SlackRefused(code=code) if code in _BLOCKS_REFUSED and not delivery.plain:
+            log.error("blocks_refused", delivery=delivery.id, reason=code, details=error.details)
+            await _again(shop, delivery, 0.0, plain=True)
+        case SlackRefused(code=code) if code in _PASSING and delivery.attempts < _MOST_TRIES:
+            await _again(shop, delivery, back_off_seconds(delivery.attempts, shop.chance()))
+        case SlackRefused(code=code):
+            await give_up(shop, delivery, code)
+        case _:
+            await give_up(shop, delivery, "unknown")
+
+
+async def _again(
+    shop: Workshop, delivery: Delivery, seconds: float, *, slow_channel: bool = False, plain: bool = False
+) -> None:
+    """Surely not done. A nicety is not worth a second try."""
+    if delivery.kind is DeliveryKind.REACTION and not slow_channel:
+        await give_up(shop, delivery, "unreachable")
+        return
+    due_at = shop.after(seconds)
+    async with shop.registry.transaction() as tables:
+        await tables.deliveries.settle(
+            delivery.id,
+            owner=shop.owner,
+            now=shop.clock(),
+            state=DeliveryState.PENDING,
+            due_at=due_at,
+            plain=delivery.plain or plain,
+        )
+        if slow_channel:
+            await tables.deliveries.slow_down(delivery.channel, due_at)
+
+
+async def _in_doubt(shop: Workshop, delivery: Delivery) -> None:
+    """Perhaps done: the row stays *sending* with a short lease, and is looked for when it runs out."""
+    wait_seconds = shop.patience.doubt_seconds * min(2.0 ** (delivery.attempts - 1), 60.0)
+    async with shop.registry.transaction() as tables:
+        await tables.deliveries.settle(
+            delivery.id,
+            owner=shop.owner,
+            now=shop.clock(),
+            state=DeliveryState.SENDING,
+            claimed_until=shop.after(wait_seconds),
+        )
+    log.warning("delivery_in_doubt", delivery=delivery.id, attempts=delivery.attempts)

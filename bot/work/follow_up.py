@@ -1,0 +1,76 @@
+"""Taking in a follow-up: a further instruction for a job that exists."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from pydantic import SecretStr
+
+from bot.model import ChannelId, JobNumber, JobState, MessageTs, PromptKind, RequestKey, TrackedJob, UserId
+from bot.registry import AlreadyStored, Tables
+from bot.work.ask import storable
+from bot.work.desk import Desk
+
+
+@dataclass(frozen=True, slots=True)
+class FollowUpRequest:
+    """Somebody steers a job. ``message_ts`` is set when it was said in the job's thread."""
+
+    key: RequestKey
+    job: JobNumber
+    channel: ChannelId
+    asked_by: UserId
+    raw: str
+    message_ts: MessageTs | None = None
+    response_url: SecretStr | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class FollowedUp:
+    """What came of it: ``accepted`` false means the job takes no follow-ups in its state."""
+
+    job: TrackedJob
+    accepted: bool
+    repeated: bool = False
+
+
+def takes_follow_ups(job: TrackedJob) -> bool:
+    """Whether an instruction for this job makes sense: it runs, has ended well, or is about to start."""
+    return job.state.takes_follow_ups or job.state is JobState.WAITING
+
+
+async def follow_up(desk: Desk, request: FollowUpRequest) -> FollowedUp | None:
+    """Store a follow-up; None when there is no such job. The same key again stores nothing."""
+    try:
+        async with desk.registry.transaction() as tables:
+            result = await _store(desk, tables, request)
+    except AlreadyStored:
+        async with desk.registry.look() as tables:
+            job = await tables.jobs.get(request.job)
+        return FollowedUp(job, accepted=True, repeated=True) if job else None
+    if result and result.accepted and not result.repeated:
+        desk.wake()
+    return result
+
+
+async def _store(desk: Desk, tables: Tables, request: FollowUpRequest) -> FollowedUp | None:
+    job = await tables.jobs.get(request.job)
+    if job is None:
+        return None
+    if await tables.prompts.job_of(request.key) is not None:
+        return FollowedUp(job, accepted=True, repeated=True)
+    if not takes_follow_ups(job):
+        return FollowedUp(job, accepted=False)
+    await tables.prompts.add(
+        key=request.key,
+        job=job.number,
+        project=job.project,
+        kind=PromptKind.FOLLOW_UP,
+        asked_by=request.asked_by,
+        raw=storable(request.raw),
+        asked_at=desk.clock(),
+        channel=request.channel,
+        message_ts=request.message_ts,
+        response_url=request.response_url,
+    )
+    return FollowedUp(job, accepted=True)

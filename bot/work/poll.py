@@ -1,0 +1,205 @@
+"""The round that looks at running jobs, and writes each end together with the words that tell it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+import structlog
+
+from bot.docs_api import DocsApiError, Forbidden, Job, NotFound, RateLimited, Unauthorized
+from bot.messages import jobs as say
+from bot.model import JobNumber, JobState, TrackedJob, back_off_seconds
+from bot.registry import LeaseLost, Tables
+from bot.work.tell import redraw_root, reply
+from bot.work.verdict import Verdict, read
+from bot.work.workshop import Workshop
+
+log = structlog.get_logger(__name__)
+_AT_ONCE = 50
+_HOURLY_SECONDS = 3600.0
+_MISSES_MEAN_GONE = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """One look at one job: what the service said, or how it failed."""
+
+    job: TrackedJob
+    misses: int
+    answer: Job | DocsApiError
+
+
+async def poll_round(shop: Workshop) -> int:
+    """Look at every job that is due; what has nothing new is put back in one go."""
+    async with shop.registry.transaction() as tables:
+        due = await tables.jobs.claim_due(shop.claimer(), _AT_ONCE)
+    looks = await asyncio.gather(*(_look(shop, job, misses) for job, misses in due))
+    await _lift_holds(shop, looks)
+    unchanged: list[tuple[JobNumber, datetime]] = []
+    for look in looks:
+        if _is_unchanged(shop, look):
+            unchanged.append((look.job.number, _next_look(shop, look.job)))
+        else:
+            await _settle(shop, look)
+    if unchanged:
+        async with shop.registry.transaction() as tables:
+            await tables.jobs.reschedule(unchanged, shop.owner)
+    return len(due)
+
+
+async def _look(shop: Workshop, job: TrackedJob, misses: int) -> Look:
+    if job.service_id is None:
+        raise LookupError(f"job {job.number} is polled but has not started")
+    try:
+        answer: Job | DocsApiError = await shop.docs.get_job(job.project, job.service_id)
+    except DocsApiError as error:
+        answer = error
+    shop.count("polls", "failed" if isinstance(answer, DocsApiError) else "answered")
+    return Look(job, misses, answer)
+
+
+def _is_unchanged(shop: Workshop, look: Look) -> bool:
+    """Still running, nothing to say: by far the most looks."""
+    if isinstance(look.answer, DocsApiError) or look.job.quiet_until or look.misses:
+        return False
+    return look.answer.is_running and not _runs_long(shop, look.job)
+
+
+def _runs_long(shop: Workshop, job: TrackedJob) -> bool:
+    limit = shop.patience.unwatched_seconds if job.told_running_at else shop.patience.running_seconds
+    return _age_seconds(shop, job) >= limit
+
+
+def _age_seconds(shop: Workshop, job: TrackedJob) -> float:
+    return (shop.clock() - (job.round_started_at or job.asked_at)).total_seconds()
+
+
+def _next_look(shop: Workshop, job: TrackedJob) -> datetime:
+    if job.told_running_at:
+        return shop.after(max(_HOURLY_SECONDS, shop.pace.max_seconds))
+    return shop.after(shop.pace.wait_seconds(_age_seconds(shop, job), shop.chance()))
+
+
+async def _settle(shop: Workshop, look: Look) -> None:
+    try:
+        async with shop.registry.transaction() as tables:
+            if isinstance(look.answer, DocsApiError):
+                await _settle_error(shop, tables, look, look.answer)
+            else:
+                await _settle_answer(shop, tables, look.job, look.answer)
+    except LeaseLost:
+        # A follow-up began a new round meanwhile, or another process took over.
+        log.info("poll_taken_over", job=look.job.number)
+        return
+    shop.wake()
+
+
+async def _put_back(shop: Workshop, tables: Tables, job: TrackedJob, **values: object) -> None:
+    await tables.jobs.change(
+        job.number,
+        owner=shop.owner,
+        **{
+            "poll_at": _next_look(shop, job),
+            "misses": 0,
+            "claimed_by": None,
+            "claimed_until": None,
+            **values,
+        },
+    )
+
+
+async def _settle_answer(shop: Workshop, tables: Tables, job: TrackedJob, answer: Job) -> None:
+    verdict = read(job, answer, shop.clock(), shop.patience.stale_seconds)
+    match verdict:
+        case Verdict.RUNNING if job.quiet_until:
+            await _doubt_resolved(shop, tables, job)
+        case Verdict.RUNNING if _runs_long(shop, job):
+            await _runs_on(shop, tables, job)
+        case Verdict.RUNNING:
+            await _put_back(shop, tables, job, saw_active=True)
+        case Verdict.STALE:
+            await _put_back(shop, tables, job)
+        case Verdict.NOT_CARRIED_OUT:
+            await _put_back(shop, tables, job, poll_at=None, quiet_until=None)
+        case _:
+            await _end(shop, tables, job, JobState(verdict.value), answer)
+
+
+async def _doubt_resolved(shop: Workshop, tables: Tables, job: TrackedJob) -> None:
+    """A follow-up in doubt was carried out after all: its round has begun."""
+    now = shop.clock()
+    await _put_back(
+        shop,
+        tables,
+        job,
+        state=JobState.WORKING,
+        round=job.round + 1,
+        round_started_at=now,
+        saw_active=True,
+        ended_at=None,
+        quiet_until=None,
+        poll_at=shop.after(shop.pace.min_seconds),
+    )
+    await redraw_root(tables, job.number, now)
+
+
+async def _runs_on(shop: Workshop, tables: Tables, job: TrackedJob) -> None:
+    """Half an hour: say so once. Seven days: say that we stop looking."""
+    now = shop.clock()
+    if job.told_running_at is None:
+        await _put_back(shop, tables, job, saw_active=True, told_running_at=now)
+        await reply(tables, job, f"round:{job.round}:running", say.still_running(job, now), now)
+        return
+    await _put_back(shop, tables, job, poll_at=None, state=JobState.UNWATCHED, ended_at=now)
+    job = await redraw_root(tables, job.number, now)
+    await reply(tables, job, f"round:{job.round}:end", say.unwatched(job, now), now)
+
+
+async def _end(shop: Workshop, tables: Tables, job: TrackedJob, state: JobState, answer: Job | None) -> None:
+    now = shop.clock()
+    values: dict[str, object] = {"state": state, "ended_at": now, "poll_at": None, "quiet_until": None}
+    if answer is not None:
+        values["pr_link"] = answer.pr_link
+        if answer.source:
+            values |= {"repository": answer.source.repository, "ref": answer.source.ref}
+    await _put_back(shop, tables, job, **values)
+    job = await redraw_root(tables, job.number, now)
+    await reply(tables, job, f"round:{job.round}:end", say.ended(job, now), now)
+    shop.count("ends", state)
+    log.info("job_ended", job=job.number, state=state, round=job.round)
+
+
+async def _settle_error(shop: Workshop, tables: Tables, look: Look, error: DocsApiError) -> None:
+    """The service's health says nothing about a job; only 404, twice in a row, does."""
+    job = look.job
+    if isinstance(error, NotFound):
+        if look.misses + 1 >= _MISSES_MEAN_GONE:
+            await _end(shop, tables, job, JobState.GONE, None)
+        else:
+            await _put_back(shop, tables, job, misses=look.misses + 1)
+        return
+    attempts = await tables.holds.attempts(job.project) + 1
+    wait_seconds = back_off_seconds(attempts, shop.chance(), first=shop.pace.min_seconds)
+    if isinstance(error, RateLimited) and error.retry_after_seconds is not None:
+        wait_seconds = max(error.retry_after_seconds, 1.0)
+    until = shop.after(wait_seconds)
+    await tables.holds.put(job.project, until, attempts, type(error).__name__)
+    await _put_back(shop, tables, job, poll_at=until, misses=look.misses)
+    level = log.error if isinstance(error, Unauthorized | Forbidden) else log.warning
+    level("docs_service_unwell", project=job.project, reason=type(error).__name__, attempts=attempts)
+
+
+async def _lift_holds(shop: Workshop, looks: Sequence[Look]) -> None:
+    """An answer means that the service is well again; asked only when there is something to lift."""
+    projects = {look.job.project for look in looks if not isinstance(look.answer, DocsApiError)}
+    if not projects:
+        return
+    async with shop.registry.look() as tables:
+        held = projects & (await tables.holds.all()).keys()
+    if held:
+        async with shop.registry.transaction() as tables:
+            for project in held:
+                await tables.holds.lift(project)

@@ -1,0 +1,106 @@
+"""The round that makes new prompts readable and opens their threads."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Iterable
+from datetime import datetime
+from typing import TypeVar
+
+import structlog
+
+from bot.messages import incoming
+from bot.messages import jobs as say
+from bot.model import DeliveryKind, NewDelivery, Prompt, PromptKind, PromptState, TrackedJob
+from bot.registry import LeaseLost, Tables
+from bot.work.ports import SlackError
+from bot.work.tell import reply
+from bot.work.workshop import Workshop
+
+log = structlog.get_logger(__name__)
+Id = TypeVar("Id", bound=str)
+_AT_ONCE = 20
+
+
+async def prepare_round(shop: Workshop) -> int:
+    """Turn stored requests into prompts that wait to be sent, and write their root messages."""
+    async with shop.registry.transaction() as tables:
+        prompts = await tables.prompts.claim_new(shop.claimer(), _AT_ONCE)
+    await asyncio.gather(*(_prepare(shop, prompt) for prompt in prompts))
+    return len(prompts)
+
+
+async def _prepare(shop: Workshop, prompt: Prompt) -> None:
+    text = await _readable(shop, prompt)
+    try:
+        async with shop.registry.transaction() as tables:
+            await _write(shop, tables, prompt, text)
+    except LeaseLost:
+        log.info("prompt_taken_over", prompt=prompt.id)
+        return
+    shop.wake()
+
+
+async def _readable(shop: Workshop, prompt: Prompt) -> str:
+    needed = incoming.names_needed(prompt.raw)
+    users = await _names(needed.users, shop.messenger.user_name)
+    channels = await _names(needed.channels, shop.messenger.channel_name)
+    return incoming.to_plain(prompt.raw, users, channels)
+
+
+async def _names(ids: Iterable[Id], look_up: Callable[[Id], Awaitable[str]]) -> dict[Id, str]:
+    """The names that Slack tells us. One it does not tell is no reason to stop a job."""
+    known: dict[Id, str] = {}
+    for each in ids:
+        try:
+            known[each] = await look_up(each)
+        except SlackError as error:
+            log.warning("name_not_told", id=each, reason=str(error))
+    return known
+
+
+async def _write(shop: Workshop, tables: Tables, prompt: Prompt, text: str) -> None:
+    await tables.prompts.change(
+        prompt.id,
+        owner=shop.owner,
+        was=PromptState.NEW,
+        state=PromptState.WAITING,
+        text=text,
+        claimed_by=None,
+        claimed_until=None,
+    )
+    now = shop.clock()
+    if prompt.kind is PromptKind.START:
+        await tables.jobs.change(prompt.job, text=text)
+    job = await tables.jobs.get(prompt.job)
+    if job is None:
+        raise LookupError(f"job {prompt.job} is not in the registry")
+    if prompt.kind is PromptKind.START:
+        await _open_thread(tables, job, now)
+    else:
+        await _show_follow_up(tables, job, prompt, text, now)
+
+
+async def _open_thread(tables: Tables, job: TrackedJob, now: datetime) -> None:
+    root = NewDelivery(
+        f"job:{job.number}:root", DeliveryKind.ROOT, job.channel, job=job.number, message=say.root(job, now)
+    )
+    await tables.deliveries.add(root, now)
+    for part, message in enumerate(say.full_prompt(job)):
+        await reply(tables, job, f"prompt:{part}", message, now)
+
+
+async def _show_follow_up(tables: Tables, job: TrackedJob, prompt: Prompt, text: str, now: datetime) -> None:
+    if prompt.message_ts is None:
+        message = say.follow_up_by_command(job, text, prompt.asked_by)
+        await reply(tables, job, f"follow_up:{prompt.id}", message, now)
+        return
+    seen = NewDelivery(
+        f"prompt:{prompt.id}:seen",
+        DeliveryKind.REACTION,
+        job.channel,
+        job=job.number,
+        message_ts=prompt.message_ts,
+        reaction="eyes",
+    )
+    await tables.deliveries.add(seen, now)

@@ -1,0 +1,140 @@
+"""Writing how a prompt fared, together with what people are told about it."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
+
+from bot.docs_api import DocsApiError, Forbidden, Job, NotFound, Unauthorized
+from bot.messages import jobs as say
+from bot.messages import problems
+from bot.messages.problems import Problem
+from bot.model import JobState, Prompt, PromptKind, PromptState, TrackedJob
+from bot.registry import Tables
+from bot.work.tell import redraw_root, reply
+from bot.work.workshop import Workshop
+
+_FREE = {"claimed_by": None, "claimed_until": None}
+
+
+async def accepted(shop: Workshop, tables: Tables, prompt: Prompt, answer: Job) -> None:
+    """The service took it: a round begins."""
+    now = shop.clock()
+    await tables.prompts.change(
+        prompt.id, owner=shop.owner, was=PromptState.SENDING, state=PromptState.SENT, **_FREE
+    )
+    job = await _job(tables, prompt)
+    values: dict[str, Any] = {
+        "state": JobState.WORKING,
+        "round": job.round + 1,
+        "round_requester": prompt.asked_by,
+        "round_started_at": now,
+        # A new job cannot be stale; after a follow-up the answer may still show the round before.
+        "saw_active": prompt.kind is PromptKind.START or answer.is_running,
+        "ended_at": None,
+        "queue_until": None,
+        "quiet_until": None,
+        "told_running_at": None,
+        "misses": 0,
+        "poll_at": shop.after(shop.pace.wait_seconds(0, shop.chance())),
+        **_FREE,
+    }
+    if prompt.kind is PromptKind.START:
+        values["service_id"] = answer.id
+    if answer.source:
+        values |= {"repository": answer.source.repository, "ref": answer.source.ref}
+    await tables.jobs.change(job.number, **values)
+    await tables.holds.lift(job.project)
+    await redraw_root(tables, job.number, now)
+
+
+async def back_to_waiting(shop: Workshop, tables: Tables, prompt: Prompt, due_at: datetime) -> None:
+    """Nothing was sent and no use was spent; it goes out later."""
+    await tables.prompts.change(
+        prompt.id,
+        owner=shop.owner,
+        was=PromptState.SENDING,
+        state=PromptState.WAITING,
+        sent_at=None,
+        due_at=due_at,
+        **_FREE,
+    )
+
+
+async def in_doubt(shop: Workshop, tables: Tables, prompt: Prompt) -> None:
+    """Sent, and no answer: only a person decides whether it is sent again."""
+    now = shop.clock()
+    await tables.prompts.change(
+        prompt.id, owner=shop.owner, was=PromptState.SENDING, state=PromptState.IN_DOUBT, **_FREE
+    )
+    job = await _job(tables, prompt)
+    is_follow_up = prompt.kind is PromptKind.FOLLOW_UP
+    if not is_follow_up:
+        await tables.jobs.change(job.number, state=JobState.IN_DOUBT, queue_until=None)
+        job = await redraw_root(tables, job.number, now)
+    elif not job.state.is_open:
+        # Should it have arrived after all, the job turns active again and its end is told.
+        await tables.jobs.change(
+            job.number,
+            quiet_until=shop.after(shop.patience.quiet_seconds),
+            poll_at=shop.after(shop.pace.min_seconds),
+        )
+    message = say.in_doubt(job, prompt.id, prompt.asked_by, is_follow_up)
+    await reply(tables, job, f"doubt:{prompt.id}:{prompt.attempts}", message, now)
+
+
+async def refused(shop: Workshop, tables: Tables, prompt: Prompt, error: DocsApiError) -> None:
+    """The service said no: people are told why, and what to do."""
+    now = shop.clock()
+    await tables.prompts.change(
+        prompt.id, owner=shop.owner, was=PromptState.SENDING, state=PromptState.REFUSED, sent_at=None, **_FREE
+    )
+    problem = _problem(prompt, error)
+    if prompt.kind is PromptKind.START:
+        await not_started(tables, prompt, problem, now)
+        return
+    if isinstance(error, NotFound):
+        await tables.jobs.change(prompt.job, state=JobState.GONE, poll_at=None, ended_at=now)
+    job = await redraw_root(tables, prompt.job, now)
+    message = say.follow_up_refused(job, prompt.asked_by, problem)
+    await reply(tables, job, f"refused:{prompt.id}", message, now)
+
+
+async def not_started(tables: Tables, prompt: Prompt, problem: Problem, now: datetime) -> None:
+    """The job never came to be; what was asked on top of it falls with it."""
+    await tables.jobs.change(
+        prompt.job, state=JobState.REFUSED, problem=problem.title, queue_until=None, ended_at=now
+    )
+    job = await redraw_root(tables, prompt.job, now)
+    await reply(tables, job, f"refused:{prompt.id}", say.refused(job, problem), now)
+    await drop_follow_ups(tables, job, now)
+
+
+async def drop_follow_ups(tables: Tables, job: TrackedJob, now: datetime) -> None:
+    """Follow-ups that wait for a job that will never start are given up, and said to be."""
+    for waiting in await tables.prompts.unsettled_of(job.number):
+        if waiting.kind is PromptKind.FOLLOW_UP:
+            await tables.prompts.change(waiting.id, state=PromptState.REFUSED, **_FREE)
+            message = say.follow_up_refused(job, waiting.asked_by, problems.job_not_started())
+            await reply(tables, job, f"refused:{waiting.id}", message, now)
+
+
+def _problem(prompt: Prompt, error: DocsApiError) -> Problem:
+    match error:
+        case Unauthorized():
+            return problems.key_refused()
+        case Forbidden():
+            return problems.key_forbidden()
+        case NotFound() if prompt.kind is PromptKind.START:
+            return problems.project_unknown()
+        case NotFound():
+            return problems.job_unknown()
+        case _:
+            return problems.service_rejected(error.text or "")
+
+
+async def _job(tables: Tables, prompt: Prompt) -> TrackedJob:
+    job = await tables.jobs.get(prompt.job)
+    if job is None:
+        raise LookupError(f"job {prompt.job} is not in the registry")
+    return job

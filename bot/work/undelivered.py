@@ -1,0 +1,87 @@
+"""When Slack will not let something be said: who is told instead, and what falls with it."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+import structlog
+
+from bot.messages import jobs as say
+from bot.messages import problems
+from bot.messages.jobs import CannotPost
+from bot.model import Delivery, DeliveryKind, DeliveryState, JobState, NewDelivery, PromptState, TrackedJob
+from bot.registry import Tables
+from bot.work.settle import drop_follow_ups
+from bot.work.workshop import Workshop
+
+log = structlog.get_logger(__name__)
+
+_REASONS = {
+    "not_in_channel": CannotPost.NOT_A_MEMBER,
+    "channel_not_found": CannotPost.NOT_A_MEMBER,
+    "is_archived": CannotPost.ARCHIVED,
+    "restricted_action": CannotPost.RESTRICTED,
+    "restricted_action_read_only_channel": CannotPost.RESTRICTED,
+    "restricted_action_thread_only_channel": CannotPost.RESTRICTED,
+    "invalid_auth": CannotPost.TOKEN,
+    "not_authed": CannotPost.TOKEN,
+    "token_revoked": CannotPost.TOKEN,
+    "token_expired": CannotPost.TOKEN,
+    "account_inactive": CannotPost.TOKEN,
+    "missing_scope": CannotPost.TOKEN,
+}
+
+
+async def give_up(shop: Workshop, delivery: Delivery, code: str) -> None:
+    """This will never be said there: let it rest, and tell the requester where they can still be reached."""
+    level = log.info if delivery.kind in (DeliveryKind.REACTION, DeliveryKind.EDIT) else log.error
+    level("delivery_dead", delivery=delivery.id, kind=delivery.kind, channel=delivery.channel, reason=code)
+    now = shop.clock()
+    async with shop.registry.transaction() as tables:
+        await tables.deliveries.settle(
+            delivery.id, owner=shop.owner, now=now, state=DeliveryState.DEAD, error=code
+        )
+        job = await tables.jobs.get(delivery.job) if delivery.job is not None else None
+        if job is not None and delivery.kind is DeliveryKind.ROOT:
+            await _nowhere_to_talk(shop, tables, job, code, now)
+        elif job is not None and delivery.kind is DeliveryKind.REPLY:
+            await _tell_requester(tables, job, delivery, code, now)
+    shop.count("deliveries", "dead")
+    shop.wake()
+
+
+async def _nowhere_to_talk(shop: Workshop, tables: Tables, job: TrackedJob, code: str, now: datetime) -> None:
+    """Without a thread nothing is started: no use is spent, and the person is told what to do."""
+    reason = _REASONS.get(code, CannotPost.OTHER)
+    await tables.deliveries.bury(job.number, code, now)
+    await tables.jobs.change(job.number, state=JobState.REFUSED, problem=code, ended_at=now)
+    await drop_follow_ups(tables, job, now)
+    prompt = await tables.prompts.starting(job.number)
+    if prompt is None:
+        raise LookupError(f"job {job.number} has no prompt")
+    url = await tables.prompts.response_url(prompt.id)
+    await tables.prompts.change(prompt.id, state=PromptState.REFUSED, response_url=None)
+    note = NewDelivery(
+        f"job:{job.number}:cannot_post",
+        DeliveryKind.PRIVATE,
+        job.channel,
+        job=job.number,
+        user=job.requester,
+        message=say.cannot_post(reason, shop.bot_name),
+        response_url=url,
+    )
+    await tables.deliveries.add(note, now)
+
+
+async def _tell_requester(
+    tables: Tables, job: TrackedJob, delivery: Delivery, code: str, now: datetime
+) -> None:
+    note = NewDelivery(
+        f"{delivery.key}:undelivered",
+        DeliveryKind.PRIVATE,
+        job.channel,
+        job=job.number,
+        user=job.told,
+        message=say.undelivered(job, problems.slack_refused(code)),
+    )
+    await tables.deliveries.add(note, now)

@@ -1,0 +1,51 @@
+"""What an answer of the service means for a tracked job: a pure rule."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from enum import StrEnum
+
+from bot.docs_api import Job, JobStatus
+from bot.model import JobState, TrackedJob
+
+
+class Verdict(StrEnum):
+    """What to do with an answer; the ends carry the state they lead to."""
+
+    RUNNING = "running"
+    STALE = "stale"
+    """Says an end, but perhaps that of the round before: look again."""
+    NOT_CARRIED_OUT = "not_carried_out"
+    """A follow-up in doubt never began; nothing more is to be told."""
+    PULL_REQUEST = JobState.PULL_REQUEST.value
+    NO_CHANGE = JobState.NO_CHANGE.value
+    FAILED = JobState.FAILED.value
+    ARCHIVED = JobState.ARCHIVED.value
+
+
+def read(job: TrackedJob, answer: Job, now: datetime, stale_seconds: float) -> Verdict:
+    """Read an answer in the light of what the job's round has seen so far."""
+    if answer.is_running:
+        return Verdict.RUNNING
+    if job.quiet_until is not None:
+        return Verdict.STALE if now < job.quiet_until else Verdict.NOT_CARRIED_OUT
+    if not job.saw_active and _age_seconds(job, now) < stale_seconds:
+        return Verdict.STALE
+    return _end(answer)
+
+
+def _age_seconds(job: TrackedJob, now: datetime) -> float:
+    return (now - (job.round_started_at or job.asked_at)).total_seconds()
+
+
+def _end(answer: Job) -> Verdict:
+    match answer.known_status:
+        case JobStatus.COMPLETED:
+            return Verdict.PULL_REQUEST if answer.pr_link else Verdict.NO_CHANGE
+        case JobStatus.FAILED:
+            return Verdict.FAILED
+        case JobStatus.ARCHIVED:
+            return Verdict.ARCHIVED
+        case JobStatus.ACTIVE | None:
+            # Counted as running above; said here so that a new status cannot become an end by chance.
+            return Verdict.RUNNING

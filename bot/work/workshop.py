@@ -1,0 +1,58 @@
+"""The workshop: what every round works with."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+
+from bot.docs_api import DocsClient
+from bot.model import PollPace
+from bot.registry import Claimer, Registry
+from bot.work.ports import Clock, Messenger
+
+
+@dataclass(frozen=True, slots=True)
+class Patience:
+    """How long the work waits for what, in seconds."""
+
+    lease_seconds: float = 90.0
+    """A claim outlives the slowest call to either side, and frees what a dead process held."""
+    channel_pace_seconds: float = 1.02
+    """Between two posts in a channel; Slack asks for one second, and clocks are not exact."""
+    stale_seconds: float = 60.0
+    """After a follow-up an answer may still show the round before; so long it is not believed."""
+    running_seconds: float = 1_800.0
+    """A job that runs so long is mentioned once."""
+    unwatched_seconds: float = 7 * 86_400.0
+    """After so long we stop looking."""
+    quiet_seconds: float = 600.0
+    """How long we look whether a follow-up in doubt was carried out."""
+    doubt_seconds: float = 2.0
+    """Before looking whether a post of unclear outcome is there."""
+
+
+@dataclass(frozen=True, slots=True)
+class Workshop:
+    """The registry, both far sides, the time, and who we are among several processes."""
+
+    registry: Registry
+    docs: DocsClient
+    messenger: Messenger
+    clock: Clock
+    chance: Callable[[], float]
+    owner: str
+    bot_name: str
+    wake: Callable[[], None]
+    pace: PollPace = PollPace()
+    patience: Patience = Patience()
+    uses_an_hour: int = 100
+    count: Callable[[str, str], None] = field(default=lambda _what, _how: None)
+
+    def claimer(self) -> Claimer:
+        """Us, now."""
+        return Claimer(self.owner, self.clock(), self.patience.lease_seconds)
+
+    def after(self, seconds: float) -> datetime:
+        """The time so many seconds from now."""
+        return self.clock() + timedelta(seconds=seconds)
