@@ -1,0 +1,28 @@
+"""Every command of the bot. Adding one: its file here, its test, and its line in ``COMMANDS``."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from bot.commands import agent, followup
+from bot.commands.command import Answer, Command, Invocation
+from bot.messages.help import CommandHelp, help_message
+from bot.work.desk import Desk
+
+
+def _with_help(*commands: Command) -> tuple[Command, ...]:
+    """Every command answers ``help`` with the help of all."""
+    pages = [CommandHelp(each.name, each.usage_hint, each.summary, each.examples) for each in commands]
+
+    def helped(command: Command) -> Command:
+        async def run(desk: Desk, said: Invocation) -> Answer:
+            if said.text.strip().lower() == "help":
+                return Answer(message=help_message(pages))
+            return await command.run(desk, said)
+
+        return replace(command, run=run)
+
+    return tuple(helped(command) for command in commands)
+
+
+COMMANDS = _with_help(agent.COMMAND, followup.COMMAND)

@@ -103,6 +103,7 @@ class Command:
     name: str
     usage_hint: str
     summary: str
+    examples: tuple[str, ...]
     run: Run
     buttons: Mapping[str, PressRun]
     forms: Mapping[str, SubmitRun]

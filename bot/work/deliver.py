@@ -1,4 +1,4 @@
-"""The round that says what is in the outbox: in order, at Slack's pace, looking before it says anything again."""
+"""The round that says what is in the outbox: in order, at Slack's pace, looking before it says it again."""
 
 from __future__ import annotations
 

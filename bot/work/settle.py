@@ -21,7 +21,12 @@ async def accepted(shop: Workshop, tables: Tables, prompt: Prompt, answer: Job) 
     """The service took it: a round begins."""
     now = shop.clock()
     await tables.prompts.change(
-        prompt.id, owner=shop.owner, was=PromptState.SENDING, state=PromptState.SENT, **_FREE
+        prompt.id,
+        owner=shop.owner,
+        was=PromptState.SENDING,
+        state=PromptState.SENT,
+        response_url=None,
+        **_FREE,
     )
     job = await _job(tables, prompt)
     values: dict[str, Any] = {

@@ -44,8 +44,8 @@ class Workshop:
     owner: str
     bot_name: str
     wake: Callable[[], None]
-    pace: PollPace = PollPace()
-    patience: Patience = Patience()
+    pace: PollPace = field(default_factory=PollPace)
+    patience: Patience = field(default_factory=Patience)
     uses_an_hour: int = 100
     count: Callable[[str, str], None] = field(default=lambda _what, _how: None)
 

@@ -1,0 +1,111 @@
+"""``/docs-followup``: steer a job from outside its thread, where Slack allows no commands."""
+
+from __future__ import annotations
+
+from bot.commands.carried import Carried
+from bot.commands.command import Answer, Command, FormErrors, Invocation, Modal, Press, Submission
+from bot.commands.jobref import find_job, looks_like_job
+from bot.messages import incoming, modals
+from bot.messages import jobs as say
+from bot.model import ChannelId, JobNumber, TrackedJob, UserId
+from bot.work.desk import Desk
+from bot.work.follow_up import FollowUpRequest, follow_up, takes_follow_ups
+
+NAME = "/docs-followup"
+_OFFERED = 20
+
+
+async def _run(desk: Desk, said: Invocation) -> Answer:
+    words = incoming.to_plain(said.text, {}, {}).strip()
+    if incoming.is_blank(words):
+        return await _form(desk, said)
+    named, _, rest = words.partition(" ")
+    job = await find_job(desk, named)
+    if job is None and looks_like_job(named):
+        return Answer(message=say.no_such_job(named))
+    if job is not None and incoming.is_blank(rest):
+        private = Carried(said.channel, said.response_url, job.number).dumps()
+        return Answer(modal=Modal(modals.follow_up_form([job], private=private, chosen=job.number)))
+    if job is not None:
+        _, _, raw = said.text.strip().partition(" ")
+        return await _send(desk, said, job, raw, guessed=False)
+    latest = await _latest(desk, said.user, said.channel)
+    if latest is None:
+        return Answer(message=say.no_job_yet(NAME))
+    return await _send(desk, said, latest, said.text, guessed=True)
+
+
+async def _latest(desk: Desk, user: UserId, channel: ChannelId) -> TrackedJob | None:
+    async with desk.registry.look() as tables:
+        return await tables.jobs.latest_of(user, channel)
+
+
+async def _form(desk: Desk, said: Invocation) -> Answer:
+    async with desk.registry.look() as tables:
+        jobs = await tables.jobs.in_channel(said.channel, _OFFERED)
+    offered = [job for job in jobs if takes_follow_ups(job)]
+    if not offered:
+        return Answer(message=say.no_job_yet(NAME))
+    private = Carried(said.channel, said.response_url).dumps()
+    return Answer(modal=Modal(modals.follow_up_form(offered, private=private)))
+
+
+async def _send(desk: Desk, said: Invocation, job: TrackedJob, raw: str, *, guessed: bool) -> Answer:
+    result = await follow_up(
+        desk,
+        FollowUpRequest(said.key, job.number, job.channel, said.user, raw, response_url=said.response_url),
+    )
+    if result is None:
+        return Answer(message=say.no_such_job(str(job.number)))
+    if not result.accepted:
+        return Answer(message=say.cannot_follow_up(result.job))
+    return Answer(message=say.follow_up_taken(result.job, guessed=guessed))
+
+
+async def _button(desk: Desk, press: Press) -> Answer:
+    job = await find_job(desk, press.value)
+    if job is None:
+        return Answer(message=say.no_such_job(press.value))
+    if not takes_follow_ups(job):
+        return Answer(message=say.cannot_follow_up(job))
+    private = Carried(press.channel, press.response_url, job.number).dumps()
+    return Answer(modal=Modal(modals.follow_up_form([job], private=private, chosen=job.number)))
+
+
+async def _submit(desk: Desk, sent: Submission) -> FormErrors | None:
+    carried = Carried.loads(sent.private)
+    text, chosen = sent.fields.get("prompt") or "", sent.fields.get("job")
+    if incoming.is_blank(text):
+        return FormErrors({"prompt": say.EMPTY_FORM})
+    number = carried.job or (JobNumber(int(chosen)) if chosen and chosen.isdecimal() else None)
+    async with desk.registry.look() as tables:
+        job = await tables.jobs.get(number) if number else None
+    if job is None:
+        return FormErrors({"prompt": say.FORM_WITHOUT_JOB})
+    result = await follow_up(
+        desk,
+        FollowUpRequest(
+            sent.key,
+            job.number,
+            job.channel,
+            sent.user,
+            incoming.from_plain(text),
+            response_url=carried.response_url,
+        ),
+    )
+    return None if result and result.accepted else FormErrors({"prompt": say.cannot_follow_up(job).text})
+
+
+COMMAND = Command(
+    name=NAME,
+    usage_hint="[42] what to change further",
+    summary="Give a job a further instruction",
+    examples=(
+        f"{NAME} 42 Mention Python 3.11 too",
+        f"{NAME} Make the introduction shorter",
+    ),
+    run=_run,
+    buttons={"follow_up": _button},
+    forms={"follow_up": _submit},
+    shortcuts={},
+)

@@ -1,0 +1,91 @@
+"""What the buttons under a message do: run again, send again, forget, withdraw."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from pydantic import SecretStr
+
+from bot.model import (
+    ChannelId,
+    JobNumber,
+    JobState,
+    Prompt,
+    PromptId,
+    PromptKind,
+    PromptState,
+    RequestKey,
+    UserId,
+)
+from bot.registry import LeaseLost, Tables
+from bot.work.ask import Asked, AskRequest, ask
+from bot.work.desk import Desk
+from bot.work.settle import drop_follow_ups
+from bot.work.tell import redraw_root
+
+
+@dataclass(frozen=True, slots=True)
+class RunAgain:
+    """Start a new job with the text of an old one; ``round`` makes one press of each end count."""
+
+    job: JobNumber
+    round: int
+    channel: ChannelId
+    user: UserId
+    response_url: SecretStr | None = None
+
+
+async def run_again(desk: Desk, request: RunAgain) -> Asked | None:
+    """A new job; None when the old one is unknown. A second press of the same button finds the first's."""
+    async with desk.registry.look() as tables:
+        prompt = await tables.prompts.starting(request.job)
+    if prompt is None:
+        return None
+    key = RequestKey(f"again:{request.job}:{request.round}")
+    return await ask(desk, AskRequest(key, request.channel, request.user, prompt.raw, request.response_url))
+
+
+async def send_again(desk: Desk, prompt_id: PromptId) -> bool:
+    """A person decided that a prompt in doubt is sent once more. False when it is not in doubt any more."""
+    return await _decide(desk, prompt_id, PromptState.IN_DOUBT, PromptState.WAITING)
+
+
+async def forget(desk: Desk, prompt_id: PromptId) -> bool:
+    """A person decided to leave a prompt in doubt alone. False when it is not in doubt any more."""
+    return await _decide(desk, prompt_id, PromptState.IN_DOUBT, PromptState.WITHDRAWN)
+
+
+async def withdraw(desk: Desk, job: JobNumber) -> bool:
+    """Take back a job that has not been sent. False when it is too late, or there is no such job."""
+    async with desk.registry.look() as tables:
+        prompt = await tables.prompts.starting(job)
+    return prompt is not None and await _decide(desk, prompt.id, PromptState.WAITING, PromptState.WITHDRAWN)
+
+
+async def _decide(desk: Desk, prompt_id: PromptId, was: PromptState, becomes: PromptState) -> bool:
+    try:
+        async with desk.registry.transaction() as tables:
+            prompt = await tables.prompts.get(prompt_id)
+            if prompt is None:
+                return False
+            await _change(desk, tables, prompt, was, becomes)
+    except LeaseLost:
+        return False
+    desk.wake()
+    return True
+
+
+async def _change(desk: Desk, tables: Tables, prompt: Prompt, was: PromptState, becomes: PromptState) -> None:
+    now = desk.clock()
+    await tables.prompts.change(
+        prompt.id, was=was, state=becomes, due_at=now, sent_at=None, claimed_by=None, claimed_until=None
+    )
+    if prompt.kind is PromptKind.FOLLOW_UP:
+        return
+    if becomes is PromptState.WAITING:
+        await tables.jobs.change(prompt.job, state=JobState.WAITING, queue_until=None, ended_at=None)
+        await redraw_root(tables, prompt.job, now)
+        return
+    await tables.jobs.change(prompt.job, state=JobState.WITHDRAWN, queue_until=None, ended_at=now)
+    job = await redraw_root(tables, prompt.job, now)
+    await drop_follow_ups(tables, job, now)

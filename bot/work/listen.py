@@ -1,0 +1,74 @@
+"""What is done with what people say: replies steer a job, a mention asks for one."""
+
+from __future__ import annotations
+
+from bot.messages import incoming
+from bot.messages import jobs as say
+from bot.model import DeliveryKind, NewDelivery, ThreadRef, TrackedJob
+from bot.registry import Tables
+from bot.work.ask import AskRequest, ask
+from bot.work.desk import Desk, FollowUps
+from bot.work.follow_up import FollowUpRequest, follow_up
+from bot.work.spoken import Mention, ThreadReply
+from bot.work.tell import reply as say_in_thread
+
+
+async def heard_reply(desk: Desk, heard: ThreadReply) -> None:
+    """A reply in a job's thread is a follow-up, unless it is meant for somebody else."""
+    if not _is_meant_for_us(desk, heard):
+        return
+    async with desk.registry.look() as tables:
+        job = await tables.jobs.in_thread(ThreadRef(heard.channel, heard.thread_ts))
+    if job is None:
+        return
+    text = incoming.without_leading_mention(heard.text, desk.bot_user)
+    if incoming.is_blank(incoming.to_plain(text, {}, {})):
+        await _explain(desk, job, heard, empty=True)
+        return
+    result = await follow_up(
+        desk,
+        FollowUpRequest(heard.key, job.number, heard.channel, heard.user, text, message_ts=heard.ts),
+    )
+    if result and not result.accepted:
+        await _explain(desk, job, heard, empty=False)
+
+
+def _is_meant_for_us(desk: Desk, heard: ThreadReply) -> bool:
+    if desk.follow_ups is FollowUps.MENTIONS and not incoming.mentions(heard.text, desk.bot_user):
+        return False
+    text = incoming.without_leading_mention(heard.text, desk.bot_user)
+    return not (incoming.is_aside(text) or incoming.mentions_somebody_else_first(heard.text, desk.bot_user))
+
+
+async def _explain(desk: Desk, job: TrackedJob, heard: ThreadReply, *, empty: bool) -> None:
+    """Why nothing was sent, in the thread, once for each reply."""
+    now = desk.clock()
+    async with desk.registry.transaction() as tables:
+        message = say.nothing_to_send(heard.files) if empty else say.cannot_follow_up(job)
+        await say_in_thread(tables, job, f"unsent:{heard.ts}", message, now)
+    desk.wake()
+
+
+async def heard_mention(desk: Desk, heard: Mention) -> None:
+    """A mention outside a thread, or a direct message, asks for a job; without words it asks for help."""
+    text = incoming.without_leading_mention(heard.text, desk.bot_user)
+    if incoming.is_aside(text):
+        return
+    words = incoming.to_plain(text, {}, {})
+    if incoming.is_blank(words) or words.strip().lower() == "help":
+        async with desk.registry.transaction() as tables:
+            await _greet(desk, tables, heard)
+        desk.wake()
+        return
+    await ask(desk, AskRequest(heard.key, heard.channel, heard.user, text))
+
+
+async def _greet(desk: Desk, tables: Tables, heard: Mention) -> None:
+    note = NewDelivery(
+        f"{heard.key}:greeting",
+        DeliveryKind.PRIVATE,
+        heard.channel,
+        user=heard.user,
+        message=say.greeting(desk.bot_name),
+    )
+    await tables.deliveries.add(note, desk.clock())
