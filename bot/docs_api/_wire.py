@@ -36,8 +36,8 @@ MAX_PAGE_SIZE = 250
 MAX_RETRY_AFTER_SECONDS = 86_400.0
 """A service that asks for more than a day is not believed: its limits are counted by the hour."""
 
-_SHORTEST_SECRET = 8
-"""Shorter prompts are ordinary words; taking them out of an error would leave riddles."""
+_SECRET_HEAD = 8
+"""How much of a secret's beginning betrays it. A shorter prompt is ordinary words: those stay readable."""
 
 ModelT = TypeVar("ModelT", bound=BaseModel)
 
@@ -54,6 +54,11 @@ class Call:
     def body(self) -> bytes:
         """The JSON body, empty for a request without one."""
         return json.dumps({"prompt": self.prompt}).encode() if self.prompt else b""
+
+    @property
+    def secrets(self) -> tuple[str, ...]:
+        """What must not stand in an error about this call."""
+        return (self.prompt,) if len(self.prompt) >= _SECRET_HEAD else ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,8 +124,9 @@ def visitors(
 ) -> Call:
     """The request for one page of unique visitors; ``date_to`` is exclusive."""
     path = VISITORS_PATH.format(project_id=_segment("project_id", project_id))
-    check_window(date_from, date_to)
-    check_page("limit", limit)
+    _check_days(date_from, date_to)
+    if not 1 <= limit <= MAX_PAGE_SIZE:
+        raise InvalidArgument(f"limit must be from 1 to {MAX_PAGE_SIZE}")
     if offset < 0:
         raise InvalidArgument("offset must not be negative")
     days = {"dateFrom": date_from, "dateTo": date_to}
@@ -128,18 +134,11 @@ def visitors(
     return Call("GET", f"{base_url}{path}?{urlencode({**query, 'limit': limit, 'offset': offset})}")
 
 
-def check_window(date_from: date | None, date_to: date | None) -> None:
-    """Refuse a date range that holds no day."""
+def _check_days(date_from: date | None, date_to: date | None) -> None:
     if isinstance(date_from, datetime) or isinstance(date_to, datetime):
         raise InvalidArgument("date_from and date_to are days, without a time")
     if date_from is not None and date_to is not None and date_to <= date_from:
         raise InvalidArgument("date_to must be after date_from: it is exclusive")
-
-
-def check_page(name: str, size: int) -> None:
-    """Refuse a page size that the service does not take."""
-    if not 1 <= size <= MAX_PAGE_SIZE:
-        raise InvalidArgument(f"{name} must be from 1 to {MAX_PAGE_SIZE}")
 
 
 def _job_path(template: str, project_id: str, job_id: str) -> str:
@@ -213,7 +212,7 @@ def error_of(answer: Answer, *, secrets: tuple[str, ...], now: datetime) -> Docs
     retry_after = retry_after_seconds(answer.header("retry-after"), now)
     text = _error_text(answer, secrets) or f"The service answered with {_kind(answer)}"
     if status_code == 429:
-        return RateLimited(text, retry_after_seconds=retry_after)
+        return RateLimited(text, status_code=status_code, retry_after_seconds=retry_after)
     if status_code in _REFUSALS:
         return _REFUSALS[status_code](text, status_code=status_code)
     if 300 <= status_code <= 399:
@@ -260,8 +259,8 @@ def _one_line(text: str) -> str:
 
 def _without(text: str, secret: str) -> str:
     """Take every stretch that repeats the secret's beginning out of the text, as far as it repeats it."""
-    head = secret[:_SHORTEST_SECRET]
-    if len(head) < _SHORTEST_SECRET:
+    head = secret[:_SECRET_HEAD]
+    if not head:
         return text
     kept, start = [], 0
     while (found := text.find(head, start)) >= 0:

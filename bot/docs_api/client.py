@@ -32,8 +32,8 @@ def _utc_now() -> datetime:
 class DocsClient:
     """The docs service; make one with `DocsClient.open` and close it, or use it as a context manager.
 
-    Safe to share between tasks. Calls raise the errors of `bot.docs_api.errors`; none is sent again by itself,
-    except that aiohttp repeats a GET once when a kept connection turns out to be closed.
+    Safe to share between tasks. Calls raise the errors of `bot.docs_api.errors`. None is sent again by
+    itself, except that aiohttp repeats a GET once when a kept connection turns out to be closed.
     """
 
     def __init__(
@@ -159,7 +159,7 @@ class DocsClient:
         raise Unavailable(f"The service says there are more than {MAX_ROWS} rows of visitors", sent=True)
 
     async def _send(self, call: _wire.Call, model: type[ModelT]) -> ModelT:
-        secrets = (self._api_key.get_secret_value(), call.prompt)
+        secrets = (self._api_key.get_secret_value(), *call.secrets)
         try:
             async with asyncio.timeout(_deadline_seconds(self._http.timeout)):
                 answer = await self._exchange(self._request(call))
@@ -216,7 +216,7 @@ def _stream(response: httpx.Response) -> httpx.AsyncByteStream:
 
 def _aiohttp_transport(proxy: str | None) -> httpx.AsyncBaseTransport:
     limits = httpx.Limits(max_connections=50, keepalive_expiry=5.0)
-    return _CookielessTransport(limits=limits, proxy=_proxy(proxy) if proxy else None)
+    return _Connections(limits=limits, proxy=_proxy(proxy) if proxy else None)
 
 
 def _proxy(address: str) -> httpx.Proxy:
@@ -238,8 +238,14 @@ def _checked_address(url: str, name: str) -> str:
     return url
 
 
-class _CookielessTransport(AiohttpTransport):
-    """aiohttp's sessions keep cookies unless told otherwise."""
+class _Connections(AiohttpTransport):
+    """httpx-aiohttp's transport, without cookies and with the proxy's own header on every way."""
+
+    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+        # aiohttp sends a proxy's headers when it opens a tunnel (https), not with a forwarded request.
+        if self.proxy is not None and request.url.scheme == "http":
+            request.headers.update(self.proxy.headers)
+        return await super().handle_async_request(request)
 
     def get_client(self) -> aiohttp.ClientSession:
         connector = aiohttp.TCPConnector(

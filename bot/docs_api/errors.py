@@ -48,7 +48,7 @@ class RateLimited(DocsApiError):
     """Too many requests (429); not carried out. ``retry_after_seconds`` is None when nobody said how long."""
 
     def __init__(
-        self, text: str, *, status_code: int | None = 429, retry_after_seconds: float | None = None
+        self, text: str, *, status_code: int | None = None, retry_after_seconds: float | None = None
     ) -> None:
         super().__init__(text, status_code=status_code)
         self.retry_after_seconds = retry_after_seconds

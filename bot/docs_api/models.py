@@ -43,10 +43,10 @@ def _text_or_empty(raw: object) -> str:
 
 def _moment_or_none(raw: object) -> datetime | None:
     """Read an ISO 8601 time as aware UTC; one without a zone is taken as UTC, an unreadable one as None."""
-    if not isinstance(raw, str):
+    if not isinstance(raw, str | datetime):
         return None
     try:
-        moment = datetime.fromisoformat(raw.strip())
+        moment = datetime.fromisoformat(raw.strip()) if isinstance(raw, str) else raw
         return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).astimezone(UTC)
     except (ValueError, OverflowError):
         return None

@@ -1,0 +1,73 @@
+"""A docs service that answers what a test tells it to, and remembers what it was asked."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from datetime import UTC, datetime
+
+import httpx
+from pydantic import SecretStr
+
+from bot.docs_api import DocsClient
+
+KEY = "key-4711-never-to-be-seen"
+PROMPT = "Explain the launch of project Nightingale"
+NOW = datetime(2026, 11, 20, 12, 0, tzinfo=UTC)
+
+JOB: Mapping[str, object] = {
+    "id": "job-1",
+    "status": "completed",
+    "source": {"repository": "acme/docs", "ref": "main"},
+    "model": "a-model",
+    "prLink": "https://git.example.com/acme/docs/pull/7",
+    "createdAt": "2026-11-20T10:00:00Z",
+    "archivedAt": None,
+}
+
+
+def visitors_json(*paths: str, has_more: bool = False) -> dict[str, object]:
+    """The answer to a visitors request with one row for each path."""
+    counts = {"human": 2, "ai": 2, "total": 3}
+    return {
+        "totals": {"human": 20, "ai": 10, "total": 25},
+        "visitors": [{"path": path, **counts} for path in paths],
+        "hasMore": has_more,
+    }
+
+
+class FakeService(httpx.AsyncBaseTransport):
+    """Answers one after the other, the last one for ever; an exception among them is raised."""
+
+    def __init__(self, *answers: httpx.Response | Exception) -> None:
+        self._answers = list(answers)
+        self.requests: list[httpx.Request] = []
+
+    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+        self.requests.append(request)
+        answer = self._answers[0] if len(self._answers) == 1 else self._answers.pop(0)
+        if isinstance(answer, Exception):
+            raise answer
+        return httpx.Response(answer.status_code, headers=answer.headers, content=answer.content)
+
+    @property
+    def last_json(self) -> object:
+        """The body of the last request."""
+        return json.loads(self.requests[-1].content)
+
+
+def client_of(
+    transport: httpx.AsyncBaseTransport,
+    *,
+    base_url: str = "https://docs.example.com",
+    max_response_bytes: int = 5_000_000,
+    now: Callable[[], datetime] = lambda: NOW,
+) -> DocsClient:
+    """A client whose requests end at ``transport``."""
+    return DocsClient.open(
+        base_url=base_url,
+        api_key=SecretStr(KEY),
+        transport=transport,
+        max_response_bytes=max_response_bytes,
+        now=now,
+    )

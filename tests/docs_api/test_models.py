@@ -1,0 +1,113 @@
+"""Jobs are read leniently, visitor counts strictly; both are frozen."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic import ValidationError
+
+from bot.docs_api import Job, JobStatus, Source, VisitorsPage
+from tests.docs_api.builders import JOB, visitors_json
+
+
+def test_a_full_job_is_read_with_python_names() -> None:
+    job = Job.model_validate(JOB)
+    assert job == Job(
+        id="job-1",
+        status="completed",
+        source=Source(repository="acme/docs", ref="main"),
+        model="a-model",
+        pr_link="https://git.example.com/acme/docs/pull/7",
+        created_at=datetime(2026, 11, 20, 10, 0, tzinfo=UTC),
+    )
+
+
+def test_an_id_alone_is_a_running_job() -> None:
+    job = Job.model_validate({"id": "j"})
+    assert job.is_running
+    assert (job.known_status, job.source, job.pr_link, job.created_at) == (None, Source(), None, None)
+
+
+@pytest.mark.parametrize(
+    ("status", "running"), [("active", True), ("completed", False), ("archived", False), ("failed", False)]
+)
+def test_a_known_status_says_whether_polling_goes_on(status: str, running: bool) -> None:
+    job = Job.model_validate({"id": "j", "status": status})
+    assert job.known_status is JobStatus(status)
+    assert job.is_running is running
+
+
+@pytest.mark.parametrize("status", ["queued", "", "Completed"])
+def test_an_unknown_status_is_kept_and_counts_as_running(status: str) -> None:
+    job = Job.model_validate({"id": "j", "status": status})
+    assert (job.status, job.known_status, job.is_running) == (status, None, True)
+
+
+@pytest.mark.parametrize("status", ["active", "completed", "archived", "failed"])
+def test_a_pull_request_may_be_missing_in_every_status(status: str) -> None:
+    assert Job.model_validate({**JOB, "status": status, "prLink": None}).pr_link is None
+
+
+def test_a_pull_request_link_is_kept_as_it_is() -> None:
+    assert Job.model_validate({"id": "j", "prLink": "javascript:alert(1)"}).pr_link == "javascript:alert(1)"
+
+
+@pytest.mark.parametrize(
+    "odd", [7, True, [], {}, {"ref": []}, "never", "", "0000-13-45", "99999-01-01", None]
+)
+def test_oddities_in_optional_fields_never_lose_a_job(odd: object) -> None:
+    job = Job.model_validate({"id": "j"} | dict.fromkeys(["source", "model", "createdAt", "archivedAt"], odd))
+    assert (job.id, job.source, job.created_at, job.archived_at) == ("j", Source(), None, None)
+
+
+@pytest.mark.parametrize(
+    ("written", "read"),
+    [
+        ("2026-11-20T10:00:00.123Z", datetime(2026, 11, 20, 10, 0, 0, 123_000, tzinfo=UTC)),
+        ("2026-11-20T10:00:00+02:00", datetime(2026, 11, 20, 8, 0, tzinfo=UTC)),
+        ("2026-11-20T10:00:00", datetime(2026, 11, 20, 10, 0, tzinfo=UTC)),
+        ("2026-11-20", datetime(2026, 11, 20, tzinfo=UTC)),
+        ("0001-01-01T00:00:00+05:00", None),
+    ],
+)
+def test_times_are_aware_utc_or_nothing(written: str, read: datetime | None) -> None:
+    assert Job.model_validate({"id": "j", "archivedAt": written}).archived_at == read
+
+
+@given(id_=st.text(st.characters(), min_size=1), link=st.text(st.characters()))
+def test_every_text_of_a_job_can_be_stored(id_: str, link: str) -> None:
+    job = Job.model_validate({"id": id_ + "\ud83d", "prLink": link + "\udc00"})
+    (job.id + (job.pr_link or "")).encode()
+
+
+def test_visitors_are_read_with_python_names() -> None:
+    page = VisitorsPage.model_validate(visitors_json("/a", "/b", has_more=True))
+    assert page.has_more
+    assert page.totals.total == 25
+    assert [(row.path, row.human, row.ai, row.total) for row in page.visitors] == [
+        ("/a", 2, 2, 3),
+        ("/b", 2, 2, 3),
+    ]
+
+
+@pytest.mark.parametrize("missing", ["totals", "visitors", "hasMore"])
+def test_visitors_without_one_of_their_parts_are_an_error(missing: str) -> None:
+    answer = visitors_json("/a")
+    del answer[missing]
+    with pytest.raises(ValidationError):
+        VisitorsPage.model_validate(answer)
+
+
+@pytest.mark.parametrize("odd", [None, "2", -1, 1.5, True])
+def test_a_count_that_is_none_is_an_error_and_never_a_zero(odd: object) -> None:
+    with pytest.raises(ValidationError):
+        VisitorsPage.model_validate({**visitors_json(), "totals": {"human": 1, "ai": 1, "total": odd}})
+
+
+def test_unknown_fields_are_ignored_and_values_are_frozen() -> None:
+    job = Job.model_validate({**JOB, "novelty": {"deep": [1]}})
+    with pytest.raises(ValidationError):
+        job.status = "active"  # type: ignore[misc]

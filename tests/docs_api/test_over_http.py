@@ -1,0 +1,370 @@
+"""The client against real sockets on this machine: what only a network can do wrong."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import socket
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from contextlib import asynccontextmanager
+from urllib.parse import unquote
+
+import pytest
+from aiohttp import web
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from pydantic import SecretStr
+
+from bot.docs_api import DocsApiError, DocsClient, InvalidArgument, Unavailable
+from tests.docs_api.builders import JOB, KEY, PROMPT
+
+Handler = Callable[[web.BaseRequest], Awaitable[web.StreamResponse]]
+
+
+@asynccontextmanager
+async def serving(handler: Handler) -> AsyncIterator[str]:
+    """A real aiohttp server for every path; gives its address."""
+    runner = web.ServerRunner(web.Server(handler, access_log=None), shutdown_timeout=0.1)
+    await runner.setup()
+    await web.TCPSite(runner, "127.0.0.1", 0).start()
+    try:
+        yield f"http://127.0.0.1:{runner.addresses[0][1]}"
+    finally:
+        await runner.cleanup()
+
+
+@asynccontextmanager
+async def answering_bytes(
+    *pieces: bytes, pause_seconds: float = 0.0, hold: bool = False
+) -> AsyncIterator[tuple[str, list[bytes]]]:
+    """A bare server that writes these bytes to whoever asks; gives its address and the heads it has read."""
+    heads: list[bytes] = []
+    conversations: set[asyncio.Task[None] | None] = set()
+
+    async def converse(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        conversations.add(asyncio.current_task())
+        with contextlib.suppress(ConnectionError, asyncio.IncompleteReadError):
+            heads.append(await reader.readuntil(b"\r\n\r\n"))
+            for piece in pieces:
+                writer.write(piece)
+                await writer.drain()
+                await asyncio.sleep(pause_seconds)
+            if hold:
+                await reader.read()
+        writer.close()
+        with contextlib.suppress(ConnectionError):
+            await writer.wait_closed()
+
+    server = await asyncio.start_server(converse, "127.0.0.1", 0)
+    try:
+        yield f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}", heads
+    finally:
+        server.close()
+        await server.wait_closed()
+        await asyncio.wait_for(asyncio.gather(*filter(None, conversations)), timeout=10)
+
+
+def client(
+    base_url: str, *, read: float = 5.0, limit: int = 5_000_000, proxy: str | None = None
+) -> DocsClient:
+    """The client as it is in real life, with short patience."""
+    return DocsClient.open(
+        base_url=base_url,
+        api_key=SecretStr(KEY),
+        connect_timeout_seconds=0.2,
+        read_timeout_seconds=read,
+        max_response_bytes=limit,
+        proxy=proxy,
+    )
+
+
+async def failure_of(base_url: str, *, read: float = 5.0, limit: int = 5_000_000) -> Unavailable:
+    """The error a create ends with."""
+    async with client(base_url, read=read, limit=limit) as docs:
+        with pytest.raises(Unavailable) as caught:
+            await docs.create_job("acme", PROMPT)
+    return caught.value
+
+
+@pytest.fixture
+def closed_port() -> Iterator[int]:
+    """A port that is taken but that nobody listens on."""
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        yield taken.getsockname()[1]
+
+
+async def test_a_job_is_created_over_http() -> None:
+    seen: list[tuple[str, str, object, str]] = []
+
+    async def service(request: web.BaseRequest) -> web.Response:
+        seen.append((request.method, request.path, await request.json(), request.headers["Authorization"]))
+        return web.json_response(dict(JOB), status=201)
+
+    async with serving(service) as base_url, client(base_url + "/prefix") as docs:
+        job = await docs.create_job("acme", PROMPT)
+    assert job.id == "job-1"
+    assert seen == [("POST", "/prefix/v2/agent/acme/job", {"prompt": PROMPT}, f"Bearer {KEY}")]
+
+
+@settings(max_examples=15, suppress_health_check=[HealthCheck.too_slow], deadline=None)
+@given(ids=st.lists(st.text(min_size=1), min_size=1, max_size=10))
+async def test_any_id_arrives_as_it_was(ids: list[str]) -> None:
+    arrived: list[list[str]] = []
+
+    async def service(request: web.BaseRequest) -> web.Response:
+        arrived.append([unquote(part) for part in request.raw_path.split("/")])
+        return web.json_response(dict(JOB))
+
+    expected: list[list[str]] = []
+    async with serving(service) as base_url, client(base_url) as docs:
+        for id_ in [
+            *ids,
+            "../../admin",
+            "//evil.example.com/",
+            "a?b#c",
+            "%2e%2e",
+            "\\",
+            "x;y=z",
+            "+ \r\n\x00",
+        ]:
+            with contextlib.suppress(InvalidArgument):
+                await docs.get_job(id_, id_)
+                expected.append(["", "v2", "agent", id_, "job", id_])
+    assert arrived == expected
+
+
+# ---- nothing was sent
+
+
+async def test_a_refused_connection_was_not_sent(closed_port: int) -> None:
+    error = await failure_of(f"http://127.0.0.1:{closed_port}")
+    assert not error.sent
+    assert "cannot be reached" in error.text
+
+
+async def test_an_unknown_host_was_not_sent() -> None:
+    assert not (await failure_of("http://docs-service.invalid")).sent
+
+
+async def test_a_connection_that_never_comes_about_was_not_sent() -> None:
+    # A server that accepts and then is silent inside TLS's greeting: connecting takes for ever.
+    async with answering_bytes(hold=True) as (base_url, _):
+        error = await failure_of(base_url.replace("http:", "https:"))
+    assert not error.sent
+
+
+async def test_a_server_that_speaks_no_tls_was_not_sent_anything() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        answer = asyncio.get_running_loop().run_in_executor(None, _greet_in_plain_text, listener)
+        error = await failure_of(f"https://127.0.0.1:{listener.getsockname()[1]}")
+        await answer
+    assert not error.sent
+
+
+def _greet_in_plain_text(listener: socket.socket) -> None:
+    connection, _ = listener.accept()
+    with connection:
+        connection.recv(65_536)
+        connection.sendall(b"HTTP/1.1 400 Bad Request\r\n\r\n")
+
+
+# ---- it may have been carried out
+
+
+async def test_silence_after_the_request_may_have_been_carried_out() -> None:
+    async with answering_bytes(hold=True) as (base_url, heads):
+        error = await failure_of(base_url, read=0.2)
+    assert error.sent
+    assert "in time" in error.text
+    assert len(heads) == 1
+
+
+async def test_a_connection_cut_before_the_answer_may_have_been_carried_out_and_is_not_repeated() -> None:
+    async with answering_bytes() as (base_url, heads):
+        error = await failure_of(base_url)
+    assert error.sent
+    assert len(heads) == 1
+
+
+async def test_a_create_on_a_kept_connection_that_breaks_is_not_repeated() -> None:
+    seen: list[str] = []
+
+    async def service(request: web.BaseRequest) -> web.Response:
+        seen.append(request.method)
+        if request.method == "POST" and request.transport is not None:
+            request.transport.close()
+        return web.json_response(dict(JOB))
+
+    async with serving(service) as base_url, client(base_url) as docs:
+        await docs.get_job("acme", "j")
+        with pytest.raises(Unavailable) as caught:
+            await docs.create_job("acme", PROMPT)
+    assert caught.value.sent
+    assert seen == ["GET", "POST"]
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        b"HTTP/1.1 201 Created\r\nContent-Length: 100\r\n\r\n{",
+        b"HTTP/1.1 201 Created\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n",
+        b"HTTP/1.1 500 Erreur \xe9\r\nContent-Length: 0\r\n\r\n",
+        b"HTTP/1.1 200 OK\r\nX-Long: " + b"x" * 20_000 + b"\r\n\r\n",
+        b"SSH-2.0-OpenSSH\r\n\r\n",
+    ],
+    ids=["half a body", "broken chunks", "odd reason", "endless header", "not http"],
+)
+async def test_an_answer_that_breaks_off_or_is_no_http_may_have_been_carried_out(answer: bytes) -> None:
+    async with answering_bytes(answer) as (base_url, _):
+        assert (await failure_of(base_url)).sent
+
+
+async def test_an_answer_that_drips_for_ever_is_ended() -> None:
+    drops = [b"HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n", *[b" "] * 1_000]
+    began = time.monotonic()
+    async with answering_bytes(*drops, pause_seconds=0.05) as (base_url, _):
+        error = await failure_of(base_url, read=0.3)
+    assert error.sent
+    assert time.monotonic() - began < 5
+
+
+async def test_an_endless_body_is_cut_off_at_the_limit() -> None:
+    written = 0
+
+    async def service(request: web.BaseRequest) -> web.StreamResponse:
+        nonlocal written
+        response = web.StreamResponse(headers={"Content-Type": "application/json"})
+        await response.prepare(request)
+        with contextlib.suppress(ConnectionError):
+            while written < 500_000_000:
+                await response.write(b" " * 65_536)
+                written += 65_536
+        return response
+
+    async with serving(service) as base_url:
+        error = await failure_of(base_url, limit=100_000)
+    assert "more than 100000 bytes" in error.text
+    assert written < 100_000_000
+
+
+async def test_a_proxys_page_in_html_is_unavailable() -> None:
+    async def service(_: web.BaseRequest) -> web.Response:
+        return web.Response(status=502, text="<h1>Bad gateway</h1>", content_type="text/html")
+
+    async with serving(service) as base_url:
+        error = await failure_of(base_url)
+    assert (error.status_code, error.sent) == (502, True)
+    assert "a web page" in error.text
+
+
+async def test_a_redirect_is_not_followed_and_the_key_stays_where_it_belongs() -> None:
+    strangers: list[str] = []
+
+    async def stranger(request: web.BaseRequest) -> web.Response:
+        strangers.append(request.path)
+        return web.json_response(dict(JOB))
+
+    async with serving(stranger) as elsewhere:
+
+        async def service(_: web.BaseRequest) -> web.Response:
+            return web.Response(status=307, headers={"Location": elsewhere})
+
+        async with serving(service) as base_url:
+            error = await failure_of(base_url)
+    assert "redirects" in error.text
+    assert strangers == []
+
+
+async def test_cookies_of_the_service_are_not_kept() -> None:
+    cookies: list[str | None] = []
+
+    async def service(request: web.BaseRequest) -> web.Response:
+        cookies.append(request.headers.get("Cookie"))
+        answer = web.json_response(dict(JOB))
+        answer.set_cookie("track", "me")
+        return answer
+
+    # By name, because aiohttp keeps no cookies of bare addresses.
+    async with serving(service) as base_url, client(base_url.replace("127.0.0.1", "localhost")) as docs:
+        await docs.get_job("acme", "j")
+        await docs.get_job("acme", "j")
+    assert cookies == [None, None]
+
+
+async def test_a_proxy_of_the_environment_is_not_used_and_a_given_one_is(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    body = json.dumps(JOB).encode()
+    answer = b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n%s" % (len(body), body)
+    async with (
+        answering_bytes(answer) as (base_url, heads),
+        answering_bytes(answer) as (proxy, through_proxy),
+    ):
+        for name in ("http_proxy", "HTTP_PROXY", "ALL_PROXY", "all_proxy"):
+            monkeypatch.setenv(name, proxy)
+        async with client(base_url) as docs:
+            await docs.get_job("acme", "j")
+        assert (len(heads), len(through_proxy)) == (1, 0)
+        async with client(base_url, proxy=proxy.replace("//", "//user:word@")) as docs:
+            await docs.get_job("acme", "j")
+        assert (len(heads), len(through_proxy)) == (1, 1)
+    assert through_proxy[0].startswith(f"GET {base_url}/v2/agent/acme/job/j ".encode())
+    assert b"proxy-authorization: basic dxnlcjp3b3jk" in through_proxy[0].lower()
+
+
+async def test_a_proxy_is_told_its_password_before_a_tunnel_and_the_key_never() -> None:
+    refusal = b"HTTP/1.1 407 Proxy Authentication Required\r\nContent-Length: 0\r\n\r\n"
+    async with answering_bytes(refusal) as (address, heads):
+        proxy = address.replace("//", "//user:word@")
+        async with client("https://docs.invalid", proxy=proxy) as docs:
+            with pytest.raises(Unavailable) as caught:
+                await docs.create_job("acme", PROMPT)
+    assert not caught.value.sent
+    [head] = heads
+    assert head.startswith(b"CONNECT docs.invalid:443 ")
+    assert b"proxy-authorization: basic dxnlcjp3b3jk" in head.lower()
+    assert KEY.encode() not in head
+
+
+@pytest.mark.parametrize("bad", ["socks9://user:hunter2@host", "http://[::1"])
+def test_a_proxy_that_is_none_is_refused_without_being_quoted(bad: str) -> None:
+    with pytest.raises(InvalidArgument) as caught:
+        client("http://127.0.0.1", proxy=bad)
+    assert "hunter2" not in str(caught.value)
+
+
+async def test_cancelling_a_call_passes_through_and_leaves_the_client_usable() -> None:
+    asked = asyncio.Event()
+
+    async def service(request: web.BaseRequest) -> web.Response:
+        if request.method == "POST":
+            asked.set()
+            await asyncio.sleep(30)
+        return web.json_response(dict(JOB))
+
+    async with serving(service) as base_url, client(base_url) as docs:
+        call = asyncio.ensure_future(docs.create_job("acme", PROMPT))
+        await asked.wait()
+        call.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await call
+        assert (await docs.get_job("acme", "j")).id == "job-1"
+
+
+async def test_many_calls_at_once_share_the_client() -> None:
+    async def service(request: web.BaseRequest) -> web.Response:
+        return web.json_response({**JOB, "id": request.path.rsplit("/", 1)[-1]})
+
+    async with serving(service) as base_url, client(base_url) as docs:
+        jobs = await asyncio.gather(*(docs.get_job("acme", f"j{number}") for number in range(120)))
+    assert [job.id for job in jobs] == [f"j{number}" for number in range(120)]
+
+
+async def test_a_closed_client_says_so() -> None:
+    docs = client("http://127.0.0.1:1")
+    await docs.aclose()
+    with pytest.raises((RuntimeError, DocsApiError)):
+        await docs.get_job("acme", "j")

@@ -1,0 +1,103 @@
+"""The key goes to the service and nowhere else; key and prompt stand in no repr, log, error or trace."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import traceback
+from urllib.parse import urlsplit
+
+import httpx
+import pytest
+from aiohttp import web
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bot.docs_api import DocsApiError, InvalidArgument
+from tests.docs_api.builders import JOB, KEY, PROMPT, FakeService, client_of
+from tests.docs_api.test_over_http import answering_bytes, client, serving
+
+ECHO = f"Key Bearer {KEY} may not ask: {PROMPT}"
+
+
+def everything_shown(error: BaseException) -> str:
+    """All that a person or a log could see of an error."""
+    attributes = [repr(value) for value in vars(error).values()]
+    return "\n".join([str(error), repr(error), *attributes, *traceback.format_exception(error)])
+
+
+def assert_secret(shown: str) -> None:
+    """Neither the key nor the prompt, nor a telling part of them."""
+    assert KEY[:8] not in shown
+    assert "Nightingale" not in shown
+
+
+@pytest.mark.parametrize("status_code", [200, 302, 400, 401, 403, 404, 418, 429, 500])
+async def test_a_service_that_echoes_everything_betrays_nothing(status_code: int) -> None:
+    answers = [
+        httpx.Response(status_code, json={"error": ECHO}, headers={"retry-after": ECHO, "location": ECHO}),
+        httpx.Response(status_code, text=f"<p>{ECHO}</p>"),
+        httpx.Response(status_code, json=[ECHO]),
+    ]
+    async with client_of(FakeService(*answers)) as docs:
+        for _ in answers:
+            with pytest.raises(DocsApiError) as caught:
+                await docs.create_job("acme", PROMPT)
+            assert_secret(everything_shown(caught.value))
+
+
+@pytest.mark.parametrize(
+    "kind", [httpx.ConnectError, httpx.ReadError, httpx.ReadTimeout, OSError, UnicodeError]
+)
+async def test_a_failure_below_that_quotes_the_request_betrays_nothing(kind: type[Exception]) -> None:
+    async with client_of(FakeService(kind(ECHO))) as docs:
+        with pytest.raises(DocsApiError) as caught:
+            await docs.create_job("acme", PROMPT)
+    assert_secret(everything_shown(caught.value))
+
+
+async def test_refused_arguments_are_not_quoted() -> None:
+    async with client_of(FakeService(httpx.Response(200, json=JOB))) as docs:
+        with pytest.raises(InvalidArgument) as caught:
+            await docs.create_job("acme", PROMPT + "\ud800")
+        assert_secret(everything_shown(caught.value))
+        assert_secret(repr(docs) + str(docs) + repr(vars(docs)))
+
+
+async def test_logs_at_their_most_talkative_hold_no_secret(caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.DEBUG)
+    for name in ("httpx", "httpcore", "aiohttp", "aiohttp.client", "asyncio"):
+        caplog.set_level(logging.DEBUG, logger=name)
+
+    async def service(request: web.BaseRequest) -> web.Response:
+        if request.method == "POST":
+            return web.json_response({"error": ECHO}, status=400, reason="Bad Request")
+        return web.json_response(dict(JOB))
+
+    asyncio.get_running_loop().set_debug(True)
+    async with serving(service) as base_url, client(base_url) as docs:
+        await docs.get_job("acme", "job-1")
+        with pytest.raises(DocsApiError):
+            await docs.create_job("acme", PROMPT)
+    broken = f"HTTP/1.1 400 {ECHO}\r\nX: {ECHO}\r\nbroken".encode()
+    async with answering_bytes(broken) as (base_url, _), client(base_url) as docs:
+        with pytest.raises(DocsApiError) as caught:
+            await docs.create_job("acme", PROMPT)
+    assert_secret(everything_shown(caught.value))
+    assert "job-1" in caplog.text
+    assert_secret(caplog.text)
+
+
+@given(project=st.text(min_size=1), job=st.text(min_size=1))
+async def test_the_key_goes_to_the_configured_address_whatever_the_ids_are(project: str, job: str) -> None:
+    service = FakeService(httpx.Response(307, headers={"location": "https://elsewhere.example.com/"}))
+    async with client_of(service, base_url="https://docs.example.com:8443/api") as docs:
+        for call in (docs.get_job(project, job), docs.create_job(project, PROMPT), docs.visitors(project)):
+            with pytest.raises(DocsApiError):
+                await call
+    for request in service.requests:
+        assert urlsplit(str(request.url)).netloc == "docs.example.com:8443"
+        assert KEY not in str(request.url)
+        assert KEY.encode() not in request.content
+        carrying = [name for name, value in request.headers.items() if KEY in value]
+        assert carrying == ["authorization"]
