@@ -19,15 +19,15 @@ async def _run(desk: Desk, said: Invocation) -> Answer:
     words = incoming.to_plain(said.text, {}, {}).strip()
     if incoming.is_blank(words):
         return await _form(desk, said)
-    named, _, rest = words.partition(" ")
+    named, *rest = words.split(maxsplit=1)
     job = await find_job(desk, named)
     if job is None and looks_like_job(named):
         return Answer(message=say.no_such_job(named))
-    if job is not None and incoming.is_blank(rest):
+    if job is not None and not rest:
         private = Carried(said.channel, said.response_url, job.number).dumps()
         return Answer(modal=Modal(modals.follow_up_form([job], private=private, chosen=job.number)))
     if job is not None:
-        _, _, raw = said.text.strip().partition(" ")
+        raw = said.text.split(maxsplit=1)[1]
         return await _send(desk, said, job, raw, guessed=False)
     latest = await _latest(desk, said.user, said.channel)
     if latest is None:

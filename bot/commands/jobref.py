@@ -38,5 +38,5 @@ async def find_job(desk: Desk, named: str) -> TrackedJob | None:
 
 
 def looks_like_job(named: str) -> bool:
-    """Whether a word is clearly meant as a job rather than as the beginning of a sentence."""
-    return named.startswith("#") and bool(_NUMBER.fullmatch(named)) or as_thread(named) is not None
+    """Whether a word is meant as a job. A bare number is: guessing otherwise could spend a use wrongly."""
+    return bool(_NUMBER.fullmatch(named)) or as_thread(named) is not None

@@ -1,0 +1,81 @@
+"""Small builders for what tests start from."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+from bot.model import ChannelId, JobNumber, MessageTs, ProjectId, PromptId, PromptKind, RequestKey, UserId
+from bot.registry import Claimer, Registry
+
+NOW = datetime(2026, 11, 2, 9, 0, tzinfo=UTC)
+PROJECT = ProjectId("acme-docs")
+CHANNEL = ChannelId("C0DOCS")
+ANA = UserId("U0ANA")
+BEN = UserId("U0BEN")
+
+
+class HeldClock:
+    """A clock that stands still until it is moved."""
+
+    def __init__(self, at: datetime = NOW) -> None:
+        self.at = at
+
+    def __call__(self) -> datetime:
+        return self.at
+
+    def pass_seconds(self, seconds: float) -> None:
+        """Let time pass."""
+        self.at += timedelta(seconds=seconds)
+
+
+def claimer(owner: str = "one", at: datetime = NOW, lease_seconds: float = 60.0) -> Claimer:
+    """Somebody who claims."""
+    return Claimer(owner, at, lease_seconds)
+
+
+async def add_job(
+    registry: Registry,
+    *,
+    channel: ChannelId = CHANNEL,
+    requester: UserId = ANA,
+    text: str = "Add a quickstart",
+    asked_at: datetime = NOW,
+    root_ts: str | None = None,
+    **values: object,
+) -> JobNumber:
+    """A job in the registry, changed as wanted."""
+    async with registry.transaction() as tables:
+        number = await tables.jobs.add(
+            project=PROJECT, channel=channel, requester=requester, text=text, asked_at=asked_at
+        )
+        if root_ts or values:
+            await tables.jobs.change(number, root_ts=MessageTs(root_ts) if root_ts else None, **values)
+    return number
+
+
+async def add_prompt(
+    registry: Registry,
+    job: JobNumber,
+    *,
+    key: str = "k1",
+    kind: PromptKind = PromptKind.START,
+    asked_by: UserId = ANA,
+    raw: str = "Add a quickstart",
+    asked_at: datetime = NOW,
+    **values: object,
+) -> PromptId:
+    """A prompt in the registry, changed as wanted."""
+    async with registry.transaction() as tables:
+        prompt = await tables.prompts.add(
+            key=RequestKey(key),
+            job=job,
+            project=PROJECT,
+            kind=kind,
+            asked_by=asked_by,
+            raw=raw,
+            asked_at=asked_at,
+            channel=CHANNEL,
+        )
+        if values:
+            await tables.prompts.change(prompt, **values)
+    return prompt

@@ -1,0 +1,127 @@
+"""The contract of claiming, on both databases."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from datetime import timedelta
+
+import pytest
+
+from bot.model import JobState, PromptKind, PromptState
+from bot.registry import LeaseLost, Registry
+from tests.builders import NOW, PROJECT, add_job, add_prompt, claimer
+
+LATER = NOW + timedelta(seconds=61)
+
+
+async def test_a_job_that_is_due_is_claimed_by_one_only(registry: Registry) -> None:
+    number = await add_job(registry, root_ts="1.1", service_id="j1", poll_at=NOW)
+    async with registry.transaction() as tables:
+        [(job, misses)] = await tables.jobs.claim_due(claimer("one"), 10)
+    async with registry.transaction() as tables:
+        second = await tables.jobs.claim_due(claimer("two"), 10)
+    assert (job.number, misses) == (number, 0)
+    assert second == []
+
+
+async def test_a_job_that_is_not_due_is_left_alone(registry: Registry) -> None:
+    await add_job(registry, root_ts="1.1", service_id="j1", poll_at=NOW + timedelta(seconds=1))
+    await add_job(registry, root_ts="1.2", service_id="j2")
+    async with registry.transaction() as tables:
+        assert await tables.jobs.claim_due(claimer(), 10) == []
+
+
+async def test_a_lease_that_ran_out_frees_the_job(registry: Registry) -> None:
+    await add_job(registry, root_ts="1.1", service_id="j1", poll_at=NOW)
+    async with registry.transaction() as tables:
+        await tables.jobs.claim_due(claimer("one"), 10)
+    async with registry.transaction() as tables:
+        assert len(await tables.jobs.claim_due(claimer("two", LATER), 10)) == 1
+
+
+async def test_who_lost_the_lease_writes_nothing(registry: Registry) -> None:
+    number = await add_job(registry, root_ts="1.1", service_id="j1", poll_at=NOW)
+    async with registry.transaction() as tables:
+        await tables.jobs.claim_due(claimer("one"), 10)
+    async with registry.transaction() as tables:
+        await tables.jobs.claim_due(claimer("two", LATER), 10)
+    with pytest.raises(LeaseLost):
+        async with registry.transaction() as tables:
+            await tables.jobs.change(number, owner="one", state=JobState.FAILED)
+    async with registry.look() as tables:
+        job = await tables.jobs.get(number)
+    assert job is not None
+    assert job.state is JobState.WAITING
+
+
+async def test_a_project_on_hold_is_not_polled(registry: Registry) -> None:
+    await add_job(registry, root_ts="1.1", service_id="j1", poll_at=NOW)
+    async with registry.transaction() as tables:
+        await tables.holds.put(PROJECT, NOW + timedelta(seconds=30), 1, "Unavailable")
+        assert await tables.jobs.claim_due(claimer(), 10) == []
+    async with registry.transaction() as tables:
+        assert len(await tables.jobs.claim_due(claimer(at=LATER), 10)) == 1
+
+
+async def test_many_claimers_at_once_share_the_jobs_without_overlap(registry: Registry) -> None:
+    for index in range(60):
+        await add_job(registry, root_ts=f"1.{index}", service_id=f"j{index}", poll_at=NOW)
+    taken: Counter[int] = Counter()
+
+    async def work(owner: str) -> None:
+        while True:
+            async with registry.transaction() as tables:
+                got = await tables.jobs.claim_due(claimer(owner), 7)
+            if not got:
+                return
+            taken.update(job.number for job, _ in got)
+
+    await asyncio.gather(*(work(f"owner {n}") for n in range(4)))
+    assert len(taken) == 60
+    assert set(taken.values()) == {1}
+
+
+async def test_a_first_prompt_waits_for_its_thread(registry: Registry) -> None:
+    number = await add_job(registry)
+    await add_prompt(registry, number, state=PromptState.WAITING)
+    async with registry.transaction() as tables:
+        assert await tables.prompts.claim_waiting(claimer(), PROJECT, 10) == []
+        await tables.jobs.change(number, root_ts="1.1")
+    async with registry.transaction() as tables:
+        assert len(await tables.prompts.claim_waiting(claimer(), PROJECT, 10)) == 1
+
+
+async def test_a_follow_up_waits_for_the_one_before_it(registry: Registry) -> None:
+    number = await add_job(registry, root_ts="1.1", service_id="j1")
+    first = await add_prompt(registry, number, key="a", kind=PromptKind.FOLLOW_UP, state=PromptState.WAITING)
+    second = await add_prompt(registry, number, key="b", kind=PromptKind.FOLLOW_UP, state=PromptState.WAITING)
+    async with registry.transaction() as tables:
+        [got] = await tables.prompts.claim_waiting(claimer(), PROJECT, 10)
+        await tables.prompts.change(got.id, state=PromptState.SENT, claimed_by=None, claimed_until=None)
+    assert got.id == first
+    async with registry.transaction() as tables:
+        [after] = await tables.prompts.claim_waiting(claimer(), PROJECT, 10)
+    assert after.id == second
+
+
+async def test_a_prompt_being_sent_is_abandoned_only_when_its_lease_ran_out(registry: Registry) -> None:
+    number = await add_job(registry, root_ts="1.1")
+    await add_prompt(registry, number, state=PromptState.WAITING)
+    async with registry.transaction() as tables:
+        [prompt] = await tables.prompts.claim_waiting(claimer("one"), PROJECT, 10)
+        await tables.prompts.change(prompt.id, state=PromptState.SENDING)
+        assert await tables.prompts.claim_abandoned(claimer("two"), 10) == []
+    async with registry.transaction() as tables:
+        assert len(await tables.prompts.claim_abandoned(claimer("two", LATER), 10)) == 1
+
+
+async def test_uses_are_counted_from_the_last_hour(registry: Registry) -> None:
+    number = await add_job(registry, root_ts="1.1")
+    await add_prompt(registry, number, key="old", sent_at=NOW - timedelta(minutes=61))
+    await add_prompt(registry, number, key="new", sent_at=NOW - timedelta(minutes=59))
+    async with registry.look() as tables:
+        assert await tables.prompts.uses_since(PROJECT, NOW - timedelta(hours=1)) == (
+            1,
+            NOW - timedelta(minutes=59),
+        )
