@@ -178,9 +178,8 @@ class DocsClient:
         }
         if call.body:
             headers["Content-Type"] = "application/json"
-        extensions = {"timeout": self._http.timeout.as_dict()}
         url = _checked_address(call.url, "base_url with the ids")
-        return httpx.Request(call.method, url, headers=headers, content=call.body, extensions=extensions)
+        return httpx.Request(call.method, url, headers=headers, content=call.body)
 
     async def _exchange(self, request: httpx.Request) -> _wire.Answer:
         response = await self._http.send(request, auth=None, follow_redirects=False, stream=True)

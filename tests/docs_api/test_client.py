@@ -122,6 +122,7 @@ async def test_cookies_are_not_kept() -> None:
     async with client_of(service) as docs:
         await docs.get_job("acme", "j")
         await docs.get_job("acme", "j")
+        assert not docs._http.cookies
     assert "cookie" not in service.requests[1].headers
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import tracemalloc
 from datetime import UTC, date, datetime
 from urllib.parse import unquote, urlsplit
 
@@ -368,9 +369,16 @@ def test_what_was_compressed_comes_back_within_the_limit(body: bytes) -> None:
     assert _wire.inflate(body, "", 2_000) == body
 
 
-def test_a_small_body_that_unpacks_to_a_huge_one_is_refused() -> None:
-    with pytest.raises(ValueError, match="more than 1000 bytes"):
-        _wire.inflate(gzip.compress(b"0" * 10_000_000), "gzip", 1_000)
+def test_a_small_body_that_unpacks_to_a_huge_one_is_refused_before_it_grows() -> None:
+    bomb = gzip.compress(b"0" * 10_000_000)
+    tracemalloc.start()
+    try:
+        with pytest.raises(ValueError, match="more than 1000 bytes"):
+            _wire.inflate(bomb, "gzip", 1_000)
+        _, peak_bytes = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert peak_bytes < 1_000_000
 
 
 @pytest.mark.parametrize(
