@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 from bot.model import ChannelId, JobNumber, MessageTs, ProjectId, PromptId, PromptKind, RequestKey, UserId
 from bot.registry import Claimer, Registry
@@ -41,7 +42,7 @@ async def add_job(
     text: str = "Add a quickstart",
     asked_at: datetime = NOW,
     root_ts: str | None = None,
-    **values: object,
+    **values: Any,
 ) -> JobNumber:
     """A job in the registry, changed as wanted."""
     async with registry.transaction() as tables:
@@ -62,7 +63,7 @@ async def add_prompt(
     asked_by: UserId = ANA,
     raw: str = "Add a quickstart",
     asked_at: datetime = NOW,
-    **values: object,
+    **values: Any,
 ) -> PromptId:
     """A prompt in the registry, changed as wanted."""
     async with registry.transaction() as tables:

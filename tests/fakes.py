@@ -1,0 +1,200 @@
+"""Written stand-ins for the two far sides, for tests of the work alone. The sandbox is the fuller one."""
+
+from __future__ import annotations
+
+import json
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+import httpx
+from pydantic import SecretStr
+
+from bot.docs_api import DocsClient
+from bot.model import ChannelId, DeliveryId, Message, MessageTs, ThreadRef, UserId
+from bot.work.ports import SlackError, SlackRefused
+
+
+@dataclass(frozen=True)
+class Posted:
+    """One message as the channel shows it."""
+
+    channel: ChannelId
+    thread: MessageTs | None
+    ts: MessageTs
+    message: Message
+    delivery: DeliveryId
+
+
+@dataclass
+class FakeSlack:
+    """A workspace in memory that implements ``Messenger``.
+
+    ``troubles`` holds what goes wrong next, by method; ``lose_answer`` makes a post happen and then fail.
+    """
+
+    posts: list[Posted] = field(default_factory=list)
+    edits: dict[MessageTs, list[Message]] = field(default_factory=dict)
+    private: list[tuple[str, Message]] = field(default_factory=list)
+    direct: list[tuple[UserId, Message, DeliveryId]] = field(default_factory=list)
+    reactions: list[tuple[MessageTs, str]] = field(default_factory=list)
+    joined: set[ChannelId] = field(default_factory=set)
+    outside: set[ChannelId] = field(default_factory=set)
+    names: dict[str, str] = field(default_factory=lambda: {"U0BEN": "ben", "C0GEN": "general"})
+    troubles: dict[str, deque[SlackError]] = field(default_factory=dict)
+    lose_answer: deque[SlackError] = field(default_factory=deque)
+
+    def trouble(self, method: str, *errors: SlackError) -> None:
+        """These go wrong next, in this order."""
+        self.troubles.setdefault(method, deque()).extend(errors)
+
+    def _stumble(self, method: str) -> None:
+        if waiting := self.troubles.get(method):
+            raise waiting.popleft()
+
+    async def post(
+        self, channel: ChannelId, message: Message, *, delivery: DeliveryId, thread: MessageTs | None
+    ) -> MessageTs:
+        self._stumble("post")
+        if channel in self.outside:
+            raise SlackRefused("not_in_channel")
+        ts = MessageTs(f"1700000000.{len(self.posts) + 1:06}")
+        self.posts.append(Posted(channel, thread, ts, message, delivery))
+        if self.lose_answer:
+            raise self.lose_answer.popleft()
+        return ts
+
+    async def find_posted(
+        self, channel: ChannelId, *, delivery: DeliveryId, thread: MessageTs | None, since: datetime
+    ) -> MessageTs | None:
+        self._stumble("find_posted")
+        found = (post.ts for post in self.posts if post.channel == channel and post.delivery == delivery)
+        return next(found, None)
+
+    async def edit(self, channel: ChannelId, ts: MessageTs, message: Message) -> None:
+        self._stumble("edit")
+        self.edits.setdefault(ts, []).append(message)
+
+    async def answer(self, response_url: SecretStr, message: Message) -> None:
+        self._stumble("answer")
+        self.private.append((response_url.get_secret_value(), message))
+
+    async def tell(self, user: UserId, message: Message, *, delivery: DeliveryId) -> None:
+        self._stumble("tell")
+        self.direct.append((user, message, delivery))
+
+    async def find_told(self, user: UserId, *, delivery: DeliveryId, since: datetime) -> bool:
+        return any(told == (user, delivery) for told in ((who, key) for who, _, key in self.direct))
+
+    async def react(self, channel: ChannelId, ts: MessageTs, name: str) -> None:
+        self._stumble("react")
+        self.reactions.append((ts, name))
+
+    async def join(self, channel: ChannelId) -> None:
+        self._stumble("join")
+        self.outside.discard(channel)
+        self.joined.add(channel)
+
+    async def user_name(self, user: UserId) -> str:
+        self._stumble("user_name")
+        return self._name(user)
+
+    async def channel_name(self, channel: ChannelId) -> str:
+        self._stumble("channel_name")
+        return self._name(channel)
+
+    def _name(self, key: str) -> str:
+        if key not in self.names:
+            raise SlackRefused("user_not_found")
+        return self.names[key]
+
+    async def permalink(self, thread: ThreadRef) -> str:
+        return f"https://acme.slack.com/archives/{thread.channel}/p{thread.ts.replace('.', '')}"
+
+    def root(self) -> Posted:
+        """The first message posted outside a thread."""
+        return next(post for post in self.posts if post.thread is None)
+
+    def replies(self) -> list[Posted]:
+        """What was said in threads, in order."""
+        return [post for post in self.posts if post.thread is not None]
+
+
+Answer = httpx.Response | Exception
+PULL_REQUEST = "https://code.example/acme/docs/pull/1"
+
+
+@dataclass
+class FakeDocs:
+    """A docs service on httpx's own seam: jobs in a dict, and whatever answers a test puts in the way."""
+
+    jobs: dict[str, dict[str, Any]] = field(default_factory=dict)
+    prompts: list[tuple[str, str]] = field(default_factory=list)
+    instead: dict[str, deque[Answer]] = field(default_factory=dict)
+    lost: deque[Exception] = field(default_factory=deque)
+    polls: int = 0
+
+    def client(self) -> DocsClient:
+        """The real client, talking to this."""
+        return DocsClient.open(
+            base_url="https://docs.example",
+            api_key=SecretStr("key"),
+            transport=httpx.MockTransport(self._handle),
+        )
+
+    def answer_instead(self, what: str, *answers: Answer) -> None:
+        """Answer the next calls of this kind (``create``, ``follow_up``, ``get``) with these; do nothing."""
+        self.instead.setdefault(what, deque()).extend(answers)
+
+    def finish(self, status: str = "completed", pr_link: str | None = PULL_REQUEST) -> None:
+        """Let every job end."""
+        for job in self.jobs.values():
+            job |= {"status": status, "prLink": pr_link}
+
+    def _handle(self, request: httpx.Request) -> httpx.Response:
+        kind = _kind(request)
+        if waiting := self.instead.get(kind):
+            answer = waiting.popleft()
+            if isinstance(answer, Exception):
+                raise answer
+            return answer
+        handlers: dict[str, Callable[[httpx.Request], httpx.Response]] = {
+            "create": self._create,
+            "follow_up": self._follow_up,
+            "get": self._get,
+        }
+        response = handlers[kind](request)
+        if self.lost and kind != "get":
+            raise self.lost.popleft()
+        return response
+
+    def _create(self, request: httpx.Request) -> httpx.Response:
+        number = len(self.jobs) + 1
+        job = {"id": f"job-{number}", "status": "active", "prLink": None}
+        job["source"] = {"repository": "acme/docs", "ref": "main"}  # type: ignore[assignment]
+        self.jobs[f"job-{number}"] = job
+        self.prompts.append((f"job-{number}", json.loads(request.content)["prompt"]))
+        return httpx.Response(201, json=job)
+
+    def _follow_up(self, request: httpx.Request) -> httpx.Response:
+        job_id = request.url.path.split("/")[-2]
+        job = self.jobs[job_id]
+        self.prompts.append((job_id, json.loads(request.content)["prompt"]))
+        stale = httpx.Response(200, json=dict(job))
+        job["status"] = "active"
+        return stale
+
+    def _get(self, request: httpx.Request) -> httpx.Response:
+        self.polls += 1
+        job = self.jobs.get(request.url.path.split("/")[-1])
+        if job is None:
+            return httpx.Response(404, json={"error": "no such job"})
+        return httpx.Response(200, json=job)
+
+
+def _kind(request: httpx.Request) -> str:
+    if request.method == "GET":
+        return "get"
+    return "follow_up" if request.url.path.endswith("/message") else "create"

@@ -1,0 +1,118 @@
+"""The work on real SQLite with both far sides written out, and a clock that the test moves."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+from pydantic import SecretStr
+
+from bot.model import ChannelId, JobNumber, MessageTs, RequestKey, TrackedJob, UserId
+from bot.registry import Registry
+from bot.work.ask import Asked, AskRequest, ask
+from bot.work.deliver import deliver_round
+from bot.work.desk import Desk
+from bot.work.listen import heard_reply
+from bot.work.poll import poll_round
+from bot.work.prepare import prepare_round
+from bot.work.spoken import ThreadReply
+from bot.work.submit import submit_round
+from bot.work.workshop import Workshop
+from tests.builders import ANA, CHANNEL, PROJECT, HeldClock
+from tests.fakes import FakeDocs, FakeSlack
+
+BOT = UserId("U0BOT")
+RESPONSE_URL = SecretStr("https://hooks.slack.com/commands/1/2/3")
+
+
+@dataclass
+class Office:
+    """Everything the work needs, and verbs for what people do."""
+
+    registry: Registry
+    slack: FakeSlack = field(default_factory=FakeSlack)
+    docs: FakeDocs = field(default_factory=FakeDocs)
+    clock: HeldClock = field(default_factory=HeldClock)
+    keys: int = 0
+
+    def __post_init__(self) -> None:
+        self.desk = Desk(self.registry, self.clock, lambda: None, PROJECT, BOT)
+        self.shop = Workshop(
+            registry=self.registry,
+            docs=self.docs.client(),
+            messenger=self.slack,
+            clock=self.clock,
+            chance=lambda: 0.5,
+            owner="one",
+            bot_name="docs-agent",
+            wake=lambda: None,
+        )
+
+    def limit(self, uses_an_hour: int) -> None:
+        """Set the shared limit."""
+        self.shop = replace(self.shop, uses_an_hour=uses_an_hour)
+
+    def restart(self) -> None:
+        """As a new process: nothing in memory is left, and the old one's leases still run."""
+        self.shop = replace(self.shop, owner=f"{self.shop.owner}+")
+
+    async def ask(
+        self, text: str, *, user: UserId = ANA, key: str | None = None, channel: ChannelId = CHANNEL
+    ) -> Asked:
+        """Somebody types the command."""
+        self.keys += 1
+        request = AskRequest(RequestKey(key or f"command:{self.keys}"), channel, user, text, RESPONSE_URL)
+        return await ask(self.desk, request)
+
+    async def reply(self, text: str, *, user: UserId = ANA, ts: str | None = None, files: int = 0) -> None:
+        """Somebody replies in the thread of the first root."""
+        self.keys += 1
+        ts = ts or f"1700000500.{self.keys:06}"
+        root = self.slack.root()
+        heard = ThreadReply(
+            key=RequestKey(f"message:{root.channel}:{ts}"),
+            channel=root.channel,
+            thread_ts=root.ts,
+            ts=MessageTs(ts),
+            user=user,
+            text=text,
+            files=files,
+            is_im=False,
+        )
+        await heard_reply(self.desk, heard)
+
+    async def rounds(self) -> int:
+        """Every round once; answers how much was handled."""
+        handled = await prepare_round(self.shop)
+        handled += await deliver_round(self.shop)
+        handled += await submit_round(self.shop)
+        handled += await poll_round(self.shop)
+        return handled
+
+    async def settle(self, seconds: float = 5.0) -> None:
+        """Let rounds go round for so long, a quarter of a second at a time."""
+        for _ in range(int(seconds * 4)):
+            while await self.rounds():
+                pass
+            self.clock.pass_seconds(0.25)
+
+    async def pass_time(self, seconds: float) -> None:
+        """Let much time pass, and then let the rounds see to what came due."""
+        self.clock.pass_seconds(seconds)
+        await self.settle()
+
+    async def job(self, number: int = 1) -> TrackedJob:
+        """A job as the registry has it."""
+        async with self.registry.look() as tables:
+            job = await tables.jobs.get(JobNumber(number))
+        assert job is not None
+        return job
+
+    def said(self) -> list[str]:
+        """The words of every reply in a thread, in order."""
+        return [post.message.text for post in self.slack.replies()]
+
+    def root_text(self) -> str:
+        """What the root message says now."""
+        root = self.slack.root()
+        edits = self.slack.edits.get(root.ts)
+        return (edits[-1] if edits else root.message).text

@@ -1,0 +1,198 @@
+"""The main story: ask, pull request, follow-up, second end; and what may come in between."""
+
+from __future__ import annotations
+
+import httpx
+
+from bot.model import ChannelId, JobState
+from tests.builders import ANA, BEN
+from tests.fakes import PULL_REQUEST
+from tests.work.office import Office
+
+
+async def test_a_job_is_asked_for_followed_and_told_once(office: Office) -> None:
+    await office.ask("Add a quickstart")
+    await office.settle()
+    assert office.docs.prompts == [("job-1", "Add a quickstart")]
+    assert (await office.job()).state is JobState.WORKING
+    office.docs.finish()
+    await office.settle()
+    await office.pass_time(3600)
+    job = await office.job()
+    assert (job.state, job.pr_link) == (JobState.PULL_REQUEST, PULL_REQUEST)
+    [end] = office.slack.replies()
+    assert f"<@{ANA}>" in end.message.text
+    assert end.thread == office.slack.root().ts
+
+
+async def test_the_root_changes_in_place_and_stays_one_message(office: Office) -> None:
+    await office.ask("Add a quickstart")
+    await office.settle()
+    before = office.root_text()
+    office.docs.finish()
+    await office.settle()
+    assert office.root_text() != before
+    assert len([post for post in office.slack.posts if post.thread is None]) == 1
+
+
+async def test_a_finished_job_is_not_polled_any_more(office: Office) -> None:
+    await office.ask("Add a quickstart")
+    await office.settle()
+    office.docs.finish()
+    await office.settle()
+    polls = office.docs.polls
+    await office.pass_time(7200)
+    assert office.docs.polls == polls
+
+
+async def test_the_same_request_again_starts_nothing_new(office: Office) -> None:
+    first = await office.ask("Add a quickstart", key="command:1")
+    again = await office.ask("Add a quickstart", key="command:1")
+    await office.settle()
+    assert (again.job, again.repeated) == (first.job, True)
+    assert len(office.docs.prompts) == 1
+
+
+async def test_a_reply_steers_the_job_and_its_second_end_is_told(office: Office) -> None:
+    await office.ask("Add a quickstart")
+    await office.settle()
+    office.docs.finish()
+    await office.settle()
+    await office.reply("Mention Python 3.11", user=BEN)
+    await office.settle()
+    assert office.docs.prompts[-1] == ("job-1", "Mention Python 3.11")
+    assert [name for _, name in office.slack.reactions] == ["eyes"]
+    assert (await office.job()).state is JobState.WORKING
+    office.docs.finish()
+    await office.settle()
+    assert len(office.slack.replies()) == 2
+    assert f"<@{BEN}>" in office.said()[-1]
+
+
+async def test_a_stale_answer_after_a_follow_up_is_not_taken_for_its_end(office: Office) -> None:
+    await office.ask("Add a quickstart")
+    await office.settle()
+    office.docs.finish()
+    await office.settle()
+    await office.reply("Make it shorter")
+    await office.settle(0.5)
+    office.docs.finish()  # as if the service still showed the first round
+    await office.settle(30)
+    assert len(office.slack.replies()) == 1
+    await office.settle(60)
+    assert len(office.slack.replies()) == 2
+
+
+async def test_two_replies_are_sent_in_their_order(office: Office) -> None:
+    await office.ask("Add a quickstart")
+    await office.settle()
+    await office.reply("first")
+    await office.reply("second")
+    await office.settle()
+    assert [text for _, text in office.docs.prompts] == ["Add a quickstart", "first", "second"]
+
+
+async def test_the_same_reply_delivered_twice_is_sent_once(office: Office) -> None:
+    await office.ask("Add a quickstart")
+    await office.settle()
+    await office.reply("more", ts="1700000900.000001")
+    await office.reply("more", ts="1700000900.000001")
+    await office.settle()
+    assert len(office.docs.prompts) == 2
+
+
+async def test_replies_meant_for_people_are_left_alone(office: Office) -> None:
+    await office.ask("Add a quickstart")
+    await office.settle()
+    for text in ("aside: looks fine", "! not for the bot", "<@U0BEN> can you look?"):
+        await office.reply(text)
+    await office.settle()
+    assert len(office.docs.prompts) == 1
+    assert office.slack.reactions == []
+
+
+async def test_names_reach_the_agent_as_words_and_ping_nobody(office: Office) -> None:
+    await office.ask("Ask <@U0BEN> about <#C0GEN> &amp; <https://x.example/a|the page>")
+    await office.settle()
+    [(_, text)] = office.docs.prompts
+    assert text == "Ask @ben about #general & the page (https://x.example/a)"
+    assert "<@U0BEN>" not in office.root_text()
+
+
+async def test_a_name_that_slack_does_not_tell_stops_nothing(office: Office) -> None:
+    await office.ask("Ask <@U0STRANGER> about it")
+    await office.settle()
+    assert len(office.docs.prompts) == 1
+
+
+async def test_nothing_changed_failed_and_archived_are_told_apart(office: Office) -> None:
+    for status, link, state in (
+        ("completed", None, JobState.NO_CHANGE),
+        ("failed", None, JobState.FAILED),
+        ("archived", None, JobState.ARCHIVED),
+    ):
+        asked = await office.ask(f"Do {status}", channel=ChannelId(f"C{status}"))
+        await office.settle()
+        office.docs.finish(status, link)
+        await office.settle()
+        assert (await office.job(asked.job)).state is state
+    assert len(set(office.said())) == 3
+
+
+async def test_a_job_the_service_no_longer_knows_is_told_after_a_second_look(office: Office) -> None:
+    await office.ask("Add a quickstart")
+    await office.settle()
+    office.docs.jobs.clear()
+    await office.settle(20)
+    assert (await office.job()).state is JobState.GONE
+    assert len(office.slack.replies()) == 1
+
+
+async def test_a_status_nobody_knows_counts_as_running(office: Office) -> None:
+    await office.ask("Add a quickstart")
+    await office.settle()
+    office.docs.finish("paused", None)
+    await office.pass_time(60)
+    assert (await office.job()).state is JobState.WORKING
+    office.docs.finish()
+    await office.pass_time(60)
+    assert (await office.job()).state is JobState.PULL_REQUEST
+
+
+async def test_a_job_that_runs_long_is_mentioned_once(office: Office) -> None:
+    await office.ask("Add a quickstart")
+    await office.settle()
+    for _ in range(5):
+        await office.pass_time(1200)
+    assert len(office.slack.replies()) == 1
+    for _ in range(24 * 8):
+        await office.pass_time(3600)
+    assert (await office.job()).state is JobState.UNWATCHED
+    assert len(office.slack.replies()) == 2
+
+
+async def test_the_services_bad_health_never_ends_a_job(office: Office) -> None:
+    await office.ask("Add a quickstart")
+    await office.settle()
+    office.docs.answer_instead(
+        "get",
+        httpx.Response(500, text="<html>"),
+        httpx.ConnectError("refused"),
+        httpx.Response(401, json={"error": "expired"}),
+        httpx.Response(429, headers={"Retry-After": "30"}),
+    )
+    await office.settle(10)
+    assert (await office.job()).state is JobState.WORKING
+    office.docs.finish()
+    for _ in range(10):
+        await office.pass_time(60)
+    assert (await office.job()).state is JobState.PULL_REQUEST
+    assert len(office.slack.replies()) == 1
+
+
+async def test_a_long_prompt_is_kept_whole_in_the_thread(office: Office) -> None:
+    text = "\n".join(f"Line {n} of what is wanted." for n in range(400))
+    await office.ask(text)
+    await office.settle(10)
+    assert office.docs.prompts == [("job-1", text)]
+    assert "Line 399 of what is wanted." in "".join(str(post.message) for post in office.slack.replies())

@@ -1,0 +1,260 @@
+"""When either far side refuses, is slow, or leaves the outcome open."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import httpx
+import pytest
+
+from bot.model import JobState, PromptId
+from bot.work.again import RunAgain, forget, run_again, send_again, withdraw
+from bot.work.ports import SlackRefused, SlackThrottled, SlackUnclear, SlackUnreachable
+from bot.work.submit import submit_round
+from tests.builders import ANA, CHANNEL
+from tests.work.office import RESPONSE_URL, Office
+
+
+def buttons(blocks: Any) -> list[str]:
+    """The action ids of every button."""
+    elements = (element for block in blocks for element in block.get("elements", []))
+    return [element["action_id"] for element in elements if "action_id" in element]
+
+
+async def test_a_lost_answer_is_never_sent_again_by_itself(office: Office) -> None:
+    office.docs.lost.append(httpx.ReadTimeout("lost"))
+    await office.ask("Add a quickstart")
+    await office.settle()
+    await office.pass_time(3600)
+    assert len(office.docs.prompts) == 1
+    assert (await office.job()).state is JobState.IN_DOUBT
+    [reply] = office.slack.replies()
+    assert buttons(reply.message.blocks) == ["send_again", "forget"]
+
+
+async def test_a_prompt_in_doubt_goes_out_once_more_when_a_person_says_so(office: Office) -> None:
+    office.docs.lost.append(httpx.ReadTimeout("lost"))
+    await office.ask("Add a quickstart")
+    await office.settle()
+    assert await send_again(office.desk, PromptId(1))
+    assert not await send_again(office.desk, PromptId(1))
+    await office.settle()
+    assert len(office.docs.prompts) == 2
+    assert (await office.job()).state is JobState.WORKING
+
+
+async def test_a_prompt_in_doubt_can_be_forgotten(office: Office) -> None:
+    office.docs.lost.append(httpx.ReadTimeout("lost"))
+    await office.ask("Add a quickstart")
+    await office.settle()
+    assert await forget(office.desk, PromptId(1))
+    assert not await send_again(office.desk, PromptId(1))
+    await office.settle()
+    assert (await office.job()).state is JobState.WITHDRAWN
+    assert len(office.docs.prompts) == 1
+
+
+async def test_a_sender_that_died_leaves_a_doubt_that_is_told(office: Office) -> None:
+    await office.ask("Add a quickstart")
+    office.docs.answer_instead("create", RuntimeError("killed"))
+    with pytest.raises(RuntimeError):
+        await office.settle()
+    office.restart()
+    await submit_round(office.shop)
+    assert (await office.job()).state is JobState.WAITING
+    await office.pass_time(100)
+    assert (await office.job()).state is JobState.IN_DOUBT
+    assert len(office.slack.replies()) == 1
+
+
+async def test_a_service_that_cannot_be_reached_is_tried_again_until_it_can(office: Office) -> None:
+    office.docs.answer_instead("create", *[httpx.ConnectError("refused")] * 4)
+    await office.ask("Add a quickstart")
+    await office.settle(20)
+    assert len(office.docs.prompts) == 1
+    assert (await office.job()).state is JobState.WORKING
+
+
+@pytest.mark.parametrize("status", [400, 401, 403, 404])
+async def test_a_refused_prompt_is_explained_in_the_thread(office: Office, status: int) -> None:
+    office.docs.answer_instead("create", httpx.Response(status, json={"error": "because"}))
+    await office.ask("Add a quickstart")
+    await office.settle()
+    assert (await office.job()).state is JobState.REFUSED
+    [reply] = office.slack.replies()
+    assert f"<@{ANA}>" in reply.message.text
+    assert office.docs.prompts == []
+
+
+async def test_a_follow_up_in_doubt_that_was_carried_out_has_its_end_told(office: Office) -> None:
+    await office.ask("Add a quickstart")
+    await office.settle()
+    office.docs.finish()
+    await office.settle()
+    office.docs.lost.append(httpx.ReadTimeout("lost"))
+    await office.reply("more")
+    await office.settle()
+    assert (await office.job()).state is JobState.WORKING
+    office.docs.finish()
+    await office.settle()
+    assert (await office.job()).state is JobState.PULL_REQUEST
+    assert len(office.slack.replies()) == 3
+
+
+async def test_a_follow_up_in_doubt_that_never_began_ends_in_silence(office: Office) -> None:
+    await office.ask("Add a quickstart")
+    await office.settle()
+    office.docs.finish()
+    await office.settle()
+    office.docs.answer_instead("follow_up", httpx.Response(502, text="<html>"))
+    await office.reply("more")
+    await office.settle()
+    for _ in range(15):
+        await office.pass_time(60)
+    polls = office.docs.polls
+    await office.pass_time(3600)
+    assert office.docs.polls == polls
+    assert len(office.slack.replies()) == 2
+
+
+async def test_over_the_limit_prompts_wait_and_go_out_when_a_use_is_free(office: Office) -> None:
+    office.limit(1)
+    await office.ask("First")
+    await office.settle()
+    await office.ask("Second")
+    await office.settle()
+    assert len(office.docs.prompts) == 1
+    assert (await office.job(2)).queue_until is not None
+    await office.pass_time(3600)
+    assert [text for _, text in office.docs.prompts] == ["First", "Second"]
+
+
+async def test_a_429_is_believed_and_waited_for(office: Office) -> None:
+    office.docs.answer_instead("create", httpx.Response(429, headers={"Retry-After": "120"}))
+    await office.ask("First")
+    await office.settle(60)
+    assert office.docs.prompts == []
+    await office.pass_time(70)
+    assert len(office.docs.prompts) == 1
+
+
+async def test_a_waiting_job_can_be_withdrawn(office: Office) -> None:
+    office.limit(1)
+    await office.ask("First")
+    await office.settle()
+    asked = await office.ask("Second")
+    await office.settle()
+    assert await withdraw(office.desk, asked.job)
+    await office.pass_time(4000)
+    assert len(office.docs.prompts) == 1
+    assert (await office.job(2)).state is JobState.WITHDRAWN
+
+
+async def test_a_job_that_has_been_sent_cannot_be_withdrawn(office: Office) -> None:
+    asked = await office.ask("First")
+    await office.settle()
+    assert not await withdraw(office.desk, asked.job)
+
+
+async def test_run_again_starts_one_new_job_for_each_end(office: Office) -> None:
+    asked = await office.ask("First")
+    await office.settle()
+    press = RunAgain(asked.job, 1, CHANNEL, ANA)
+    first, second = await run_again(office.desk, press), await run_again(office.desk, press)
+    await office.settle()
+    assert first is not None
+    assert second is not None
+    assert (second.job, second.repeated) == (first.job, True)
+    assert [text for _, text in office.docs.prompts] == ["First", "First"]
+
+
+async def test_where_the_bot_may_not_post_nothing_is_started_and_the_person_is_told(
+    office: Office,
+) -> None:
+    office.slack.trouble("post", SlackRefused("channel_not_found"))
+    await office.ask("Add a quickstart")
+    await office.settle()
+    assert office.docs.prompts == []
+    [(url, message)] = office.slack.private
+    assert url == RESPONSE_URL.get_secret_value()
+    assert "/invite @docs-agent" in message.text
+
+
+async def test_an_expired_response_url_is_replaced_by_a_direct_message(office: Office) -> None:
+    office.slack.trouble("post", SlackRefused("channel_not_found"))
+    office.slack.trouble("answer", SlackRefused("response_url_expired"))
+    await office.ask("Add a quickstart")
+    await office.settle()
+    assert [user for user, _, _ in office.slack.direct] == [ANA]
+
+
+async def test_a_public_channel_is_joined_on_the_way(office: Office) -> None:
+    office.slack.outside.add(CHANNEL)
+    await office.ask("Add a quickstart")
+    await office.settle()
+    assert office.slack.joined == {CHANNEL}
+    assert len(office.docs.prompts) == 1
+
+
+async def test_a_post_of_unclear_outcome_is_looked_for_before_it_is_posted_again(office: Office) -> None:
+    office.slack.lose_answer.append(SlackUnclear("cut"))
+    await office.ask("Add a quickstart")
+    await office.settle(10)
+    assert len([post for post in office.slack.posts if post.thread is None]) == 1
+    assert len(office.docs.prompts) == 1
+
+
+async def test_a_post_that_did_not_happen_is_made_up_for(office: Office) -> None:
+    office.slack.trouble("post", SlackUnclear("cut"), SlackUnreachable("refused"), SlackThrottled(3))
+    await office.ask("Add a quickstart")
+    await office.settle(30)
+    assert len(office.slack.posts) == 1
+    assert len(office.docs.prompts) == 1
+
+
+async def test_refused_blocks_are_said_in_plain_ones(office: Office) -> None:
+    await office.ask("Add a quickstart")
+    await office.settle()
+    office.docs.finish()
+    office.slack.trouble("post", SlackRefused("invalid_blocks"))
+    await office.settle(10)
+    [reply] = office.slack.replies()
+    assert f"<@{ANA}>" in reply.message.text
+
+
+async def test_an_end_that_the_thread_refuses_reaches_the_requester_directly(office: Office) -> None:
+    await office.ask("Add a quickstart")
+    await office.settle()
+    office.docs.finish()
+    office.slack.trouble("post", SlackRefused("is_archived"))
+    await office.settle(10)
+    assert [user for user, _, _ in office.slack.direct] == [ANA]
+
+
+async def test_niceties_that_slack_refuses_stop_nothing(office: Office) -> None:
+    await office.ask("Add a quickstart")
+    await office.settle()
+    office.slack.trouble("react", SlackRefused("missing_scope"))
+    office.slack.trouble("edit", SlackRefused("cant_update_message"))
+    await office.reply("more")
+    await office.settle()
+    assert len(office.docs.prompts) == 2
+
+
+async def test_a_reply_to_a_job_that_never_started_is_explained(office: Office) -> None:
+    office.docs.answer_instead("create", httpx.Response(400, json={"error": "because"}))
+    await office.ask("Add a quickstart")
+    await office.settle()
+    await office.reply("more")
+    await office.settle()
+    assert len(office.slack.replies()) == 2
+    assert office.docs.prompts == []
+
+
+async def test_an_empty_reply_with_a_file_is_explained(office: Office) -> None:
+    await office.ask("Add a quickstart")
+    await office.settle()
+    await office.reply("  ", files=1)
+    await office.settle()
+    assert len(office.slack.replies()) == 1
+    assert len(office.docs.prompts) == 1
