@@ -1,0 +1,61 @@
+"""What the sandbox's docs service can be told when it starts."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+READ_KEY = "sandbox_read_key"
+"""A key that may read and nothing else: creating a job with it is answered 403."""
+
+EXPIRED_KEY = "sandbox_expired_key"
+"""A key that was good once: every request with it is answered 401."""
+
+SLOW_FACTOR = 10
+"""How many times longer the agent works on a prompt that asks it to take its time."""
+
+BODY_LIMIT_BYTES = 1_048_576
+"""The longest request body; 40,000 characters fit in it however they are escaped."""
+
+_PROJECT = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,62}")
+_RESERVED = frozenset({"v1", "v2", "sandbox", "static"})
+
+
+@dataclass(frozen=True)
+class DocsServiceOptions:
+    """Where the service keeps its things and how it behaves; `ValueError` for what cannot work."""
+
+    folder: Path
+    api_key: str = "sandbox_key"
+    projects: tuple[str, ...] = ("acme-docs",)
+    work_seconds: float = 6.0
+    uses_an_hour: int = 100
+    analytics_calls_an_hour: int = 100
+    seed: int = 7
+    pages: int = 60
+    days: int = 120
+    public_url: str | None = None
+
+    def __post_init__(self) -> None:
+        for project in self.projects:
+            if not _PROJECT.fullmatch(project) or project.lower() in _RESERVED:
+                raise ValueError(f"{project!r} cannot be a project's id: letters, digits, '-' and '_'")
+        if not self.projects:
+            raise ValueError("a docs service needs at least one project")
+        if not self.api_key or self.api_key in (READ_KEY, EXPIRED_KEY):
+            raise ValueError("the api key is empty or is one of the keys kept for other purposes")
+        if self.work_seconds < 0 or self.pages < 1 or self.days < 1:
+            raise ValueError("work_seconds cannot be negative; pages and days are at least 1")
+
+
+def utcnow() -> datetime:
+    """Now, aware, in UTC."""
+    return datetime.now(UTC)
+
+
+def product_name(project: str) -> str:
+    """What a project's pages call the product: "acme-docs" documents "Acme"."""
+    words = [word for word in re.split(r"[-_]+", project) if word.lower() not in ("docs", "documentation")]
+    return " ".join(word[:1].upper() + word[1:] for word in words) or "Acme"

@@ -1,0 +1,161 @@
+"""A project's git repository: bare, written with dulwich, so that no git program is needed."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+from dulwich.index import commit_tree
+from dulwich.objects import Blob, Commit, ObjectID
+from dulwich.refs import Ref
+from dulwich.repo import Repo
+
+MAIN = "main"
+AUTHOR = b"Docs Agent <docs-agent@sandbox.invalid>"
+_FILE_MODE = 0o100644
+_SHA = re.compile(r"[0-9a-f]{40}")
+
+
+@dataclass(frozen=True)
+class CommitInfo:
+    """A commit as it is shown."""
+
+    sha: str
+    parent: str | None
+    subject: str
+    body: str
+    at: datetime
+
+
+class SiteRepository:
+    """Reads and writes whole files by branch; calls block, so run them in a thread, one at a time."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def seed(self, files: Mapping[str, str], now: datetime) -> None:
+        """Make the repository with a first commit of these files, unless it is there."""
+        if (self.path / "HEAD").exists() and self.head(MAIN) is not None:
+            return
+        if not (self.path / "HEAD").exists():
+            self.path.mkdir(parents=True, exist_ok=True)
+            Repo.init_bare(self.path, default_branch=MAIN.encode()).close()
+        self.commit(MAIN, files, "Write the documentation", now)
+
+    @contextmanager
+    def _open(self) -> Iterator[Repo]:
+        repo = Repo(str(self.path))
+        try:
+            yield repo
+        finally:
+            repo.close()
+
+    def head(self, branch: str) -> str | None:
+        """The newest commit of a branch; None when there is no such branch."""
+        with self._open() as repo:
+            return repo.refs[_ref(branch)].decode() if _ref(branch) in repo.refs else None
+
+    def resolve(self, name: str) -> str | None:
+        """The commit that a branch's name or a full id of a commit means."""
+        if _SHA.fullmatch(name):
+            with self._open() as repo:
+                known = ObjectID(name.encode()) in repo.object_store
+                return name if known and isinstance(repo[name.encode()], Commit) else None
+        safe = re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_/-]*", name)
+        return self.head(name) if safe else None
+
+    def files(self, sha: str) -> dict[str, str]:
+        """Every file of a commit by its path."""
+        with self._open() as repo:
+            return {
+                path: _blob(repo, blob_sha).data.decode("utf-8", "replace")
+                for path, blob_sha in _entries(repo, sha).items()
+            }
+
+    def commit(
+        self,
+        branch: str,
+        changes: Mapping[str, str | None],
+        message: str,
+        now: datetime,
+        base: str | None = None,
+    ) -> str:
+        """The id of a new commit on the branch, begun at `base` if it is new; None for a file deletes it."""
+        with self._open() as repo:
+            parent = self.head(branch) or base
+            entries = {} if parent is None else _entries(repo, parent)
+            for path, text in changes.items():
+                if text is None:
+                    entries.pop(path, None)
+                else:
+                    blob = Blob.from_string(text.encode("utf-8", "replace"))
+                    repo.object_store.add_object(blob)
+                    entries[path] = blob.id
+            made = Commit()
+            made.tree = commit_tree(
+                repo.object_store, [(path.encode(), sha, _FILE_MODE) for path, sha in sorted(entries.items())]
+            )
+            made.parents = [] if parent is None else [ObjectID(parent.encode())]
+            made.author = made.committer = AUTHOR
+            made.author_time = made.commit_time = int(now.timestamp())
+            made.author_timezone = made.commit_timezone = 0
+            made.encoding = b"UTF-8"
+            made.message = message.encode("utf-8", "replace")
+            repo.object_store.add_object(made)
+            repo.refs[_ref(branch)] = made.id
+            return made.id.decode()
+
+    def commits(self, head: str, base: str | None = None) -> list[CommitInfo]:
+        """The commits from `head` back to `base`, which is left out, oldest first."""
+        found: list[CommitInfo] = []
+        with self._open() as repo:
+            sha: str | None = head
+            while sha is not None and sha != base:
+                info = _info(repo, sha)
+                found.append(info)
+                sha = info.parent
+        return found[::-1]
+
+    def info(self, sha: str) -> CommitInfo:
+        """One commit."""
+        with self._open() as repo:
+            return _info(repo, sha)
+
+
+def _ref(branch: str) -> Ref:
+    return Ref(b"refs/heads/" + branch.encode())
+
+
+def _info(repo: Repo, sha: str) -> CommitInfo:
+    commit = _commit(repo, sha)
+    subject, _, body = commit.message.decode("utf-8", "replace").partition("\n\n")
+    return CommitInfo(
+        sha=sha,
+        parent=commit.parents[0].decode() if commit.parents else None,
+        subject=subject.strip(),
+        body=body.strip(),
+        at=datetime.fromtimestamp(commit.commit_time, UTC),
+    )
+
+
+def _commit(repo: Repo, sha: str) -> Commit:
+    found = repo[sha.encode()]
+    if not isinstance(found, Commit):
+        raise LookupError(f"{sha} is not a commit")
+    return found
+
+
+def _blob(repo: Repo, sha: ObjectID) -> Blob:
+    found = repo[sha]
+    if not isinstance(found, Blob):
+        raise LookupError(f"{sha.decode()} is not a file")
+    return found
+
+
+def _entries(repo: Repo, sha: str) -> dict[str, ObjectID]:
+    tree = repo.object_store.iter_tree_contents(_commit(repo, sha).tree)
+    return {entry.path.decode("utf-8", "replace"): entry.sha for entry in tree if entry.path and entry.sha}
