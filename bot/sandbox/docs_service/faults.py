@@ -77,7 +77,7 @@ def _read_order(entry: Any) -> OrderedFault:
         raise RefusedError(400, f"unknown field: {min(unknown)}")
     if match not in (*OPERATIONS, "any"):
         raise RefusedError(400, f"match is one of {', '.join(OPERATIONS)}, any")
-    if entry.get("fault") not in set(Fault):
+    if entry.get("fault") not in list(Fault):
         raise RefusedError(400, f"fault is one of {', '.join(Fault)}")
     if isinstance(times, bool) or not isinstance(times, int) or times < 1:
         raise RefusedError(400, "times is a whole number from 1")

@@ -203,14 +203,15 @@ def _query(name: str, text: str, schema: Json) -> Json:
 
 
 def _visitors(options: DocsServiceOptions) -> Json:
-    day: Json = {"type": "string", "pattern": DATE_PATTERN, "examples": ["2026-10-01"]}
+    day: Json = {"type": "string", "pattern": DATE_PATTERN}
+    first, end = day | {"examples": ["2026-10-01"]}, day | {"examples": ["2026-11-01"]}
     return {
         "operationId": "getVisitors",
         "summary": "Get unique visitors",
         "description": "Without dateFrom from the first visit on, without dateTo up to now; days are UTC.",
         "parameters": [
-            _query("dateFrom", "The first day, or moment, of the window.", day),
-            _query("dateTo", "The end of the window, not included; after dateFrom.", day),
+            _query("dateFrom", "The first day, or moment, of the window.", first),
+            _query("dateTo", "The end of the window, not included; after dateFrom.", end),
             _query(
                 "limit", "Rows on a page.", {"type": "integer", "minimum": 1, "maximum": 250, "default": 50}
             ),

@@ -233,7 +233,7 @@ def _clause(text: str) -> Clause:
         if text[match.end() :].lower().startswith("that "):
             return Clause(text, Action.MENTION, text[match.end() + 5 :].strip())
         return Clause(text, Action.EXPLAIN, _subject(text[match.end() :]))
-    if _names_a_kind(text):
+    if _names_a_kind(text) or re.match(r"(?:an?|another|new)\s", text, re.IGNORECASE):
         return _created(text, text)
     return Clause(text, Action.NOTHING, _subject(text))
 

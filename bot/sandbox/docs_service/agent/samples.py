@@ -125,7 +125,7 @@ app.post("/hooks/<< package >>", express.raw({ type: "*/*" }), (request, respons
 _GO = Language(
     "Go",
     "go",
-    r"\b(?:golang|Go(?= (?:SDK|client|library|module|\d)| example| sample| code| quickstart)|in Go)\b",
+    r"\b(?:golang|Go(?! (?:to|into|over|through|back|on|ahead|with)\b)|go(?= (?:sdk|client)))\b",
     "Go 1.21 or newer",
     "go get << package >>",
     {

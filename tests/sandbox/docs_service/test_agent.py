@@ -1,0 +1,205 @@
+"""What the agent makes of prompts: the right page, in the prompt's words, and never a broken one."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from bot.sandbox.docs_service.agent import Change, End, Unchanged, asked_end, decide, is_slow
+from bot.sandbox.docs_service.agent.page import Page
+from bot.sandbox.docs_service.seeding import seed_files
+
+SITE = seed_files("acme-docs")
+
+
+def change(prompt: str, files: Mapping[str, str] = SITE, page: str | None = None) -> Change:
+    made = decide(files, prompt, "acme-docs", page)
+    assert isinstance(made, Change), made
+    return made
+
+
+def page_of(made: Change) -> str:
+    return made.files[made.page]
+
+
+def test_a_quickstart_is_a_new_page_that_the_menu_and_the_start_page_lead_to() -> None:
+    made = change("Add a quickstart for the Python SDK")
+    assert made.title == "Add a quickstart for the Python SDK"
+    assert made.page == "docs/sdks/python-quickstart.md"
+    text = page_of(made)
+    assert text.startswith("# Python SDK quickstart\n")
+    assert "```python\nfrom acme import Client\n" in text
+    assert "pip install acme" in text
+    assert "(sdks/python-quickstart.md)" in made.files["docs/index.md"]
+    groups = {
+        group["group"]: group["pages"] for group in json.loads(made.files["docs/navigation.json"])["groups"]
+    }
+    assert groups["SDKs"][-1] == "sdks/python-quickstart"
+
+
+@pytest.mark.parametrize(
+    ("prompt", "page"),
+    [
+        ("Add a quickstart for Go", "docs/sdks/go-quickstart.md"),
+        ("Explain how to rotate API keys", "docs/guides/rotate-api-keys.md"),
+        ("Please write a troubleshooting guide for webhooks", "docs/guides/troubleshooting-webhooks.md"),
+        ("Could you add an API reference for customers?", "docs/api/customers.md"),
+        ("Create a tutorial on bulk imports", "docs/guides/bulk-imports-tutorial.md"),
+        ("Add a FAQ about billing", "docs/guides/billing-faq.md"),
+        ("We need a migration guide from v2 to v3", "docs/guides/migration-from-v2-to-v3.md"),
+        ("Write a page about single sign-on", "docs/single-sign-on.md"),
+        ("Fix the typo on the webhooks page", "docs/webhooks.md"),
+        ("Add a section about OAuth scopes to the authentication page", "docs/authentication.md"),
+        ("Document the new `metadata` field on shipments", "docs/api/shipments.md"),
+        ("Improve docs/errors.md", "docs/errors.md"),
+        ("Add a Go example to the errors page", "docs/errors.md"),
+        ("Update the quickstart for Node 20", "docs/quickstart.md"),
+    ],
+)
+def test_a_prompt_leads_to_the_page_that_it_means(prompt: str, page: str) -> None:
+    assert change(prompt).page == page
+
+
+def test_the_misspellings_of_a_page_are_corrected_and_nothing_else() -> None:
+    made = change("Fix the typo on the webhooks page")
+    assert list(made.files) == ["docs/webhooks.md"]
+    before, after = SITE["docs/webhooks.md"].split(), page_of(made).split()
+    assert [(old, new) for old, new in zip(before, after, strict=True) if old != new] == [
+        ("recieve", "receive"),
+        ("seperate", "separate"),
+    ]
+
+
+def test_words_are_replaced_on_the_page_that_is_named() -> None:
+    made = change("Rename shipment to parcel in the labels page")
+    assert "Each parcel has one label" in page_of(made)
+    assert list(made.files) == ["docs/api/labels.md"]
+
+
+def test_a_number_is_brought_up_to_date_where_it_stands() -> None:
+    made = change("Update the free plan limit to 120 requests a minute")
+    assert "| Free | 120 | 5 |" in made.files["docs/rate-limits.md"]
+
+
+def test_a_section_is_removed() -> None:
+    made = change("Remove the section about carriers from the FAQ")
+    assert "Which carriers" in SITE["docs/faq.md"]
+    assert "Which carriers" not in page_of(made)
+    assert "## Can I change a shipment?" in page_of(made)
+
+
+def test_follow_ups_go_on_with_the_page_of_the_job() -> None:
+    files, page = dict(SITE), ""
+    for prompt in (
+        "Add a quickstart for the Python SDK",
+        "Mention Python 3.11",
+        "Add an example for webhooks",
+        "Warn about keys in source code",
+    ):
+        made = change(prompt, files, page)
+        files, page = {**files, **made.files}, made.page
+        assert page == "docs/sdks/python-quickstart.md"
+    assert "Python 3.11 or newer" in files[page]
+    assert "Python 3.9" not in files[page]
+    assert "## Example: webhooks" in files[page]
+    assert "keys in source code" in files[page]
+    shorter = page_of(change("Make it shorter", files, page))
+    assert len(shorter) < len(files[page])
+    assert shorter.count("```") == files[page].count("```")
+
+
+def test_a_follow_up_may_name_another_page() -> None:
+    made = change("Also mention Python 3.11 on the installation page", SITE, "docs/webhooks.md")
+    assert made.page == "docs/installation.md"
+
+
+def test_several_wishes_in_one_prompt_are_all_carried_out() -> None:
+    made = change(
+        "Add a quickstart for the Python SDK. Mention Python 3.12, and add an example for pagination."
+    )
+    assert len(made.notes) == 3
+    assert "Python 3.12 or newer" in page_of(made)
+    assert "## Example: pagination" in page_of(made)
+
+
+def test_a_sentence_is_kept_as_it_was_said() -> None:
+    made = change("Mention that keys expire after 90 days in the authentication page")
+    assert "- Keys expire after 90 days.\n" in page_of(made)
+
+
+def test_the_same_wish_twice_does_not_break_the_page() -> None:
+    files, page = dict(SITE), "docs/errors.md"
+    for _ in range(3):
+        made = change("Explain retries", files, page)
+        files = {**files, **made.files}
+    headings = [section.heading for section in Page.parse(files[page]).sections]
+    assert len(headings) == len(set(headings))
+
+
+@pytest.mark.parametrize("prompt", ["Thanks!", "Looks good to me.", "ok", "   ", "!!!", "🎉"])
+def test_small_talk_changes_nothing(prompt: str) -> None:
+    assert isinstance(decide(SITE, prompt, "acme-docs", "docs/errors.md"), Unchanged)
+
+
+def test_what_stands_nowhere_cannot_be_replaced() -> None:
+    made = decide(SITE, 'Replace "unicorn" with "horse"', "acme-docs")
+    assert made == Unchanged("“unicorn” stands on no page that was looked at.")
+
+
+@pytest.mark.parametrize(
+    ("prompt", "end"),
+    [
+        ("Fail on purpose", End.FAILED),
+        ("please change nothing.", End.UNCHANGED),
+        ("There is nothing to change", End.UNCHANGED),
+        ("Archive this", End.ARCHIVED),
+        ("archive this job now", End.ARCHIVED),
+        ("Archive this page of the old guide", None),
+        ("Fix the title and change nothing else", None),
+        ("Explain why a payment may fail", None),
+    ],
+)
+def test_other_ends_need_their_phrase(prompt: str, end: End | None) -> None:
+    assert asked_end(prompt) is end
+
+
+def test_a_slow_job_needs_its_phrase() -> None:
+    assert is_slow("Explain errors. TAKE YOUR TIME")
+    assert not is_slow("Explain how long it takes")
+
+
+def test_template_signs_in_a_prompt_are_only_text() -> None:
+    made = change("Add a page about {{ 7 * 7 }} and << 7*7 >> and {% raw %} and <% 1 %>")
+    assert "49" not in page_of(made)
+    assert "{{ 7 * 7 }}" in page_of(made)
+
+
+WORDS = """
+add a an page guide quickstart for the to in of with remove rename fix mention that explain make it shorter example
+table link webhooks authentication python "x" 3.11 # ``` | . , [[errors]] docs/errors.md ![a](b) << package >>
+"""
+words = st.sampled_from([*WORDS.split(), "\n"])
+prompts = st.one_of(st.text(max_size=300), st.lists(words, max_size=25).map(" ".join))
+
+
+@settings(max_examples=300, deadline=None)
+@given(prompts, st.sampled_from([None, "docs/errors.md", "docs/sdks/python.md"]))
+def test_any_prompt_gives_whole_pages_or_a_reason(prompt: str, page: str | None) -> None:
+    made = decide(SITE, prompt, "acme-docs", page)
+    if isinstance(made, Unchanged):
+        assert made.reason
+        return
+    assert "\n" not in made.title
+    assert 0 < len(made.title) <= 72
+    assert made.page in made.files
+    json.loads(made.files.get("docs/navigation.json", "{}"))
+    for path, text in made.files.items():
+        assert path.startswith("docs/")
+        assert ".." not in path
+        if path.endswith(".md"):
+            assert Page.parse(Page.parse(text).render()) == Page.parse(text)
+            assert text.startswith("# ")

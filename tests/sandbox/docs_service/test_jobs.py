@@ -1,0 +1,173 @@
+"""The life of a job: created, worked on, ended, followed up, archived."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import aiohttp
+import pytest
+
+from bot.sandbox.docs_service import DocsService, DocsServiceOptions
+from tests.sandbox.docs_service.caller import Caller, HeldClock
+
+
+async def test_a_new_job_is_active_and_has_no_pull_request(caller: Caller) -> None:
+    reply = await caller.ask("Add a quickstart for the Python SDK")
+    assert reply.status == 201
+    assert reply.json["status"] == "active"
+    assert reply.json["prLink"] is None
+    assert reply.json["archivedAt"] is None
+    assert reply.json["createdAt"] == "2026-10-14T09:30:00.000Z"
+    assert reply.json["source"] == {"repository": "sandbox/acme-docs", "ref": "main"}
+
+
+async def test_a_job_ends_with_a_pull_request_when_its_time_has_come(
+    caller: Caller, clock: HeldClock
+) -> None:
+    job_id = (await caller.ask("Add a quickstart for the Python SDK")).json["id"]
+    clock.forward(5.9)
+    assert (await caller.job(job_id)).json["status"] == "active"
+    clock.forward(0.2)
+    reply = await caller.job(job_id)
+    assert reply.status == 200
+    assert reply.json["status"] == "completed"
+    assert reply.json["prLink"] == f"{caller.base_url}/acme-docs/pull/1"
+
+
+@pytest.mark.parametrize(
+    ("prompt", "status"),
+    [
+        ("Check the changelog, there is nothing to change", "completed"),
+        ("Fail on purpose", "failed"),
+        ("   ", "completed"),
+    ],
+)
+async def test_other_ends_can_be_asked_for_and_have_no_pull_request(
+    caller: Caller, clock: HeldClock, prompt: str, status: str
+) -> None:
+    job_id = (await caller.ask(prompt)).json["id"]
+    clock.forward(7)
+    reply = await caller.job(job_id)
+    assert (reply.json["status"], reply.json["prLink"]) == (status, None)
+
+
+async def test_a_slow_job_takes_ten_times_as_long(caller: Caller, clock: HeldClock) -> None:
+    job_id = (await caller.ask("Explain webhooks. Take your time")).json["id"]
+    clock.forward(59)
+    assert (await caller.job(job_id)).json["status"] == "active"
+    clock.forward(2)
+    assert (await caller.job(job_id)).json["status"] == "completed"
+
+
+async def test_a_follow_up_makes_the_job_active_again_and_goes_on_with_its_pull_request(
+    caller: Caller, clock: HeldClock
+) -> None:
+    job_id = (await caller.ask("Add a quickstart for the Python SDK")).json["id"]
+    clock.forward(7)
+    first = (await caller.job(job_id)).json["prLink"]
+    reply = await caller.follow_up(job_id, "Mention Python 3.11")
+    assert (reply.status, reply.json["status"], reply.json["prLink"]) == (200, "active", None)
+    clock.forward(7)
+    assert (await caller.job(job_id)).json["prLink"] == first
+    page = (await caller.request("GET", "/acme-docs/pull/1")).text
+    assert "wants to merge 2 commits" in page
+    assert "Python 3.11 or newer" in page
+
+
+async def test_a_follow_up_that_fails_leaves_the_pull_request(caller: Caller, clock: HeldClock) -> None:
+    job_id = (await caller.ask("Explain webhooks")).json["id"]
+    clock.forward(7)
+    await caller.follow_up(job_id, "Fail on purpose")
+    clock.forward(7)
+    reply = await caller.job(job_id)
+    assert reply.json["status"] == "failed"
+    assert reply.json["prLink"] is not None
+
+
+async def test_messages_sent_at_the_same_time_are_worked_on_one_after_the_other(
+    caller: Caller, clock: HeldClock
+) -> None:
+    job_id = (await caller.ask("Explain webhooks")).json["id"]
+    await caller.follow_up(job_id, "Add an example in Go")
+    clock.forward(7)
+    assert (await caller.job(job_id)).json["status"] == "active"
+    clock.forward(6)
+    assert (await caller.job(job_id)).json["status"] == "completed"
+
+
+async def test_an_archived_job_refuses_follow_ups(caller: Caller, clock: HeldClock) -> None:
+    job_id = (await caller.ask("Archive this")).json["id"]
+    clock.forward(7)
+    job = (await caller.job(job_id)).json
+    assert (job["status"], job["archivedAt"]) == ("archived", "2026-10-14T09:30:07.000Z")
+    reply = await caller.follow_up(job_id, "Mention Python 3.11")
+    assert (reply.status, reply.json) == (400, {"error": "this job is archived and takes no more messages"})
+
+
+async def test_a_person_archives_a_job_on_its_page(caller: Caller, clock: HeldClock) -> None:
+    job_id = (await caller.ask("Explain webhooks")).json["id"]
+    assert "Archive this job" in (await caller.request("GET", f"/acme-docs/job/{job_id}")).text
+    reply = await caller.request("POST", f"/acme-docs/job/{job_id}/archive")
+    assert (reply.status, reply.headers["Location"]) == (303, f"/acme-docs/job/{job_id}")
+    clock.forward(7)
+    job = (await caller.job(job_id)).json
+    assert (job["status"], job["prLink"]) == ("archived", None)
+
+
+async def test_a_form_sent_from_another_site_archives_nothing(caller: Caller) -> None:
+    job_id = (await caller.ask("Explain webhooks")).json["id"]
+    headers = {"Origin": "http://elsewhere.example"}
+    reply = await caller.request("POST", f"/acme-docs/job/{job_id}/archive", headers=headers)
+    assert reply.status == 403
+    assert (await caller.job(job_id)).json["status"] == "active"
+
+
+async def test_a_job_of_one_project_is_unknown_in_another(caller: Caller) -> None:
+    job_id = (await caller.ask("Explain webhooks")).json["id"]
+    assert (await caller.job(job_id, "other-docs")).status == 404
+    assert (await caller.follow_up(job_id, "More", "other-docs")).status == 404
+
+
+async def test_a_service_started_again_in_its_folder_finishes_what_it_had_begun(
+    options: DocsServiceOptions, clock: HeldClock
+) -> None:
+    async with aiohttp.ClientSession() as session:
+        service = DocsService(options, clock)
+        job_id = (await Caller(session, await service.start()).ask("Explain webhooks")).json["id"]
+        await service.stop()
+        clock.forward(7)
+        service = DocsService(options, clock)
+        caller = Caller(session, await service.start())
+        reply = await caller.job(job_id)
+        await service.stop()
+    assert reply.json["status"] == "completed"
+    assert reply.json["prLink"] == f"{caller.base_url}/acme-docs/pull/1"
+
+
+async def test_jobs_end_by_themselves_without_anybody_asking(options: DocsServiceOptions) -> None:
+    service = DocsService(replace(options, work_seconds=0.01))
+    async with aiohttp.ClientSession() as session:
+        caller = Caller(session, await service.start())
+        await caller.ask("Explain webhooks")
+        async with session.get(f"{caller.base_url}/acme-docs/pull/1") as first:
+            seen = [first.status]
+        for _ in range(100):
+            async with session.get(f"{caller.base_url}/acme-docs/pull/1") as page:
+                seen.append(page.status)
+            if seen[-1] == 200:
+                break
+    await service.stop()
+    assert seen[-1] == 200
+
+
+async def test_links_lead_to_the_public_address_when_there_is_one(
+    options: DocsServiceOptions, clock: HeldClock
+) -> None:
+    service = DocsService(replace(options, public_url="https://docs.example/"), clock)
+    async with aiohttp.ClientSession() as session:
+        caller = Caller(session, await service.start())
+        job_id = (await caller.ask("Explain webhooks")).json["id"]
+        clock.forward(7)
+        link = (await caller.job(job_id)).json["prLink"]
+    await service.stop()
+    assert link == "https://docs.example/acme-docs/pull/1"

@@ -1,0 +1,80 @@
+"""The API does what its OpenAPI document says; schemathesis tries to show the opposite."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import aiohttp
+
+from bot.sandbox.docs_service import DocsService, DocsServiceOptions
+from tests.sandbox.docs_service.caller import Caller
+
+# Every check of schemathesis is on. It knows one project; ids of jobs come from jobs that it created.
+CONFIG = """
+headers = { Authorization = "Bearer sandbox_key" }
+
+[parameters]
+"path.projectId" = "acme-docs"
+
+[generation]
+deterministic = true
+database = "none"
+max-examples = 40
+"""
+
+
+async def test_schemathesis_finds_nothing_in_any_phase(options: DocsServiceOptions, tmp_path: Path) -> None:
+    plenty = replace(options, work_seconds=0.02, uses_an_hour=100_000, analytics_calls_an_hour=100_000)
+    service = DocsService(plenty)
+    base_url = await service.start()
+    config = tmp_path / "schemathesis.toml"
+    config.write_text(CONFIG)
+    process = await asyncio.create_subprocess_exec(
+        *(str(Path(sys.executable).parent / "schemathesis"), "--config-file", str(config)),
+        *("run", f"{base_url}/openapi.json", "--no-color"),
+        cwd=tmp_path,
+        env=os.environ
+        | {
+            "SCHEMATHESIS_HOOKS": "tests.sandbox.docs_service.schemathesis_hooks",
+            "PYTHONPATH": str(Path(__file__).parents[3]),
+        },
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.STDOUT,
+    )
+    output, _ = await process.communicate()
+    async with aiohttp.ClientSession() as session:
+        log = await Caller(session, base_url).log()
+    await service.stop()
+    assert process.returncode == 0, output.decode()
+    reached = {(entry["operation"], entry["status"]) for entry in log}
+    assert reached >= {
+        ("create", 201),
+        ("create", 400),
+        ("create", 401),
+        ("create", 415),
+        ("get", 200),
+        ("follow_up", 200),
+        ("visitors", 200),
+        ("visitors", 400),
+        (None, 405),
+    }
+
+
+async def test_the_document_names_every_operation_and_the_service_itself(caller: Caller) -> None:
+    found = (await caller.with_key(None).request("GET", "/openapi.json")).json
+    assert found["openapi"] == "3.1.0"
+    assert found["servers"] == [{"url": caller.base_url}]
+    assert sorted((path, method) for path in found["paths"] for method in found["paths"][path]) == [
+        ("/v1/analytics/{projectId}/visitors", "get"),
+        ("/v1/analytics/{projectId}/visitors", "parameters"),
+        ("/v2/agent/{projectId}/job", "parameters"),
+        ("/v2/agent/{projectId}/job", "post"),
+        ("/v2/agent/{projectId}/job/{id}", "get"),
+        ("/v2/agent/{projectId}/job/{id}", "parameters"),
+        ("/v2/agent/{projectId}/job/{id}/message", "parameters"),
+        ("/v2/agent/{projectId}/job/{id}/message", "post"),
+    ]

@@ -1,0 +1,203 @@
+"""Bad requests: each gets the right status, the error's shape, and changes nothing."""
+
+from __future__ import annotations
+
+import io
+from datetime import datetime
+from typing import Any
+
+import aiohttp
+import pytest
+
+from bot.sandbox.docs_service import EXPIRED_KEY, READ_KEY, DocsService, DocsServiceOptions
+from tests.sandbox.docs_service.caller import JSON, Caller, HeldClock
+
+JOBS = "/v2/agent/acme-docs/job"
+
+
+@pytest.mark.parametrize("key", [None, "", "wrong", "sandbox_key2", EXPIRED_KEY, "ключ"])
+async def test_without_a_good_key_nothing_works(caller: Caller, key: str | None) -> None:
+    other = caller.with_key(key)
+    for reply in (await other.ask("Hello"), await other.visitors(), await other.job("job_1")):
+        assert reply.status == 401
+        assert list(reply.json) == ["error"]
+        assert reply.headers["WWW-Authenticate"] == "Bearer"
+
+
+async def test_another_scheme_than_bearer_is_refused(caller: Caller) -> None:
+    reply = await caller.request("GET", f"{JOBS}/job_1", headers={"Authorization": "Basic sandbox_key"})
+    assert reply.status == 401
+
+
+async def test_a_key_that_may_only_read_cannot_ask(caller: Caller) -> None:
+    job_id = (await caller.ask("Explain webhooks")).json["id"]
+    reader = caller.with_key(READ_KEY)
+    assert (await reader.ask("Hello")).status == 403
+    assert (await reader.follow_up(job_id, "Hello")).status == 403
+    assert (await reader.job(job_id)).status == 200
+    assert (await reader.visitors()).status == 200
+
+
+BODIES = [
+    (b'{"prompt": ""}', JSON, 400),
+    (b"{}", JSON, 400),
+    (b'{"prompt": null}', JSON, 400),
+    (b'{"prompt": 7}', JSON, 400),
+    (b'["prompt"]', JSON, 400),
+    (b"null", JSON, 400),
+    (b"", JSON, 400),
+    (b'{"prompt": "a"', JSON, 400),
+    (b'{"prompt": NaN}', JSON, 400),
+    (b'{"prompt": "\\ud800"}', JSON, 400),
+    (b'{"prompt": "\xff"}', JSON, 400),
+    ('{"prompt": "a"}'.encode("utf-16"), JSON, 400),
+    (b"[" * 100_000, JSON, 400),
+    (b"1" * 10_000, JSON, 400),
+    (b'{"prompt": "a"}', "text/plain", 415),
+    (b'{"prompt": "a"}', "application/json; charset=latin-1", 415),
+    (b"prompt=a", "application/x-www-form-urlencoded", 415),
+    (b'{"prompt": "' + b"a" * 1_048_576 + b'"}', JSON, 413),
+]
+
+
+@pytest.mark.parametrize(("body", "content_type", "status"), BODIES)
+async def test_a_wrong_body_is_refused(caller: Caller, body: bytes, content_type: str, status: int) -> None:
+    job_id = (await caller.ask("Explain webhooks")).json["id"]
+    for path in (JOBS, f"{JOBS}/{job_id}/message"):
+        headers = {"Content-Type": content_type}
+        reply = await caller.request("POST", path, data=io.BytesIO(body), headers=headers)
+        assert reply.status == status
+        assert list(reply.json) == ["error"]
+    start = await caller.request("GET", "/")
+    assert start.text.count('class="status active"') == 1
+
+
+async def test_a_body_without_a_content_type_is_refused(caller: Caller) -> None:
+    reply = await caller.request("POST", JOBS, data=b'{"prompt": "a"}', skip_auto_headers=["Content-Type"])
+    assert reply.status == 415
+
+
+async def test_the_longest_prompt_of_slack_is_taken(caller: Caller) -> None:
+    assert (await caller.ask("🎉" * 40_000)).status == 201
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "status", "allow"),
+    [
+        ("GET", JOBS, 405, "POST"),
+        ("PUT", JOBS, 405, "POST"),
+        ("HEAD", f"{JOBS}/job_1", 405, "GET"),
+        ("PROPFIND", f"{JOBS}/job_1", 405, "GET"),
+        ("DELETE", "/v1/analytics/acme-docs/visitors", 405, "GET"),
+        ("GET", "/v2/agent/acme-docs/jobs", 404, None),
+        ("GET", "/v2/agent/nobody/job/job_1", 404, None),
+        ("GET", "/v1/analytics/nobody/visitors", 404, None),
+        ("GET", f"{JOBS}/job_1", 404, None),
+        ("GET", f"{JOBS}/..%2F..", 404, None),
+    ],
+)
+async def test_wrong_methods_and_paths_are_told_apart(
+    caller: Caller, method: str, path: str, status: int, allow: str | None
+) -> None:
+    reply = await caller.request(method, path)
+    assert (reply.status, reply.headers.get("Allow")) == (status, allow)
+    assert reply.headers["Content-Type"] == "application/json; charset=utf-8"
+
+
+QUERIES: list[tuple[str, int]] = [
+    ("limit=0", 400),
+    ("limit=251", 400),
+    ("limit=250", 200),
+    ("limit=ten", 400),
+    ("limit=", 400),
+    ("limit=1.5", 400),
+    ("limit=٣", 400),
+    ("limit=5&limit=6", 400),
+    ("limit=" + "9" * 5000, 400),
+    ("offset=-1", 400),
+    ("offset=" + "9" * 30, 200),
+    ("dateFrom=yesterday", 400),
+    ("dateFrom=2026-13-01", 400),
+    ("dateFrom=2026-02-30", 400),
+    ("dateFrom=20261001", 400),
+    ("dateFrom=", 400),
+    ("dateFrom=2026-10-01", 200),
+    ("dateFrom=2026-10-01T12:00:00Z", 200),
+    ("dateFrom=2026-10-01T12:00:00.5%2B05:30", 200),
+    ("dateFrom=2026-10-02&dateTo=2026-10-02", 400),
+    ("dateFrom=2026-10-03&dateTo=2026-10-02", 400),
+    ("dateTo=0000-01-01", 400),
+    ("dateTo=0001-01-01T00:00%2B23:59", 200),
+]
+
+
+@pytest.mark.parametrize(("query", "status"), QUERIES)
+async def test_the_query_for_visitors_is_checked(caller: Caller, query: str, status: int) -> None:
+    assert (await caller.visitors(f"?{query}")).status == status
+
+
+async def test_uses_are_shared_by_new_jobs_and_follow_ups_and_come_back_after_an_hour(
+    options: DocsServiceOptions, clock: HeldClock
+) -> None:
+    service = DocsService(_with(options, uses_an_hour=3), clock)
+    async with aiohttp.ClientSession() as session:
+        caller = Caller(session, await service.start())
+        job_id = (await caller.ask("Explain webhooks")).json["id"]
+        clock.forward(600)
+        await caller.follow_up(job_id, "Mention Python 3.11")
+        assert (await caller.ask("")).status == 400
+        assert (await caller.ask("Explain errors")).status == 201
+        refused = await caller.follow_up(job_id, "Mention Python 3.12")
+        assert (refused.status, refused.headers["Retry-After"]) == (429, "3000")
+        assert (await caller.ask("Hello", "other-docs")).status == 201
+        assert (await caller.job(job_id)).status == 200
+        clock.forward(2999)
+        assert (await caller.ask("Explain errors")).status == 429
+        clock.forward(1)
+        assert (await caller.ask("Explain errors")).status == 201
+        assert (await caller.ask("Explain errors")).headers["Retry-After"] == "600"
+    await service.stop()
+
+
+async def test_the_uses_of_the_last_hour_are_remembered_over_a_restart(
+    options: DocsServiceOptions, clock: HeldClock
+) -> None:
+    statuses = []
+    async with aiohttp.ClientSession() as session:
+        for _ in range(2):
+            service = DocsService(_with(options, uses_an_hour=1), clock)
+            statuses.append((await Caller(session, await service.start()).ask("Explain webhooks")).status)
+            await service.stop()
+    assert statuses == [201, 429]
+
+
+async def test_analytics_calls_are_limited_for_all_projects_together(
+    options: DocsServiceOptions, clock: HeldClock
+) -> None:
+    service = DocsService(_with(options, analytics_calls_an_hour=2), clock)
+    async with aiohttp.ClientSession() as session:
+        caller = Caller(session, await service.start())
+        assert (await caller.visitors()).status == 200
+        assert (await caller.visitors(project="other-docs")).status == 200
+        refused = await caller.visitors()
+        assert (refused.status, refused.headers["Retry-After"]) == (429, "3600")
+    await service.stop()
+
+
+async def test_the_log_tells_what_was_asked_and_answered_without_the_prompt(caller: Caller) -> None:
+    job_id = (await caller.ask("secret words")).json["id"]
+    await caller.job("job_unknown")
+    await caller.request("GET", "/v2/nowhere")
+    log = await caller.log()
+    assert [(one["method"], one["status"], one["operation"], one["job_id"]) for one in log] == [
+        ("POST", 201, "create", job_id),
+        ("GET", 404, "get", "job_unknown"),
+        ("GET", 404, None, None),
+    ]
+    assert datetime.fromisoformat(log[0]["at"]).utcoffset() is not None
+    assert log[0]["prompt_sha256"] == "90e132a8e71a48078f8c7dd31c62b6518c497b07863ec1e70403b906e5e202d5"
+    assert "secret words" not in str(log)
+
+
+def _with(options: DocsServiceOptions, **changes: Any) -> DocsServiceOptions:
+    return DocsServiceOptions(**(vars(options) | changes))
