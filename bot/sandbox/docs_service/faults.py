@@ -32,17 +32,17 @@ class Fault(StrEnum):
 EXPLAINED: Mapping[Fault, str] = {
     Fault.ERROR_500: "answers 500 with a JSON error; nothing is done",
     Fault.HTML_502: "answers 502 with a page of HTML, as a proxy does; nothing is done",
-    Fault.LIMIT_429: "answers 429 with Retry-After (`seconds`, 30 unless told)",
+    Fault.LIMIT_429: "answers 429 with Retry-After (seconds, 30 unless told)",
     Fault.LIMIT_429_NO_HEADER: "answers 429 without Retry-After",
     Fault.UNAUTHORISED_401: "answers 401, as for an expired key",
     Fault.FORBIDDEN_403: "answers 403, as for a key without the scope",
     Fault.NOT_FOUND_404: "answers 404, as for an unknown job",
-    Fault.TIMEOUT: "holds the request (`seconds`, 60 unless told), then closes it; nothing is done",
+    Fault.TIMEOUT: "holds the request (seconds, 60 unless told), then closes it; nothing is done",
     Fault.LOST_ANSWER: "carries the request out, then closes the connection without an answer",
-    Fault.SLOW: "waits (`seconds`, 5 unless told), then does as usual",
+    Fault.SLOW: "waits (seconds, 5 unless told), then does as usual",
     Fault.STALE_STATUS: "answers with the job as it was before its latest change",
-    Fault.ODD_STATUS: 'answers with a status that is in no document (`value`, "paused" unless told)',
-    Fault.BAD_PR_LINK: "answers with a prLink that is no web address (`value` to choose it)",
+    Fault.ODD_STATUS: 'answers with a status that is in no document (value, "paused" unless told)',
+    Fault.BAD_PR_LINK: "answers with a prLink that is no web address (value to choose it)",
     Fault.BROKEN_JSON: "carries the request out and answers with half of the JSON",
 }
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shutil
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -39,12 +40,15 @@ class SiteRepository:
 
     def seed(self, files: Mapping[str, str], now: datetime) -> None:
         """Make the repository with a first commit of these files, unless it is there."""
-        if (self.path / "HEAD").exists() and self.head(MAIN) is not None:
+        if self.path.exists():
             return
-        if not (self.path / "HEAD").exists():
-            self.path.mkdir(parents=True, exist_ok=True)
-            Repo.init_bare(self.path, default_branch=MAIN.encode()).close()
-        self.commit(MAIN, files, "Write the documentation", now)
+        # Made beside its place and then moved there, so that a start that is killed leaves nothing half done.
+        beside = SiteRepository(self.path.with_suffix(".new"))
+        shutil.rmtree(beside.path, ignore_errors=True)
+        beside.path.mkdir(parents=True)
+        Repo.init_bare(beside.path, default_branch=MAIN.encode()).close()
+        beside.commit(MAIN, files, "Write the documentation", now)
+        beside.path.rename(self.path)
 
     @contextmanager
     def _open(self) -> Iterator[Repo]:

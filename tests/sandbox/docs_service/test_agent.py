@@ -126,6 +126,13 @@ def test_several_wishes_in_one_prompt_are_all_carried_out() -> None:
     assert "## Example: pagination" in page_of(made)
 
 
+def test_an_example_shows_what_the_page_does_not_show_yet() -> None:
+    made = change("Add a quickstart for the Python SDK")
+    further = change("Add an example for pagination", {**SITE, **made.files}, made.page)
+    blocks = page_of(further).split("```python")[1:]
+    assert len({block.split("```")[0] for block in blocks}) == len(blocks) == 4
+
+
 def test_a_sentence_is_kept_as_it_was_said() -> None:
     made = change("Mention that keys expire after 90 days in the authentication page")
     assert "- Keys expire after 90 days.\n" in page_of(made)
@@ -179,8 +186,8 @@ def test_template_signs_in_a_prompt_are_only_text() -> None:
 
 
 WORDS = """
-add a an page guide quickstart for the to in of with remove rename fix mention that explain make it shorter example
-table link webhooks authentication python "x" 3.11 # ``` | . , [[errors]] docs/errors.md ![a](b) << package >>
+add a an page guide quickstart for the to in of with remove rename fix mention that explain
+make it shorter example table link webhooks authentication python "x" 3.11 # ``` | . , [[errors]] docs/errors.md ![a](b) << package >>
 """
 words = st.sampled_from([*WORDS.split(), "\n"])
 prompts = st.one_of(st.text(max_size=300), st.lists(words, max_size=25).map(" ".join))

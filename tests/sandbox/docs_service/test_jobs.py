@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sqlite3
 from dataclasses import replace
 
 import aiohttp
@@ -142,6 +143,28 @@ async def test_a_service_started_again_in_its_folder_finishes_what_it_had_begun(
         await service.stop()
     assert reply.json["status"] == "completed"
     assert reply.json["prLink"] == f"{caller.base_url}/acme-docs/pull/1"
+
+
+async def test_a_service_killed_between_its_commit_and_its_note_of_it_commits_once(
+    options: DocsServiceOptions, clock: HeldClock
+) -> None:
+    async with aiohttp.ClientSession() as session:
+        for _ in range(2):
+            service = DocsService(options, clock)
+            caller = Caller(session, await service.start())
+            if "No job yet" in (await caller.request("GET", "/")).text:
+                await caller.ask("Explain webhooks")
+                clock.forward(7)
+            page = await caller.request("GET", "/acme-docs/pull/1")
+            await service.stop()
+            connection = sqlite3.connect(options.folder / "docs-service.db")
+            connection.execute("UPDATE messages SET ended_at = NULL, outcome = NULL, commit_sha = NULL")
+            connection.execute(
+                "UPDATE jobs SET pull_number = NULL, base_sha = NULL, page = NULL, title = NULL"
+            )
+            connection.commit()
+            connection.close()
+    assert "wants to merge 1 commit into" in page.text
 
 
 async def test_jobs_end_by_themselves_without_anybody_asking(options: DocsServiceOptions) -> None:

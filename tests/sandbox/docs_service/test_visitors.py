@@ -104,7 +104,8 @@ def test_a_site_can_have_very_many_pages_each_with_its_own_path() -> None:
 
 
 async def test_all_pages_together_are_the_whole_list(caller: Caller, options: DocsServiceOptions) -> None:
-    rows, offset, more = [], 0, True
+    rows: list[dict[str, object]] = []
+    offset, more = 0, True
     while more:
         answer = (await caller.visitors(f"?limit=5&offset={offset}")).json
         rows, offset, more = rows + answer["visitors"], offset + 5, answer["hasMore"]

@@ -7,7 +7,7 @@ import re
 from bot.sandbox.docs_service.agent.drafts import code, explain, steps
 from bot.sandbox.docs_service.agent.page import Page, Section, first_sentence
 from bot.sandbox.docs_service.agent.reading import Clause
-from bot.sandbox.docs_service.agent.samples import LANGUAGES, SHELL, fenced_language, find_language
+from bot.sandbox.docs_service.agent.samples import LANGUAGES, SHELL, Language, fenced_language, find_language
 from bot.sandbox.docs_service.agent.topics import find_topics
 from bot.sandbox.docs_service.agent.wording import capital, clip, key_stems, one_line, sentence
 
@@ -193,7 +193,7 @@ def add_example(page: Page, clause: Clause) -> tuple[Page, str]:
     """The page with one more example, in the language that is asked for or that the page is written in."""
     topics = find_topics(clause.subject)
     language = find_language(clause.text) or fenced_language(page.render()) or SHELL
-    kind = topics[0].sample if topics else "list" if "```" in page.render() else "first"
+    kind = _fresh(language, topics[0].sample if topics else "first", page.render())
     named = _without_language(clause.subject, language.pattern)
     heading = clip(f"Example: {named}" if named else f"Example in {language.name}", 64)
     said = topics[0].summary if topics else f"The same with {language.name}:"
@@ -204,6 +204,15 @@ def add_example(page: Page, clause: Clause) -> tuple[Page, str]:
         heading = f"{re.sub(r' [(]?[0-9]+[)]?$', '', heading)} {number}"
     about = f" for {clip(named, 40)}" if named else f" in {language.name}"
     return page.with_section(Section(heading, body)), f"Add an example{about}"
+
+
+def _fresh(language: Language, wanted: str, text: str) -> str:
+    """The kind of sample that is wanted, or a near one when its code stands on the page already."""
+    for kind in (wanted, "pages" if wanted == "list" else "list", "errors", "first"):
+        lines = [line for line in language.samples.get(kind, "").split("\n") if line and "<<" not in line]
+        if lines and not all(line in text for line in lines):
+            return kind
+    return wanted
 
 
 def _without_language(subject: str, pattern: str) -> str:

@@ -19,7 +19,7 @@ class Language:
     samples: Mapping[str, str]
 
     def sample(self, kind: str) -> str:
-        """Code for `first`, `list`, `errors` or `webhook`; a first call where the language has no other."""
+        """Code for `first`, `list`, `pages`, `errors` or `webhook`; a first call where there is no other."""
         return self.samples.get(kind, self.samples["first"])
 
 
@@ -30,6 +30,17 @@ _PYTHON = Language(
     "Python 3.9 or newer",
     "pip install << package >>",
     {
+        "pages": """from << package >> import Client
+
+with Client() as client:
+    cursor = None
+    while True:
+        page = client.shipments.page(limit=100, after=cursor)
+        for shipment in page.rows:
+            print(shipment.id)
+        if page.next is None:
+            break
+        cursor = page.next""",
         "first": """from << package >> import Client
 
 with Client() as client:
@@ -81,6 +92,15 @@ _JAVASCRIPT = Language(
     "Node.js 18 or newer",
     "npm install << package >>",
     {
+        "pages": """import { Client } from "<< package >>";
+
+const client = new Client();
+let after;
+do {
+  const page = await client.shipments.page({ limit: 100, after });
+  page.rows.forEach((shipment) => console.log(shipment.id));
+  after = page.next;
+} while (after);""",
         "first": """import { Client } from "<< package >>";
 
 const client = new Client();
