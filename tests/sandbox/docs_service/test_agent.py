@@ -187,7 +187,8 @@ def test_template_signs_in_a_prompt_are_only_text() -> None:
 
 WORDS = """
 add a an page guide quickstart for the to in of with remove rename fix mention that explain
-make it shorter example table link webhooks authentication python "x" 3.11 # ``` | . , [[errors]] docs/errors.md ![a](b) << package >>
+make it shorter example table link webhooks authentication python
+"x" 3.11 # ``` | . , [[errors]] docs/errors.md ![a](b) << package >>
 """
 words = st.sampled_from([*WORDS.split(), "\n"])
 prompts = st.one_of(st.text(max_size=300), st.lists(words, max_size=25).map(" ".join))
