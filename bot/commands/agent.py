@@ -16,8 +16,8 @@ from bot.commands.command import (
     Submission,
 )
 from bot.commands.jobref import find_job
+from bot.messages import answers as say
 from bot.messages import incoming, modals
-from bot.messages import jobs as say
 from bot.model import ChannelId, JobNumber, Message, PromptId, UserId
 from bot.work.again import RunAgain, forget, run_again, send_again, withdraw
 from bot.work.ask import AskRequest, ask

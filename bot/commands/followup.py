@@ -5,8 +5,8 @@ from __future__ import annotations
 from bot.commands.carried import Carried
 from bot.commands.command import Answer, Command, FormErrors, Invocation, Modal, Press, Submission
 from bot.commands.jobref import find_job, looks_like_job
+from bot.messages import answers as say
 from bot.messages import incoming, modals
-from bot.messages import jobs as say
 from bot.model import ChannelId, JobNumber, TrackedJob, UserId
 from bot.work.desk import Desk
 from bot.work.follow_up import FollowUpRequest, follow_up, takes_follow_ups

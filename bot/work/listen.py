@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from bot.messages import answers as say
 from bot.messages import incoming
-from bot.messages import jobs as say
 from bot.model import DeliveryKind, NewDelivery, ThreadRef, TrackedJob
 from bot.registry import Tables
 from bot.work.ask import AskRequest, ask

@@ -9,7 +9,7 @@ from datetime import datetime
 
 import structlog
 
-from bot.docs_api import DocsApiError, Forbidden, Job, NotFound, RateLimited, Unauthorized
+from bot.docs_api import DocsApiError, Forbidden, Job, NotFound, RateLimited, Unauthorized, Unavailable
 from bot.messages import jobs as say
 from bot.model import JobNumber, JobState, TrackedJob, back_off_seconds
 from bot.registry import LeaseLost, Tables
@@ -163,8 +163,7 @@ async def _end(shop: Workshop, tables: Tables, job: TrackedJob, state: JobState,
     values: dict[str, object] = {"state": state, "ended_at": now, "poll_at": None, "quiet_until": None}
     if answer is not None:
         values["pr_link"] = answer.pr_link
-        if answer.source:
-            values |= {"repository": answer.source.repository, "ref": answer.source.ref}
+        values |= {"repository": answer.source.repository, "ref": answer.source.ref}
     await _put_back(shop, tables, job, **values)
     job = await redraw_root(tables, job.number, now)
     await reply(tables, job, f"round:{job.round}:end", say.ended(job, now), now)
@@ -183,7 +182,7 @@ async def _settle_error(shop: Workshop, tables: Tables, look: Look, error: DocsA
         return
     attempts = await tables.holds.attempts(job.project) + 1
     wait_seconds = back_off_seconds(attempts, shop.chance(), first=shop.pace.min_seconds)
-    if isinstance(error, RateLimited) and error.retry_after_seconds is not None:
+    if isinstance(error, RateLimited | Unavailable) and error.retry_after_seconds is not None:
         wait_seconds = max(error.retry_after_seconds, 1.0)
     until = shop.after(wait_seconds)
     await tables.holds.put(job.project, until, attempts, type(error).__name__)

@@ -46,8 +46,7 @@ async def accepted(shop: Workshop, tables: Tables, prompt: Prompt, answer: Job) 
     }
     if prompt.kind is PromptKind.START:
         values["service_id"] = answer.id
-    if answer.source:
-        values |= {"repository": answer.source.repository, "ref": answer.source.ref}
+    values |= {"repository": answer.source.repository, "ref": answer.source.ref}
     await tables.jobs.change(job.number, **values)
     await tables.holds.lift(job.project)
     await redraw_root(tables, job.number, now)
@@ -101,7 +100,7 @@ async def refused(shop: Workshop, tables: Tables, prompt: Prompt, error: DocsApi
     if isinstance(error, NotFound):
         await tables.jobs.change(prompt.job, state=JobState.GONE, poll_at=None, ended_at=now)
     job = await redraw_root(tables, prompt.job, now)
-    message = say.follow_up_refused(job, prompt.asked_by, problem)
+    message = say.follow_up_refused(prompt.asked_by, problem)
     await reply(tables, job, f"refused:{prompt.id}", message, now)
 
 
@@ -120,7 +119,7 @@ async def drop_follow_ups(tables: Tables, job: TrackedJob, now: datetime) -> Non
     for waiting in await tables.prompts.unsettled_of(job.number):
         if waiting.kind is PromptKind.FOLLOW_UP:
             await tables.prompts.change(waiting.id, state=PromptState.REFUSED, **_FREE)
-            message = say.follow_up_refused(job, waiting.asked_by, problems.job_not_started())
+            message = say.follow_up_refused(waiting.asked_by, problems.job_not_started())
             await reply(tables, job, f"refused:{waiting.id}", message, now)
 
 

@@ -10,6 +10,7 @@ import structlog
 from bot.docs_api import (
     DocsApiError,
     Forbidden,
+    InvalidArgument,
     Job,
     NotFound,
     RateLimited,
@@ -134,7 +135,7 @@ async def _settle_error(
             await _limit_reached(shop, tables, prompt, project, error.retry_after_seconds)
         case Unavailable(sent=False):
             await _try_later(shop, tables, prompt)
-        case Unauthorized() | Forbidden() | NotFound() | Rejected():
+        case Unauthorized() | Forbidden() | NotFound() | Rejected() | InvalidArgument():
             await settle.refused(shop, tables, prompt, error)
         case _:
             await settle.in_doubt(shop, tables, prompt)

@@ -6,9 +6,9 @@ from datetime import datetime
 
 import structlog
 
-from bot.messages import jobs as say
+from bot.messages import answers as say
 from bot.messages import problems
-from bot.messages.jobs import CannotPost
+from bot.messages.answers import CannotPost
 from bot.model import Delivery, DeliveryKind, DeliveryState, JobState, NewDelivery, PromptState, TrackedJob
 from bot.registry import Tables
 from bot.work.settle import drop_follow_ups

@@ -1,0 +1,169 @@
+"""What one person is told privately: lists, single jobs, and why something was not done."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from enum import StrEnum
+
+from bot.messages import blocks as b
+from bot.messages.jobs import state_words
+from bot.messages.problems import Problem, Spent
+from bot.model import ChannelId, JobNumber, JobState, Message, TrackedJob
+
+EMPTY_FORM = "Say what should be done; an empty prompt is not sent."
+NO_CHANNEL_CHOSEN = "Choose the channel in which I shall report."
+FORM_WITHOUT_JOB = "I could not tell which job this is for. Close this and try again."
+
+
+class CannotPost(StrEnum):
+    """Why the bot cannot open a thread in a channel."""
+
+    NOT_A_MEMBER = "not_a_member"
+    ARCHIVED = "archived"
+    RESTRICTED = "restricted"
+    TOKEN = "token"  # noqa: S105
+    OTHER = "other"
+
+
+def cannot_post(reason: CannotPost, bot_name: str) -> Message:
+    """Nothing was started, because its thread could not be opened."""
+    match reason:
+        case CannotPost.NOT_A_MEMBER:
+            way = (
+                "I am not in this channel, so I could not report here. "
+                f"Type `/invite @{b.escape(bot_name)}` in the channel, then ask again."
+            )
+        case CannotPost.ARCHIVED:
+            way = "The channel is archived. Ask again in another one."
+        case CannotPost.RESTRICTED:
+            way = "I am not allowed to post in this channel. Ask again in another one, or ask an admin."
+        case CannotPost.TOKEN:
+            way = "Slack does not accept the bot's token any more. Ask whoever runs this bot to renew it."
+        case CannotPost.OTHER:
+            way = "Slack did not let me post in this channel. Try another one, or ask whoever runs this bot."
+    return b.words(f":no_entry: Nothing was started. {way} {Spent.NO.value}")
+
+
+def undelivered(job: TrackedJob, problem: Problem) -> Message:
+    """The thread could not be told; this says the same to the requester alone."""
+    link = b.web_address(job.pr_link)
+    result = f" The pull request: {b.escape(link)}" if link else ""
+    return b.words(
+        f":mailbox_with_no_mail: {problem.what} So I tell you here: #{job.number} "
+        f"(“{b.escape(b.one_line(job.text, 80))}”) is now: {state_words(job)}.{result} {problem.next_step}"
+    )
+
+
+def job_list(jobs: Sequence[TrackedJob], channel: ChannelId, now: datetime) -> Message:
+    """A channel's jobs, newest first."""
+    del channel, now
+    if not jobs:
+        return b.words(
+            "No jobs in this channel yet. Start one: `/docs-agent Add a quickstart for the Python SDK`"
+        )
+    lines = [_line(job) for job in jobs]
+    heading = f"The last {len(jobs)} jobs of this channel:" if len(jobs) > 1 else "This channel's only job:"
+    return Message(
+        "\n".join([heading, *lines]),
+        (b.section(f"*{heading}*"), *(b.section(line) for line in lines)),
+        b.plain("\n".join([heading, *lines])),
+    )
+
+
+def _line(job: TrackedJob) -> str:
+    link = b.web_address(job.pr_link)
+    shown = f" · {b.escape(link)}" if link and len(link) < 300 and job.state is JobState.PULL_REQUEST else ""
+    return (
+        f"#{job.number} {state_words(job)} · {b.escape(b.one_line(job.text, 80))} · "
+        f"{b.mention(job.requester)} · {b.moment(job.asked_at)}{shown}"
+    )
+
+
+def job_status(job: TrackedJob, now: datetime, permalink: str | None = None) -> Message:
+    """One job, with the way to its thread."""
+    del now
+    details = [_line(job)]
+    if job.service_id:
+        details.append(
+            f"The service's id: `{b.escape(b.one_line(job.service_id, 200)).replace('`', chr(39))}`"
+        )
+    if job.problem:
+        details.append(f"Problem: {b.escape(b.one_line(job.problem, 200))}")
+    if link := b.web_address(permalink):
+        details.append(f"Its thread: {b.escape(link)}")
+    return b.words("\n".join(details))
+
+
+def no_such_job(named: str) -> Message:
+    """What was typed names no job."""
+    return b.words(
+        f":mag: I know no job “{b.escape(b.one_line(named, 80))}”. Nothing was sent. "
+        "`/docs-agent jobs` lists this channel's jobs; a job is named by its number (`42`), the service's id, or a link to its thread."
+    )
+
+
+def no_job_yet(command: str) -> Message:
+    """There is no job to follow up on."""
+    return b.words(
+        ":mag: You have no job in this channel that could be followed up. "
+        f"Start one with `/docs-agent`, or name one: `{b.escape(command)} 42 what to change`. Nothing was sent."
+    )
+
+
+def follow_up_taken(job: TrackedJob, *, guessed: bool) -> Message:
+    """A follow-up was taken in."""
+    which = "your latest job here, " if guessed else ""
+    return b.words(
+        f":speech_balloon: Sent to {which}#{job.number} (“{b.escape(b.one_line(job.text, 80))}”). "
+        "Its thread tells how it goes."
+    )
+
+
+def cannot_follow_up(job: TrackedJob) -> Message:
+    """This job takes no further instructions."""
+    why = {
+        JobState.ARCHIVED: "has been archived at the docs service",
+        JobState.GONE: "is no longer known to the docs service",
+        JobState.REFUSED: "was never started",
+        JobState.WITHDRAWN: "was withdrawn",
+        JobState.IN_DOUBT: "may or may not have started; choose *Send again* or *Forget it* there first",
+    }.get(job.state, "takes no follow-ups now")
+    return b.words(
+        f":no_entry: #{job.number} {why}, so nothing was sent. {Spent.NO.value} "
+        "Start a new job with `/docs-agent`."
+    )
+
+
+def too_late() -> Message:
+    """A button that is not true any more."""
+    return b.words(
+        ":information_source: That has been decided already; the thread shows how. Nothing was done."
+    )
+
+
+def run_again_before(number: JobNumber) -> Message:
+    """The same button was pressed before."""
+    return b.words(
+        f":information_source: That has been run again already, as #{number}. Nothing was started."
+    )
+
+
+def nothing_to_send(files: int) -> Message:
+    """A reply without words."""
+    if files:
+        return b.words(
+            ":paperclip: I can only pass on words, not files, so nothing was sent. "
+            "Say in words what the file shows, or link to a page where it can be seen."
+        )
+    return b.words(":speech_balloon: There are no words in that, so nothing was sent.")
+
+
+def greeting(bot_name: str) -> Message:
+    """For somebody who mentions the bot without words."""
+    return b.words(
+        ":wave: I ask the documentation agent for changes. "
+        "Type `/docs-agent Add a quickstart for the Python SDK`, "
+        f"or mention me: `@{b.escape(bot_name)} Add a quickstart for the Python SDK`. "
+        "Reply in the job's thread to go on. `/docs-agent help` tells the rest."
+    )

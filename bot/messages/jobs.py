@@ -1,0 +1,255 @@
+"""What a job's thread shows: the root message, the prompt in full, and the replies that tell how it went."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+from enum import StrEnum
+
+from bot.messages import blocks as b
+from bot.messages.problems import Problem, Spent
+from bot.model import Block, JobState, Message, TrackedJob, UserId
+
+QUOTE_LENGTH = 300
+"""A prompt up to this long is shown whole in the root message."""
+_PART_LENGTH = 8_000
+
+_STATE = {
+    JobState.WAITING: ":hourglass_flowing_sand: *Waiting to start*",
+    JobState.WORKING: ":gear: *Working on it*",
+    JobState.PULL_REQUEST: ":memo: *Pull request ready*",
+    JobState.NO_CHANGE: ":heavy_minus_sign: *Finished, nothing changed*",
+    JobState.FAILED: ":x: *Failed*",
+    JobState.ARCHIVED: ":file_folder: *Archived*",
+    JobState.GONE: ":ghost: *Gone*",
+    JobState.REFUSED: ":no_entry: *Not started*",
+    JobState.IN_DOUBT: ":grey_question: *May or may not have started*",
+    JobState.WITHDRAWN: ":leftwards_arrow_with_hook: *Withdrawn*",
+    JobState.UNWATCHED: ":zzz: *Still running; no longer watched*",
+}
+
+
+class Action(StrEnum):
+    """The buttons under our messages; the commands know them by these names."""
+
+    VIEW_PULL_REQUEST = "view_pull_request"
+    FOLLOW_UP = "follow_up"
+    RUN_AGAIN = "run_again"
+    SEND_AGAIN = "send_again"
+    FORGET = "forget"
+    WITHDRAW = "withdraw"
+
+
+def state_words(job: TrackedJob) -> str:
+    """The job's state, with its sign."""
+    return _STATE[job.state]
+
+
+def lasted(time: timedelta) -> str:
+    """A duration as people say it."""
+    seconds = max(int(time.total_seconds()), 0)
+    if seconds < 60:
+        return f"{seconds} s"
+    minutes, hours = seconds // 60, seconds // 3600
+    if hours < 1:
+        return f"{minutes} min"
+    return f"{hours} h {minutes % 60} min" if hours < 48 else f"{hours // 24} days"
+
+
+def root(job: TrackedJob, now: datetime) -> Message:
+    """The job's one tidy message: it changes in place and pings nobody."""
+    del now
+    shown = b.clip(b.visible(job.text), QUOTE_LENGTH)
+    headline = f"{state_words(job)} · #{job.number}"
+    details = _details(job)
+    text = b.clip_bytes(f"{headline}\n{b.escape(shown)}\n{details}", b.EDITED_BYTES)
+    drawn: tuple[Block, ...] = (
+        b.section(headline),
+        b.quote(shown),
+        b.context(details),
+        *b.actions(_root_buttons(job)),
+    )
+    return Message(text, drawn, b.plain(text))
+
+
+def _details(job: TrackedJob) -> str:
+    parts = [
+        f"asked by {b.mention(job.requester)} {b.moment(job.asked_at)}",
+        b.escape(b.one_line(job.project, 80)),
+    ]
+    if job.repository:
+        parts.append(b.escape(b.one_line(job.repository, 120)))
+    if job.round > 1:
+        parts.append(f"round {job.round}")
+    if job.queue_until and job.state is JobState.WAITING:
+        parts.append(f"goes out at {b.moment(job.queue_until, '{time}')}")
+    elif job.queue_until and job.state.takes_follow_ups:
+        parts.append(f"a follow-up goes out at {b.moment(job.queue_until, '{time}')}")
+    if job.time_taken is not None:
+        parts.append(f"took {lasted(job.time_taken)}")
+    if job.problem and job.state is JobState.REFUSED:
+        parts.append(b.escape(b.one_line(job.problem, 120)))
+    return " · ".join(parts)
+
+
+def _root_buttons(job: TrackedJob) -> list[Block]:
+    if job.state is JobState.WAITING and job.queue_until:
+        return [b.button("Withdraw", Action.WITHDRAW, str(job.number))]
+    return [_view(job, None)] if job.state is JobState.PULL_REQUEST and b.web_address(job.pr_link) else []
+
+
+def _view(job: TrackedJob, style: str | None) -> Block:
+    url = b.web_address(job.pr_link)
+    return b.button("View pull request", Action.VIEW_PULL_REQUEST, str(job.number), style=style, url=url)
+
+
+def _follow_up(job: TrackedJob) -> Block:
+    return b.button("Follow up", Action.FOLLOW_UP, str(job.number))
+
+
+def _run_again(job: TrackedJob) -> Block:
+    return b.button("Run again", Action.RUN_AGAIN, f"{job.number}:{job.round}")
+
+
+def full_prompt(job: TrackedJob) -> tuple[Message, ...]:
+    """The whole prompt, in as many messages as it takes; none when the root shows all of it."""
+    shown = b.visible(job.text)
+    if len(shown) <= QUOTE_LENGTH:
+        return ()
+    parts = list(b.split(shown, _PART_LENGTH))
+    return tuple(_part(job, part, at + 1, len(parts)) for at, part in enumerate(parts))
+
+
+def _part(job: TrackedJob, part: str, at: int, of: int) -> Message:
+    headline = f"The whole prompt of #{job.number}" + (f" ({at} of {of})" if of > 1 else "")
+    text = f"{headline}:\n{b.escape(b.clip(part, QUOTE_LENGTH))}"
+    return Message(text, (b.context(headline), b.quote(part)), b.plain(f"{headline}:\n{b.escape(part)}")[:10])
+
+
+def follow_up_by_command(job: TrackedJob, prompt_text: str, asked_by: UserId) -> Message:
+    """A follow-up that was not said in the thread, so that the thread reads whole."""
+    headline = f":speech_balloon: {b.mention(asked_by)} follows up on #{job.number}:"
+    shown = b.clip(b.visible(prompt_text), _PART_LENGTH)
+    text = f"{headline}\n{b.escape(b.clip(shown, 1_000))}"
+    return Message(text, (b.section(headline), b.quote(shown)), b.plain(text))
+
+
+def ended(job: TrackedJob, now: datetime) -> Message:
+    """The one reply at the end of a round: how it went and what to do next."""
+    del now
+    said = f"{b.mention(job.told)} {_ENDS[job.state](job)}"
+    return Message(said, (b.section(said), *b.actions(_end_buttons(job))), b.plain(said))
+
+
+def _what(job: TrackedJob) -> str:
+    return f"the follow-up to #{job.number}" if job.round > 1 else f"#{job.number}"
+
+
+def _took(job: TrackedJob) -> str:
+    return f" after {lasted(job.time_taken)}" if job.time_taken is not None else ""
+
+
+def _pull_request(job: TrackedJob) -> str:
+    if b.web_address(job.pr_link) is None:
+        odd = b.escape(b.one_line(job.pr_link or "", 300))
+        return (
+            f":memo: {_what(job)} is done{_took(job)}, but the address of its pull request is not one "
+            f"I can link to: `{odd.replace('`', chr(39))}`. Look for it in the repository."
+        )
+    again = "has been updated" if job.round > 1 else "is ready"
+    return (
+        f":memo: {_what(job)} is done{_took(job)}: the pull request {again}. "
+        "Review it, or reply here to have something changed."
+    )
+
+
+def _no_change(job: TrackedJob) -> str:
+    return (
+        f":heavy_minus_sign: {_what(job)} finished{_took(job)} without changing a file. "
+        "Usually the docs say it already, or the prompt was too wide or too vague. Reply here with the page and what should stand "
+        "there, or ask it to explain what it found."
+    )
+
+
+def _failed(job: TrackedJob) -> str:
+    return (
+        f":x: {_what(job)} failed{_took(job)}: the agent hit an error it could not recover from. "
+        "The docs service does not say more. Run it again, or reply here with a smaller step."
+    )
+
+
+def _archived(job: TrackedJob) -> str:
+    return (
+        f":file_folder: {_what(job)} has been archived at the docs service, "
+        "so the agent will not go on with it. "
+        "Run it again if it is still needed."
+    )
+
+
+def _gone(job: TrackedJob) -> str:
+    return (
+        f":ghost: the docs service no longer knows #{job.number}, so I cannot say how it ended. "
+        "Look in the repository for its pull request, or run it again."
+    )
+
+
+_ENDS = {
+    JobState.PULL_REQUEST: _pull_request,
+    JobState.NO_CHANGE: _no_change,
+    JobState.FAILED: _failed,
+    JobState.ARCHIVED: _archived,
+    JobState.GONE: _gone,
+}
+
+
+def _end_buttons(job: TrackedJob) -> list[Block]:
+    view = (
+        [_view(job, "primary")] if job.state is JobState.PULL_REQUEST and b.web_address(job.pr_link) else []
+    )
+    follow = [_follow_up(job)] if job.state.takes_follow_ups else []
+    return [*view, *follow, _run_again(job)]
+
+
+def still_running(job: TrackedJob, now: datetime) -> Message:
+    """Said once when a job runs long."""
+    started = job.round_started_at or job.asked_at
+    return b.words(
+        f":hourglass_flowing_sand: {_what(job)} has been running for {lasted(now - started)}. "
+        "That is unusually long. I keep looking, once an hour, and tell you here when it ends."
+    )
+
+
+def unwatched(job: TrackedJob, now: datetime) -> Message:
+    """We stop looking, and say so."""
+    started = job.round_started_at or job.asked_at
+    said = (
+        f"{b.mention(job.told)} :zzz: {_what(job)} is still running after {lasted(now - started)}; "
+        "I stop watching it now. Look in the repository for a pull request, or reply here to wake it."
+    )
+    buttons = b.actions([_follow_up(job), _run_again(job)])
+    return Message(said, (b.section(said), *buttons), b.plain(said))
+
+
+def refused(job: TrackedJob, problem: Problem) -> Message:
+    """The first prompt was not taken."""
+    said = f"{b.mention(job.requester)} :no_entry: #{job.number} was not started. {problem.text}"
+    return Message(said, (b.section(said), *b.actions([_run_again(job)])), b.plain(said))
+
+
+def follow_up_refused(asked_by: UserId, problem: Problem) -> Message:
+    """A follow-up was not taken."""
+    return b.words(f"{b.mention(asked_by)} :no_entry: {problem.text}")
+
+
+def in_doubt(job: TrackedJob, prompt_id: int, asked_by: UserId, follow_up: bool) -> Message:
+    """Sent, and the answer was lost: a person decides."""
+    what = f"Your follow-up to #{job.number}" if follow_up else f"#{job.number}"
+    said = (
+        f"{b.mention(asked_by)} :grey_question: {what} was sent, but the docs service's answer was lost. "
+        f"It may or may not have started. {Spent.PERHAPS.value} I do not send it again by myself, since that "
+        "could do the work twice. Look in the repository whether something happens, then choose."
+    )
+    buttons = [
+        b.button("Send again", Action.SEND_AGAIN, str(prompt_id)),
+        b.button("Forget it", Action.FORGET, str(prompt_id)),
+    ]
+    return Message(said, (b.section(said), *b.actions(buttons)), b.plain(said))

@@ -1,0 +1,93 @@
+"""The dialogues. https://docs.slack.dev/reference/views/modal-views"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from bot.messages import blocks as b
+from bot.model import ChannelId, JobNumber, TrackedJob
+
+_OPTION_LENGTH = 75
+_MOST_OPTIONS = 100
+
+
+def _plain(text: str) -> dict[str, Any]:
+    return {"type": "plain_text", "text": text, "emoji": True}
+
+
+def _view(callback_id: str, title: str, private: str, blocks: list[dict[str, Any]]) -> dict[str, Any]:
+    return {
+        "type": "modal",
+        "callback_id": callback_id,
+        "title": _plain(title),
+        "submit": _plain("Send"),
+        "close": _plain("Cancel"),
+        "private_metadata": private,
+        "blocks": blocks,
+    }
+
+
+def _input(name: str, label: str, element: dict[str, Any], hint: str | None = None) -> dict[str, Any]:
+    made: dict[str, Any] = {
+        "type": "input",
+        "block_id": name,
+        "label": _plain(label),
+        "element": element | {"action_id": name},
+    }
+    return made | {"hint": _plain(hint)} if hint else made
+
+
+def _prompt_input(label: str, placeholder: str, text: str, hint: str) -> dict[str, Any]:
+    element: dict[str, Any] = {
+        "type": "plain_text_input",
+        "multiline": True,
+        "max_length": b.PLAIN_INPUT_LENGTH,
+        "placeholder": _plain(placeholder),
+        "focus_on_load": True,
+    }
+    if text:
+        element["initial_value"] = text[: b.PLAIN_INPUT_LENGTH]
+    return _input("prompt", label, element, hint)
+
+
+def ask_form(*, channel: ChannelId | None, private: str, text: str = "") -> dict[str, Any]:
+    """Asks for a prompt; and for the channel when it is not known where the form was opened."""
+    prompt = _prompt_input(
+        "What should be written or changed?",
+        "Add a quickstart for the Python SDK",
+        text,
+        "Name pages, audience and what must not change. Longer prompts can be typed after /docs-agent.",
+    )
+    chosen: list[dict[str, Any]] = []
+    if channel is None:
+        element = {
+            "type": "conversations_select",
+            "default_to_current_conversation": True,
+            "filter": {"include": ["public", "private"], "exclude_bot_users": True},
+        }
+        chosen = [_input("channel", "Where shall I report?", element)]
+    return _view("ask", "Ask the docs agent", private, [prompt, *chosen])
+
+
+def follow_up_form(
+    jobs: Sequence[TrackedJob], *, private: str, chosen: JobNumber | None = None, text: str = ""
+) -> dict[str, Any]:
+    """Asks for a further instruction; and for the job unless one was chosen."""
+    prompt = _prompt_input(
+        "What should be changed further?",
+        "Mention Python 3.11 too",
+        text,
+        "The agent goes on where it stopped, on the same pull request.",
+    )
+    if chosen is not None and len(jobs) == 1:
+        shown = f"*#{jobs[0].number}* {b.escape(b.one_line(jobs[0].text, 150))}"
+        return _view("follow_up", "Follow up", private, [dict(b.section(shown)), prompt])
+    options = [_option(job) for job in jobs[:_MOST_OPTIONS]]
+    element = {"type": "static_select", "options": options, "initial_option": options[0]}
+    return _view("follow_up", "Follow up", private, [_input("job", "Which job?", element), prompt])
+
+
+def _option(job: TrackedJob) -> dict[str, Any]:
+    label = b.clip(f"#{job.number} {b.one_line(job.text, _OPTION_LENGTH)}", _OPTION_LENGTH)
+    return {"text": _plain(label), "value": str(job.number)}

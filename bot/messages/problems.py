@@ -1,0 +1,145 @@
+"""What a person reads when something went wrong: what happened, whether a use was spent, what to do next."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+
+from bot.messages.blocks import clip, escape, moment, one_line, words
+from bot.model import Message
+
+
+class Spent(StrEnum):
+    """Whether one of the service's uses an hour was spent, in the words that are shown."""
+
+    YES = "One use of the hourly limit was spent."
+    NO = "No use of the hourly limit was spent."
+    PERHAPS = "A use of the hourly limit may have been spent."
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """A problem in escaped mrkdwn: a few words, a sentence, the cost, the way on."""
+
+    title: str
+    what: str
+    spent: Spent
+    next_step: str
+
+    @property
+    def text(self) -> str:
+        """All of it, as a paragraph."""
+        return f"{self.what} {self.spent.value} {self.next_step}"
+
+
+def _quoted(text: str) -> str:
+    return escape(one_line(text, 300)) or "(no reason was given)"
+
+
+def service_rejected(text: str) -> Problem:
+    """400 and its like, with the service's own words."""
+    return Problem(
+        "the docs service did not accept the prompt",
+        f"The docs service did not accept the prompt: “{_quoted(text)}”",
+        Spent.NO,
+        "Change the prompt and ask again.",
+    )
+
+
+def key_refused() -> Problem:
+    """401: unknown or expired key."""
+    return Problem(
+        "the docs service refused our key",
+        "The docs service does not accept the bot's key: it is unknown or has expired.",
+        Spent.NO,
+        "Ask whoever runs this bot to put a new key into `DOCS_API_KEY`; then run it again.",
+    )
+
+
+def key_forbidden() -> Problem:
+    """403: the key lacks the right, or the address is not allowed."""
+    return Problem(
+        "the docs service does not let our key do this",
+        "The docs service knows the bot's key but does not let it start jobs: "
+        "it lacks the right to write, or the bot's address is not allowed.",
+        Spent.NO,
+        "Ask whoever runs this bot to look at the key's rights and addresses; then run it again.",
+    )
+
+
+def project_unknown() -> Problem:
+    """404 when a job was to be created."""
+    return Problem(
+        "the docs service does not know the project",
+        "The docs service does not know the project that this bot is set up for.",
+        Spent.NO,
+        "Ask whoever runs this bot to look at `DOCS_PROJECT_ID` and `DOCS_API_URL`; then run it again.",
+    )
+
+
+def job_unknown() -> Problem:
+    """404 when a follow-up was to be sent."""
+    return Problem(
+        "the docs service no longer knows the job",
+        "The docs service no longer knows this job, so nothing can be added to it.",
+        Spent.NO,
+        "Start a new one with `/docs-agent`.",
+    )
+
+
+def job_not_started() -> Problem:
+    """A follow-up for a job that will never start."""
+    return Problem(
+        "the job did not start",
+        "The job did not start, so the follow-up was not sent.",
+        Spent.NO,
+        "Ask anew with `/docs-agent`.",
+    )
+
+
+def rate_limited(until: datetime) -> Problem:
+    """The shared limit is used up."""
+    return Problem(
+        "the hourly limit is used up",
+        f"The docs service's hourly limit is used up until {moment(until)}.",
+        Spent.NO,
+        "It goes out by itself then.",
+    )
+
+
+def unavailable() -> Problem:
+    """The service was not reached."""
+    return Problem(
+        "the docs service cannot be reached",
+        "The docs service cannot be reached at the moment.",
+        Spent.NO,
+        "The bot goes on trying; there is nothing to do.",
+    )
+
+
+def slack_refused(code: str) -> Problem:
+    """Slack did not let the bot say something. ``code`` is Slack's own word for why."""
+    return Problem(
+        "Slack did not let me post",
+        f"Slack did not let me post in the thread (`{escape(one_line(code, 60))}`).",
+        Spent.NO,
+        "Look whether the channel is archived, or whether I was removed from it.",
+    )
+
+
+def storing_failed() -> Message:
+    """The request could not be stored."""
+    return words(
+        ":warning: I could not write this down, so nothing was started. "
+        f"{Spent.NO.value} Please try again in a minute."
+    )
+
+
+def something_broke(reference: str) -> Message:
+    """The last resort. The reference stands beside the error in the log."""
+    return words(
+        ":warning: Something went wrong on my side and nothing was started. "
+        f"{Spent.NO.value} Please try again; if it happens again, give whoever runs this bot "
+        f"the reference `{escape(clip(reference, 40))}`."
+    )
