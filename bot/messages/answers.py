@@ -99,7 +99,8 @@ def no_such_job(named: str) -> Message:
     """What was typed names no job."""
     return b.words(
         f":mag: I know no job “{b.escape(b.one_line(named, 80))}”. Nothing was sent. "
-        "`/docs-agent jobs` lists this channel's jobs; a job is named by its number (`42`), the service's id, or a link to its thread."
+        "`/docs-agent jobs` lists this channel's jobs; "
+        "a job is named by its number (`42`), the service's id, or a link to its thread."
     )
 
 
@@ -107,7 +108,8 @@ def no_job_yet(command: str) -> Message:
     """There is no job to follow up on."""
     return b.words(
         ":mag: You have no job in this channel that could be followed up. "
-        f"Start one with `/docs-agent`, or name one: `{b.escape(command)} 42 what to change`. Nothing was sent."
+        f"Start one with `/docs-agent`, or name one: `{b.escape(command)} 42 what to change`. "
+        "Nothing was sent."
     )
 
 

@@ -6,7 +6,7 @@ field: a message of blocks above about 13,200 characters is refused, so we stay 
 
 from __future__ import annotations
 
-import unicodedata
+import re
 from collections.abc import Iterable, Sequence
 from datetime import datetime
 from typing import Any
@@ -22,20 +22,13 @@ MESSAGE_LENGTH = 12_000
 EDITED_BYTES = 3_900
 """``chat.update`` refuses more than 4,000 bytes of text. https://docs.slack.dev/reference/methods/chat.update"""
 
-_BIDI = frozenset("\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
-_KEPT = frozenset("\n\t")
+_HIDDEN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+"""Control characters, direction marks and overrides, halves of surrogate pairs."""
 
 
 def visible(text: str) -> str:
     """The text with nothing hidden in it: control and direction characters become a visible sign."""
-    text = text.replace("\r\n", "\n").replace("\r", "\n")
-    return "".join("\ufffd" if _is_hidden(sign) else sign for sign in text)
-
-
-def _is_hidden(sign: str) -> bool:
-    if sign in _KEPT:
-        return False
-    return sign in _BIDI or unicodedata.category(sign) in ("Cc", "Cs")
+    return _HIDDEN.sub("\ufffd", text.replace("\r\n", "\n").replace("\r", "\n"))
 
 
 def escape(text: str) -> str:
@@ -73,7 +66,7 @@ def mention(user: UserId) -> str:
 
 def web_address(url: str | None) -> str | None:
     """The address if it is one that a button may lead to: http or https, of sane length."""
-    if not url or len(url) > URL_LENGTH or any(sign.isspace() or _is_hidden(sign) for sign in url):
+    if not url or len(url) > URL_LENGTH or _HIDDEN.search(url) or any(sign.isspace() for sign in url):
         return None
     try:
         parts = urlsplit(url)
@@ -133,17 +126,26 @@ def words(text: str, *blocks: Block) -> Message:
     return Message(text, blocks, plain(text))
 
 
-def plain(text: str) -> tuple[Block, ...]:
-    """The words alone, as sections."""
-    return tuple(section(part) for part in split(text, SECTION_LENGTH))
+def plain(mrkdwn: str) -> tuple[Block, ...]:
+    """The words alone, as sections; what is over a message's length is clipped."""
+    kept = clip(mrkdwn, MESSAGE_LENGTH - 500)
+    return tuple(section(kept[at : at + SECTION_LENGTH]) for at in range(0, len(kept), SECTION_LENGTH))
 
 
 def split(text: str, length: int) -> Iterable[str]:
-    """The text in pieces of at most so many characters, cut at line ends where there are any."""
-    while len(text) > length:
-        cut = text.rfind("\n", length // 2, length)
-        cut = length if cut < 0 else cut + 1
-        yield text[:cut]
-        text = text[cut:]
-    if text:
-        yield text
+    """The text in pieces whose escaped form has at most so many characters, cut at line ends if possible."""
+    while text:
+        room = _fitting(text, length)
+        cut = text.rfind("\n", room // 2, room) + 1 if room < len(text) else room
+        yield text[: cut or room]
+        text = text[cut or room :]
+
+
+def _fitting(text: str, length: int) -> int:
+    """How many characters of the text fit when ``&``, ``<`` and ``>`` are written as entities."""
+    used = 0
+    for at, sign in enumerate(text[:length]):
+        used += {"&": 5, "<": 4, ">": 4}.get(sign, 1)
+        if used > length:
+            return at
+    return min(len(text), length)

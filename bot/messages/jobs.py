@@ -122,13 +122,13 @@ def full_prompt(job: TrackedJob) -> tuple[Message, ...]:
 def _part(job: TrackedJob, part: str, at: int, of: int) -> Message:
     headline = f"The whole prompt of #{job.number}" + (f" ({at} of {of})" if of > 1 else "")
     text = f"{headline}:\n{b.escape(b.clip(part, QUOTE_LENGTH))}"
-    return Message(text, (b.context(headline), b.quote(part)), b.plain(f"{headline}:\n{b.escape(part)}")[:10])
+    return Message(text, (b.context(headline), b.quote(part)), b.plain(f"{headline}:\n{b.escape(part)}"))
 
 
 def follow_up_by_command(job: TrackedJob, prompt_text: str, asked_by: UserId) -> Message:
     """A follow-up that was not said in the thread, so that the thread reads whole."""
     headline = f":speech_balloon: {b.mention(asked_by)} follows up on #{job.number}:"
-    shown = b.clip(b.visible(prompt_text), _PART_LENGTH)
+    shown = next(iter(b.split(b.visible(prompt_text), _PART_LENGTH)), "")
     text = f"{headline}\n{b.escape(b.clip(shown, 1_000))}"
     return Message(text, (b.section(headline), b.quote(shown)), b.plain(text))
 
@@ -165,8 +165,8 @@ def _pull_request(job: TrackedJob) -> str:
 def _no_change(job: TrackedJob) -> str:
     return (
         f":heavy_minus_sign: {_what(job)} finished{_took(job)} without changing a file. "
-        "Usually the docs say it already, or the prompt was too wide or too vague. Reply here with the page and what should stand "
-        "there, or ask it to explain what it found."
+        "Usually the docs say it already, or the prompt was too wide or too vague. "
+        "Reply here with the page and what should stand there, or ask it to explain what it found."
     )
 
 

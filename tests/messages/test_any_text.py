@@ -1,0 +1,192 @@
+"""Whatever people, the agent and the service write: what the bot says is valid and harmless."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import timedelta
+from random import Random
+
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from bot.commands.carried import Carried
+from bot.messages import answers, incoming, jobs, modals, problems
+from bot.messages.blocks import visible
+from bot.messages.help import CommandHelp, help_message
+from bot.model import ChannelId, JobNumber, JobState, Message, ProjectId, ServiceJobId, TrackedJob
+from tests.builders import ANA, BEN, CHANNEL, NOW
+from tests.messages.slack_limits import modal_problems, problems_of
+
+NASTY_PIECES = [
+    *("<!channel>", "<!here|here>", "<@U0EVIL>", "<https://evil.example|good.example>", "&lt;!channel&gt;"),
+    *("```", "*", "_", "~", "`", "> ", "|", "<", ">", "&", "\n\n", "﷽", "👩‍👩‍👧‍👧"),
+    *("\u202e", "\u0000", "\ud800", "\u200f", "\r", "\x85"),
+]
+NASTY = st.sampled_from(NASTY_PIECES)
+ANY_TEXT = st.one_of(
+    st.text(st.characters(), max_size=400),
+    st.lists(st.one_of(NASTY, st.text(max_size=20)), max_size=40).map("".join),
+    st.builds(
+        lambda piece, times: (piece * times)[:5_000],
+        st.text(min_size=1, max_size=30),
+        st.integers(1, 40_000),
+    ),
+    st.builds(lambda piece, times: (piece * times)[:5_000], NASTY, st.integers(1, 4_000)),
+)
+SHOWN = {ANA, BEN}
+OFTEN = settings(
+    max_examples=2_000,
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
+)
+
+
+@st.composite
+def any_job(draw: st.DrawFn) -> TrackedJob:
+    """A job in any state with any text in any place where somebody else's text can stand."""
+    text = st.one_of(st.none(), ANY_TEXT)
+    return TrackedJob(
+        number=JobNumber(draw(st.integers(1, 2**31 - 1))),
+        project=ProjectId(draw(ANY_TEXT)),
+        channel=ChannelId(CHANNEL),
+        requester=ANA,
+        round_requester=draw(st.sampled_from([None, BEN])),
+        text=draw(ANY_TEXT),
+        asked_at=NOW,
+        state=draw(st.sampled_from(JobState)),
+        service_id=ServiceJobId(draw(ANY_TEXT)),
+        round=draw(st.integers(0, 9)),
+        round_started_at=NOW,
+        pr_link=draw(st.one_of(st.none(), st.just("https://code.example/pull/1"), ANY_TEXT)),
+        repository=draw(text),
+        ref=draw(text),
+        ended_at=draw(st.sampled_from([None, NOW + timedelta(minutes=4)])),
+        problem=draw(text),
+        queue_until=draw(st.sampled_from([None, NOW + timedelta(hours=1)])),
+    )
+
+
+ENDS = (JobState.PULL_REQUEST, JobState.NO_CHANGE, JobState.FAILED, JobState.ARCHIVED, JobState.GONE)
+
+
+def thread_messages(job: TrackedJob, text: str) -> Iterator[Message]:
+    """Everything a thread can be told about a job."""
+    problem = problems.service_rejected(text)
+    yield jobs.root(job, NOW)
+    yield from jobs.full_prompt(job)
+    yield jobs.follow_up_by_command(job, text, BEN)
+    yield jobs.still_running(job, NOW)
+    yield jobs.unwatched(job, NOW)
+    yield jobs.refused(job, problem)
+    yield jobs.follow_up_refused(BEN, problem)
+    yield jobs.in_doubt(job, 7, BEN, follow_up=True)
+    yield jobs.in_doubt(job, 7, BEN, follow_up=False)
+    if job.state in ENDS:
+        yield jobs.ended(job, NOW)
+
+
+def private_messages(job: TrackedJob, text: str) -> Iterator[Message]:
+    """Everything one person can be told."""
+    for reason in answers.CannotPost:
+        yield answers.cannot_post(reason, text)
+    yield answers.undelivered(job, problems.slack_refused(text))
+    yield answers.job_list([job] * 10, CHANNEL, NOW)
+    yield answers.job_list([], CHANNEL, NOW)
+    yield answers.job_status(job, NOW, text)
+    yield answers.no_such_job(text)
+    yield answers.no_job_yet(text)
+    yield answers.follow_up_taken(job, guessed=True)
+    yield answers.cannot_follow_up(job)
+    yield answers.nothing_to_send(1)
+    yield answers.nothing_to_send(0)
+    yield answers.too_late()
+    yield answers.run_again_before(job.number)
+    yield answers.greeting(text)
+    yield problems.something_broke(text)
+    yield problems.storing_failed()
+    yield help_message([CommandHelp("/docs-agent", text[:100], "Asks", ("/docs-agent x",))])
+
+
+def random_prompt(random: Random) -> str:
+    """Any characters, with markup, pings and hidden signs among them; now and then 40,000 of them."""
+    length = 40_000 if random.random() < 0.01 else random.randint(1, 400)
+    pieces: list[str] = []
+    while sum(map(len, pieces)) < length:
+        piece = random.choice(NASTY_PIECES) if random.random() < 0.5 else chr(random.randrange(0x110000))
+        pieces.append(piece * random.choice((1, 1, 1, 50, length)))
+    return "".join(pieces)[:length]
+
+
+def test_ten_thousand_random_prompts_give_valid_and_harmless_blocks() -> None:
+    random = Random(20_261_102)
+    for number in range(1, 10_001):
+        state = random.choice(ENDS)
+        job = TrackedJob(
+            JobNumber(number), ProjectId("acme"), CHANNEL, ANA, random_prompt(random), NOW, state=state
+        )
+        for message in (jobs.root(job, NOW), *jobs.full_prompt(job), jobs.ended(job, NOW)):
+            assert problems_of(message, SHOWN) == [], f"prompt {number}"
+
+
+@OFTEN
+@given(any_job(), ANY_TEXT)
+def test_a_thread_is_told_nothing_invalid_or_harmful(job: TrackedJob, text: str) -> None:
+    for message in thread_messages(job, text):
+        assert problems_of(message, SHOWN) == []
+
+
+@OFTEN
+@given(any_job(), ANY_TEXT)
+def test_one_person_is_told_nothing_invalid_or_harmful(job: TrackedJob, text: str) -> None:
+    for message in private_messages(job, text):
+        assert problems_of(message, SHOWN) == []
+
+
+@OFTEN
+@given(any_job())
+def test_a_root_message_can_be_edited_whatever_stands_in_it(job: TrackedJob) -> None:
+    assert len(jobs.root(job, NOW).text.encode("utf-8")) <= 4_000
+
+
+@OFTEN
+@given(any_job(), ANY_TEXT)
+def test_dialogues_are_valid_whatever_stands_in_them(job: TrackedJob, text: str) -> None:
+    private = Carried(CHANNEL, None, job.number).dumps()
+    for view in (
+        modals.ask_form(channel=CHANNEL, private=private, text=text),
+        modals.ask_form(channel=None, private=private),
+        modals.follow_up_form([job], private=private, chosen=job.number, text=text),
+        modals.follow_up_form([job] * 3, private=private),
+    ):
+        assert modal_problems(view) == []
+
+
+@OFTEN
+@given(ANY_TEXT)
+def test_what_a_form_gives_comes_back_as_it_was_typed(text: str) -> None:
+    assert incoming.to_plain(incoming.from_plain(text), {}, {}) == text
+
+
+@OFTEN
+@given(ANY_TEXT)
+def test_reading_what_slack_sends_never_fails(raw: str) -> None:
+    incoming.names_needed(raw)
+    incoming.is_aside(raw)
+    incoming.mentions_somebody_else_first(raw, BEN)
+    incoming.without_leading_mention(raw, BEN)
+    incoming.is_blank(incoming.to_plain(raw, {}, {}))
+
+
+@OFTEN
+@given(ANY_TEXT)
+def test_a_long_prompt_stands_in_the_thread_whole(text: str) -> None:
+    job = TrackedJob(JobNumber(1), ProjectId("p"), CHANNEL, ANA, text, NOW)
+    parts = [
+        piece["text"]
+        for message in jobs.full_prompt(job)
+        for block in message.blocks
+        if block["type"] == "rich_text"
+        for piece in block["elements"][0]["elements"]
+    ]
+    shown = visible(text)
+    assert "".join(parts) == (shown if len(shown) > jobs.QUOTE_LENGTH else "")
