@@ -1,0 +1,120 @@
+"""The clock: which round runs how often. The only importer of APScheduler.
+
+APScheduler keeps its ticks in memory and cannot share them between processes
+(https://apscheduler.readthedocs.io/en/3.x/faq.html), so it only beats time: who works on what is
+decided by the registry's claims.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from time import monotonic
+
+import structlog
+from apscheduler.schedulers.asyncio import AsyncIOScheduler
+
+log = structlog.get_logger(__name__)
+_MOST_BACK_OFF_SECONDS = 30.0
+_MOST_IN_A_ROW = 1_000
+
+
+@dataclass(frozen=True, slots=True)
+class Round:
+    """One round: ``run`` answers how much it handled; more than nothing means: look again at once."""
+
+    name: str
+    run: Callable[[], Awaitable[int]]
+    every_seconds: float
+
+
+@dataclass(slots=True)
+class _Running:
+    round: Round
+    bell: asyncio.Event = field(default_factory=asyncio.Event)
+    task: asyncio.Task[None] | None = None
+    failures: int = 0
+    finished_at: float = field(default_factory=monotonic)
+
+
+class Rounds:
+    """Runs rounds at their ticks, and at once when a bell rings. A round never overlaps itself."""
+
+    def __init__(
+        self,
+        rounds: Sequence[Round],
+        *,
+        observe: Callable[[str, float, bool], None] = lambda _name, _seconds, _failed: None,
+    ) -> None:
+        self._running = {each.name: _Running(each) for each in rounds}
+        self._observe = observe
+        self._scheduler = AsyncIOScheduler(timezone=UTC)
+        self._stopping = False
+
+    def start(self) -> None:
+        """Begin; every round runs once at once."""
+        for running in self._running.values():
+            running.bell.set()
+            running.task = asyncio.create_task(self._keep(running), name=f"round {running.round.name}")
+            self._scheduler.add_job(
+                running.bell.set,
+                "interval",
+                seconds=running.round.every_seconds,
+                coalesce=True,
+                misfire_grace_time=None,
+                next_run_time=datetime.now(UTC),
+            )
+        self._scheduler.start()
+
+    def wake(self) -> None:
+        """There is work: every round looks at once."""
+        for running in self._running.values():
+            running.bell.set()
+
+    def ages_seconds(self) -> dict[str, float]:
+        """How long ago each round last came to its end."""
+        now = monotonic()
+        return {name: now - running.finished_at for name, running in self._running.items()}
+
+    async def stop(self, grace_seconds: float) -> None:
+        """No new rounds; work in hand may end within the grace, then it is cancelled."""
+        self._stopping = True
+        self._scheduler.shutdown(wait=False)
+        tasks = [running.task for running in self._running.values() if running.task is not None]
+        self.wake()
+        if not tasks:
+            return
+        _, late = await asyncio.wait(tasks, timeout=grace_seconds)
+        for task in late:
+            log.warning("round_cancelled", name=task.get_name())
+            task.cancel()
+        if late:
+            await asyncio.wait(late)
+
+    async def _keep(self, running: _Running) -> None:
+        while True:
+            await running.bell.wait()
+            running.bell.clear()
+            if self._stopping:
+                return
+            await self._run(running)
+
+    async def _run(self, running: _Running) -> None:
+        began = monotonic()
+        failed = False
+        try:
+            for _ in range(_MOST_IN_A_ROW):
+                if not await running.round.run() or self._stopping:
+                    break
+            running.failures = 0
+        except Exception:
+            # A round that fails must not end all rounds: it is logged, counted, and tried again later.
+            failed = True
+            running.failures += 1
+            log.exception("round_failed", round=running.round.name, failures=running.failures)
+        running.finished_at = monotonic()
+        self._observe(running.round.name, running.finished_at - began, failed)
+        if failed and not self._stopping:
+            await asyncio.sleep(min(0.5 * 2.0 ** min(running.failures, 10), _MOST_BACK_OFF_SECONDS))
