@@ -118,3 +118,19 @@ class Rounds:
         self._observe(running.round.name, running.finished_at - began, failed)
         if failed and not self._stopping:
             await asyncio.sleep(min(0.5 * 2.0 ** min(running.failures, 10), _MOST_BACK_OFF_SECONDS))
+
+
+class Bell:
+    """What the work rings when there is something to do; silent in a process without rounds."""
+
+    def __init__(self) -> None:
+        self._rounds: Rounds | None = None
+
+    def connect(self, rounds: Rounds) -> None:
+        """From now on these rounds hear it."""
+        self._rounds = rounds
+
+    def ring(self) -> None:
+        """There is work."""
+        if self._rounds is not None:
+            self._rounds.wake()

@@ -136,7 +136,7 @@ class Settings(BaseSettings):
 
     @classmethod
     def load(cls, env: Mapping[str, str] | None = None, env_file: Path | None = Path(".env")) -> Self:
-        """The settings from the environment (which wins) and the file; SettingsError when they cannot work."""
+        """From the environment (which wins) and the file; SettingsError when they cannot work."""
         found: dict[str, str] = {}
         if env_file is not None and env_file.is_file():
             found |= {key.upper(): value for key, value in dotenv_values(env_file).items() if value}
@@ -144,7 +144,7 @@ class Settings(BaseSettings):
         found |= {key.upper(): value for key, value in given.items() if value.strip()}
         names = cls.variables()
         try:
-            return cls(**{name.lower(): found[name].strip() for name in names if name in found})
+            return cls.model_validate({name.lower(): found[name].strip() for name in names if name in found})
         except ValidationError as error:
             raise SettingsError(_explain(error, found, names)) from None
 

@@ -136,6 +136,14 @@ def storing_failed() -> Message:
     )
 
 
+def form_not_opened() -> Message:
+    """Slack did not let the form be opened."""
+    return words(
+        ":warning: Slack did not let me open the form; perhaps it took too long. "
+        f"{Spent.NO.value} Try again, or type the prompt after the command."
+    )
+
+
 def something_broke(reference: str) -> Message:
     """The last resort. The reference stands beside the error in the log."""
     return words(

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-Block = Mapping[str, Any]
+Block = dict[str, Any]
 """One block of Slack's Block Kit, as plain JSON."""
 
 

@@ -1,0 +1,267 @@
+"""The composition root: builds every part from the settings, starts them in order, stops them in order."""
+
+from __future__ import annotations
+
+import os
+import random
+import secrets
+import socket
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+import structlog
+from aiohttp import web
+from slack_sdk.web.async_client import AsyncWebClient
+
+from bot import logs
+from bot.commands import COMMANDS
+from bot.docs_api import DocsClient
+from bot.model import PollPace, ProjectId
+from bot.ops.health import Check, add_health_routes
+from bot.ops.metrics import Metrics
+from bot.registry import Registry
+from bot.registry.database import open_engine
+from bot.registry.migrate import migrate
+from bot.schedule import Bell, Round, Rounds
+from bot.settings import Settings
+from bot.slack.background import Background
+from bot.slack.client import Identity, identify, open_session, web_client
+from bot.slack.http import add_slack_routes
+from bot.slack.listeners import Listeners, build_app
+from bot.slack.messenger import SlackMessenger
+from bot.slack.socket import SocketIntake
+from bot.work.deliver import deliver_round
+from bot.work.desk import Desk, FollowUps
+from bot.work.listen import heard_mention, heard_reply
+from bot.work.poll import poll_round
+from bot.work.prepare import prepare_round
+from bot.work.submit import submit_round
+from bot.work.workshop import Patience, Workshop
+
+__all__ = ["EVERYTHING", "Patience", "Roles", "migrate_database", "running_bot"]
+
+log = structlog.get_logger(__name__)
+_GRACE_SECONDS = 8.0
+"""Within what hosts allow between SIGTERM and SIGKILL (10 s and more)."""
+_ROUND_LATE_SECONDS = 120.0
+
+
+@dataclass(frozen=True, slots=True)
+class Roles:
+    """What this process does: take requests in, carry them out, or both."""
+
+    intake: bool = True
+    rounds: bool = True
+
+
+EVERYTHING = Roles()
+
+
+def utc_now() -> datetime:
+    """The time, for everything that is not a test."""
+    return datetime.now(UTC)
+
+
+def _owner() -> str:
+    """A name for this process that no other has had."""
+    return f"{socket.gethostname()[:40]}:{os.getpid()}:{secrets.token_hex(4)}"
+
+
+@dataclass(frozen=True, slots=True)
+class Outside:
+    """The connections to Slack and to the docs service."""
+
+    client: AsyncWebClient
+    identity: Identity
+    messenger: SlackMessenger
+    docs: DocsClient
+
+
+@asynccontextmanager
+async def running_bot(
+    settings: Settings, *, roles: Roles = EVERYTHING, patience: Patience | None = None
+) -> AsyncIterator[None]:
+    """The bot, from when it is ready until the block ends; then the intake stops before the work does.
+
+    Raises what makes a start impossible: SlackRefused for a wrong token, OSError for a taken port, and
+    SQLAlchemy's errors for a database that cannot be reached.
+    """
+    logs.configure(settings.log_level, settings.log_format, settings.secrets())
+    async with AsyncExitStack() as stack:
+        registry = await _registry(settings, stack)
+        outside = await _connect(settings, stack)
+        metrics, bell = Metrics(), Bell()
+        server = web.Application()
+        checks: dict[str, Callable[[], Awaitable[Check]]] = {"database": _database_check(registry)}
+        if roles.rounds:
+            rounds = _rounds(_workshop(settings, registry, outside, metrics, bell, patience), metrics)
+            bell.connect(rounds)
+            checks["rounds"] = _rounds_check(rounds)
+            # Entered first, left last: what is in hand ends after the intake has stopped.
+            stack.push_async_callback(rounds.stop, _GRACE_SECONDS)
+            rounds.start()
+        if roles.intake:
+            desk = _desk(settings, registry, outside, bell)
+            checks |= await _take_in(settings, stack, outside, desk, metrics, server)
+            add_health_routes(server, checks, _page(registry, metrics))
+            await _listen(settings, stack, server)
+        log.info("ready", socket_mode=settings.socket_mode, intake=roles.intake, rounds=roles.rounds)
+        yield
+        log.info("stopping")
+
+
+async def migrate_database(settings: Settings) -> None:
+    """Bring the database to this version's schema, and nothing else."""
+    logs.configure(settings.log_level, settings.log_format, settings.secrets())
+    engine = open_engine(settings.sqlalchemy_url)
+    try:
+        await migrate(engine)
+    finally:
+        await engine.dispose()
+
+
+async def _registry(settings: Settings, stack: AsyncExitStack) -> Registry:
+    engine = open_engine(settings.sqlalchemy_url)
+    stack.push_async_callback(engine.dispose)
+    await migrate(engine)
+    return Registry(engine)
+
+
+async def _connect(settings: Settings, stack: AsyncExitStack) -> Outside:
+    session = await stack.enter_async_context(open_session())
+    client = web_client(settings.slack_bot_token, settings.slack_api_url, session)
+    docs = DocsClient.open(base_url=settings.docs_api_url, api_key=settings.docs_api_key)
+    stack.push_async_callback(docs.aclose)
+    messenger = SlackMessenger(client, session, settings.slack_api_url)
+    return Outside(client, await identify(client), messenger, docs)
+
+
+def _desk(settings: Settings, registry: Registry, outside: Outside, bell: Bell) -> Desk:
+    return Desk(
+        registry=registry,
+        clock=utc_now,
+        wake=bell.ring,
+        project=ProjectId(settings.docs_project_id),
+        bot_user=outside.identity.bot_user,
+        bot_name=outside.identity.bot_name,
+        follow_ups=FollowUps(settings.follow_ups.value),
+    )
+
+
+def _workshop(
+    settings: Settings,
+    registry: Registry,
+    outside: Outside,
+    metrics: Metrics,
+    bell: Bell,
+    patience: Patience | None,
+) -> Workshop:
+    return Workshop(
+        registry=registry,
+        docs=outside.docs,
+        messenger=outside.messenger,
+        clock=utc_now,
+        chance=random.random,
+        owner=_owner(),
+        bot_name=outside.identity.bot_name,
+        wake=bell.ring,
+        pace=PollPace(settings.poll_min_seconds, settings.poll_max_seconds),
+        patience=patience or Patience(),
+        uses_an_hour=settings.uses_an_hour,
+        count=metrics.count,
+    )
+
+
+def _rounds(shop: Workshop, metrics: Metrics) -> Rounds:
+    """Bells wake rounds at once; the ticks are for what comes due, and for what other processes write."""
+    return Rounds(
+        [
+            Round("prepare", lambda: prepare_round(shop), 1.0),
+            Round("submit", lambda: submit_round(shop), 1.0),
+            Round("poll", lambda: poll_round(shop), min(1.0, shop.pace.min_seconds / 2)),
+            Round("deliver", lambda: deliver_round(shop), 0.25),
+        ],
+        observe=metrics.observe_round,
+    )
+
+
+async def _take_in(
+    settings: Settings,
+    stack: AsyncExitStack,
+    outside: Outside,
+    desk: Desk,
+    metrics: Metrics,
+    server: web.Application,
+) -> dict[str, Callable[[], Awaitable[Check]]]:
+    """Let requests in, through a socket or over HTTP; answers how to see that they can come."""
+    background = Background()
+    stack.push_async_callback(background.drain, _GRACE_SECONDS)
+    listeners = Listeners(
+        desk=desk,
+        client=outside.client,
+        messenger=outside.messenger,
+        background=background,
+        on_reply=heard_reply,
+        on_mention=heard_mention,
+        count=metrics.count,
+    )
+    app = build_app(
+        client=outside.client,
+        identity=outside.identity,
+        token=settings.slack_bot_token,
+        signing_secret=settings.slack_signing_secret,
+        listeners=listeners,
+        commands=COMMANDS,
+    )
+    if settings.slack_app_token is None:
+        add_slack_routes(server, app)
+        return {}
+    intake = SocketIntake(app, outside.client, settings.slack_app_token)
+    stack.push_async_callback(intake.close, _GRACE_SECONDS)
+    await intake.open()
+    return {"socket": _socket_check(intake)}
+
+
+async def _listen(settings: Settings, stack: AsyncExitStack, server: web.Application) -> None:
+    runner = web.AppRunner(server, access_log=None, shutdown_timeout=_GRACE_SECONDS)
+    await runner.setup()
+    stack.push_async_callback(runner.cleanup)
+    await web.TCPSite(runner, port=settings.port).start()
+
+
+def _page(registry: Registry, metrics: Metrics) -> Callable[[], Awaitable[tuple[bytes, str]]]:
+    async def page() -> tuple[bytes, str]:
+        async with registry.look() as tables:
+            due_at = await tables.deliveries.next_due_at()
+            open_jobs = await tables.jobs.count_open()
+        metrics.set_backlog(open_jobs, (utc_now() - due_at).total_seconds() if due_at else 0.0)
+        return metrics.page()
+
+    return page
+
+
+def _database_check(registry: Registry) -> Callable[[], Awaitable[Check]]:
+    async def check() -> Check:
+        await registry.answers()
+        return Check(True, "answers")
+
+    return check
+
+
+def _rounds_check(rounds: Rounds) -> Callable[[], Awaitable[Check]]:
+    async def check() -> Check:
+        late = [name for name, age in rounds.ages_seconds().items() if age > _ROUND_LATE_SECONDS]
+        return Check(not late, f"late: {', '.join(late)}" if late else "on time")
+
+    return check
+
+
+def _socket_check(intake: SocketIntake) -> Callable[[], Awaitable[Check]]:
+    async def check() -> Check:
+        connected = await intake.is_connected()
+        about = f"last request {intake.silent_seconds():.0f} s ago"
+        return Check(connected, about if connected else "not connected")
+
+    return check

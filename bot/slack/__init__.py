@@ -1,0 +1,1 @@
+"""Slack: listeners that translate and hand on, and the Messenger. The only importer of Slack's libraries."""

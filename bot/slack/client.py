@@ -1,0 +1,55 @@
+"""The connection to Slack's Web API, and who we are there."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import aiohttp
+from pydantic import SecretStr
+from slack_sdk.web.async_client import AsyncWebClient
+
+from bot.model import UserId
+from bot.slack.errors import translated
+
+_TIMEOUT = aiohttp.ClientTimeout(total=30, sock_connect=5)
+
+
+@dataclass(frozen=True, slots=True)
+class Identity:
+    """Who the bot token belongs to (https://docs.slack.dev/reference/methods/auth.test)."""
+
+    bot_user: UserId
+    bot_name: str
+    bot_id: str
+    team: str
+    team_id: str
+    enterprise_id: str | None
+
+
+def open_session() -> aiohttp.ClientSession:
+    """Connections with time limits; proxies named in the environment are not used."""
+    return aiohttp.ClientSession(timeout=_TIMEOUT, trust_env=False)
+
+
+def web_client(token: SecretStr, api_url: str, session: aiohttp.ClientSession) -> AsyncWebClient:
+    """Slack's client without its retries: on a broken connection it would post a second time."""
+    client = AsyncWebClient(
+        token=token.get_secret_value(), base_url=api_url, session=session, retry_handlers=[]
+    )
+    # The library reads proxies from the environment, even for addresses on this machine, and NO_PROXY never.
+    client.proxy = None
+    return client
+
+
+async def identify(client: AsyncWebClient) -> Identity:
+    """Ask Slack who we are. Raises a SlackError; SlackRefused("invalid_auth") for a wrong token."""
+    async with translated():
+        answer = await client.auth_test()
+    return Identity(
+        bot_user=UserId(str(answer.get("user_id") or "")),
+        bot_name=str(answer.get("user") or "docs-agent"),
+        bot_id=str(answer.get("bot_id") or ""),
+        team=str(answer.get("team") or ""),
+        team_id=str(answer.get("team_id") or ""),
+        enterprise_id=answer.get("enterprise_id"),
+    )

@@ -1,0 +1,56 @@
+"""What Slack's library raises, as what it means for us."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+import aiohttp
+from slack_sdk.errors import SlackApiError, SlackClientError
+
+from bot.work.ports import SlackError, SlackRefused, SlackThrottled, SlackUnclear, SlackUnreachable
+
+_THROTTLED = frozenset({"ratelimited", "rate_limited", "message_limit_exceeded"})
+_UNCLEAR = frozenset({"fatal_error", "internal_error", "service_unavailable", "request_timeout"})
+"""Codes after which part of it may have happened: https://docs.slack.dev/reference/methods/chat.postMessage"""
+_DEFAULT_WAIT_SECONDS = 5.0
+_MOST_WAIT_SECONDS = 3_600.0
+
+
+@asynccontextmanager
+async def translated() -> AsyncIterator[None]:
+    """Calls inside raise ours only. No cause is chained: the library's errors quote what was sent."""
+    failed: SlackError | None = None
+    try:
+        yield
+    except SlackApiError as error:
+        failed = _from_answer(error)
+    except (aiohttp.ClientConnectorError, aiohttp.ConnectionTimeoutError) as error:
+        failed = SlackUnreachable(type(error).__name__)
+    except (TimeoutError, aiohttp.ClientError, SlackClientError, ValueError) as error:
+        failed = SlackUnclear(type(error).__name__)
+    if failed is not None:
+        raise failed from None
+
+
+def _from_answer(error: SlackApiError) -> SlackError:
+    status = int(getattr(error.response, "status_code", None) or getattr(error.response, "status", 200))
+    headers = getattr(error.response, "headers", {}) or {}
+    data: Any = getattr(error.response, "data", None)
+    code = str(data.get("error", "")) if isinstance(data, dict) else ""
+    if status == 429 or code in _THROTTLED:
+        return SlackThrottled(wait_seconds(headers.get("Retry-After")))
+    if status >= 500 or code in _UNCLEAR or not code:
+        return SlackUnclear(f"HTTP {status} {code}".strip())
+    details = (data.get("response_metadata") or {}).get("messages") or ()
+    return SlackRefused(code[:100], tuple(str(each)[:300] for each in details))
+
+
+def wait_seconds(header: str | None) -> float:
+    """``Retry-After`` in seconds, within reason; a few when it is missing or no number."""
+    try:
+        asked = float(header or _DEFAULT_WAIT_SECONDS)
+    except ValueError:
+        asked = _DEFAULT_WAIT_SECONDS
+    return min(max(asked, 0.5), _MOST_WAIT_SECONDS) if asked == asked else _DEFAULT_WAIT_SECONDS

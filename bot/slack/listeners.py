@@ -1,0 +1,225 @@
+"""Bolt's listeners: translate what Slack sends, hand it on, acknowledge what has been stored.
+
+``process_before_response`` makes Bolt answer Slack after a listener has ended: what is
+acknowledged has been stored, and an event whose storing failed is delivered again by Slack.
+"""
+
+from __future__ import annotations
+
+import re
+import secrets
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Any
+
+import structlog
+from pydantic import SecretStr
+from slack_bolt.async_app import AsyncAck, AsyncApp
+from slack_bolt.authorization import AuthorizeResult
+from slack_sdk.web.async_client import AsyncWebClient
+
+from bot.commands.command import Answer, Command, Modal, PressRun, ShortcutRun, SubmitRun
+from bot.messages import problems
+from bot.model import Message
+from bot.slack import payloads
+from bot.slack.background import Background
+from bot.slack.client import Identity
+from bot.slack.errors import translated
+from bot.slack.messenger import SlackMessenger
+from bot.work.desk import Desk
+from bot.work.ports import SlackError
+from bot.work.spoken import Mention, ThreadReply
+
+log = structlog.get_logger(__name__)
+Body = dict[str, Any]
+
+
+class Listeners:
+    """Everything that the listeners share."""
+
+    def __init__(
+        self,
+        *,
+        desk: Desk,
+        client: AsyncWebClient,
+        messenger: SlackMessenger,
+        background: Background,
+        on_reply: Callable[[Desk, ThreadReply], Awaitable[None]],
+        on_mention: Callable[[Desk, Mention], Awaitable[None]],
+        count: Callable[[str, str], None],
+    ) -> None:
+        self._desk = desk
+        self._client = client
+        self._messenger = messenger
+        self._background = background
+        self._on_reply = on_reply
+        self._on_mention = on_mention
+        self._count = count
+
+    def register(self, app: AsyncApp, commands: Sequence[Command]) -> None:
+        """Tell Bolt about every command with its buttons, forms and shortcuts, and about what people say."""
+        for command in commands:
+            app.command(command.name)(self._command(command))
+            for action_id, pressed in command.buttons.items():
+                app.action(action_id)(self._press(pressed))
+            for callback_id, submitted in command.forms.items():
+                app.view(callback_id)(self._submit(submitted))
+            for callback_id, used in command.shortcuts.items():
+                app.shortcut(callback_id)(self._shortcut(used))
+        app.action(re.compile(".*"))(_acknowledge)  # buttons that only lead to an address
+        app.event("message")(self._heard)
+        app.event("app_mention")(self._heard)
+        app.event(re.compile(".*"))(_nothing)  # what is not acknowledged would be delivered three times
+
+    def _command(self, command: Command) -> Callable[..., Awaitable[None]]:
+        async def listener(ack: AsyncAck, body: Body) -> None:
+            self._count("requests", "command")
+            try:
+                answer = await command.run(self._desk, payloads.invocation(body))
+            except Exception:
+                # The person is told here and the operator in the log, under one reference.
+                await ack(**_private(_broke("command_failed", command=command.name)))
+                return
+            await ack(**(_private(answer.message) if answer.message else {}))
+            self._open_later(answer, body)
+
+        return listener
+
+    def _press(self, pressed: PressRun) -> Callable[..., Awaitable[None]]:
+        async def listener(ack: AsyncAck, body: Body, action: Body) -> None:
+            self._count("requests", "button")
+            try:
+                answer = await pressed(self._desk, payloads.press(body, action))
+            except Exception:
+                answer = Answer(message=_broke("button_failed", action=action.get("action_id")))
+            await ack()
+            self._say_later(answer.message, body)
+            self._open_later(answer, body)
+
+        return listener
+
+    def _submit(self, submitted: SubmitRun) -> Callable[..., Awaitable[None]]:
+        async def listener(ack: AsyncAck, body: Body) -> None:
+            self._count("requests", "form")
+            try:
+                errors = await submitted(self._desk, payloads.submission(body))
+            except Exception:
+                broken = _broke("form_failed", form=body["view"].get("callback_id"))
+                await ack(response_action="errors", errors={_first_input(body): broken.text})
+                return
+            if errors is None:
+                await ack()
+            else:
+                await ack(response_action="errors", errors=dict(errors.errors))
+
+        return listener
+
+    def _shortcut(self, used: ShortcutRun) -> Callable[..., Awaitable[None]]:
+        async def listener(ack: AsyncAck, body: Body) -> None:
+            self._count("requests", "shortcut")
+            try:
+                answer = await used(self._desk, payloads.shortcut_use(body))
+            except Exception:
+                answer = Answer(message=_broke("shortcut_failed"))
+            await ack()
+            self._say_later(answer.message, body)
+            self._open_later(answer, body)
+
+        return listener
+
+    async def _heard(self, event: Body) -> None:
+        """An exception leaves the event unacknowledged, and Slack delivers it again."""
+        heard = payloads.spoken(event)
+        if heard is None:
+            return
+        self._count("requests", "message")
+        if isinstance(heard, ThreadReply):
+            await self._on_reply(self._desk, heard)
+        else:
+            await self._on_mention(self._desk, heard)
+
+    def _say_later(self, message: Message | None, body: Body) -> None:
+        url = body.get("response_url")
+        if message is not None and url:
+            self._background.start("answer", self._messenger.answer(SecretStr(url), message))
+
+    def _open_later(self, answer: Answer, body: Body) -> None:
+        if answer.modal is not None:
+            self._background.start("open a form", self._open(answer.modal, body))
+
+    async def _open(self, modal: Modal, body: Body) -> None:
+        """The trigger lives for three seconds (https://docs.slack.dev/surfaces/modals#trigger_id)."""
+        try:
+            async with translated():
+                await self._client.views_open(trigger_id=body["trigger_id"], view=dict(modal.view))
+        except SlackError as error:
+            log.warning("form_not_opened", reason=str(error))
+            if url := body.get("response_url"):
+                await self._messenger.answer(SecretStr(url), problems.form_not_opened())
+
+
+def _private(message: Message) -> dict[str, Any]:
+    """An acknowledgement that only the person sees."""
+    given: dict[str, Any] = {"response_type": "ephemeral", "text": message.text}
+    return given | {"blocks": list(message.blocks)} if message.blocks else given
+
+
+def _broke(event: str, **about: object) -> Message:
+    """Log the exception in hand under a reference, and give the words that name it."""
+    reference = secrets.token_hex(4)
+    log.error(event, reference=reference, exc_info=True, **about)
+    return problems.something_broke(reference)
+
+
+def _first_input(body: Body) -> str:
+    blocks = body["view"].get("blocks") or []
+    return next((str(block["block_id"]) for block in blocks if block.get("type") == "input"), "prompt")
+
+
+async def _acknowledge(ack: AsyncAck) -> None:
+    await ack()
+
+
+async def _nothing() -> None:
+    """Acknowledged by Bolt itself; it does not concern us."""
+
+
+def build_app(
+    *,
+    client: AsyncWebClient,
+    identity: Identity,
+    token: SecretStr,
+    signing_secret: SecretStr | None,
+    listeners: Listeners,
+    commands: Sequence[Command],
+) -> AsyncApp:
+    """Bolt's app. Who we are is known from the start, so no request asks Slack before it is answered.
+
+    ``signing_secret`` is None in Socket Mode, where nothing arrives over HTTP.
+    """
+    known = AuthorizeResult(
+        enterprise_id=identity.enterprise_id,
+        team_id=identity.team_id,
+        bot_id=identity.bot_id,
+        bot_user_id=identity.bot_user,
+        bot_token=token.get_secret_value(),
+    )
+
+    async def authorize() -> AuthorizeResult:
+        return known
+
+    app = AsyncApp(
+        name="docs-agent",
+        client=client,
+        authorize=authorize,
+        # Without one Bolt would refuse to start; in Socket Mode no request is ever checked against it.
+        signing_secret=signing_secret.get_secret_value() if signing_secret else secrets.token_hex(16),
+        process_before_response=True,
+    )
+    app.error(_failed)
+    listeners.register(app, commands)
+    return app
+
+
+async def _failed(error: Exception, body: Body) -> None:
+    """An event could not be stored; the status 500 makes Slack deliver it again."""
+    log.error("event_not_stored", event_id=body.get("event_id"), exc_info=error)

@@ -1,0 +1,202 @@
+"""The outbound side: our Messenger on Slack's Web API. Decides nothing and never repeats itself."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Awaitable, Callable
+from datetime import datetime, timedelta
+from time import monotonic
+from typing import Any
+from urllib.parse import urlsplit
+
+import aiohttp
+from pydantic import SecretStr
+from slack_sdk.web.async_client import AsyncWebClient
+
+from bot.model import ChannelId, DeliveryId, Message, MessageTs, ThreadRef, UserId
+from bot.slack.errors import translated, wait_seconds
+from bot.work.ports import SlackRefused, SlackThrottled, SlackUnclear, SlackUnreachable
+
+EVENT_TYPE = "docs_agent_delivery"
+_MARGIN = timedelta(seconds=120)
+"""Our clock and Slack's need not agree when we look for what we posted."""
+_PAGE = 200
+_MOST_PAGES = 50
+_NAMES_KEPT = 5_000
+_NAME_SECONDS = 3_600.0
+
+
+class SlackMessenger:
+    """Implements ``bot.work.ports.Messenger``."""
+
+    def __init__(self, client: AsyncWebClient, session: aiohttp.ClientSession, api_url: str) -> None:
+        self._client = client
+        self._session = session
+        self._api_host = urlsplit(api_url).netloc
+        self._names: OrderedDict[str, tuple[float, str]] = OrderedDict()
+
+    async def post(
+        self, channel: ChannelId, message: Message, *, delivery: DeliveryId, thread: MessageTs | None
+    ) -> MessageTs:
+        """https://docs.slack.dev/reference/methods/chat.postMessage"""
+        async with translated():
+            answer = await self._client.chat_postMessage(
+                channel=channel,
+                text=message.text,
+                blocks=list(message.blocks) or None,
+                thread_ts=thread,
+                metadata={"event_type": EVENT_TYPE, "event_payload": {"delivery": delivery}},
+                unfurl_links=False,
+                unfurl_media=False,
+            )
+        ts = answer.get("ts")
+        if not ts:
+            raise SlackUnclear("an answer without ts")
+        return MessageTs(str(ts))
+
+    async def find_posted(
+        self, channel: ChannelId, *, delivery: DeliveryId, thread: MessageTs | None, since: datetime
+    ) -> MessageTs | None:
+        """Look through the thread, or through the channel when the message began one."""
+        options: dict[str, Any] = {
+            "channel": channel,
+            "limit": _PAGE,
+            "include_all_metadata": True,
+            "oldest": f"{(since - _MARGIN).timestamp():.6f}",
+        }
+        call: Callable[..., Awaitable[Any]] = self._client.conversations_history
+        if thread is not None:
+            call, options["ts"] = self._client.conversations_replies, thread
+        for _ in range(_MOST_PAGES):
+            async with translated():
+                answer = await call(**options)
+            for message in answer.get("messages") or []:
+                if _delivery_of(message) == delivery:
+                    return MessageTs(message["ts"])
+            options["cursor"] = (answer.get("response_metadata") or {}).get("next_cursor")
+            if not options["cursor"]:
+                return None
+        raise SlackUnclear("too many messages to look through")
+
+    async def edit(self, channel: ChannelId, ts: MessageTs, message: Message) -> None:
+        """https://docs.slack.dev/reference/methods/chat.update"""
+        async with translated():
+            await self._client.chat_update(
+                channel=channel, ts=ts, text=message.text, blocks=list(message.blocks) or None
+            )
+
+    async def answer(self, response_url: SecretStr, message: Message) -> None:
+        """https://docs.slack.dev/interactivity/handling-user-interaction#message_responses"""
+        url = response_url.get_secret_value()
+        if not self._is_slacks(url):
+            raise SlackRefused("response_url_elsewhere")
+        body = {
+            "response_type": "ephemeral",
+            "replace_original": False,
+            "text": message.text,
+            "blocks": list(message.blocks),
+        }
+        status, retry_after = await self._post(url, body)
+        if status == 429:
+            raise SlackThrottled(wait_seconds(retry_after))
+        if status >= 500:
+            raise SlackUnclear(f"HTTP {status}")
+        if status != 200:
+            raise SlackRefused("response_url_expired")
+
+    async def _post(self, url: str, body: dict[str, Any]) -> tuple[int, str | None]:
+        failed: Exception
+        try:
+            async with self._session.post(url, json=body, allow_redirects=False) as answer:
+                await answer.read()
+                return answer.status, answer.headers.get("Retry-After")
+        except (aiohttp.ClientConnectorError, aiohttp.ConnectionTimeoutError) as error:
+            failed = SlackUnreachable(type(error).__name__)
+        except (TimeoutError, aiohttp.ClientError) as error:
+            failed = SlackUnclear(type(error).__name__)
+        raise failed
+
+    def _is_slacks(self, url: str) -> bool:
+        """Only Slack's own hosts, or the one that stands for Slack's API."""
+        parts = urlsplit(url)
+        host = parts.hostname or ""
+        return parts.netloc == self._api_host or (parts.scheme == "https" and host.endswith(".slack.com"))
+
+    async def tell(self, user: UserId, message: Message, *, delivery: DeliveryId) -> None:
+        """Through the conversation with this person, which is opened first."""
+        await self.post(await self._direct(user), message, delivery=delivery, thread=None)
+
+    async def find_told(self, user: UserId, *, delivery: DeliveryId, since: datetime) -> bool:
+        """Look through the conversation with this person."""
+        channel = await self._direct(user)
+        return await self.find_posted(channel, delivery=delivery, thread=None, since=since) is not None
+
+    async def _direct(self, user: UserId) -> ChannelId:
+        async with translated():
+            answer = await self._client.conversations_open(users=user)
+        return ChannelId(str((answer.get("channel") or {}).get("id") or ""))
+
+    async def react(self, channel: ChannelId, ts: MessageTs, name: str) -> None:
+        """https://docs.slack.dev/reference/methods/reactions.add"""
+        try:
+            async with translated():
+                await self._client.reactions_add(channel=channel, timestamp=ts, name=name)
+        except SlackRefused as refusal:
+            if refusal.code != "already_reacted":
+                raise
+
+    async def join(self, channel: ChannelId) -> None:
+        """https://docs.slack.dev/reference/methods/conversations.join"""
+        async with translated():
+            await self._client.conversations_join(channel=channel)
+
+    async def user_name(self, user: UserId) -> str:
+        """The display name, or the full name where none is set; remembered for an hour."""
+
+        async def ask() -> str:
+            async with translated():
+                answer = await self._client.users_info(user=user)
+            told = answer.get("user") or {}
+            profile = told.get("profile") or {}
+            return str(
+                profile.get("display_name")
+                or profile.get("real_name")
+                or told.get("real_name")
+                or told["name"]
+            )
+
+        return await self._remembered(user, ask)
+
+    async def channel_name(self, channel: ChannelId) -> str:
+        """The channel's name; remembered for an hour."""
+
+        async def ask() -> str:
+            async with translated():
+                answer = await self._client.conversations_info(channel=channel)
+            return str((answer.get("channel") or {}).get("name") or channel)
+
+        return await self._remembered(channel, ask)
+
+    async def permalink(self, thread: ThreadRef) -> str:
+        """https://docs.slack.dev/reference/methods/chat.getPermalink"""
+        async with translated():
+            answer = await self._client.chat_getPermalink(channel=thread.channel, message_ts=thread.ts)
+        return str(answer.get("permalink") or "")
+
+    async def _remembered(self, key: str, ask: Callable[[], Awaitable[str]]) -> str:
+        known = self._names.get(key)
+        if known and known[0] > monotonic():
+            return known[1]
+        name = await ask()
+        self._names[key] = (monotonic() + _NAME_SECONDS, name)
+        if len(self._names) > _NAMES_KEPT:
+            self._names.popitem(last=False)
+        return name
+
+
+def _delivery_of(message: dict[str, Any]) -> str | None:
+    metadata = message.get("metadata") or {}
+    if metadata.get("event_type") != EVENT_TYPE:
+        return None
+    delivery = (metadata.get("event_payload") or {}).get("delivery")
+    return str(delivery) if delivery else None
