@@ -209,7 +209,8 @@ def build_app(
 
     app = AsyncApp(
         name="docs-agent",
-        client=client,
+        # Without a token, since ``authorize`` gives it; Bolt warns when it is given both.
+        client=AsyncWebClient(base_url=client.base_url, session=client.session),
         authorize=authorize,
         # Without one Bolt would refuse to start; in Socket Mode no request is ever checked against it.
         signing_secret=signing_secret.get_secret_value() if signing_secret else secrets.token_hex(16),

@@ -1,0 +1,96 @@
+"""What ``docs-bot sandbox`` does with its options."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+from contextlib import AsyncExitStack
+from dataclasses import dataclass
+from pathlib import Path
+
+from rich.console import Console
+
+from bot.sandbox.docs_service import DocsService, DocsServiceOptions
+from bot.sandbox.play import play
+from bot.sandbox.workspace import Workspace, WorkspaceOptions
+from bot.sandbox.world import MANIFEST, PROJECT, WorldOptions, sandbox
+
+console = Console(highlight=False)
+FAILED = 1
+USAGE = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """The options of the command line."""
+
+    port: int
+    folder: Path
+    http: bool
+    play: bool
+    only: str
+    work_seconds: float
+
+
+def sandbox_command(choice: Choice) -> int:
+    """Run what was chosen; answers the exit code."""
+    if choice.only not in ("", "docs-service", "workspace"):
+        console.print("--only takes docs-service or workspace")
+        return USAGE
+    try:
+        if choice.play:
+            return asyncio.run(play(http=choice.http))
+        asyncio.run(_stay(choice))
+    except OSError as error:
+        console.print(f"{error.strerror or error}. Is something else on port {choice.port}? Try --port 8801.")
+        return FAILED
+    return 0
+
+
+async def _stay(choice: Choice) -> None:
+    stop = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, stop.set)
+    async with AsyncExitStack() as stack:
+        if choice.only == "docs-service":
+            await _only_docs_service(choice, stack)
+        elif choice.only == "workspace":
+            await _only_workspace(choice, stack)
+        else:
+            await _everything(choice, stack)
+        await stop.wait()
+        console.print("Stopping.")
+
+
+async def _everything(choice: Choice, stack: AsyncExitStack) -> None:
+    options = WorldOptions(
+        folder=choice.folder, port=choice.port, http_mode=choice.http, work_seconds=choice.work_seconds
+    )
+    world = await stack.enter_async_context(sandbox(options))
+    console.print(f"\n  The workspace:     [bold]{world.workspace_url}[/]")
+    console.print(f"  The docs service:  {world.docs_service_url}")
+    console.print(f"  The bot:           {'signed HTTP' if choice.http else 'Socket Mode'}, unchanged\n")
+    console.print("  In #docs, type:    [bold]/docs-agent Add a quickstart for the Python SDK[/]")
+    console.print("  Ctrl-C ends it; what happened is kept in", choice.folder, "\n")
+
+
+async def _only_docs_service(choice: Choice, stack: AsyncExitStack) -> None:
+    options = DocsServiceOptions(
+        folder=choice.folder / "docs", projects=(PROJECT,), work_seconds=choice.work_seconds
+    )
+    service = DocsService(options)
+    url = await service.start(port=choice.port)
+    stack.push_async_callback(service.stop)
+    console.print(f"DOCS_API_URL={url}\nDOCS_API_KEY={options.api_key}\nDOCS_PROJECT_ID={PROJECT}")
+
+
+async def _only_workspace(choice: Choice, stack: AsyncExitStack) -> None:
+    options = WorkspaceOptions(
+        folder=choice.folder / "workspace", manifest=MANIFEST if MANIFEST.exists() else None
+    )
+    workspace = Workspace(options)
+    url = await workspace.start(port=choice.port)
+    stack.push_async_callback(workspace.stop)
+    console.print(f"The page: {url}\nSLACK_API_URL={workspace.api_url}")
+    console.print(f"SLACK_BOT_TOKEN={options.bot_token}\nSLACK_APP_TOKEN={options.app_token}")

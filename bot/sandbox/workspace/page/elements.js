@@ -1,0 +1,128 @@
+// Buttons, menus and inputs. What a person does with one goes to the bot as the action's payload.
+
+import { el, safeUrl } from "./dom.js";
+import { state } from "./store.js";
+import { act, ask } from "./act.js";
+
+const label = (object) => object?.text || "";
+const plainOption = (option) => ({ text: option.text, value: option.value });
+
+async function confirmed(confirm) {
+  if (!confirm) return true;
+  return ask(label(confirm.title), label(confirm.text), label(confirm.confirm) || "Yes", label(confirm.deny) || "No");
+}
+
+export function button(element, blockId, context) {
+  const press = async () => {
+    if (!(await confirmed(element.confirm))) return;
+    await act(context, { type: "button", action_id: element.action_id, block_id: blockId, value: element.value, text: element.text });
+  };
+  const attributes = { class: `button ${element.style || ""}`, onclick: press, "aria-label": element.accessibility_label };
+  const url = safeUrl(element.url);
+  if (url) return el("a", { ...attributes, href: url, target: "_blank", rel: "noopener", role: "button" }, label(element.text));
+  return el("button", { ...attributes, type: "button" }, label(element.text));
+}
+
+function optionsOf(element) {
+  const people = () => [...state.users.values()].map((user) => ({ text: { text: user.real_name || user.name }, value: user.id }));
+  const rooms = () => [...state.channels.values()].filter((channel) => !channel.is_im).map((channel) => ({ text: { text: `#${channel.name}` }, value: channel.id }));
+  if (element.type.includes("users_select")) return people();
+  if (element.type.includes("conversations_select") || element.type.includes("channels_select")) return rooms();
+  return element.options || (element.option_groups || []).flatMap((group) => group.options);
+}
+
+const CHOSEN = { users_select: "selected_user", conversations_select: "selected_conversation", channels_select: "selected_channel" };
+
+function selectedPayload(element, options, values) {
+  const chosen = options.filter((option) => values.includes(option.value));
+  if (element.type.startsWith("multi_")) {
+    const key = { multi_users_select: "selected_users", multi_conversations_select: "selected_conversations", multi_channels_select: "selected_channels" }[element.type];
+    return key ? { [key]: values } : { selected_options: chosen.map(plainOption) };
+  }
+  if (CHOSEN[element.type]) return { [CHOSEN[element.type]]: values[0] || null };
+  return { selected_option: chosen.length ? plainOption(chosen[0]) : null };
+}
+
+function select(element, onChange) {
+  const many = element.type.startsWith("multi_");
+  const options = optionsOf(element);
+  const initial = new Set([element.initial_option, ...(element.initial_options || [])].filter(Boolean).map((option) => option.value));
+  const first = element.initial_user || element.initial_conversation || element.initial_channel || (element.default_to_current_conversation ? state.channel : null);
+  if (first) initial.add(first);
+  const made = el("select", { multiple: many, "aria-label": label(element.placeholder) || "Choose" });
+  if (!many) made.append(el("option", { value: "" }, label(element.placeholder) || "Choose…"));
+  for (const option of options) {
+    const one = el("option", { value: option.value }, label(option.text));
+    one.selected = initial.has(option.value);
+    made.append(one);
+  }
+  const payload = () => selectedPayload(element, options, [...made.selectedOptions].map((option) => option.value).filter(Boolean));
+  if (onChange) made.addEventListener("change", () => onChange(payload()));
+  return { node: made, read: payload };
+}
+
+function boxes(element, onChange, kind) {
+  const initial = new Set([element.initial_option, ...(element.initial_options || [])].filter(Boolean).map((option) => option.value));
+  const name = `${element.action_id}-${Math.random()}`;
+  const fields = element.options.map((option) => {
+    const field = el("input", { type: kind, name, value: option.value });
+    field.checked = initial.has(option.value);
+    return [field, option];
+  });
+  const read = () => {
+    const chosen = fields.filter(([field]) => field.checked).map(([, option]) => plainOption(option));
+    return kind === "radio" ? { selected_option: chosen[0] || null } : { selected_options: chosen };
+  };
+  const node = el("div", {}, ...fields.map(([field, option]) => el("label", {}, field, " ", label(option.text))));
+  if (onChange) node.addEventListener("change", () => onChange(read()));
+  return { node, read };
+}
+
+const TYPED = { plain_text_input: "text", email_text_input: "email", url_text_input: "url", number_input: "number", datepicker: "date", timepicker: "time" };
+const READ_AS = { datepicker: "selected_date", timepicker: "selected_time" };
+
+function typed(element, onChange) {
+  const initial = element.initial_value || element.initial_date || element.initial_time || "";
+  const limits = { minlength: element.min_length, maxlength: element.max_length, placeholder: label(element.placeholder) };
+  const node = element.multiline ? el("textarea", { rows: 5, ...limits }) : el("input", { type: TYPED[element.type], ...limits });
+  node.value = initial;
+  if (element.focus_on_load) node.setAttribute("autofocus", "");
+  const read = () => ({ [READ_AS[element.type] || "value"]: node.value === "" ? null : node.value });
+  if (onChange) node.addEventListener("change", () => onChange(read()));
+  return { node, read };
+}
+
+function overflow(element, onChange) {
+  const made = select({ ...element, type: "static_select", placeholder: { text: "More" } }, onChange);
+  return made;
+}
+
+/** The element with a way to read it, as `state.values` wants it. */
+function make(element, onChange) {
+  if (element.type === "checkboxes") return boxes(element, onChange, "checkbox");
+  if (element.type === "radio_buttons") return boxes(element, onChange, "radio");
+  if (element.type === "overflow") return overflow(element, onChange);
+  if (element.type.endsWith("_select")) return select(element, onChange);
+  if (TYPED[element.type]) return typed(element, onChange);
+  return { node: el("p", { class: "unknown" }, `This page cannot draw an element of type “${element.type}”.`), read: () => ({}) };
+}
+
+/** An element outside an input: using it tells the bot at once. */
+export function control(element, blockId, context) {
+  if (element.type === "button") return button(element, blockId, context);
+  if (element.type === "image") return el("img", { src: safeUrl(element.image_url), alt: element.alt_text, width: 88 });
+  const tell = (value) => act(context, { type: element.type, action_id: element.action_id, block_id: blockId, ...value });
+  return make(element, tell).node;
+}
+
+/** An input block; the dialogue reads it through `context.fields`. */
+export function inputFor(block, context) {
+  const { element } = block;
+  const tell = block.dispatch_action ? (value) => act(context, { type: element.type, action_id: element.action_id, block_id: block.block_id, ...value }) : null;
+  const made = make(element, tell);
+  const id = `field-${block.block_id}`;
+  made.node.id = id;
+  context.fields?.set(block.block_id, { action: element.action_id, type: element.type, read: made.read, node: made.node, optional: block.optional });
+  return el("div", { "data-block": block.block_id }, el("label", { for: id }, label(block.label), block.optional ? " (optional)" : ""), made.node,
+    ...(block.hint ? [el("p", { class: "hint" }, label(block.hint))] : []), el("p", { class: "error", role: "alert", hidden: true }));
+}

@@ -1,0 +1,75 @@
+// What the page knows, and who wants to be told when it changes.
+
+export const state = {
+  me: null, team: {}, users: new Map(), channels: new Map(), commands: [], shortcuts: [], links: {}, bot: {},
+  messages: new Map(), ephemerals: new Map(), seq: 0, channel: null, thread: null, unread: new Set(), lastRead: new Map(),
+};
+
+const listeners = new Set();
+export const onChange = (listener) => listeners.add(listener);
+export const changed = (what) => listeners.forEach((listener) => listener(what));
+
+export function take(loaded) {
+  state.me = loaded.me;
+  state.team = loaded.team;
+  state.users = new Map(loaded.users.map((user) => [user.id, user]));
+  state.channels = new Map(loaded.channels.map((channel) => [channel.id, channel]));
+  state.commands = loaded.commands || [];
+  state.shortcuts = loaded.shortcuts || [];
+  state.links = loaded.links || {};
+  state.bot = loaded.bot || {};
+  state.messages = new Map(Object.entries(loaded.messages || {}).map(([id, list]) => [id, new Map(list.map((m) => [m.ts, m]))]));
+  state.ephemerals = new Map(Object.entries(loaded.ephemerals || {}).map(([id, list]) => [id, new Map(list.map((e) => [e.id, e]))]));
+  state.seq = loaded.seq || 0;
+  changed("all");
+}
+
+const shelf = (map, key) => map.get(key) || map.set(key, new Map()).get(key);
+
+export function putMessage(message) {
+  const known = shelf(state.messages, message.channel);
+  const isNew = !known.has(message.ts);
+  known.set(message.ts, message);
+  if (isNew && message.channel !== state.channel && message.user !== state.me) state.unread.add(message.channel);
+  changed("messages");
+  return isNew;
+}
+
+export function dropMessage(channel, ts) {
+  shelf(state.messages, channel).delete(ts);
+  changed("messages");
+}
+
+export function putEphemeral(note) {
+  shelf(state.ephemerals, note.channel).set(note.id, note);
+  changed("messages");
+}
+
+export function dropEphemeral(id) {
+  for (const notes of state.ephemerals.values()) notes.delete(id);
+  changed("messages");
+}
+
+export const userOf = (id) => state.users.get(id) || { id, name: id, real_name: id, color: "#777" };
+export const nameOf = (user) => user.real_name || user.name;
+export const isReply = (message) => message.thread_ts && message.thread_ts !== message.ts;
+
+const byTs = (a, b) => Number(a.ts) - Number(b.ts);
+
+/** Roots, broadcasts and private answers of a channel, in order. */
+export function channelItems(channel) {
+  const roots = [...(state.messages.get(channel)?.values() || [])].filter((m) => !isReply(m) || m.subtype === "thread_broadcast");
+  const notes = [...(state.ephemerals.get(channel)?.values() || [])].filter((note) => !note.thread_ts);
+  return [...roots, ...notes.map((note) => ({ ...note, ephemeral: true }))].sort(byTs);
+}
+
+export function repliesOf(channel, ts) {
+  return [...(state.messages.get(channel)?.values() || [])].filter((m) => isReply(m) && m.thread_ts === ts).sort(byTs);
+}
+
+/** The root and everything under it. */
+export function threadItems(channel, ts) {
+  const root = state.messages.get(channel)?.get(ts);
+  const notes = [...(state.ephemerals.get(channel)?.values() || [])].filter((note) => note.thread_ts === ts);
+  return [...(root ? [root] : []), ...repliesOf(channel, ts), ...notes.map((note) => ({ ...note, ephemeral: true }))].sort(byTs);
+}

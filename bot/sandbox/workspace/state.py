@@ -1,0 +1,191 @@
+"""The workspace's people, channels, messages and dialogues: plain values, saved as one file."""
+
+from __future__ import annotations
+
+import json
+import secrets
+from collections import deque
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass, field
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+Json = dict[str, Any]
+_EVENTS_KEPT = 2_000
+
+
+@dataclass
+class User:
+    """Somebody in the workspace."""
+
+    id: str
+    name: str
+    real_name: str
+    title: str = ""
+    tz: str = "Europe/Berlin"
+    color: str = "#1a7a5c"
+    is_bot: bool = False
+    is_guest: bool = False
+
+
+@dataclass
+class Channel:
+    """A channel, or a conversation between one person and the bot (``is_im``)."""
+
+    id: str
+    name: str
+    members: list[str]
+    topic: str = ""
+    is_private: bool = False
+    is_im: bool = False
+    is_archived: bool = False
+    user: str | None = None
+
+
+TEAM = {"id": "T0SANDBOX", "name": "Acme Docs", "domain": "acme-docs"}
+BOT_USER = "U0DOCSBOT"
+BOT_ID = "B0DOCSBOT"
+APP_ID = "A0DOCSBOT"
+
+PEOPLE = (
+    User("U01ANA", "ana", "Ana Brandt", "Technical writer", "Europe/Berlin", "#8d4a9e"),
+    User("U02BEN", "ben", "Ben Okafor", "SDK engineer", "America/New_York", "#2a6fb0"),
+    User("U03CHIKA", "chika", "Chika Rao", "Developer relations", "Asia/Kolkata", "#b0582a"),
+    User("U04GUS", "gus", "Gus Lind", "Guest", "Europe/Stockholm", "#777777", is_guest=True),
+    User(BOT_USER, "docs-agent", "docs-agent", "App", "UTC", "#1a5c46", is_bot=True),
+)
+
+
+def _channels() -> list[Channel]:
+    people = [user.id for user in PEOPLE if not user.is_bot and not user.is_guest]
+    ims = [
+        Channel(f"D{user.id[1:]}", user.name, [user.id, BOT_USER], is_im=True, user=user.id)
+        for user in PEOPLE
+        if not user.is_bot
+    ]
+    return [
+        Channel("C01DOCS", "docs", [*people, "U04GUS", BOT_USER], "Everything about the documentation"),
+        Channel("C02GENERAL", "general", [*people, "U04GUS"], "Company-wide; the bot is not in here yet"),
+        Channel("C03PRODUCT", "product-docs", list(people), "Public; the bot joins when it is asked"),
+        Channel("G04SECRET", "docs-secret", list(people), "Private; invite the bot first", is_private=True),
+        *ims,
+    ]
+
+
+@dataclass
+class State:
+    """Everything there is; ``events`` are what pages are told, numbered."""
+
+    clock: Callable[[], datetime]
+    users: dict[str, User] = field(default_factory=lambda: {user.id: user for user in PEOPLE})
+    channels: dict[str, Channel] = field(default_factory=lambda: {each.id: each for each in _channels()})
+    messages: dict[str, dict[str, Json]] = field(default_factory=dict)
+    ephemerals: dict[str, Json] = field(default_factory=dict)
+    views: dict[str, Json] = field(default_factory=dict)
+    files: dict[str, Json] = field(default_factory=dict)
+    seq: int = 0
+    last_ts: int = 0
+    events: deque[Json] = field(default_factory=lambda: deque(maxlen=_EVENTS_KEPT))
+    watchers: set[Callable[[Json], None]] = field(default_factory=set)
+
+    def new_ts(self) -> str:
+        """A ts that no message has had."""
+        micros = int(self.clock().timestamp() * 1_000_000)
+        self.last_ts = max(micros, self.last_ts + 1)
+        return f"{self.last_ts // 1_000_000}.{self.last_ts % 1_000_000:06}"
+
+    def new_id(self, letter: str) -> str:
+        """An id that looks like Slack's."""
+        return letter + secrets.token_hex(5).upper()
+
+    def tell(self, kind: str, **about: Any) -> None:
+        """Tell every page."""
+        self.seq += 1
+        event = {"seq": self.seq, "type": kind, **about}
+        self.events.append(event)
+        for watcher in tuple(self.watchers):
+            watcher(event)
+
+    def add_message(self, channel: str, **values: Any) -> Json:
+        """A new message; pages are told."""
+        message: Json = {
+            "channel": channel,
+            "ts": self.new_ts(),
+            "thread_ts": None,
+            "user": None,
+            "bot_id": None,
+            "text": "",
+            "blocks": None,
+            "edited": False,
+            "reactions": [],
+            "files": [],
+            "metadata": None,
+            "subtype": None,
+            **values,
+        }
+        self.messages.setdefault(channel, {})[message["ts"]] = message
+        self.tell("message", message=message)
+        return message
+
+    def message(self, channel: str, ts: str) -> Json | None:
+        """One message."""
+        return self.messages.get(channel, {}).get(ts)
+
+    def history(self, channel: str) -> Iterator[Json]:
+        """The messages outside threads, newest first."""
+        for message in reversed(list(self.messages.get(channel, {}).values())):
+            if not message["thread_ts"] or message["thread_ts"] == message["ts"]:
+                yield message
+
+    def thread(self, channel: str, ts: str) -> list[Json]:
+        """A root and its replies, oldest first."""
+        return [
+            message
+            for message in self.messages.get(channel, {}).values()
+            if ts in (message["ts"], message["thread_ts"])
+        ]
+
+    def add_ephemeral(self, channel: str, user: str, **values: Any) -> Json:
+        """Something that one person sees."""
+        note = {
+            "id": self.new_id("E"),
+            "channel": channel,
+            "user": user,
+            "thread_ts": None,
+            "text": "",
+            "blocks": None,
+            "ts": self.new_ts(),
+            **values,
+        }
+        self.ephemerals[note["id"]] = note
+        self.tell("ephemeral", ephemeral=note)
+        return note
+
+    def im_of(self, user: str) -> Channel:
+        """The conversation between this person and the bot."""
+        return next(channel for channel in self.channels.values() if channel.is_im and channel.user == user)
+
+    def save(self, path: Path) -> None:
+        """Write everything that a restart should find again."""
+        kept = {
+            "channels": [asdict(channel) for channel in self.channels.values()],
+            "messages": self.messages,
+            "ephemerals": self.ephemerals,
+            "files": self.files,
+            "seq": self.seq,
+            "last_ts": self.last_ts,
+        }
+        path.parent.mkdir(parents=True, exist_ok=True)
+        draft = path.with_suffix(".new")
+        draft.write_text(json.dumps(kept), encoding="utf-8")
+        draft.replace(path)
+
+    def load(self, path: Path) -> None:
+        """Read what ``save`` wrote; a missing file is an empty workspace."""
+        if not path.exists():
+            return
+        kept = json.loads(path.read_text(encoding="utf-8"))
+        self.channels = {each["id"]: Channel(**each) for each in kept["channels"]}
+        self.messages, self.ephemerals = kept["messages"], kept["ephemerals"]
+        self.files, self.seq, self.last_ts = kept["files"], kept["seq"], kept["last_ts"]

@@ -1,0 +1,106 @@
+"""The three parts of the sandbox wired together: docs service, Slack workspace, and the bot, unchanged."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from bot.app import running_bot
+from bot.sandbox.docs_service import DocsService, DocsServiceOptions
+from bot.sandbox.workspace import Workspace, WorkspaceOptions
+from bot.settings import Settings
+
+MANIFEST = Path(__file__).resolve().parents[2] / "manifest.yml"
+PROJECT = "acme-docs"
+
+
+@dataclass(frozen=True, slots=True)
+class WorldOptions:
+    """How the sandbox is set up. ``work_seconds`` is how long its agent takes for an ordinary job."""
+
+    folder: Path
+    port: int = 0
+    host: str = "127.0.0.1"
+    http_mode: bool = False
+    work_seconds: float = 6.0
+    log_level: str = "WARNING"
+
+
+@dataclass(frozen=True, slots=True)
+class World:
+    """The running sandbox."""
+
+    docs_service: DocsService
+    docs_service_url: str
+    workspace: Workspace
+    workspace_url: str
+    settings: Settings
+
+
+def free_port(host: str = "127.0.0.1") -> int:
+    """A port that nobody listens on at this moment."""
+    with socket.socket() as probe:
+        probe.bind((host, 0))
+        return int(probe.getsockname()[1])
+
+
+@asynccontextmanager
+async def both_sides(options: WorldOptions) -> AsyncIterator[World]:
+    """The docs service and the workspace, with the settings that lead a bot to them."""
+    docs_options = DocsServiceOptions(
+        folder=options.folder / "docs", projects=(PROJECT,), work_seconds=options.work_seconds
+    )
+    docs_service = DocsService(docs_options)
+    docs_url = await docs_service.start(options.host, 0)
+    bot_port = free_port()
+    workspace = Workspace(
+        WorkspaceOptions(
+            folder=options.folder / "workspace",
+            events_url=f"http://127.0.0.1:{bot_port}/slack/events" if options.http_mode else None,
+            manifest=MANIFEST if MANIFEST.exists() else None,
+            docs_service_url=docs_url,
+        )
+    )
+    workspace_url = await workspace.start(options.host, options.port)
+    try:
+        settings = _settings(options, docs_options, workspace, docs_url, bot_port)
+        yield World(docs_service, docs_url, workspace, workspace_url, settings)
+    finally:
+        await workspace.stop()
+        await docs_service.stop()
+
+
+def _settings(
+    options: WorldOptions,
+    docs_options: DocsServiceOptions,
+    workspace: Workspace,
+    docs_url: str,
+    bot_port: int,
+) -> Settings:
+    slack = workspace.options
+    env = {
+        "SLACK_BOT_TOKEN": slack.bot_token,
+        "SLACK_SIGNING_SECRET": slack.signing_secret,
+        "SLACK_API_URL": workspace.api_url,
+        "DOCS_API_URL": docs_url,
+        "DOCS_API_KEY": docs_options.api_key,
+        "DOCS_PROJECT_ID": PROJECT,
+        "DATABASE_URL": f"sqlite:///{options.folder.resolve() / 'docs-bot.db'}",
+        "POLL_MIN_SECONDS": "0.5",
+        "POLL_MAX_SECONDS": "5",
+        "PORT": str(bot_port),
+        "LOG_LEVEL": options.log_level,
+    }
+    if not options.http_mode:
+        env["SLACK_APP_TOKEN"] = slack.app_token
+    return Settings.load(env, env_file=None)
+
+
+@asynccontextmanager
+async def sandbox(options: WorldOptions) -> AsyncIterator[World]:
+    """Everything, the bot included."""
+    async with both_sides(options) as world, running_bot(world.settings):
+        yield world
