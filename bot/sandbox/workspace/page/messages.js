@@ -1,0 +1,93 @@
+// One message, and lists of them.
+
+import { notice } from "./act.js";
+import { post } from "./api.js";
+import { drawAll } from "./blocks.js";
+import { el, safeUrl } from "./dom.js";
+import { dayOf, emoji, mrkdwn, timeOf } from "./mrkdwn.js";
+import { nameOf, repliesOf, state, userOf } from "./store.js";
+
+function avatar(user) {
+  if (user.is_bot) return el("div", { class: "avatar", "aria-hidden": true }, el("img", { src: "/static/icon.svg", alt: "" }));
+  const initials = nameOf(user).split(/\s+/).map((word) => word[0]).slice(0, 2).join("");
+  return el("div", { class: "avatar", style: `background:${/^#[0-9a-f]{6}$/i.test(user.color) ? user.color : "#777"}`, "aria-hidden": true }, initials);
+}
+
+function reactions(message) {
+  const toggle = (name) => post("reaction", { user: state.me, channel: message.channel, ts: message.ts, name });
+  return el("div", { class: "reactions" }, ...message.reactions.map((one) => el("button", {
+    type: "button", class: one.users.includes(state.me) ? "mine" : "", title: one.users.map((id) => nameOf(userOf(id))).join(", "),
+    "aria-label": `${one.name}, ${one.users.length}`, onclick: () => toggle(one.name),
+  }, `${emoji(one.name)} ${one.users.length}`)));
+}
+
+function files(message) {
+  return message.files.map((file) => el("p", {}, "📎 ", safeUrl(file.permalink) ? el("a", { href: file.permalink, download: file.name }, file.title || file.name) : file.name));
+}
+
+async function change(message) {
+  const text = prompt("Edit your message", message.text.replaceAll("&lt;", "<").replaceAll("&gt;", ">").replaceAll("&amp;", "&"));
+  if (text !== null && text.trim()) await post("edit", { user: state.me, channel: message.channel, ts: message.ts, text });
+}
+
+function tools(message, actions) {
+  const where = { user: state.me, channel: message.channel, ts: message.ts };
+  const tool = (label, sign, onclick) => el("button", { type: "button", "aria-label": label, title: label, onclick }, sign);
+  const shortcuts = state.shortcuts.filter((one) => one.type === "message").map((one) => tool(one.name, "⚡", async () => {
+    const answer = await post("shortcut", { ...where, callback_id: one.callback_id });
+    if (!answer.ok) notice(answer.detail || answer.error);
+  }));
+  const own = message.user === state.me ? [tool("Edit message", "✎", () => change(message)), tool("Delete message", "🗑", () => post("delete", where))] : [];
+  const reply = actions.openThread ? [tool("Reply in thread", "💬", () => actions.openThread(message.thread_ts || message.ts))] : [];
+  return el("div", { class: "tools" }, tool("React with eyes", "👀", () => post("reaction", { ...where, name: "eyes" })),
+    tool("React with thumbs up", "👍", () => post("reaction", { ...where, name: "thumbsup" })), ...reply, ...shortcuts, ...own);
+}
+
+function replies(message, actions) {
+  const all = repliesOf(message.channel, message.ts);
+  if (!all.length || !actions.openThread) return [];
+  const count = `${all.length} ${all.length === 1 ? "reply" : "replies"}`;
+  return [el("button", { type: "button", class: "replies", onclick: () => actions.openThread(message.ts) }, count, el("span", {}, ` · last ${dayOf(all.at(-1).ts)} at ${timeOf(all.at(-1).ts)}`))];
+}
+
+export function messageNode(message, follows, actions) {
+  const user = userOf(message.ephemeral ? state.bot.user_id : message.user);
+  const context = { container: message.ephemeral ? { type: "ephemeral", channel: message.channel, id: message.id } : { type: "message", channel: message.channel, ts: message.ts } };
+  const body = message.blocks?.length ? drawAll(message.blocks, context) : mrkdwn(message.text);
+  const who = el("div", { class: "who" }, el("b", {}, nameOf(user)), ...(user.is_bot ? [el("span", { class: "app-tag" }, "APP")] : []),
+    el("time", { datetime: new Date(Number(message.ts) * 1000).toISOString() }, timeOf(message.ts)));
+  return el("article", { class: `message${follows ? " follows" : ""}${message.ephemeral ? " only-you" : ""}`, "data-ts": message.ts, "aria-label": `${nameOf(user)}, ${timeOf(message.ts)}` },
+    follows ? el("div", {}) : avatar(user),
+    el("div", {}, ...(follows ? [] : [who]), ...(message.ephemeral ? [el("p", { class: "eye" }, "👁 Only visible to you")] : []),
+      el("div", { class: "body" }, ...body, ...(message.edited ? [el("span", { class: "small" }, " (edited)")] : [])),
+      ...(message.files?.length ? files(message) : []), ...(message.reactions?.length ? [reactions(message)] : []), ...replies(message, actions)),
+    ...(message.ephemeral ? [] : [tools(message, actions)]));
+}
+
+/** Draws a list, keeping the scroll at the bottom when it was there. */
+export function drawList(log, items, actions, empty) {
+  const atBottom = log.scrollHeight - log.scrollTop - log.clientHeight < 60;
+  const held = document.activeElement && log.contains(document.activeElement) ? keyOf(document.activeElement) : null;
+  const made = [];
+  let day = null, last = null;
+  for (const item of items) {
+    if (dayOf(item.ts) !== day) {
+      day = dayOf(item.ts);
+      made.push(el("div", { class: "day", role: "separator" }, el("span", {}, day)));
+      last = null;
+    }
+    const follows = last && last.user === item.user && !item.ephemeral && !last.ephemeral && Number(item.ts) - Number(last.ts) < 300 && !item.bot_id;
+    made.push(messageNode(item, follows, actions));
+    last = item;
+  }
+  log.classList.toggle("bare", made.length === 0);
+  log.replaceChildren(...(made.length ? made : [empty()]));
+  if (atBottom) log.scrollTop = log.scrollHeight;
+  if (held) log.querySelector(held)?.focus();
+}
+
+function keyOf(element) {
+  const ts = element.closest("[data-ts]")?.dataset.ts;
+  const label = element.getAttribute("aria-label");
+  return ts && label ? `[data-ts="${ts}"] [aria-label="${CSS.escape(label)}"]` : null;
+}
