@@ -1,34 +1,40 @@
 # `make sandbox` tries the bot with no account anywhere; `make test` runs the tests.
-# Both set up what they need in .venv first, from the hashed lock.
-PYTHON ?= python3.11
+# Both set up what they need in .venv first, from the hashed lock. Python 3.11 or newer is all they ask for.
+PYTHON ?= $(shell for p in python3.11 python3 python3.12 python3.13 python3.14; do \
+	"$$p" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$p && break; done)
 VENV := .venv
 BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 PORT ?= 8800
 
-.PHONY: sandbox play test check lock clean help
+.PHONY: help setup sandbox play test check lock clean
 
 help:
 	@echo "make sandbox   a workspace to try the bot in, no account needed (PORT=$(PORT))"
 	@echo "make play      the same, told as a story in the terminal"
+	@echo "make setup     only set up: afterwards there is $(BIN)/docs-bot"
 	@echo "make test      the whole test suite"
 	@echo "make check     style, types and layers"
-	@echo "make lock      pin the newest versions that pyproject.toml allows"
+	@echo "make lock      pin the newest versions that pyproject.toml allows (needs uv)"
 
 $(VENV)/.run: requirements.txt pyproject.toml
-	@command -v $(PYTHON) >/dev/null || { echo "Python 3.11 or newer is needed: make PYTHON=python3.12 ..."; exit 1; }
-	$(PYTHON) -m venv $(VENV)
-	$(BIN)/pip install --quiet --disable-pip-version-check --require-hashes -r requirements.txt
+	@test -n "$(PYTHON)" || { echo "Python 3.11 or newer is needed. Name yours with: make PYTHON=/path/to/python3"; exit 1; }
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(PIP) --require-hashes -r requirements.txt
+	$(PIP) --no-deps --no-build-isolation --editable .
 	@touch $@
 
 $(VENV)/.dev: $(VENV)/.run requirements-dev.txt
-	$(BIN)/pip install --quiet --disable-pip-version-check --require-hashes -r requirements-dev.txt
+	$(PIP) --require-hashes -r requirements-dev.txt
 	@touch $@
 
+setup: $(VENV)/.run
+
 sandbox: $(VENV)/.run
-	$(BIN)/python -m bot sandbox --port $(PORT)
+	@$(BIN)/docs-bot sandbox --port $(PORT)
 
 play: $(VENV)/.run
-	$(BIN)/python -m bot sandbox --play
+	@$(BIN)/docs-bot sandbox --play
 
 test: $(VENV)/.dev
 	$(BIN)/python -m pytest
@@ -39,11 +45,12 @@ check: $(VENV)/.dev
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
+LOCK := uv pip compile --quiet --generate-hashes --no-emit-index-url --no-emit-find-links --universal \
+	--python-version 3.11 --upgrade pyproject.toml
+
 lock:
-	uv pip compile --quiet --generate-hashes --no-emit-index-url --no-emit-find-links --universal --python-version 3.11 \
-	  --upgrade pyproject.toml -o requirements.txt
-	uv pip compile --quiet --generate-hashes --no-emit-index-url --no-emit-find-links --universal --python-version 3.11 \
-	  --upgrade --all-extras -c requirements.txt pyproject.toml -o requirements-dev.txt
+	$(LOCK) --extra build -o requirements.txt
+	$(LOCK) --all-extras -c requirements.txt -o requirements-dev.txt
 
 clean:
 	rm -rf $(VENV) var

@@ -13,7 +13,6 @@ from datetime import UTC, datetime
 
 import structlog
 from aiohttp import web
-from slack_sdk.web.async_client import AsyncWebClient
 
 from bot import logs
 from bot.commands import COMMANDS
@@ -27,7 +26,7 @@ from bot.registry.migrate import migrate
 from bot.schedule import Bell, Round, Rounds
 from bot.settings import Settings
 from bot.slack.background import Background
-from bot.slack.client import Identity, identify, open_session, web_client
+from bot.slack.client import Identity, SlackClient, identify, open_session, web_client
 from bot.slack.http import add_slack_routes
 from bot.slack.listeners import Listeners, build_app
 from bot.slack.messenger import SlackMessenger
@@ -73,7 +72,7 @@ def _owner() -> str:
 class Outside:
     """The connections to Slack and to the docs service."""
 
-    client: AsyncWebClient
+    client: SlackClient
     identity: Identity
     messenger: SlackMessenger
     docs: DocsClient

@@ -11,6 +11,9 @@ from slack_sdk.web.async_client import AsyncWebClient
 from bot.model import UserId
 from bot.slack.errors import translated
 
+SlackClient = AsyncWebClient
+"""Slack's own client, under a name of ours for those above this layer."""
+
 _TIMEOUT = aiohttp.ClientTimeout(total=30, sock_connect=5)
 
 

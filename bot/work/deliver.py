@@ -147,6 +147,10 @@ async def _settle_sent(shop: Workshop, delivery: Delivery, ts: MessageTs | None)
 async def _settle_error(shop: Workshop, delivery: Delivery, error: SlackError) -> None:
     """By what the error means: later, look first, plainer, or never."""
     shop.count("deliveries", type(error).__name__.removeprefix("Slack").lower())
+    if delivery.in_doubt and isinstance(error, SlackThrottled | SlackUnreachable):
+        # We could not even look, so it may still be there already: the doubt remains.
+        await _in_doubt(shop, delivery, getattr(error, "retry_after_seconds", 0.0))
+        return
     match error:
         case SlackThrottled():
             await _again(shop, delivery, error.retry_after_seconds, slow_channel=True)
@@ -186,9 +190,10 @@ async def _again(
             await tables.deliveries.slow_down(delivery.channel, due_at)
 
 
-async def _in_doubt(shop: Workshop, delivery: Delivery) -> None:
+async def _in_doubt(shop: Workshop, delivery: Delivery, at_least_seconds: float = 0.0) -> None:
     """Perhaps done: the row stays *sending* with a short lease, and is looked for when it runs out."""
-    wait_seconds = shop.patience.doubt_seconds * min(2.0 ** (delivery.attempts - 1), 60.0)
+    wait_seconds = shop.patience.doubt_seconds * min(2.0 ** min(delivery.attempts - 1, 10), 60.0)
+    wait_seconds = max(wait_seconds, at_least_seconds)
     async with shop.registry.transaction() as tables:
         await tables.deliveries.settle(
             delivery.id,
