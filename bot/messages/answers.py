@@ -8,12 +8,14 @@ from enum import StrEnum
 
 from bot.messages import blocks as b
 from bot.messages.jobs import state_words
+from bot.messages.legible import one_line
 from bot.messages.problems import Problem, Spent
 from bot.model import ChannelId, JobNumber, JobState, Message, TrackedJob
 
 EMPTY_FORM = "Say what should be done; an empty prompt is not sent."
 NO_CHANNEL_CHOSEN = "Choose the channel in which I shall report."
 FORM_WITHOUT_JOB = "I could not tell which job this is for. Close this and try again."
+_LISTED_URL_LENGTH = 300
 
 
 class CannotPost(StrEnum):
@@ -47,11 +49,10 @@ def cannot_post(reason: CannotPost, bot_name: str) -> Message:
 
 def undelivered(job: TrackedJob, problem: Problem) -> Message:
     """The thread could not be told; this says the same to the requester alone."""
-    link = b.web_address(job.pr_link)
-    result = f" The pull request: {b.escape(link)}" if link else ""
+    result = f" {b.link(job.pr_link, 'View pull request')}." if b.web_address(job.pr_link) else ""
     return b.words(
         f":mailbox_with_no_mail: {problem.what} So I tell you here: #{job.number} "
-        f"(“{b.escape(b.one_line(job.text, 80))}”) is now: {state_words(job)}.{result} {problem.next_step}"
+        f"(“{b.escape(one_line(job.text, 80))}”) is now: {state_words(job)}.{result} {problem.next_step}"
     )
 
 
@@ -72,10 +73,10 @@ def job_list(jobs: Sequence[TrackedJob], channel: ChannelId, now: datetime) -> M
 
 
 def _line(job: TrackedJob) -> str:
-    link = b.web_address(job.pr_link)
-    shown = f" · {b.escape(link)}" if link and len(link) < 300 and job.state is JobState.PULL_REQUEST else ""
+    url = b.web_address(job.pr_link) if job.state is JobState.PULL_REQUEST else None
+    shown = f" · {b.link(url, 'pull request')}" if url and len(url) < _LISTED_URL_LENGTH else ""
     return (
-        f"#{job.number} {state_words(job)} · {b.escape(b.one_line(job.text, 80))} · "
+        f"#{job.number} {state_words(job)} · {b.escape(one_line(job.text, 80))} · "
         f"{b.mention(job.requester)} · {b.moment(job.asked_at)}{shown}"
     )
 
@@ -85,20 +86,18 @@ def job_status(job: TrackedJob, now: datetime, permalink: str | None = None) -> 
     del now
     details = [_line(job)]
     if job.service_id:
-        details.append(
-            f"The service's id: `{b.escape(b.one_line(job.service_id, 200)).replace('`', chr(39))}`"
-        )
+        details.append(f"The service's id: `{b.escape(one_line(job.service_id, 200)).replace('`', chr(39))}`")
     if job.problem:
-        details.append(f"Problem: {b.escape(b.one_line(job.problem, 200))}")
-    if link := b.web_address(permalink):
-        details.append(f"Its thread: {b.escape(link)}")
+        details.append(f"Problem: {b.escape(one_line(job.problem, 200))}")
+    if b.web_address(permalink):
+        details.append(b.link(permalink, "Go to its thread"))
     return b.words("\n".join(details))
 
 
 def no_such_job(named: str) -> Message:
     """What was typed names no job."""
     return b.words(
-        f":mag: I know no job “{b.escape(b.one_line(named, 80))}”. Nothing was sent. "
+        f":mag: I know no job “{b.escape(one_line(named, 80))}”. Nothing was sent. "
         "`/docs-agent jobs` lists this channel's jobs; "
         "a job is named by its number (`42`), the service's id, or a link to its thread."
     )
@@ -117,7 +116,7 @@ def follow_up_taken(job: TrackedJob, *, guessed: bool) -> Message:
     """A follow-up was taken in."""
     which = "your latest job here, " if guessed else ""
     return b.words(
-        f":speech_balloon: Sent to {which}#{job.number} (“{b.escape(b.one_line(job.text, 80))}”). "
+        f":speech_balloon: Sent to {which}#{job.number} (“{b.escape(one_line(job.text, 80))}”). "
         "Its thread tells how it goes."
     )
 

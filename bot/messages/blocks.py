@@ -12,6 +12,7 @@ from datetime import datetime
 from typing import Any
 from urllib.parse import urlsplit
 
+from bot.messages.legible import between_signs, clip, visible
 from bot.model import Block, Message, UserId
 
 SECTION_LENGTH = 3_000
@@ -22,14 +23,6 @@ MESSAGE_LENGTH = 12_000
 EDITED_BYTES = 3_900
 """``chat.update`` refuses more than 4,000 bytes of text. https://docs.slack.dev/reference/methods/chat.update"""
 
-_HIDDEN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
-"""Control characters, direction marks and overrides, halves of surrogate pairs."""
-
-
-def visible(text: str) -> str:
-    """The text with nothing hidden in it: control and direction characters become a visible sign."""
-    return _HIDDEN.sub("\ufffd", text.replace("\r\n", "\n").replace("\r", "\n"))
-
 
 def escape(text: str) -> str:
     """Words of somebody else inside mrkdwn: no mention, no link, no entity comes of them.
@@ -39,24 +32,27 @@ def escape(text: str) -> str:
     return visible(text).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
 
 
-def clip(text: str, length: int) -> str:
-    """At most so many characters; a clipped text ends with "…"."""
-    return text if len(text) <= length else text[: length - 1].rstrip() + "…"
+def clip_mrkdwn(mrkdwn: str, length: int) -> str:
+    """At most so many characters of mrkdwn, without half an entity, mention or link at the end."""
+    return mrkdwn if len(mrkdwn) <= length else mrkdwn[: _outside(mrkdwn, length - 1)].rstrip() + "…"
 
 
-def clip_bytes(text: str, size: int) -> str:
+def _outside(mrkdwn: str, at: int) -> int:
+    """The nearest place at or before this one that is not inside ``<…>`` or ``&…;``."""
+    begun = mrkdwn.rfind("<", 0, at)
+    if begun > mrkdwn.rfind(">", 0, at) and begun > 0:
+        return begun
+    entity = re.search(r"&[a-z]{0,3}$", mrkdwn[max(at - 4, 0) : at])
+    return at - len(entity[0]) if entity else between_signs(mrkdwn, at)
+
+
+def clip_bytes(mrkdwn: str, size: int) -> str:
     """At most so many bytes of UTF-8; a clipped text ends with "…"."""
-    encoded = text.encode("utf-8")
+    encoded = mrkdwn.encode("utf-8")
     if len(encoded) <= size:
-        return text
+        return mrkdwn
     kept = encoded[: size - len("…".encode())].decode("utf-8", "ignore")
-    # An entity that was cut in two would show as letters.
-    return kept.rsplit("&", 1)[0] + "…" if "&" in kept[-5:] else kept + "…"
-
-
-def one_line(text: str, length: int) -> str:
-    """Words of somebody else on one line, clipped, not escaped."""
-    return clip(" ".join(visible(text).split()), length)
+    return mrkdwn[: _outside(mrkdwn, len(kept))].rstrip() + "…"
 
 
 def mention(user: UserId) -> str:
@@ -66,13 +62,24 @@ def mention(user: UserId) -> str:
 
 def web_address(url: str | None) -> str | None:
     """The address if it is one that a button may lead to: http or https, of sane length."""
-    if not url or len(url) > URL_LENGTH or _HIDDEN.search(url) or any(sign.isspace() for sign in url):
+    if not url or len(url) > URL_LENGTH or visible(url) != url or any(sign.isspace() for sign in url):
         return None
     try:
         parts = urlsplit(url)
     except ValueError:
         return None
-    return url if parts.scheme in ("http", "https") and parts.hostname else None
+    # "https://good.example@evil.example" and "https://evil.example\\.good.example" mislead a reader.
+    odd = "@" in parts.netloc or "\\" in url
+    return url if parts.scheme in ("http", "https") and parts.hostname and not odd else None
+
+
+def link(url: str | None, label: str) -> str:
+    """A link in mrkdwn; the label alone when the address is not one that may be linked to."""
+    address = web_address(url)
+    if address is None:
+        return escape(label)
+    safe = address.replace("|", "%7C").replace("<", "%3C").replace(">", "%3E")
+    return f"<{escape(safe)}|{escape(label)}>"
 
 
 def moment(at: datetime, form: str = "{date_short_pretty} at {time}") -> str:
@@ -83,17 +90,21 @@ def moment(at: datetime, form: str = "{date_short_pretty} at {time}") -> str:
 
 def section(mrkdwn: str, *, accessory: Block | None = None) -> Block:
     """A paragraph of mrkdwn that is already escaped where it must be."""
-    block: dict[str, Any] = {
-        "type": "section",
-        "text": {"type": "mrkdwn", "text": clip(mrkdwn, SECTION_LENGTH)},
-    }
+    block: dict[str, Any] = {"type": "section", "text": _mrkdwn(mrkdwn)}
     return block | {"accessory": accessory} if accessory else block
+
+
+def _mrkdwn(mrkdwn: str) -> dict[str, Any]:
+    """A text object in which Slack makes no mentions and links of its own out of plain words.
+
+    https://docs.slack.dev/reference/block-kit/composition-objects/text-object
+    """
+    return {"type": "mrkdwn", "text": clip_mrkdwn(mrkdwn, SECTION_LENGTH), "verbatim": True}
 
 
 def context(*mrkdwn: str) -> Block:
     """Small print."""
-    elements = [{"type": "mrkdwn", "text": clip(text, SECTION_LENGTH)} for text in mrkdwn if text]
-    return {"type": "context", "elements": elements}
+    return {"type": "context", "elements": [_mrkdwn(text) for text in mrkdwn if text]}
 
 
 def quote(text: str) -> Block:
@@ -121,31 +132,46 @@ def actions(buttons: Sequence[Block]) -> tuple[Block, ...]:
     return ({"type": "actions", "elements": list(buttons)},) if buttons else ()
 
 
-def words(text: str, *blocks: Block) -> Message:
-    """A message whose words stand alone; the plain form says the same without the newer blocks."""
-    return Message(text, blocks, plain(text))
+def words(text: str) -> Message:
+    """A message of words alone, in escaped mrkdwn."""
+    return Message(text, plain(text))
+
+
+def with_buttons(said: str, buttons: Sequence[Block], *, address: str = "") -> Message:
+    """A paragraph over a row of buttons; ``address`` says in words where the buttons with a link lead."""
+    text = f"{said} {address}" if address else said
+    safe = [made for made in buttons if "url" not in made]
+    return Message(text, (section(said), *actions(buttons)), (*plain(text), *actions(safe)))
 
 
 def plain(mrkdwn: str) -> tuple[Block, ...]:
     """The words alone, as sections; what is over a message's length is clipped."""
-    kept = clip(mrkdwn, MESSAGE_LENGTH - 500)
-    return tuple(section(kept[at : at + SECTION_LENGTH]) for at in range(0, len(kept), SECTION_LENGTH))
+    left = clip_mrkdwn(mrkdwn, MESSAGE_LENGTH - 500)
+    made = []
+    while left:
+        cut = _outside(left, SECTION_LENGTH) if len(left) > SECTION_LENGTH else len(left)
+        made.append(section(left[:cut]))
+        left = left[cut:]
+    return tuple(made)
 
 
 def split(text: str, length: int) -> Iterable[str]:
-    """The text in pieces whose escaped form has at most so many characters, cut at line ends if possible."""
+    """The text in pieces that weigh at most so much each, cut at line ends if possible; nothing is lost.
+
+    A character weighs what its entity or its UTF-8 form takes: Slack does not say in which it counts.
+    """
     while text:
         room = _fitting(text, length)
-        cut = text.rfind("\n", room // 2, room) + 1 if room < len(text) else room
-        yield text[: cut or room]
-        text = text[cut or room :]
+        line = text.rfind("\n", room // 2, room) + 1 if room < len(text) else 0
+        cut = line or between_signs(text, room)
+        yield text[:cut]
+        text = text[cut:]
 
 
 def _fitting(text: str, length: int) -> int:
-    """How many characters of the text fit when ``&``, ``<`` and ``>`` are written as entities."""
     used = 0
     for at, sign in enumerate(text[:length]):
-        used += {"&": 5, "<": 4, ">": 4}.get(sign, 1)
+        used += {"&": 5, "<": 4, ">": 4}.get(sign) or len(sign.encode("utf-8", "surrogatepass"))
         if used > length:
             return at
     return min(len(text), length)

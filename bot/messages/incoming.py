@@ -17,7 +17,7 @@ _ENTITY = re.compile(r"<([^<>]*)>")
 _USER = re.compile(r"<@([A-Z0-9]+)(?:\|([^<>]*))?>")
 _CHANNEL = re.compile(r"<#([A-Z0-9]+)(?:\|([^<>]*))?>")
 _ASIDE = re.compile(r"(?:!|aside\b)", re.IGNORECASE)
-_INVISIBLE = frozenset("\u00ad\u034f\u115f\u1160\u17b4\u17b5\u180e\u2800\u3164\ufeff\uffa0")
+_INVISIBLE = frozenset("\u00ad\u034f\u115f\u1160\u17b4\u17b5\u180e\u2800\u3164\ufe0e\ufe0f\ufeff\uffa0")
 """Signs that show nothing although Unicode does not count them as blanks."""
 
 
@@ -115,4 +115,4 @@ def mentions_somebody_else_first(raw: str, bot: UserId) -> bool:
     if text.startswith(("<!subteam^", "<!here", "<!channel", "<!everyone")):
         return True
     found = _USER.match(text)
-    return bool(found) and found is not None and found[1] != bot
+    return found is not None and found[1] != bot

@@ -6,6 +6,7 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 
 from bot.messages import blocks as b
+from bot.messages.legible import clip, one_line, visible
 from bot.messages.problems import Problem, Spent
 from bot.model import Block, JobState, Message, TrackedJob, UserId
 
@@ -58,26 +59,23 @@ def lasted(time: timedelta) -> str:
 def root(job: TrackedJob, now: datetime) -> Message:
     """The job's one tidy message: it changes in place and pings nobody."""
     del now
-    shown = b.clip(b.visible(job.text), QUOTE_LENGTH)
+    shown = clip(visible(job.text), QUOTE_LENGTH)
     headline = f"{state_words(job)} · #{job.number}"
     details = _details(job)
+    buttons = _root_buttons(job)
     text = b.clip_bytes(f"{headline}\n{b.escape(shown)}\n{details}", b.EDITED_BYTES)
-    drawn: tuple[Block, ...] = (
-        b.section(headline),
-        b.quote(shown),
-        b.context(details),
-        *b.actions(_root_buttons(job)),
-    )
-    return Message(text, drawn, b.plain(text))
+    drawn = (b.section(headline), b.quote(shown), b.context(details), *b.actions(buttons))
+    safe = [made for made in buttons if "url" not in made]
+    return Message(text, drawn, (*b.plain(text), *b.actions(safe)))
 
 
 def _details(job: TrackedJob) -> str:
     parts = [
         f"asked by {b.mention(job.requester)} {b.moment(job.asked_at)}",
-        b.escape(b.one_line(job.project, 80)),
+        b.escape(one_line(job.project, 80)),
     ]
     if job.repository:
-        parts.append(b.escape(b.one_line(job.repository, 120)))
+        parts.append(b.escape(one_line(job.repository, 120)))
     if job.round > 1:
         parts.append(f"round {job.round}")
     if job.queue_until and job.state is JobState.WAITING:
@@ -87,7 +85,7 @@ def _details(job: TrackedJob) -> str:
     if job.time_taken is not None:
         parts.append(f"took {lasted(job.time_taken)}")
     if job.problem and job.state is JobState.REFUSED:
-        parts.append(b.escape(b.one_line(job.problem, 120)))
+        parts.append(b.escape(one_line(job.problem, 120)))
     return " · ".join(parts)
 
 
@@ -112,7 +110,7 @@ def _run_again(job: TrackedJob) -> Block:
 
 def full_prompt(job: TrackedJob) -> tuple[Message, ...]:
     """The whole prompt, in as many messages as it takes; none when the root shows all of it."""
-    shown = b.visible(job.text)
+    shown = visible(job.text)
     if len(shown) <= QUOTE_LENGTH:
         return ()
     parts = list(b.split(shown, _PART_LENGTH))
@@ -121,15 +119,17 @@ def full_prompt(job: TrackedJob) -> tuple[Message, ...]:
 
 def _part(job: TrackedJob, part: str, at: int, of: int) -> Message:
     headline = f"The whole prompt of #{job.number}" + (f" ({at} of {of})" if of > 1 else "")
-    text = f"{headline}:\n{b.escape(b.clip(part, QUOTE_LENGTH))}"
-    return Message(text, (b.context(headline), b.quote(part)), b.plain(f"{headline}:\n{b.escape(part)}"))
+    text = f"{headline}:\n{b.escape(part)}"
+    return Message(text, (b.context(headline), b.quote(part)), b.plain(text))
 
 
 def follow_up_by_command(job: TrackedJob, prompt_text: str, asked_by: UserId) -> Message:
     """A follow-up that was not said in the thread, so that the thread reads whole."""
-    headline = f":speech_balloon: {b.mention(asked_by)} follows up on #{job.number}:"
-    shown = next(iter(b.split(b.visible(prompt_text), _PART_LENGTH)), "")
-    text = f"{headline}\n{b.escape(b.clip(shown, 1_000))}"
+    whole = visible(prompt_text)
+    shown = next(iter(b.split(whole, _PART_LENGTH)), "")
+    part = "" if shown == whole else " (its beginning; the agent gets all of it)"
+    headline = f":speech_balloon: {b.mention(asked_by)} follows up on #{job.number}{part}:"
+    text = f"{headline}\n{b.escape(shown)}"
     return Message(text, (b.section(headline), b.quote(shown)), b.plain(text))
 
 
@@ -137,7 +137,9 @@ def ended(job: TrackedJob, now: datetime) -> Message:
     """The one reply at the end of a round: how it went and what to do next."""
     del now
     said = f"{b.mention(job.told)} {_ENDS[job.state](job)}"
-    return Message(said, (b.section(said), *b.actions(_end_buttons(job))), b.plain(said))
+    has_link = job.state is JobState.PULL_REQUEST and b.web_address(job.pr_link)
+    address = b.link(job.pr_link, "View pull request") if has_link else ""
+    return b.with_buttons(said, _end_buttons(job), address=address)
 
 
 def _what(job: TrackedJob) -> str:
@@ -150,7 +152,7 @@ def _took(job: TrackedJob) -> str:
 
 def _pull_request(job: TrackedJob) -> str:
     if b.web_address(job.pr_link) is None:
-        odd = b.escape(b.one_line(job.pr_link or "", 300))
+        odd = b.escape(one_line(job.pr_link or "", 300))
         return (
             f":memo: {_what(job)} is done{_took(job)}, but the address of its pull request is not one "
             f"I can link to: `{odd.replace('`', chr(39))}`. Look for it in the repository."
@@ -225,14 +227,13 @@ def unwatched(job: TrackedJob, now: datetime) -> Message:
         f"{b.mention(job.told)} :zzz: {_what(job)} is still running after {lasted(now - started)}; "
         "I stop watching it now. Look in the repository for a pull request, or reply here to wake it."
     )
-    buttons = b.actions([_follow_up(job), _run_again(job)])
-    return Message(said, (b.section(said), *buttons), b.plain(said))
+    return b.with_buttons(said, [_follow_up(job), _run_again(job)])
 
 
 def refused(job: TrackedJob, problem: Problem) -> Message:
     """The first prompt was not taken."""
     said = f"{b.mention(job.requester)} :no_entry: #{job.number} was not started. {problem.text}"
-    return Message(said, (b.section(said), *b.actions([_run_again(job)])), b.plain(said))
+    return b.with_buttons(said, [_run_again(job)])
 
 
 def follow_up_refused(asked_by: UserId, problem: Problem) -> Message:
@@ -252,4 +253,4 @@ def in_doubt(job: TrackedJob, prompt_id: int, asked_by: UserId, follow_up: bool)
         b.button("Send again", Action.SEND_AGAIN, str(prompt_id)),
         b.button("Forget it", Action.FORGET, str(prompt_id)),
     ]
-    return Message(said, (b.section(said), *b.actions(buttons)), b.plain(said))
+    return b.with_buttons(said, buttons)

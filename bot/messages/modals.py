@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from bot.messages import blocks as b
+from bot.messages.legible import clip, one_line, sendable
 from bot.model import ChannelId, JobNumber, TrackedJob
 
 _OPTION_LENGTH = 75
@@ -47,7 +48,7 @@ def _prompt_input(label: str, placeholder: str, text: str, hint: str) -> dict[st
         "focus_on_load": True,
     }
     if text:
-        element["initial_value"] = text[: b.PLAIN_INPUT_LENGTH]
+        element["initial_value"] = clip(sendable(text), b.PLAIN_INPUT_LENGTH)
     return _input("prompt", label, element, hint)
 
 
@@ -81,7 +82,7 @@ def follow_up_form(
         "The agent goes on where it stopped, on the same pull request.",
     )
     if chosen is not None and len(jobs) == 1:
-        shown = f"*#{jobs[0].number}* {b.escape(b.one_line(jobs[0].text, 150))}"
+        shown = f"*#{jobs[0].number}* {b.escape(one_line(jobs[0].text, 150))}"
         return _view("follow_up", "Follow up", private, [dict(b.section(shown)), prompt])
     options = [_option(job) for job in jobs[:_MOST_OPTIONS]]
     element = {"type": "static_select", "options": options, "initial_option": options[0]}
@@ -89,5 +90,5 @@ def follow_up_form(
 
 
 def _option(job: TrackedJob) -> dict[str, Any]:
-    label = b.clip(f"#{job.number} {b.one_line(job.text, _OPTION_LENGTH)}", _OPTION_LENGTH)
+    label = clip(f"#{job.number} {one_line(job.text, _OPTION_LENGTH)}", _OPTION_LENGTH)
     return {"text": _plain(label), "value": str(job.number)}

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 
-from bot.messages.blocks import clip, escape, moment, one_line, words
+from bot.messages.blocks import escape, moment, words
+from bot.messages.legible import clip, one_line
 from bot.model import Message
 
 

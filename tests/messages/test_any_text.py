@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 
 from bot.commands.carried import Carried
 from bot.messages import answers, incoming, jobs, modals, problems
-from bot.messages.blocks import visible
 from bot.messages.help import CommandHelp, help_message
+from bot.messages.legible import visible
 from bot.model import ChannelId, JobNumber, JobState, Message, ProjectId, ServiceJobId, TrackedJob
 from tests.builders import ANA, BEN, CHANNEL, NOW
-from tests.messages.slack_limits import modal_problems, problems_of
+from tests.messages.slack_limits import Allowed, modal_problems, problems_of
 
 NASTY_PIECES = [
     *("<!channel>", "<!here|here>", "<@U0EVIL>", "<https://evil.example|good.example>", "&lt;!channel&gt;"),
@@ -33,9 +33,10 @@ ANY_TEXT = st.one_of(
     ),
     st.builds(lambda piece, times: (piece * times)[:5_000], NASTY, st.integers(1, 4_000)),
 )
-SHOWN = {ANA, BEN}
+ADDRESSES = st.builds("https://code.example/{}".format, ANY_TEXT)
+PERMALINK = "https://acme.slack.example/archives/C0DOCS/p1?a=1&b=2"
 OFTEN = settings(
-    max_examples=2_000,
+    max_examples=500,
     deadline=None,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
 )
@@ -57,7 +58,7 @@ def any_job(draw: st.DrawFn) -> TrackedJob:
         service_id=ServiceJobId(draw(ANY_TEXT)),
         round=draw(st.integers(0, 9)),
         round_started_at=NOW,
-        pr_link=draw(st.one_of(st.none(), st.just("https://code.example/pull/1"), ANY_TEXT)),
+        pr_link=draw(st.one_of(st.none(), st.just("https://code.example/pull/1"), ADDRESSES, ANY_TEXT)),
         repository=draw(text),
         ref=draw(text),
         ended_at=draw(st.sampled_from([None, NOW + timedelta(minutes=4)])),
@@ -69,6 +70,22 @@ def any_job(draw: st.DrawFn) -> TrackedJob:
 ENDS = (JobState.PULL_REQUEST, JobState.NO_CHANGE, JobState.FAILED, JobState.ARCHIVED, JobState.GONE)
 
 
+PROBLEMS = (
+    problems.key_refused(),
+    problems.key_forbidden(),
+    problems.project_unknown(),
+    problems.job_unknown(),
+    problems.job_not_started(),
+    problems.rate_limited(NOW),
+    problems.unavailable(),
+)
+
+
+def allowed(job: TrackedJob) -> Allowed:
+    """Whom a message about this job may ping, and where it may lead."""
+    return Allowed({ANA, BEN}, {job.pr_link, PERMALINK})
+
+
 def thread_messages(job: TrackedJob, text: str) -> Iterator[Message]:
     """Everything a thread can be told about a job."""
     problem = problems.service_rejected(text)
@@ -77,8 +94,9 @@ def thread_messages(job: TrackedJob, text: str) -> Iterator[Message]:
     yield jobs.follow_up_by_command(job, text, BEN)
     yield jobs.still_running(job, NOW)
     yield jobs.unwatched(job, NOW)
-    yield jobs.refused(job, problem)
-    yield jobs.follow_up_refused(BEN, problem)
+    for each in (problem, *PROBLEMS):
+        yield jobs.refused(job, each)
+        yield jobs.follow_up_refused(BEN, each)
     yield jobs.in_doubt(job, 7, BEN, follow_up=True)
     yield jobs.in_doubt(job, 7, BEN, follow_up=False)
     if job.state in ENDS:
@@ -93,6 +111,7 @@ def private_messages(job: TrackedJob, text: str) -> Iterator[Message]:
     yield answers.job_list([job] * 10, CHANNEL, NOW)
     yield answers.job_list([], CHANNEL, NOW)
     yield answers.job_status(job, NOW, text)
+    yield answers.job_status(job, NOW, PERMALINK)
     yield answers.no_such_job(text)
     yield answers.no_job_yet(text)
     yield answers.follow_up_taken(job, guessed=True)
@@ -104,6 +123,7 @@ def private_messages(job: TrackedJob, text: str) -> Iterator[Message]:
     yield answers.greeting(text)
     yield problems.something_broke(text)
     yield problems.storing_failed()
+    yield problems.form_not_opened()
     yield help_message([CommandHelp("/docs-agent", text[:100], "Asks", ("/docs-agent x",))])
 
 
@@ -121,25 +141,32 @@ def test_ten_thousand_random_prompts_give_valid_and_harmless_blocks() -> None:
     random = Random(20_261_102)
     for number in range(1, 10_001):
         state = random.choice(ENDS)
-        job = TrackedJob(
-            JobNumber(number), ProjectId("acme"), CHANNEL, ANA, random_prompt(random), NOW, state=state
+        text = random_prompt(random)
+        job = TrackedJob(JobNumber(number), ProjectId("acme"), CHANNEL, ANA, text, NOW, state=state)
+        said = (
+            jobs.root(job, NOW),
+            *jobs.full_prompt(job),
+            jobs.follow_up_by_command(job, text, BEN),
+            jobs.ended(job, NOW),
+            answers.job_list([job], CHANNEL, NOW),
+            answers.follow_up_taken(job, guessed=True),
         )
-        for message in (jobs.root(job, NOW), *jobs.full_prompt(job), jobs.ended(job, NOW)):
-            assert problems_of(message, SHOWN) == [], f"prompt {number}"
+        for message in said:
+            assert problems_of(message, allowed(job)) == [], f"prompt {number}"
 
 
 @OFTEN
 @given(any_job(), ANY_TEXT)
 def test_a_thread_is_told_nothing_invalid_or_harmful(job: TrackedJob, text: str) -> None:
     for message in thread_messages(job, text):
-        assert problems_of(message, SHOWN) == []
+        assert problems_of(message, allowed(job)) == []
 
 
 @OFTEN
 @given(any_job(), ANY_TEXT)
 def test_one_person_is_told_nothing_invalid_or_harmful(job: TrackedJob, text: str) -> None:
     for message in private_messages(job, text):
-        assert problems_of(message, SHOWN) == []
+        assert problems_of(message, allowed(job)) == []
 
 
 @OFTEN
