@@ -13,6 +13,7 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from bot import __version__
 from bot.app import EVERYTHING, Roles, migrate_database, running_bot
+from bot.doctor import diagnose
 from bot.settings import Settings, SettingsError
 from bot.work.ports import SlackError
 
@@ -85,6 +86,18 @@ def migrate() -> None:
     """Bring the database to this version's schema (a start does it too)."""
     asyncio.run(migrate_database(_settings()))
     typer.echo("The database is up to date.")
+
+
+@cli.command()
+def doctor() -> None:
+    """Say what is wrong with this installation; exits with 1 when something is."""
+    findings = asyncio.run(diagnose(_settings()))
+    for finding in findings:
+        sign = "ok  " if finding.ok else "BAD "
+        typer.echo(f"{sign} {finding.name}: {finding.seen}")
+        if not finding.ok and finding.advice:
+            typer.echo(f"     {finding.advice}")
+    raise typer.Exit(0 if all(finding.ok for finding in findings) else 1)
 
 
 @cli.command()

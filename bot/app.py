@@ -13,6 +13,7 @@ from datetime import UTC, datetime
 
 import structlog
 from aiohttp import web
+from pydantic import SecretStr
 
 from bot import logs
 from bot.commands import COMMANDS
@@ -215,7 +216,7 @@ async def _take_in(
         commands=COMMANDS,
     )
     if settings.slack_app_token is None:
-        add_slack_routes(server, app)
+        add_slack_routes(server, app, settings.slack_signing_secret or SecretStr(""))
         return {}
     intake = SocketIntake(app, outside.client, settings.slack_app_token)
     stack.push_async_callback(intake.close, _GRACE_SECONDS)

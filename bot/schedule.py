@@ -39,6 +39,11 @@ class _Running:
     finished_at: float = field(default_factory=monotonic)
 
 
+async def _ring(bell: asyncio.Event) -> None:
+    """A coroutine, since APScheduler runs plain functions in a thread, where an event must not be set."""
+    bell.set()
+
+
 class Rounds:
     """Runs rounds at their ticks, and at once when a bell rings. A round never overlaps itself."""
 
@@ -59,8 +64,9 @@ class Rounds:
             running.bell.set()
             running.task = asyncio.create_task(self._keep(running), name=f"round {running.round.name}")
             self._scheduler.add_job(
-                running.bell.set,
+                _ring,
                 "interval",
+                args=[running.bell],
                 seconds=running.round.every_seconds,
                 coalesce=True,
                 misfire_grace_time=None,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import re
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -107,7 +107,7 @@ class _Story:
             self._console.print(f"  {line}", markup=False)
 
 
-def _readable(text: str, users: dict[str, object]) -> str:
+def _readable(text: str, users: Mapping[str, object]) -> str:
     """mrkdwn as plain words."""
 
     def name(found: re.Match[str]) -> str:

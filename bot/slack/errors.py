@@ -35,7 +35,8 @@ async def translated() -> AsyncIterator[None]:
 
 
 def _from_answer(error: SlackApiError) -> SlackError:
-    status = int(getattr(error.response, "status_code", None) or getattr(error.response, "status", 200))
+    answer: Any = error.response
+    status = int(getattr(answer, "status_code", None) or getattr(answer, "status", 200))
     headers = getattr(error.response, "headers", {}) or {}
     data: Any = getattr(error.response, "data", None)
     code = str(data.get("error", "")) if isinstance(data, dict) else ""

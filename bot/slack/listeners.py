@@ -75,9 +75,9 @@ class Listeners:
             self._count("requests", "command")
             try:
                 answer = await command.run(self._desk, payloads.invocation(body))
-            except Exception:
+            except Exception as error:
                 # The person is told here and the operator in the log, under one reference.
-                await ack(**_private(_broke("command_failed", command=command.name)))
+                await ack(**_private(_broke("command_failed", error, command=command.name)))
                 return
             await ack(**(_private(answer.message) if answer.message else {}))
             self._open_later(answer, body)
@@ -89,8 +89,8 @@ class Listeners:
             self._count("requests", "button")
             try:
                 answer = await pressed(self._desk, payloads.press(body, action))
-            except Exception:
-                answer = Answer(message=_broke("button_failed", action=action.get("action_id")))
+            except Exception as error:
+                answer = Answer(message=_broke("button_failed", error, action=action.get("action_id")))
             await ack()
             self._say_later(answer.message, body)
             self._open_later(answer, body)
@@ -102,8 +102,8 @@ class Listeners:
             self._count("requests", "form")
             try:
                 errors = await submitted(self._desk, payloads.submission(body))
-            except Exception:
-                broken = _broke("form_failed", form=body["view"].get("callback_id"))
+            except Exception as error:
+                broken = _broke("form_failed", error, form=body["view"].get("callback_id"))
                 await ack(response_action="errors", errors={_first_input(body): broken.text})
                 return
             if errors is None:
@@ -118,8 +118,8 @@ class Listeners:
             self._count("requests", "shortcut")
             try:
                 answer = await used(self._desk, payloads.shortcut_use(body))
-            except Exception:
-                answer = Answer(message=_broke("shortcut_failed"))
+            except Exception as error:
+                answer = Answer(message=_broke("shortcut_failed", error))
             await ack()
             self._say_later(answer.message, body)
             self._open_later(answer, body)
@@ -163,10 +163,10 @@ def _private(message: Message) -> dict[str, Any]:
     return given | {"blocks": list(message.blocks)} if message.blocks else given
 
 
-def _broke(event: str, **about: object) -> Message:
-    """Log the exception in hand under a reference, and give the words that name it."""
+def _broke(event: str, error: Exception, **about: object) -> Message:
+    """Log the exception under a reference, and give the words that name it."""
     reference = secrets.token_hex(4)
-    log.error(event, reference=reference, exc_info=True, **about)
+    log.error(event, reference=reference, exc_info=error, **about)
     return problems.something_broke(reference)
 
 

@@ -76,9 +76,7 @@ def watch(loop: asyncio.AbstractEventLoop, kill_at: str | None) -> None:
     """Wrap every task that this loop starts."""
     seen: set[str] = set()
 
-    def factory(
-        loop: asyncio.AbstractEventLoop, coroutine: Any, **options: Any
-    ) -> asyncio.Task[Any]:
+    def factory(loop: asyncio.AbstractEventLoop, coroutine: Any, **options: Any) -> asyncio.Task[Any]:
         wrapped = Watched(coroutine, kill_at, seen) if asyncio.iscoroutine(coroutine) else coroutine
         return asyncio.Task(wrapped, loop=loop, **options)
 

@@ -266,7 +266,7 @@ class People:
         """Open a dialogue for a person."""
         for known in [each for each in self.state.views.values() if each["user"] == user]:
             self.close_view(user, known["id"])
-        made = {
+        made: Json = {
             "id": self.state.new_id("V"),
             "hash": secrets.token_hex(6),
             "user": user,

@@ -1,0 +1,162 @@
+"""``docs-bot doctor``: what is wrong with this installation, in words, before users notice."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from urllib.parse import urljoin
+
+import httpx
+from sqlalchemy.exc import SQLAlchemyError
+
+from bot.docs_api import DocsApiError, DocsClient, Forbidden, NotFound, RateLimited, Unauthorized, Unavailable
+from bot.registry.database import open_engine
+from bot.registry.migrate import current, newest
+from bot.settings import Settings
+
+SCOPES = frozenset(
+    {
+        "app_mentions:read",
+        "channels:history",
+        "channels:join",
+        "channels:read",
+        "chat:write",
+        "commands",
+        "groups:history",
+        "groups:read",
+        "im:history",
+        "im:read",
+        "im:write",
+        "reactions:write",
+        "users:read",
+    }
+)
+"""What ``manifest.yml`` asks for; a test compares the two."""
+
+_LIMIT_SECONDS = 15.0
+_MOST_SKEW_SECONDS = 60.0
+"""Slack refuses signatures that are five minutes off; a minute already deserves a word."""
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing looked at: whether it is well, what was seen, and what to do if it is not."""
+
+    name: str
+    ok: bool
+    seen: str
+    advice: str = ""
+
+
+async def diagnose(settings: Settings) -> list[Finding]:
+    """Look at everything, at the same time. Spends no use of the docs service's hourly limit on jobs."""
+    checks: list[Callable[[Settings], Awaitable[list[Finding]]]] = [_database, _slack, _socket, _docs_service]
+
+    async def one(check: Callable[[Settings], Awaitable[list[Finding]]]) -> list[Finding]:
+        try:
+            async with asyncio.timeout(_LIMIT_SECONDS):
+                return await check(settings)
+        except TimeoutError:
+            name = check.__name__.strip("_").replace("_", " ")
+            return [Finding(name, False, f"no answer within {_LIMIT_SECONDS:g} s", "Look at the network.")]
+
+    found = await asyncio.gather(*(one(check) for check in checks))
+    return [finding for group in found for finding in group]
+
+
+async def _database(settings: Settings) -> list[Finding]:
+    engine = open_engine(settings.sqlalchemy_url)
+    try:
+        revision = await current(engine)
+    except (SQLAlchemyError, OSError) as error:
+        return [Finding("database", False, type(error).__name__, "Look at DATABASE_URL.")]
+    finally:
+        await engine.dispose()
+    if revision == newest():
+        return [Finding("database", True, f"{engine.dialect.name}, up to date")]
+    seen = f"{engine.dialect.name}, at revision {revision or 'none'} of {newest()}"
+    return [Finding("database", True, f"{seen}; a start brings it up to date")]
+
+
+async def _call(settings: Settings, method: str, token: str) -> tuple[httpx.Response, dict[str, object]]:
+    async with httpx.AsyncClient(trust_env=False, follow_redirects=False, timeout=10.0) as http:
+        answer = await http.post(
+            urljoin(settings.slack_api_url, method), headers={"Authorization": f"Bearer {token}"}
+        )
+    try:
+        body = answer.json()
+    except ValueError:
+        body = {}
+    return answer, body if isinstance(body, dict) else {}
+
+
+async def _slack(settings: Settings) -> list[Finding]:
+    try:
+        answer, body = await _call(settings, "auth.test", settings.slack_bot_token.get_secret_value())
+    except httpx.HTTPError as error:
+        return [Finding("slack", False, type(error).__name__, "Look at SLACK_API_URL and the network.")]
+    if not body.get("ok"):
+        why = str(body.get("error") or f"HTTP {answer.status_code}")
+        return [Finding("slack", False, why, "Look at SLACK_BOT_TOKEN; perhaps install the app again.")]
+    found = [Finding("slack", True, f"{body.get('user')} in {body.get('team')}")]
+    return [*found, *_scopes(answer), *_clock(answer)]
+
+
+def _scopes(answer: httpx.Response) -> list[Finding]:
+    granted = answer.headers.get("x-oauth-scopes")
+    if granted is None:
+        return []
+    missing = sorted(SCOPES - {scope.strip() for scope in granted.split(",")})
+    if not missing:
+        return [Finding("scopes", True, "all there")]
+    return [Finding("scopes", False, f"missing: {', '.join(missing)}", "Update the manifest and reinstall.")]
+
+
+def _clock(answer: httpx.Response) -> list[Finding]:
+    date = answer.headers.get("date")
+    if date is None:
+        return []
+    skew_seconds = abs((datetime.now(UTC) - parsedate_to_datetime(date)).total_seconds())
+    advice = "Let the machine's clock be set from the network; Slack refuses what is five minutes off."
+    return [Finding("clock", skew_seconds < _MOST_SKEW_SECONDS, f"{skew_seconds:.0f} s off Slack's", advice)]
+
+
+async def _socket(settings: Settings) -> list[Finding]:
+    if settings.slack_app_token is None:
+        return [Finding("intake", True, f"HTTP on port {settings.port}, /slack/events")]
+    try:
+        _, body = await _call(settings, "apps.connections.open", settings.slack_app_token.get_secret_value())
+    except httpx.HTTPError as error:
+        return [Finding("intake", False, type(error).__name__, "Look at SLACK_API_URL and the network.")]
+    if body.get("ok"):
+        return [Finding("intake", True, "Socket Mode")]
+    advice = "Look at SLACK_APP_TOKEN: it needs the scope connections:write and Socket Mode switched on."
+    return [Finding("intake", False, str(body.get("error") or "no answer"), advice)]
+
+
+async def _docs_service(settings: Settings) -> list[Finding]:
+    async with DocsClient.open(base_url=settings.docs_api_url, api_key=settings.docs_api_key) as docs:
+        try:
+            await docs.visitors(settings.docs_project_id, limit=1)
+        except DocsApiError as error:
+            return [Finding("docs service", isinstance(error, RateLimited), str(error), _advice(error))]
+    return [Finding("docs service", True, f"knows the project {settings.docs_project_id}")]
+
+
+def _advice(error: DocsApiError) -> str:
+    match error:
+        case Unauthorized():
+            return "Look at DOCS_API_KEY: it is unknown or has expired."
+        case Forbidden():
+            return "The key needs the right to read and to write, from this machine's address."
+        case NotFound():
+            return "Look at DOCS_PROJECT_ID and at the path in DOCS_API_URL."
+        case RateLimited():
+            return "The key is accepted; its hourly limit is used up."
+        case Unavailable():
+            return "Look at DOCS_API_URL and the network."
+        case _:
+            return "Look at DOCS_API_URL."

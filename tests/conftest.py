@@ -1,0 +1,34 @@
+"""What every test starts from: a clean environment, and no skips where everything must run."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Generator
+
+import hypothesis
+import pytest
+
+from bot.settings import Settings
+
+hypothesis.settings.register_profile("ci", deadline=None, derandomize=True, print_blob=True)
+hypothesis.settings.register_profile("dev", deadline=None)
+hypothesis.settings.load_profile("ci" if os.environ.get("CI") else "dev")
+
+for name in [*Settings.variables(), "SLACK_CLIENT_ID", "SLACK_CLIENT_SECRET"]:
+    os.environ.pop(name, None)
+for name in ("http_proxy", "https_proxy", "all_proxy", "no_proxy"):
+    # Slack's library uses a proxy from the environment even for this machine.
+    os.environ.pop(name, None)
+    os.environ.pop(name.upper(), None)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(
+    item: pytest.Item, call: pytest.CallInfo[None]
+) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """A skip where everything must run is a failure that says why."""
+    report = yield
+    if report.skipped and os.environ.get("CI") and not hasattr(report, "wasxfail"):
+        report.outcome = "failed"
+        report.longrepr = f"skipped, and nothing may be: {report.longrepr}"
+    return report

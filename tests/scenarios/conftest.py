@@ -1,0 +1,34 @@
+"""The whole thing running: docs service, workspace and the bot, in Socket Mode and over HTTP."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from bot.app import running_bot
+from bot.sandbox.world import World, WorldOptions, both_sides
+from tests.scenarios.patience import SHORT
+from tests.scenarios.story import Story
+
+FAST = {"poll_min_seconds": 0.1, "poll_max_seconds": 0.2}
+
+
+@pytest.fixture
+def http_mode() -> bool:
+    """Over which protocol the bot is reached."""
+    return False
+
+
+@pytest.fixture
+async def world(tmp_path: Path, http_mode: bool) -> AsyncIterator[World]:
+    options = WorldOptions(tmp_path, http_mode=http_mode, work_seconds=0.3, log_level="ERROR")
+    async with both_sides(options) as world:
+        yield world
+
+
+@pytest.fixture
+async def story(world: World) -> AsyncIterator[Story]:
+    async with running_bot(world.settings.model_copy(update=FAST), patience=SHORT):
+        yield Story(world)

@@ -1,0 +1,91 @@
+"""What people do in the workspace and what they see there, for telling a scenario."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from bot.sandbox.world import World
+
+ANA, BEN = "U01ANA", "U02BEN"
+DOCS, PRODUCT, SECRET, ANAS_DM = "C01DOCS", "C03PRODUCT", "G04SECRET", "D01ANA"
+Json = dict[str, Any]
+Found = TypeVar("Found")
+_LIMIT_SECONDS = 10.0
+
+
+class Story:
+    """The people of the workspace."""
+
+    def __init__(self, world: World) -> None:
+        self.world = world
+        self.state = world.workspace.state
+        self.people = world.workspace.people
+
+    async def until(self, look: Callable[[], Found | None], what: str) -> Found:
+        """What the look finds, as soon as it finds something."""
+        async with asyncio.timeout(_LIMIT_SECONDS):
+            for _ in range(int(_LIMIT_SECONDS * 100)):
+                if (found := look()) is not None:
+                    return found
+                await asyncio.sleep(0.02)
+        raise AssertionError(f"{what} did not come")
+
+    async def command(self, command: str, text: str = "", user: str = ANA, channel: str = DOCS) -> Json:
+        """Type a slash command."""
+        return await self.people.command(user, channel, command, text)
+
+    def reply(self, root: Json, text: str, user: str = ANA) -> Json:
+        """Reply in a thread."""
+        return self.people.say(user, root["channel"], text, thread_ts=root["ts"])
+
+    def roots(self, channel: str = DOCS) -> list[Json]:
+        """The bot's messages outside threads, oldest first."""
+        return [one for one in reversed(list(self.state.history(channel))) if one["bot_id"]]
+
+    def said(self, root: Json) -> list[Json]:
+        """What the bot said in a thread."""
+        return [one for one in self.state.thread(root["channel"], root["ts"])[1:] if one["bot_id"]]
+
+    def private(self, user: str = ANA) -> list[Json]:
+        """What only this person sees."""
+        return [note for note in self.state.ephemerals.values() if note["user"] == user]
+
+    def view(self, user: str = ANA) -> Json | None:
+        """The dialogue that is open for this person."""
+        return next((view for view in self.state.views.values() if view["user"] == user), None)
+
+    async def asked(self, prompt: str, channel: str = DOCS, user: str = ANA) -> Json:
+        """Ask for a job; answers its root message."""
+        before = len(self.roots(channel))
+        answer = await self.command("/docs-agent", prompt, user, channel)
+        assert answer["ok"], answer
+        return await self.until(lambda: next(iter(self.roots(channel)[before:]), None), "a root message")
+
+    async def finished(self, prompt: str) -> Json:
+        """Ask for a job and wait for its first end; answers its root message."""
+        root = await self.asked(prompt)
+        await self.until(lambda: self.said(root) or None, "the end")
+        return root
+
+    async def replies(self, root: Json, count: int) -> list[Json]:
+        """What the bot has said in the thread, once it is so many; and no more a moment later."""
+        await self.until(lambda: len(self.said(root)) >= count or None, f"{count} replies")
+        await asyncio.sleep(0.3)
+        assert len(self.said(root)) == count, [one["text"] for one in self.said(root)]
+        return self.said(root)
+
+    async def press(self, message: Json, action_id: str, user: str = ANA) -> Json:
+        """Press the button of a message."""
+        buttons = [one for block in message["blocks"] for one in block.get("elements", [])]
+        button = next(one for one in buttons if one.get("action_id") == action_id)
+        action = {key: button[key] for key in ("type", "action_id", "value", "text") if key in button}
+        container = {"type": "message", "channel": message["channel"], "ts": message["ts"]}
+        return await self.people.press(user, container, action)
+
+    async def send_form(self, user: str = ANA, **fields: str) -> Json:
+        """Fill in the open dialogue and send it."""
+        view = await self.until(lambda: self.view(user), "a dialogue")
+        values = {name: {name: {"type": "plain_text_input", "value": text}} for name, text in fields.items()}
+        return await self.people.submit_view(user, view["id"], values)

@@ -1,0 +1,144 @@
+"""What does not come from Slack, or not as Slack sends it: refused, and nothing is stored."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import time
+from urllib.parse import urlencode
+
+import aiohttp
+import pytest
+
+from bot.registry import Registry
+from bot.sandbox.workspace.line import signed
+from tests.scenarios.story import ANA, DOCS, Story
+
+FORM = "application/x-www-form-urlencoded"
+
+
+@pytest.fixture
+def http_mode() -> bool:
+    return True
+
+
+def command(trigger: str = "1.2.abc") -> str:
+    """A slash command's body."""
+    fields = {
+        "command": "/docs-agent",
+        "text": "Add a page",
+        "trigger_id": trigger,
+        "channel_id": DOCS,
+        "user_id": ANA,
+        "team_id": "T0SANDBOX",
+    }
+    return urlencode(fields)
+
+
+async def post(story: Story, body: str | bytes, headers: dict[str, str], content_type: str = FORM) -> int:
+    """Send something to the bot; answers the status."""
+    url = story.world.workspace.options.events_url
+    assert url is not None
+    async with (
+        aiohttp.ClientSession() as session,
+        session.post(url, data=body, headers={"Content-Type": content_type, **headers}) as answer,
+    ):
+        return answer.status
+
+
+async def stored(story: Story) -> int:
+    """How many requests stand in the database."""
+    registry = Registry.open(story.world.settings.sqlalchemy_url)
+    async with registry.look() as tables:
+        jobs = await tables.jobs.newest(100)
+    await registry.close()
+    return len(jobs)
+
+
+def secret(story: Story) -> str:
+    return story.world.workspace.options.signing_secret
+
+
+async def test_a_wrong_signature_is_refused(story: Story) -> None:
+    assert await post(story, command(), signed("another secret", command())) == 401
+    assert await post(story, command(), {}) == 401
+    assert await stored(story) == 0
+
+
+async def test_an_old_timestamp_is_refused(story: Story) -> None:
+    assert await post(story, command(), signed(secret(story), command(), time.time() - 400)) == 401
+    assert await stored(story) == 0
+
+
+async def test_a_body_that_was_changed_after_signing_is_refused(story: Story) -> None:
+    assert await post(story, command() + "&x=1", signed(secret(story), command())) == 401
+    assert await stored(story) == 0
+
+
+async def test_a_replay_stores_nothing_twice(story: Story) -> None:
+    headers = signed(secret(story), command())
+    assert [await post(story, command(), headers) for _ in range(3)] == [200, 200, 200]
+    assert await stored(story) == 1
+
+
+async def test_the_same_command_at_the_same_moment_is_stored_once(story: Story) -> None:
+    headers = signed(secret(story), command())
+    statuses = await asyncio.gather(*(post(story, command(), headers) for _ in range(8)))
+    assert set(statuses) == {200}
+    assert await stored(story) == 1
+
+
+async def test_a_body_that_is_too_large_is_refused(story: Story) -> None:
+    body = command() + "&padding=" + "x" * 1_020_000
+    assert await post(story, body, signed(secret(story), body)) == 413
+    assert await stored(story) == 0
+
+
+@pytest.mark.parametrize(
+    ("body", "content_type"),
+    [
+        (b"\xff\xfe\x00", FORM),
+        (b"{broken", "application/json"),
+        (b'"just a text"', "application/json"),
+        (b"[1, 2]", "application/json"),
+        (b"payload=%7Bbroken", FORM),
+        (b"payload=7", FORM),
+    ],
+)
+async def test_a_body_that_is_not_what_it_says_is_refused(
+    story: Story, body: bytes, content_type: str
+) -> None:
+    headers = signed(secret(story), body.decode("utf-8", "replace"))
+    status = await post(story, body, headers, content_type)
+    assert 400 <= status < 500
+    assert await stored(story) == 0
+
+
+async def test_another_content_type_is_refused(story: Story) -> None:
+    assert await post(story, command(), signed(secret(story), command()), "text/plain") == 415
+
+
+async def test_a_get_is_refused(story: Story) -> None:
+    url = story.world.workspace.options.events_url or ""
+    async with aiohttp.ClientSession() as session, session.get(url) as answer:
+        assert answer.status == 405
+
+
+async def test_slacks_own_questions_are_answered(story: Story) -> None:
+    body = json.dumps({"type": "url_verification", "challenge": "c", "token": "t"})
+    assert await post(story, body, signed(secret(story), body), "application/json") == 200
+    check = urlencode({"ssl_check": "1", "token": "t"})
+    assert await post(story, check, signed(secret(story), check)) == 200
+
+
+async def test_health_and_metrics_are_told(story: Story) -> None:
+    base = (story.world.workspace.options.events_url or "").removesuffix("/slack/events")
+    await story.finished("Add a quickstart for the Python SDK")
+    async with aiohttp.ClientSession() as session:
+        async with session.get(f"{base}/readyz") as answer:
+            assert answer.status == 200
+            told = await answer.json()
+        async with session.get(f"{base}/metrics") as answer:
+            counted = await answer.text()
+    assert set(told["checks"]) == {"database", "rounds"}
+    assert 'docs_bot_events_total{how="pull_request",what="ends"} 1.0' in counted
