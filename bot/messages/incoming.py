@@ -13,7 +13,11 @@ from dataclasses import dataclass
 
 from bot.model import ChannelId, UserId
 
-_ENTITY = re.compile(r"<([^<>]*)>")
+_ENTITY = re.compile(
+    r"<((?:[@#][A-Z0-9]+|!(?:here|channel|everyone|(?:subteam|date)\^[^<>|]*)|[A-Za-z][A-Za-z0-9+.-]*:[^<>|]*)"
+    r"(?:\|[^<>]*)?)>"
+)
+"""Anything else between ``<`` and ``>`` is somebody's own, as in ``List<Job>``, and stays as it is."""
 _USER = re.compile(r"<@([A-Z0-9]+)(?:\|([^<>]*))?>")
 _CHANNEL = re.compile(r"<#([A-Z0-9]+)(?:\|([^<>]*))?>")
 _ASIDE = re.compile(r"(?:!|aside\b)", re.IGNORECASE)

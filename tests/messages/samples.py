@@ -1,0 +1,55 @@
+"""What the example tests start from, and how they read a message as a person does."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+
+from bot.model import JobNumber, JobState, Message, TrackedJob
+from tests.builders import ANA, CHANNEL, NOW, PROJECT
+
+PULL_REQUEST = "https://code.example/acme/docs/pull/7"
+LATER = NOW + timedelta(minutes=4)
+
+
+def job(state: JobState = JobState.PULL_REQUEST, **values: Any) -> TrackedJob:
+    """Job #42 of Ana's, in its first round."""
+    given: dict[str, Any] = {
+        "number": JobNumber(42),
+        "project": PROJECT,
+        "channel": CHANNEL,
+        "requester": ANA,
+        "text": "Add a quickstart for the Python SDK",
+        "asked_at": NOW,
+        "round": 1,
+        "round_started_at": NOW,
+    }
+    if state is JobState.PULL_REQUEST:
+        given |= {"pr_link": PULL_REQUEST, "ended_at": LATER}
+    return TrackedJob(state=state, **(given | values))
+
+
+def buttons(message: Message) -> list[tuple[str, str, str]]:
+    """Each button's words, action and value."""
+    return [
+        (each["text"]["text"], each["action_id"], each["value"])
+        for block in message.blocks
+        if block["type"] == "actions"
+        for each in block["elements"]
+    ]
+
+
+def actions(message: Message) -> list[str]:
+    """What the buttons do."""
+    return [action for _, action, _ in buttons(message)]
+
+
+def quoted(message: Message) -> str:
+    """The words that stand in quotes."""
+    return "".join(
+        piece["text"]
+        for block in message.blocks
+        if block["type"] == "rich_text"
+        for element in block["elements"]
+        for piece in element["elements"]
+    )

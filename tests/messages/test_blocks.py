@@ -1,0 +1,126 @@
+"""The small pieces: lengths, escapes, what is shown of what is hidden."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bot.messages import blocks as b
+from bot.messages.legible import clip, one_line, visible
+from bot.model import UserId
+
+FAMILY = "👩‍👩‍👧‍👧"
+ENGLAND = "\U0001f3f4\U000e0067\U000e0062\U000e0065\U000e006e\U000e0067\U000e007f"
+
+
+@pytest.mark.parametrize(
+    ("text", "length", "clipped"),
+    [
+        ("short", 5, "short"),
+        ("a long one", 7, "a long…"),
+        (f"ab{FAMILY}cd", 6, "ab…"),
+        ("ne\u0301e\u0301", 4, "ne\u0301…"),
+        ("ab👍🏽c", 4, "ab…"),
+        ("a🇩🇪🇫🇷b", 5, "a🇩🇪…"),
+        ("a🇩🇪🇫🇷", 3, "a…"),
+    ],
+)
+def test_a_clipped_text_ends_between_signs(text: str, length: int, clipped: str) -> None:
+    assert clip(text, length) == clipped
+
+
+def test_a_sign_made_of_endless_accents_is_cut_all_the_same() -> None:
+    assert len(clip("e" + "\u0301" * 500, 100)) == 100
+
+
+@given(st.text(), st.integers(1, 50))
+def test_a_clipped_text_is_never_too_long(text: str, length: int) -> None:
+    assert len(clip(text, length)) <= length
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("a\x00b\x1b[31m", "a\ufffdb\ufffd[31m"),
+        ("gpj.\u202eexe", "gpj.\ufffdexe"),
+        ("one\r\ntwo\rthree\tfour", "one\ntwo\nthree\tfour"),
+        ("half \ud83d", "half \ufffd"),
+        ("hid\U000e0061\U000e0062den", "hid\ufffd\ufffdden"),
+        (f"flag {ENGLAND}", f"flag {ENGLAND}"),
+        (FAMILY, FAMILY),
+    ],
+)
+def test_hidden_characters_become_visible(text: str, shown: str) -> None:
+    assert visible(text) == shown
+
+
+def test_one_line_is_one_line() -> None:
+    assert one_line("  a\n\n b\u2028c ", 10) == "a b c"
+
+
+def test_somebody_else_s_markup_pings_and_links_nowhere() -> None:
+    assert (
+        b.escape("<!channel> <@U1> & <https://a|b>")
+        == "&lt;!channel&gt; &lt;@U1&gt; &amp; &lt;https://a|b&gt;"
+    )
+
+
+def test_mrkdwn_is_not_clipped_inside_an_entity_or_a_mention() -> None:
+    assert b.clip_mrkdwn("a &lt;b", 5) == "a…"
+    assert b.clip_mrkdwn("see <@U0ANA> there", 9) == "see…"
+
+
+@pytest.mark.parametrize("size", range(10, 40))
+def test_bytes_are_counted_not_characters(size: int) -> None:
+    clipped = b.clip_bytes("日本語 &amp; 日本語 &lt;a&gt; 日本語", size)
+    assert len(clipped.encode()) <= size
+    assert clipped.endswith("…")
+    assert clipped.count("&") == clipped.count(";")
+
+
+def test_a_link_s_address_and_label_cannot_break_out() -> None:
+    assert (
+        b.link("https://a.example/?b=1&c=|x>y", "a > b") == "<https://a.example/?b=1&amp;c=%7Cx%3Ey|a &gt; b>"
+    )
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        None,
+        "",
+        "javascript:alert(1)",
+        "slack://open",
+        "https://",
+        "//a.example",
+        "https://a b.example",
+        "https://good.example@evil.example",
+        "https://evil.example\\.good.example",
+        "https://[broken",
+        "https://a.example/" + "x" * 3_000,
+    ],
+)
+def test_other_addresses_are_no_links(url: str | None) -> None:
+    assert b.web_address(url) is None
+    assert b.link(url, "there") == "there"
+
+
+def test_a_mention_needs_an_id() -> None:
+    assert b.mention(UserId("U1")) == "<@U1>"
+    assert b.mention(UserId("!channel")) == "!channel"
+    assert b.mention(UserId("U1> <!here")) == "U1&gt; &lt;!here"
+
+
+def test_an_empty_row_of_buttons_is_no_block() -> None:
+    assert b.actions([]) == ()
+
+
+@given(st.lists(st.sampled_from(["&amp;", "&lt;", "<@U1>", "word ", "日本"]), max_size=3_000).map("".join))
+def test_plain_sections_lose_nothing_and_cut_nothing_in_two(mrkdwn: str) -> None:
+    parts = [block["text"]["text"] for block in b.plain(mrkdwn)]
+    if len(mrkdwn) <= 11_500:
+        assert "".join(parts) == mrkdwn
+    for part in parts:
+        assert part.count("<") == part.count(">")
+        assert part.count("&") == part.count(";")

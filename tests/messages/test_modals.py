@@ -1,0 +1,55 @@
+"""The dialogues: what is asked, under which names it comes back."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from bot.messages import modals
+from bot.model import JobNumber
+from tests.builders import CHANNEL
+from tests.messages.samples import job
+
+
+def inputs(view: dict[str, Any]) -> dict[str, dict[str, Any]]:
+    """The inputs of a dialogue by the name of their block."""
+    return {block["block_id"]: block["element"] for block in view["blocks"] if block["type"] == "input"}
+
+
+def test_where_the_channel_is_known_only_the_prompt_is_asked_for() -> None:
+    view = modals.ask_form(channel=CHANNEL, private="kept")
+    assert (view["callback_id"], view["private_metadata"]) == ("ask", "kept")
+    [(name, element)] = inputs(view).items()
+    assert (name, element["action_id"]) == ("prompt", "prompt")
+    assert (element["type"], element["multiline"], element["max_length"]) == ("plain_text_input", True, 3000)
+    assert "initial_value" not in element
+
+
+def test_without_a_channel_one_is_asked_for() -> None:
+    view = modals.ask_form(channel=None, private="")
+    assert list(inputs(view)) == ["prompt", "channel"]
+    assert inputs(view)["channel"]["type"] == "conversations_select"
+
+
+def test_a_text_to_begin_with_stands_in_the_form_as_far_as_it_fits() -> None:
+    view = modals.ask_form(channel=CHANNEL, private="", text="word " * 1_000)
+    begun = inputs(view)["prompt"]["initial_value"]
+    assert len(begun) <= 3_000
+    assert begun.startswith("word word")
+    assert begun.endswith("…")
+
+
+def test_a_follow_up_offers_the_jobs_with_the_first_chosen() -> None:
+    jobs = [job(), job(number=JobNumber(41), text="Explain\n" + "every error " * 20)]
+    view = modals.follow_up_form(jobs, private="")
+    select = inputs(view)["job"]
+    assert (view["callback_id"], list(inputs(view))) == ("follow_up", ["job", "prompt"])
+    assert [option["value"] for option in select["options"]] == ["42", "41"]
+    assert select["options"][0]["text"]["text"] == "#42 Add a quickstart for the Python SDK"
+    assert select["options"][1]["text"]["text"].startswith("#41 Explain every error")
+    assert select["initial_option"] == select["options"][0]
+
+
+def test_a_follow_up_to_a_chosen_job_names_it_and_asks_for_words_alone() -> None:
+    view = modals.follow_up_form([job()], private="", chosen=JobNumber(42))
+    assert list(inputs(view)) == ["prompt"]
+    assert "*#42* Add a quickstart" in view["blocks"][0]["text"]["text"]
