@@ -36,7 +36,7 @@ async def translated() -> AsyncIterator[None]:
 
 def _from_answer(error: SlackApiError) -> SlackError:
     answer: Any = error.response
-    status = int(getattr(answer, "status_code", None) or getattr(answer, "status", 200))
+    status: int = getattr(answer, "status_code", 0) or getattr(answer, "status", 200)
     headers = getattr(error.response, "headers", {}) or {}
     data: Any = getattr(error.response, "data", None)
     code = str(data.get("error", "")) if isinstance(data, dict) else ""

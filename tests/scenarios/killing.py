@@ -9,17 +9,17 @@ new place, and kills itself with SIGKILL when it comes to the one it was given.
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import json
 import os
 import signal
 import sys
 import traceback
 from collections.abc import Coroutine, Generator
-from typing import Any
+from typing import Any, TextIO
 
-WATCHED = ("bot/work/ask", "bot/work/prepare", "bot/work/submit", "bot/work/poll", "bot/work/deliver")
+WATCHED = ("bot/work/ask:", "bot/work/prepare:", "bot/work/submit:", "bot/work/poll:", "bot/work/deliver:")
 """A place counts when one of these files is on its chain."""
+_SHOWN = ("/bot/work/", "/bot/registry/", "/bot/slack/messenger", "/bot/docs_api/client")
 
 
 def place_of(coroutine: Any) -> str | None:
@@ -27,13 +27,14 @@ def place_of(coroutine: Any) -> str | None:
     chain: list[str] = []
     current = coroutine
     while current is not None:
-        frame = getattr(current, "cr_frame", None)
+        inner = getattr(current, "_inner", current)  # a wrapped one
+        frame = getattr(inner, "cr_frame", None)
         if frame is None:
             break
         name = frame.f_code.co_filename
-        if "/bot/" in name and "/bot/sandbox/" not in name:
+        if any(shown in name for shown in _SHOWN):
             chain.append(f"bot/{name.rsplit('/bot/', 1)[1].removesuffix('.py')}:{frame.f_lineno}")
-        current = current.cr_await
+        current = inner.cr_await
     text = " > ".join(chain)
     return text if any(watched in text for watched in WATCHED) else None
 
@@ -41,10 +42,8 @@ def place_of(coroutine: Any) -> str | None:
 class Watched(Coroutine[Any, Any, Any]):
     """A coroutine that tells where it is whenever it is suspended."""
 
-    def __init__(self, inner: Coroutine[Any, Any, Any], kill_at: str | None, seen: set[str]) -> None:
+    def __init__(self, inner: Any, kill_at: str | None, seen: set[str]) -> None:
         self._inner, self._kill_at, self._seen = inner, kill_at, seen
-        self.__name__ = getattr(inner, "__name__", "watched")
-        self.__qualname__ = getattr(inner, "__qualname__", "watched")
 
     def send(self, value: Any) -> Any:
         yielded = self._inner.send(value)
@@ -73,11 +72,11 @@ class Watched(Coroutine[Any, Any, Any]):
 
 
 def watch(loop: asyncio.AbstractEventLoop, kill_at: str | None) -> None:
-    """Wrap every task that this loop starts."""
+    """Wrap every task that this loop starts from now on."""
     seen: set[str] = set()
 
     def factory(loop: asyncio.AbstractEventLoop, coroutine: Any, **options: Any) -> asyncio.Task[Any]:
-        wrapped = Watched(coroutine, kill_at, seen) if asyncio.iscoroutine(coroutine) else coroutine
+        wrapped: Any = Watched(coroutine, kill_at, seen) if asyncio.iscoroutine(coroutine) else coroutine
         return asyncio.Task(wrapped, loop=loop, **options)
 
     loop.set_task_factory(factory)
@@ -88,17 +87,20 @@ async def _run(order: dict[str, Any]) -> None:
     from bot.settings import Settings
     from tests.scenarios.patience import SHORT
 
-    watch(asyncio.get_running_loop(), order["kill_at"])
+    loop = asyncio.get_running_loop()
+    watch(loop, order["kill_at"])
     stop = asyncio.Event()
-    asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, stop.set)
+    loop.add_signal_handler(signal.SIGTERM, stop.set)
     async with running_bot(Settings.load(order["env"], env_file=None), patience=SHORT):
         print(json.dumps({"ready": True}), flush=True)
         await stop.wait()
 
 
-def child(order: dict[str, Any], output: int) -> None:
-    """One bot, in a forked process; its lines go to ``output``."""
+def _child(order: dict[str, Any]) -> None:
+    """One bot, in a forked process; what it prints goes to the file it was given."""
+    output = os.open(order["output"], os.O_WRONLY | os.O_CREAT | os.O_APPEND)
     os.dup2(output, 1)
+    os.dup2(output, 2)
     try:
         asyncio.run(_run(order))
     except BaseException:
@@ -107,23 +109,18 @@ def child(order: dict[str, Any], output: int) -> None:
     os._exit(0)
 
 
-def serve(orders: Any) -> None:
-    """The zygote: read orders, fork a child for each, tell its process id and in the end how it went."""
-    import bot.app
-    import bot.settings
+def serve(orders: TextIO) -> None:
+    """The zygote: for each order fork a child, and print its process id."""
+    import bot.app  # what takes long is done once, before any loop or thread exists
 
     del bot
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)
     for line in orders:
-        order = json.loads(line)
-        output = os.open(order["output"], os.O_WRONLY)
         pid = os.fork()
         if pid == 0:
-            child(order, output)
-        os.close(output)
-        print(json.dumps({"run": order["run"], "pid": pid}), flush=True)
-        with contextlib.suppress(ChildProcessError):
-            while os.waitpid(-1, os.WNOHANG)[0]:
-                pass
+            signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+            _child(json.loads(line))
+        print(pid, flush=True)
 
 
 if __name__ == "__main__":

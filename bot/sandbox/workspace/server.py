@@ -92,6 +92,7 @@ class Workspace:
         """Everything behind the one port."""
         app = web.Application(client_max_size=20_000_000)
         app.router.add_post("/api/{method}", self._call)
+        app.router.add_get("/api/{method}", self._call)
         app.router.add_get("/link", self._link)
         app.router.add_post("/response/{token}", self._respond)
         app.router.add_post("/upload/{file}", self._upload)
