@@ -146,6 +146,7 @@ def _desk(settings: Settings, registry: Registry, outside: Outside, bell: Bell) 
         project=ProjectId(settings.docs_project_id),
         bot_user=outside.identity.bot_user,
         bot_name=outside.identity.bot_name,
+        workspace_url=outside.identity.workspace_url,
         follow_ups=FollowUps(settings.follow_ups.value),
     )
 

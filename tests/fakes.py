@@ -13,7 +13,7 @@ import httpx
 from pydantic import SecretStr
 
 from bot.docs_api import DocsClient
-from bot.model import ChannelId, DeliveryId, Message, MessageTs, ThreadRef, UserId
+from bot.model import ChannelId, DeliveryId, Message, MessageTs, UserId
 from bot.work.ports import SlackError, SlackRefused
 
 
@@ -109,9 +109,6 @@ class FakeSlack:
         if key not in self.names:
             raise SlackRefused("user_not_found")
         return self.names[key]
-
-    async def permalink(self, thread: ThreadRef) -> str:
-        return f"https://acme.slack.com/archives/{thread.channel}/p{thread.ts.replace('.', '')}"
 
     def root(self) -> Posted:
         """The first message posted outside a thread."""

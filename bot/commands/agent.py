@@ -18,7 +18,7 @@ from bot.commands.command import (
 from bot.commands.jobref import find_job
 from bot.messages import answers as say
 from bot.messages import incoming, modals
-from bot.model import ChannelId, JobNumber, Message, PromptId, UserId
+from bot.model import ChannelId, JobNumber, Message, PromptId
 from bot.work.again import RunAgain, forget, run_again, send_again, withdraw
 from bot.work.ask import AskRequest, ask
 from bot.work.desk import Desk
@@ -38,7 +38,7 @@ async def _run(desk: Desk, said: Invocation) -> Answer:
     if words.lower() == "jobs":
         return Answer(message=await _jobs(desk, said.channel))
     if status := _STATUS.fullmatch(words):
-        return Answer(message=await _status(desk, status[1], said.user))
+        return Answer(message=await _status(desk, status[1]))
     await ask(desk, AskRequest(said.key, said.channel, said.user, said.text, said.response_url))
     return Answer()
 
@@ -49,9 +49,12 @@ async def _jobs(desk: Desk, channel: ChannelId) -> Message:
     return say.job_list(jobs, channel, desk.clock())
 
 
-async def _status(desk: Desk, named: str, _user: UserId) -> Message:
+async def _status(desk: Desk, named: str) -> Message:
     job = await find_job(desk, named)
-    return say.job_status(job, desk.clock()) if job else say.no_such_job(named)
+    if job is None:
+        return say.no_such_job(named)
+    link = desk.permalink(job.thread) if job.thread and desk.workspace_url else None
+    return say.job_status(job, desk.clock(), link)
 
 
 async def _submit(desk: Desk, sent: Submission) -> FormErrors | None:

@@ -26,6 +26,7 @@ class Identity:
     bot_id: str
     team: str
     team_id: str
+    workspace_url: str
     enterprise_id: str | None
 
 
@@ -54,5 +55,6 @@ async def identify(client: AsyncWebClient) -> Identity:
         bot_id=str(answer.get("bot_id") or ""),
         team=str(answer.get("team") or ""),
         team_id=str(answer.get("team_id") or ""),
+        workspace_url=str(answer.get("url") or ""),
         enterprise_id=answer.get("enterprise_id"),
     )

@@ -13,7 +13,7 @@ import aiohttp
 from pydantic import SecretStr
 from slack_sdk.web.async_client import AsyncWebClient
 
-from bot.model import ChannelId, DeliveryId, Message, MessageTs, ThreadRef, UserId
+from bot.model import ChannelId, DeliveryId, Message, MessageTs, UserId
 from bot.slack.errors import translated, wait_seconds
 from bot.work.ports import SlackRefused, SlackThrottled, SlackUnclear, SlackUnreachable
 
@@ -176,12 +176,6 @@ class SlackMessenger:
             return str((answer.get("channel") or {}).get("name") or channel)
 
         return await self._remembered(channel, ask)
-
-    async def permalink(self, thread: ThreadRef) -> str:
-        """https://docs.slack.dev/reference/methods/chat.getPermalink"""
-        async with translated():
-            answer = await self._client.chat_getPermalink(channel=thread.channel, message_ts=thread.ts)
-        return str(answer.get("permalink") or "")
 
     async def _remembered(self, key: str, ask: Callable[[], Awaitable[str]]) -> str:
         known = self._names.get(key)

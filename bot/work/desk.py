@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
 
-from bot.model import ProjectId, UserId
+from bot.model import ProjectId, ThreadRef, UserId
 from bot.registry import Registry
 from bot.work.ports import Clock
 
@@ -20,7 +20,10 @@ class FollowUps(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Desk:
-    """Where requests are taken in: the registry, the time, and a bell that wakes the rounds."""
+    """Where requests are taken in: the registry, the time, and a bell that wakes the rounds.
+
+    ``workspace_url`` is where this Slack workspace is, for links to its messages.
+    """
 
     registry: Registry
     clock: Clock
@@ -28,4 +31,9 @@ class Desk:
     project: ProjectId
     bot_user: UserId
     bot_name: str = "docs-agent"
+    workspace_url: str = ""
     follow_ups: FollowUps = FollowUps.REPLIES
+
+    def permalink(self, thread: ThreadRef) -> str:
+        """The address of a message in Slack: https://docs.slack.dev/reference/methods/chat.getPermalink"""
+        return f"{self.workspace_url.rstrip('/')}/archives/{thread.channel}/p{thread.ts.replace('.', '')}"

@@ -8,7 +8,7 @@ from typing import Protocol
 
 from pydantic import SecretStr
 
-from bot.model import ChannelId, DeliveryId, Message, MessageTs, ThreadRef, UserId
+from bot.model import ChannelId, DeliveryId, Message, MessageTs, UserId
 
 Clock = Callable[[], datetime]
 """Tells the time, aware and in UTC. Tests hold it."""
@@ -59,10 +59,6 @@ class Messenger(Protocol):
 
     async def channel_name(self, channel: ChannelId) -> str:
         """A channel's name, without the sign before it."""
-        ...
-
-    async def permalink(self, thread: ThreadRef) -> str:
-        """The address of a message in Slack."""
         ...
 
 

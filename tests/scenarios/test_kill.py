@@ -23,7 +23,7 @@ from bot.sandbox.world import World, WorldOptions, both_sides
 from tests.scenarios.story import Story
 
 PROMPT = "Add a quickstart for the Python SDK"
-_AT_ONCE = 6
+_AT_ONCE = 12
 _FEWEST_PLACES = 30
 _LIMIT_SECONDS = 20.0
 

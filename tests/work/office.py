@@ -98,7 +98,7 @@ class Office:
     async def pass_time(self, seconds: float) -> None:
         """Let much time pass, and then let the rounds see to what came due."""
         self.clock.pass_seconds(seconds)
-        await self.settle()
+        await self.settle(1.0)
 
     async def job(self, number: int = 1) -> TrackedJob:
         """A job as the registry has it."""

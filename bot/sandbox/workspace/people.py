@@ -8,6 +8,7 @@ import secrets
 from bot.sandbox.workspace.line import Line, NotAnswered
 from bot.sandbox.workspace.options import WorkspaceOptions
 from bot.sandbox.workspace.state import APP_ID, BOT_USER, TEAM, Channel, Json, State
+from bot.sandbox.workspace.tickets import Tickets
 from bot.sandbox.workspace.typed import Typed
 
 _HINTS = {
@@ -33,9 +34,7 @@ class People:
         self.options = options
         self.line = line
         self.commands = {command["command"]: command for command in commands}
-        self.base_url = ""
-        self._triggers: dict[str, tuple[str, float, bool]] = {}
-        self._response_urls: dict[str, Json] = {}
+        self.tickets = Tickets(state, options)
         self._typed = Typed(state)
 
     # What they say
@@ -146,13 +145,13 @@ class People:
         if command not in self.commands:
             return self._notice(user, f"{command} is not a valid command.", "unknown_command")
         escaped = self._typed.as_command(text) if self.commands[command].get("should_escape") else text
-        url = self._response_url(user, room.id)
+        url = self.tickets.response_url(user, room.id)
         payload = {
             "token": "sandbox",
             "command": command,
             "text": escaped,
             "response_url": url,
-            "trigger_id": self._trigger(user),
+            "trigger_id": self.tickets.trigger(user),
             "user_id": user,
             "user_name": self.state.users[user].name,
             "team_id": TEAM["id"],
@@ -191,7 +190,7 @@ class People:
         """Press a button or choose from a menu, in a message, a private answer or a dialogue."""
         payload, where = self._pressed(user, container)
         given = {**action, "action_ts": self.state.new_ts()}
-        payload |= {"type": "block_actions", "actions": [given], "trigger_id": self._trigger(user)}
+        payload |= {"type": "block_actions", "actions": [given], "trigger_id": self.tickets.trigger(user)}
         payload["state"] = {"values": values or {}}
         try:
             answer = await self.line.ask("interactive", payload)
@@ -224,7 +223,7 @@ class People:
             if message["thread_ts"]:
                 held["thread_ts"] = message["thread_ts"]
             payload["message"] = self._spoken(message)
-        url = self._response_url(user, channel, container)
+        url = self.tickets.response_url(user, channel, container)
         room = self.state.channels[channel]
         about = {"container": held, "channel": {"id": channel, "name": room.name}, "response_url": url}
         return payload | about, channel
@@ -248,11 +247,11 @@ class People:
         payload = self._person(user) | {
             "type": "message_action",
             "callback_id": callback_id,
-            "trigger_id": self._trigger(user),
+            "trigger_id": self.tickets.trigger(user),
             "message_ts": ts,
             "message": self._spoken(message),
             "channel": {"id": channel, "name": room.name},
-            "response_url": self._response_url(user, channel),
+            "response_url": self.tickets.response_url(user, channel),
         }
         try:
             await self.line.ask("interactive", payload)
@@ -301,7 +300,7 @@ class People:
         payload = self._person(user) | {
             "type": "view_submission",
             "view": sent,
-            "trigger_id": self._trigger(user),
+            "trigger_id": self.tickets.trigger(user),
         }
         try:
             answer = await self.line.ask("interactive", payload)
@@ -317,42 +316,11 @@ class People:
                 self.close_view(user, view_id)
         return {"ok": True}
 
-    # Triggers and response URLs
-
-    def _trigger(self, user: str) -> str:
-        trigger = f"{secrets.randbelow(10**12)}.{secrets.randbelow(10**10)}.{secrets.token_hex(8)}"
-        expires = self.state.clock().timestamp() + self.options.trigger_seconds
-        self._triggers[trigger] = (user, expires, False)
-        return trigger
-
-    def use_trigger(self, trigger: str) -> str:
-        """Whose it is; once, and within three seconds."""
-        from bot.sandbox.workspace.web_api import ApiError
-
-        known = self._triggers.get(trigger)
-        if known is None:
-            raise ApiError("invalid_trigger_id")
-        user, expires, used = known
-        if used:
-            raise ApiError("exchanged_trigger_id")
-        if self.state.clock().timestamp() > expires:
-            raise ApiError("expired_trigger_id")
-        self._triggers[trigger] = (user, expires, True)
-        return user
-
-    def _response_url(self, user: str, channel: str, container: Json | None = None) -> str:
-        token = secrets.token_urlsafe(16)
-        expires = self.state.clock().timestamp() + self.options.response_url_seconds
-        about = {"user": user, "channel": channel, "expires": expires, "container": container or {}}
-        self._response_urls[token] = about | {"left": self.options.response_url_uses}
-        return f"{self.base_url}/response/{token}"
-
     def respond(self, token: str, said: Json) -> bool:
         """Something was posted to a response URL; False when it has expired or was used up."""
-        known = self._response_urls.get(token)
-        if known is None or known["left"] < 1 or self.state.clock().timestamp() > known["expires"]:
+        known = self.tickets.use_response_url(token)
+        if known is None:
             return False
-        known["left"] -= 1
         note = str(known["container"].get("id") or "")
         if (said.get("delete_original") or said.get("replace_original")) and note in self.state.ephemerals:
             del self.state.ephemerals[note]

@@ -16,6 +16,7 @@ from aiohttp import web
 
 from bot.sandbox.workspace.faults import Faults
 from bot.sandbox.workspace.line import Line
+from bot.sandbox.workspace.methods import METHODS
 from bot.sandbox.workspace.options import WorkspaceOptions, utcnow
 from bot.sandbox.workspace.page_api import PageApi
 from bot.sandbox.workspace.people import People
@@ -42,7 +43,7 @@ class Workspace:
         self.line = Line(options, self.log)
         commands = features.get("slash_commands") or _DEFAULT_COMMANDS
         self.people = People(self.state, options, self.line, commands)
-        self.web_api = WebApi(self.people)
+        self.web_api = WebApi(self.people, METHODS)
         self.faults = Faults()
         self._page_api = PageApi(self.people, features.get("shortcuts") or [], options.docs_service_url)
         self._runner: web.AppRunner | None = None
@@ -66,7 +67,7 @@ class Workspace:
         bound = self._runner.addresses[0][1]
         shown = "127.0.0.1" if host in ("0.0.0.0", "::") else host
         self.base_url = f"http://{shown}:{bound}"
-        self.line.base_url = self.people.base_url = self.base_url
+        self.line.base_url = self.people.tickets.base_url = self.base_url
         self._saver = asyncio.create_task(self._keep_saving())
         return self.base_url
 

@@ -1,0 +1,193 @@
+"""The Web API methods that a bot of this kind uses, by name. https://docs.slack.dev/reference/methods"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from bot.sandbox.workspace import blocks as rules
+from bot.sandbox.workspace.chat import delete, permalink, post_ephemeral, post_message, update
+from bot.sandbox.workspace.conversations import (
+    history,
+    info,
+    join,
+    list_channels,
+    members,
+    open_conversation,
+    replies,
+)
+from bot.sandbox.workspace.state import APP_ID, BOT_ID, BOT_USER, TEAM, Json
+from bot.sandbox.workspace.tickets import BadTrigger
+from bot.sandbox.workspace.web_api import ApiError, Method, WebApi, paged
+
+
+async def api_test(_api: WebApi, _arguments: Json) -> Json:
+    return {}
+
+
+async def auth_test(_api: WebApi, _arguments: Json) -> Json:
+    url = f"https://{TEAM['domain']}.slack.com/"
+    about = {"url": url, "team": TEAM["name"], "team_id": TEAM["id"]}
+    return about | {
+        "user": "docs-agent",
+        "user_id": BOT_USER,
+        "bot_id": BOT_ID,
+        "is_enterprise_install": False,
+    }
+
+
+async def users_info(api: WebApi, arguments: Json) -> Json:
+    user = api.state.users.get(str(arguments.get("user") or ""))
+    if user is None:
+        raise ApiError("user_not_found")
+    return {"user": person(user)}
+
+
+def person(user: Any) -> Json:
+    """A person as Slack describes them."""
+    return {
+        "id": user.id,
+        "team_id": TEAM["id"],
+        "name": user.name,
+        "real_name": user.real_name,
+        "tz": user.tz,
+        "is_bot": user.is_bot,
+        "is_restricted": user.is_guest,
+        "is_ultra_restricted": False,
+        "deleted": False,
+        "profile": {"display_name": user.name, "real_name": user.real_name, "title": user.title},
+    }
+
+
+async def users_list(api: WebApi, arguments: Json) -> Json:
+    return paged(api, "members", [person(user) for user in api.state.users.values()], arguments)
+
+
+async def bots_info(_api: WebApi, _arguments: Json) -> Json:
+    return {"bot": {"id": BOT_ID, "app_id": APP_ID, "user_id": BOT_USER, "name": "docs-agent"}}
+
+
+async def team_info(_api: WebApi, _arguments: Json) -> Json:
+    return {"team": dict(TEAM)}
+
+
+async def add_reaction(api: WebApi, arguments: Json) -> Json:
+    message, mine = _reacted(api, arguments)
+    if mine:
+        raise ApiError("already_reacted")
+    api.people.react(BOT_USER, message, str(arguments["name"]))
+    return {}
+
+
+async def remove_reaction(api: WebApi, arguments: Json) -> Json:
+    message, mine = _reacted(api, arguments)
+    if not mine:
+        raise ApiError("no_reaction")
+    api.people.react(BOT_USER, message, str(arguments["name"]))
+    return {}
+
+
+def _reacted(api: WebApi, arguments: Json) -> tuple[Json, bool]:
+    """The message, and whether the bot has that reaction on it."""
+    channel = api.channel(arguments)
+    message = api.state.message(channel.id, str(arguments.get("timestamp")))
+    if message is None:
+        raise ApiError("message_not_found")
+    if not arguments.get("name"):
+        raise ApiError("invalid_name")
+    mine = any(
+        each["name"] == arguments["name"] and BOT_USER in each["users"] for each in message["reactions"]
+    )
+    return message, mine
+
+
+async def open_view(api: WebApi, arguments: Json) -> Json:
+    view = _checked_view(arguments)
+    try:
+        user = api.people.tickets.use_trigger(str(arguments.get("trigger_id") or ""))
+    except BadTrigger as bad:
+        raise ApiError(str(bad)) from None
+    return {"view": api.people.show_view(user, view)}
+
+
+async def update_view(api: WebApi, arguments: Json) -> Json:
+    view = _checked_view(arguments)
+    known = api.state.views.get(str(arguments.get("view_id") or ""))
+    if known is None:
+        raise ApiError("not_found")
+    if arguments.get("hash") and arguments["hash"] != known["hash"]:
+        raise ApiError("hash_conflict")
+    return {"view": api.people.change_view(known, view)}
+
+
+def _checked_view(arguments: Json) -> Json:
+    view = arguments.get("view")
+    complaints = rules.view_complaints(view)
+    if complaints:
+        messages = [f"[ERROR] {complaint}" for complaint in complaints]
+        raise ApiError("invalid_arguments", response_metadata={"messages": messages})
+    checked: Json = view  # type: ignore[assignment]
+    return checked
+
+
+async def open_connection(api: WebApi, _arguments: Json) -> Json:
+    return {"url": api.people.line.new_socket_url()}
+
+
+async def get_upload_url(api: WebApi, arguments: Json) -> Json:
+    if not arguments.get("filename") or not arguments.get("length"):
+        raise ApiError("invalid_arguments")
+    file_id = api.state.new_id("F")
+    url = f"{api.people.tickets.base_url}/upload/{file_id}"
+    file = {"id": file_id, "name": arguments["filename"], "title": arguments["filename"], "size": 0}
+    api.state.files[file_id] = file | {"mimetype": "text/plain", "url": f"/files/{file_id}", "done": False}
+    return {"file_id": file_id, "upload_url": url}
+
+
+async def complete_upload(api: WebApi, arguments: Json) -> Json:
+    given = arguments.get("files") or []
+    known = [api.state.files.get(str(one.get("id"))) for one in given]
+    if not known or any(file is None or file["done"] for file in known):
+        raise ApiError("file_not_found")
+    files = [file for file in known if file is not None]
+    for file, one in zip(files, given, strict=True):
+        file |= {"done": True, "title": one.get("title") or file["name"]}
+    if arguments.get("channel_id"):
+        channel = api.channel({"channel": arguments["channel_id"]})
+        api.state.add_message(
+            channel.id,
+            user=BOT_USER,
+            bot_id=BOT_ID,
+            text=str(arguments.get("initial_comment") or ""),
+            files=[{**file, "permalink": f"{api.people.tickets.base_url}{file['url']}"} for file in files],
+            thread_ts=arguments.get("thread_ts"),
+        )
+    return {"files": [{"id": file["id"], "title": file["title"]} for file in files]}
+
+
+METHODS: dict[str, Method] = {
+    "api.test": api_test,
+    "auth.test": auth_test,
+    "apps.connections.open": open_connection,
+    "bots.info": bots_info,
+    "chat.delete": delete,
+    "chat.getPermalink": permalink,
+    "chat.postEphemeral": post_ephemeral,
+    "chat.postMessage": post_message,
+    "chat.update": update,
+    "conversations.history": history,
+    "conversations.info": info,
+    "conversations.join": join,
+    "conversations.list": list_channels,
+    "conversations.members": members,
+    "conversations.open": open_conversation,
+    "conversations.replies": replies,
+    "files.completeUploadExternal": complete_upload,
+    "files.getUploadURLExternal": get_upload_url,
+    "reactions.add": add_reaction,
+    "reactions.remove": remove_reaction,
+    "team.info": team_info,
+    "users.info": users_info,
+    "users.list": users_list,
+    "views.open": open_view,
+    "views.update": update_view,
+}

@@ -1,0 +1,73 @@
+"""A workspace that listens, with a clock that the tests hold, and Slack's own client for it."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import AsyncExitStack
+from pathlib import Path
+from typing import Any
+
+import pytest
+from slack_sdk.web.async_client import AsyncWebClient
+
+from bot.sandbox.workspace import Workspace, WorkspaceOptions
+from tests.sandbox.workspace.small_bot import Heard, HeldClock, free_port, listening, small_app
+
+Opener = Callable[..., Awaitable[Workspace]]
+
+
+@pytest.fixture
+def clock() -> HeldClock:
+    return HeldClock()
+
+
+@pytest.fixture
+async def open_workspace(tmp_path: Path, clock: HeldClock) -> AsyncIterator[Opener]:
+    """Opens workspaces over one folder, and stops them at the end."""
+    async with AsyncExitStack() as stack:
+
+        async def opened(**choices: Any) -> Workspace:
+            given = {"enforce_channel_rate": False, "ack_seconds": 0.5} | choices
+            workspace = Workspace(WorkspaceOptions(tmp_path, **given), clock)
+            await workspace.start()
+            stack.push_async_callback(workspace.stop)
+            return workspace
+
+        yield opened
+
+
+@pytest.fixture
+async def workspace(open_workspace: Opener) -> Workspace:
+    return await open_workspace()
+
+
+@pytest.fixture
+def client(workspace: Workspace) -> AsyncWebClient:
+    return client_of(workspace)
+
+
+def client_of(workspace: Workspace) -> AsyncWebClient:
+    """Slack's own client, as the bot of this workspace."""
+    return AsyncWebClient(token=workspace.options.bot_token, base_url=workspace.api_url)
+
+
+@pytest.fixture(params=["socket", "http"])
+async def served(request: pytest.FixtureRequest, open_workspace: Opener) -> AsyncIterator[Served]:
+    """A workspace with a small bot at work in it, once over a socket and once over signed HTTP."""
+    http = request.param == "http"
+    events_url = f"http://127.0.0.1:{free_port()}/slack/events" if http else None
+    workspace = await open_workspace(events_url=events_url)
+    app, heard = small_app(client_of(workspace), workspace.options.signing_secret)
+    async with listening(app, workspace):
+        yield Served(workspace, heard)
+
+
+class Served:
+    """A workspace and what its bot heard."""
+
+    def __init__(self, workspace: Workspace, heard: Heard) -> None:
+        self.workspace = workspace
+        self.people = workspace.people
+        self.state = workspace.state
+        self.heard = heard
+        self.client = client_of(workspace)

@@ -1,0 +1,154 @@
+"""A small bot made with Slack's own libraries, to show that the workspace speaks as Slack does."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import socket
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from typing import Any, TypeVar
+
+from aiohttp import web
+from slack_bolt.adapter.socket_mode.aiohttp import AsyncSocketModeHandler
+from slack_bolt.async_app import AsyncAck, AsyncApp, AsyncRespond
+from slack_sdk.web.async_client import AsyncWebClient
+
+from bot.sandbox.workspace import Workspace
+
+ANA, BEN, GUS = "U01ANA", "U02BEN", "U04GUS"
+DOCS, PRODUCT, SECRET, ANAS_DM = "C01DOCS", "C03PRODUCT", "G04SECRET", "D01ANA"
+BOT = "U0DOCSBOT"
+Json = dict[str, Any]
+Found = TypeVar("Found")
+
+FORM: Json = {
+    "type": "modal",
+    "callback_id": "form",
+    "title": {"type": "plain_text", "text": "Ask"},
+    "submit": {"type": "plain_text", "text": "Send"},
+    "blocks": [
+        {
+            "type": "input",
+            "block_id": "prompt",
+            "label": {"type": "plain_text", "text": "What to write"},
+            "element": {"type": "plain_text_input", "action_id": "prompt"},
+        }
+    ],
+}
+BUTTON: Json = {
+    "type": "actions",
+    "block_id": "doings",
+    "elements": [
+        {"type": "button", "action_id": "go", "value": "7", "text": {"type": "plain_text", "text": "Go"}}
+    ],
+}
+
+
+class HeldClock:
+    """A clock that moves when it is told to."""
+
+    def __init__(self) -> None:
+        self.now = datetime.now(UTC)
+
+    def __call__(self) -> datetime:
+        return self.now
+
+    def forward(self, seconds: float) -> None:
+        """Let time pass."""
+        self.now += timedelta(seconds=seconds)
+
+
+@dataclass
+class Heard:
+    """What the bot was sent."""
+
+    commands: list[Json] = field(default_factory=list)
+    events: list[Json] = field(default_factory=list)
+    interactions: list[Json] = field(default_factory=list)
+
+    def of(self, kind: str) -> list[Json]:
+        """The events of a type."""
+        return [each["event"] for each in self.events if each["event"]["type"] == kind]
+
+
+def small_app(client: AsyncWebClient, signing_secret: str) -> tuple[AsyncApp, Heard]:
+    """An app that writes down what it hears and answers simply."""
+    app, heard = AsyncApp(client=client, token=client.token, signing_secret=signing_secret), Heard()
+
+    @app.command("/docs-agent")
+    async def on_command(ack: AsyncAck, body: Json, respond: AsyncRespond, client: AsyncWebClient) -> None:
+        heard.commands.append(body)
+        if body["text"] == "hi":
+            await ack("Hello")
+            return
+        await ack()
+        if not body.get("text"):
+            await client.views_open(trigger_id=body["trigger_id"], view=FORM)
+            return
+        await respond(text=f"Working on {body['text']}")
+
+    @app.action("go")
+    async def on_press(ack: AsyncAck, body: Json, respond: AsyncRespond) -> None:
+        heard.interactions.append(body)
+        await ack()
+        await respond(text="Gone", replace_original=True)
+
+    @app.view("form")
+    async def on_form(ack: AsyncAck, body: Json) -> None:
+        heard.interactions.append(body)
+        said = body["view"]["state"]["values"]["prompt"]["prompt"]["value"]
+        if said == "bad":
+            await ack(response_action="errors", errors={"prompt": "Say more."})
+        else:
+            await ack()
+
+    @app.shortcut("ask_about")
+    async def on_shortcut(ack: AsyncAck, body: Json) -> None:
+        heard.interactions.append(body)
+        await ack()
+
+    @app.event(re.compile(".*"))
+    async def on_event(body: Json) -> None:
+        heard.events.append(body)
+
+    return app, heard
+
+
+def free_port() -> int:
+    """A port that nobody listens on at this moment."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+@asynccontextmanager
+async def listening(app: AsyncApp, workspace: Workspace) -> AsyncIterator[None]:
+    """The app reached by the workspace, over HTTP or a socket as the workspace is set up."""
+    events_url = workspace.options.events_url
+    if events_url is None:
+        handler = AsyncSocketModeHandler(app, workspace.options.app_token, web_client=app.client)
+        await handler.connect_async()
+        try:
+            await until(lambda: workspace.line.is_up() or None)
+            yield
+        finally:
+            await handler.close_async()
+        return
+    runner = web.AppRunner(app.web_app(path="/slack/events"), access_log=None)
+    await runner.setup()
+    await web.TCPSite(runner, "127.0.0.1", int(events_url.split(":")[2].split("/")[0])).start()
+    try:
+        yield
+    finally:
+        await runner.cleanup()
+
+
+async def until(look: Callable[[], Found | None]) -> Found:
+    """What the look finds, as soon as it finds something."""
+    async with asyncio.timeout(5):
+        while (found := look()) is None:
+            await asyncio.sleep(0.01)
+    return found

@@ -1,0 +1,104 @@
+"""The main story by typing and clicking only, in Debian's Chromium."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from collections.abc import AsyncIterator
+
+import pytest
+from playwright.async_api import Browser, Page, async_playwright, expect
+
+from tests.scenarios.story import Story
+
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
+QUIET = (
+    *("--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"),
+    *("--disable-background-networking", "--disable-component-update", "--disable-sync"),
+)
+PROMPT = "/docs-agent Add a quickstart for the Python SDK"
+pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="Chromium is not installed (apt install chromium)")
+
+
+@pytest.fixture
+async def browser() -> AsyncIterator[Browser]:
+    async with async_playwright() as playwright:
+        browser = await playwright.chromium.launch(executable_path=CHROMIUM, args=list(QUIET))
+        yield browser
+        await browser.close()
+
+
+@pytest.fixture
+async def page(story: Story, browser: Browser) -> AsyncIterator[Page]:
+    page = await browser.new_page(viewport={"width": 1280, "height": 800})
+    errors: list[str] = []
+    page.on("pageerror", lambda error: errors.append(str(error)))
+    page.on("console", lambda message: errors.append(message.text) if message.type == "error" else None)
+    await page.goto(story.world.workspace_url)
+    yield page
+    assert errors == []
+
+
+async def type_in(page: Page, label: str, text: str) -> None:
+    """Type into a composer and send."""
+    field = page.get_by_role("textbox", name=label)
+    await field.press_sequentially(text, delay=1)
+    await field.press("Enter")
+
+
+async def test_a_person_asks_reads_the_pull_request_replies_and_hears_back(page: Page) -> None:
+    await type_in(page, "Message #docs", PROMPT)
+    messages = page.get_by_role("log", name="Messages")
+    await expect(messages).to_contain_text("Pull request ready", timeout=15_000)
+    await page.get_by_role("button", name=re.compile("1 reply")).click()
+    thread = page.get_by_role("log", name="Replies")
+    await expect(thread).to_contain_text("the pull request is ready")
+    async with page.expect_popup() as opened:
+        await thread.get_by_role("button", name="View pull request").last.click()
+    pull_request = await opened.value
+    await expect(pull_request.locator("body")).to_contain_text("docs/sdks/python-quickstart.md")
+    await expect(pull_request.locator("body")).to_contain_text("# Python SDK quickstart")
+    await type_in(page, "Reply in thread", "Mention Python 3.11 too")
+    await expect(thread).to_contain_text("has been updated", timeout=15_000)
+    await expect(thread.get_by_role("button", name="eyes, 1")).to_be_visible()
+    await expect(messages.get_by_role("article")).to_have_count(1)
+
+
+async def test_forms_open_complain_and_send(page: Page) -> None:
+    await type_in(page, "Message #docs", "/docs-agent ")
+    dialogue = page.get_by_role("dialog", name="Ask the docs agent")
+    await dialogue.get_by_role("button", name="Send").click()
+    await expect(dialogue).to_contain_text("Please complete this field.")
+    await dialogue.get_by_label(re.compile("What should be written")).fill("Explain rate limits")
+    await page.keyboard.press("Control+Enter")
+    await expect(dialogue).to_be_hidden()
+    await expect(page.get_by_role("log", name="Messages")).to_contain_text("Explain rate limits")
+
+
+async def test_private_answers_are_seen_by_one_person_and_stay_over_a_reload(page: Page) -> None:
+    await type_in(page, "Message #docs", "/docs-agent help")
+    messages = page.get_by_role("log", name="Messages")
+    await expect(messages).to_contain_text("Only visible to you")
+    await page.reload()
+    await expect(messages).to_contain_text("Only visible to you")
+    await page.get_by_label("You are").select_option(label="Ben Okafor, SDK engineer")
+    await expect(messages).to_contain_text("Nothing has been said in #docs yet.")
+
+
+async def test_commands_are_refused_in_threads_as_slack_refuses_them(page: Page) -> None:
+    await type_in(page, "Message #docs", "Good morning")
+    await page.get_by_role("article").hover()
+    await page.get_by_role("button", name="Reply in thread").click()
+    await type_in(page, "Reply in thread", PROMPT)
+    await expect(page.get_by_text("/docs-agent is not supported in threads. Sorry!")).to_be_visible()
+
+
+async def test_the_page_works_on_a_phones_width_and_by_keyboard(page: Page) -> None:
+    await page.set_viewport_size({"width": 390, "height": 844})
+    await page.get_by_role("button", name="Show channels").press("Enter")
+    await page.get_by_role("button", name="product-docs").press("Enter")
+    await expect(page.get_by_role("heading", name="#product-docs")).to_be_visible()
+    await page.keyboard.press("Alt+ArrowUp")
+    await expect(page.get_by_role("heading", name="#general")).to_be_visible()
+    wide = await page.evaluate("document.documentElement.scrollWidth > window.innerWidth")
+    assert not wide

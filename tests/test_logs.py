@@ -1,0 +1,82 @@
+"""The logs: one line each, and nothing secret in any of them."""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections.abc import Iterator
+
+import pytest
+import structlog
+
+from bot.logs import Redactor, configure
+
+SECRETS = ["exact-secret-value"]
+LEAKS = [
+    "xoxb-123456789-abcdef",
+    "xapp-1-A0-123456-abcdef",
+    "mint_abcdefgh123456",
+    "v0=0123456789abcdef0123456789abcdef",
+    "https://hooks.slack.com/commands/T0/1/abcdef",
+    "http://127.0.0.1:8800/response/abcdef",
+    "exact-secret-value",
+]
+
+
+@pytest.fixture(autouse=True)
+def _restored() -> Iterator[None]:
+    root = logging.getLogger()
+    before, level = list(root.handlers), root.level
+    yield
+    root.handlers, root.level = before, level
+    structlog.reset_defaults()
+
+
+@pytest.mark.parametrize("leak", LEAKS)
+def test_a_secret_is_taken_out_wherever_it_stands(leak: str, capsys: pytest.CaptureFixture[str]) -> None:
+    configure("DEBUG", "json", SECRETS)
+    log = structlog.get_logger("bot.test")
+    log.info("event", word=f"a {leak} b", nested={"list": [leak, {"deep": leak}]})
+    logging.getLogger("some.library").warning("words %s", leak)
+    try:
+        raise ValueError(f"with {leak} in it")
+    except ValueError:
+        log.exception("failed")
+    written = capsys.readouterr().err
+    assert written.count("[hidden]") >= 4
+    assert leak not in written
+
+
+def test_a_bearer_and_a_password_in_an_address_are_taken_out() -> None:
+    clean = Redactor([]).text("Authorization: Bearer abc.def postgres://ana:pass@host/db")
+    assert clean == "Authorization: Bearer [hidden] postgres://[hidden]@host/db"
+
+
+def test_local_variables_are_not_told_with_a_traceback(capsys: pytest.CaptureFixture[str]) -> None:
+    configure("INFO", "console")
+    prompt = "canary " + "prompt"
+    try:
+        raise ValueError(len(prompt))
+    except ValueError:
+        structlog.get_logger("bot.test").exception("failed")
+    assert "canary prompt" not in capsys.readouterr().err
+
+
+def test_a_line_is_json_with_its_time_level_and_source(capsys: pytest.CaptureFixture[str]) -> None:
+    configure("INFO", "json")
+    structlog.get_logger("bot.test").info("job_ended", job=42)
+    line = json.loads(capsys.readouterr().err)
+    assert (line["event"], line["job"], line["level"], line["logger"]) == (
+        "job_ended",
+        42,
+        "info",
+        "bot.test",
+    )
+    assert line["timestamp"].endswith("Z")
+
+
+def test_libraries_that_would_log_bodies_are_quiet(capsys: pytest.CaptureFixture[str]) -> None:
+    configure("DEBUG", "json")
+    for name in ("slack_bolt.AsyncApp", "slack_sdk.web", "httpx", "aiohttp.access"):
+        logging.getLogger(name).info("a body")
+    assert capsys.readouterr().err == ""

@@ -1,0 +1,89 @@
+"""``manifest.yml``: valid, and neither asking for more than the code uses nor for less."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+import yaml
+
+from bot.commands import COMMANDS
+from bot.doctor import SCOPES
+
+ROOT = Path(__file__).parents[1]
+MANIFEST: dict[str, Any] = yaml.safe_load((ROOT / "manifest.yml").read_text())
+SCHEMA = json.loads((ROOT / "tests/data/slack-manifest.schema.2.0.0.json").read_text())
+
+# Which scopes a method or an event needs: https://docs.slack.dev/reference/methods and /reference/events
+NEEDS: dict[str, set[str]] = {
+    "auth_test": set(),
+    "apps_connections_open": set(),
+    "chat_postMessage": {"chat:write"},
+    "chat_update": {"chat:write"},
+    "conversations_history": {"channels:history", "groups:history", "im:history"},
+    "conversations_replies": {"channels:history", "groups:history", "im:history"},
+    "conversations_info": {"channels:read", "groups:read", "im:read"},
+    "conversations_join": {"channels:join"},
+    "conversations_open": {"im:write"},
+    "reactions_add": {"reactions:write"},
+    "users_info": {"users:read"},
+    "views_open": set(),
+}
+EVENTS = {
+    "app_mention": {"app_mentions:read"},
+    "message.channels": {"channels:history"},
+    "message.groups": {"groups:history"},
+    "message.im": {"im:history"},
+}
+
+
+def methods_called() -> set[str]:
+    """The Web API methods that the code calls."""
+    source = "\n".join(path.read_text() for path in (ROOT / "bot/slack").glob("*.py"))
+    called = set(re.findall(r"client\.((?:[a-z]+)_[a-zA-Z_]+)\b", source))
+    return {name for name in called if name.split("_")[0] in {key.split("_")[0] for key in NEEDS}}
+
+
+def test_slack_would_accept_it() -> None:
+    jsonschema.Draft7Validator(SCHEMA).validate(MANIFEST)
+
+
+def test_the_schema_refuses_what_is_wrong() -> None:
+    wrong = {**MANIFEST, "features": {**MANIFEST["features"], "slash_commands": [{"command": "docs"}]}}
+    with pytest.raises(jsonschema.ValidationError):
+        jsonschema.Draft7Validator(SCHEMA).validate(wrong)
+
+
+def test_every_method_that_the_code_calls_is_known_here() -> None:
+    assert methods_called() == set(NEEDS)
+
+
+def test_the_scopes_are_those_that_the_code_needs_and_no_more() -> None:
+    needed = {scope for method in methods_called() for scope in NEEDS[method]}
+    needed |= {scope for event in EVENTS.values() for scope in event} | {"commands"}
+    assert set(MANIFEST["oauth_config"]["scopes"]["bot"]) == needed
+    assert needed == SCOPES
+
+
+def test_the_events_are_those_that_have_a_listener() -> None:
+    listeners = (ROOT / "bot/slack/listeners.py").read_text()
+    assert set(re.findall(r'app\.event\("([\w.]+)"\)', listeners)) == {"message", "app_mention"}
+    assert set(MANIFEST["settings"]["event_subscriptions"]["bot_events"]) == set(EVENTS)
+
+
+def test_the_commands_are_those_of_the_code_word_for_word() -> None:
+    told = {
+        each["command"]: (each["usage_hint"], each["description"])
+        for each in MANIFEST["features"]["slash_commands"]
+    }
+    assert told == {command.name: (command.usage_hint, command.summary) for command in COMMANDS}
+    assert all(each["should_escape"] for each in MANIFEST["features"]["slash_commands"])
+
+
+def test_the_shortcuts_are_those_of_the_code() -> None:
+    told = {each["callback_id"] for each in MANIFEST["features"]["shortcuts"]}
+    assert told == {name for command in COMMANDS for name in command.shortcuts}

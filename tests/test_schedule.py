@@ -1,0 +1,120 @@
+"""Rounds: woken at once, never overlapping, surviving failures, ending in order."""
+
+from __future__ import annotations
+
+import asyncio
+
+from bot.schedule import Bell, Round, Rounds
+
+
+async def test_a_round_runs_at_the_start_and_whenever_the_bell_rings() -> None:
+    runs: asyncio.Queue[int] = asyncio.Queue()
+
+    async def run() -> int:
+        await runs.put(1)
+        return 0
+
+    rounds = Rounds([Round("r", run, 3600)])
+    bell = Bell()
+    bell.ring()  # nobody hears it yet
+    bell.connect(rounds)
+    rounds.start()
+    async with asyncio.timeout(2):
+        await runs.get()
+        bell.ring()
+        await runs.get()
+    await rounds.stop(1)
+    assert runs.qsize() <= 1
+
+
+async def test_a_round_looks_again_at_once_while_there_is_work() -> None:
+    left, done = [3, 2, 1, 0], asyncio.Event()
+
+    async def run() -> int:
+        amount = left.pop(0)
+        if not left:
+            done.set()
+        return amount
+
+    rounds = Rounds([Round("r", run, 3600)])
+    rounds.start()
+    async with asyncio.timeout(2):
+        await done.wait()
+    await rounds.stop(1)
+    assert left == []
+
+
+async def test_a_round_never_overlaps_itself() -> None:
+    inside, most, ended = 0, 0, asyncio.Event()
+
+    async def run() -> int:
+        nonlocal inside, most
+        inside += 1
+        most = max(most, inside)
+        await asyncio.sleep(0.01)
+        inside -= 1
+        ended.set()
+        return 0
+
+    rounds = Rounds([Round("r", run, 0.002)])
+    rounds.start()
+    for _ in range(20):
+        rounds.wake()
+        await asyncio.sleep(0.002)
+    await ended.wait()
+    await rounds.stop(1)
+    assert most == 1
+
+
+async def test_a_round_that_fails_is_told_and_tried_again() -> None:
+    seen: list[bool] = []
+    again = asyncio.Event()
+
+    async def run() -> int:
+        if len(seen) < 1:
+            raise RuntimeError("no database")
+        again.set()
+        return 0
+
+    rounds = Rounds([Round("r", run, 0.05)], observe=lambda _name, _seconds, failed: seen.append(failed))
+    rounds.start()
+    async with asyncio.timeout(5):
+        await again.wait()
+    await rounds.stop(1)
+    assert seen[0] is True
+    assert False in seen
+
+
+async def test_work_in_hand_may_end_when_stopping_and_is_cancelled_when_it_is_late() -> None:
+    started, ended = asyncio.Event(), []
+
+    async def short() -> int:
+        await asyncio.sleep(0.05)
+        ended.append("short")
+        return 0
+
+    async def endless() -> int:
+        started.set()
+        try:
+            await asyncio.Event().wait()
+        finally:
+            ended.append("endless")
+        return 0
+
+    rounds = Rounds([Round("short", short, 3600), Round("endless", endless, 3600)])
+    rounds.start()
+    await started.wait()
+    await asyncio.sleep(0.01)
+    await rounds.stop(0.2)
+    assert ended == ["short", "endless"]
+
+
+async def test_how_long_ago_a_round_ended_is_known() -> None:
+    async def run() -> int:
+        return 0
+
+    rounds = Rounds([Round("r", run, 3600)])
+    rounds.start()
+    await asyncio.sleep(0.02)
+    assert rounds.ages_seconds()["r"] < 1
+    await rounds.stop(1)

@@ -1,0 +1,118 @@
+"""The settings: what is read, what is refused, and that no value is ever told."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic import ValidationError
+
+from bot.settings import FollowUpMode, Settings, SettingsError, sqlalchemy_url
+
+GOOD = {
+    "SLACK_BOT_TOKEN": "xoxb-1",
+    "SLACK_APP_TOKEN": "xapp-1",
+    "DOCS_API_URL": "https://docs.example/base",
+    "DOCS_API_KEY": "key",
+    "DOCS_PROJECT_ID": "acme",
+}
+
+
+def load(**changes: str | None) -> Settings:
+    env = {**GOOD, **changes}
+    return Settings.load({name: value for name, value in env.items() if value is not None}, env_file=None)
+
+
+def complaint(**changes: str | None) -> str:
+    with pytest.raises(SettingsError) as error:
+        load(**changes)
+    return str(error.value)
+
+
+def test_the_fewest_settings_are_enough() -> None:
+    settings = load()
+    assert settings.socket_mode
+    assert settings.slack_api_url == "https://slack.com/api/"
+    assert settings.port == 3000
+    assert settings.sqlalchemy_url == "sqlite+aiosqlite:///var/docs-bot.db"
+    assert settings.follow_ups is FollowUpMode.REPLIES
+
+
+def test_without_an_app_token_it_is_http_and_needs_the_signing_secret() -> None:
+    assert not load(SLACK_APP_TOKEN=None, SLACK_SIGNING_SECRET="s").socket_mode
+    assert "SLACK_SIGNING_SECRET" in complaint(SLACK_APP_TOKEN=None)
+
+
+def test_everything_that_is_wrong_is_told_at_once() -> None:
+    said = complaint(SLACK_BOT_TOKEN=None, PORT="99999", DOCS_API_URL="ftp://x", POLL_MIN_SECONDS="no")
+    for name in ("SLACK_BOT_TOKEN", "PORT", "DOCS_API_URL", "POLL_MIN_SECONDS"):
+        assert f"- {name} " in said
+
+
+@pytest.mark.parametrize(
+    "name", ["SLACK_BOT_TOKEN", "SLACK_APP_TOKEN", "DOCS_API_URL", "DATABASE_URL", "PORT"]
+)
+def test_a_wrong_value_is_never_told(name: str) -> None:
+    said = complaint(**{name: "canary-7f3a"})
+    assert name in said
+    assert "canary-7f3a" not in said
+
+
+def test_blank_counts_as_missing() -> None:
+    assert "DOCS_API_KEY is missing" in complaint(DOCS_API_KEY="  ")
+
+
+def test_a_misspelt_variable_is_noticed() -> None:
+    assert "SLACK_BOTTOKEN: did you mean that?" in complaint(SLACK_BOT_TOKEN=None, SLACK_BOTTOKEN="xoxb-1")
+
+
+def test_an_address_with_a_password_is_refused() -> None:
+    assert "user name or password" in complaint(DOCS_API_URL="https://ana:canary@docs.example")
+
+
+def test_the_shortest_wait_is_not_longer_than_the_longest() -> None:
+    assert "POLL_MIN_SECONDS" in complaint(POLL_MIN_SECONDS="9", POLL_MAX_SECONDS="3")
+
+
+def test_no_secret_stands_in_the_repr() -> None:
+    shown = repr(load(DATABASE_URL="postgres://u:canary-db@h/d", DOCS_API_KEY="canary-key"))
+    assert "canary" not in shown
+
+
+def test_the_settings_cannot_be_changed() -> None:
+    with pytest.raises(ValidationError):
+        load().port = 1  # type: ignore[misc]
+
+
+def test_the_environment_wins_over_the_file(tmp_path: Path) -> None:
+    file = tmp_path / ".env"
+    file.write_text("PORT=4000\nLOG_LEVEL=DEBUG\nSLACK_SIGNING_SECRET=\n")
+    settings = Settings.load({**GOOD, "PORT": "5000"}, env_file=file)
+    assert (settings.port, settings.log_level) == (5000, "DEBUG")
+
+
+@pytest.mark.parametrize(
+    ("given", "wanted"),
+    [
+        ("postgres://u:p@h/d", "postgresql+psycopg://u:p@h/d"),
+        ("postgresql://h/d?sslmode=require", "postgresql+psycopg://h/d?sslmode=require"),
+        ("sqlite:///x.db", "sqlite+aiosqlite:///x.db"),
+        ("sqlite://", "sqlite+aiosqlite:///:memory:"),
+        (":memory:", "sqlite+aiosqlite:///:memory:"),
+    ],
+)
+def test_databases_are_named_as_hosts_and_people_name_them(given: str, wanted: str) -> None:
+    assert sqlalchemy_url(given) == wanted
+
+
+@given(st.dictionaries(st.sampled_from(Settings.variables()), st.text(max_size=30)))
+def test_any_environment_gives_settings_or_one_readable_list(env: dict[str, str]) -> None:
+    try:
+        Settings.load(env, env_file=None)
+    except SettingsError as error:
+        told = str(error)
+    else:
+        told = ""
+    assert told == "" or told.startswith("These settings cannot work:\n  - ")
