@@ -23,18 +23,27 @@ _PATTERNS = (
     ),  # response URLs, the sandbox's too
     re.compile(r"(?<=://)[^\s/:@]*:[^\s/@]+(?=@)"),  # user:password in an address
 )
-_QUIET = (
-    "slack_bolt",
-    "slack_sdk",
-    "httpx",
-    "httpcore",
-    "aiohttp",
-    "apscheduler",
-    "alembic",
-    "aiosqlite",
-    "asyncio",
-)
-"""Libraries that would log bodies and addresses; their warnings are enough."""
+_QUIET = {
+    # Slack's libraries write whole requests, with what people typed, up to their warnings.
+    "slack_bolt": logging.ERROR,
+    "slack_sdk": logging.ERROR,
+    "aiohttp": logging.WARNING,
+    "aiosqlite": logging.WARNING,
+    "alembic": logging.WARNING,
+    "apscheduler": logging.WARNING,
+    "asyncio": logging.WARNING,
+    "httpcore": logging.WARNING,
+    "httpx": logging.WARNING,
+    "sqlalchemy": logging.WARNING,
+}
+"""What of a library's lines is kept, whatever level was asked for."""
+
+
+class _Quiet(logging.Filter):
+    """Filters at the handler, since some libraries set the level of their own loggers."""
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        return record.levelno >= _QUIET.get(record.name.partition(".")[0], logging.NOTSET)
 
 
 class Redactor:
@@ -96,11 +105,10 @@ def configure(level: str, form: str, secrets: Sequence[str] = ()) -> None:
             ],
         )
     )
+    handler.addFilter(_Quiet())
     root = logging.getLogger()
     root.handlers = [handler]
     root.setLevel(level)
-    for name in _QUIET:
-        logging.getLogger(name).setLevel(max(logging.WARNING, logging.getLevelName(level)))
 
 
 def _renderer(pretty: bool) -> Processor:

@@ -145,6 +145,14 @@ def form_not_opened() -> Message:
     )
 
 
+def unknown_command() -> Message:
+    """Slack offers what this version does not have."""
+    return words(
+        ":warning: This version of the bot does not know that. "
+        f"{Spent.NO.value} Ask whoever runs it whether the app in Slack and the bot are of the same version."
+    )
+
+
 def something_broke(reference: str) -> Message:
     """The last resort. The reference stands beside the error in the log."""
     return words(

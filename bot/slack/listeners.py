@@ -31,6 +31,7 @@ from bot.work.spoken import Mention, ThreadReply
 
 log = structlog.get_logger(__name__)
 Body = dict[str, Any]
+_ANY = re.compile(".*")
 
 
 class Listeners:
@@ -65,10 +66,14 @@ class Listeners:
                 app.view(callback_id)(self._submit(submitted))
             for callback_id, used in command.shortcuts.items():
                 app.shortcut(callback_id)(self._shortcut(used))
-        app.action(re.compile(".*"))(_acknowledge)  # buttons that only lead to an address
+        # What is left: buttons that only lead to an address, and what another version of the app offered.
+        app.action(_ANY)(_acknowledge)
+        for refuse in (app.command, app.shortcut):
+            refuse(_ANY)(self._unknown)
+        app.view(_ANY)(_acknowledge)
         app.event("message")(self._heard)
         app.event("app_mention")(self._heard)
-        app.event(re.compile(".*"))(_nothing)  # what is not acknowledged would be delivered three times
+        app.event(_ANY)(_nothing)  # what is not acknowledged would be delivered three times
 
     def _command(self, command: Command) -> Callable[..., Awaitable[None]]:
         async def listener(ack: AsyncAck, body: Body) -> None:
@@ -125,6 +130,15 @@ class Listeners:
             self._open_later(answer, body)
 
         return listener
+
+    async def _unknown(self, ack: AsyncAck, body: Body) -> None:
+        """Offered in Slack, but not by this version: say so rather than leave it unanswered."""
+        log.warning("unknown_to_this_version", offered=body.get("command") or body.get("callback_id"))
+        if "command" in body:
+            await ack(**_private(problems.unknown_command()))
+            return
+        await ack()
+        self._say_later(problems.unknown_command(), body)
 
     async def _heard(self, event: Body) -> None:
         """An exception leaves the event unacknowledged, and Slack delivers it again."""

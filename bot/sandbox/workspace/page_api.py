@@ -90,7 +90,9 @@ class PageApi:
             return {"ok": True}
 
         async def shortcut(asked: Json) -> Json:
-            return await people.shortcut(asked["user"], asked["callback_id"], asked["channel"], asked["ts"])
+            return await people.shortcut(
+                asked["user"], asked["callback_id"], asked.get("channel"), asked.get("ts")
+            )
 
         async def channel(asked: Json) -> Json:
             made = people.create(asked["user"], asked["name"], is_private=bool(asked.get("is_private")))

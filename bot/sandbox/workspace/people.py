@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import secrets
 
+from bot.sandbox.workspace.answers import Answers, BadAnswer
 from bot.sandbox.workspace.line import Line, NotAnswered
 from bot.sandbox.workspace.options import WorkspaceOptions
 from bot.sandbox.workspace.state import APP_ID, BOT_USER, TEAM, Channel, Json, State
@@ -36,6 +37,7 @@ class People:
         self.commands = {command["command"]: command for command in commands}
         self.tickets = Tickets(state, options)
         self._typed = Typed(state)
+        self._answers = Answers(state)
 
     # What they say
 
@@ -162,51 +164,43 @@ class People:
             "is_enterprise_install": "false",
         }
         try:
-            answer = await self.line.ask("command", payload)
+            self._answers.show(await self.line.ask("command", payload), user, room.id)
         except NotAnswered as error:
             why = _HINTS.get(str(error), "")
             return self._notice(user, f"{command} failed with the error “{error}” ({why}).", str(error))
-        self._answered(answer, user, room.id, None)
+        except BadAnswer as bad:
+            text = f"{command} failed with the error “invalid_command_response” ({bad.complaints[0]})."
+            return self._notice(user, text, "invalid_command_response")
         return {"ok": True}
 
     def _notice(self, user: str, text: str, code: str) -> Json:
         self.state.tell("notice", user=user, text=text)
         return {"ok": False, "error": code, "detail": text}
 
-    def _answered(self, answer: Json, user: str, channel: str, thread_ts: str | None) -> None:
-        """An acknowledgement or a response_url may carry words."""
-        if not answer.get("text") and not answer.get("blocks"):
-            return
-        words = {"text": str(answer.get("text") or ""), "blocks": answer.get("blocks") or None}
-        words["thread_ts"] = answer.get("thread_ts") or thread_ts
-        if answer.get("response_type") == "in_channel":
-            self.state.add_message(channel, user=BOT_USER, bot_id="B0DOCSBOT", **words)
-        else:
-            self.state.add_ephemeral(channel, user, **words)
-
     # What they press
 
     async def press(self, user: str, container: Json, action: Json, values: Json | None = None) -> Json:
         """Press a button or choose from a menu, in a message, a private answer or a dialogue."""
-        payload, where = self._pressed(user, container)
+        payload = self._pressed(user, container)
         given = {**action, "action_ts": self.state.new_ts()}
         payload |= {"type": "block_actions", "actions": [given], "trigger_id": self.tickets.trigger(user)}
         payload["state"] = {"values": values or {}}
+        return await self._interacted(user, payload)
+
+    async def _interacted(self, user: str, payload: Json) -> Json:
         try:
-            answer = await self.line.ask("interactive", payload)
+            await self.line.ask("interactive", payload)
         except NotAnswered as error:
             return self._notice(user, f"That did not work: {_HINTS.get(str(error), error)}.", str(error))
-        if where:
-            self._answered(answer, user, where, None)
         return {"ok": True}
 
-    def _pressed(self, user: str, container: Json) -> tuple[Json, str | None]:
+    def _pressed(self, user: str, container: Json) -> Json:
         payload = self._person(user)
         if container.get("type") == "view":
             view = self.state.views.get(str(container.get("id")))
             if view is None:
                 raise Refused("view_not_found")
-            return payload | {"container": {"type": "view", "view_id": view["id"]}, "view": view}, None
+            return payload | {"container": {"type": "view", "view_id": view["id"]}, "view": view}
         channel = str(container.get("channel"))
         self._room(user, channel)
         held: Json = {"type": "message", "channel_id": channel, "is_ephemeral": False}
@@ -226,7 +220,7 @@ class People:
         url = self.tickets.response_url(user, channel, container)
         room = self.state.channels[channel]
         about = {"container": held, "channel": {"id": channel, "name": room.name}, "response_url": url}
-        return payload | about, channel
+        return payload | about
 
     def _person(self, user: str) -> Json:
         return {
@@ -238,26 +232,28 @@ class People:
             "enterprise": None,
         }
 
-    async def shortcut(self, user: str, callback_id: str, channel: str, ts: str) -> Json:
-        """Use a message shortcut on somebody's message."""
+    async def shortcut(
+        self, user: str, callback_id: str, channel: str | None = None, ts: str | None = None
+    ) -> Json:
+        """Use a shortcut: a global one, or with a place one on somebody's message."""
+        about = self._person(user) | {"callback_id": callback_id, "trigger_id": self.tickets.trigger(user)}
+        if not channel or not ts:
+            return await self._interacted(
+                user, about | {"type": "shortcut", "action_ts": self.state.new_ts()}
+            )
         room = self._room(user, channel)
         message = self.state.message(channel, ts)
         if message is None:
             raise Refused("message_not_found")
-        payload = self._person(user) | {
+        payload = about | {
             "type": "message_action",
-            "callback_id": callback_id,
-            "trigger_id": self.tickets.trigger(user),
+            "action_ts": self.state.new_ts(),
             "message_ts": ts,
             "message": self._spoken(message),
             "channel": {"id": channel, "name": room.name},
             "response_url": self.tickets.response_url(user, channel),
         }
-        try:
-            await self.line.ask("interactive", payload)
-        except NotAnswered as error:
-            return self._notice(user, f"That did not work: {_HINTS.get(str(error), error)}.", str(error))
-        return {"ok": True}
+        return await self._interacted(user, payload)
 
     # Dialogues
 
@@ -318,14 +314,10 @@ class People:
 
     def respond(self, token: str, said: Json) -> bool:
         """Something was posted to a response URL; False when it has expired or was used up."""
-        known = self.tickets.use_response_url(token)
-        if known is None:
+        origin = self.tickets.use_response_url(token)
+        if origin is None:
             return False
-        note = str(known["container"].get("id") or "")
-        if (said.get("delete_original") or said.get("replace_original")) and note in self.state.ephemerals:
-            del self.state.ephemerals[note]
-            self.state.tell("ephemeral_deleted", id=note)
-        self._answered(said, known["user"], known["channel"], None)
+        self._answers.respond(said, origin)
         return True
 
     # Rooms

@@ -14,6 +14,7 @@ from typing import Any
 import yaml
 from aiohttp import web
 
+from bot.sandbox.workspace.answers import BadAnswer
 from bot.sandbox.workspace.faults import Faults
 from bot.sandbox.workspace.line import Line
 from bot.sandbox.workspace.methods import METHODS
@@ -156,8 +157,16 @@ class Workspace:
             raise ApiError("not_allowed_token_type" if other else "invalid_auth")
 
     async def _respond(self, request: web.Request) -> web.Response:
-        said = await request.json()
-        done = self.people.respond(request.match_info["token"], said)
+        try:
+            said = await request.json()
+            done = self.people.respond(request.match_info["token"], said)
+        except ValueError:
+            return web.json_response({"ok": False, "error": "invalid_payload"}, status=400)
+        except BadAnswer as bad:
+            self.log.append({"to": "slack", "method": "response_url", "ok": False, "error": str(bad)})
+            about = {"messages": [f"[ERROR] {complaint}" for complaint in bad.complaints]}
+            refused = {"ok": False, "error": "invalid_blocks", "response_metadata": about}
+            return web.json_response(refused, status=400)
         self.log.append({"to": "slack", "method": "response_url", "ok": done, "at": time.time()})
         return (
             web.Response(text="ok")

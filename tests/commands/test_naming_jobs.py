@@ -1,0 +1,76 @@
+"""How people name a job, and what dialogues carry along."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic import SecretStr
+
+from bot.commands.carried import Carried
+from bot.commands.jobref import as_thread, find_job, looks_like_job
+from bot.model import ChannelId, JobNumber, ThreadRef
+from bot.registry import Registry
+from bot.registry.database import open_engine
+from bot.registry.migrate import migrate
+from bot.work.desk import Desk
+from tests.builders import ANA, CHANNEL, PROJECT, HeldClock, add_job
+
+LINK = "https://acme.slack.com/archives/C0DOCS/p1700000000000001"
+
+
+@pytest.fixture
+async def desk() -> AsyncIterator[Desk]:
+    engine = open_engine("sqlite+aiosqlite:///:memory:")
+    await migrate(engine)
+    registry = Registry(engine)
+    await add_job(registry, root_ts="1700000000.000001", service_id="job-abc")
+    yield Desk(registry, HeldClock(), lambda: None, PROJECT, ANA)
+    await engine.dispose()
+
+
+@pytest.mark.parametrize(
+    "named",
+    ["1", "#1", "job-abc", LINK, f"{LINK.replace('001', '999', 1)}?thread_ts=1700000000.000001&cid=C0DOCS"],
+)
+async def test_a_job_is_found_by_number_service_id_or_link(desk: Desk, named: str) -> None:
+    job = await find_job(desk, named)
+    assert job is not None
+    assert job.number == 1
+
+
+@pytest.mark.parametrize(
+    "named",
+    ["2", "#0", "999999999", "job-xyz", "", "https://acme.slack.com/archives/C0OTHER/p1700000000000001"],
+)
+async def test_what_names_no_job_finds_none(desk: Desk, named: str) -> None:
+    assert await find_job(desk, named) is None
+
+
+def test_a_number_or_a_link_is_meant_as_a_job_and_a_word_is_not() -> None:
+    assert [looks_like_job(word) for word in ("42", "#42", LINK, "Add", "#docs", "4th")] == [
+        True, True, True, False, False, False,
+    ]  # fmt: skip
+
+
+def test_a_link_to_a_reply_leads_to_its_thread() -> None:
+    link = "https://acme.slack.com/archives/C1/p1700000009000000?thread_ts=1700000001.000200&cid=C1"
+    assert as_thread(link) == ThreadRef(ChannelId("C1"), "1700000001.000200")  # type: ignore[arg-type]
+
+
+@given(st.text())
+def test_any_text_is_a_link_or_is_not(text: str) -> None:
+    as_thread(text)
+    as_thread(f"https://{text}")
+
+
+def test_what_a_dialogue_carries_comes_back() -> None:
+    carried = Carried(CHANNEL, SecretStr("https://hooks.slack.com/x"), JobNumber(42))
+    assert Carried.loads(carried.dumps()) == carried
+
+
+@given(st.text())
+def test_what_another_version_carried_is_nothing(text: str) -> None:
+    assert isinstance(Carried.loads(text), Carried)

@@ -1,0 +1,131 @@
+"""Stopping, starting again, splitting in two, and Slack's own troubles, with everything running."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from typing import Any
+
+import aiohttp
+import pytest
+
+from bot.app import Roles, running_bot
+from bot.sandbox.world import World
+from tests.scenarios.conftest import FAST
+from tests.scenarios.patience import SHORT
+from tests.scenarios.story import Story
+
+PROMPT = "Add a quickstart for the Python SDK"
+
+
+async def order(url: str, *faults: dict[str, Any]) -> None:
+    """Let these go wrong next on one of the far sides."""
+    async with (
+        aiohttp.ClientSession() as session,
+        session.post(f"{url}/sandbox/faults", json={"next": list(faults)}) as answer,
+    ):
+        assert answer.status < 300
+
+
+async def test_a_restart_in_the_middle_of_a_job_goes_on_with_it(world: World) -> None:
+    story, settings = Story(world), world.settings.model_copy(update=FAST)
+    async with running_bot(settings, patience=SHORT):
+        root = await story.asked("Take your time and add a page about webhooks")
+        await story.until(lambda: "Working" in root["text"] or None, "a job that runs")
+    async with running_bot(settings, patience=SHORT):
+        await story.replies(root, 1)
+    assert len(story.roots()) == 1
+
+
+async def test_one_process_takes_in_and_another_carries_out(world: World) -> None:
+    story, settings = Story(world), world.settings.model_copy(update=FAST)
+    async with (
+        running_bot(settings, roles=Roles(intake=True, rounds=False), patience=SHORT),
+        running_bot(settings, roles=Roles(intake=False, rounds=True), patience=SHORT),
+    ):
+        root = await story.finished(PROMPT)
+        await story.replies(root, 1)
+
+
+async def test_what_was_asked_while_the_bot_was_away_is_heard_when_it_is_back(world: World) -> None:
+    story, settings = Story(world), world.settings.model_copy(update=FAST)
+    async with running_bot(settings, patience=SHORT):
+        root = await story.finished(PROMPT)
+    story.reply(root, "Mention retries")
+    async with running_bot(settings, patience=SHORT):
+        await story.replies(root, 2)
+
+
+async def test_a_connection_that_slack_renews_loses_nothing(story: Story) -> None:
+    root = await story.finished(PROMPT)
+    await story.world.workspace.line.disconnect(warn=True)
+    story.reply(root, "Mention retries")
+    await story.replies(root, 2)
+
+
+@pytest.mark.parametrize("fault", ["429", "500", "502_html", "lost_answer"])
+async def test_slacks_troubles_with_posts_lose_and_repeat_nothing(story: Story, fault: str) -> None:
+    await order(story.world.workspace_url, {"method": "chat.postMessage", "fault": fault, "times": 2})
+    root = await story.finished(PROMPT)
+    await story.replies(root, 1)
+    assert len(story.roots()) == 1
+
+
+async def test_niceties_that_slack_refuses_stop_nothing(story: Story) -> None:
+    root = await story.finished(PROMPT)
+    await order(
+        story.world.workspace_url,
+        {"method": "reactions.add", "fault": "error:missing_scope"},
+        {"method": "users.info", "fault": "error:missing_scope", "times": 5},
+    )
+    story.reply(root, "Ask @ben about it")
+    await story.replies(root, 2)
+
+
+@pytest.mark.parametrize("fault", ["500", "lost_answer", "502_html"])
+async def test_a_lost_answer_of_the_docs_service_is_told_and_decided_by_a_person(
+    story: Story, fault: str
+) -> None:
+    await order(story.world.docs_service_url, {"match": "create", "fault": fault})
+    root = await story.asked(PROMPT)
+    [doubt] = await story.replies(root, 1)
+    assert "may or may not" in doubt["text"]
+    await story.press(doubt, "send_again")
+    await story.replies(root, 2)
+    await story.press(doubt, "forget")
+    await story.until(lambda: story.private() or None, "a private word")
+
+
+async def test_a_429_of_the_docs_service_is_waited_for(story: Story) -> None:
+    await order(story.world.docs_service_url, {"match": "create", "fault": "429", "seconds": 1})
+    root = await story.finished(PROMPT)
+    await story.replies(root, 1)
+
+
+async def test_an_odd_address_of_a_pull_request_becomes_no_link(story: Story) -> None:
+    fault = {"match": "get", "fault": "bad_pr_link", "times": 9}
+    await order(story.world.docs_service_url, fault)
+    root = await story.finished(PROMPT)
+    [end] = await story.replies(root, 1)
+    assert '"url"' not in json.dumps(end["blocks"])
+
+
+async def test_no_secret_and_no_prompt_stands_in_any_log_line(
+    world: World, capfd: pytest.CaptureFixture[str]
+) -> None:
+    settings = world.settings.model_copy(update={**FAST, "log_level": "DEBUG"})
+    story = Story(world)
+    await order(world.docs_service_url, {"match": "create", "fault": "500"})
+    await order(world.workspace_url, {"method": "chat.postMessage", "fault": "500"})
+    async with running_bot(settings, patience=SHORT):
+        root = await story.asked("Canary prompt 7f3a about webhooks")
+        await story.replies(root, 1)
+        await story.command("/docs-agent", "status nonsense-canary-7f3a")
+        await asyncio.sleep(0.1)
+    written = capfd.readouterr()
+    logged = written.err + written.out
+    assert "ready" in logged
+    secrets = settings.secrets()
+    assert len(secrets) >= 3
+    leaked = [word for word in [*secrets, "Canary prompt", "canary-7f3a", "/response/"] if word in logged]
+    assert leaked == []
