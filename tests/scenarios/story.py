@@ -6,6 +6,8 @@ import asyncio
 from collections.abc import Callable
 from typing import Any, TypeVar
 
+from pydantic import SecretStr
+
 from bot.sandbox.world import World
 
 ANA, BEN = "U01ANA", "U02BEN"
@@ -13,6 +15,15 @@ DOCS, PRODUCT, SECRET, ANAS_DM = "C01DOCS", "C03PRODUCT", "G04SECRET", "D01ANA"
 Json = dict[str, Any]
 Found = TypeVar("Found")
 _LIMIT_SECONDS = 10.0
+
+
+def environment(world: World) -> dict[str, str]:
+    """The settings that lead a bot to this world, as the variables of a process."""
+    return {
+        name.upper(): value.get_secret_value() if isinstance(value, SecretStr) else str(value)
+        for name, value in world.settings
+        if value is not None
+    }
 
 
 class Story:

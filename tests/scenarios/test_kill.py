@@ -20,7 +20,7 @@ import aiohttp
 import pytest
 
 from bot.sandbox.world import World, WorldOptions, both_sides
-from tests.scenarios.story import Story
+from tests.scenarios.story import Story, environment
 
 PROMPT = "Add a quickstart for the Python SDK"
 _AT_ONCE = 12
@@ -37,12 +37,11 @@ class Zygote:
 
     async def fork(self, world: World, output: Path, kill_at: str | None) -> int:
         """Start a bot; answers its process id."""
-        env = {
-            name.upper(): value.get_secret_value() if hasattr(value, "get_secret_value") else str(value)
-            for name, value in world.settings
-            if value is not None
+        env = environment(world) | {
+            "POLL_MIN_SECONDS": "0.1",
+            "POLL_MAX_SECONDS": "0.2",
+            "LOG_LEVEL": "ERROR",
         }
-        env |= {"POLL_MIN_SECONDS": "0.1", "POLL_MAX_SECONDS": "0.2", "LOG_LEVEL": "ERROR"}
         order = {"env": env, "output": str(output), "kill_at": kill_at}
         assert self._process.stdin is not None
         assert self._process.stdout is not None

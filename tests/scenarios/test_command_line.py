@@ -1,0 +1,121 @@
+"""The command line as an operator uses it: in a process of its own."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import sys
+from pathlib import Path
+
+import aiohttp
+import pytest
+
+from bot.sandbox.world import World
+from tests.scenarios.story import environment
+
+
+async def docs_bot(
+    *words: str, env: dict[str, str] | None = None, folder: Path | None = None
+) -> tuple[int, str]:
+    """Run it to its end; the exit code and what it wrote."""
+    process = await asyncio.create_subprocess_exec(
+        sys.executable, "-m", "bot", *words,
+        env={"PATH": os.environ["PATH"], "PYTHONPATH": os.getcwd(), **(env or {})},
+        cwd=folder, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.STDOUT,
+    )  # fmt: skip
+    output, _ = await process.communicate()
+    return process.returncode or 0, output.decode()
+
+
+@pytest.mark.parametrize("options", [[], ["--http"]])
+async def test_the_sandbox_plays_the_story_to_its_end(options: list[str]) -> None:
+    code, said = await docs_bot("sandbox", "--play", *options)
+    assert code == 0, said
+    assert "/docs-agent Add a quickstart for the Python SDK" in said
+    assert said.rstrip().endswith("All of it came true.")
+
+
+async def test_wrong_settings_stop_the_start_with_one_list(tmp_path: Path) -> None:
+    code, said = await docs_bot("run", env={"SLACK_BOT_TOKEN": "canary"}, folder=tmp_path)
+    assert code == 78
+    assert "SLACK_BOT_TOKEN must begin with xoxb-" in said
+    assert "DOCS_API_KEY is missing" in said
+    assert "canary" not in said
+    assert "Traceback" not in said
+
+
+async def test_a_token_that_slack_refuses_stops_the_start_with_a_word(world: World, tmp_path: Path) -> None:
+    for name in ("SLACK_BOT_TOKEN", "SLACK_APP_TOKEN"):
+        prefix = "xoxb-" if "BOT" in name else "xapp-"
+        code, said = await docs_bot(
+            "run", env={**environment(world), name: f"{prefix}canary"}, folder=tmp_path
+        )
+        assert code == 69
+        assert "invalid_auth" in said
+        assert "canary" not in said
+        assert "Traceback" not in said
+
+
+async def test_the_doctor_finds_a_sound_installation_sound(world: World, tmp_path: Path) -> None:
+    code, said = await docs_bot("doctor", env=environment(world), folder=tmp_path)
+    assert code == 0, said
+    assert [line.split(":")[0] for line in said.splitlines()] == [
+        "ok   database", "ok   slack", "ok   clock", "ok   intake", "ok   docs service",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "bad"),
+    [
+        ("SLACK_BOT_TOKEN", "xoxb-canary", "BAD  slack: invalid_auth"),
+        ("SLACK_APP_TOKEN", "xapp-canary", "BAD  intake: invalid_auth"),
+        ("DOCS_API_KEY", "canary", "BAD  docs service: "),
+        ("DOCS_PROJECT_ID", "elsewhere", "BAD  docs service: "),
+        ("DOCS_API_URL", "http://127.0.0.1:9", "BAD  docs service: "),
+        ("DATABASE_URL", "postgres://u:canary@127.0.0.1:9/d", "BAD  database: OperationalError"),
+    ],
+)
+async def test_the_doctor_says_what_is_wrong_and_what_to_do(
+    world: World, tmp_path: Path, name: str, value: str, bad: str
+) -> None:
+    code, said = await docs_bot("doctor", env={**environment(world), name: value}, folder=tmp_path)
+    assert code == 1
+    assert bad in said
+    assert "canary" not in said
+    assert "Look at" in said
+
+
+async def test_migrate_brings_a_database_up_to_date(world: World, tmp_path: Path) -> None:
+    env = {**environment(world), "DATABASE_URL": "sqlite:///new.db"}
+    code, said = await docs_bot("migrate", env=env, folder=tmp_path)
+    assert (code, said.strip()) == (0, "The database is up to date.")
+    assert (tmp_path / "new.db").exists()
+
+
+async def test_the_bot_runs_until_it_is_told_to_stop(world: World, tmp_path: Path) -> None:
+    process = await asyncio.create_subprocess_exec(
+        sys.executable, "-m", "bot", "run",
+        env={"PATH": os.environ["PATH"], "PYTHONPATH": os.getcwd(), **environment(world)}, cwd=tmp_path,
+    )  # fmt: skip
+    async with asyncio.timeout(20):
+        await world.workspace.line.connected.wait()
+        process.send_signal(signal.SIGTERM)
+        assert await process.wait() == 0
+
+
+@pytest.mark.parametrize("part", ["docs-service", "workspace"])
+async def test_each_part_of_the_sandbox_runs_alone(tmp_path: Path, part: str) -> None:
+    process = await asyncio.create_subprocess_exec(
+        sys.executable, "-m", "bot", "sandbox", "--only", part, "--port", "0", "--folder", str(tmp_path),
+        stdout=asyncio.subprocess.PIPE,
+    )  # fmt: skip
+    assert process.stdout is not None
+    async with asyncio.timeout(20):
+        line = (await process.stdout.readline()).decode()
+        url = line.split("http", 1)[1].strip()
+        async with aiohttp.ClientSession() as session, session.get(f"http{url}") as answer:
+            assert answer.status == 200
+        process.send_signal(signal.SIGTERM)
+        assert await process.wait() == 0
+        await process.stdout.read()

@@ -1,0 +1,221 @@
+"""What is acknowledged has been stored, Slack is asked nothing before it, and nothing stays unanswered."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator
+from typing import Any
+from urllib.parse import urlencode
+
+import pytest
+from pydantic import SecretStr
+from slack_bolt.async_app import AsyncApp
+from slack_bolt.request.async_request import AsyncBoltRequest
+from slack_bolt.response import BoltResponse
+
+from bot.commands import COMMANDS
+from bot.model import UserId
+from bot.registry import Registry
+from bot.registry.database import open_engine
+from bot.registry.migrate import migrate
+from bot.sandbox.workspace.line import signed
+from bot.slack.background import Background
+from bot.slack.client import Identity, open_session, web_client
+from bot.slack.listeners import Listeners, build_app
+from bot.slack.messenger import SlackMessenger
+from bot.work.desk import Desk
+from bot.work.listen import heard_mention, heard_reply
+from tests.builders import ANA, CHANNEL, PROJECT, HeldClock
+
+SECRET = "signing-secret"
+NOWHERE = "http://127.0.0.1:9/api/"
+"""Nobody listens there: a listener that asked Slack something before it acknowledges would fail."""
+
+
+class Intake:
+    """Bolt's app on a real registry."""
+
+    def __init__(self, app: AsyncApp, registry: Registry, background: Background) -> None:
+        self.app, self.registry, self.background = app, registry, background
+
+    async def send(self, body: str, content_type: str = "application/x-www-form-urlencoded") -> BoltResponse:
+        """As Slack sends it."""
+        headers: dict[str, Any] = {**signed(SECRET, body), "Content-Type": content_type}
+        return await self.app.async_dispatch(AsyncBoltRequest(body=body, headers=headers))
+
+    async def command(self, text: str, name: str = "/docs-agent", trigger: str = "1.2.3") -> BoltResponse:
+        fields = {"command": name, "text": text, "trigger_id": trigger, "channel_id": CHANNEL, "user_id": ANA}
+        return await self.send(urlencode(fields))
+
+    async def interaction(self, **payload: Any) -> BoltResponse:
+        about = {"user": {"id": ANA}, "trigger_id": "1.2.3", "team": {"id": "T1"}}
+        return await self.send(urlencode({"payload": json.dumps({**about, **payload})}))
+
+    async def event(self, **event: Any) -> BoltResponse:
+        whole = {"type": "event_callback", "event_id": "Ev1", "team_id": "T1", "event": event}
+        return await self.send(json.dumps(whole), "application/json")
+
+    async def stored(self) -> int:
+        """How many jobs stand in the registry."""
+        async with self.registry.look() as tables:
+            return len(await tables.jobs.newest(100))
+
+
+@pytest.fixture
+async def intake() -> AsyncIterator[Intake]:
+    engine = open_engine("sqlite+aiosqlite:///:memory:")
+    await migrate(engine)
+    registry, background = Registry(engine), Background()
+    async with open_session() as session:
+        client = web_client(SecretStr("xoxb-1"), NOWHERE, session)
+        listeners = Listeners(
+            desk=Desk(registry, HeldClock(), lambda: None, PROJECT, UserId("U0BOT")),
+            client=client,
+            messenger=SlackMessenger(client, session, NOWHERE),
+            background=background,
+            on_reply=heard_reply,
+            on_mention=heard_mention,
+            count=lambda _what, _how: None,
+        )
+        identity = Identity(
+            UserId("U0BOT"), "docs-agent", "B0BOT", "Acme", "T1", "https://acme.slack.com/", None
+        )
+        app = build_app(
+            client=client,
+            identity=identity,
+            token=SecretStr("xoxb-1"),
+            signing_secret=SecretStr(SECRET),
+            listeners=listeners,
+            commands=COMMANDS,
+        )
+        yield Intake(app, registry, background)
+        await background.drain(2)
+    await engine.dispose()
+
+
+async def break_the_database(intake: Intake) -> None:
+    async with intake.registry.transaction() as tables:
+        await tables.connection.exec_driver_sql("DROP TABLE prompts")
+
+
+async def test_a_command_is_stored_when_it_is_acknowledged(intake: Intake) -> None:
+    answer = await intake.command("Add a page")
+    assert (answer.status, answer.body) == (200, "")
+    assert await intake.stored() == 1
+
+
+async def test_a_command_that_could_not_be_stored_says_so_with_a_reference(intake: Intake) -> None:
+    await break_the_database(intake)
+    answer = await intake.command("Add a page")
+    said = json.loads(answer.body)
+    assert answer.status == 200
+    assert said["response_type"] == "ephemeral"
+    assert "reference" in said["text"]
+    assert "DROP" not in said["text"]
+    assert "Traceback" not in answer.body
+
+
+async def test_an_event_that_could_not_be_stored_is_left_for_slack_to_deliver_again(intake: Intake) -> None:
+    mention = {
+        "type": "app_mention",
+        "channel": CHANNEL,
+        "ts": "1.1",
+        "user": ANA,
+        "text": "<@U0BOT> Add a page",
+    }
+    assert (await intake.event(**mention)).status == 200
+    await break_the_database(intake)
+    assert (await intake.event(**{**mention, "ts": "1.2"})).status == 500
+
+
+async def test_a_mention_and_its_message_are_one_request(intake: Intake) -> None:
+    said = {"channel": CHANNEL, "ts": "1.1", "user": ANA, "text": "<@U0BOT> Add a page", "channel_type": "im"}
+    for kind in ("message", "app_mention", "message"):
+        assert (await intake.event(type=kind, **said)).status == 200
+    assert await intake.stored() == 1
+
+
+@pytest.mark.parametrize(
+    "event",
+    [
+        {"type": "message", "subtype": "message_changed", "channel": CHANNEL, "ts": "1.1"},
+        {
+            "type": "message",
+            "subtype": "channel_join",
+            "channel": CHANNEL,
+            "ts": "1.1",
+            "user": ANA,
+            "text": "x",
+        },
+        {"type": "message", "bot_id": "B9", "channel": CHANNEL, "ts": "1.1", "user": "U9", "text": "x"},
+        {"type": "message", "channel": CHANNEL, "ts": "1.1", "user": ANA, "text": "good morning"},
+        {"type": "team_join", "user": {"id": ANA}},
+    ],
+)
+async def test_what_does_not_concern_us_is_acknowledged_and_stored_nowhere(
+    intake: Intake, event: dict[str, Any]
+) -> None:
+    assert (await intake.event(**event)).status == 200
+    assert await intake.stored() == 0
+
+
+async def test_a_button_that_only_leads_to_an_address_is_acknowledged(intake: Intake) -> None:
+    action = {"type": "button", "action_id": "view_pull_request", "value": "1"}
+    assert (await intake.interaction(type="block_actions", actions=[action])).status == 200
+
+
+async def test_what_another_version_offered_is_answered(intake: Intake) -> None:
+    answer = await intake.command("x", name="/docs-future")
+    assert "does not know" in json.loads(answer.body)["text"]
+    view = {"id": "V1", "type": "modal", "callback_id": "future", "state": {"values": {}}}
+    assert (await intake.interaction(type="view_submission", view=view)).status == 200
+
+
+async def test_an_empty_form_keeps_open_and_says_why(intake: Intake) -> None:
+    values = {"prompt": {"prompt": {"type": "plain_text_input", "value": " "}}}
+    view = {
+        "id": "V1",
+        "type": "modal",
+        "callback_id": "ask",
+        "private_metadata": "{}",
+        "state": {"values": values},
+    }
+    answer = json.loads((await intake.interaction(type="view_submission", view=view)).body)
+    assert answer["response_action"] == "errors"
+    assert set(answer["errors"]) == {"prompt"}
+
+
+async def test_a_form_sent_twice_is_one_request(intake: Intake) -> None:
+    values = {"prompt": {"prompt": {"type": "plain_text_input", "value": "Add a page"}}}
+    private = json.dumps({"channel": CHANNEL})
+    view = {
+        "id": "V1",
+        "type": "modal",
+        "callback_id": "ask",
+        "private_metadata": private,
+        "state": {"values": values},
+    }
+    for _ in range(2):
+        assert (await intake.interaction(type="view_submission", view=view)).status == 200
+    assert await intake.stored() == 1
+
+
+@pytest.mark.parametrize("text", ["", "   ", "\u200b", "&nbsp"[:0]])
+async def test_a_blank_prompt_opens_a_form_and_stores_nothing(intake: Intake, text: str) -> None:
+    assert (await intake.command(text)).status == 200
+    assert await intake.stored() == 0
+
+
+@pytest.mark.parametrize("text", ["help", "jobs", "status 7", "HELP", "Jobs"])
+async def test_our_own_words_are_answered_at_once_and_privately(intake: Intake, text: str) -> None:
+    said = json.loads((await intake.command(text)).body)
+    assert said["response_type"] == "ephemeral"
+    assert await intake.stored() == 0
+
+
+@pytest.mark.parametrize(
+    "text", ["help people install it", "jobs page is out of date", "status codes are missing: add"]
+)
+async def test_a_prompt_that_only_begins_with_our_words_is_a_prompt(intake: Intake, text: str) -> None:
+    assert (await intake.command(text)).body == ""
+    assert await intake.stored() == 1

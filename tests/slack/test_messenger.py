@@ -1,0 +1,188 @@
+"""Our Messenger against the sandbox's workspace: what each answer means, and that nothing is repeated."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from datetime import timedelta
+from pathlib import Path
+
+import aiohttp
+import pytest
+from pydantic import SecretStr
+
+from bot.model import ChannelId, DeliveryId, Message, MessageTs, UserId
+from bot.sandbox.workspace import Workspace, WorkspaceOptions
+from bot.sandbox.workspace.options import utcnow
+from bot.slack.client import identify, open_session, web_client
+from bot.slack.errors import wait_seconds
+from bot.slack.messenger import SlackMessenger
+from bot.work.ports import SlackRefused, SlackThrottled, SlackUnclear, SlackUnreachable
+
+DOCS, PRODUCT, SECRET, ANA = (
+    ChannelId("C01DOCS"),
+    ChannelId("C03PRODUCT"),
+    ChannelId("G04SECRET"),
+    UserId("U01ANA"),
+)
+HELLO = Message("Hello", ({"type": "section", "text": {"type": "mrkdwn", "text": "Hello"}},))
+ONE = DeliveryId("delivery-1")
+
+
+@pytest.fixture
+async def workspace(tmp_path: Path) -> AsyncIterator[Workspace]:
+    workspace = Workspace(WorkspaceOptions(tmp_path))
+    await workspace.start()
+    yield workspace
+    await workspace.stop()
+
+
+@pytest.fixture
+async def messenger(workspace: Workspace) -> AsyncIterator[SlackMessenger]:
+    async with open_session() as session:
+        client = web_client(SecretStr("xoxb-sandbox"), workspace.api_url, session)
+        yield SlackMessenger(client, session, workspace.api_url)
+
+
+def fail(workspace: Workspace, method: str, fault: str, seconds: float = 7) -> None:
+    workspace.faults.order([{"method": method, "fault": fault, "seconds": seconds}])
+
+
+async def post(
+    messenger: SlackMessenger, channel: ChannelId = DOCS, thread: MessageTs | None = None
+) -> MessageTs:
+    return await messenger.post(channel, HELLO, delivery=ONE, thread=thread)
+
+
+async def test_a_post_carries_its_delivery_and_is_found_by_it(messenger: SlackMessenger) -> None:
+    since = utcnow() - timedelta(seconds=5)
+    root = await post(messenger)
+    reply = await messenger.post(DOCS, HELLO, delivery=DeliveryId("delivery-2"), thread=root)
+    assert await messenger.find_posted(DOCS, delivery=ONE, thread=None, since=since) == root
+    found = await messenger.find_posted(DOCS, delivery=DeliveryId("delivery-2"), thread=root, since=since)
+    assert found == reply
+    assert await messenger.find_posted(DOCS, delivery=DeliveryId("no"), thread=root, since=since) is None
+
+
+async def test_a_post_is_found_on_a_later_page(messenger: SlackMessenger, workspace: Workspace) -> None:
+    root = await post(messenger)
+    for _ in range(450):
+        workspace.state.add_message(DOCS, user=ANA, text="talk")
+    since = utcnow() - timedelta(seconds=5)
+    assert await messenger.find_posted(DOCS, delivery=ONE, thread=None, since=since) == root
+
+
+@pytest.mark.parametrize("fault", ["500", "502_html", "lost_answer", "error:fatal_error"])
+async def test_an_unclear_outcome_is_said_to_be_unclear_and_not_tried_again(
+    messenger: SlackMessenger, workspace: Workspace, fault: str
+) -> None:
+    fail(workspace, "chat.postMessage", fault)
+    with pytest.raises(SlackUnclear):
+        await post(messenger)
+    assert [entry["method"] for entry in workspace.log] == ["chat.postMessage"]
+
+
+@pytest.mark.parametrize(("fault", "seconds"), [("429", 7.0), ("429_no_header", 5.0)])
+async def test_too_many_requests_tell_how_long_to_wait(
+    messenger: SlackMessenger, workspace: Workspace, fault: str, seconds: float
+) -> None:
+    fail(workspace, "chat.postMessage", fault)
+    with pytest.raises(SlackThrottled) as error:
+        await post(messenger)
+    assert error.value.retry_after_seconds == seconds
+
+
+async def test_a_refusal_keeps_slacks_own_code(messenger: SlackMessenger) -> None:
+    for channel, code in ((PRODUCT, "not_in_channel"), (SECRET, "channel_not_found")):
+        with pytest.raises(SlackRefused) as error:
+            await post(messenger, channel)
+        assert error.value.code == code
+
+
+async def test_refused_blocks_say_what_was_wrong_with_them(messenger: SlackMessenger) -> None:
+    with pytest.raises(SlackRefused) as error:
+        await messenger.post(DOCS, Message("x", ({"type": "no_such_block"},)), delivery=ONE, thread=None)
+    assert error.value.code == "invalid_blocks"
+    assert "no_such_block" in error.value.details[0]
+
+
+async def test_nobody_there_is_certainly_not_sent(messenger: SlackMessenger, workspace: Workspace) -> None:
+    await workspace.stop()
+    with pytest.raises(SlackUnreachable):
+        await post(messenger)
+
+
+async def test_an_edit_changes_the_message_in_place(messenger: SlackMessenger, workspace: Workspace) -> None:
+    ts = await post(messenger)
+    await messenger.edit(DOCS, ts, Message("Changed"))
+    message = workspace.state.message(DOCS, ts)
+    assert message is not None
+    assert message["text"] == "Changed"
+
+
+async def test_a_reaction_that_is_there_already_is_as_good_as_done(
+    messenger: SlackMessenger, workspace: Workspace
+) -> None:
+    said = workspace.people.say(ANA, DOCS, "hello")
+    for _ in range(2):
+        await messenger.react(DOCS, said["ts"], "eyes")
+    assert said["reactions"] == [{"name": "eyes", "users": ["U0DOCSBOT"]}]
+
+
+async def test_a_direct_message_reaches_the_person_and_is_found_again(
+    messenger: SlackMessenger, workspace: Workspace
+) -> None:
+    since = utcnow() - timedelta(seconds=5)
+    assert not await messenger.find_told(ANA, delivery=ONE, since=since)
+    await messenger.tell(ANA, HELLO, delivery=ONE)
+    assert await messenger.find_told(ANA, delivery=ONE, since=since)
+    assert len(list(workspace.state.history("D01ANA"))) == 1
+
+
+async def test_a_response_url_speaks_to_one_person_until_it_is_used_up(
+    messenger: SlackMessenger, workspace: Workspace
+) -> None:
+    url = SecretStr(workspace.people.tickets.response_url(ANA, DOCS))
+    for _ in range(5):
+        await messenger.answer(url, HELLO)
+    with pytest.raises(SlackRefused, match="response_url_expired"):
+        await messenger.answer(url, HELLO)
+    assert len(workspace.state.ephemerals) == 5
+
+
+async def test_words_are_sent_to_slacks_own_addresses_only(messenger: SlackMessenger) -> None:
+    for url in (
+        "https://evil.example/response/x",
+        "http://hooks.slack.com/x",
+        "https://hooks.slack.com.evil.example/",
+    ):
+        with pytest.raises(SlackRefused, match="response_url_elsewhere") as error:
+            await messenger.answer(SecretStr(url), HELLO)
+        assert "evil" not in str(error.value)
+
+
+async def test_names_are_asked_for_once(messenger: SlackMessenger, workspace: Workspace) -> None:
+    assert [await messenger.user_name(ANA) for _ in range(3)] == ["ana"] * 3
+    assert await messenger.channel_name(DOCS) == "docs"
+    assert [entry["method"] for entry in workspace.log] == ["users.info", "conversations.info"]
+
+
+async def test_a_wrong_token_is_refused_and_told_nowhere(workspace: Workspace) -> None:
+    async with open_session() as session:
+        client = web_client(SecretStr("xoxb-canary"), workspace.api_url, session)
+        with pytest.raises(SlackRefused, match="invalid_auth") as error:
+            await identify(client)
+    assert "canary" not in repr(error.value)
+    assert error.value.__cause__ is None
+
+
+async def test_proxies_named_in_the_environment_are_not_used(workspace: Workspace) -> None:
+    async with aiohttp.ClientSession() as session:
+        assert web_client(SecretStr("xoxb-1"), workspace.api_url, session).proxy is None
+
+
+@pytest.mark.parametrize(
+    ("header", "seconds"),
+    [("3", 3), ("0", 0.5), ("-5", 0.5), ("soon", 5), (None, 5), ("1e9", 3600), ("nan", 5)],
+)
+def test_any_retry_after_is_a_sane_wait(header: str | None, seconds: float) -> None:
+    assert wait_seconds(header) == seconds
