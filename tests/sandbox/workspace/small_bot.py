@@ -130,12 +130,12 @@ async def listening(app: AsyncApp, workspace: Workspace) -> AsyncIterator[None]:
     events_url = workspace.options.events_url
     if events_url is None:
         handler = AsyncSocketModeHandler(app, workspace.options.app_token, web_client=app.client)
-        await handler.connect_async()
+        await handler.connect_async()  # type: ignore[no-untyped-call]
         try:
             await until(lambda: workspace.line.is_up() or None)
             yield
         finally:
-            await handler.close_async()
+            await handler.close_async()  # type: ignore[no-untyped-call]
         return
     runner = web.AppRunner(app.web_app(path="/slack/events"), access_log=None)
     await runner.setup()
