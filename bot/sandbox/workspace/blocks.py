@@ -30,24 +30,38 @@ def message_complaints(blocks: Any) -> list[str]:
     if not isinstance(blocks, list):
         return ["must be a list [json-pointer:/blocks]"]
     found = [] if len(blocks) <= 50 else ["no more than 50 items allowed [json-pointer:/blocks]"]
-    return found + list(_all(blocks, _MODAL_ONLY))
+    return found + _shaped(_all(blocks, _MODAL_ONLY), "/blocks")
 
 
 def view_complaints(view: Any) -> list[str]:
     """Why Slack would refuse this dialogue."""
     if not isinstance(view, dict) or view.get("type") != "modal":
         return ["unsupported type [json-pointer:/view/type]"]
+    return _shaped(_view(view), "/view")
+
+
+def _view(view: Block) -> Complaints:
     blocks = view.get("blocks")
     if not isinstance(blocks, list) or len(blocks) > 100:
-        return ["must be a list of at most 100 [json-pointer:/view/blocks]"]
-    found = list(_all(blocks, _MESSAGE_ONLY))
+        yield "must be a list of at most 100 [json-pointer:/view/blocks]"
+        return
+    yield from _all(blocks, _MESSAGE_ONLY)
     for key in ("title", "submit", "close"):
         if key in view or key == "title":
-            found += _text(view.get(key), 24, f"/view/{key}", ("plain_text",))
-    if len(view.get("private_metadata") or "") > 3000:
-        found.append("must be less than 3001 characters [json-pointer:/view/private_metadata]")
+            yield from _text(view.get(key), 24, f"/view/{key}", ("plain_text",))
+    for key, longest in (("private_metadata", 3000), ("callback_id", 255), ("external_id", 255)):
+        yield from _string(view.get(key) or "", longest, f"/view/{key}", 0)
     if any(block.get("type") == "input" for block in blocks) and "submit" not in view:
-        found.append("missing required field: submit [json-pointer:/view]")
+        yield "missing required field: submit [json-pointer:/view]"
+
+
+def _shaped(complaints: Complaints, where: str) -> list[str]:
+    """The complaints; a value of quite another kind than the rules look for is one too."""
+    found: list[str] = []
+    try:
+        found.extend(complaints)
+    except (AttributeError, KeyError, IndexError, TypeError):
+        found.append(f"invalid shape [json-pointer:{where}]")
     return found
 
 
@@ -139,8 +153,9 @@ def _context(block: Block, where: str) -> Complaints:
 
 def _actions(block: Block, where: str) -> Complaints:
     elements = block.get("elements") or []
-    if not 1 <= len(elements) <= 25:
-        yield f"must have 1 to 25 items [json-pointer:{where}/elements]"
+    most = 5 if block.get("type") == "context_actions" else 25
+    if not 1 <= len(elements) <= most:
+        yield f"must have 1 to {most} items [json-pointer:{where}/elements]"
     ids = [element.get("action_id") for element in elements]
     if len(ids) != len(set(ids)):
         yield f"`action_id` must be unique [json-pointer:{where}/elements]"
@@ -250,6 +265,8 @@ def _chart(block: Block, where: str) -> Complaints:
         segments = chart.get("segments") or []
         if not 1 <= len(segments) <= 12 or any(segment.get("value", 0) <= 0 for segment in segments):
             yield f"must have 1 to 12 segments above zero [json-pointer:{where}/chart/segments]"
+        for at, segment in enumerate(segments):
+            yield from _string(segment.get("label"), 20, f"{where}/chart/segments/{at}/label")
         return
     if chart.get("type") not in ("bar", "line", "area"):
         yield f"unsupported type: {chart.get('type')} [json-pointer:{where}/chart/type]"
@@ -258,12 +275,21 @@ def _chart(block: Block, where: str) -> Complaints:
     series = chart.get("series") or []
     if not 1 <= len(series) <= 12 or not 1 <= len(categories) <= 20:
         yield f"must have 1 to 12 series and 1 to 20 categories [json-pointer:{where}/chart]"
+    if len({one.get("name") for one in series}) != len(series):
+        yield f"`name` must be unique [json-pointer:{where}/chart/series]"
+    for label in ("x_label", "y_label"):
+        named = (chart.get("axis_config") or {}).get(label) or ""
+        yield from _string(named, 50, f"{where}/chart/axis_config/{label}", 0)
     for at, one in enumerate(series):
         yield from _string(one.get("name"), 20, f"{where}/chart/series/{at}/name")
         if [point.get("label") for point in one.get("data") or []] != categories:
             yield f"must have one point for each category [json-pointer:{where}/chart/series/{at}/data]"
     for at, category in enumerate(categories):
         yield from _string(category, 20, f"{where}/chart/axis_config/categories/{at}")
+
+
+def _alert(block: Block, where: str) -> Complaints:
+    yield from _text(block.get("text"), 200, f"{where}/text")
 
 
 def _anything(_block: Block, _where: str) -> Complaints:
@@ -298,7 +324,7 @@ _CHECKS: dict[str, Callable[[Block, str], Complaints]] = {
     "table": _table,
     "data_table": _table,
     "data_visualization": _chart,
-    "alert": _anything,
+    "alert": _alert,
     "card": _anything,
     "carousel": _anything,
     "container": _anything,

@@ -24,7 +24,14 @@ _KINDS = {"command": "slash_commands", "interactive": "interactive", "event": "e
 
 
 class NotAnswered(Exception):
-    """The bot did not acknowledge; the code is what Slackbot would say."""
+    """The bot did not acknowledge; the code is what Slackbot would say.
+
+    ``for_good`` when the bot asked not to be told again.
+    """
+
+    def __init__(self, code: str, *, for_good: bool = False) -> None:
+        super().__init__(code)
+        self.for_good = for_good
 
 
 class Line:
@@ -142,7 +149,8 @@ class Line:
             ) as answer:
                 text = await answer.text()
                 if answer.status != 200:
-                    raise NotAnswered("dispatch_failed")
+                    no_retry = answer.headers.get("x-slack-no-retry") == "1"
+                    raise NotAnswered("dispatch_failed", for_good=no_retry)
         except TimeoutError:
             raise NotAnswered("operation_timeout") from None
         except aiohttp.ClientError:
@@ -162,15 +170,19 @@ class Line:
         task.add_done_callback(self._tasks.discard)
 
     async def _keep_telling(self, payload: Json) -> None:
+        late = 0
         for attempt, wait in enumerate((0.0, *self.options.redeliver_after_seconds)):
             if wait:
                 await asyncio.sleep(wait)
-            if self.mode == "socket":
-                # Events that come while no socket is open are delivered when one is.
+            if self.mode == "socket" and not self._sockets:
+                # Events that come while no socket is open are delivered, as retries, when one is.
                 await self.connected.wait()
+                late = 1
             try:
-                await self.ask("event", payload, attempt=attempt)
-            except NotAnswered:
+                await self.ask("event", payload, attempt=attempt + late)
+            except NotAnswered as error:
+                if error.for_good:
+                    return
                 continue
             return
 

@@ -17,7 +17,7 @@ from bot.sandbox.workspace.conversations import (
 )
 from bot.sandbox.workspace.state import APP_ID, BOT_ID, BOT_USER, TEAM, Json
 from bot.sandbox.workspace.tickets import BadTrigger
-from bot.sandbox.workspace.web_api import ApiError, Method, WebApi, paged
+from bot.sandbox.workspace.web_api import ApiError, Method, WebApi, paged, shown
 
 
 async def api_test(_api: WebApi, _arguments: Json) -> Json:
@@ -86,6 +86,12 @@ async def remove_reaction(api: WebApi, arguments: Json) -> Json:
     return {}
 
 
+async def get_reactions(api: WebApi, arguments: Json) -> Json:
+    message, _mine = _reacted(api, {**arguments, "name": "any"})
+    reactions = [{**each, "count": len(each["users"])} for each in message["reactions"]]
+    return {"type": "message", "message": shown(message, metadata=False) | {"reactions": reactions}}
+
+
 def _reacted(api: WebApi, arguments: Json) -> tuple[Json, bool]:
     """The message, and whether the bot has that reaction on it."""
     channel = api.channel(arguments)
@@ -117,6 +123,26 @@ async def update_view(api: WebApi, arguments: Json) -> Json:
     if arguments.get("hash") and arguments["hash"] != known["hash"]:
         raise ApiError("hash_conflict")
     return {"view": api.people.change_view(known, view)}
+
+
+async def push_view(api: WebApi, arguments: Json) -> Json:
+    """The pushed dialogue stands in place of the one before; closing it closes both."""
+    return await open_view(api, arguments)
+
+
+async def file_info(api: WebApi, arguments: Json) -> Json:
+    file = api.state.files.get(str(arguments.get("file") or ""))
+    if file is None or not file["done"]:
+        raise ApiError("file_not_found")
+    return {"file": file}
+
+
+async def no_groups(_api: WebApi, _arguments: Json) -> Json:
+    return {"usergroups": []}
+
+
+async def no_group(_api: WebApi, _arguments: Json) -> Json:
+    raise ApiError("no_such_subteam")
 
 
 def _checked_view(arguments: Json) -> Json:
@@ -183,11 +209,16 @@ METHODS: dict[str, Method] = {
     "conversations.replies": replies,
     "files.completeUploadExternal": complete_upload,
     "files.getUploadURLExternal": get_upload_url,
+    "files.info": file_info,
     "reactions.add": add_reaction,
+    "reactions.get": get_reactions,
     "reactions.remove": remove_reaction,
     "team.info": team_info,
+    "usergroups.list": no_groups,
+    "usergroups.users.list": no_group,
     "users.info": users_info,
     "users.list": users_list,
     "views.open": open_view,
+    "views.push": push_view,
     "views.update": update_view,
 }

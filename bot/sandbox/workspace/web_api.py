@@ -119,6 +119,7 @@ def decoded(arguments: Json) -> Json:
             try:
                 value = json.loads(value)
             except ValueError:
-                raise ApiError("invalid_arguments") from None
+                bad = "invalid_blocks_format" if key == "blocks" else "invalid_arguments"
+                raise ApiError(bad) from None
         read[key] = value
     return read

@@ -149,6 +149,8 @@ async def listening(app: AsyncApp, workspace: Workspace) -> AsyncIterator[None]:
 async def until(look: Callable[[], Found | None]) -> Found:
     """What the look finds, as soon as it finds something."""
     async with asyncio.timeout(5):
-        while (found := look()) is None:
+        for _ in range(500):
+            if (found := look()) is not None:
+                return found
             await asyncio.sleep(0.01)
-    return found
+    raise AssertionError("it did not come")

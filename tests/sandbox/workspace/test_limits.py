@@ -1,0 +1,226 @@
+"""What Slack refuses, the workspace refuses, with Slack's own words."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import aiohttp
+import pytest
+from slack_sdk.errors import SlackApiError
+from slack_sdk.web.async_client import AsyncWebClient
+
+from bot.sandbox.workspace import Workspace
+from bot.sandbox.workspace.tickets import Tickets
+from tests.sandbox.workspace.conftest import Opener, client_of
+from tests.sandbox.workspace.small_bot import (
+    ANA,
+    BEN,
+    BUTTON,
+    DOCS,
+    FORM,
+    PRODUCT,
+    SECRET,
+    HeldClock,
+    Json,
+)
+
+
+async def _refusal(client: AsyncWebClient, method: str, **arguments: Any) -> Json:
+    with pytest.raises(SlackApiError) as caught:
+        await client.api_call(method, json=arguments)
+    data: Json = caught.value.response.data
+    return data
+
+
+def _section(text: str) -> Json:
+    return {"type": "section", "text": {"type": "mrkdwn", "text": text}}
+
+
+@pytest.mark.parametrize(
+    ("method", "arguments", "error"),
+    [
+        ("chat.postMessage", {"channel": PRODUCT, "text": "x"}, "not_in_channel"),
+        ("chat.postMessage", {"channel": SECRET, "text": "x"}, "channel_not_found"),
+        ("chat.postMessage", {"channel": DOCS}, "no_text"),
+        ("chat.postMessage", {"channel": DOCS, "text": "x", "blocks": "words"}, "invalid_blocks_format"),
+        ("chat.postMessage", {"channel": DOCS, "text": "x", "thread_ts": "1.000001"}, "thread_not_found"),
+        ("chat.update", {"channel": DOCS, "ts": "1.000001", "text": "x"}, "message_not_found"),
+        ("chat.postEphemeral", {"channel": DOCS, "user": "U0NOBODY", "text": "x"}, "user_not_in_channel"),
+        ("conversations.replies", {"channel": DOCS, "ts": "1.000001"}, "thread_not_found"),
+        ("users.info", {"user": "U0NOBODY"}, "user_not_found"),
+        ("views.open", {"trigger_id": "never", "view": FORM}, "invalid_trigger_id"),
+        ("chat.everything", {}, "unknown_method"),
+    ],
+)
+async def test_a_call_is_refused_with_slacks_code(
+    client: AsyncWebClient, method: str, arguments: Json, error: str
+) -> None:
+    assert (await _refusal(client, method, **arguments))["error"] == error
+
+
+@pytest.mark.parametrize(
+    ("blocks", "complaint"),
+    [
+        ([_section("x" * 3001)], "must be less than 3001 characters [json-pointer:/blocks/0/text/text]"),
+        ([{"type": "divider"}] * 51, "no more than 50 items"),
+        ([{"type": "sparkles"}], "unsupported type: sparkles"),
+        ([{"type": "alert", "text": {"type": "plain_text", "text": "x"}}], "unsupported type: alert"),
+        ([BUTTON, BUTTON], "`block_id` must be unique"),
+        ([{"type": "header", "text": {"type": "mrkdwn", "text": "x"}}], "plain_text"),
+    ],
+)
+async def test_blocks_are_refused_with_the_place(
+    client: AsyncWebClient, blocks: list[Json], complaint: str
+) -> None:
+    refused = await _refusal(client, "chat.postMessage", channel=DOCS, text="x", blocks=blocks)
+    assert refused["error"] == "invalid_blocks"
+    assert complaint in refused["response_metadata"]["messages"][0]
+
+
+@pytest.mark.parametrize(
+    "blocks",
+    [
+        [None],
+        ["words"],
+        [{"type": ["section"]}],
+        [{"type": "section", "fields": 7}],
+        [{"type": "actions", "elements": "words"}],
+        [{"type": "actions", "elements": [7]}],
+        [{"type": "context", "elements": [None]}],
+        [{"type": "rich_text", "elements": [7]}],
+        [{"type": "table", "rows": [7]}],
+        [{"type": "input", "element": "words"}],
+        [{"type": "data_visualization", "chart": 7}],
+    ],
+)
+async def test_blocks_of_the_wrong_shape_are_refused_too(client: AsyncWebClient, blocks: Any) -> None:
+    refused = await _refusal(client, "chat.postMessage", channel=DOCS, text="x", blocks=blocks)
+    assert refused["error"] == "invalid_blocks"
+
+
+async def test_a_message_of_much_rendered_text_is_too_long(client: AsyncWebClient) -> None:
+    blocks = [_section("x" * 2900) for _ in range(5)]
+    refused = await _refusal(client, "chat.postMessage", channel=DOCS, text="x", blocks=blocks)
+    assert refused["error"] == "msg_blocks_too_long"
+
+
+async def test_an_update_takes_4000_bytes_and_a_post_is_cut_at_40000(client: AsyncWebClient) -> None:
+    posted = await client.chat_postMessage(channel=DOCS, text="x" * 41_000)
+    assert len(posted["message"]["text"]) == 40_000
+    ts = str(posted["ts"])
+    assert (await client.chat_update(channel=DOCS, ts=ts, text="é" * 2000))["ok"]
+    assert (await _refusal(client, "chat.update", channel=DOCS, ts=ts, text="é" * 2001))["error"] == (
+        "msg_too_long"
+    )
+
+
+async def test_a_channel_takes_one_message_a_second_after_a_burst(
+    open_workspace: Opener, clock: HeldClock
+) -> None:
+    workspace = await open_workspace(enforce_channel_rate=True, channel_burst=2)
+    client = client_of(workspace)
+    for _ in range(2):
+        await client.chat_postMessage(channel=DOCS, text="x")
+    with pytest.raises(SlackApiError) as caught:
+        await client.chat_postMessage(channel=DOCS, text="x")
+    assert caught.value.response.status_code == 429
+    assert caught.value.response.headers["Retry-After"] == "1"
+    clock.forward(1)
+    assert (await client.chat_postMessage(channel=DOCS, text="x"))["ok"]
+
+
+async def test_tokens_are_told_apart(workspace: Workspace) -> None:
+    for token, error in [("", "not_authed"), ("xoxb-other", "invalid_auth")]:
+        client = AsyncWebClient(token=token, base_url=workspace.api_url)
+        assert (await _refusal(client, "auth.test"))["error"] == error
+    wrong_kind = AsyncWebClient(token=workspace.options.bot_token, base_url=workspace.api_url)
+    assert (await _refusal(wrong_kind, "apps.connections.open"))["error"] == "not_allowed_token_type"
+
+
+async def test_a_reaction_is_added_once_and_taken_away_once(client: AsyncWebClient) -> None:
+    ts = str((await client.chat_postMessage(channel=DOCS, text="x"))["ts"])
+    about = {"channel": DOCS, "timestamp": ts, "name": "eyes"}
+    await client.api_call("reactions.add", json=about)
+    assert (await _refusal(client, "reactions.add", **about))["error"] == "already_reacted"
+    got = await client.reactions_get(channel=DOCS, timestamp=ts)
+    assert got["message"]["reactions"] == [{"name": "eyes", "users": ["U0DOCSBOT"], "count": 1}]
+    await client.api_call("reactions.remove", json=about)
+    assert (await _refusal(client, "reactions.remove", **about))["error"] == "no_reaction"
+
+
+async def test_a_trigger_opens_one_dialogue_within_three_seconds(
+    workspace: Workspace, client: AsyncWebClient, clock: HeldClock
+) -> None:
+    tickets: Tickets = workspace.people.tickets
+    used, old = tickets.trigger(ANA), tickets.trigger(BEN)
+    await client.views_open(trigger_id=used, view=FORM)
+    again = await _refusal(client, "views.open", trigger_id=used, view=FORM)
+    assert again["error"] == "exchanged_trigger_id"
+    clock.forward(3.1)
+    late = await _refusal(client, "views.open", trigger_id=old, view=FORM)
+    assert late["error"] == "expired_trigger_id"
+
+
+async def test_a_response_url_takes_five_posts_within_half_an_hour(
+    workspace: Workspace, clock: HeldClock
+) -> None:
+    tickets = workspace.people.tickets
+    used, old = tickets.response_url(ANA, DOCS), tickets.response_url(ANA, DOCS)
+    async with aiohttp.ClientSession() as session:
+
+        async def status(url: str) -> int:
+            async with session.post(url, json={"text": "x"}) as answer:
+                return answer.status
+
+        assert [await status(used) for _ in range(6)] == [200] * 5 + [404]
+        clock.forward(1801)
+        assert await status(old) == 404
+
+
+async def test_a_view_changed_by_somebody_else_is_not_overwritten(
+    workspace: Workspace, client: AsyncWebClient
+) -> None:
+    view = (await client.views_open(trigger_id=workspace.people.tickets.trigger(ANA), view=FORM))["view"]
+    await client.views_update(view_id=view["id"], hash=view["hash"], view=FORM)
+    late = await _refusal(client, "views.update", view_id=view["id"], hash=view["hash"], view=FORM)
+    assert late["error"] == "hash_conflict"
+
+
+async def test_a_thread_is_read_page_by_page_with_its_metadata(client: AsyncWebClient) -> None:
+    root = str((await client.chat_postMessage(channel=DOCS, text="root"))["ts"])
+    for number in range(4):
+        metadata = {"event_type": "told", "event_payload": {"number": number}}
+        await client.chat_postMessage(channel=DOCS, text="x", thread_ts=root, metadata=metadata)
+    numbers, pages, cursor = [], 0, ""
+    while cursor or not pages:
+        page = await client.conversations_replies(
+            channel=DOCS, ts=root, limit=2, cursor=cursor, include_all_metadata=True
+        )
+        numbers += [
+            one["metadata"]["event_payload"]["number"] for one in page["messages"] if "metadata" in one
+        ]
+        cursor, pages = page["response_metadata"]["next_cursor"], pages + 1
+    assert (numbers, pages) == ([0, 1, 2, 3], 3)
+
+
+async def test_a_response_url_refuses_bad_blocks(workspace: Workspace) -> None:
+    url = workspace.people.tickets.response_url(ANA, DOCS)
+    async with (
+        aiohttp.ClientSession() as session,
+        session.post(url, json={"blocks": [_section("")]}) as answer,
+    ):
+        assert answer.status == 400
+        assert (await answer.json())["error"] == "invalid_blocks"
+    assert not workspace.state.ephemerals
+
+
+async def test_what_was_said_is_there_after_a_restart(open_workspace: Opener) -> None:
+    first = await open_workspace()
+    said = first.people.say(ANA, DOCS, "kept")
+    first.people.invite(ANA, SECRET, "@docs-agent")
+    await first.stop()
+    second = await open_workspace()
+    kept = await client_of(second).conversations_history(channel=DOCS)
+    assert [one["ts"] for one in kept["messages"]] == [said["ts"]]
+    assert (await client_of(second).conversations_info(channel=SECRET))["channel"]["is_member"]
+    assert float(second.state.new_ts()) > float(said["ts"])
