@@ -14,6 +14,8 @@ from sqlalchemy.exc import SQLAlchemyError
 from bot import __version__
 from bot.app import EVERYTHING, Roles, migrate_database, running_bot
 from bot.doctor import diagnose
+from bot.listing import listed
+from bot.model import JobState
 from bot.settings import Settings, SettingsError
 from bot.work.ports import SlackError
 
@@ -86,6 +88,20 @@ def migrate() -> None:
     """Bring the database to this version's schema (a start does it too)."""
     asyncio.run(migrate_database(_settings()))
     typer.echo("The database is up to date.")
+
+
+@cli.command()
+def jobs(
+    state: Annotated[JobState | None, typer.Option(help="Only jobs in this state.")] = None,
+    limit: Annotated[int, typer.Option(min=1, max=1000, help="How many at the most.")] = 20,
+) -> None:
+    """The newest jobs of all channels, and what could not be said."""
+    settings = _settings()
+    try:
+        typer.echo(asyncio.run(listed(settings.sqlalchemy_url, state, limit)))
+    except SQLAlchemyError as error:
+        typer.echo(f"The database cannot be used ({type(error).__name__}). Look at DATABASE_URL.", err=True)
+        raise typer.Exit(CANNOT_START) from None
 
 
 @cli.command()

@@ -96,10 +96,12 @@ async def running_bot(
         server = web.Application()
         checks: dict[str, Callable[[], Awaitable[Check]]] = {"database": _database_check(registry)}
         if roles.rounds:
-            rounds = _rounds(_workshop(settings, registry, outside, metrics, bell, patience), metrics)
+            shop = _workshop(settings, registry, outside, metrics, bell, patience)
+            rounds = _rounds(shop, metrics)
             bell.connect(rounds)
             checks["rounds"] = _rounds_check(rounds)
             # Entered first, left last: what is in hand ends after the intake has stopped.
+            stack.push_async_callback(registry.release, shop.owner)
             stack.push_async_callback(rounds.stop, _GRACE_SECONDS)
             rounds.start()
         if roles.intake:

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import datetime
 from enum import StrEnum
 
-from bot.messages.blocks import escape, moment, words
+from bot.messages.blocks import escape, words
 from bot.messages.legible import clip, one_line
 from bot.model import Message
 
@@ -99,26 +98,6 @@ def job_not_started() -> Problem:
     )
 
 
-def rate_limited(until: datetime) -> Problem:
-    """The shared limit is used up."""
-    return Problem(
-        "the hourly limit is used up",
-        f"The docs service's hourly limit is used up until {moment(until)}.",
-        Spent.NO,
-        "It goes out by itself then.",
-    )
-
-
-def unavailable() -> Problem:
-    """The service was not reached."""
-    return Problem(
-        "the docs service cannot be reached",
-        "The docs service cannot be reached at the moment.",
-        Spent.NO,
-        "The bot goes on trying; there is nothing to do.",
-    )
-
-
 def slack_refused(code: str) -> Problem:
     """Slack did not let the bot say something. ``code`` is Slack's own word for why."""
     return Problem(
@@ -126,14 +105,6 @@ def slack_refused(code: str) -> Problem:
         f"Slack did not let me post in the thread (`{escape(one_line(code, 60))}`).",
         Spent.NO,
         "Look whether the channel is archived, or whether I was removed from it.",
-    )
-
-
-def storing_failed() -> Message:
-    """The request could not be stored."""
-    return words(
-        ":warning: I could not write this down, so nothing was started. "
-        f"{Spent.NO.value} Please try again in a minute."
     )
 
 

@@ -81,9 +81,13 @@ async def claim(
 
 
 async def release(connection: AsyncConnection, table: Table, owner: str) -> None:
-    """Give back every row that this owner holds and has not begun to carry out."""
+    """Give back every row that this owner holds and has not begun to carry out.
+
+    What is *sending* stays held: it may have been carried out, and only a lapsed lease says so.
+    """
+    begun = table.c.state == "sending"
     await connection.execute(
-        update(table).where(held_by(table, owner)).values(claimed_by=None, claimed_until=None)
+        update(table).where(held_by(table, owner), ~begun).values(claimed_by=None, claimed_until=None)
     )
 
 

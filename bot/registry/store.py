@@ -15,11 +15,13 @@ from sqlalchemy import text
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
+from bot.registry.claims import release
 from bot.registry.database import open_engine, reading
 from bot.registry.deliveries import DeliveryRows
 from bot.registry.holds import HoldRows
 from bot.registry.jobs import JobRows
 from bot.registry.prompts import PromptRows
+from bot.registry.schema import jobs, prompts
 
 
 class AlreadyStored(Exception):
@@ -83,6 +85,12 @@ class Registry:
         """For reading only."""
         async with reading(self._engine) as connection:
             yield Tables(connection)
+
+    async def release(self, owner: str) -> None:
+        """Give back what this owner holds and has not begun, so that others need not wait for the lease."""
+        async with self._engine.begin() as connection:
+            for table in (jobs, prompts):
+                await release(connection, table, owner)
 
     async def answers(self) -> None:
         """Raise unless the database answers."""

@@ -97,7 +97,8 @@ async def _post(shop: Workshop, delivery: Delivery) -> MessageTs:
         try:
             await shop.messenger.join(delivery.channel)
         except SlackRefused as second:
-            log.warning("join_refused", channel=delivery.channel, reason=second.code)
+            if shop.once.first("join", delivery.channel, second.code):
+                log.warning("join_refused", channel=delivery.channel, reason=second.code)
             raise refusal from None
         return await shop.messenger.post(delivery.channel, message, delivery=delivery.id, thread=thread)
 

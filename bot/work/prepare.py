@@ -43,19 +43,20 @@ async def _prepare(shop: Workshop, prompt: Prompt) -> None:
 
 async def _readable(shop: Workshop, prompt: Prompt) -> str:
     needed = incoming.names_needed(prompt.raw)
-    users = await _names(needed.users, shop.messenger.user_name)
-    channels = await _names(needed.channels, shop.messenger.channel_name)
+    users = await _names(shop, needed.users, shop.messenger.user_name)
+    channels = await _names(shop, needed.channels, shop.messenger.channel_name)
     return incoming.to_plain(prompt.raw, users, channels)
 
 
-async def _names(ids: Iterable[Id], look_up: Callable[[Id], Awaitable[str]]) -> dict[Id, str]:
+async def _names(shop: Workshop, ids: Iterable[Id], look_up: Callable[[Id], Awaitable[str]]) -> dict[Id, str]:
     """The names that Slack tells us. One it does not tell is no reason to stop a job."""
     known: dict[Id, str] = {}
     for each in ids:
         try:
             known[each] = await look_up(each)
         except SlackError as error:
-            log.warning("name_not_told", id=each, reason=str(error))
+            if shop.once.first("name", str(error)):
+                log.warning("name_not_told", id=each, reason=str(error))
     return known
 
 

@@ -34,8 +34,7 @@ _REASONS = {
 
 async def give_up(shop: Workshop, delivery: Delivery, code: str) -> None:
     """This will never be said there: let it rest, and tell the requester where they can still be reached."""
-    level = log.info if delivery.kind in (DeliveryKind.REACTION, DeliveryKind.EDIT) else log.error
-    level("delivery_dead", delivery=delivery.id, kind=delivery.kind, channel=delivery.channel, reason=code)
+    _note(shop, delivery, code)
     now = shop.clock()
     async with shop.registry.transaction() as tables:
         await tables.deliveries.settle(
@@ -50,11 +49,20 @@ async def give_up(shop: Workshop, delivery: Delivery, code: str) -> None:
     shop.wake()
 
 
+def _note(shop: Workshop, delivery: Delivery, code: str) -> None:
+    """A nicety that Slack refuses is logged once for each reason; all else each time."""
+    if delivery.kind is not DeliveryKind.REACTION:
+        log.error("delivery_dead", delivery=delivery.id, kind=delivery.kind, reason=code)
+    elif shop.once.first("reaction", code):
+        log.warning("reaction_refused", channel=delivery.channel, reason=code)
+
+
 async def _nowhere_to_talk(shop: Workshop, tables: Tables, job: TrackedJob, code: str, now: datetime) -> None:
     """Without a thread nothing is started: no use is spent, and the person is told what to do."""
     reason = _REASONS.get(code, CannotPost.OTHER)
     await tables.deliveries.bury(job.number, code, now)
-    await tables.jobs.change(job.number, state=JobState.REFUSED, problem=code, ended_at=now)
+    problem = problems.slack_refused(code).title
+    await tables.jobs.change(job.number, state=JobState.REFUSED, problem=problem, ended_at=now)
     await drop_follow_ups(tables, job, now)
     prompt = await tables.prompts.starting(job.number)
     if prompt is None:

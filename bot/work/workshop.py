@@ -9,6 +9,7 @@ from datetime import datetime, timedelta
 from bot.docs_api import DocsClient
 from bot.model import PollPace
 from bot.registry import Claimer, Registry
+from bot.work.once import Once
 from bot.work.ports import Clock, Messenger
 
 
@@ -47,6 +48,7 @@ class Workshop:
     pace: PollPace = field(default_factory=PollPace)
     patience: Patience = field(default_factory=Patience)
     uses_an_hour: int = 100
+    once: Once = field(default_factory=Once)
     count: Callable[[str, str], None] = field(default=lambda _what, _how: None)
 
     def claimer(self) -> Claimer:

@@ -88,9 +88,3 @@ def test_the_help_names_every_command_with_its_examples_and_explains_threads() -
 
 def test_an_unexpected_failure_gives_a_reference_and_nothing_raw() -> None:
     assert "the reference `4f2a91c0`" in problems.something_broke("4f2a91c0").text
-
-
-def test_the_limit_says_when_and_that_nothing_needs_doing() -> None:
-    problem = problems.rate_limited(NOW)
-    assert "until <!date^1793610000^" in problem.what
-    assert problem.next_step == "It goes out by itself then."

@@ -76,8 +76,6 @@ PROBLEMS = (
     problems.project_unknown(),
     problems.job_unknown(),
     problems.job_not_started(),
-    problems.rate_limited(NOW),
-    problems.unavailable(),
 )
 
 
@@ -122,7 +120,7 @@ def private_messages(job: TrackedJob, text: str) -> Iterator[Message]:
     yield answers.run_again_before(job.number)
     yield answers.greeting(text)
     yield problems.something_broke(text)
-    yield problems.storing_failed()
+    yield problems.unknown_command()
     yield problems.form_not_opened()
     yield help_message([CommandHelp("/docs-agent", text[:100], "Asks", ("/docs-agent x",))])
 

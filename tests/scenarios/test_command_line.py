@@ -12,7 +12,7 @@ import aiohttp
 import pytest
 
 from bot.sandbox.world import World
-from tests.scenarios.story import environment
+from tests.scenarios.story import Story, environment
 
 
 async def docs_bot(
@@ -84,6 +84,18 @@ async def test_the_doctor_says_what_is_wrong_and_what_to_do(
     assert bad in said
     assert "canary" not in said
     assert "Look at" in said
+
+
+async def test_the_jobs_are_listed_without_their_texts(story: Story, tmp_path: Path) -> None:
+    await story.finished("Add a canary page about webhooks")
+    code, said = await docs_bot(
+        "jobs", "--state", "pull_request", env=environment(story.world), folder=tmp_path
+    )
+    assert code == 0
+    assert said.startswith("#1  pull_request  20")
+    assert "canary" not in said
+    code, said = await docs_bot("jobs", "--state", "failed", env=environment(story.world), folder=tmp_path)
+    assert (code, said.strip()) == (0, "No jobs.")
 
 
 async def test_migrate_brings_a_database_up_to_date(world: World, tmp_path: Path) -> None:

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
-import httpx
+from dataclasses import replace
 
+import httpx
+import pytest
+import structlog
+
+from bot.logs import configure
 from bot.model import ChannelId, JobState
+from bot.work.desk import FollowUps
 from tests.builders import ANA, BEN
 from tests.fakes import PULL_REQUEST
-from tests.work.office import Office
+from tests.work.office import BOT, Office
 
 
 async def test_a_job_is_asked_for_followed_and_told_once(office: Office) -> None:
@@ -196,3 +202,24 @@ async def test_a_long_prompt_is_kept_whole_in_the_thread(office: Office) -> None
     await office.settle(10)
     assert office.docs.prompts == [("job-1", text)]
     assert "Line 399 of what is wanted." in "".join(str(post.message) for post in office.slack.replies())
+
+
+async def test_with_mentions_only_replies_that_mention_the_bot_steer(office: Office) -> None:
+    office.desk = replace(office.desk, follow_ups=FollowUps.MENTIONS)
+    await office.ask("Add a quickstart")
+    await office.settle()
+    await office.reply("not meant for the bot")
+    await office.reply(f"<@{BOT}> make it shorter")
+    await office.settle()
+    assert [text for _, text in office.docs.prompts] == ["Add a quickstart", "make it shorter"]
+
+
+async def test_a_name_that_slack_never_tells_is_logged_once(
+    office: Office, caplog: pytest.LogCaptureFixture, capsys: pytest.CaptureFixture[str]
+) -> None:
+    configure("INFO", "json")
+    for _ in range(3):
+        await office.ask("Ask <@U0STRANGER> about it")
+        await office.settle(1)
+    structlog.reset_defaults()
+    assert capsys.readouterr().err.count("name_not_told") == 1

@@ -1,0 +1,28 @@
+"""``docs-bot jobs``: what an operator sees of the jobs, without their texts."""
+
+from __future__ import annotations
+
+from bot.model import JobState, TrackedJob
+from bot.registry import Registry
+
+
+async def listed(sqlalchemy_url: str, state: JobState | None, limit: int) -> str:
+    """The newest jobs, one a line, and below them what could not be said to anybody."""
+    registry = Registry.open(sqlalchemy_url)
+    try:
+        async with registry.look() as tables:
+            jobs = await tables.jobs.newest(limit, state)
+            dead = await tables.deliveries.dead(limit)
+    finally:
+        await registry.close()
+    lines = [_line(job) for job in jobs] or ["No jobs."]
+    if dead:
+        lines += ["", "Could not be said:"]
+        lines += [f"  #{number or '-'}  {kind}: {reason}" for number, kind, reason in dead]
+    return "\n".join(lines)
+
+
+def _line(job: TrackedJob) -> str:
+    asked = job.asked_at.strftime("%Y-%m-%d %H:%M UTC")
+    parts = (f"#{job.number}", job.state, asked, job.channel, job.requester, job.service_id or "-")
+    return "  ".join([*parts, job.pr_link or job.problem or ""]).rstrip()
