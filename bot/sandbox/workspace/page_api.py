@@ -186,6 +186,9 @@ class PageApi:
         return event
 
     async def _get_events(self, request: web.Request) -> web.StreamResponse:
+        # Browsers let any page open a socket anywhere; only this workspace's own may listen.
+        if request.headers.get("Origin", "").partition("://")[2] not in ("", request.host):
+            raise web.HTTPForbidden
         user = self._viewer(request)
         socket = web.WebSocketResponse(heartbeat=25)
         await socket.prepare(request)

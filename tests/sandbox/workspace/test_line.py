@@ -1,4 +1,4 @@
-"""Deliveries: what is not acknowledged comes again, what cannot be delivered waits, and faults come when ordered."""
+"""Deliveries: what is not acknowledged comes again, what cannot be delivered waits; ordered faults come."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ from tests.sandbox.workspace.small_bot import ANA, DOCS, Json, free_port, listen
 @asynccontextmanager
 async def _socket(workspace: Workspace) -> AsyncIterator[aiohttp.ClientWebSocketResponse]:
     """A bare Socket Mode connection that acknowledges nothing by itself."""
-    async with aiohttp.ClientSession() as session:
-        async with session.ws_connect(workspace.line.new_socket_url()) as socket:
-            assert (await socket.receive_json())["type"] == "hello"
-            yield socket
+    url = workspace.line.new_socket_url()
+    async with aiohttp.ClientSession() as session, session.ws_connect(url) as socket:
+        assert (await socket.receive_json())["type"] == "hello"
+        yield socket
 
 
 async def test_an_event_comes_again_with_the_same_id_until_it_is_acknowledged(

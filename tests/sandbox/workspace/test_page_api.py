@@ -1,0 +1,115 @@
+"""What the page asks and is told, as one person sees it."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+
+import aiohttp
+import pytest
+
+from bot.sandbox.workspace import Workspace
+from tests.sandbox.workspace.small_bot import ANA, BEN, DOCS, FORM, GUS, SECRET, Json
+
+
+class Page:
+    """The page of one browser."""
+
+    def __init__(self, session: aiohttp.ClientSession) -> None:
+        self.session = session
+
+    async def state(self, user: str) -> Json:
+        """What a reload shows."""
+        async with self.session.get("/page/state", params={"user": user}) as answer:
+            read: Json = await answer.json()
+            return read
+
+    async def post(self, what: str, **asked: object) -> Json:
+        """Do something."""
+        async with self.session.post(f"/page/{what}", json=asked) as answer:
+            read: Json = await answer.json()
+            return read
+
+
+@pytest.fixture
+async def page(workspace: Workspace) -> AsyncIterator[Page]:
+    async with aiohttp.ClientSession(workspace.base_url) as session:
+        yield Page(session)
+
+
+async def test_a_reload_shows_what_was_said(page: Page) -> None:
+    said = await page.post("message", user=ANA, channel=DOCS, text="see @ben & https://example.com/a.")
+    state = await page.state(BEN)
+    (message,) = state["messages"][DOCS]
+    assert message["ts"] == said["ts"]
+    assert message["text"] == "see <@U02BEN> &amp; <https://example.com/a>."
+    assert state["me"] == BEN
+
+
+async def test_nobody_sees_what_is_not_theirs(page: Page, workspace: Workspace) -> None:
+    workspace.state.add_ephemeral(DOCS, ANA, text="only Ana")
+    workspace.people.show_view(ANA, dict(FORM))
+    ana, gus = await page.state(ANA), await page.state(GUS)
+    assert ana["ephemerals"][DOCS]
+    assert ana["views"]
+    assert not gus["ephemerals"][DOCS]
+    assert not gus["views"]
+    seen = {channel["id"] for channel in gus["channels"]}
+    assert not seen & {SECRET, "D01ANA"}
+
+
+async def test_news_arrive_by_themselves_and_only_those_since_the_last(
+    page: Page, workspace: Workspace
+) -> None:
+    old = workspace.people.say(ANA, DOCS, "old")
+    since = workspace.state.seq
+    new = workspace.people.say(ANA, DOCS, "new")
+    workspace.people.say(ANA, SECRET, "not for the guest")
+    async with page.session.ws_connect(f"/page/events?user={GUS}&since={since}") as socket:
+        first = await socket.receive_json(timeout=2)
+        assert first["message"]["ts"] == new["ts"] != old["ts"]
+        assert (await socket.receive_json(timeout=2))["type"] == "bot"
+        workspace.people.edit(ANA, DOCS, new["ts"], "newer")
+        changed = await socket.receive_json(timeout=2)
+    assert changed["message"]["text"] == "newer"
+    assert changed["seq"] > first["seq"] > since
+
+
+async def test_a_page_that_was_away_too_long_loads_again(page: Page, workspace: Workspace) -> None:
+    workspace.people.say(ANA, DOCS, "one")
+    workspace.people.say(ANA, DOCS, "two")
+    workspace.state.events.popleft()
+    async with page.session.ws_connect(f"/page/events?user={ANA}&since=0") as socket:
+        assert (await socket.receive_json(timeout=2))["type"] == "resync"
+
+
+async def test_somebody_elses_message_is_not_changed(page: Page, workspace: Workspace) -> None:
+    said = workspace.people.say(ANA, DOCS, "mine")
+    refused = await page.post("edit", user=BEN, channel=DOCS, ts=said["ts"], text="yours")
+    assert (refused["ok"], refused["error"]) == (False, "cant_update_message")
+
+
+async def test_inviting_the_bot_brings_it_in(page: Page, workspace: Workspace) -> None:
+    assert (await page.post("invite", user=ANA, channel=SECRET, invitee="@docs-agent"))["ok"]
+    state = await page.state(ANA)
+    assert next(one for one in state["channels"] if one["id"] == SECRET)["bot_is_member"]
+    assert (await page.post("invite", user=GUS, channel=SECRET, invitee="@gus"))["error"] == "not_in_channel"
+
+
+async def test_a_page_from_elsewhere_can_neither_listen_nor_act(page: Page) -> None:
+    with pytest.raises(aiohttp.WSServerHandshakeError):
+        await page.session.ws_connect("/page/events?user=U01ANA", origin="http://elsewhere.example")
+    async with page.session.post("/page/message", data='{"user": "U01ANA"}') as answer:
+        assert answer.status == 415
+
+
+@pytest.mark.parametrize("asked", [{}, {"user": ANA}, {"user": [], "channel": {}, "text": 7}])
+async def test_an_incomplete_request_is_refused(page: Page, asked: Json) -> None:
+    assert not (await page.post("message", **asked))["ok"]
+
+
+async def test_the_page_comes_from_here_alone(page: Page) -> None:
+    async with page.session.get("/") as answer:
+        text = await answer.text()
+    assert answer.headers["Content-Security-Policy"].startswith("default-src 'self'")
+    assert "http://" not in text
+    assert "https://" not in text
