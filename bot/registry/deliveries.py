@@ -174,6 +174,15 @@ class DeliveryRows:
             .values(state=DeliveryState.DEAD, error=reason, settled_at=now)
         )
 
+    async def root_being_posted(self, channel: ChannelId) -> bool:
+        """Whether a root message may stand in this channel without our knowing its ts yet."""
+        statement = select(deliveries.c.seq).where(
+            deliveries.c.channel == channel,
+            deliveries.c.kind == DeliveryKind.ROOT,
+            deliveries.c.state == DeliveryState.SENDING,
+        )
+        return (await self.connection.execute(statement.limit(1))).first() is not None
+
     async def next_due_at(self) -> datetime | None:
         """When the first pending delivery is due: in the past when some are late."""
         statement = select(func.min(deliveries.c.due_at)).where(deliveries.c.state == DeliveryState.PENDING)

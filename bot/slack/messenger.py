@@ -162,7 +162,8 @@ class SlackMessenger:
                 profile.get("display_name")
                 or profile.get("real_name")
                 or told.get("real_name")
-                or told["name"]
+                or told.get("name")
+                or user
             )
 
         return await self._remembered(user, ask)

@@ -103,7 +103,8 @@ def spoken(event: Payload) -> ThreadReply | Mention | None:
     user, text = UserId(event["user"]), event.get("text") or ""
     if thread and thread != ts:
         files = len(event.get("files") or ())
-        return ThreadReply(key, channel, MessageTs(thread), ts, user, text, files, is_im)
+        parent = UserId(event["parent_user_id"]) if event.get("parent_user_id") else None
+        return ThreadReply(key, channel, MessageTs(thread), ts, user, text, files, is_im, parent)
     if is_im or event["type"] == "app_mention":
         return Mention(key, channel, ts, user, text, is_im)
     return None

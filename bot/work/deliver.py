@@ -16,6 +16,8 @@ from bot.work.workshop import Workshop
 log = structlog.get_logger(__name__)
 _AT_ONCE = 40
 _MOST_TRIES = 12
+_MOST_DOUBTS = 40
+"""About an hour of looking; then somebody is told instead."""
 
 _BLOCKS_REFUSED = frozenset(
     {
@@ -193,6 +195,9 @@ async def _again(
 
 async def _in_doubt(shop: Workshop, delivery: Delivery, at_least_seconds: float = 0.0) -> None:
     """Perhaps done: the row stays *sending* with a short lease, and is looked for when it runs out."""
+    if delivery.attempts >= _MOST_DOUBTS:
+        await give_up(shop, delivery, "no_clear_answer")
+        return
     wait_seconds = shop.patience.doubt_seconds * min(2.0 ** min(delivery.attempts - 1, 10), 60.0)
     wait_seconds = max(wait_seconds, at_least_seconds)
     async with shop.registry.transaction() as tables:

@@ -13,12 +13,22 @@ from bot.work.spoken import Mention, ThreadReply
 from bot.work.tell import reply as say_in_thread
 
 
+class ThreadNotKnownYet(Exception):
+    """A reply to a root message whose posting we have not noted yet; Slack shall deliver it again."""
+
+
 async def heard_reply(desk: Desk, heard: ThreadReply) -> None:
-    """A reply in a job's thread is a follow-up, unless it is meant for somebody else."""
+    """A reply in a job's thread is a follow-up, unless it is meant for somebody else.
+
+    Raises ThreadNotKnownYet between the posting of a root message and our noting it.
+    """
     if not _is_meant_for_us(desk, heard):
         return
     async with desk.registry.look() as tables:
         job = await tables.jobs.in_thread(ThreadRef(heard.channel, heard.thread_ts))
+        being_posted = job is None and await tables.deliveries.root_being_posted(heard.channel)
+    if being_posted and heard.parent == desk.bot_user:
+        raise ThreadNotKnownYet(heard.key)
     if job is None:
         return
     text = incoming.without_leading_mention(heard.text, desk.bot_user)

@@ -9,7 +9,11 @@ from bot.model import ChannelId, MessageTs, RequestKey, UserId
 
 @dataclass(frozen=True, slots=True)
 class ThreadReply:
-    """A person's reply in a thread. ``files`` counts what hangs on it; the agent cannot be given files."""
+    """A person's reply in a thread.
+
+    ``parent`` is who began the thread, when Slack says so. ``files`` counts what hangs on the reply;
+    the agent cannot be given files.
+    """
 
     key: RequestKey
     channel: ChannelId
@@ -19,6 +23,7 @@ class ThreadReply:
     text: str
     files: int
     is_im: bool
+    parent: UserId | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -77,6 +77,7 @@ class Office:
             text=text,
             files=files,
             is_im=False,
+            parent=BOT,
         )
         await heard_reply(self.desk, heard)
 

@@ -9,7 +9,10 @@ import pytest
 
 from bot.model import JobState, PromptId
 from bot.work.again import RunAgain, forget, run_again, send_again, withdraw
+from bot.work.deliver import deliver_round
+from bot.work.listen import ThreadNotKnownYet
 from bot.work.ports import SlackRefused, SlackThrottled, SlackUnclear, SlackUnreachable
+from bot.work.prepare import prepare_round
 from bot.work.submit import submit_round
 from tests.builders import ANA, CHANNEL
 from tests.work.office import RESPONSE_URL, Office
@@ -258,3 +261,29 @@ async def test_an_empty_reply_with_a_file_is_explained(office: Office) -> None:
     await office.settle()
     assert len(office.slack.replies()) == 1
     assert len(office.docs.prompts) == 1
+
+
+async def test_a_reply_to_a_root_that_is_not_noted_yet_is_left_for_slack_to_deliver_again(
+    office: Office,
+) -> None:
+    office.slack.lose_answer.append(SlackUnclear("cut"))
+    await office.ask("Add a quickstart")
+    await prepare_round(office.shop)
+    await deliver_round(office.shop)
+    with pytest.raises(ThreadNotKnownYet):
+        await office.reply("more", ts="1700000900.000001")
+    await office.settle(10)
+    await office.reply("more", ts="1700000900.000001")
+    await office.settle()
+    assert [text for _, text in office.docs.prompts] == ["Add a quickstart", "more"]
+
+
+async def test_a_post_that_stays_unclear_is_given_up_and_told_directly(office: Office) -> None:
+    await office.ask("Add a quickstart")
+    await office.settle()
+    office.docs.finish()
+    office.slack.trouble("post", *[SlackUnclear("cut")] * 100)
+    office.slack.trouble("find_posted", *[SlackUnclear("cut")] * 100)
+    for _ in range(80):
+        await office.pass_time(130)
+    assert [user for user, _, _ in office.slack.direct] == [ANA]
