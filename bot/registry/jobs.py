@@ -55,6 +55,13 @@ class JobRows:
         # Numbers beyond the column's range are nobody's, and the drivers would refuse to look.
         return await self._one(jobs.c.number == number) if 0 < number < 2**31 else None
 
+    async def known(self, number: JobNumber) -> TrackedJob:
+        """The job with this number, where there must be one; LookupError otherwise."""
+        job = await self.get(number)
+        if job is None:
+            raise LookupError(f"job {number} is not in the registry")
+        return job
+
     async def in_thread(self, thread: ThreadRef) -> TrackedJob | None:
         """The job whose root message began this thread."""
         return await self._one(and_(jobs.c.channel == thread.channel, jobs.c.root_ts == thread.ts))

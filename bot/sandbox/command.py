@@ -42,7 +42,9 @@ def sandbox_command(choice: Choice) -> int:
             return asyncio.run(play(http=choice.http))
         asyncio.run(_stay(choice))
     except OSError as error:
-        console.print(f"{error.strerror or error}. Is something else on port {choice.port}? Try --port 8801.")
+        console.print(
+            f"{error.strerror or error}. Is something else on port {choice.port} or the next? Try --port 8810."
+        )
         return FAILED
     return 0
 

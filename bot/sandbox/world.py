@@ -54,7 +54,8 @@ async def both_sides(options: WorldOptions) -> AsyncIterator[World]:
         folder=options.folder / "docs", projects=(PROJECT,), work_seconds=options.work_seconds
     )
     docs_service = DocsService(docs_options)
-    docs_url = await docs_service.start(options.host, 0)
+    # Beside the page, so that links to pull requests still lead somewhere after a restart.
+    docs_url = await docs_service.start(options.host, options.port + 1 if options.port else 0)
     bot_port = free_port()
     workspace = Workspace(
         WorkspaceOptions(

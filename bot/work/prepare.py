@@ -73,9 +73,7 @@ async def _write(shop: Workshop, tables: Tables, prompt: Prompt, text: str) -> N
     now = shop.clock()
     if prompt.kind is PromptKind.START:
         await tables.jobs.change(prompt.job, text=text)
-    job = await tables.jobs.get(prompt.job)
-    if job is None:
-        raise LookupError(f"job {prompt.job} is not in the registry")
+    job = await tables.jobs.known(prompt.job)
     if prompt.kind is PromptKind.START:
         await _open_thread(tables, job, now)
     else:

@@ -28,7 +28,7 @@ async def accepted(shop: Workshop, tables: Tables, prompt: Prompt, answer: Job) 
         response_url=None,
         **_FREE,
     )
-    job = await _job(tables, prompt)
+    job = await tables.jobs.known(prompt.job)
     values: dict[str, Any] = {
         "state": JobState.WORKING,
         "round": job.round + 1,
@@ -71,7 +71,7 @@ async def in_doubt(shop: Workshop, tables: Tables, prompt: Prompt) -> None:
     await tables.prompts.change(
         prompt.id, owner=shop.owner, was=PromptState.SENDING, state=PromptState.IN_DOUBT, **_FREE
     )
-    job = await _job(tables, prompt)
+    job = await tables.jobs.known(prompt.job)
     is_follow_up = prompt.kind is PromptKind.FOLLOW_UP
     if not is_follow_up:
         await tables.jobs.change(job.number, state=JobState.IN_DOUBT, queue_until=None)
@@ -135,10 +135,3 @@ def _problem(prompt: Prompt, error: DocsApiError) -> Problem:
             return problems.job_unknown()
         case _:
             return problems.service_rejected(error.text or "")
-
-
-async def _job(tables: Tables, prompt: Prompt) -> TrackedJob:
-    job = await tables.jobs.get(prompt.job)
-    if job is None:
-        raise LookupError(f"job {prompt.job} is not in the registry")
-    return job

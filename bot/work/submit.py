@@ -96,9 +96,7 @@ async def _mark_sending(shop: Workshop, prompt: Prompt) -> tuple[ProjectId, str 
             sent_at=shop.clock(),
             attempts=prompt.attempts + 1,
         )
-        job = await tables.jobs.get(prompt.job)
-    if job is None:
-        raise LookupError(f"job {prompt.job} is not in the registry")
+        job = await tables.jobs.known(prompt.job)
     return job.project, job.service_id
 
 

@@ -11,9 +11,7 @@ from bot.registry import Tables
 
 async def redraw_root(tables: Tables, number: JobNumber, now: datetime) -> TrackedJob:
     """Let the root message show the job as it is now; answers the job."""
-    job = await tables.jobs.get(number)
-    if job is None:
-        raise LookupError(f"job {number} is not in the registry")
+    job = await tables.jobs.known(number)
     occasion = f"job:{number}:edit:{job.round}:{job.state}:{now.isoformat()}"
     await tables.deliveries.add(
         NewDelivery(occasion, DeliveryKind.EDIT, job.channel, job=number, message=say.root(job, now)), now
