@@ -43,7 +43,8 @@ def sandbox_command(choice: Choice) -> int:
         asyncio.run(_stay(choice))
     except OSError as error:
         console.print(
-            f"{error.strerror or error}. Is something else on port {choice.port} or the next? Try --port 8810."
+            f"{error.strerror or error}. Is something else on port {choice.port} or the next? "
+            "Try --port 8810."
         )
         return FAILED
     return 0

@@ -26,7 +26,7 @@ class WorldOptions:
     host: str = "127.0.0.1"
     http_mode: bool = False
     work_seconds: float = 6.0
-    log_level: str = "WARNING"
+    log_level: str = "ERROR"
 
 
 @dataclass(frozen=True, slots=True)

@@ -52,7 +52,7 @@ async def give_up(shop: Workshop, delivery: Delivery, code: str) -> None:
 def _note(shop: Workshop, delivery: Delivery, code: str) -> None:
     """A nicety that Slack refuses is logged once for each reason; all else each time."""
     if delivery.kind is not DeliveryKind.REACTION:
-        log.error("delivery_dead", delivery=delivery.id, kind=delivery.kind, reason=code)
+        log.warning("delivery_dead", delivery=delivery.id, kind=delivery.kind, reason=code)
     elif shop.once.first("reaction", code):
         log.warning("reaction_refused", channel=delivery.channel, reason=code)
 

@@ -102,3 +102,12 @@ async def test_the_page_works_on_a_phones_width_and_by_keyboard(page: Page) -> N
     await expect(page.get_by_role("heading", name="#general")).to_be_visible()
     wide = await page.evaluate("document.documentElement.scrollWidth > window.innerWidth")
     assert not wide
+
+
+async def test_the_link_of_a_job_leads_to_its_thread(page: Page, story: Story) -> None:
+    await story.finished("Add a quickstart for the Python SDK")
+    await type_in(page, "Message #docs", "/docs-agent status 1")
+    async with page.expect_popup() as opened:
+        await page.get_by_role("link", name="Go to its thread").click()
+    thread = (await opened.value).get_by_role("log", name="Replies")
+    await expect(thread).to_contain_text("the pull request is ready")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bot.sandbox.workspace.state import BOT_ID, BOT_USER, TEAM, Json
+from bot.sandbox.workspace.state import BOT_ID, BOT_USER, Json
 from bot.sandbox.workspace.web_api import ApiError, WebApi, shown
 
 
@@ -91,5 +91,5 @@ async def permalink(api: WebApi, arguments: Json) -> Json:
     ts = str(arguments.get("message_ts"))
     if api.state.message(channel.id, ts) is None:
         raise ApiError("message_not_found")
-    address = f"https://{TEAM['domain']}.slack.com/archives/{channel.id}/p{ts.replace('.', '')}"
+    address = f"{api.people.tickets.base_url}/archives/{channel.id}/p{ts.replace('.', '')}"
     return {"channel": channel.id, "permalink": address}

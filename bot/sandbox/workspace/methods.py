@@ -24,8 +24,8 @@ async def api_test(_api: WebApi, _arguments: Json) -> Json:
     return {}
 
 
-async def auth_test(_api: WebApi, _arguments: Json) -> Json:
-    url = f"https://{TEAM['domain']}.slack.com/"
+async def auth_test(api: WebApi, _arguments: Json) -> Json:
+    url = f"{api.people.tickets.base_url}/"
     about = {"url": url, "team": TEAM["name"], "team_id": TEAM["id"]}
     return about | {
         "user": "docs-agent",

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from datetime import datetime
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlencode
 
 import yaml
 from aiohttp import web
@@ -105,8 +106,15 @@ class Workspace:
         app.router.add_get("/sandbox/log", self._show_log)
         self._page_api.add_routes(app)
         app.router.add_get("/", self._page)
+        app.router.add_get(r"/archives/{channel:[A-Z0-9]+}/p{seconds:\d{10}}{micros:\d{6}}", self._permalink)
         app.router.add_static("/static/", _PAGE)
         return app
+
+    async def _permalink(self, request: web.Request) -> web.Response:
+        """The address of a message leads to its thread on the page."""
+        at, root = request.match_info, request.query.get("thread_ts")
+        thread = root or f"{at['seconds']}.{at['micros']}"
+        raise web.HTTPFound(f"/#{urlencode({'c': at['channel'], 't': thread})}")
 
     async def _page(self, _request: web.Request) -> web.FileResponse:
         policy = "default-src 'self'; img-src 'self' data: http: https:; style-src 'self' 'unsafe-inline'"
