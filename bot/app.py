@@ -170,6 +170,7 @@ def _workshop(
         owner=_owner(),
         bot_name=outside.identity.bot_name,
         wake=bell.ring,
+        wake_after=bell.ring_after,
         pace=PollPace(settings.poll_min_seconds, settings.poll_max_seconds),
         patience=patience or Patience(),
         uses_an_hour=settings.uses_an_hour,
@@ -184,7 +185,7 @@ def _rounds(shop: Workshop, metrics: Metrics) -> Rounds:
             Round("prepare", lambda: prepare_round(shop), 1.0),
             Round("submit", lambda: submit_round(shop), 1.0),
             Round("poll", lambda: poll_round(shop), min(1.0, shop.pace.min_seconds / 2)),
-            Round("deliver", lambda: deliver_round(shop), 0.25),
+            Round("deliver", lambda: deliver_round(shop), 1.0),
         ],
         observe=metrics.observe_round,
     )

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from time import monotonic
@@ -56,7 +57,11 @@ class Rounds:
         self._running = {each.name: _Running(each) for each in rounds}
         self._observe = observe
         self._scheduler = AsyncIOScheduler(timezone=UTC)
-        self._stopping = False
+        self._stop = asyncio.Event()
+
+    @property
+    def _stopping(self) -> bool:
+        return self._stop.is_set()
 
     def start(self) -> None:
         """Begin; every round runs once at once."""
@@ -86,7 +91,7 @@ class Rounds:
 
     async def stop(self, grace_seconds: float) -> None:
         """No new rounds; work in hand may end within the grace, then it is cancelled."""
-        self._stopping = True
+        self._stop.set()
         self._scheduler.shutdown(wait=False)
         tasks = [running.task for running in self._running.values() if running.task is not None]
         self.wake()
@@ -122,8 +127,15 @@ class Rounds:
             log.exception("round_failed", round=running.round.name, failures=running.failures)
         running.finished_at = monotonic()
         self._observe(running.round.name, running.finished_at - began, failed)
-        if failed and not self._stopping:
-            await asyncio.sleep(min(0.5 * 2.0 ** min(running.failures, 10), _MOST_BACK_OFF_SECONDS))
+        if failed:
+            await self._back_off(running.failures)
+
+    async def _back_off(self, failures: int) -> None:
+        """Wait before the next try, however often the bell rings; a stop ends the wait."""
+        with suppress(TimeoutError):
+            await asyncio.wait_for(
+                self._stop.wait(), min(0.5 * 2.0 ** min(failures, 10), _MOST_BACK_OFF_SECONDS)
+            )
 
 
 class Bell:
@@ -140,3 +152,7 @@ class Bell:
         """There is work."""
         if self._rounds is not None:
             self._rounds.wake()
+
+    def ring_after(self, seconds: float) -> None:
+        """There will be work then."""
+        asyncio.get_running_loop().call_later(seconds, self.ring)

@@ -8,11 +8,13 @@ from collections.abc import Mapping
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any, Self
-from urllib.parse import urlsplit
+from urllib.parse import quote, urlsplit
 
 from dotenv import dotenv_values
-from pydantic import AfterValidator, Field, SecretStr, ValidationError, model_validator
+from pydantic import AfterValidator, BeforeValidator, Field, PrivateAttr, SecretStr, ValidationError
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
+from sqlalchemy.engine import URL, make_url
+from sqlalchemy.exc import ArgumentError
 
 
 class SettingsError(Exception):
@@ -46,7 +48,7 @@ class LogFormat(StrEnum):
 def _address(value: str) -> str:
     try:
         parts = urlsplit(value)
-        host, user = parts.hostname, parts.username
+        host, user, _ = parts.hostname, parts.username, parts.port
     except ValueError:
         raise ValueError("is not an address") from None
     if parts.scheme not in ("http", "https") or not host:
@@ -72,7 +74,12 @@ def _begins(prefix: str) -> AfterValidator:
 
 
 def _database(value: SecretStr) -> SecretStr:
-    sqlalchemy_url(value.get_secret_value())
+    address = sqlalchemy_url(value.get_secret_value())
+    try:
+        make_url(address)
+    except (ArgumentError, ValueError):
+        # Their texts quote the address, which may hold a password.
+        raise ValueError("is not the address of a database") from None
     return value
 
 
@@ -89,6 +96,14 @@ def sqlalchemy_url(value: str) -> str:
     if not separator or scheme.lower() not in drivers:
         raise ValueError("must begin with sqlite:/// or postgres://")
     return f"{drivers[scheme.lower()]}://{rest}"
+
+
+def _capitals(value: object) -> object:
+    return value.upper() if isinstance(value, str) else value
+
+
+def _small(value: object) -> object:
+    return value.lower() if isinstance(value, str) else value
 
 
 Address = Annotated[str, AfterValidator(_address)]
@@ -111,20 +126,10 @@ class Settings(BaseSettings):
     database_url: Annotated[SecretStr, AfterValidator(_database)] = SecretStr("sqlite:///var/docs-bot.db")
     poll_min_seconds: Annotated[float, Field(gt=0, le=3600)] = 2.0
     poll_max_seconds: Annotated[float, Field(gt=0, le=86_400)] = 60.0
-    follow_ups: FollowUpMode = FollowUpMode.REPLIES
-    log_level: LogLevel = LogLevel.INFO
-    log_format: LogFormat = LogFormat.AUTO
-
-    @model_validator(mode="after")
-    def _fit_together(self) -> Self:
-        if self.slack_app_token is None and self.slack_signing_secret is None:
-            raise ValueError(
-                "SLACK_APP_TOKEN (for Socket Mode) or SLACK_SIGNING_SECRET (for HTTP) is missing: "
-                "one of them must be set"
-            )
-        if self.poll_min_seconds > self.poll_max_seconds:
-            raise ValueError("POLL_MIN_SECONDS must not be greater than POLL_MAX_SECONDS")
-        return self
+    follow_ups: Annotated[FollowUpMode, BeforeValidator(_small)] = FollowUpMode.REPLIES
+    log_level: Annotated[LogLevel, BeforeValidator(_capitals)] = LogLevel.INFO
+    log_format: Annotated[LogFormat, BeforeValidator(_small)] = LogFormat.AUTO
+    _warnings: tuple[str, ...] = PrivateAttr(default=())
 
     @classmethod
     def settings_customise_sources(
@@ -142,16 +147,21 @@ class Settings(BaseSettings):
     @classmethod
     def load(cls, env: Mapping[str, str] | None = None, env_file: Path | None = Path(".env")) -> Self:
         """From the environment (which wins) and the file; SettingsError when they cannot work."""
-        found: dict[str, str] = {}
-        if env_file is not None and env_file.is_file():
-            found |= {key.upper(): value for key, value in dotenv_values(env_file).items() if value}
+        found = _read(env_file)
         given = os.environ if env is None else env
-        found |= {key.upper(): value for key, value in given.items() if value.strip()}
+        found |= {key.upper(): value.strip() for key, value in given.items() if value.strip()}
         names = cls.variables()
+        wrong = _misfits(found)
         try:
-            return cls.model_validate({name.lower(): found[name].strip() for name in names if name in found})
+            settings = cls.model_validate({name.lower(): found[name] for name in names if name in found})
         except ValidationError as error:
-            raise SettingsError(_explain(error, found, names)) from None
+            wrong = [*(_line(dict(each), found, names) for each in error.errors(include_input=False)), *wrong]
+        if wrong:
+            lines = [f"  - {line}" for line in wrong]
+            said = ["These settings cannot work:", *lines, "See .env.example and the README."]
+            raise SettingsError("\n".join(said))
+        settings._warnings = tuple(_suspicions(found, names))
+        return settings
 
     @classmethod
     def variables(cls) -> list[str]:
@@ -168,25 +178,77 @@ class Settings(BaseSettings):
         """The database for SQLAlchemy; may hold a password."""
         return sqlalchemy_url(self.database_url.get_secret_value())
 
+    def warnings(self) -> tuple[str, ...]:
+        """What works but is probably not meant, a line each; names variables and never their values."""
+        return self._warnings
+
     def secrets(self) -> list[str]:
         """Every secret value, so that the logs can leave them out."""
         secrets = (self.slack_bot_token, self.slack_app_token, self.slack_signing_secret, self.docs_api_key)
         values = [secret.get_secret_value() for secret in secrets if secret is not None]
-        password = urlsplit(self.database_url.get_secret_value()).password
-        return [*values, password] if password else values
+        return [*values, *_passwords(make_url(self.sqlalchemy_url))]
 
 
-def _explain(error: ValidationError, found: Mapping[str, str], names: list[str]) -> str:
-    lines = [f"  - {_line(dict(problem), found, names)}" for problem in error.errors(include_input=False)]
-    return "\n".join(["These settings cannot work:", *lines, "See .env.example and the README."])
+def _passwords(url: URL) -> list[str]:
+    """As drivers get it and as the address writes it."""
+    if not url.password:
+        return []
+    written = url.render_as_string(hide_password=False).partition("@")[0].rpartition(":")[2]
+    return list({str(url.password), quote(str(url.password), safe=""), written})
+
+
+def _read(env_file: Path | None) -> dict[str, str]:
+    if env_file is None or not env_file.is_file():
+        return {}
+    try:
+        values = dotenv_values(env_file)
+    except (OSError, UnicodeDecodeError) as error:
+        raise SettingsError(f"{env_file} cannot be read ({type(error).__name__}).") from None
+    return {key.upper(): value.strip() for key, value in values.items() if value and value.strip()}
+
+
+def _misfits(found: Mapping[str, str]) -> list[str]:
+    """What is wrong between settings, told together with what is wrong in one."""
+    wrong = []
+    if not {"SLACK_APP_TOKEN", "SLACK_SIGNING_SECRET"} & found.keys():
+        wrong.append(
+            "SLACK_APP_TOKEN (for Socket Mode) or SLACK_SIGNING_SECRET (for HTTP) is missing: "
+            "one of them must be set"
+        )
+    fields = Settings.model_fields
+    try:
+        least, most = (
+            float(found.get(name, fields[name.lower()].default))
+            for name in ("POLL_MIN_SECONDS", "POLL_MAX_SECONDS")
+        )
+    except ValueError:
+        return wrong  # the setting's own line says so
+    if least > most:
+        wrong.append("POLL_MIN_SECONDS must not be greater than POLL_MAX_SECONDS")
+    return wrong
+
+
+def _suspicions(found: Mapping[str, str], names: list[str]) -> list[str]:
+    # Short names are near to too many others.
+    missing = [name for name in names if name not in found and len(name) >= 8]
+    near = {name: _near(name, found, names) for name in missing}
+    lines = [f"{given} is no setting: did you mean {name}?" for name, given in near.items() if given]
+    if {"SLACK_CLIENT_ID", "SLACK_CLIENT_SECRET"} <= found.keys():
+        lines.append(
+            "SLACK_CLIENT_ID and SLACK_CLIENT_SECRET are not used: this bot has one workspace's token"
+        )
+    return lines
+
+
+def _near(name: str, found: Mapping[str, str], names: list[str]) -> str | None:
+    near = difflib.get_close_matches(name, [key for key in found if key not in names], n=1, cutoff=0.85)
+    return near[0] if near else None
 
 
 def _line(problem: dict[str, Any], found: Mapping[str, str], names: list[str]) -> str:
     words = str(problem["msg"]).removeprefix("Value error, ")
-    if not problem["loc"]:
-        return words
     name = str(problem["loc"][0]).upper()
     if problem["type"] != "missing":
         return f"{name} {words[0].lower()}{words[1:]}"
-    near = difflib.get_close_matches(name, [key for key in found if key not in names], n=1, cutoff=0.8)
-    return f"{name} is missing" + (f" (there is {near[0]}: did you mean that?)" if near else "")
+    near = _near(name, found, names)
+    return f"{name} is missing" + (f" (there is {near}: did you mean that?)" if near else "")

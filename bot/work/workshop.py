@@ -45,6 +45,7 @@ class Workshop:
     owner: str
     bot_name: str
     wake: Callable[[], None]
+    wake_after: Callable[[float], None] = field(default=lambda _seconds: None)
     pace: PollPace = field(default_factory=PollPace)
     patience: Patience = field(default_factory=Patience)
     uses_an_hour: int = 100
