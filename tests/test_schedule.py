@@ -118,3 +118,24 @@ async def test_how_long_ago_a_round_ended_is_known() -> None:
     await asyncio.sleep(0.02)
     assert rounds.ages_seconds()["r"] < 1
     await rounds.stop(1)
+
+
+async def test_a_broken_round_waits_although_the_bell_rings_and_stops_at_once() -> None:
+    tries, failed = 0, asyncio.Event()
+
+    async def run() -> int:
+        nonlocal tries
+        tries += 1
+        failed.set()
+        raise RuntimeError("no database")
+
+    rounds = Rounds([Round("r", run, 0.01)])
+    rounds.start()
+    await failed.wait()
+    for _ in range(20):
+        rounds.wake()
+        await asyncio.sleep(0.002)
+    assert tries == 1
+    async with asyncio.timeout(0.4):  # the first wait would be a second
+        await rounds.stop(5)
+    assert tries == 1

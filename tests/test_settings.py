@@ -60,6 +60,56 @@ def test_a_wrong_value_is_never_told(name: str) -> None:
     assert "canary-7f3a" not in said
 
 
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("DATABASE_URL", "postgres://u:canary@h:canary/d"),
+        ("DATABASE_URL", "mysql://u:canary@h/d"),
+        ("DOCS_API_URL", "https://docs.example:canary/"),
+        ("DOCS_API_URL", "https://[canary"),
+        ("SLACK_API_URL", "https://slack.example/?token=canary"),
+    ],
+)
+def test_an_address_that_cannot_be_one_is_refused_without_being_told(name: str, value: str) -> None:
+    said = complaint(**{name: value})
+    assert name in said
+    assert "canary" not in said
+
+
+def test_what_does_not_fit_together_is_told_with_the_rest() -> None:
+    said = complaint(SLACK_BOT_TOKEN=None, SLACK_APP_TOKEN=None, POLL_MIN_SECONDS="99")
+    assert [line.split()[1] for line in said.splitlines() if line.startswith("  - ")] == [
+        "SLACK_BOT_TOKEN",
+        "SLACK_APP_TOKEN",
+        "POLL_MIN_SECONDS",
+    ]
+
+
+def test_words_are_understood_in_small_letters_and_in_capitals() -> None:
+    settings = load(LOG_LEVEL="debug", LOG_FORMAT="JSON", FOLLOW_UPS="Mentions")
+    assert (settings.log_level, settings.log_format, settings.follow_ups) == ("DEBUG", "json", "mentions")
+
+
+def test_what_is_probably_not_meant_is_a_warning() -> None:
+    assert load(PATH="/bin", PORTS="1", LOG_LEVELS="canary", LOG_LEVEL="INFO").warnings() == ()
+    (misspelt,) = load(LOG_LEVLE="canary").warnings()
+    assert misspelt == "LOG_LEVLE is no setting: did you mean LOG_LEVEL?"
+    (unused,) = load(SLACK_CLIENT_ID="canary", SLACK_CLIENT_SECRET="canary").warnings()
+    assert "SLACK_CLIENT_SECRET" in unused
+    assert "canary" not in unused
+
+
+def test_a_password_of_the_database_is_a_secret_as_it_is_written_and_as_it_is_meant() -> None:
+    assert {"p%40ss", "p@ss"} <= set(load(DATABASE_URL="postgres://u:p%40ss@h/d").secrets())
+
+
+def test_a_file_that_is_no_text_is_told(tmp_path: Path) -> None:
+    file = tmp_path / ".env"
+    file.write_bytes(b"\xff\xfe\x00")
+    with pytest.raises(SettingsError, match="cannot be read"):
+        Settings.load(GOOD, env_file=file)
+
+
 def test_blank_counts_as_missing() -> None:
     assert "DOCS_API_KEY is missing" in complaint(DOCS_API_KEY="  ")
 
