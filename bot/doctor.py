@@ -36,6 +36,7 @@ SCOPES = frozenset(
 )
 """What ``manifest.yml`` asks for; a test compares the two."""
 
+_UNREACHED = "Look at SLACK_API_URL and the network."
 _LIMIT_SECONDS = 15.0
 _MOST_SKEW_SECONDS = 60.0
 """Slack refuses signatures that are five minutes off; a minute already deserves a word."""
@@ -51,33 +52,59 @@ class Finding:
     advice: str = ""
 
 
+_Check = Callable[[Settings], Awaitable[list[Finding]]]
+
+
 async def diagnose(settings: Settings) -> list[Finding]:
     """Look at everything, at the same time. Spends no use of the docs service's hourly limit on jobs."""
-    checks: list[Callable[[Settings], Awaitable[list[Finding]]]] = [_database, _slack, _socket, _docs_service]
+    checks: list[_Check] = [_settings, _database, _slack, _intake, _docs_service]
 
-    async def one(check: Callable[[Settings], Awaitable[list[Finding]]]) -> list[Finding]:
+    async def one(check: _Check) -> list[Finding]:
         try:
             async with asyncio.timeout(_LIMIT_SECONDS):
                 return await check(settings)
         except TimeoutError:
-            name = check.__name__.strip("_").replace("_", " ")
-            return [Finding(name, False, f"no answer within {_LIMIT_SECONDS:g} s", "Look at the network.")]
+            return [
+                Finding(_name(check), False, f"no answer within {_LIMIT_SECONDS:g} s", "Look at the network.")
+            ]
+        except Exception as error:
+            # One check that breaks must not hide what the others found. Texts of errors can quote settings.
+            return [Finding(_name(check), False, f"could not be looked at ({type(error).__name__})")]
 
     found = await asyncio.gather(*(one(check) for check in checks))
     return [finding for group in found for finding in group]
 
 
-async def _database(settings: Settings) -> list[Finding]:
-    engine = open_engine(settings.sqlalchemy_url)
+def _name(check: _Check) -> str:
+    return getattr(check, "__name__", "check").strip("_").replace("_", " ")
+
+
+async def _settings(settings: Settings) -> list[Finding]:
+    found = [
+        Finding("settings", False, line, "Correct the name, or take it away.") for line in settings.warnings()
+    ]
+    return found or [Finding("settings", True, "complete")]
+
+
+async def _revision(url: str) -> tuple[str, str | None]:
+    engine = open_engine(url)
     try:
-        revision = await current(engine)
-    except (SQLAlchemyError, OSError) as error:
-        return [Finding("database", False, type(error).__name__, "Look at DATABASE_URL.")]
+        return engine.dialect.name, await current(engine)
     finally:
         await engine.dispose()
+
+
+async def _database(settings: Settings) -> list[Finding]:
+    try:
+        kind, revision = await _revision(settings.sqlalchemy_url)
+    except (SQLAlchemyError, OSError) as error:
+        return [Finding("database", False, type(error).__name__, "Look at DATABASE_URL.")]
     if revision == newest():
-        return [Finding("database", True, f"{engine.dialect.name}, up to date")]
-    seen = f"{engine.dialect.name}, at revision {revision or 'none'} of {newest()}"
+        return [Finding("database", True, f"{kind}, up to date")]
+    seen = f"{kind}, at revision {revision or 'none'} of {newest()}"
+    if revision is not None and revision > newest():
+        advice = "A newer version of the bot has worked with it: run that version."
+        return [Finding("database", False, seen, advice)]
     return [Finding("database", True, f"{seen}; a start brings it up to date")]
 
 
@@ -97,12 +124,18 @@ async def _slack(settings: Settings) -> list[Finding]:
     try:
         answer, body = await _call(settings, "auth.test", settings.slack_bot_token.get_secret_value())
     except httpx.HTTPError as error:
-        return [Finding("slack", False, type(error).__name__, "Look at SLACK_API_URL and the network.")]
+        return [Finding("slack", False, type(error).__name__, _UNREACHED)]
     if not body.get("ok"):
-        why = str(body.get("error") or f"HTTP {answer.status_code}")
-        return [Finding("slack", False, why, "Look at SLACK_BOT_TOKEN; perhaps install the app again.")]
+        advice = "Look at SLACK_BOT_TOKEN; perhaps install the app again."
+        return [_refused("slack", answer, body, advice)]
     found = [Finding("slack", True, f"{body.get('user')} in {body.get('team')}")]
     return [*found, *_scopes(answer), *_clock(answer)]
+
+
+def _refused(name: str, answer: httpx.Response, body: dict[str, object], advice: str) -> Finding:
+    if "error" in body:
+        return Finding(name, False, str(body["error"]), advice)
+    return Finding(name, False, f"HTTP {answer.status_code}, not Slack's words", _UNREACHED)
 
 
 def _scopes(answer: httpx.Response) -> list[Finding]:
@@ -116,25 +149,30 @@ def _scopes(answer: httpx.Response) -> list[Finding]:
 
 
 def _clock(answer: httpx.Response) -> list[Finding]:
-    date = answer.headers.get("date")
-    if date is None:
+    try:
+        slacks_at = parsedate_to_datetime(answer.headers.get("date", ""))
+    except ValueError:
         return []
-    skew_seconds = abs((datetime.now(UTC) - parsedate_to_datetime(date)).total_seconds())
+    if slacks_at.tzinfo is None:
+        slacks_at = slacks_at.replace(tzinfo=UTC)
+    skew_seconds = abs((datetime.now(UTC) - slacks_at).total_seconds())
     advice = "Let the machine's clock be set from the network; Slack refuses what is five minutes off."
     return [Finding("clock", skew_seconds < _MOST_SKEW_SECONDS, f"{skew_seconds:.0f} s off Slack's", advice)]
 
 
-async def _socket(settings: Settings) -> list[Finding]:
+async def _intake(settings: Settings) -> list[Finding]:
     if settings.slack_app_token is None:
         return [Finding("intake", True, f"HTTP on port {settings.port}, /slack/events")]
     try:
-        _, body = await _call(settings, "apps.connections.open", settings.slack_app_token.get_secret_value())
+        answer, body = await _call(
+            settings, "apps.connections.open", settings.slack_app_token.get_secret_value()
+        )
     except httpx.HTTPError as error:
-        return [Finding("intake", False, type(error).__name__, "Look at SLACK_API_URL and the network.")]
+        return [Finding("intake", False, type(error).__name__, _UNREACHED)]
     if body.get("ok"):
         return [Finding("intake", True, "Socket Mode")]
     advice = "Look at SLACK_APP_TOKEN: it needs the scope connections:write and Socket Mode switched on."
-    return [Finding("intake", False, str(body.get("error") or "no answer"), advice)]
+    return [_refused("intake", answer, body, advice)]
 
 
 async def _docs_service(settings: Settings) -> list[Finding]:
