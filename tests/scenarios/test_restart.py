@@ -8,9 +8,11 @@ from typing import Any
 
 import aiohttp
 import pytest
+from pydantic import SecretStr
 
 from bot.app import Roles, running_bot
 from bot.sandbox.world import World
+from tests.databases import PostgresServer
 from tests.scenarios.conftest import FAST
 from tests.scenarios.patience import SHORT
 from tests.scenarios.story import Story
@@ -129,3 +131,24 @@ async def test_no_secret_and_no_prompt_stands_in_any_log_line(
     assert len(secrets) >= 3
     leaked = [word for word in [*secrets, "Canary prompt", "canary-7f3a", "/response/"] if word in logged]
     assert leaked == []
+
+
+async def test_two_processes_share_a_postgresql(
+    world: World, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    server = PostgresServer(tmp_path_factory.mktemp("pg"))
+    try:
+        url = server.new_database().replace("postgresql+psycopg://", "postgres://", 1)
+        settings = world.settings.model_copy(update={**FAST, "database_url": SecretStr(url)})
+        story = Story(world)
+        async with (
+            running_bot(settings, roles=Roles(intake=True, rounds=False), patience=SHORT),
+            running_bot(settings, roles=Roles(intake=False, rounds=True), patience=SHORT),
+            running_bot(settings, roles=Roles(intake=False, rounds=True), patience=SHORT),
+        ):
+            root = await story.finished(PROMPT)
+            story.reply(root, "Mention Python 3.11 too")
+            await story.replies(root, 2)
+        assert len(story.roots()) == 1
+    finally:
+        server.stop()
