@@ -1,0 +1,103 @@
+"""What an operator's tools see: alive, ready or not and why, and counts."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+
+from aiohttp import web
+from aiohttp.test_utils import TestClient, TestServer
+from prometheus_client.parser import text_string_to_metric_families
+
+from bot.ops.health import Check, Checks, add_health_routes, look
+from bot.ops.metrics import Metrics
+
+
+def saying(ok: bool, about: str) -> Callable[[], Awaitable[Check]]:
+    async def check() -> Check:
+        return Check(ok, about)
+
+    return check
+
+
+async def broken() -> Check:
+    raise ConnectionError("postgres://u:canary@h/d")
+
+
+def client(checks: Checks, metrics: Metrics | None = None) -> TestClient[web.Request, web.Application]:
+    counts = metrics or Metrics()
+
+    async def page() -> tuple[bytes, str]:
+        return counts.page()
+
+    server = web.Application()
+    add_health_routes(server, checks, page)
+    return TestClient(TestServer(server))
+
+
+async def test_it_is_ready_when_every_part_is_well() -> None:
+    async with client({"database": saying(True, "answers"), "socket": saying(True, "connected")}) as http:
+        answer = await http.get("/readyz")
+        assert answer.status == 200
+        assert await answer.json() == {
+            "ok": True,
+            "checks": {
+                "database": {"ok": True, "about": "answers"},
+                "socket": {"ok": True, "about": "connected"},
+            },
+        }
+
+
+async def test_one_part_that_is_not_well_makes_it_not_ready_but_leaves_it_alive() -> None:
+    async with client(
+        {"database": saying(True, "answers"), "socket": saying(False, "not connected")}
+    ) as http:
+        assert (await http.get("/readyz")).status == 503
+        assert (await http.get("/livez")).status == 200
+
+
+async def test_a_check_that_breaks_is_named_without_what_the_error_quotes() -> None:
+    async with client({"database": broken}) as http:
+        answer = await http.get("/readyz")
+        told = await answer.text()
+    assert answer.status == 503
+    assert "ConnectionError" in told
+    assert "canary" not in told
+
+
+async def test_every_check_is_made_even_when_one_breaks() -> None:
+    found = await look({"first": broken, "second": saying(True, "answers")})
+    assert {name: check.ok for name, check in found.items()} == {"first": False, "second": True}
+
+
+async def test_prometheus_can_read_what_was_counted() -> None:
+    metrics = Metrics()
+    metrics.count("delivery", "sent")
+    metrics.count("delivery", "sent")
+    metrics.observe_round("poll", 0.3, failed=False)
+    metrics.observe_round("poll", 0.3, failed=True)
+    metrics.set_backlog(open_jobs=3, oldest_delivery_seconds=-1)
+    async with client({}, metrics) as http:
+        answer = await http.get("/metrics")
+        page = await answer.text()
+    samples = {
+        (sample.name, frozenset(sample.labels.items())): sample.value
+        for family in text_string_to_metric_families(page)
+        for sample in family.samples
+    }
+    assert answer.content_type == "text/plain"
+
+    def value(name: str, **labels: str) -> float:
+        return samples[name, frozenset(labels.items())]
+
+    assert value("docs_bot_events_total", what="delivery", how="sent") == 2
+    assert value("docs_bot_round_seconds_count", round="poll") == 2
+    assert value("docs_bot_round_failures_total", round="poll") == 1
+    assert value("docs_bot_open_jobs") == 3
+    assert value("docs_bot_oldest_delivery_seconds") == 0, "what is due in the future is not late"
+
+
+def test_two_bots_in_one_process_count_apart() -> None:
+    first, second = Metrics(), Metrics()
+    first.count("prompt", "sent")
+    assert b'how="sent"' in first.page()[0]
+    assert b'how="sent"' not in second.page()[0]
