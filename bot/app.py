@@ -89,6 +89,8 @@ async def running_bot(
     SQLAlchemy's errors for a database that cannot be reached.
     """
     logs.configure(settings.log_level, settings.log_format, settings.secrets())
+    for warning in settings.warnings():
+        log.warning("settings", about=warning)
     async with AsyncExitStack() as stack:
         registry = await _registry(settings, stack)
         outside = await _connect(settings, stack)

@@ -85,7 +85,7 @@ class Rounds:
             running.bell.set()
 
     def ages_seconds(self) -> dict[str, float]:
-        """How long ago each round last came to its end."""
+        """How long ago each round last came to a good end; one that keeps failing grows old."""
         now = monotonic()
         return {name: now - running.finished_at for name, running in self._running.items()}
 
@@ -120,13 +120,13 @@ class Rounds:
                 if not await running.round.run() or self._stopping:
                     break
             running.failures = 0
+            running.finished_at = monotonic()
         except Exception:
             # A round that fails must not end all rounds: it is logged, counted, and tried again later.
             failed = True
             running.failures += 1
             log.exception("round_failed", round=running.round.name, failures=running.failures)
-        running.finished_at = monotonic()
-        self._observe(running.round.name, running.finished_at - began, failed)
+        self._observe(running.round.name, monotonic() - began, failed)
         if failed:
             await self._back_off(running.failures)
 

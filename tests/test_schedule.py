@@ -139,3 +139,19 @@ async def test_a_broken_round_waits_although_the_bell_rings_and_stops_at_once() 
     async with asyncio.timeout(0.4):  # the first wait would be a second
         await rounds.stop(5)
     assert tries == 1
+
+
+async def test_a_round_that_keeps_failing_grows_old() -> None:
+    failed = asyncio.Event()
+
+    async def run() -> int:
+        failed.set()
+        raise RuntimeError("no database")
+
+    rounds = Rounds([Round("r", run, 3600)])
+    await asyncio.sleep(0.05)
+    rounds.start()
+    await failed.wait()
+    await asyncio.sleep(0)
+    assert rounds.ages_seconds()["r"] >= 0.05
+    await rounds.stop(1)
