@@ -44,7 +44,11 @@ class Answers:
             self._state.add_ephemeral(channel, user, **words)
 
     def respond(self, said: Json, origin: Json) -> None:
-        """A post to a response URL; ``origin`` is what the URL was given out for."""
+        """A post to a response URL; ``origin`` is what the URL was given out for.
+
+        A command's URL has no message to replace, so it always shows a new one:
+        https://github.com/slackapi/bolt-js/issues/2287
+        """
         self.check(said)
         container: Json = origin["container"]
         if said.get("delete_original"):

@@ -312,13 +312,9 @@ class People:
                 self.close_view(user, view_id)
         return {"ok": True}
 
-    def respond(self, token: str, said: Json) -> bool:
-        """Something was posted to a response URL; False when it has expired or was used up."""
-        origin = self.tickets.use_response_url(token)
-        if origin is None:
-            return False
-        self._answers.respond(said, origin)
-        return True
+    def respond(self, token: str, said: Json) -> None:
+        """Something was posted to a response URL; BadResponseUrl and BadAnswer say why it is not shown."""
+        self._answers.respond(said, self.tickets.use_response_url(token))
 
     # Rooms
 

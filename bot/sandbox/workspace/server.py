@@ -23,6 +23,7 @@ from bot.sandbox.workspace.options import WorkspaceOptions, utcnow
 from bot.sandbox.workspace.page_api import PageApi
 from bot.sandbox.workspace.people import People
 from bot.sandbox.workspace.state import Json, State
+from bot.sandbox.workspace.tickets import BadResponseUrl
 from bot.sandbox.workspace.web_api import ApiError, Throttled, WebApi, decoded
 
 _PAGE = Path(__file__).parent / "page"
@@ -165,22 +166,25 @@ class Workspace:
             raise ApiError("not_allowed_token_type" if other else "invalid_auth")
 
     async def _respond(self, request: web.Request) -> web.Response:
+        entry: Json = {"to": "slack", "method": "response_url", "ok": False, "at": time.time()}
+        self.log.append(entry)
+        about: Json = {}
         try:
             said = await request.json()
-            done = self.people.respond(request.match_info["token"], said)
+            if not isinstance(said, dict):
+                raise ValueError("not an object")
+            self.people.respond(request.match_info["token"], said)
         except ValueError:
-            return web.json_response({"ok": False, "error": "invalid_payload"}, status=400)
+            status, entry["error"] = 400, "invalid_payload"
+        except BadResponseUrl as gone:
+            status, entry["error"] = 404, str(gone)
         except BadAnswer as bad:
-            self.log.append({"to": "slack", "method": "response_url", "ok": False, "error": str(bad)})
-            about = {"messages": [f"[ERROR] {complaint}" for complaint in bad.complaints]}
-            refused = {"ok": False, "error": "invalid_blocks", "response_metadata": about}
-            return web.json_response(refused, status=400)
-        self.log.append({"to": "slack", "method": "response_url", "ok": done, "at": time.time()})
-        return (
-            web.Response(text="ok")
-            if done
-            else web.json_response({"ok": False, "error": "expired_url"}, status=404)
-        )
+            status, entry["error"] = 400, str(bad)
+            about["response_metadata"] = {"messages": [f"[ERROR] {each}" for each in bad.complaints]}
+        else:
+            entry["ok"] = True
+            return web.Response(text="ok")
+        return web.json_response({"ok": False, "error": entry["error"], **about}, status=status)
 
     async def _upload(self, request: web.Request) -> web.Response:
         file = self.state.files.get(request.match_info["file"])

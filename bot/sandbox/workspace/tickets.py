@@ -12,6 +12,10 @@ class BadTrigger(Exception):
     """A trigger id that opens nothing; the code says why."""
 
 
+class BadResponseUrl(Exception):
+    """A response URL that takes no more posts: ``expired_url`` or ``used_url``."""
+
+
 class Tickets:
     """Trigger ids open one dialogue within seconds; response URLs take a few posts within half an hour.
 
@@ -55,10 +59,13 @@ class Tickets:
         self._response_urls[token] = about | {"left": self._options.response_url_uses}
         return f"{self.base_url}/response/{token}"
 
-    def use_response_url(self, token: str) -> Json | None:
-        """What the token stands for, one use less; None when it has expired or was used up."""
+    def use_response_url(self, token: str) -> Json:
+        """What the token stands for, one use less; BadResponseUrl when it is too old or was used up."""
         known = self._response_urls.get(token)
-        if known is None or known["left"] < 1 or self._now() > known["expires"]:
-            return None
+        # One that is not known was given out before a restart, and is as good as expired.
+        if known is None or self._now() > known["expires"]:
+            raise BadResponseUrl("expired_url")
+        if known["left"] < 1:
+            raise BadResponseUrl("used_url")
         known["left"] -= 1
         return known
