@@ -109,26 +109,14 @@ def _small(value: object) -> object:
 Address = Annotated[str, AfterValidator(_address)]
 
 
-class Settings(BaseSettings):
-    """Every setting. Field names are the variables' names in lower case; the README says what each means."""
+class DocsSettings(BaseSettings):
+    """Where the docs service is: all that a command needs which does not speak to Slack."""
 
     model_config = SettingsConfigDict(frozen=True, extra="ignore", hide_input_in_errors=True)
 
-    slack_bot_token: Annotated[SecretStr, _begins("xoxb-")]
-    slack_app_token: Annotated[SecretStr, _begins("xapp-")] | None = None
-    slack_signing_secret: SecretStr | None = None
-    slack_api_url: Annotated[Address, AfterValidator(_with_slash)] = "https://slack.com/api/"
-    port: Annotated[int, Field(ge=0, le=65_535)] = 3000
     docs_api_url: Address
     docs_api_key: SecretStr
     docs_project_id: str
-    uses_an_hour: Annotated[int, Field(ge=1)] = 100
-    database_url: Annotated[SecretStr, AfterValidator(_database)] = SecretStr("sqlite:///var/docs-bot.db")
-    poll_min_seconds: Annotated[float, Field(gt=0, le=3600)] = 2.0
-    poll_max_seconds: Annotated[float, Field(gt=0, le=86_400)] = 60.0
-    follow_ups: Annotated[FollowUpMode, BeforeValidator(_small)] = FollowUpMode.REPLIES
-    log_level: Annotated[LogLevel, BeforeValidator(_capitals)] = LogLevel.INFO
-    log_format: Annotated[LogFormat, BeforeValidator(_small)] = LogFormat.AUTO
     _warnings: tuple[str, ...] = PrivateAttr(default=())
 
     @classmethod
@@ -151,11 +139,13 @@ class Settings(BaseSettings):
         given = os.environ if env is None else env
         found |= {key.upper(): value.strip() for key, value in given.items() if value.strip()}
         names = cls.variables()
-        wrong = _misfits(found)
+        wrong = cls._misfits(found)
         try:
             settings = cls.model_validate({name.lower(): found[name] for name in names if name in found})
         except ValidationError as error:
-            wrong = [*(_line(dict(each), found, names) for each in error.errors(include_input=False)), *wrong]
+            problems = [dict(each) for each in error.errors(include_input=False)]
+            problems.sort(key=lambda problem: names.index(_variable(problem)))
+            wrong = [*(_line(problem, found, names) for problem in problems), *wrong]
         if wrong:
             lines = [f"  - {line}" for line in wrong]
             said = ["These settings cannot work:", *lines, "See .env.example and the README."]
@@ -168,6 +158,44 @@ class Settings(BaseSettings):
         """The names of all variables, in the order of the README."""
         return [name.upper() for name in cls.model_fields]
 
+    @classmethod
+    def _misfits(cls, found: Mapping[str, str]) -> list[str]:
+        del found
+        return []
+
+    def warnings(self) -> tuple[str, ...]:
+        """What works but is probably not meant, a line each; names variables and never their values."""
+        return self._warnings
+
+
+class Settings(DocsSettings):
+    """Every setting. Field names are the variables' names in lower case; the README says what each means."""
+
+    slack_bot_token: Annotated[SecretStr, _begins("xoxb-")]
+    slack_app_token: Annotated[SecretStr, _begins("xapp-")] | None = None
+    slack_signing_secret: SecretStr | None = None
+    slack_api_url: Annotated[Address, AfterValidator(_with_slash)] = "https://slack.com/api/"
+    port: Annotated[int, Field(ge=0, le=65_535)] = 3000
+    uses_an_hour: Annotated[int, Field(ge=1)] = 100
+    database_url: Annotated[SecretStr, AfterValidator(_database)] = SecretStr("sqlite:///var/docs-bot.db")
+    poll_min_seconds: Annotated[float, Field(gt=0, le=3600)] = 2.0
+    poll_max_seconds: Annotated[float, Field(gt=0, le=86_400)] = 60.0
+    follow_ups: Annotated[FollowUpMode, BeforeValidator(_small)] = FollowUpMode.REPLIES
+    log_level: Annotated[LogLevel, BeforeValidator(_capitals)] = LogLevel.INFO
+    log_format: Annotated[LogFormat, BeforeValidator(_small)] = LogFormat.AUTO
+
+    @classmethod
+    def variables(cls) -> list[str]:
+        """The names of all variables, in the order of the README."""
+        docs = DocsSettings.variables()
+        own = [name for name in super().variables() if name not in docs]
+        place = own.index("PORT") + 1
+        return [*own[:place], *docs, *own[place:]]
+
+    @classmethod
+    def _misfits(cls, found: Mapping[str, str]) -> list[str]:
+        return _misfits(found)
+
     @property
     def socket_mode(self) -> bool:
         """Whether requests come through a socket that we open, rather than over HTTP."""
@@ -177,10 +205,6 @@ class Settings(BaseSettings):
     def sqlalchemy_url(self) -> str:
         """The database for SQLAlchemy; may hold a password."""
         return sqlalchemy_url(self.database_url.get_secret_value())
-
-    def warnings(self) -> tuple[str, ...]:
-        """What works but is probably not meant, a line each; names variables and never their values."""
-        return self._warnings
 
     def secrets(self) -> list[str]:
         """Every secret value, so that the logs can leave them out."""
@@ -233,7 +257,7 @@ def _suspicions(found: Mapping[str, str], names: list[str]) -> list[str]:
     missing = [name for name in names if name not in found and len(name) >= 8]
     near = {name: _near(name, found, names) for name in missing}
     lines = [f"{given} is no setting: did you mean {name}?" for name, given in near.items() if given]
-    if {"SLACK_CLIENT_ID", "SLACK_CLIENT_SECRET"} <= found.keys():
+    if "SLACK_BOT_TOKEN" in names and {"SLACK_CLIENT_ID", "SLACK_CLIENT_SECRET"} <= found.keys():
         lines.append(
             "SLACK_CLIENT_ID and SLACK_CLIENT_SECRET are not used: this bot has one workspace's token"
         )
@@ -245,9 +269,13 @@ def _near(name: str, found: Mapping[str, str], names: list[str]) -> str | None:
     return near[0] if near else None
 
 
+def _variable(problem: dict[str, Any]) -> str:
+    return str(problem["loc"][0]).upper()
+
+
 def _line(problem: dict[str, Any], found: Mapping[str, str], names: list[str]) -> str:
     words = str(problem["msg"]).removeprefix("Value error, ")
-    name = str(problem["loc"][0]).upper()
+    name = _variable(problem)
     if problem["type"] != "missing":
         return f"{name} {words[0].lower()}{words[1:]}"
     near = _near(name, found, names)

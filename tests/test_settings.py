@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from bot.settings import FollowUpMode, Settings, SettingsError, sqlalchemy_url
+from bot.settings import DocsSettings, FollowUpMode, Settings, SettingsError, sqlalchemy_url
 
 GOOD = {
     "SLACK_BOT_TOKEN": "xoxb-1",
@@ -166,3 +166,42 @@ def test_any_environment_gives_settings_or_one_readable_list(env: dict[str, str]
     else:
         told = ""
     assert told == "" or told.startswith("These settings cannot work:\n  - ")
+
+
+DOCS = {name: value for name, value in GOOD.items() if name.startswith("DOCS_")}
+
+
+def test_the_docs_service_alone_needs_nothing_of_slack() -> None:
+    settings = DocsSettings.load({**DOCS, "PORT": "nonsense", "SLACK_CLIENT_ID": "1"}, env_file=None)
+    assert (settings.docs_api_url, settings.docs_project_id) == ("https://docs.example/base", "acme")
+    assert settings.docs_api_key.get_secret_value() == "key"
+    assert settings.warnings() == ()
+
+
+def test_the_docs_service_alone_is_checked_as_strictly() -> None:
+    env = {**DOCS, "DOCS_API_URL": "canary", "DOCS_API_KEY": " ", "DOCS_PROJECTID": "acme"}
+    del env["DOCS_PROJECT_ID"]
+    with pytest.raises(SettingsError) as error:
+        DocsSettings.load(env, env_file=None)
+    assert str(error.value).splitlines()[1:-1] == [
+        "  - DOCS_API_URL must be an address that begins with https:// or http://",
+        "  - DOCS_API_KEY is missing",
+        "  - DOCS_PROJECT_ID is missing (there is DOCS_PROJECTID: did you mean that?)",
+    ]
+
+
+def test_what_is_wrong_is_told_in_the_order_of_the_readme() -> None:
+    assert Settings.variables()[4:9] == [
+        "PORT",
+        "DOCS_API_URL",
+        "DOCS_API_KEY",
+        "DOCS_PROJECT_ID",
+        "USES_AN_HOUR",
+    ]
+    said = complaint(SLACK_BOT_TOKEN=None, PORT="x", DOCS_API_KEY=None, USES_AN_HOUR="0")
+    assert [line.split()[1] for line in said.splitlines() if line.startswith("  - ")] == [
+        "SLACK_BOT_TOKEN",
+        "PORT",
+        "DOCS_API_KEY",
+        "USES_AN_HOUR",
+    ]
