@@ -1,0 +1,75 @@
+"""What a spreadsheet gets: the same rows, and never a formula."""
+
+from __future__ import annotations
+
+import csv
+import io
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from bot.messages.spreadsheet import HEADER, csv_line, harmless
+
+ATTACKS = [
+    "=1+1",
+    '=HYPERLINK("https://evil.example";"Click")',
+    "+1",
+    "-2+3+cmd|' /C calc'!A0",
+    "@SUM(1+1)*cmd|' /C calc'!A0",
+    "\t=1",
+    "\rx",
+    "\nx",
+    "  =1",
+    "\u00a0=1",
+    "\u200b=1",
+    "\ufeff=1",
+    "\x00=1",
+    "＝1",
+    "＋1",
+    "－1",
+    "＠x",
+    "﹦1",
+    "−1",
+    " \t",
+]
+
+texts = st.text(st.characters(exclude_categories=["Cs"]), max_size=20)
+risky = st.builds(str.__add__, st.sampled_from(["=", " +", "\t", "－", "@", "\r\n-", ";="]), texts)
+rows = st.lists(st.one_of(texts, risky, st.integers(min_value=0)), min_size=1, max_size=6)
+
+
+@pytest.mark.parametrize("cell", ATTACKS)
+def test_what_looks_like_a_formula_gets_an_apostrophe(cell: str) -> None:
+    assert harmless(cell) == f"'{cell}"
+
+
+@pytest.mark.parametrize(
+    "cell", ["", "/", "/api/a-b", "/a=b", "a@b", "'=1", "ключ", "/docs/日本", "   ", "1-2"]
+)
+def test_what_is_no_formula_stays_as_it_is(cell: str) -> None:
+    assert harmless(cell) == cell
+
+
+def test_a_line_is_what_rfc_4180_says() -> None:
+    assert csv_line(HEADER) == "page,human,ai,total\r\n"
+    assert csv_line(["/api", 1200, 0, 1200]) == "/api,1200,0,1200\r\n"
+    assert csv_line(['say "a, b"', 1, 2, 3]) == '"say ""a, b""",1,2,3\r\n'
+    assert csv_line(["two\nlines", 1]) == '"two\nlines",1\r\n'
+
+
+def test_a_cell_that_another_separator_would_cut_in_two_is_quoted() -> None:
+    assert csv_line(["/a;=1+1", 7]) == '"/a;=1+1",7\r\n'
+
+
+@given(st.lists(rows, min_size=1, max_size=5))
+@example([["=1", 1], [""], ['"', ",", "\r", "\n", "\x00"]])
+def test_any_rows_come_back_as_they_were_and_none_begins_as_a_formula(table: list[list[str | int]]) -> None:
+    text = "".join(csv_line(row) for row in table)
+    back = list(csv.reader(io.StringIO(text, newline="")))
+    assert [[cell.removeprefix("'") for cell in row] for row in back] == [
+        [str(cell).removeprefix("'") for cell in row] for row in table
+    ]
+    for cell in (cell for row in back for cell in row):
+        assert not cell.startswith(("\t", "\r", "\n"))
+        assert not cell.lstrip().startswith(("=", "+", "-", "@", "＝", "＋", "－", "＠"))
