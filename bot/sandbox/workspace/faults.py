@@ -12,7 +12,11 @@ from bot.sandbox.workspace.state import Json
 
 @dataclass
 class Fault:
-    """``kind`` is one of 429, 429_no_header, 500, 502_html, lost_answer, slow, or ``error:<code>``."""
+    """``kind`` is one of 429, 429_no_header, 500, 502_html, lost_answer, slow, or ``error:<code>``.
+
+    ``method`` is a method of the Web API, ``upload`` (the bytes of a file), ``response_url``, or ``*``.
+    After ``lost_answer`` and ``slow`` the call has been carried out.
+    """
 
     method: str
     kind: str
@@ -24,8 +28,10 @@ class Fault:
         """Whether the call is not carried out."""
         return self.kind not in ("lost_answer", "slow")
 
-    async def answer(self, request: web.Request, entry: Json) -> web.StreamResponse:
-        """What the bot gets instead."""
+    async def answer(
+        self, request: web.Request, entry: Json, done: web.StreamResponse | None = None
+    ) -> web.StreamResponse:
+        """What the bot gets instead of ``done``."""
         entry["fault"] = self.kind
         match self.kind:
             case "429" | "429_no_header":
@@ -42,9 +48,7 @@ class Fault:
                 return web.Response(status=500)
             case "slow":
                 await asyncio.sleep(self.seconds)
-                return web.json_response(
-                    {"ok": True, "ts": entry.get("ts_made"), "channel": entry.get("channel")}
-                )
+                return web.json_response({"ok": True}) if done is None else done
             case kind:
                 entry |= {"ok": False, "error": kind.removeprefix("error:")}
                 return web.json_response({"ok": False, "error": kind.removeprefix("error:")})

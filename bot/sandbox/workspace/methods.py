@@ -15,6 +15,7 @@ from bot.sandbox.workspace.conversations import (
     open_conversation,
     replies,
 )
+from bot.sandbox.workspace.files import complete_upload, file_info, get_upload_url
 from bot.sandbox.workspace.state import APP_ID, BOT_ID, BOT_USER, TEAM, Json
 from bot.sandbox.workspace.tickets import BadTrigger
 from bot.sandbox.workspace.web_api import ApiError, Method, WebApi, paged, shown
@@ -130,13 +131,6 @@ async def push_view(api: WebApi, arguments: Json) -> Json:
     return await open_view(api, arguments)
 
 
-async def file_info(api: WebApi, arguments: Json) -> Json:
-    file = api.state.files.get(str(arguments.get("file") or ""))
-    if file is None or not file["done"]:
-        raise ApiError("file_not_found")
-    return {"file": file}
-
-
 async def no_groups(_api: WebApi, _arguments: Json) -> Json:
     return {"usergroups": []}
 
@@ -157,37 +151,6 @@ def _checked_view(arguments: Json) -> Json:
 
 async def open_connection(api: WebApi, _arguments: Json) -> Json:
     return {"url": api.people.line.new_socket_url()}
-
-
-async def get_upload_url(api: WebApi, arguments: Json) -> Json:
-    if not arguments.get("filename") or not arguments.get("length"):
-        raise ApiError("invalid_arguments")
-    file_id = api.state.new_id("F")
-    url = f"{api.people.tickets.base_url}/upload/{file_id}"
-    file = {"id": file_id, "name": arguments["filename"], "title": arguments["filename"], "size": 0}
-    api.state.files[file_id] = file | {"mimetype": "text/plain", "url": f"/files/{file_id}", "done": False}
-    return {"file_id": file_id, "upload_url": url}
-
-
-async def complete_upload(api: WebApi, arguments: Json) -> Json:
-    given = arguments.get("files") or []
-    known = [api.state.files.get(str(one.get("id"))) for one in given]
-    if not known or any(file is None or file["done"] for file in known):
-        raise ApiError("file_not_found")
-    files = [file for file in known if file is not None]
-    for file, one in zip(files, given, strict=True):
-        file |= {"done": True, "title": one.get("title") or file["name"]}
-    if arguments.get("channel_id"):
-        channel = api.channel({"channel": arguments["channel_id"]})
-        api.state.add_message(
-            channel.id,
-            user=BOT_USER,
-            bot_id=BOT_ID,
-            text=str(arguments.get("initial_comment") or ""),
-            files=[{**file, "permalink": f"{api.people.tickets.base_url}{file['url']}"} for file in files],
-            thread_ts=arguments.get("thread_ts"),
-        )
-    return {"files": [{"id": file["id"], "title": file["title"]} for file in files]}
 
 
 METHODS: dict[str, Method] = {

@@ -116,6 +116,8 @@ class People:
         spoken = {"type": "message", **{key: message[key] for key in keys if message.get(key) is not None}}
         if message["bot_id"]:
             spoken["app_id"] = APP_ID
+        if message["files"]:
+            spoken |= {"subtype": "file_share", "files": message["files"]}
         return spoken
 
     def _kind(self, channel: str) -> str:

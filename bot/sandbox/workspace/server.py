@@ -6,17 +6,18 @@ import asyncio
 import contextlib
 import json
 import time
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from datetime import datetime
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlencode
+from urllib.parse import quote, urlencode
 
 import yaml
 from aiohttp import web
 
 from bot.sandbox.workspace.answers import BadAnswer
 from bot.sandbox.workspace.faults import Faults
+from bot.sandbox.workspace.files import stored_at
 from bot.sandbox.workspace.line import Line
 from bot.sandbox.workspace.methods import METHODS
 from bot.sandbox.workspace.options import WorkspaceOptions, utcnow
@@ -25,6 +26,8 @@ from bot.sandbox.workspace.people import People
 from bot.sandbox.workspace.state import Json, State
 from bot.sandbox.workspace.tickets import BadResponseUrl
 from bot.sandbox.workspace.web_api import ApiError, Throttled, WebApi, decoded
+
+Beside = Callable[[web.Request, Json], Awaitable[web.StreamResponse]]
 
 _PAGE = Path(__file__).parent / "page"
 _SAVE_SECONDS = 1.0
@@ -141,9 +144,8 @@ class Workspace:
                 return await fault.answer(request, entry)
             answer = await self.web_api.call(name, decoded(arguments))
             entry |= {"ok": True, "ts_made": answer.get("ts")}
-            if fault is not None:
-                return await fault.answer(request, entry)
-            return web.json_response({"ok": True, **answer})
+            done = web.json_response({"ok": True, **answer})
+            return done if fault is None else await fault.answer(request, entry, done)
         except ApiError as error:
             entry |= {"ok": False, "error": error.code}
             return web.json_response({"ok": False, "error": error.code, **error.about})
@@ -165,9 +167,23 @@ class Workspace:
             other = token in (self.options.app_token, self.options.bot_token)
             raise ApiError("not_allowed_token_type" if other else "invalid_auth")
 
-    async def _respond(self, request: web.Request) -> web.Response:
-        entry: Json = {"to": "slack", "method": "response_url", "ok": False, "at": time.time()}
+    async def _respond(self, request: web.Request) -> web.StreamResponse:
+        return await self._beside("response_url", request, self._answered)
+
+    async def _upload(self, request: web.Request) -> web.StreamResponse:
+        return await self._beside("upload", request, self._uploaded)
+
+    async def _beside(self, name: str, request: web.Request, carry_out: Beside) -> web.StreamResponse:
+        """Something that is no method of the Web API, with what was ordered to go wrong."""
+        entry: Json = {"to": "slack", "method": name, "ok": False, "at": time.time()}
         self.log.append(entry)
+        fault = self.faults.take(name)
+        if fault is not None and fault.before:
+            return await fault.answer(request, entry)
+        done = await carry_out(request, entry)
+        return done if fault is None else await fault.answer(request, entry, done)
+
+    async def _answered(self, request: web.Request, entry: Json) -> web.Response:
         about: Json = {}
         try:
             said = await request.json()
@@ -186,26 +202,27 @@ class Workspace:
             return web.Response(text="ok")
         return web.json_response({"ok": False, "error": entry["error"], **about}, status=status)
 
-    async def _upload(self, request: web.Request) -> web.Response:
+    async def _uploaded(self, request: web.Request, entry: Json) -> web.Response:
         file = self.state.files.get(request.match_info["file"])
         if file is None or file["done"]:
             return web.Response(status=404)
-        content = await request.read()
-        (self.options.folder / "files").mkdir(parents=True, exist_ok=True)
-        await asyncio.to_thread((self.options.folder / "files" / file["id"]).write_bytes, content)
-        file["size"] = len(content)
+        content = await _content(request)
+        path = stored_at(self.options.folder, file)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        await asyncio.to_thread(path.write_bytes, content)
+        file["size"], entry["ok"] = len(content), True
         return web.Response(text=f"OK - {len(content)}")
 
     async def _file_content(self, request: web.Request) -> web.StreamResponse:
         file = self.state.files.get(request.match_info["file"])
         if file is None or not file["done"]:
             raise web.HTTPNotFound
-        name = file["name"].replace('"', "")
         headers = {
-            "Content-Disposition": f'attachment; filename="{name}"',
+            "Content-Disposition": f"attachment; filename*=utf-8''{quote(file['name'], safe='')}",
+            "Content-Type": file["mimetype"],
             "X-Content-Type-Options": "nosniff",
         }
-        return web.FileResponse(self.options.folder / "files" / file["id"], headers=headers)
+        return web.FileResponse(stored_at(self.options.folder, file), headers=headers)
 
     async def _order_faults(self, request: web.Request) -> web.Response:
         self.faults.order((await request.json()).get("next") or [])
@@ -232,8 +249,20 @@ def _noted(arguments: Json) -> Json:
     if isinstance(metadata, str):
         with contextlib.suppress(ValueError):
             metadata = json.loads(metadata)
-    kept = {key: arguments.get(key) for key in ("channel", "thread_ts", "ts", "user") if arguments.get(key)}
+    kept = {
+        key: arguments.get(key)
+        for key in ("channel", "channel_id", "thread_ts", "ts", "user")
+        if arguments.get(key)
+    }
     return kept | ({"metadata": metadata.get("event_payload")} if isinstance(metadata, dict) else {})
+
+
+async def _content(request: web.Request) -> bytes:
+    """The bytes of an upload, as the body or as a file in a form."""
+    if request.content_type != "multipart/form-data":
+        return await request.read()
+    files = [each.file for each in (await request.post()).values() if isinstance(each, web.FileField)]
+    return files[0].read() if files else b""
 
 
 async def _arguments(request: web.Request) -> Json:

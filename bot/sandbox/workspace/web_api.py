@@ -88,6 +88,8 @@ def shown(message: Json, *, metadata: bool) -> Json:
     """A message as Slack shows it to the bot."""
     keys = ("ts", "thread_ts", "user", "bot_id", "text", "blocks", "subtype")
     told = {"type": "message", **{key: message[key] for key in keys if message[key] is not None}}
+    if message["files"]:
+        told["files"] = message["files"]
     if message["metadata"]:
         told["metadata"] = (
             message["metadata"] if metadata else {"event_type": message["metadata"]["event_type"]}

@@ -1,0 +1,178 @@
+"""A file comes to the workspace in three steps, and is a message like any other."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from typing import Any
+
+import aiohttp
+import pytest
+from slack_sdk.errors import SlackApiError
+from slack_sdk.web.async_client import AsyncWebClient
+
+from bot.sandbox.workspace import Workspace
+from tests.sandbox.workspace.conftest import Opener, client_of
+from tests.sandbox.workspace.small_bot import ANA, ANAS_DM, DOCS, PRODUCT, HeldClock, Json
+
+CSV = "path,human,ai,total\n" + "".join(f"/page-{n},{n},1,{n + 1}\n" for n in range(20))
+NAME = "visitors-acme-docs.csv"
+
+
+@pytest.fixture
+async def session() -> AsyncIterator[aiohttp.ClientSession]:
+    async with aiohttp.ClientSession() as opened:
+        yield opened
+
+
+async def uploaded(client: AsyncWebClient, session: aiohttp.ClientSession, content: str = CSV) -> str:
+    """The first two steps; answers the file's id."""
+    got = await client.files_getUploadURLExternal(filename=NAME, length=len(content))
+    async with session.post(str(got["upload_url"]), data=content.encode()) as answer:
+        assert (answer.status, await answer.text()) == (200, f"OK - {len(content)}")
+    return str(got["file_id"])
+
+
+async def refused(client: AsyncWebClient, file_id: str, **where: Any) -> str:
+    """Why the third step was refused."""
+    with pytest.raises(SlackApiError) as caught:
+        await client.files_completeUploadExternal(files=[{"id": file_id}], **where)
+    return str(caught.value.response["error"])
+
+
+async def files_in(client: AsyncWebClient, channel: str) -> list[Json]:
+    history = await client.conversations_history(channel=channel)
+    return [file for message in history["messages"] for file in message.get("files", [])]
+
+
+@pytest.mark.parametrize("channel", [DOCS, ANAS_DM])
+async def test_a_file_stands_in_the_history_with_its_name(
+    client: AsyncWebClient, session: aiohttp.ClientSession, channel: str
+) -> None:
+    file_id = await uploaded(client, session)
+    await client.files_completeUploadExternal(
+        files=[{"id": file_id, "title": "All pages"}], channel_id=channel, initial_comment="Here"
+    )
+    (file,) = await files_in(client, channel)
+    assert (file["id"], file["name"], file["title"], file["size"]) == (file_id, NAME, "All pages", len(CSV))
+    assert file["preview"].splitlines() == CSV.splitlines()[:6]
+    assert (file["lines"], file["lines_more"]) == (21, 15)
+    async with session.get(file["permalink"]) as answer:
+        assert await answer.text() == CSV
+        assert answer.content_type == "text/csv"
+        assert NAME in answer.headers["Content-Disposition"]
+
+
+async def test_the_address_for_the_bytes_is_whole_and_takes_a_form_too(
+    client: AsyncWebClient, session: aiohttp.ClientSession
+) -> None:
+    got = await client.files_getUploadURLExternal(filename="täglich.csv", length=3)
+    assert str(got["upload_url"]).startswith("http://127.0.0.1:")
+    form = aiohttp.FormData()
+    form.add_field("file", b"a,b", filename="x")
+    async with session.post(str(got["upload_url"]), data=form) as answer:
+        assert await answer.text() == "OK - 3"
+    await client.files_completeUploadExternal(files=[{"id": str(got["file_id"])}], channel_id=DOCS)
+    (file,) = await files_in(client, DOCS)
+    assert (file["name"], file["size"]) == ("täglich.csv", 3)
+    async with session.get(file["permalink"]) as answer:
+        assert await answer.read() == b"a,b"
+
+
+async def test_slacks_own_client_uploads_in_one_go(client: AsyncWebClient) -> None:
+    made = await client.files_upload_v2(channel=DOCS, filename=NAME, content=CSV, title="All pages")
+    (file,) = await files_in(client, DOCS)
+    assert made["file"]["id"] == file["id"]
+
+
+async def test_a_file_is_refused_where_the_bot_is_not(
+    client: AsyncWebClient, session: aiohttp.ClientSession
+) -> None:
+    file_id = await uploaded(client, session)
+    assert await refused(client, file_id, channel_id=PRODUCT) == "not_in_channel"
+    assert await refused(client, file_id, channel_id="C0NOWHERE") == "channel_not_found"
+    assert await refused(client, file_id, channel_id=DOCS, thread_ts="1.000001") == "thread_not_found"
+    await client.conversations_join(channel=PRODUCT)
+    await client.files_completeUploadExternal(files=[{"id": file_id}], channel_id=PRODUCT)
+    assert [file["id"] for file in await files_in(client, PRODUCT)] == [file_id]
+
+
+async def test_a_file_is_completed_once_and_only_with_its_bytes(
+    client: AsyncWebClient, session: aiohttp.ClientSession
+) -> None:
+    got = await client.files_getUploadURLExternal(filename=NAME, length=5)
+    assert await refused(client, str(got["file_id"]), channel_id=DOCS) == "file_not_found"
+    file_id = await uploaded(client, session)
+    await client.files_completeUploadExternal(files=[{"id": file_id}], channel_id=DOCS)
+    assert await refused(client, file_id, channel_id=DOCS) == "file_not_found"
+    assert len(await files_in(client, DOCS)) == 1
+
+
+async def test_a_file_in_a_thread_stands_there_alone(
+    client: AsyncWebClient, session: aiohttp.ClientSession
+) -> None:
+    root = str((await client.chat_postMessage(channel=DOCS, text="Visitors"))["ts"])
+    file_id = await uploaded(client, session)
+    await client.files_completeUploadExternal(files=[{"id": file_id}], channel_id=DOCS, thread_ts=root)
+    assert await files_in(client, DOCS) == []
+    thread = await client.conversations_replies(channel=DOCS, ts=root)
+    assert [file["name"] for file in thread["messages"][1]["files"]] == [NAME]
+
+
+async def test_a_file_counts_as_a_post_and_can_be_sent_again_later(
+    open_workspace: Opener, clock: HeldClock, session: aiohttp.ClientSession
+) -> None:
+    client = client_of(await open_workspace(enforce_channel_rate=True, channel_burst=1))
+    file_id = await uploaded(client, session)
+    await client.chat_postMessage(channel=DOCS, text="x")
+    assert await refused(client, file_id, channel_id=DOCS) == "ratelimited"
+    clock.forward(1)
+    await client.files_completeUploadExternal(files=[{"id": file_id}], channel_id=DOCS)
+    assert len(await files_in(client, DOCS)) == 1
+
+
+async def test_the_bot_hears_of_its_own_file(
+    workspace: Workspace, client: AsyncWebClient, session: aiohttp.ClientSession
+) -> None:
+    # Over a bare connection, as Slack's libraries keep a bot's own messages from it.
+    async with session.ws_connect(workspace.line.new_socket_url()) as socket:
+        assert (await socket.receive_json(timeout=2))["type"] == "hello"
+        file_id = await uploaded(client, session)
+        await client.files_completeUploadExternal(files=[{"id": file_id}], channel_id=DOCS)
+        frame = await socket.receive_json(timeout=2)
+        await socket.send_json({"envelope_id": frame["envelope_id"]})
+    heard = frame["payload"]["event"]
+    assert (heard["type"], heard["subtype"], heard["bot_id"]) == ("message", "file_share", "B0DOCSBOT")
+    assert [file["name"] for file in heard["files"]] == [NAME]
+
+
+async def test_a_file_can_arrive_while_its_answer_is_lost(
+    workspace: Workspace, client: AsyncWebClient, session: aiohttp.ClientSession
+) -> None:
+    client.retry_handlers = []
+    workspace.faults.order([{"method": "files.completeUploadExternal", "fault": "lost_answer"}])
+    file_id = await uploaded(client, session)
+    with pytest.raises(aiohttp.ClientError):
+        await client.files_completeUploadExternal(files=[{"id": file_id}], channel_id=DOCS)
+    assert [file["name"] for file in await files_in(client, DOCS)] == [NAME]
+
+
+async def test_the_bytes_and_a_response_url_can_go_wrong_too(
+    workspace: Workspace, client: AsyncWebClient, session: aiohttp.ClientSession
+) -> None:
+    workspace.faults.order(
+        [{"method": "upload", "fault": "500"}, {"method": "response_url", "fault": "lost_answer"}]
+    )
+    got = await client.files_getUploadURLExternal(filename=NAME, length=3)
+    async with session.post(str(got["upload_url"]), data=b"a,b") as answer:
+        assert answer.status == 500
+    async with session.post(str(got["upload_url"]), data=b"a,b") as answer:
+        assert answer.status == 200
+    url = workspace.people.tickets.response_url(ANA, DOCS)
+    with pytest.raises(aiohttp.ClientError):
+        await session.post(url, json={"text": "shown all the same"})
+    assert [note["text"] for note in workspace.state.ephemerals.values()] == ["shown all the same"]
+
+
+async def test_a_slow_answer_is_the_whole_answer(workspace: Workspace, client: AsyncWebClient) -> None:
+    workspace.faults.order([{"method": "auth.test", "fault": "slow", "seconds": 0.01}])
+    assert (await client.auth_test())["user_id"] == "U0DOCSBOT"
