@@ -5,8 +5,10 @@ from __future__ import annotations
 import asyncio
 import signal
 import sys
+from collections.abc import Callable
+from datetime import UTC, date, datetime
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, TypeVar
 
 import typer
 from sqlalchemy.exc import SQLAlchemyError
@@ -14,9 +16,10 @@ from sqlalchemy.exc import SQLAlchemyError
 from bot import __version__
 from bot.app import EVERYTHING, Roles, migrate_database, running_bot
 from bot.doctor import diagnose
+from bot.export import STDOUT, ExportError, Wanted, check_days, check_target, export, parse_day
 from bot.listing import listed
 from bot.model import JobState
-from bot.settings import Settings, SettingsError
+from bot.settings import DocsSettings, Settings, SettingsError
 from bot.work.ports import SlackError
 
 cli = typer.Typer(
@@ -30,11 +33,21 @@ BAD_SETTINGS = 78
 """EX_CONFIG of sysexits.h: something in the configuration is wrong."""
 CANNOT_START = 69
 """EX_UNAVAILABLE: something that the bot needs is not there."""
+TERMINATED = 128 + signal.SIGTERM
+"""What shells make of a process that was told to stop."""
+
+_Kind = TypeVar("_Kind", bound=DocsSettings)
+_Given = TypeVar("_Given")
+_Read = TypeVar("_Read")
 
 
 def _settings() -> Settings:
+    return _loaded(Settings)
+
+
+def _loaded(kind: type[_Kind]) -> _Kind:
     try:
-        return Settings.load()
+        return kind.load()
     except SettingsError as error:
         typer.echo(str(error), err=True)
         raise typer.Exit(BAD_SETTINGS) from None
@@ -102,6 +115,80 @@ def jobs(
     except SQLAlchemyError as error:
         typer.echo(f"The database cannot be used ({type(error).__name__}). Look at DATABASE_URL.", err=True)
         raise typer.Exit(CANNOT_START) from None
+
+
+def _option(read: Callable[[_Given], _Read]) -> Callable[[_Given], _Read]:
+    """What reads an option; its ValueError is told as typer tells a bad option."""
+
+    def told(given: _Given) -> _Read:
+        try:
+            return read(given)
+        except ValueError as error:
+            raise typer.BadParameter(str(error)) from None
+
+    return told
+
+
+def _target(given: str) -> Path:
+    return check_target(Path(given))
+
+
+@cli.command()
+def visitors(
+    first: Annotated[
+        date, typer.Option("--from", parser=_option(parse_day), metavar="DAY", help="The first day.")
+    ],
+    last: Annotated[
+        date,
+        typer.Option(
+            "--to", parser=_option(parse_day), metavar="DAY", help="The last day, which belongs to it."
+        ),
+    ],
+    path: Annotated[
+        str,
+        typer.Option(help="Only pages at /api and below it; /api* is any beginning. Totals stay the site's."),
+    ] = "",
+    csv: Annotated[
+        Path | None,
+        typer.Option(
+            parser=_option(_target), metavar="FILE", help="All pages as CSV; - is the standard output."
+        ),
+    ] = None,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="One JSON document on the standard output.")
+    ] = False,
+) -> None:
+    """Who read the docs between two days, both included, in UTC; needs only the settings DOCS_…."""
+    now = datetime.now(UTC)
+    try:
+        check_days(first, last, now.date())
+    except ValueError as error:
+        raise typer.BadParameter(str(error), param_hint="--from, --to") from None
+    if as_json and csv == STDOUT:
+        said = "both want the standard output; name a file for the CSV"
+        raise typer.BadParameter(said, param_hint="--json, --csv -")
+    settings = _loaded(DocsSettings)
+    wanted = Wanted(first, last, path)
+    try:
+        text = asyncio.run(_exported(settings, wanted, csv, as_json))
+    except ExportError as error:
+        typer.echo(str(error), err=True)
+        raise typer.Exit(error.code) from None
+    except asyncio.CancelledError:
+        raise typer.Exit(TERMINATED) from None
+    if text:
+        # A page's path may hold what this terminal has no signs for.
+        encoding = sys.stdout.encoding or "utf-8"
+        typer.echo(text.encode(encoding, "replace").decode(encoding))
+
+
+async def _exported(settings: DocsSettings, wanted: Wanted, csv: Path | None, as_json: bool) -> str:
+    task = asyncio.current_task()
+    if task is not None:
+        asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, task.cancel)
+    return await export(
+        settings, wanted, csv=csv, as_json=as_json, stdout=sys.stdout.buffer, now=lambda: datetime.now(UTC)
+    )
 
 
 @cli.command()
