@@ -19,6 +19,10 @@ SECTION_LENGTH = 3_000
 BUTTON_LENGTH = 75
 URL_LENGTH = 3_000
 PLAIN_INPUT_LENGTH = 3_000
+OPTION_LENGTH = 75
+MOST_OPTIONS = 100
+_PLACEHOLDER_LENGTH = 150
+_FIELD_LENGTH = 2_000
 MESSAGE_LENGTH = 12_000
 EDITED_BYTES = 3_900
 """``chat.update`` refuses more than 4,000 bytes of text. https://docs.slack.dev/reference/methods/chat.update"""
@@ -130,6 +134,29 @@ def button(
 def actions(buttons: Sequence[Block]) -> tuple[Block, ...]:
     """A row of buttons; nothing when there are none, since Slack refuses an empty row."""
     return ({"type": "actions", "elements": list(buttons)},) if buttons else ()
+
+
+def menu(placeholder: str, action_id: str, options: Sequence[tuple[str, str]]) -> Block:
+    """A menu; each option is its label and its value. At most a hundred are taken."""
+    return {
+        "type": "static_select",
+        "action_id": action_id,
+        "placeholder": {"type": "plain_text", "text": clip(placeholder, _PLACEHOLDER_LENGTH)},
+        "options": [
+            {"text": {"type": "plain_text", "text": clip(label, OPTION_LENGTH)}, "value": value}
+            for label, value in options[:MOST_OPTIONS]
+        ],
+    }
+
+
+def fields(*mrkdwn: str) -> Block:
+    """Short paragraphs side by side, at most ten."""
+    return {"type": "section", "fields": [_mrkdwn(clip_mrkdwn(text, _FIELD_LENGTH)) for text in mrkdwn]}
+
+
+def code(text: str) -> str:
+    """Somebody else's short words as code: nothing inside is markup, and nothing ends it early."""
+    return f"`{escape(text).replace('`', chr(39)) or ' '}`"
 
 
 def words(text: str) -> Message:

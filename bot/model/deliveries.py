@@ -8,7 +8,16 @@ from enum import StrEnum
 
 from pydantic import SecretStr
 
-from bot.model.ids import ChannelId, DeliveryId, JobNumber, MessageTs, UserId
+from bot.model.ids import (
+    ChannelId,
+    DeliveryId,
+    DigestId,
+    JobNumber,
+    MessageTs,
+    QuestionId,
+    SubscriptionId,
+    UserId,
+)
 from bot.model.message import Message
 
 
@@ -25,6 +34,10 @@ class DeliveryKind(StrEnum):
     """For one person: through the response URL while it lives, else as a direct message."""
     REACTION = "reaction"
     """An emoji on somebody's message: a nicety, given up on the first refusal."""
+    POST = "post"
+    """A message of its own in a channel, outside any job's thread."""
+    FILE = "file"
+    """All rows of an answer as a file: in a channel, or in the conversation with ``user``."""
 
 
 class DeliveryState(StrEnum):
@@ -38,7 +51,10 @@ class DeliveryState(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class NewDelivery:
-    """A delivery about to be written. ``key`` is unique: the same occasion is never told twice."""
+    """A delivery about to be written. ``key`` is unique: the same occasion is never told twice.
+
+    ``replaces``: what goes to the response URL takes the place of the message that its button stood in.
+    """
 
     key: str
     kind: DeliveryKind
@@ -49,6 +65,10 @@ class NewDelivery:
     message_ts: MessageTs | None = None
     reaction: str | None = None
     response_url: SecretStr | None = None
+    replaces: bool = False
+    subscription: SubscriptionId | None = None
+    digest: DigestId | None = None
+    question: QuestionId | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,5 +91,9 @@ class Delivery:
     message_ts: MessageTs | None = None
     reaction: str | None = None
     response_url: SecretStr | None = None
+    replaces: bool = False
+    subscription: SubscriptionId | None = None
+    digest: DigestId | None = None
+    question: QuestionId | None = None
     in_doubt: bool = False
     plain: bool = False

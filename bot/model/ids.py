@@ -24,3 +24,11 @@ MessageTs = NewType("MessageTs", str)
 
 RequestKey = NewType("RequestKey", str)
 """What makes a request from Slack recognisable when it is delivered again."""
+
+SnapshotId = NewType("SnapshotId", int)
+PageRowId = NewType("PageRowId", int)
+"""Our number of one page's row in one snapshot; what a button about that page carries."""
+
+QuestionId = NewType("QuestionId", int)
+SubscriptionId = NewType("SubscriptionId", int)
+DigestId = NewType("DigestId", int)

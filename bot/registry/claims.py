@@ -1,6 +1,6 @@
 """Claiming rows: how several rounds, in several processes, never work on the same row.
 
-The contract, for every queue (prompts, polls, deliveries):
+The contract, for every queue (prompts, polls, deliveries, snapshots, questions, digests):
 
 * A row is *claimable* when its own condition holds (it is due, nothing before it is unsettled) and
   nobody holds it: ``claimed_until`` is empty or in the past.

@@ -29,7 +29,7 @@ from bot.registry.schema import deliveries, jobs, paces
 
 _OPEN = (DeliveryState.PENDING, DeliveryState.SENDING)
 _IN_THREAD = (DeliveryKind.ROOT, DeliveryKind.REPLY, DeliveryKind.EDIT)
-_PACED = (DeliveryKind.ROOT, DeliveryKind.REPLY)
+_PACED = (DeliveryKind.ROOT, DeliveryKind.REPLY, DeliveryKind.POST, DeliveryKind.FILE)
 
 
 def to_message(stored: dict[str, Any] | None) -> Message | None:
@@ -55,6 +55,10 @@ def to_delivery(row: RowMapping, root_ts: MessageTs | None, *, in_doubt: bool) -
         message_ts=row["message_ts"],
         reaction=row["reaction"],
         response_url=SecretStr(row["response_url"]) if row["response_url"] else None,
+        replaces=row["replaces"],
+        subscription=row["subscription"],
+        digest=row["digest"],
+        question=row["question"],
         in_doubt=in_doubt,
         plain=row["plain"],
     )

@@ -15,13 +15,18 @@ from sqlalchemy import text
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
+from bot.registry.budgets import BudgetRows
 from bot.registry.claims import release
 from bot.registry.database import open_engine, reading
 from bot.registry.deliveries import DeliveryRows
 from bot.registry.holds import HoldRows
 from bot.registry.jobs import JobRows
+from bot.registry.pages import PageRows
 from bot.registry.prompts import PromptRows
-from bot.registry.schema import jobs, prompts
+from bot.registry.questions import QuestionRows
+from bot.registry.schema import digests, jobs, prompts, questions, snapshots
+from bot.registry.snapshots import SnapshotRows
+from bot.registry.subscriptions import DigestRows, SubscriptionRows
 
 
 class AlreadyStored(Exception):
@@ -53,6 +58,36 @@ class Tables:
     def holds(self) -> HoldRows:
         """Projects to be left alone for a while."""
         return HoldRows(self.connection)
+
+    @property
+    def snapshots(self) -> SnapshotRows:
+        """Stored answers of the analytics API."""
+        return SnapshotRows(self.connection)
+
+    @property
+    def pages(self) -> PageRows:
+        """The pages in those answers, ranked and compared."""
+        return PageRows(self.connection)
+
+    @property
+    def budget(self) -> BudgetRows:
+        """The hourly budget of analytics calls."""
+        return BudgetRows(self.connection)
+
+    @property
+    def questions(self) -> QuestionRows:
+        """What people want to know about visitors."""
+        return QuestionRows(self.connection)
+
+    @property
+    def subscriptions(self) -> SubscriptionRows:
+        """Which channels get a weekly digest."""
+        return SubscriptionRows(self.connection)
+
+    @property
+    def digests(self) -> DigestRows:
+        """The digests to be made."""
+        return DigestRows(self.connection)
 
 
 class Registry:
@@ -89,7 +124,7 @@ class Registry:
     async def release(self, owner: str) -> None:
         """Give back what this owner holds and has not begun, so that others need not wait for the lease."""
         async with self._engine.begin() as connection:
-            for table in (jobs, prompts):
+            for table in (jobs, prompts, snapshots, questions, digests):
                 await release(connection, table, owner)
 
     async def answers(self) -> None:

@@ -1,0 +1,116 @@
+"""The weekly digest: who read the docs, what the agent did for them, and what to do next."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from bot.messages import blocks as b
+from bot.messages.charts import shown_path, visitors_chart
+from bot.messages.numbers import clock, counted, dates, duration, number, page_change, weekday
+from bot.messages.visitors import (
+    caveats,
+    footing,
+    improve_menu,
+    movements,
+    named_pages,
+    page_numbers,
+    pages_drawn,
+    pages_words,
+    totals_fields,
+    totals_words,
+)
+from bot.model import (
+    Block,
+    Counts,
+    JobState,
+    Message,
+    Period,
+    Subscription,
+    Suggestion,
+    WeeklyReport,
+    WeeklyTime,
+    Why,
+    WorkDone,
+)
+
+_NAMED = {
+    JobState.PULL_REQUEST: ("pull request", "pull requests"),
+    JobState.NO_CHANGE: ("with nothing changed", "with nothing changed"),
+    JobState.FAILED: ("failed", "failed"),
+}
+
+
+def digest(weekly: WeeklyReport) -> Message:
+    """The whole digest."""
+    answer = weekly.report
+    heading = f":books: *The docs in the week {dates(answer.wish.period)}*"
+    curve = [(week, counts) for week, counts in weekly.curve if counts is not None]
+    lines = [*movements(answer.movements, answer.site), work_done(weekly.work)]
+    lines += [suggested(weekly.suggestion)] if weekly.suggestion else []
+    notes = [*caveats(answer), *_curve_gap(len(weekly.curve) - len(curve)), footing(answer)]
+    notes += [footer(weekly.subscription)] if weekly.subscription else []
+    row = b.actions([*_improve(weekly.suggestion), *improve_menu(named_pages(answer))])
+    blocks = (
+        b.section(heading),
+        totals_fields(answer.site, answer.before),
+        *([visitors_chart("Unique visitors week by week", curve)] if len(curve) > 1 else []),
+        *pages_drawn(answer),
+        *(b.section(line) for line in lines),
+        *row,
+        b.context(*notes),
+    )
+    words = [heading, totals_words(answer.site, answer.before), *_curve_words(curve), *pages_words(answer)]
+    text = "\n".join([*words, *lines, *notes])
+    return Message(text, blocks, (*b.plain(text), *row))
+
+
+def _curve_words(curve: Sequence[tuple[Period, Counts]]) -> list[str]:
+    told = [f"{dates(week)}: {number(counts.total)}" for week, counts in curve]
+    return [f"All together week by week: {'; '.join(told)}."] if len(told) > 1 else []
+
+
+def _curve_gap(missing: int) -> list[str]:
+    weeks = counted(missing, "week that is", "weeks that are")
+    return [f"The curve leaves out {weeks} not read yet."] if missing else []
+
+
+def work_done(work: WorkDone) -> str:
+    """What the agent did, as the week's jobs stand now."""
+    if not work.asked:
+        return ":hammer_and_wrench: *The agent* was not asked for anything. `/docs-agent` starts a job."
+    told = {state: count for state, count in work.by_state.items() if state in _NAMED and count}
+    parts = [counted(told[state], *words) for state, words in _NAMED.items() if state in told]
+    rest = work.asked - sum(told.values())
+    parts += [f"{number(rest)} open or ended otherwise"] if rest else []
+    half = f" Half of them took at most {duration(work.median_time)}." if work.median_time else ""
+    asked = counted(work.asked, "job was asked for", "jobs were asked for")
+    return f":hammer_and_wrench: *The agent*: {asked}: {', '.join(parts)}.{half}"
+
+
+def suggested(suggestion: Suggestion) -> str:
+    """One page worth improving, and why."""
+    page = suggestion.page
+    why = {
+        Why.FALLING: f"it lost more readers than any other page ({page_change(page)})",
+        Why.ONLY_AI: "AI agents read it, and hardly any people",
+        Why.MOST_READ: "it is the most read page on which nobody has worked lately",
+    }[suggestion.why]
+    return (
+        f":bulb: *Worth improving*: {b.code(shown_path(page.path))}, because {why}: {page_numbers(page.now)}."
+    )
+
+
+def _improve(suggestion: Suggestion | None) -> list[Block]:
+    if suggestion is None:
+        return []
+    return [b.button("Improve this page", "improve_page", f"page:{suggestion.page.row}", style="primary")]
+
+
+def footer(subscription: Subscription) -> str:
+    """When it comes, and how to change that."""
+    return f"{when(subscription.weekly)} · `/docs-visitors subscriptions`"
+
+
+def when(weekly: WeeklyTime) -> str:
+    """Every Monday at 09:00 (Europe/Berlin)"""
+    return f"Every {weekday(weekly.weekday)} at {clock(weekly.at)} ({b.escape(weekly.zone)})"

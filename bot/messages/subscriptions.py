@@ -1,0 +1,119 @@
+"""What is said about subscriptions to the weekly digest."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from zoneinfo import ZoneInfo
+
+from bot.messages import blocks as b
+from bot.messages.charts import shown_path
+from bot.messages.digest import when
+from bot.messages.numbers import dates
+from bot.model import Message, Period, Subscription, SubscriptionState
+
+_LISTED = 15
+
+
+def first_post(subscription: Subscription, runs: Sequence[datetime]) -> Message:
+    """Proves that the channel can be posted to, and tells it what will come."""
+    return b.words(
+        f":books: {when(subscription.weekly)} this channel gets a digest of who read the docs"
+        f"{_where(subscription)}, set up by {b.mention(subscription.owner)}. "
+        f"The first comes {_local(runs[0], subscription)}. "
+        "`/docs-visitors subscribe` changes the time, `/docs-visitors unsubscribe` ends it."
+    )
+
+
+def subscribing(subscription: Subscription) -> Message:
+    """At once; the post in the channel is the proof."""
+    return b.words(
+        f":books: {when(subscription.weekly)}{_where(subscription)}. I post once into the channel now, "
+        "to be sure that I can; when that does not work I tell you, and nothing is subscribed."
+    )
+
+
+def cannot_subscribe(code: str, bot_name: str) -> Message:
+    """The first post was refused."""
+    way = (
+        "I am not in this channel. "
+        f"Type `/invite @{b.escape(bot_name)}` in the channel, then subscribe again."
+        if code in ("not_in_channel", "channel_not_found")
+        else f"Slack did not let me post there (`{b.escape(code)}`)."
+    )
+    return b.words(f":no_entry: Nothing was subscribed. {way}")
+
+
+def paused(subscription: Subscription, code: str) -> Message:
+    """For the owner, once: the channel refuses posts for good."""
+    return b.words(
+        f":double_vertical_bar: The weekly docs digest for <#{subscription.channel}> is paused: "
+        f"Slack did not let me post there (`{b.escape(code)}`). "
+        "When that is mended, `/docs-visitors subscribe` in the channel starts it again."
+    )
+
+
+def missed(subscription: Subscription, week: Period, why: str) -> Message:
+    """For the owner: this week has no digest."""
+    return b.words(
+        f":warning: There was no docs digest for <#{subscription.channel}> for the week {dates(week)}: "
+        f"{b.escape(why)}. The next one comes as planned; `/docs-visitors digest now` tries this one again."
+    )
+
+
+def digest_coming(section: str | None) -> Message:
+    """Somebody asked for a digest now."""
+    where = f" for {b.code(shown_path(section))}" if section else ""
+    return b.words(f":books: The digest of the last full week{where} comes into this channel in a moment.")
+
+
+def digest_failed(week: Period, why: str) -> Message:
+    """For the one who asked for it now."""
+    return b.words(
+        f":warning: There is no digest for the week {dates(week)}: {b.escape(why)}. Try again later."
+    )
+
+
+def unsubscribed(count: int) -> Message:
+    """None left."""
+    if count == 0:
+        return b.words(
+            ":information_source: This channel has no such subscription. Nothing was changed. "
+            "`/docs-visitors subscriptions` lists what there is."
+        )
+    return b.words(":white_check_mark: This channel gets no docs digest any more.")
+
+
+def listed(subscriptions: Sequence[Subscription], now: datetime) -> Message:
+    """A channel's subscriptions, with the next three runs and how the last went."""
+    if not subscriptions:
+        return b.words(
+            "No digests for this channel yet. `/docs-visitors subscribe monday 09:00` sets one up; "
+            "the time is that of your own zone unless you name one."
+        )
+    return b.words("\n\n".join(_told(each, now) for each in subscriptions[:_LISTED]))
+
+
+def _told(subscription: Subscription, now: datetime) -> str:
+    lines = [f"*{when(subscription.weekly)}*{_where(subscription)}, by {b.mention(subscription.owner)}"]
+    match subscription.state:
+        case SubscriptionState.ACTIVE:
+            runs = subscription.weekly.next_few(now, 3)
+            lines.append(f"Next: {', '.join(_local(run, subscription) for run in runs)}")
+        case SubscriptionState.PAUSED:
+            lines.append(":double_vertical_bar: Paused, since Slack did not let me post here.")
+        case _:
+            lines.append("The first post is on its way.")
+    at = f" ({b.moment(subscription.last_run_at)})" if subscription.last_run_at else ""
+    lines.append(f"Last: {b.escape(subscription.last_result or 'none yet')}{at}")
+    return "\n".join(lines)
+
+
+def _where(subscription: Subscription) -> str:
+    return f", for pages under {b.code(shown_path(subscription.section))}" if subscription.section else ""
+
+
+def _local(run: datetime, subscription: Subscription) -> str:
+    """In the subscription's own zone, since that is what was asked for."""
+    zone = ZoneInfo(subscription.weekly.zone)
+    return run.astimezone(zone).strftime("%Y-%m-%d %H:%M %Z")

@@ -1,0 +1,230 @@
+"""Who reads the docs: the answer to a question, in words, a chart and a table.
+
+Unique visitors are never added here, only shown as the service counted them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+
+from bot.messages import blocks as b
+from bot.messages.charts import page_table, shown_path, visitors_chart
+from bot.messages.numbers import change, counted, dates, number, page_change, percent, points
+from bot.model import (
+    Block,
+    Counts,
+    Message,
+    Movements,
+    PageCounts,
+    Period,
+    QuestionId,
+    Report,
+    SnapshotState,
+    UserId,
+)
+
+_NAMED = 3
+"""How many pages a line about movements names."""
+_OFFERED = 40
+_CHART_TITLE = "Unique visitors"
+_TIME = "{date_short_pretty} {time}"
+
+
+def report(answer: Report, question: QuestionId, *, shared_by: UserId | None = None) -> Message:
+    """The answer to a question; ``shared_by`` when it stands in the channel for all."""
+    heading = title(answer)
+    moves = movements(answer.movements, answer.site)
+    notes = [*caveats(answer), footing(answer)]
+    if shared_by:
+        notes.append(f"Shared by {b.mention(shared_by)}.")
+    row = b.actions([*improve_menu(named_pages(answer)), *_buttons(question, private=shared_by is None)])
+    blocks = (
+        b.section(heading),
+        totals_fields(answer.site, answer.before),
+        *([visitors_chart(_CHART_TITLE, answer.chart)] if answer.chart else []),
+        *pages_drawn(answer),
+        *(b.section(line) for line in moves),
+        *row,
+        b.context(*notes),
+    )
+    words = [heading, totals_words(answer.site, answer.before), *chart_words(answer.chart)]
+    text = "\n".join([*words, *pages_words(answer), *moves, *notes])
+    return Message(text, blocks, (*b.plain(text), *row))
+
+
+def title(answer: Report) -> str:
+    """The window, and what it is compared with."""
+    against = f"\ncompared with {dates(answer.was.period)}" if answer.was and answer.before else ""
+    return f"*Who read the docs, {dates(answer.wish.period)}*{against}"
+
+
+def totals_fields(site: Counts, before: Counts | None) -> Block:
+    """The three totals and AI's share, side by side."""
+    return b.fields(*(f"*{name}*\n{value}" for name, value in _totals(site, before)))
+
+
+def totals_words(site: Counts, before: Counts | None) -> str:
+    """The same in one sentence."""
+    return "; ".join(f"{name}: {value}" for name, value in _totals(site, before)) + "."
+
+
+def _totals(site: Counts, before: Counts | None) -> list[tuple[str, str]]:
+    def told(now: int, was: int | None) -> str:
+        return number(now) if was is None else f"{number(now)} ({change(now, was)})"
+
+    moved = points(site, before)
+    return [
+        ("People", told(site.human, before.human if before else None)),
+        ("AI agents", told(site.ai, before.ai if before else None)),
+        ("All together", told(site.total, before.total if before else None)),
+        ("Share of AI", percent(site.ai_share) + (f" ({moved})" if moved else "")),
+    ]
+
+
+def pages_drawn(answer: Report) -> tuple[Block, ...]:
+    """The most read pages as a table, or that there are none."""
+    if not answer.top:
+        return (b.section(_no_pages(answer)),)
+    return (page_table(_caption(answer), answer.top, compared=answer.before is not None),)
+
+
+def pages_words(answer: Report) -> list[str]:
+    """The same as lines."""
+    if not answer.top:
+        return [_no_pages(answer)]
+    lines = [f"{b.escape(_caption(answer))}:"]
+    for place, page in enumerate(answer.top, 1):
+        grown = f", {page_change(page)}" if answer.before is not None else ""
+        lines.append(f"{place}. {b.code(shown_path(page.path))} {page_numbers(page.now)}{grown}")
+    return lines
+
+
+def _caption(answer: Report) -> str:
+    where = f" under {shown_path(answer.wish.section)}" if answer.wish.section else ""
+    pages = f"{counted(answer.pages, 'page', 'pages')}{where}"
+    return pages if len(answer.top) == answer.pages else f"Top {len(answer.top)} of {pages}"
+
+
+def _no_pages(answer: Report) -> str:
+    where = f" under {b.code(shown_path(answer.wish.section))}" if answer.wish.section else ""
+    return f"No page{where} was read."
+
+
+def page_numbers(counts: Counts) -> str:
+    """12 people, 34 AI agents, 40 in all"""
+    people = counted(counts.human, "person", "people")
+    return f"{people}, {counted(counts.ai, 'AI agent', 'AI agents')}, {number(counts.total)} in all"
+
+
+def movements(moved: Movements, site: Counts) -> list[str]:
+    """What rose, fell, came and went, and whose readers are unlike the site's; a line each."""
+    share = percent(site.ai_share)
+    lines = [
+        _line(":chart_with_upwards_trend: *Rises*", moved.risen, page_change),
+        _line(":chart_with_downwards_trend: *Falls*", moved.fallen, page_change),
+        _line(":new: *Newly read*", moved.appeared, lambda page: number(page.now.total)),
+        _line(":wave: *Not read any more*", moved.vanished, lambda page: f"{number(page.now.total)} before"),
+        _line(
+            f":robot_face: *Read by AI, hardly by people* (AI on the whole site: {share})",
+            moved.hardly_people,
+            _mix,
+        ),
+        _line(":bust_in_silhouette: *Read by people, hardly by AI*", moved.hardly_ai, _mix),
+    ]
+    return [line for line in lines if line]
+
+
+def _mix(page: PageCounts) -> str:
+    return f"{counted(page.now.human, 'person', 'people')}, {number(page.now.ai)} AI"
+
+
+def _line(name: str, pages: Sequence[PageCounts], told: Callable[[PageCounts], str]) -> str:
+    named = [f"{b.code(shown_path(page.path))} {told(page)}" for page in pages[:_NAMED]]
+    return f"{name}: {' · '.join(named)}" if named else ""
+
+
+def chart_words(chart: Iterable[tuple[Period, Counts]]) -> list[str]:
+    """The curve in words, for those who cannot see it."""
+    told = [f"{dates(period)}: {number(counts.total)}" for period, counts in chart]
+    return [f"All together over time: {'; '.join(told)}."] if told else []
+
+
+def caveats(answer: Report) -> list[str]:
+    """What a reader must know to take the numbers for what they are."""
+    said = []
+    if answer.is_open:
+        said.append("This period is not over yet.")
+    if answer.wish.section:
+        said.append(
+            "The totals are those of the whole site: unique visitors of pages cannot be added up to a section's."
+        )
+    if not answer.now.complete:
+        said.append(_cut_short(answer))
+    if answer.now.repeated:
+        rows = counted(answer.now.repeated, "page", "pages")
+        said.append(f"Pages changed places while they were read: {rows} may be missing.")
+    if answer.wish.compared and answer.before is None:
+        why = _problem(answer.was.problem if answer.was else None)
+        said.append(f"The period before ({dates(answer.wish.compared)}) could not be read{why}.")
+    elif answer.was and not answer.was.complete:
+        said.append(
+            f"Only {counted(answer.was.rows, 'page', 'pages')} of the period before could be read: "
+            "what came and went is not told."
+        )
+    return [*said, answer.no_chart] if answer.no_chart else said
+
+
+def _cut_short(answer: Report) -> str:
+    read = counted(answer.now.rows, "page", "pages")
+    if answer.now.state is SnapshotState.DONE or answer.now.problem:
+        why = _problem(answer.now.problem)
+        return f"Only {read} could be read{why}; what is ranked here is what was read."
+    free_at = f" It frees at {b.moment(answer.budget.free_at, '{time}')}." if answer.budget.free_at else ""
+    return (
+        f"Only the first {read} that the service names were read, then the hourly budget of "
+        f"{counted(answer.budget.limit, 'call', 'calls')} was used up; what is ranked here is what was read."
+        f"{free_at} Ask again then, and the reading goes on where it stopped."
+    )
+
+
+def _problem(problem: str | None) -> str:
+    return f": {b.escape(problem)}" if problem else ""
+
+
+def footing(answer: Report) -> str:
+    """Where the numbers come from."""
+    used = f"{number(answer.budget.used)} of {number(answer.budget.limit)}"
+    return (
+        f"Approximate unique visitors · days in {b.escape(answer.zone)} · "
+        f"taken {b.moment(answer.taken_at, _TIME)} · {used} analytics calls used in the last hour"
+    )
+
+
+def named_pages(answer: Report) -> list[PageCounts]:
+    """Every page of this window that the answer names."""
+    moved = answer.movements
+    named = (
+        moved.fallen,
+        moved.hardly_people,
+        moved.risen,
+        moved.appeared,
+        moved.hardly_ai,
+    )
+    return [*answer.top, *(page for group in named for page in group[:_NAMED])]
+
+
+def improve_menu(pages: Iterable[PageCounts]) -> list[Block]:
+    """From a number to work: every page that is named, each once."""
+    rows = list({page.row: page for page in pages}.values())[:_OFFERED]
+    options = [
+        (f"{shown_path(page.path)[:50]} · {number(page.now.total)}", f"page:{page.row}") for page in rows
+    ]
+    return [b.menu("Improve a page…", "improve", options)] if options else []
+
+
+def _buttons(question: QuestionId, *, private: bool) -> list[Block]:
+    how = b.button("How counted", "how_counted", str(question))
+    if not private:
+        return [how]
+    share = b.button("Share in channel", "share", str(question), style="primary")
+    return [share, b.button("All pages as CSV", "csv_file", str(question)), how]
