@@ -170,24 +170,26 @@ def visitors(
     settings = _loaded(DocsSettings)
     wanted = Wanted(first, last, path)
     try:
-        text = asyncio.run(_exported(settings, wanted, csv, as_json))
+        asyncio.run(_exported(settings, wanted, csv, as_json))
     except ExportError as error:
         typer.echo(str(error), err=True)
         raise typer.Exit(error.code) from None
     except asyncio.CancelledError:
         raise typer.Exit(TERMINATED) from None
-    if text:
-        # A page's path may hold what this terminal has no signs for.
-        encoding = sys.stdout.encoding or "utf-8"
-        typer.echo(text.encode(encoding, "replace").decode(encoding))
 
 
-async def _exported(settings: DocsSettings, wanted: Wanted, csv: Path | None, as_json: bool) -> str:
+async def _exported(settings: DocsSettings, wanted: Wanted, csv: Path | None, as_json: bool) -> None:
     task = asyncio.current_task()
     if task is not None:
         asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, task.cancel)
-    return await export(
-        settings, wanted, csv=csv, as_json=as_json, stdout=sys.stdout.buffer, now=lambda: datetime.now(UTC)
+    await export(
+        settings,
+        wanted,
+        csv=csv,
+        as_json=as_json,
+        stdout=sys.stdout.buffer,
+        now=lambda: datetime.now(UTC),
+        encoding=sys.stdout.encoding or "utf-8",
     )
 
 
@@ -215,11 +217,14 @@ def sandbox(
         str, typer.Option(help="Run only `docs-service` or only `workspace`, on the given port.")
     ] = "",
     work_seconds: Annotated[float, typer.Option(help="How long the agent takes for an ordinary job.")] = 6.0,
+    pages: Annotated[int, typer.Option(help="Pages of the site whose visits are made, up to 100,000.")] = 300,
+    days: Annotated[int, typer.Option(help="For how many past days visits are made.")] = 120,
+    seed: Annotated[int, typer.Option(help="Another number makes other visits.")] = 7,
 ) -> None:
     """A Slack workspace, a docs service and the bot on this machine, no account needed."""
     from bot.sandbox.command import Choice, sandbox_command
 
-    sys.exit(sandbox_command(Choice(port, folder, http, play, only, work_seconds)))
+    sys.exit(sandbox_command(Choice(port, folder, http, play, only, work_seconds, pages, days, seed)))
 
 
 @cli.command()

@@ -271,10 +271,11 @@ async def export(
     as_json: bool,
     stdout: BinaryIO,
     now: Callable[[], datetime],
-) -> str:
-    """Fetch every page, write what was asked for, and return what is left to say to a person, or "".
+    encoding: str = "utf-8",
+) -> None:
+    """Fetch every page and write what was asked for; to ``stdout`` one thing only.
 
-    JSON goes to ``stdout``, CSV to the file or to ``stdout`` when ``csv`` is `STDOUT` (not both there).
+    That is JSON, or CSV when ``csv`` is `STDOUT`, or else words and a table for people in ``encoding``.
     Raises ExportError, and BrokenPipeError when nobody reads ``stdout`` any more. No half CSV file is left,
     whatever happens; a JSON document is closed and says that it is not complete.
     """
@@ -296,6 +297,10 @@ async def export(
                 outputs.append(table)
             told = stack.enter_context(_progress(shown=not (is_silent and stdout.isatty())))
             await _fetch(settings, wanted, outputs, told)
+        if not is_silent:
+            # A page's path may hold what this terminal has no signs for.
+            stdout.write(f"{table.text(now().date())}\n".encode(encoding, "replace"))
+            stdout.flush()
     except DocsApiError as error:
         raise _explained(error, project, now()) from None
     except BrokenPipeError:
@@ -303,7 +308,6 @@ async def export(
     except OSError as error:
         words = f"Cannot write: {error.strerror or type(error).__name__}. Look at the disk and at the folder."
         raise ExportError(words, ExitCode.CANNOT_WRITE) from None
-    return "" if is_silent else table.text(now().date())
 
 
 async def _fetch(
