@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import signal
-from contextlib import AsyncExitStack
+from collections.abc import Callable, Iterator
+from contextlib import AsyncExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 from rich.console import Console
 
 from bot.sandbox.docs_service import DocsService, DocsServiceOptions
+from bot.sandbox.docs_service.options import MOST_DAYS, MOST_PAGES
 from bot.sandbox.play import play
 from bot.sandbox.workspace import Workspace, WorkspaceOptions
 from bot.sandbox.world import MANIFEST, PROJECT, WorldOptions, sandbox
@@ -30,12 +32,18 @@ class Choice:
     play: bool
     only: str
     work_seconds: float
+    pages: int = 300
+    days: int = 120
+    seed: int = 7
 
 
 def sandbox_command(choice: Choice) -> int:
     """Run what was chosen; answers the exit code."""
     if choice.only not in ("", "docs-service", "workspace"):
         console.print("--only takes docs-service or workspace")
+        return USAGE
+    if not 1 <= choice.pages <= MOST_PAGES or not 1 <= choice.days <= MOST_DAYS:
+        console.print(f"--pages takes 1 to {MOST_PAGES:,}, --days 1 to {MOST_DAYS:,}")
         return USAGE
     try:
         if choice.play:
@@ -66,11 +74,32 @@ async def _stay(choice: Choice) -> None:
         console.print("Stopping.")
 
 
+@contextmanager
+def _filling(choice: Choice) -> Iterator[Callable[[int, int], None]]:
+    """A line that grows while the visits of the site are made; a terminal alone shows it grow."""
+    with console.status("") as line:
+
+        def tell(done: int, of: int) -> None:
+            line.update(f"Making visits to {choice.pages:,} pages: day {done} of {of}")
+            if done == of:
+                console.print(f"Made {of} days of visits to {choice.pages:,} pages.")
+
+        yield tell
+
+
 async def _everything(choice: Choice, stack: AsyncExitStack) -> None:
-    options = WorldOptions(
-        folder=choice.folder, port=choice.port, http_mode=choice.http, work_seconds=choice.work_seconds
-    )
-    world = await stack.enter_async_context(sandbox(options))
+    with _filling(choice) as tell_filled:
+        options = WorldOptions(
+            folder=choice.folder,
+            port=choice.port,
+            http_mode=choice.http,
+            work_seconds=choice.work_seconds,
+            pages=choice.pages,
+            days=choice.days,
+            seed=choice.seed,
+            tell_filled=tell_filled,
+        )
+        world = await stack.enter_async_context(sandbox(options))
     console.print(f"\n  The workspace:     [bold]{world.workspace_url}[/]")
     console.print(f"  The docs service:  {world.docs_service_url}")
     console.print(f"  The bot:           {'signed HTTP' if choice.http else 'Socket Mode'}, unchanged\n")
@@ -80,10 +109,16 @@ async def _everything(choice: Choice, stack: AsyncExitStack) -> None:
 
 async def _only_docs_service(choice: Choice, stack: AsyncExitStack) -> None:
     options = DocsServiceOptions(
-        folder=choice.folder / "docs", projects=(PROJECT,), work_seconds=choice.work_seconds
+        folder=choice.folder / "docs",
+        projects=(PROJECT,),
+        work_seconds=choice.work_seconds,
+        seed=choice.seed,
+        pages=choice.pages,
+        days=choice.days,
     )
-    service = DocsService(options)
-    url = await service.start(port=choice.port)
+    with _filling(choice) as tell_filled:
+        service = DocsService(options, tell_filled=tell_filled)
+        url = await service.start(port=choice.port)
     stack.push_async_callback(service.stop)
     console.print(f"DOCS_API_URL={url}\nDOCS_API_KEY={options.api_key}\nDOCS_PROJECT_ID={PROJECT}")
 

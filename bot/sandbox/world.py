@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import socket
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,7 +19,11 @@ PROJECT = "acme-docs"
 
 @dataclass(frozen=True, slots=True)
 class WorldOptions:
-    """How the sandbox is set up. ``work_seconds`` is how long its agent takes for an ordinary job."""
+    """How the sandbox is set up. ``work_seconds`` is how long its agent takes for an ordinary job.
+
+    Visits are made from ``seed`` for a site of so many ``pages`` and for the last ``days``;
+    ``tell_filled`` is told how many days have been made and of how many.
+    """
 
     folder: Path
     port: int = 0
@@ -27,6 +31,11 @@ class WorldOptions:
     http_mode: bool = False
     work_seconds: float = 6.0
     log_level: str = "ERROR"
+    pages: int = 300
+    days: int = 120
+    seed: int = 7
+    analytics_calls_an_hour: int = 100
+    tell_filled: Callable[[int, int], None] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,9 +60,15 @@ def free_port(host: str = "127.0.0.1") -> int:
 async def both_sides(options: WorldOptions) -> AsyncIterator[World]:
     """The docs service and the workspace, with the settings that lead a bot to them."""
     docs_options = DocsServiceOptions(
-        folder=options.folder / "docs", projects=(PROJECT,), work_seconds=options.work_seconds
+        folder=options.folder / "docs",
+        projects=(PROJECT,),
+        work_seconds=options.work_seconds,
+        analytics_calls_an_hour=options.analytics_calls_an_hour,
+        seed=options.seed,
+        pages=options.pages,
+        days=options.days,
     )
-    docs_service = DocsService(docs_options)
+    docs_service = DocsService(docs_options, tell_filled=options.tell_filled)
     # Beside the page, so that links to pull requests still lead somewhere after a restart.
     docs_url = await docs_service.start(options.host, options.port + 1 if options.port else 0)
     bot_port = free_port()

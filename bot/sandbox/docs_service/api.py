@@ -18,6 +18,7 @@ from bot.sandbox.docs_service.faults import Fault, Faults, OrderedFault
 from bot.sandbox.docs_service.inputs import check_key, read_json, read_prompt, read_visitors_query
 from bot.sandbox.docs_service.jobs import Job, Outcome, Status
 from bot.sandbox.docs_service.options import DocsServiceOptions
+from bot.sandbox.docs_service.readership import Site
 from bot.sandbox.docs_service.refusals import RefusedError
 from bot.sandbox.docs_service.request_log import Asked
 from bot.sandbox.docs_service.workshop import Workshop
@@ -44,6 +45,7 @@ class Answer:
 
 
 Operation = Callable[[web.Request], Awaitable[Answer]]
+TellFilled = Callable[[int, int], None]
 
 
 def instant(at: datetime | None) -> str | None:
@@ -54,7 +56,11 @@ def instant(at: datetime | None) -> str | None:
 
 
 class Api:
-    """Carries out the operations; `address` gives the origin of the links in answers."""
+    """Carries out the operations.
+
+    `address` gives the origin of the links in answers; `tell_filled` is told how many days of visits
+    have been made and of how many.
+    """
 
     def __init__(
         self,
@@ -64,6 +70,7 @@ class Api:
         readers: Database,
         workshop: Workshop,
         address: Callable[[web.Request], str],
+        tell_filled: TellFilled | None,
     ) -> None:
         self._options = options
         self._clock = clock
@@ -71,7 +78,11 @@ class Api:
         self._readers = readers
         self._workshop = workshop
         self._address = address
+        self._tell_filled = tell_filled
         self._filled_day: date | None = None
+        self._filling = asyncio.Lock()
+        self._sites: dict[str, Site] = {}
+        self._windows = visitors.Windows()
         self.faults = Faults()
         self.closing = asyncio.Event()
 
@@ -137,23 +148,26 @@ class Api:
         now, limit = self._clock(), self._options.analytics_calls_an_hour
         await self._database.run(uses.take, "analytics", limit, now)
         await self.fill_visits()
-        return Answer(200, await self._readers.run(visitors.count, project, query, now))
+        return Answer(200, await self._readers.run(self._windows.answer, project, query, now))
 
     async def fill_visits(self) -> None:
         """Make the visits up to today, unless they are there."""
-        today = self._clock().date()
-        if self._filled_day is not None and today <= self._filled_day:
-            return
-        for project in self._options.projects:
-            await self._readers.run(
-                visits.fill,
-                project,
-                seed=self._options.seed,
-                pages=self._options.pages,
-                days=self._options.days,
-                today=today,
-            )
-        self._filled_day = today
+        async with self._filling:
+            today, options = self._clock().date(), self._options
+            if self._filled_day is not None and today <= self._filled_day:
+                return
+            for project in options.projects:
+                days = await self._readers.run(visits.missing_days, project, options.days, today)
+                for number, day in enumerate(days, 1):
+                    await self._readers.run(visits.store, self._site(project), day)
+                    if self._tell_filled is not None:
+                        self._tell_filled(number, len(days))
+            self._filled_day = today
+
+    def _site(self, project: str) -> Site:
+        if project not in self._sites:
+            self._sites[project] = Site(project, self._options.seed, self._options.pages)
+        return self._sites[project]
 
     def _project(self, request: web.Request) -> str:
         project = request.match_info["projectId"]

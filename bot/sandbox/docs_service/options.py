@@ -16,6 +16,9 @@ EXPIRED_KEY = "sandbox_expired_key"
 SLOW_FACTOR = 10
 """How many times longer the agent works on a prompt that asks it to take its time."""
 
+MOST_PAGES = 100_000
+MOST_DAYS = 1_000
+
 BODY_LIMIT_BYTES = 1_048_576
 """The longest request body; 40,000 characters fit in it however they are escaped."""
 
@@ -34,7 +37,7 @@ class DocsServiceOptions:
     uses_an_hour: int = 100
     analytics_calls_an_hour: int = 100
     seed: int = 7
-    pages: int = 60
+    pages: int = 300
     days: int = 120
     public_url: str | None = None
 
@@ -46,8 +49,10 @@ class DocsServiceOptions:
             raise ValueError("a docs service needs at least one project")
         if not self.api_key or self.api_key in (READ_KEY, EXPIRED_KEY):
             raise ValueError("the api key is empty or is one of the keys kept for other purposes")
-        if self.work_seconds < 0 or self.pages < 1 or self.days < 1:
-            raise ValueError("work_seconds cannot be negative; pages and days are at least 1")
+        if self.work_seconds < 0:
+            raise ValueError("work_seconds cannot be negative")
+        if not 1 <= self.pages <= MOST_PAGES or not 1 <= self.days <= MOST_DAYS:
+            raise ValueError(f"pages are 1 to {MOST_PAGES:,}, days 1 to {MOST_DAYS:,}")
 
 
 def utcnow() -> datetime:

@@ -10,7 +10,7 @@ from aiohttp import web
 from aiohttp.typedefs import Handler, Middleware
 
 from bot.sandbox.docs_service import jobs, openapi, request_log, uses, visits
-from bot.sandbox.docs_service.api import Api, log_middleware
+from bot.sandbox.docs_service.api import Api, TellFilled, log_middleware
 from bot.sandbox.docs_service.database import Database
 from bot.sandbox.docs_service.faults import read_orders
 from bot.sandbox.docs_service.options import BODY_LIMIT_BYTES, DocsServiceOptions, utcnow
@@ -25,14 +25,23 @@ _STOP_SECONDS = 1.0
 class DocsService:
     """A docs service in a folder; started again in the same folder, it goes on where it was."""
 
-    def __init__(self, options: DocsServiceOptions, clock: Callable[[], datetime] = utcnow) -> None:
+    def __init__(
+        self,
+        options: DocsServiceOptions,
+        clock: Callable[[], datetime] = utcnow,
+        tell_filled: TellFilled | None = None,
+    ) -> None:
         self.options = options
         self._base_url: str | None = None
         self._runner: web.AppRunner | None = None
         self._database = Database(options.folder / "docs-service.db", _SCHEMA)
-        self._readers = Database(options.folder / "visits.db", visits.SCHEMA)
+        # Another seed or size is another site, so its visits lie elsewhere.
+        shape = f"{options.seed}-{options.pages}-{options.days}"
+        self._readers = Database(options.folder / f"visits-{shape}.db", visits.SCHEMA)
         self._workshop = Workshop(options, self._database, clock)
-        self._api = Api(options, clock, self._database, self._readers, self._workshop, self._address)
+        self._api = Api(
+            options, clock, self._database, self._readers, self._workshop, self._address, tell_filled
+        )
         self._pages = Pages(options, clock, self._database, self._workshop, self._api, self._address)
         self._clock = clock
 

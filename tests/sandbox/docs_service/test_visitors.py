@@ -4,18 +4,25 @@ from __future__ import annotations
 
 import sqlite3
 from collections import defaultdict
-from collections.abc import Iterator
-from contextlib import contextmanager
-from datetime import UTC, date, datetime
+from collections.abc import AsyncIterator, Iterable, Iterator
+from contextlib import closing, contextmanager
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
 
-from hypothesis import given, settings
+import aiohttp
+import pytest
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from bot.sandbox.docs_service import DocsServiceOptions, visitors, visits
+from bot.sandbox.docs_service import DocsService, DocsServiceOptions, visits
 from bot.sandbox.docs_service.inputs import VisitorsQuery
+from bot.sandbox.docs_service.visitors import Windows
 from tests.sandbox.docs_service.caller import Caller, HeldClock
 
 NOW = datetime(2026, 10, 14, 9, 30, tzinfo=UTC)
+Stored = tuple[int, str, int, int]
+Row = dict[str, object]
 
 
 @contextmanager
@@ -23,6 +30,7 @@ def database() -> Iterator[sqlite3.Connection]:
     connection = sqlite3.connect(":memory:")
     connection.row_factory = sqlite3.Row
     connection.executescript(visits.SCHEMA)
+    connection.executemany("INSERT INTO pages VALUES (?, ?)", [(n, f"/p{n}") for n in range(1, 6)])
     yield connection
     connection.close()
 
@@ -33,25 +41,65 @@ visit_lists = st.lists(
 )
 
 
+def put(connection: sqlite3.Connection, stored: list[Stored]) -> None:
+    connection.executemany("INSERT INTO visits VALUES ('a', ?, ?, ?, ?)", stored)
+
+
+def check(answer: dict[str, object], stored: list[Stored], query: VisitorsQuery) -> None:
+    """The answer against a count with plain sets."""
+    begin, end = query.begin or 0, query.end or 0
+    seen = [(visitor, kind, f"/p{page}", at) for visitor, kind, page, at in stored if begin <= at < end]
+    rows = counted_by_page(seen)
+    assert answer["totals"] == plain([(visitor, kind) for visitor, kind, _, _ in seen])
+    assert answer["visitors"] == rows[query.offset : query.offset + query.limit]
+    assert answer["hasMore"] == (len(rows) > query.offset + query.limit)
+
+
 @settings(max_examples=150, deadline=None)
 @given(visit_lists, st.integers(0, 40), st.integers(1, 41), st.integers(1, 4), st.integers(0, 6))
 def test_counts_are_those_of_a_plain_count(
-    stored: list[tuple[int, str, int, int]], begin: int, length: int, limit: int, offset: int
+    stored: list[Stored], begin: int, length: int, limit: int, offset: int
 ) -> None:
+    query = VisitorsQuery(begin, begin + length, limit, offset)
     with database() as connection:
-        connection.executemany("INSERT INTO pages VALUES (?, ?)", [(n, f"/p{n}") for n in range(1, 6)])
-        connection.executemany("INSERT INTO visits VALUES ('a', ?, ?, ?, ?)", stored)
+        put(connection, stored)
         connection.execute("INSERT INTO visits VALUES ('b', 99, 'human', 1, 10)")
-        answer = visitors.count(connection, "a", VisitorsQuery(begin, begin + length, limit, offset), NOW)
+        check(Windows().answer(connection, "a", query, NOW), stored, query)
 
-    seen = [one for one in stored if begin <= one[3] < begin + length]
+
+@settings(max_examples=150, deadline=None)
+@given(visit_lists, visit_lists, st.lists(st.tuples(st.integers(0, 40), st.integers(1, 41)), max_size=6))
+def test_what_was_counted_before_is_never_shown_for_other_visits(
+    first: list[Stored], later: list[Stored], windows: list[tuple[int, int]]
+) -> None:
+    counted = Windows(kept_rows=8)
+    queries = [VisitorsQuery(begin, begin + length, 3, 1) for begin, length in windows]
+    with database() as connection:
+        put(connection, first)
+        for query in queries * 2:
+            check(counted.answer(connection, "a", query, NOW), first, query)
+        put(connection, later)
+        for query in queries:
+            check(counted.answer(connection, "a", query, NOW), first + later, query)
+
+
+@settings(max_examples=100, deadline=None)
+@given(visit_lists, st.lists(st.integers(0, 41), min_size=1, max_size=8))
+def test_a_window_that_is_open_grows_with_time(stored: list[Stored], moments: list[int]) -> None:
+    counted = Windows()
+    with database() as connection:
+        put(connection, stored)
+        for moment in sorted(moments):
+            now = datetime.fromtimestamp(moment, UTC)
+            answer = counted.answer(connection, "a", VisitorsQuery(None, None, 5, 0), now)
+            check(answer, stored, VisitorsQuery(0, moment, 5, 0))
+
+
+def counted_by_page(seen: Iterable[tuple[int, str, str, int]]) -> list[Row]:
     pages: defaultdict[str, list[tuple[int, str]]] = defaultdict(list)
-    for visitor, kind, page, _ in seen:
-        pages[f"/p{page}"].append((visitor, kind))
-    rows = sorted(({"path": path, **plain(who)} for path, who in pages.items()), key=rank)
-    assert answer["totals"] == plain([(visitor, kind) for visitor, kind, _, _ in seen])
-    assert answer["visitors"] == rows[offset : offset + limit]
-    assert answer["hasMore"] == (len(rows) > offset + limit)
+    for visitor, kind, path, _ in seen:
+        pages[path].append((visitor, kind))
+    return sorted(({"path": path, **plain(who)} for path, who in pages.items()), key=rank)
 
 
 def plain(who: list[tuple[int, str]]) -> dict[str, object]:
@@ -64,43 +112,6 @@ def plain(who: list[tuple[int, str]]) -> dict[str, object]:
 
 def rank(row: dict[str, object]) -> tuple[int, str]:
     return (-int(str(row["total"])), str(row["path"]))
-
-
-def made(seed: int, today: date, *, days: int = 10, then: date | None = None) -> list[tuple[object, ...]]:
-    with database() as connection:
-        for last in (today, then):
-            if last is not None:
-                visits.fill(connection, "acme-docs", seed=seed, pages=30, days=days, today=last)
-        return [tuple(row) for row in connection.execute("SELECT * FROM visits ORDER BY at, rowid")]
-
-
-def test_the_same_seed_gives_the_same_visits_and_another_one_others() -> None:
-    assert made(7, date(2026, 10, 14)) == made(7, date(2026, 10, 14))
-    assert made(7, date(2026, 10, 14)) != made(8, date(2026, 10, 14))
-
-
-def test_days_that_were_missed_are_made_up_as_if_they_had_not_been() -> None:
-    later = made(7, date(2026, 10, 12), days=8, then=date(2026, 10, 14))
-    assert later == made(7, date(2026, 10, 14), days=10)
-
-
-def test_some_readers_are_counted_as_people_and_as_ai_and_once_in_total() -> None:
-    with database() as connection:
-        visits.fill(connection, "acme-docs", seed=7, pages=30, days=10, today=date(2026, 10, 14))
-        totals = visitors.count(connection, "acme-docs", VisitorsQuery(None, None, 1, 0), NOW)["totals"]
-    assert isinstance(totals, dict)
-    assert max(totals["human"], totals["ai"]) < totals["total"] < totals["human"] + totals["ai"]
-
-
-def test_weekends_are_quiet_for_people() -> None:
-    days: defaultdict[int, int] = defaultdict(int)
-    for _, _, kind, _, at in made(7, date(2026, 10, 18), days=14):
-        days[datetime.fromtimestamp(int(str(at)), UTC).weekday()] += kind == "human"
-    assert max(days[5], days[6]) < min(days[day] for day in range(5)) / 1.5
-
-
-def test_a_site_can_have_very_many_pages_each_with_its_own_path() -> None:
-    assert len(set(visits.paths(100_000))) == 100_000
 
 
 async def test_all_pages_together_are_the_whole_list(caller: Caller, options: DocsServiceOptions) -> None:
@@ -131,3 +142,80 @@ async def test_visits_come_with_time_and_none_from_the_future(caller: Caller, cl
     assert 0 < morning < afternoon
     assert tomorrow > 0
     assert (await caller.visitors("?dateFrom=2026-10-20")).json["totals"]["total"] == 0
+
+
+# Against the visits that the service itself made, over HTTP.
+
+
+@pytest.fixture
+async def busy(options: DocsServiceOptions, clock: HeldClock) -> AsyncIterator[Caller]:
+    """A caller of a service that takes as many analytics calls as are made."""
+    service = DocsService(replace(options, pages=120, analytics_calls_an_hour=1_000_000), clock)
+    base_url = await service.start()
+    async with aiohttp.ClientSession() as session:
+        yield Caller(session, base_url)
+    await service.stop()
+
+
+def stored_visits(folder: Path) -> list[tuple[int, str, str, int]]:
+    (path,) = folder.glob("visits-*.db")
+    with closing(sqlite3.connect(path)) as connection:
+        return connection.execute(
+            "SELECT visitor, kind, path, at FROM visits JOIN pages ON pages.id = page"
+            " WHERE project = 'acme-docs'"
+        ).fetchall()
+
+
+async def all_pages(caller: Caller, window: str, limit: int) -> tuple[Row, list[Row]]:
+    """The totals and every row of a window."""
+    rows: list[Row] = []
+    while True:
+        reply = await caller.visitors(f"?{window}&limit={limit}&offset={len(rows)}")
+        rows += reply.json["visitors"]
+        if not reply.json["hasMore"]:
+            return reply.json["totals"], rows
+        assert len(reply.json["visitors"]) == limit
+
+
+minutes = st.integers(0, 10 * 24 * 60)
+
+
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(begin=minutes, length=minutes, limit=st.integers(7, 250), whole_days=st.booleans())
+async def test_answers_are_those_of_a_plain_count_of_the_stored_visits(
+    busy: Caller, options: DocsServiceOptions, begin: int, length: int, limit: int, whole_days: bool
+) -> None:
+    first = datetime(2026, 10, 5, tzinfo=UTC) + timedelta(minutes=begin)
+    last = first + timedelta(minutes=length + 1)
+    if whole_days:
+        first, last = (one.replace(hour=0, minute=0) for one in (first, last + timedelta(days=1)))
+        window = f"dateFrom={first:%Y-%m-%d}&dateTo={last:%Y-%m-%d}"
+    else:
+        window = f"dateFrom={first:%Y-%m-%dT%H:%M}Z&dateTo={last:%Y-%m-%dT%H:%M}Z"
+    end = min(last, NOW).timestamp()
+    seen = [one for one in stored_visits(options.folder) if first.timestamp() <= one[3] < end]
+    totals, rows = await all_pages(busy, window, limit)
+    assert totals == plain([(visitor, kind) for visitor, kind, _, _ in seen])
+    assert rows == counted_by_page(seen)
+
+
+async def test_another_size_or_seed_is_another_site_in_the_same_folder(
+    options: DocsServiceOptions, clock: HeldClock
+) -> None:
+    answers = []
+    for changed in (options, replace(options, pages=40), replace(options, seed=8), options):
+        service = DocsService(changed, clock)
+        base_url = await service.start()
+        async with aiohttp.ClientSession() as session:
+            answers.append((await Caller(session, base_url).visitors()).json)
+        await service.stop()
+    assert answers[0] == answers[3]
+    assert answers[0] not in answers[1:3]
+
+
+async def test_filling_is_told_day_by_day(options: DocsServiceOptions, clock: HeldClock) -> None:
+    told: list[tuple[int, int]] = []
+    service = DocsService(replace(options, projects=("acme-docs",)), clock, lambda *one: told.append(one))
+    await service.start()
+    await service.stop()
+    assert told == [(number, options.days) for number in range(1, options.days + 1)]
