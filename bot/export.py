@@ -98,7 +98,7 @@ def parse_day(text: str) -> date:
             raise ValueError
         return date.fromisoformat(text)
     except ValueError:
-        raise ValueError(f"{visible(text)!r} is no day; write year, month and day, {_EXAMPLE}") from None
+        raise ValueError(f"{_one_line(text)!r} is no day; write year, month and day, {_EXAMPLE}") from None
 
 
 def check_days(first: date, last: date, today: date) -> None:
@@ -241,7 +241,7 @@ class Table:
         """What a person reads."""
         wanted = self._wanted
         span = f"{wanted.first} to {wanted.last}, both included"
-        lines = [f"{visible(self._project)}, {span} (UTC)" + (", today so far" * (wanted.last >= today))]
+        lines = [f"{_one_line(self._project)}, {span} (UTC)" + (", today so far" * (wanted.last >= today))]
         if self._totals is not None:
             people, agents, everyone = (f"{count:,}" for count in _counts(self._totals).values())
             lines.append(f"The whole site: {people} people, {agents} AI agents, {everyone} in all")
@@ -249,15 +249,19 @@ class Table:
         return "\n".join([*lines, "", *self._pages()])
 
     def _pages(self) -> list[str]:
-        where = f" under {visible(self._wanted.section)}" if self._wanted.section else ""
+        where = f" under {_one_line(self._wanted.section)}" if self._wanted.section else ""
         if not self._count:
             return [f"No page{where} was read."]
         shown = f", the {len(self._top)} most read" if self._count > len(self._top) else ""
         return [
             f"Pages read{where}: {self._count:,}{shown}",
             f"{'People':>10}{'AI agents':>12}{'All':>10}  Page",
-            *(f"{row.human:>10,}{row.ai:>12,}{row.total:>10,}  {visible(row.path)}" for row in self._top),
+            *(f"{row.human:>10,}{row.ai:>12,}{row.total:>10,}  {_one_line(row.path)}" for row in self._top),
         ]
+
+
+def _one_line(text: str) -> str:
+    return visible(text).replace("\n", "\ufffd").replace("\t", "\ufffd")
 
 
 # ---- fetching
@@ -362,7 +366,7 @@ def _explained(error: DocsApiError, project: str, now: datetime) -> ExportError:
             words, code = f"The docs service refuses the key: {error}.\n{advice}", ExitCode.REFUSED
         case NotFound():
             advice = "Look at DOCS_PROJECT_ID and at the path in DOCS_API_URL."
-            words = f"The docs service does not know {visible(project)}: {error}.\n{advice}"
+            words = f"The docs service does not know {_one_line(project)}: {error}.\n{advice}"
             code = ExitCode.BAD_SETTINGS
         case InvalidArgument():
             words = f"These settings cannot work: {error}.\nLook at the settings that begin with DOCS_."
