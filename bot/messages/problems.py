@@ -33,6 +33,19 @@ class Problem:
         return f"{self.what} {self.spent.value} {self.next_step}"
 
 
+class ReadingProblem(StrEnum):
+    """Why numbers of visitors could not be read: the end of a sentence."""
+
+    UNWELL = "the docs service did not give a usable answer"
+    KEY = "the docs service does not accept the bot's key"
+    FORBIDDEN = "the docs service does not let the bot's key read them"
+    PROJECT = "the docs service does not know the project"
+    REJECTED = "the docs service did not accept the request"
+    ENDLESS = "the docs service says that there is more but shows nothing new"
+    LATE = "they could not be read in time"
+    DOWN = "the bot was not running when it was due"
+
+
 def _quoted(text: str) -> str:
     return escape(one_line(text, 300)) or "(no reason was given)"
 

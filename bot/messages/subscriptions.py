@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import datetime
+from datetime import datetime, time
 from zoneinfo import ZoneInfo
 
 from bot.messages import blocks as b
 from bot.messages.charts import shown_path
 from bot.messages.digest import when
-from bot.messages.numbers import dates
-from bot.model import Message, Period, Subscription, SubscriptionState
+from bot.messages.numbers import clock, dates
+from bot.messages.numbers import weekday as weekday_name
+from bot.model import Message, Period, Subscription, SubscriptionState, Weekday
 
 _LISTED = 15
 
@@ -25,11 +26,13 @@ def first_post(subscription: Subscription, runs: Sequence[datetime]) -> Message:
     )
 
 
-def subscribing(subscription: Subscription) -> Message:
+def subscribing(weekday: Weekday, at: time, zone: str | None, section: str | None) -> Message:
     """At once; the post in the channel is the proof."""
+    where = f", for pages under {b.code(shown_path(section))}" if section else ""
+    there = b.escape(zone) if zone else "your time zone"
     return b.words(
-        f":books: {when(subscription.weekly)}{_where(subscription)}. I post once into the channel now, "
-        "to be sure that I can; when that does not work I tell you, and nothing is subscribed."
+        f":books: Every {weekday_name(weekday)} at {clock(at)} ({there}){where}. I post once into the channel now, to be sure that I can; "
+        "when that does not work I tell you, and nothing is subscribed."
     )
 
 

@@ -156,7 +156,8 @@ def caveats(answer: Report) -> list[str]:
         said.append("This period is not over yet.")
     if answer.wish.section:
         said.append(
-            "The totals are those of the whole site: unique visitors of pages cannot be added up to a section's."
+            "The totals are those of the whole site: "
+            "unique visitors of pages cannot be added up to those of a section."
         )
     if not answer.now.complete:
         said.append(_cut_short(answer))
@@ -185,6 +186,10 @@ def _cut_short(answer: Report) -> str:
         f"{counted(answer.budget.limit, 'call', 'calls')} was used up; what is ranked here is what was read."
         f"{free_at} Ask again then, and the reading goes on where it stopped."
     )
+
+
+NO_CHART_BUDGET = "There is no chart, to keep the rest of the hourly budget for questions."
+NO_CHART_READ = "There is no chart, because a part of it could not be read."
 
 
 def _problem(problem: str | None) -> str:

@@ -12,8 +12,10 @@ from bot.model.weekly import WeeklyTime
 
 
 class SubscriptionState(StrEnum):
-    """``proving → active``; ``paused`` when the channel refuses; ``ended`` by a person."""
+    """``new → proving → active``; ``paused`` when the channel refuses; ``ended`` by a person."""
 
+    NEW = "new"
+    """Stored; the zone of who asked is looked up if they named none."""
     PROVING = "proving"
     """The first post, which proves that the channel can be posted to, is on its way."""
     ACTIVE = "active"
@@ -23,7 +25,10 @@ class SubscriptionState(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Subscription:
-    """A weekly digest for a channel, of the whole site or of one section."""
+    """A weekly digest for a channel, of the whole site or of one section.
+
+    While it is new and no zone was named, ``weekly`` is in UTC and ``has_zone`` is false.
+    """
 
     id: SubscriptionId
     project: ProjectId
@@ -36,6 +41,7 @@ class Subscription:
     next_run_at: datetime | None
     last_result: str | None = None
     last_run_at: datetime | None = None
+    has_zone: bool = True
 
 
 class DigestState(StrEnum):

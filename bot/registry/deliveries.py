@@ -75,8 +75,7 @@ class DeliveryRows:
 
         An edit of a root takes the place of an earlier one that nobody has begun to send.
         """
-        known = await self.connection.execute(select(deliveries.c.seq).where(deliveries.c.key == new.key))
-        if known.first():
+        if await self.has(new.key):
             return
         if new.kind is DeliveryKind.EDIT:
             await self._drop_edits(new.job)
@@ -89,6 +88,11 @@ class DeliveryRows:
             "due_at": now,
         }
         await self.connection.execute(insert(deliveries).values(**values))
+
+    async def has(self, key: str) -> bool:
+        """Whether this occasion is in the outbox, or has been told."""
+        known = await self.connection.execute(select(deliveries.c.seq).where(deliveries.c.key == key))
+        return known.first() is not None
 
     async def _drop_edits(self, job: JobNumber | None) -> None:
         await self.connection.execute(

@@ -123,6 +123,13 @@ class JobRows:
             statement, [{"job_number": number, "next_poll_at": at} for number, at in looks]
         )
 
+    async def asked_between(
+        self, project: ProjectId, since: datetime, until: datetime, limit: int
+    ) -> Sequence[TrackedJob]:
+        """The jobs that were asked for in a span of time, newest first."""
+        asked = and_(jobs.c.project == project, jobs.c.asked_at >= since, jobs.c.asked_at < until)
+        return await self._many(asked, limit)
+
     async def count_open(self) -> int:
         """How many jobs are being followed."""
         statement = select(func.count()).select_from(jobs).where(jobs.c.poll_at.is_not(None))

@@ -26,6 +26,8 @@ _COLUMNS = (
     _was.c.total.label("was_total"),
 )
 _CHUNK = 1_000
+_LEAST_NEW = 4
+"""By the rule of ``moved``: from nothing, five are a real change."""
 _LEAST_READERS = 10
 """Below so many readers a page's mix of people and AI is chance."""
 
@@ -80,8 +82,8 @@ class PageRows:
     async def appeared(
         self, now: SnapshotId, was: SnapshotId, section: str | None, limit: int
     ) -> Sequence[PageCounts]:
-        """Pages that were not read before."""
-        condition = and_(_within(_now.c.path, section), _was.c.id.is_(None))
+        """Pages that were not read before, and now by more than chance."""
+        condition = and_(_within(_now.c.path, section), _was.c.id.is_(None), _now.c.total > _LEAST_NEW)
         return await self._pages(now, was, condition, (_now.c.total.desc(), _now.c.id), limit)
 
     async def leaning(

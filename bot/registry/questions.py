@@ -135,6 +135,11 @@ class QuestionRows:
             SecretStr(progress_url) if progress_url else None,
         )
 
+    async def any_due(self, now: datetime) -> bool:
+        """Whether a question waits for a look."""
+        due = and_(questions.c.state == QuestionState.WAITING, questions.c.due_at <= now)
+        return (await self.connection.execute(select(questions.c.id).where(due).limit(1))).first() is not None
+
     async def claim(self, claimer: Claimer, limit: int) -> Sequence[Question]:
         """Questions that are not answered and due for a look."""
         due = and_(questions.c.state == QuestionState.WAITING, questions.c.due_at <= claimer.now)

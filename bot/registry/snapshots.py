@@ -125,6 +125,18 @@ class SnapshotRows:
             )
         return to_snapshot({**row, **values})  # type: ignore[arg-type]
 
+    async def peek(
+        self, project: ProjectId, period: Period, *, is_final: bool, now: datetime
+    ) -> Snapshot | None:
+        """The snapshot that ``want`` would answer, if it is there; wants nothing."""
+        row = await self._known(project, period, is_final=is_final, now=now)
+        return to_snapshot(row) if row else None
+
+    async def stop(self, snapshot: SnapshotId, problem: str) -> None:
+        """There is no use in reading on; what is read stays."""
+        values = {"state": SnapshotState.DONE, "complete": False, "problem": problem}
+        await self.connection.execute(update(snapshots).where(snapshots.c.id == snapshot).values(**values))
+
     async def get(self, ids: Iterable[SnapshotId]) -> dict[SnapshotId, Snapshot]:
         """These snapshots by id."""
         rows = await self.connection.execute(select(snapshots).where(snapshots.c.id.in_(list(ids))))
@@ -208,6 +220,12 @@ class SnapshotRows:
         )
         if result.rowcount != 1:
             raise LeaseLost(f"snapshot {snapshot}")
+
+    async def retry(self, snapshot: SnapshotId, due_at: datetime) -> None:
+        """Read one that failed again, then."""
+        failed = and_(snapshots.c.id == snapshot, snapshots.c.state == SnapshotState.FAILED)
+        values = {"state": SnapshotState.WANTED, "attempts": 0, "due_at": due_at}
+        await self.connection.execute(update(snapshots).where(failed).values(**values))
 
     async def rest(self, ids: Iterable[SnapshotId]) -> None:
         """Nobody waits for the rest of these now; what is read stays."""

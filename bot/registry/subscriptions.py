@@ -38,13 +38,14 @@ def to_subscription(row: RowMapping) -> Subscription:
         project=row["project"],
         channel=row["channel"],
         section=row["section"],
-        weekly=WeeklyTime(Weekday(row["weekday"]), time.fromisoformat(row["at"]), row["zone"]),
+        weekly=WeeklyTime(Weekday(row["weekday"]), time.fromisoformat(row["at"]), row["zone"] or "UTC"),
         owner=row["owner"],
         state=SubscriptionState(row["state"]),
         round=row["round"],
         next_run_at=row["next_run_at"],
         last_result=row["last_result"],
         last_run_at=row["last_run_at"],
+        has_zone=bool(row["zone"]),
     )
 
 
@@ -75,19 +76,24 @@ class SubscriptionRows:
         project: ProjectId,
         channel: ChannelId,
         section: str | None,
-        weekly: WeeklyTime,
+        weekday: Weekday,
+        at: time,
+        zone: str | None,
         owner: UserId,
         now: datetime,
         response_url: SecretStr | None,
-    ) -> Subscription:
-        """Subscribe a channel, or change its subscription; either way the first post has to prove it."""
+    ) -> SubscriptionId:
+        """Subscribe a channel, or change its subscription; either way the first post has to prove it.
+
+        Without a ``zone`` it will be the owner's.
+        """
         place = f"{project}\n{channel}\n{section or ''}"
         values: dict[str, Any] = {
-            "weekday": int(weekly.weekday),
-            "at": weekly.at.isoformat("minutes"),
-            "zone": weekly.zone,
+            "weekday": int(weekday),
+            "at": at.isoformat("minutes"),
+            "zone": zone or "",
             "owner": owner,
-            "state": SubscriptionState.PROVING,
+            "state": SubscriptionState.NEW,
             "next_run_at": None,
             "response_url": response_url.get_secret_value() if response_url else None,
         }
@@ -99,24 +105,30 @@ class SubscriptionRows:
             await self.connection.execute(
                 update(subscriptions).where(subscriptions.c.place == place).values(**again)
             )
-        found = await self.connection.execute(select(subscriptions).where(subscriptions.c.place == place))
-        return to_subscription(found.mappings().one())
+        found = await self.connection.execute(
+            select(subscriptions.c.id).where(subscriptions.c.place == place)
+        )
+        return SubscriptionId(found.scalar_one())
 
     async def get(self, subscription: SubscriptionId) -> Subscription | None:
         """The subscription with this id."""
         found = await self._many(subscriptions.c.id == subscription, 1)
         return found[0] if found else None
 
-    async def in_channel(self, channel: ChannelId, *, ended: bool = False) -> Sequence[Subscription]:
-        """A channel's subscriptions."""
-        here = subscriptions.c.channel == channel
-        return await self._many(
-            here if ended else and_(here, subscriptions.c.state != SubscriptionState.ENDED), 50
-        )
+    async def in_channel(self, channel: ChannelId) -> Sequence[Subscription]:
+        """A channel's subscriptions that have not been ended."""
+        here = and_(subscriptions.c.channel == channel, subscriptions.c.state != SubscriptionState.ENDED)
+        return await self._many(here, 50)
 
-    async def all(self, limit: int = 50) -> Sequence[Subscription]:
-        """Every subscription that has not been ended."""
-        return await self._many(subscriptions.c.state != SubscriptionState.ENDED, limit)
+    async def new(self, limit: int) -> Sequence[Subscription]:
+        """Subscriptions that wait for their zone and their first post."""
+        return await self._many(subscriptions.c.state == SubscriptionState.NEW, limit)
+
+    async def any_due(self, until: datetime) -> bool:
+        """Whether a next run is not later than this."""
+        due = and_(subscriptions.c.state == SubscriptionState.ACTIVE, subscriptions.c.next_run_at <= until)
+        found = await self.connection.execute(select(subscriptions.c.id).where(due).limit(1))
+        return found.first() is not None
 
     async def due(self, until: datetime, limit: int) -> Sequence[Subscription]:
         """Subscriptions whose next run is not later than this; locked where several processes look."""
@@ -198,6 +210,11 @@ class DigestRows:
             (await self.connection.execute(select(digests).where(digests.c.id == digest))).mappings().first()
         )
         return to_digest(row) if row else None
+
+    async def any_due(self, now: datetime) -> bool:
+        """Whether a digest waits for a look."""
+        due = and_(digests.c.state == DigestState.GATHERING, digests.c.due_at <= now)
+        return (await self.connection.execute(select(digests.c.id).where(due).limit(1))).first() is not None
 
     async def claim(self, claimer: Claimer, limit: int) -> Sequence[Digest]:
         """Digests whose numbers are being gathered, due for a look."""

@@ -9,7 +9,9 @@ import structlog
 
 from bot.model import Delivery, DeliveryKind, DeliveryState, Message, MessageTs, back_off_seconds
 from bot.registry import LeaseLost
+from bot.work.files import share_file
 from bot.work.ports import SlackError, SlackRefused, SlackThrottled, SlackUnclear, SlackUnreachable
+from bot.work.subscribed import posted
 from bot.work.undelivered import give_up
 from bot.work.workshop import Workshop
 
@@ -28,6 +30,7 @@ _BLOCKS_REFUSED = frozenset(
         "block_mismatch",
     }
 )
+_PACED = (DeliveryKind.ROOT, DeliveryKind.REPLY, DeliveryKind.POST, DeliveryKind.FILE)
 _JOINABLE = frozenset({"not_in_channel"})
 _PASSING = frozenset(
     {"internal_error", "fatal_error", "service_unavailable", "request_timeout", "team_added_to_org"}
@@ -39,7 +42,7 @@ async def deliver_round(shop: Workshop) -> int:
     """Carry out the deliveries that are due."""
     async with shop.registry.transaction() as tables:
         due = await tables.deliveries.claim(shop.claimer(), _AT_ONCE, shop.patience.channel_pace_seconds)
-    if any(delivery.kind in (DeliveryKind.ROOT, DeliveryKind.REPLY) for delivery in due):
+    if any(delivery.kind in _PACED for delivery in due):
         # Their channels take the next post then; waiting for the tick would lose a part of a second.
         shop.wake_after(shop.patience.channel_pace_seconds)
     await asyncio.gather(*(_deliver(shop, delivery) for delivery in due))
@@ -57,15 +60,17 @@ async def _deliver(shop: Workshop, delivery: Delivery) -> None:
     except LeaseLost:
         log.warning("delivery_taken_over", delivery=delivery.id)
         return
-    if delivery.kind in (DeliveryKind.ROOT, DeliveryKind.REPLY):
+    if delivery.kind in _PACED:
         shop.wake()
 
 
 async def _carry_out(shop: Workshop, delivery: Delivery) -> MessageTs | None:
     """Do it, unless it turns out to have been done."""
     match delivery.kind:
-        case DeliveryKind.ROOT | DeliveryKind.REPLY:
+        case DeliveryKind.ROOT | DeliveryKind.REPLY | DeliveryKind.POST:
             return await _post(shop, delivery)
+        case DeliveryKind.FILE:
+            await share_file(shop, delivery)
         case DeliveryKind.EDIT:
             await _edit(shop, delivery)
         case DeliveryKind.PRIVATE:
@@ -126,8 +131,10 @@ async def _tell(shop: Workshop, delivery: Delivery) -> None:
     """Privately: where the person asked, while Slack lets us; else as a direct message."""
     if delivery.response_url is not None:
         try:
-            await shop.messenger.answer(delivery.response_url, said(delivery))
+            await shop.messenger.answer(delivery.response_url, said(delivery), replaces=delivery.replaces)
         except SlackRefused as refusal:
+            if refusal.code in _BLOCKS_REFUSED and not delivery.plain:
+                raise
             log.info("response_url_refused", delivery=delivery.id, reason=refusal.code)
         else:
             return
@@ -147,6 +154,8 @@ async def _settle_sent(shop: Workshop, delivery: Delivery, ts: MessageTs | None)
         )
         if delivery.kind is DeliveryKind.ROOT and delivery.job is not None:
             await tables.jobs.change(delivery.job, root_ts=ts)
+        if delivery.subscription is not None:
+            await posted(shop, tables, delivery)
     shop.count("deliveries", "sent")
 
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 
 from bot.model import ProjectId, ThreadRef, UserId
 from bot.registry import Registry
+from bot.work.analytics import Analytics
 from bot.work.ports import Clock
 
 
@@ -33,6 +34,7 @@ class Desk:
     bot_name: str = "docs-agent"
     workspace_url: str = ""
     follow_ups: FollowUps = FollowUps.REPLIES
+    analytics: Analytics = field(default_factory=Analytics)
 
     def permalink(self, thread: ThreadRef) -> str:
         """The address of a message in Slack: https://docs.slack.dev/reference/methods/chat.getPermalink"""

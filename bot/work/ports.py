@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import datetime
+from pathlib import Path
 from typing import Protocol
 
 from pydantic import SecretStr
@@ -33,8 +34,11 @@ class Messenger(Protocol):
         """Replace the words and blocks of our own message."""
         ...
 
-    async def answer(self, response_url: SecretStr, message: Message) -> None:
-        """Say something to one person through the response URL of what they did (30 minutes, five times)."""
+    async def answer(self, response_url: SecretStr, message: Message, *, replaces: bool = False) -> None:
+        """Say something to one person through the response URL of what they did (30 minutes, five times).
+
+        ``replaces``: in place of the message whose button was pressed. A command's URL replaces nothing.
+        """
         ...
 
     async def tell(self, user: UserId, message: Message, *, delivery: DeliveryId) -> None:
@@ -43,6 +47,22 @@ class Messenger(Protocol):
 
     async def find_told(self, user: UserId, *, delivery: DeliveryId, since: datetime) -> bool:
         """Whether a direct message with this delivery's id has been sent."""
+        ...
+
+    async def direct(self, user: UserId) -> ChannelId:
+        """The conversation with this person, opened if need be."""
+        ...
+
+    async def upload(self, channel: ChannelId, path: Path, *, name: str, words: str) -> None:
+        """Share a file with a channel under this name, with words beside it. Never repeats by itself."""
+        ...
+
+    async def find_file(self, channel: ChannelId, name: str, *, since: datetime) -> bool:
+        """Whether a file of this name stands in the channel."""
+        ...
+
+    async def user_zone(self, user: UserId) -> str | None:
+        """The IANA name of somebody's time zone, as Slack has it."""
         ...
 
     async def react(self, channel: ChannelId, ts: MessageTs, name: str) -> None:

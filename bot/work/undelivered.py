@@ -7,11 +7,12 @@ from datetime import datetime
 import structlog
 
 from bot.messages import answers as say
-from bot.messages import problems
+from bot.messages import problems, reading
 from bot.messages.answers import CannotPost
 from bot.model import Delivery, DeliveryKind, DeliveryState, JobState, NewDelivery, PromptState, TrackedJob
 from bot.registry import Tables
 from bot.work.settle import drop_follow_ups
+from bot.work.subscribed import refused
 from bot.work.workshop import Workshop
 
 log = structlog.get_logger(__name__)
@@ -45,6 +46,10 @@ async def give_up(shop: Workshop, delivery: Delivery, code: str) -> None:
             await _nowhere_to_talk(shop, tables, job, code, now)
         elif job is not None and delivery.kind is DeliveryKind.REPLY:
             await _tell_requester(tables, job, delivery, code, now)
+        elif delivery.subscription is not None:
+            await refused(shop, tables, delivery, code, is_token=_REASONS.get(code) is CannotPost.TOKEN)
+        elif delivery.user is not None and delivery.kind in (DeliveryKind.POST, DeliveryKind.FILE):
+            await _tell_asker(shop, tables, delivery, code, now)
     shop.count("deliveries", "dead")
     shop.wake()
 
@@ -91,5 +96,18 @@ async def _tell_requester(
         job=job.number,
         user=job.told,
         message=say.undelivered(job, problems.slack_refused(code)),
+    )
+    await tables.deliveries.add(note, now)
+
+
+async def _tell_asker(shop: Workshop, tables: Tables, delivery: Delivery, code: str, now: datetime) -> None:
+    """Something that a person asked for could not be put where they wanted it."""
+    what = "The file could not be sent." if delivery.kind is DeliveryKind.FILE else "Nothing was posted."
+    note = NewDelivery(
+        f"{delivery.key}:undelivered",
+        DeliveryKind.PRIVATE,
+        delivery.channel,
+        user=delivery.user,
+        message=reading.undelivered(code, shop.bot_name, what=what),
     )
     await tables.deliveries.add(note, now)

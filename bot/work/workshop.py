@@ -7,8 +7,9 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
 from bot.docs_api import DocsClient
-from bot.model import PollPace
+from bot.model import PollPace, ProjectId
 from bot.registry import Claimer, Registry
+from bot.work.analytics import Analytics
 from bot.work.once import Once
 from bot.work.ports import Clock, Messenger
 
@@ -31,6 +32,12 @@ class Patience:
     """How long we look whether a follow-up in doubt was carried out."""
     doubt_seconds: float = 2.0
     """Before looking whether a post of unclear outcome is there."""
+    reading_seconds: float = 1.0
+    """Between two looks at a question or a digest whose numbers are being read."""
+    digest_seconds: float = 3 * 3_600.0
+    """So long a digest waits for pages; then it is told with those that are there."""
+    curve_seconds: float = 120.0
+    """So long it waits for the weeks of its curve."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,11 +51,13 @@ class Workshop:
     chance: Callable[[], float]
     owner: str
     bot_name: str
+    project: ProjectId
     wake: Callable[[], None]
     wake_after: Callable[[float], None] = field(default=lambda _seconds: None)
     pace: PollPace = field(default_factory=PollPace)
     patience: Patience = field(default_factory=Patience)
     uses_an_hour: int = 100
+    analytics: Analytics = field(default_factory=Analytics)
     once: Once = field(default_factory=Once)
     count: Callable[[str, str], None] = field(default=lambda _what, _how: None)
 

@@ -1,0 +1,51 @@
+"""What there is to know about the analytics API: its hourly limit, its days, and when a window is over."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from zoneinfo import ZoneInfo
+
+from bot.model import Need, Period, ProjectId, Snapshot
+from bot.registry import Tables
+
+SETTLED = timedelta(hours=3)
+"""After the end of its last day a window counts as over: late visits are in by then."""
+
+
+@dataclass(frozen=True, slots=True)
+class Analytics:
+    """The limit on calls in an hour, and the zone in which the service's days begin."""
+
+    calls_an_hour: int = 100
+    zone: ZoneInfo = field(default_factory=lambda: ZoneInfo("UTC"))
+
+    def is_final(self, period: Period, now: datetime) -> bool:
+        """Whether the numbers of a window do not change any more."""
+        return period.is_over(now, self.zone, SETTLED)
+
+    async def want(
+        self,
+        tables: Tables,
+        project: ProjectId,
+        period: Period,
+        need: Need,
+        now: datetime,
+        *,
+        with_pages: bool = True,
+    ) -> Snapshot:
+        """The stored answer for a window; it is read by the rounds when it is not there yet."""
+        return await tables.snapshots.want(
+            project,
+            period,
+            with_pages=with_pages,
+            need=need,
+            is_final=self.is_final(period, now),
+            now=now,
+        )
+
+    async def peek(
+        self, tables: Tables, project: ProjectId, period: Period, now: datetime
+    ) -> Snapshot | None:
+        """The same, without wanting anything."""
+        return await tables.snapshots.peek(project, period, is_final=self.is_final(period, now), now=now)

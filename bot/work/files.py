@@ -1,0 +1,68 @@
+"""Writing every page of an answer into a file and sharing it, once."""
+
+from __future__ import annotations
+
+import asyncio
+import tempfile
+from pathlib import Path
+
+from bot.messages import reading as say
+from bot.messages.spreadsheet import BOM, HEADER, csv_line
+from bot.model import ChannelId, Delivery, Question
+from bot.work.ports import SlackRefused
+from bot.work.workshop import Workshop
+
+
+async def share_file(shop: Workshop, delivery: Delivery) -> None:
+    """Upload the file of a delivery, unless it turns out to stand there already."""
+    if delivery.question is None:
+        raise ValueError(f"delivery {delivery.id} belongs to no question")
+    async with shop.registry.look() as tables:
+        question = await tables.questions.get(delivery.question)
+    if question is None:
+        raise SlackRefused("file_not_found")
+    channel = await shop.messenger.direct(delivery.user) if delivery.user else delivery.channel
+    name = file_name(question, delivery)
+    if delivery.in_doubt and await shop.messenger.find_file(channel, name, since=delivery.created_at):
+        return
+    with tempfile.TemporaryDirectory(prefix="docs-bot-") as folder:
+        await _upload(shop, question, channel, Path(folder) / name)
+
+
+def file_name(question: Question, delivery: Delivery) -> str:
+    """The same for every try of one delivery and for no other, so that it can be looked for."""
+    period = question.wish.period
+    return f"docs-visitors-{period.first}-to-{period.last}-{delivery.id[:8]}.csv"
+
+
+async def _upload(shop: Workshop, question: Question, channel: ChannelId, path: Path) -> None:
+    rows, is_complete = await _write(shop, question, path)
+    words = say.file_words(question, rows, complete=is_complete)
+    try:
+        await shop.messenger.upload(channel, path, name=path.name, words=words)
+    except SlackRefused as refusal:
+        if refusal.code not in ("not_in_channel", "channel_not_found") or channel != question.channel:
+            raise
+        try:
+            await shop.messenger.join(channel)
+        except SlackRefused:
+            raise refusal from None
+        await shop.messenger.upload(channel, path, name=path.name, words=words)
+
+
+async def _write(shop: Workshop, question: Question, path: Path) -> tuple[int, bool]:
+    """A thousand rows at a time, so that a large site takes little memory."""
+    count = 0
+    await asyncio.to_thread(path.write_text, BOM + csv_line(HEADER), "utf-8", newline="")
+    async with shop.registry.look() as tables:
+        snapshot = (await tables.snapshots.get([question.now]))[question.now]
+        async for pages in tables.pages.all(question.now, question.wish.section):
+            lines = [csv_line((page.path, page.now.human, page.now.ai, page.now.total)) for page in pages]
+            await asyncio.to_thread(_append, path, "".join(lines))
+            count += len(pages)
+    return count, snapshot.complete
+
+
+def _append(path: Path, text: str) -> None:
+    with path.open("a", encoding="utf-8", newline="") as file:
+        file.write(text)
