@@ -24,10 +24,15 @@ export function ask(title, text, yes, no) {
 }
 
 export async function act(context, action) {
-  const values = context.fields ? readFields(context.fields) : {};
+  const values = context.fields ? readFields(context.fields) : chosen(action);
   const answer = await post("action", { user: state.me, container: context.container, action, state: values });
   if (!answer.ok && answer.detail) notice(answer.detail);
   else if (!answer.ok) notice(`That did not work: ${answer.error}`);
+}
+
+/** What was chosen in a message, as `state.values` tells it beside the action. */
+function chosen({ type, action_id, block_id, ...value }) {
+  return type === "button" ? {} : { [block_id]: { [action_id]: { type, ...value } } };
 }
 
 /** What stands in a dialogue's inputs, as `state.values`. */

@@ -4,7 +4,7 @@ import { chart } from "./chart.js";
 import { el, safeUrl } from "./dom.js";
 import { button, control, inputFor } from "./elements.js";
 import { channelPill, emoji, inline, mrkdwn, userPill } from "./mrkdwn.js";
-import { dataTable } from "./table.js";
+import { dataTable, plainTable } from "./table.js";
 
 export function text(object) {
   if (!object) return [];
@@ -94,7 +94,7 @@ const DRAW = {
   container: (block, context) => [el("div", {}, ...text(block.title), ...drawAll(block.child_blocks || [], context))],
   task_card: (block) => [task(block)],
   plan: (block) => [el("b", {}, block.title), ...block.tasks.map(task)],
-  table: (block) => [dataTable(block)],
+  table: (block) => [plainTable(block)],
   data_table: (block) => [dataTable(block)],
   data_visualization: (block) => [chart(block)],
 };

@@ -43,6 +43,8 @@ function selectedPayload(element, options, values) {
   return { selected_option: chosen.length ? plainOption(chosen[0]) : null };
 }
 
+const hasInitial = (element) => Object.keys(element).some((key) => key.startsWith("initial_")) || element.default_to_current_conversation;
+
 function select(element, onChange) {
   const many = element.type.startsWith("multi_");
   const options = optionsOf(element);
@@ -51,13 +53,16 @@ function select(element, onChange) {
   if (first) initial.add(first);
   const made = el("select", { multiple: many, "aria-label": label(element.placeholder) || "Choose" });
   if (!many) made.append(el("option", { value: "" }, label(element.placeholder) || "Choose…"));
-  for (const option of options) {
+  const entry = (option) => {
     const one = el("option", { value: option.value }, label(option.text));
     one.selected = initial.has(option.value);
-    made.append(one);
-  }
+    return one;
+  };
+  if (element.option_groups) made.append(...element.option_groups.map((group) => el("optgroup", { label: label(group.label) }, ...group.options.map(entry))));
+  else made.append(...options.map(entry));
   const payload = () => selectedPayload(element, options, [...made.selectedOptions].map((option) => option.value).filter(Boolean));
-  if (onChange) made.addEventListener("change", () => onChange(payload()));
+  // Back to the placeholder is no choice, and in a message Slack has no way to make it.
+  if (onChange) made.addEventListener("change", () => { if (many || made.value) onChange(payload()); });
   return { node: made, read: payload };
 }
 
@@ -111,8 +116,14 @@ function make(element, onChange) {
 export function control(element, blockId, context) {
   if (element.type === "button") return button(element, blockId, context);
   if (element.type === "image") return el("img", { src: safeUrl(element.image_url), alt: element.alt_text, width: 88 });
-  const tell = (value) => act(context, { type: element.type, action_id: element.action_id, block_id: blockId, ...value });
-  return make(element, tell).node;
+  const tell = async (value) => {
+    const told = act(context, { type: element.type, action_id: element.action_id, block_id: blockId, ...value });
+    // A menu in a message asks for something each time, so it stands ready again at once.
+    if (node instanceof HTMLSelectElement && !node.multiple && context.container.type !== "view" && !hasInitial(element)) node.value = "";
+    await told;
+  };
+  const { node } = make(element, tell);
+  return node;
 }
 
 /** An input block; the dialogue reads it through `context.fields`. */

@@ -3,7 +3,8 @@
 import { notice } from "./act.js";
 import { post } from "./api.js";
 import { drawAll } from "./blocks.js";
-import { el, safeUrl } from "./dom.js";
+import { el } from "./dom.js";
+import { fileCard } from "./files.js";
 import { dayOf, emoji, mrkdwn, timeOf } from "./mrkdwn.js";
 import { nameOf, repliesOf, state, userOf } from "./store.js";
 
@@ -19,10 +20,6 @@ function reactions(message) {
     type: "button", class: one.users.includes(state.me) ? "mine" : "", title: one.users.map((id) => nameOf(userOf(id))).join(", "),
     "aria-label": `${one.name}, ${one.users.length}`, onclick: () => toggle(one.name),
   }, `${emoji(one.name)} ${one.users.length}`)));
-}
-
-function files(message) {
-  return message.files.map((file) => el("p", {}, "📎 ", safeUrl(file.permalink) ? el("a", { href: file.permalink, download: file.name }, file.title || file.name) : file.name));
 }
 
 async function change(message) {
@@ -53,37 +50,57 @@ function replies(message, actions) {
 export function messageNode(message, follows, actions) {
   const user = userOf(message.ephemeral ? state.bot.user_id : message.user);
   const context = { container: message.ephemeral ? { type: "ephemeral", channel: message.channel, id: message.id } : { type: "message", channel: message.channel, ts: message.ts } };
-  const body = message.blocks?.length ? drawAll(message.blocks, context) : mrkdwn(message.text);
+  const body = message.blocks?.length ? drawAll(message.blocks, context) : message.text ? mrkdwn(message.text) : [];
   const who = el("div", { class: "who" }, el("b", {}, nameOf(user)), ...(user.is_bot ? [el("span", { class: "app-tag" }, "APP")] : []),
     el("time", { datetime: new Date(Number(message.ts) * 1000).toISOString() }, timeOf(message.ts)));
   return el("article", { class: `message${follows ? " follows" : ""}${message.ephemeral ? " only-you" : ""}`, "data-ts": message.ts, "aria-label": `${nameOf(user)}, ${timeOf(message.ts)}` },
     follows ? el("div", {}) : avatar(user),
     el("div", {}, ...(follows ? [] : [who]), ...(message.ephemeral ? [el("p", { class: "eye" }, "👁 Only visible to you")] : []),
       el("div", { class: "body" }, ...body, ...(message.edited ? [el("span", { class: "small" }, " (edited)")] : [])),
-      ...(message.files?.length ? files(message) : []), ...(message.reactions?.length ? [reactions(message)] : []), ...replies(message, actions)),
+      ...(message.files || []).map(fileCard), ...(message.reactions?.length ? [reactions(message)] : []), ...replies(message, actions)),
     ...(message.ephemeral ? [] : [tools(message, actions)]));
+}
+
+/** What a list shows, by log: drawn again only where it changed, so that an open menu or a sorted table stays. */
+const drawn = new WeakMap();
+
+function once(before, now, key, version, make) {
+  const known = before.get(key);
+  const entry = known?.version === version ? known : { version, node: make() };
+  now.set(key, entry);
+  return entry.node;
 }
 
 /** Draws a list, keeping the scroll at the bottom when it was there. */
 export function drawList(log, items, actions, empty) {
   const atBottom = log.scrollHeight - log.scrollTop - log.clientHeight < 60;
   const held = document.activeElement && log.contains(document.activeElement) ? keyOf(document.activeElement) : null;
-  const made = [];
+  const before = drawn.get(log) || new Map(), now = new Map(), made = [];
   let day = null, last = null;
   for (const item of items) {
     if (dayOf(item.ts) !== day) {
       day = dayOf(item.ts);
-      made.push(el("div", { class: "day", role: "separator" }, el("span", {}, day)));
+      made.push(once(before, now, `day ${day}`, "", () => el("div", { class: "day", role: "separator" }, el("span", {}, day))));
       last = null;
     }
     const follows = last && last.user === item.user && !item.ephemeral && !last.ephemeral && Number(item.ts) - Number(last.ts) < 300 && !item.bot_id;
-    made.push(messageNode(item, follows, actions));
+    const under = actions.openThread ? repliesOf(item.channel, item.ts) : [];
+    const version = JSON.stringify([item, follows, under.length, under.at(-1)?.ts, state.me, state.users.size, state.channels.size]);
+    made.push(once(before, now, item.id || item.ts, version, () => messageNode(item, follows, actions)));
     last = item;
   }
+  drawn.set(log, now);
   log.classList.toggle("bare", made.length === 0);
-  log.replaceChildren(...(made.length ? made : [empty()]));
+  settle(log, made.length ? made : [empty()]);
   if (atBottom) log.scrollTop = log.scrollHeight;
-  if (held) log.querySelector(held)?.focus();
+  if (held && !log.contains(document.activeElement)) log.querySelector(held)?.focus();
+}
+
+/** Makes these the children; those that are there already are not touched, as that would take their focus. */
+function settle(log, wanted) {
+  const staying = new Set(wanted);
+  for (const child of [...log.children]) if (!staying.has(child)) child.remove();
+  wanted.forEach((node, at) => { if (log.children[at] !== node) log.insertBefore(node, log.children[at] || null); });
 }
 
 function keyOf(element) {

@@ -1,38 +1,80 @@
 // table and data_table; the latter sorts by a column's head and shows a page at a time.
+// https://docs.slack.dev/reference/block-kit/blocks/data-table-block
 
 import { el } from "./dom.js";
 import { richText } from "./blocks.js";
 
-const textOf = (cell) => (cell.type === "raw_number" ? cell.text || String(cell.value) : cell.text || "");
-const weigh = (cell) => (cell.type === "raw_number" ? cell.value : textOf(cell).toLowerCase());
+const DEFAULT_PAGE = 5;
 
-function cellOf(cell) {
-  return el("td", { class: cell.type === "raw_number" ? "number" : "" }, ...(cell.type === "rich_text" ? richText(cell) : [textOf(cell)]));
+const wordsIn = (part) => part.text || (part.elements || []).map(wordsIn).join("");
+const textOf = (cell) => (cell.type === "rich_text" ? wordsIn(cell) : cell.text || (cell.type === "raw_number" ? String(cell.value) : ""));
+const isNumber = (cell) => cell.type === "raw_number";
+
+function compare(a, b) {
+  if (isNumber(a) && isNumber(b)) return a.value - b.value;
+  return textOf(a).localeCompare(textOf(b), "en", { numeric: true });
+}
+
+function cellOf(cell, column) {
+  const content = cell.type === "rich_text" ? richText(cell) : [textOf(cell)];
+  const attributes = { class: isNumber(cell) ? "number" : "" };
+  return column === 0 ? el("th", { scope: "row", ...attributes }, ...content) : el("td", attributes, ...content);
+}
+
+const tableOf = (block, heads, body) =>
+  el("div", { class: "scrolls" }, el("table", {}, ...(block.caption ? [el("caption", {}, block.caption)] : []), el("thead", {}, el("tr", {}, ...heads)), body));
+
+export function plainTable(block) {
+  const [head, ...rows] = block.rows;
+  const heads = head.map((cell) => el("th", { scope: "col", class: isNumber(cell) ? "number" : "" }, ...(cell.type === "rich_text" ? richText(cell) : [textOf(cell)])));
+  return tableOf(block, heads, el("tbody", {}, ...rows.map((row) => el("tr", {}, ...row.map((cell, at) => cellOf(cell, at))))));
 }
 
 export function dataTable(block) {
   const [head, ...rows] = block.rows;
-  const size = block.type === "data_table" ? block.page_size || 5 : rows.length || 1;
-  let order = rows, page = 0, sorted = null;
+  const size = block.page_size || DEFAULT_PAGE;
+  const pages = Math.max(1, Math.ceil(rows.length / size));
   const body = el("tbody", {});
-  const place = el("span", { class: "small" });
-  const pages = () => Math.max(1, Math.ceil(order.length / size));
-  const draw = () => {
-    body.replaceChildren(...order.slice(page * size, (page + 1) * size).map((row) => el("tr", {}, ...row.map(cellOf))));
-    place.textContent = ` ${page + 1} of ${pages()} `;
-  };
-  const sortBy = (column) => {
-    const down = sorted === column;
-    sorted = down ? null : column;
-    order = [...rows].sort((a, b) => (weigh(a[column]) < weigh(b[column]) ? -1 : 1) * (down ? 1 : -1));
+  const place = el("span", { class: "small", role: "status" });
+  const numeric = head.map((_, column) => rows.length > 0 && rows.every((row) => isNumber(row[column])));
+  let order = rows, page = 0, sorted = null, falls = false;
+
+  const heads = head.map((cell, column) => {
+    const sign = el("span", { "aria-hidden": true, class: "sign" });
+    const sort = el("button", { class: "sorter", type: "button", onclick: () => sortBy(column) }, textOf(cell), sign);
+    return el("th", { scope: "col", class: numeric[column] ? "number" : "" }, sort);
+  });
+  const before = turn(-1, "‹", "Rows before");
+  const next = turn(1, "›", "Next rows");
+
+  function turn(by, sign, name) {
+    return el("button", { class: "button small-button", type: "button", "aria-label": name, onclick: () => { page += by; draw(); } }, sign);
+  }
+
+  // Numbers from the largest, words from A; the other way at the second click; as it came at the third.
+  function sortBy(column) {
+    if (sorted !== column) [sorted, falls] = [column, numeric[column]];
+    else if (falls === numeric[column]) falls = !falls;
+    else sorted = null;
+    order = sorted === null ? rows : [...rows].sort((a, b) => compare(a[sorted], b[sorted]) * (falls ? -1 : 1));
     page = 0;
     draw();
-  };
-  const heads = head.map((cell, column) => el("th", { scope: "col" },
-    block.type === "data_table" ? el("button", { class: "link", type: "button", onclick: () => sortBy(column) }, textOf(cell)) : textOf(cell)));
+  }
+
+  function draw() {
+    body.replaceChildren(...order.slice(page * size, (page + 1) * size).map((row) => el("tr", {}, ...row.map((cell, at) => cellOf(cell, at)))));
+    heads.forEach((one, column) => {
+      const here = sorted === column;
+      if (here) one.setAttribute("aria-sort", falls ? "descending" : "ascending");
+      else one.removeAttribute("aria-sort");
+      one.querySelector(".sign").textContent = here ? (falls ? " ▾" : " ▴") : "";
+    });
+    const last = Math.min((page + 1) * size, rows.length);
+    place.textContent = `${page * size + 1}–${last} of ${rows.length}`;
+    before.disabled = page === 0;
+    next.disabled = page === pages - 1;
+  }
+
   draw();
-  const turn = (by) => el("button", { class: "button", type: "button", "aria-label": by > 0 ? "Next rows" : "Rows before", onclick: () => { page = Math.min(Math.max(page + by, 0), pages() - 1); draw(); } }, by > 0 ? "›" : "‹");
-  return el("div", { style: "overflow-x:auto" },
-    el("table", {}, ...(block.caption ? [el("caption", {}, block.caption)] : []), el("thead", {}, el("tr", {}, ...heads)), body),
-    ...(rows.length > size ? [el("p", {}, turn(-1), place, turn(1))] : []));
+  return el("div", { class: "data-table" }, tableOf(block, heads, body), ...(pages > 1 ? [el("p", { class: "row turning" }, before, place, next)] : []));
 }
