@@ -10,6 +10,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from zoneinfo import ZoneInfo
 
 import structlog
 from aiohttp import web
@@ -32,11 +33,15 @@ from bot.slack.http import add_slack_routes
 from bot.slack.listeners import Listeners, build_app
 from bot.slack.messenger import SlackMessenger
 from bot.slack.socket import SocketIntake
+from bot.work.analytics import Analytics
 from bot.work.deliver import deliver_round
 from bot.work.desk import Desk, FollowUps
+from bot.work.digest import digest_round
 from bot.work.listen import heard_mention, heard_reply
 from bot.work.poll import poll_round
 from bot.work.prepare import prepare_round
+from bot.work.question import answer_round
+from bot.work.read import read_round, sweep_round
 from bot.work.submit import submit_round
 from bot.work.workshop import Patience, Workshop
 
@@ -46,6 +51,8 @@ log = structlog.get_logger(__name__)
 _GRACE_SECONDS = 8.0
 """Within what hosts allow between SIGTERM and SIGKILL (10 s and more)."""
 _ROUND_LATE_SECONDS = 120.0
+_DIGEST_SECONDS = 5.0
+_SWEEP_SECONDS = 3_600.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,7 +159,12 @@ def _desk(settings: Settings, registry: Registry, outside: Outside, bell: Bell) 
         bot_name=outside.identity.bot_name,
         workspace_url=outside.identity.workspace_url,
         follow_ups=FollowUps(settings.follow_ups.value),
+        analytics=_analytics(settings),
     )
+
+
+def _analytics(settings: Settings) -> Analytics:
+    return Analytics(settings.analytics_calls_an_hour, ZoneInfo(settings.analytics_zone))
 
 
 def _workshop(
@@ -171,11 +183,13 @@ def _workshop(
         chance=random.random,
         owner=_owner(),
         bot_name=outside.identity.bot_name,
+        project=ProjectId(settings.docs_project_id),
         wake=bell.ring,
         wake_after=bell.ring_after,
         pace=PollPace(settings.poll_min_seconds, settings.poll_max_seconds),
         patience=patience or Patience(),
         uses_an_hour=settings.uses_an_hour,
+        analytics=_analytics(settings),
         count=metrics.count,
     )
 
@@ -188,6 +202,10 @@ def _rounds(shop: Workshop, metrics: Metrics) -> Rounds:
             Round("submit", lambda: submit_round(shop), 1.0),
             Round("poll", lambda: poll_round(shop), min(1.0, shop.pace.min_seconds / 2)),
             Round("deliver", lambda: deliver_round(shop), 1.0),
+            Round("read", lambda: read_round(shop), 1.0),
+            Round("answer", lambda: answer_round(shop), 1.0),
+            Round("digest", lambda: digest_round(shop), _DIGEST_SECONDS),
+            Round("sweep", lambda: sweep_round(shop), _SWEEP_SECONDS, hears_bell=False),
         ],
         observe=metrics.observe_round,
     )
@@ -258,7 +276,7 @@ def _database_check(registry: Registry) -> Callable[[], Awaitable[Check]]:
 
 def _rounds_check(rounds: Rounds) -> Callable[[], Awaitable[Check]]:
     async def check() -> Check:
-        late = [name for name, age in rounds.ages_seconds().items() if age > _ROUND_LATE_SECONDS]
+        late = rounds.late(_ROUND_LATE_SECONDS)
         return Check(not late, f"late: {', '.join(late)}" if late else "on time")
 
     return check

@@ -24,11 +24,15 @@ _MOST_IN_A_ROW = 1_000
 
 @dataclass(frozen=True, slots=True)
 class Round:
-    """One round: ``run`` answers how much it handled; more than nothing means: look again at once."""
+    """One round: ``run`` answers how much it handled; more than nothing means: look again at once.
+
+    ``hears_bell``: it looks when there is work, not only at its ticks.
+    """
 
     name: str
     run: Callable[[], Awaitable[int]]
     every_seconds: float
+    hears_bell: bool = True
 
 
 @dataclass(slots=True)
@@ -80,9 +84,19 @@ class Rounds:
         self._scheduler.start()
 
     def wake(self) -> None:
-        """There is work: every round looks at once."""
+        """There is work: every round that hears the bell looks at once."""
         for running in self._running.values():
-            running.bell.set()
+            if running.round.hears_bell or self._stopping:
+                running.bell.set()
+
+    def late(self, seconds: float) -> list[str]:
+        """The rounds whose last good end is so much longer ago than it should be."""
+        now = monotonic()
+        return [
+            name
+            for name, running in self._running.items()
+            if now - running.finished_at > running.round.every_seconds + seconds
+        ]
 
     def ages_seconds(self) -> dict[str, float]:
         """How long ago each round last came to a good end; one that keeps failing grows old."""

@@ -9,6 +9,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any, Self
 from urllib.parse import quote, urlsplit
+from zoneinfo import available_timezones
 
 from dotenv import dotenv_values
 from pydantic import AfterValidator, BeforeValidator, Field, PrivateAttr, SecretStr, ValidationError
@@ -106,6 +107,12 @@ def _small(value: object) -> object:
     return value.lower() if isinstance(value, str) else value
 
 
+def _zone(value: str) -> str:
+    if value not in available_timezones():
+        raise ValueError("must be the name of a time zone such as UTC or Europe/Berlin")
+    return value
+
+
 Address = Annotated[str, AfterValidator(_address)]
 
 
@@ -177,6 +184,8 @@ class Settings(DocsSettings):
     slack_api_url: Annotated[Address, AfterValidator(_with_slash)] = "https://slack.com/api/"
     port: Annotated[int, Field(ge=0, le=65_535)] = 3000
     uses_an_hour: Annotated[int, Field(ge=1)] = 100
+    analytics_calls_an_hour: Annotated[int, Field(ge=1)] = 100
+    analytics_zone: Annotated[str, AfterValidator(_zone)] = "UTC"
     database_url: Annotated[SecretStr, AfterValidator(_database)] = SecretStr("sqlite:///var/docs-bot.db")
     poll_min_seconds: Annotated[float, Field(gt=0, le=3600)] = 2.0
     poll_max_seconds: Annotated[float, Field(gt=0, le=86_400)] = 60.0

@@ -29,6 +29,8 @@ NEEDS: dict[str, set[str]] = {
     "conversations_info": {"channels:read", "groups:read", "im:read"},
     "conversations_join": {"channels:join"},
     "conversations_open": {"im:write"},
+    "files_getUploadURLExternal": {"files:write"},
+    "files_completeUploadExternal": {"files:write"},
     "reactions_add": {"reactions:write"},
     "users_info": {"users:read"},
     "views_open": set(),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from bot.commands import agent, followup
+from bot.commands import agent, followup, visitors
 from bot.commands.command import Answer, Command, Invocation
 from bot.messages.help import CommandHelp, help_message
 from bot.work.desk import Desk
@@ -25,4 +25,4 @@ def _with_help(*commands: Command) -> tuple[Command, ...]:
     return tuple(helped(command) for command in commands)
 
 
-COMMANDS = _with_help(agent.COMMAND, followup.COMMAND)
+COMMANDS = _with_help(agent.COMMAND, followup.COMMAND, visitors.COMMAND)

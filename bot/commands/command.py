@@ -21,10 +21,14 @@ class Modal:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What a person gets back at once: a private message, a dialogue, or nothing."""
+    """What a person gets back at once: a private message, a dialogue, or nothing.
+
+    ``replaces``: the message takes the place of the one whose button was pressed.
+    """
 
     message: Message | None = None
     modal: Modal | None = None
+    replaces: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +45,10 @@ class Invocation:
 
 @dataclass(frozen=True, slots=True)
 class Press:
-    """A pressed button. ``channel`` and ``message_ts`` are those of the message it stood in."""
+    """A pressed button, or a choice from a menu (``value`` is then the option's).
+
+    ``channel`` and ``message_ts`` are those of the message it stood in.
+    """
 
     key: RequestKey
     action_id: str

@@ -31,7 +31,8 @@ def subscribing(weekday: Weekday, at: time, zone: str | None, section: str | Non
     where = f", for pages under {b.code(shown_path(section))}" if section else ""
     there = b.escape(zone) if zone else "your time zone"
     return b.words(
-        f":books: Every {weekday_name(weekday)} at {clock(at)} ({there}){where}. I post once into the channel now, to be sure that I can; "
+        f":books: Every {weekday_name(weekday)} at {clock(at)} ({there}){where}. "
+        "I post once into the channel now, to be sure that I can; "
         "when that does not work I tell you, and nothing is subscribed."
     )
 

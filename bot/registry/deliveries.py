@@ -75,7 +75,7 @@ class DeliveryRows:
 
         An edit of a root takes the place of an earlier one that nobody has begun to send.
         """
-        if await self.has(new.key):
+        if await self.state_of(new.key) is not None:
             return
         if new.kind is DeliveryKind.EDIT:
             await self._drop_edits(new.job)
@@ -89,10 +89,11 @@ class DeliveryRows:
         }
         await self.connection.execute(insert(deliveries).values(**values))
 
-    async def has(self, key: str) -> bool:
-        """Whether this occasion is in the outbox, or has been told."""
-        known = await self.connection.execute(select(deliveries.c.seq).where(deliveries.c.key == key))
-        return known.first() is not None
+    async def state_of(self, key: str) -> DeliveryState | None:
+        """How far the delivery of this occasion is; None when there is none."""
+        known = await self.connection.execute(select(deliveries.c.state).where(deliveries.c.key == key))
+        state = known.scalar_one_or_none()
+        return None if state is None else DeliveryState(state)
 
     async def _drop_edits(self, job: JobNumber | None) -> None:
         await self.connection.execute(

@@ -97,7 +97,7 @@ class Listeners:
             except Exception as error:
                 answer = Answer(message=_broke("button_failed", error, action=action.get("action_id")))
             await ack()
-            self._say_later(answer.message, body)
+            self._say_later(answer.message, body, replaces=answer.replaces)
             self._open_later(answer, body)
 
         return listener
@@ -151,10 +151,11 @@ class Listeners:
         else:
             await self._on_mention(self._desk, heard)
 
-    def _say_later(self, message: Message | None, body: Body) -> None:
+    def _say_later(self, message: Message | None, body: Body, *, replaces: bool = False) -> None:
         url = body.get("response_url")
         if message is not None and url:
-            self._background.start("answer", self._messenger.answer(SecretStr(url), message))
+            said = self._messenger.answer(SecretStr(url), message, replaces=replaces)
+            self._background.start("answer", said)
 
     def _open_later(self, answer: Answer, body: Body) -> None:
         if answer.modal is not None:

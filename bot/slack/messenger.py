@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable
 from datetime import datetime, timedelta
+from pathlib import Path
 from time import monotonic
 from typing import Any
 from urllib.parse import urlsplit
+from zoneinfo import available_timezones
 
 import aiohttp
 from pydantic import SecretStr
@@ -58,6 +61,15 @@ class SlackMessenger:
         self, channel: ChannelId, *, delivery: DeliveryId, thread: MessageTs | None, since: datetime
     ) -> MessageTs | None:
         """Look through the thread, or through the channel when the message began one."""
+        return await self._find(channel, thread, since, lambda message: _delivery_of(message) == delivery)
+
+    async def _find(
+        self,
+        channel: ChannelId,
+        thread: MessageTs | None,
+        since: datetime,
+        is_it: Callable[[dict[str, Any]], bool],
+    ) -> MessageTs | None:
         options: dict[str, Any] = {
             "channel": channel,
             "limit": _PAGE,
@@ -71,7 +83,7 @@ class SlackMessenger:
             async with translated():
                 answer = await call(**options)
             for message in answer.get("messages") or []:
-                if _delivery_of(message) == delivery:
+                if is_it(message):
                     return MessageTs(message["ts"])
             options["cursor"] = (answer.get("response_metadata") or {}).get("next_cursor")
             if not options["cursor"]:
@@ -85,31 +97,32 @@ class SlackMessenger:
                 channel=channel, ts=ts, text=message.text, blocks=list(message.blocks) or None
             )
 
-    async def answer(self, response_url: SecretStr, message: Message) -> None:
+    async def answer(self, response_url: SecretStr, message: Message, *, replaces: bool = False) -> None:
         """https://docs.slack.dev/interactivity/handling-user-interaction#message_responses"""
         url = response_url.get_secret_value()
         if not self._is_slacks(url):
             raise SlackRefused("response_url_elsewhere")
         body = {
             "response_type": "ephemeral",
-            "replace_original": False,
+            "replace_original": replaces,
             "text": message.text,
             "blocks": list(message.blocks),
         }
-        status, retry_after = await self._post(url, body)
+        status, retry_after, said = await self._post(url, json=body)
         if status == 429:
             raise SlackThrottled(wait_seconds(retry_after))
         if status >= 500:
             raise SlackUnclear(f"HTTP {status}")
         if status != 200:
-            raise SlackRefused("response_url_expired")
+            # A word such as "expired_url" or JSON with one: only what is known of blocks makes a difference.
+            raise SlackRefused("invalid_blocks" if "invalid_blocks" in said else "response_url_expired")
 
-    async def _post(self, url: str, body: dict[str, Any]) -> tuple[int, str | None]:
+    async def _post(self, url: str, **what: Any) -> tuple[int, str | None, str]:
         failed: Exception
         try:
-            async with self._session.post(url, json=body, allow_redirects=False) as answer:
-                await answer.read()
-                return answer.status, answer.headers.get("Retry-After")
+            async with self._session.post(url, allow_redirects=False, **what) as answer:
+                said = await answer.content.read(2_000)
+                return answer.status, answer.headers.get("Retry-After"), said.decode("utf-8", "replace")
         except (aiohttp.ClientConnectorError, aiohttp.ConnectionTimeoutError) as error:
             failed = SlackUnreachable(type(error).__name__)
         except (TimeoutError, aiohttp.ClientError) as error:
@@ -124,17 +137,68 @@ class SlackMessenger:
 
     async def tell(self, user: UserId, message: Message, *, delivery: DeliveryId) -> None:
         """Through the conversation with this person, which is opened first."""
-        await self.post(await self._direct(user), message, delivery=delivery, thread=None)
+        await self.post(await self.direct(user), message, delivery=delivery, thread=None)
 
     async def find_told(self, user: UserId, *, delivery: DeliveryId, since: datetime) -> bool:
         """Look through the conversation with this person."""
-        channel = await self._direct(user)
+        channel = await self.direct(user)
         return await self.find_posted(channel, delivery=delivery, thread=None, since=since) is not None
 
-    async def _direct(self, user: UserId) -> ChannelId:
+    async def direct(self, user: UserId) -> ChannelId:
+        """https://docs.slack.dev/reference/methods/conversations.open"""
         async with translated():
             answer = await self._client.conversations_open(users=user)
         return ChannelId(str((answer.get("channel") or {}).get("id") or ""))
+
+    async def upload(self, channel: ChannelId, path: Path, *, name: str, words: str) -> None:
+        """Three steps, of which only the last shows anything.
+
+        https://docs.slack.dev/messaging/working-with-files
+        """
+        size = (await asyncio.to_thread(path.stat)).st_size
+        async with translated():
+            place = await self._client.files_getUploadURLExternal(filename=name, length=size)
+        await self._send(str(place.get("upload_url") or ""), path)
+        async with translated():
+            await self._client.files_completeUploadExternal(
+                files=[{"id": str(place.get("file_id") or ""), "title": name}],
+                channel_id=channel,
+                initial_comment=words,
+            )
+
+    async def _send(self, url: str, path: Path) -> None:
+        """The bytes; until the upload is completed nobody sees them, so trying again is safe."""
+        if not self._is_slacks(url):
+            raise SlackRefused("upload_url_elsewhere")
+        file = await asyncio.to_thread(path.open, "rb")
+        try:
+            status, retry_after, _ = await self._post(url, data=file)
+        except SlackUnclear as error:
+            raise SlackUnreachable(str(error)) from None
+        finally:
+            file.close()
+        if status == 429:
+            raise SlackThrottled(wait_seconds(retry_after))
+        if status >= 500:
+            raise SlackUnreachable(f"HTTP {status}")
+        if status != 200:
+            raise SlackRefused("upload_refused")
+
+    async def find_file(self, channel: ChannelId, name: str, *, since: datetime) -> bool:
+        """Look through the channel for a message with a file of this name."""
+
+        def has_it(message: dict[str, Any]) -> bool:
+            files = message.get("files") or []
+            return any(name in (file.get("name"), file.get("title")) for file in files)
+
+        return await self._find(channel, None, since, has_it) is not None
+
+    async def user_zone(self, user: UserId) -> str | None:
+        """https://docs.slack.dev/reference/objects/user-object"""
+        async with translated():
+            answer = await self._client.users_info(user=user)
+        zone = str((answer.get("user") or {}).get("tz") or "")
+        return zone if zone in available_timezones() else None
 
     async def react(self, channel: ChannelId, ts: MessageTs, name: str) -> None:
         """https://docs.slack.dev/reference/methods/reactions.add"""

@@ -42,7 +42,7 @@ def press(body: Payload, action: Payload) -> Press:
     return Press(
         key=RequestKey(f"press:{body['trigger_id']}"),
         action_id=action["action_id"],
-        value=str(action.get("value") or ""),
+        value=str(action.get("value") or (action.get("selected_option") or {}).get("value") or ""),
         channel=ChannelId(channel),
         user=UserId(body["user"]["id"]),
         message_ts=MessageTs(ts) if ts else None,

@@ -196,6 +196,7 @@ async def _week(shop: Workshop, tables: Tables, each: Digest, week: Period, now:
 async def _later(shop: Workshop, tables: Tables, each: Digest) -> bool:
     """Numbers are being read."""
     due_at = shop.after(shop.patience.reading_seconds)
+    shop.wake_after(shop.patience.reading_seconds * 1.1)
     await tables.digests.settle(each.id, owner=shop.owner, due_at=due_at, attempts=max(each.attempts, 1))
     return False
 

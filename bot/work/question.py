@@ -145,6 +145,7 @@ async def _advance(shop: Workshop, question: Question) -> None:
                 await _answer(shop, tables, question, status, now)
             else:
                 due_at = shop.after(shop.patience.reading_seconds)
+                shop.wake_after(shop.patience.reading_seconds * 1.1)
                 await tables.questions.change(
                     question.id, owner=shop.owner, due_at=due_at, claimed_by=None, claimed_until=None
                 )

@@ -6,6 +6,7 @@ from bot.messages import reading as say
 from bot.messages import visitors
 from bot.model import (
     DeliveryKind,
+    DeliveryState,
     FileTo,
     Message,
     NewDelivery,
@@ -19,6 +20,8 @@ from bot.work.desk import Desk
 from bot.work.gather import gather
 from bot.work.question import send_file
 
+_MOST_TRIES = 50
+
 
 async def share(desk: Desk, number: QuestionId, user: UserId) -> Message | None:
     """Post an answer into the channel in which it was asked for; a word when there is nothing to do."""
@@ -29,8 +32,8 @@ async def share(desk: Desk, number: QuestionId, user: UserId) -> Message | None:
             return say.not_kept()
         if question.state is not QuestionState.ANSWERED:
             return say.still_reading()
-        key = f"question:{number}:shared"
-        if await tables.deliveries.has(key):
+        key = await _free_key(tables, number)
+        if key is None:
             return say.shared_before()
         message = await _again(desk, tables, question, user)
         if message is None:
@@ -40,6 +43,18 @@ async def share(desk: Desk, number: QuestionId, user: UserId) -> Message | None:
         )
         await tables.deliveries.add(post, now)
     desk.wake()
+    return None
+
+
+async def _free_key(tables: Tables, number: QuestionId) -> str | None:
+    """A key for sharing once; another try after Slack refused; None when it is shared or on its way."""
+    for count in range(_MOST_TRIES):
+        key = f"question:{number}:shared:{count}"
+        state = await tables.deliveries.state_of(key)
+        if state is None:
+            return key
+        if state is not DeliveryState.DEAD:
+            return None
     return None
 
 

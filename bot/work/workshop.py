@@ -32,7 +32,7 @@ class Patience:
     """How long we look whether a follow-up in doubt was carried out."""
     doubt_seconds: float = 2.0
     """Before looking whether a post of unclear outcome is there."""
-    reading_seconds: float = 1.0
+    reading_seconds: float = 0.5
     """Between two looks at a question or a digest whose numbers are being read."""
     digest_seconds: float = 3 * 3_600.0
     """So long a digest waits for pages; then it is told with those that are there."""

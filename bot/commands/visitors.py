@@ -1,0 +1,139 @@
+"""``/docs-visitors``: who reads the docs, people and AI; and the weekly digest of it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Awaitable, Callable
+
+from bot.commands.carried import Carried
+from bot.commands.command import Answer, Command, Invocation, Modal, Press
+from bot.commands.visitors_words import Misunderstood, parse_weekly, parse_wish
+from bot.messages import incoming, modals, reading
+from bot.model import PageRowId, QuestionId
+from bot.work.desk import Desk
+from bot.work.question import VisitorsRequest, ask_visitors, show_progress
+from bot.work.share import how_counted, send_csv, share
+from bot.work.subscribe import (
+    SubscribeRequest,
+    digest_now,
+    list_subscriptions,
+    subscribe,
+    unsubscribe,
+)
+
+NAME = "/docs-visitors"
+_PAGE = re.compile(r"page:([0-9]{1,10})")
+
+
+async def _run(desk: Desk, said: Invocation) -> Answer:
+    words = incoming.to_plain(said.text, {}, {}).strip()
+    first, _, rest = words.partition(" ")
+    action = _ACTIONS.get(first.lower())
+    try:
+        return await (action(desk, said, rest.strip()) if action else _ask(desk, said, words))
+    except Misunderstood as why:
+        return Answer(message=reading.misunderstood(str(why)))
+
+
+async def _ask(desk: Desk, said: Invocation, words: str) -> Answer:
+    wish = parse_wish(words, desk.clock(), desk.analytics.zone)
+    request = VisitorsRequest(said.key, said.channel, said.user, wish, said.response_url)
+    return Answer(message=await ask_visitors(desk, request))
+
+
+async def _subscribe(desk: Desk, said: Invocation, words: str) -> Answer:
+    wanted = parse_weekly(words)
+    request = SubscribeRequest(
+        channel=said.channel,
+        user=said.user,
+        weekday=wanted.weekday,
+        at=wanted.at,
+        zone=wanted.zone,
+        section=wanted.section,
+        response_url=said.response_url,
+    )
+    return Answer(message=await subscribe(desk, request))
+
+
+async def _unsubscribe(desk: Desk, said: Invocation, words: str) -> Answer:
+    return Answer(message=await unsubscribe(desk, said.channel, parse_weekly(words).section))
+
+
+async def _subscriptions(desk: Desk, said: Invocation, words: str) -> Answer:
+    del words
+    return Answer(message=await list_subscriptions(desk, said.channel))
+
+
+async def _digest(desk: Desk, said: Invocation, words: str) -> Answer:
+    """``digest now [path /api]``"""
+    section = parse_weekly(" ".join(word for word in words.split() if word.lower() != "now")).section
+    message = await digest_now(desk, said.key, said.channel, said.user, section, said.response_url)
+    return Answer(message=message)
+
+
+_ACTIONS: dict[str, Callable[[Desk, Invocation, str], Awaitable[Answer]]] = {
+    "subscribe": _subscribe,
+    "unsubscribe": _unsubscribe,
+    "subscriptions": _subscriptions,
+    "digest": _digest,
+}
+
+
+async def _share(desk: Desk, press: Press) -> Answer:
+    return Answer(message=await share(desk, _question(press), press.user))
+
+
+async def _csv_file(desk: Desk, press: Press) -> Answer:
+    return Answer(message=await send_csv(desk, _question(press)))
+
+
+async def _how_counted(desk: Desk, press: Press) -> Answer:
+    return Answer(message=await how_counted(desk, _question(press)))
+
+
+async def _progress(desk: Desk, press: Press) -> Answer:
+    message = await show_progress(desk, _question(press), press.response_url)
+    return Answer(message=message or reading.not_kept(), replaces=True)
+
+
+def _question(press: Press) -> QuestionId:
+    return QuestionId(int(press.value[:12]) if press.value.isdecimal() else 0)
+
+
+async def _improve(desk: Desk, press: Press) -> Answer:
+    """From a number to work: the form of ``/docs-agent``, begun with the page and its numbers."""
+    found = _PAGE.fullmatch(press.value)
+    async with desk.registry.look() as tables:
+        known = await tables.pages.one(PageRowId(int(found[1]))) if found else None
+    if known is None:
+        return Answer(message=reading.not_kept())
+    private = Carried(press.channel, press.response_url).dumps()
+    text = reading.improve_prompt(*known)
+    return Answer(modal=Modal(modals.ask_form(channel=press.channel, private=private, text=text)))
+
+
+COMMAND = Command(
+    name=NAME,
+    usage_hint="[last week] [top 20] [sort ai] [path /api] [csv] | subscribe monday 09:00 | help",
+    summary="Who reads the docs, people and AI; and a weekly digest of it",
+    examples=(
+        NAME,
+        f"{NAME} last month path /api top 20 sort ai",
+        f"{NAME} 2026-10-01..2026-10-15 compare 2026-09 csv",
+        f"{NAME} subscribe monday 09:00 Europe/Berlin",
+        f"{NAME} subscriptions",
+        f"{NAME} unsubscribe",
+        f"{NAME} digest now",
+    ),
+    run=_run,
+    buttons={
+        "share": _share,
+        "csv_file": _csv_file,
+        "how_counted": _how_counted,
+        "progress": _progress,
+        "improve": _improve,
+        "improve_page": _improve,
+    },
+    forms={},
+    shortcuts={},
+)
