@@ -242,20 +242,34 @@ def _markdown(block: Block, where: str) -> Complaints:
 
 def _table(block: Block, where: str) -> Complaints:
     rows = block.get("rows") or []
-    most_rows = 201 if block.get("type") == "data_table" else 100
-    if not 1 <= len(rows) <= most_rows or any(len(row) != len(rows[0]) for row in rows):
-        yield f"must have 1 to {most_rows} rows of equal length [json-pointer:{where}/rows]"
+    is_data = block.get("type") == "data_table"
+    fewest_rows, most_rows = (2, 201) if is_data else (1, 100)
+    if not fewest_rows <= len(rows) <= most_rows or any(len(row) != len(rows[0]) for row in rows):
+        yield f"must have {fewest_rows} to {most_rows} rows of equal length [json-pointer:{where}/rows]"
         return
     if not 1 <= len(rows[0]) <= 20:
         yield f"must have 1 to 20 columns [json-pointer:{where}/rows/0]"
-    if block.get("type") == "data_table":
+    if is_data:
         yield from _string(block.get("caption"), 3000, f"{where}/caption")
+        if not 1 <= block.get("page_size", 5) <= 100:
+            yield f"must be 1 to 100 [json-pointer:{where}/page_size]"
     for at, row in enumerate(rows):
         for number, cell in enumerate(row):
-            if cell.get("type") not in ("raw_text", "raw_number", "rich_text"):
-                yield f"unsupported type: {cell.get('type')} [json-pointer:{where}/rows/{at}/{number}]"
-            elif cell["type"] == "raw_text":
-                yield from _string(cell.get("text"), 3000, f"{where}/rows/{at}/{number}/text")
+            yield from _cell(cell, f"{where}/rows/{at}/{number}", in_data_head=is_data and at == 0)
+
+
+def _cell(cell: Block, where: str, *, in_data_head: bool) -> Complaints:
+    kind = cell.get("type")
+    if kind not in ("raw_text", "raw_number", "rich_text") or (kind == "rich_text" and in_data_head):
+        yield f"unsupported type: {kind} [json-pointer:{where}]"
+    elif kind == "raw_text":
+        yield from _string(cell.get("text"), 3000, f"{where}/text")
+    elif kind == "raw_number" and not _is_number(cell.get("value")):
+        yield f"must be a number [json-pointer:{where}/value]"
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 def _chart(block: Block, where: str) -> Complaints:
@@ -284,6 +298,8 @@ def _chart(block: Block, where: str) -> Complaints:
         yield from _string(one.get("name"), 20, f"{where}/chart/series/{at}/name")
         if [point.get("label") for point in one.get("data") or []] != categories:
             yield f"must have one point for each category [json-pointer:{where}/chart/series/{at}/data]"
+        elif not all(_is_number(point.get("value")) for point in one["data"]):
+            yield f"must be numbers [json-pointer:{where}/chart/series/{at}/data]"
     for at, category in enumerate(categories):
         yield from _string(category, 20, f"{where}/chart/axis_config/categories/{at}")
 

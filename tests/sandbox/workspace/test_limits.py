@@ -36,6 +36,17 @@ def _section(text: str) -> Json:
     return {"type": "section", "text": {"type": "mrkdwn", "text": text}}
 
 
+def _table(rows: list[list[str]], **more: Any) -> Json:
+    cells = [[{"type": "raw_text", "text": text} for text in row] for row in rows]
+    return {"type": "data_table", "caption": "Pages", "rows": cells, **more}
+
+
+def _chart(points: list[tuple[str, Any]], categories: list[str]) -> Json:
+    series = [{"name": "People", "data": [{"label": label, "value": value} for label, value in points]}]
+    chart = {"type": "line", "series": series, "axis_config": {"categories": categories}}
+    return {"type": "data_visualization", "title": "Readers", "chart": chart}
+
+
 @pytest.mark.parametrize(
     ("method", "arguments", "error"),
     [
@@ -67,6 +78,12 @@ async def test_a_call_is_refused_with_slacks_code(
         ([{"type": "alert", "text": {"type": "plain_text", "text": "x"}}], "unsupported type: alert"),
         ([BUTTON, BUTTON], "`block_id` must be unique"),
         ([{"type": "header", "text": {"type": "mrkdwn", "text": "x"}}], "plain_text"),
+        ([_table([["Page"]])], "must have 2 to 201 rows"),
+        ([_table([["Page"], ["/"]], page_size=101)], "must be 1 to 100"),
+        ([_table([["Page"], [""]])], "must be more than 0 characters [json-pointer:/blocks/0/rows/1/0/text]"),
+        ([_chart([("Mon", 1), ("Tue", 2)], ["Mon"])], "must have one point for each category"),
+        ([_chart([("Mon", None)], ["Mon"])], "must be numbers"),
+        ([_chart([("Mon", 1)], ["Mon"])] * 3, "no more than 2 data_visualization blocks"),
     ],
 )
 async def test_blocks_are_refused_with_the_place(
