@@ -76,13 +76,14 @@ async def _stay(choice: Choice) -> None:
 
 @contextmanager
 def _filling(choice: Choice) -> Iterator[Callable[[int, int], None]]:
-    """A line that grows while the visits of the site are made; a terminal alone shows it grow."""
-    with console.status("") as line:
+    """A line that grows while the visits of the site are made, beside what other programs read."""
+    progress = Console(stderr=True, highlight=False)
+    with progress.status("") as line:
 
         def tell(done: int, of: int) -> None:
             line.update(f"Making visits to {choice.pages:,} pages: day {done} of {of}")
             if done == of:
-                console.print(f"Made {of} days of visits to {choice.pages:,} pages.")
+                progress.print(f"Made {of} days of visits to {choice.pages:,} pages.")
 
         yield tell
 
