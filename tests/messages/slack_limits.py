@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import unquote
@@ -18,8 +18,17 @@ BROADCASTS = re.compile(r"<!(?:here|channel|everyone|subteam)")
 USER_MENTION = re.compile(r"<@([A-Z0-9]+)(?:\|[^>]*)?>")
 LINK = re.compile(r"<(?![@!#])([^|>]*)[^>]*>")
 HIDDEN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
-MESSAGE_TYPES = {"section", "context", "actions", "rich_text", "divider", "header"}
+MESSAGE_TYPES = {
+    *("section", "context", "actions", "rich_text", "divider", "header"),
+    *("data_table", "data_visualization"),
+}
 MODAL_TYPES = {"section", "input", "context", "divider", "header", "rich_text"}
+
+SHOWN = (
+    *("text", "elements", "fields", "element", "accessory", "placeholder", "options", "caption", "rows"),
+    *("title", "chart", "series", "name", "data", "label", "axis_config", "categories", "x_label", "y_label"),
+)
+"""Where words that a reader sees can stand."""
 
 
 @dataclass(frozen=True)
@@ -36,8 +45,9 @@ def problems_of(message: Message, allowed: Allowed) -> list[str]:
     for name, blocks in (("blocks", message.blocks), ("plain_blocks", message.plain_blocks)):
         if len(blocks) > 50:
             found.append(f"{name}: {len(blocks)} blocks")
-        if (size := sum(_rendered(block) for block in blocks)) > 12_000:
+        if (size := rendered(blocks)) > 12_000:
             found.append(f"{name}: {size} characters in all")
+        found += [f"{name}: {what}" for what in _together(blocks)]
         for at, block in enumerate(blocks):
             found += [f"{name}[{at}] {what}" for what in _block(block, MESSAGE_TYPES, allowed)]
     sent = [message.text, list(message.blocks), list(message.plain_blocks)]
@@ -80,20 +90,33 @@ def _leads_to(address: str, addresses: Collection[str | None]) -> bool:
     return unquote(address.replace("&amp;", "&")) in {unquote(each or "") for each in addresses}
 
 
-def _rendered(value: Any) -> int:
-    """Characters as Slack counts them: plain words with ``&<>`` as entities; mrkdwn has them already."""
+def rendered(value: Any) -> int:
+    """Characters as Slack counts them: plain words with ``&<>`` as entities; mrkdwn has them already.
+
+    Every word that a reader sees anywhere is counted, since Slack does not say which ones it counts.
+    """
     if isinstance(value, list | tuple):
-        return sum(_rendered(each) for each in value)
+        return sum(rendered(each) for each in value)
+    if isinstance(value, str):
+        return _escaped(value)
     if not isinstance(value, Mapping):
         return 0
-    text = value.get("text")
-    if isinstance(text, str):
-        return len(text) if value["type"] == "mrkdwn" else _escaped(text)
-    return sum(_rendered(value[key]) for key in ("text", "elements", "fields", "element") if key in value)
+    if value.get("type") == "mrkdwn":
+        return len(value["text"])
+    return sum(rendered(value[key]) for key in SHOWN if key in value)
 
 
 def _escaped(text: str) -> int:
     return len(text) + 4 * text.count("&") + 3 * (text.count("<") + text.count(">"))
+
+
+def _together(blocks: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    """What a message may hold only so much of."""
+    if sum(block.get("type") == "data_visualization" for block in blocks) > 2:
+        yield "more than two charts"
+    cells = [cell["text"] for block in blocks for row in block.get("rows", []) for cell in row]
+    if sum(map(_escaped, cells)) > 20_000:
+        yield "more than 20,000 characters in tables"
 
 
 def _block(block: Mapping[str, Any], types: set[str], allowed: Allowed) -> Iterator[str]:
@@ -102,7 +125,12 @@ def _block(block: Mapping[str, Any], types: set[str], allowed: Allowed) -> Itera
         yield f"type {kind}"
     match kind:
         case "section":
-            yield from _object(block["text"], allowed)
+            yield from _section(block, allowed)
+        case "data_table":
+            yield from _table(block)
+        case "data_visualization":
+            yield from _text(block["title"], 50, "chart title")
+            yield from _chart(block["chart"])
         case "context":
             if not 1 <= len(block["elements"]) <= 10:
                 yield "elements"
@@ -122,6 +150,69 @@ def _block(block: Mapping[str, Any], types: set[str], allowed: Allowed) -> Itera
             yield from _input(block)
 
 
+def _section(block: Mapping[str, Any], allowed: Allowed) -> Iterator[str]:
+    if "text" not in block and "fields" not in block:
+        yield "a section without words"
+    if "text" in block:
+        yield from _object(block["text"], allowed)
+    if "fields" in block and not 1 <= len(block["fields"]) <= 10:
+        yield "fields"
+    for field in block.get("fields", []):
+        yield from _object(field, allowed)
+        yield from _text(field["text"], 2000, "field")
+    if "accessory" in block:
+        yield from _element(block["accessory"], allowed)
+
+
+def _table(block: Mapping[str, Any]) -> Iterator[str]:
+    """https://docs.slack.dev/reference/block-kit/blocks/data-table-block"""
+    yield from _text(block["caption"], 3000, "caption")
+    rows = block["rows"]
+    if not 2 <= len(rows) <= 201 or not 1 <= len(rows[0]) <= 20:
+        yield f"a table of {len(rows)} rows"
+    if {len(row) for row in rows} != {len(rows[0])}:
+        yield "rows of different length"
+    if not 1 <= block.get("page_size", 5) <= 100:
+        yield "page size"
+    if not 0 <= block.get("row_header_column_index", 0) < len(rows[0]):
+        yield "row header"
+    for cell in (cell for row in rows for cell in row):
+        yield from _text(cell["text"], 3000, "cell")
+        if cell["type"] == "raw_number":
+            yield from _number(cell["value"], "cell")
+        elif cell["type"] != "raw_text":
+            yield f"cell of type {cell['type']}"
+    for column in zip(*rows[1:], strict=True):
+        if len({cell["type"] for cell in column}) > 1:
+            yield "a column that sorts neither as numbers nor as words"
+
+
+def _chart(chart: Mapping[str, Any]) -> Iterator[str]:
+    """https://docs.slack.dev/reference/block-kit/blocks/data-visualization-block"""
+    axes, series = chart["axis_config"], chart["series"]
+    labels, names = axes["categories"], [each["name"] for each in series]
+    if chart["type"] not in ("line", "bar", "area"):
+        yield f"chart of type {chart['type']}"
+    if not 1 <= len(series) <= 12 or not 1 <= len(labels) <= 20:
+        yield f"{len(series)} series of {len(labels)} points"
+    if len(set(names)) < len(names) or len(set(labels)) < len(labels):
+        yield "names or labels of a chart repeat"
+    for label in (*names, *labels):
+        yield from _text(label, 20, "chart label")
+    for key in ("x_label", "y_label"):
+        yield from _text(axes.get(key, "none"), 50, key)
+    for each in series:
+        if [point["label"] for point in each["data"]] != labels:
+            yield "not one point for each label"
+        for point in each["data"]:
+            yield from _number(point["value"], "point")
+
+
+def _number(value: Any, name: str) -> Iterator[str]:
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        yield f"{name}: {value!r} is no number"
+
+
 def _object(text: Mapping[str, Any], allowed: Allowed) -> Iterator[str]:
     yield from _text(text["text"], 3000, "text object")
     if text["type"] == "mrkdwn":
@@ -136,14 +227,41 @@ def _actions(elements: list[Mapping[str, Any]], allowed: Allowed) -> Iterator[st
     if len({element["action_id"] for element in elements}) != len(elements):
         yield "action ids repeat"
     for element in elements:
-        yield from _text(element["text"]["text"], 75, "button")
-        if len(element["value"]) > 2000 or len(element["action_id"]) > 255:
-            yield "button value"
-        url = element.get("url")
-        if url is not None and (
-            len(url) > 3000 or not url.startswith(("http://", "https://")) or url not in allowed.addresses
-        ):
-            yield f"button leads to {url[:40]!r}"
+        yield from _element(element, allowed)
+
+
+def _element(element: Mapping[str, Any], allowed: Allowed) -> Iterator[str]:
+    if not 1 <= len(element["action_id"]) <= 255:
+        yield "action id"
+    match element["type"]:
+        case "button":
+            yield from _button(element, allowed)
+        case "static_select":
+            yield from _text(element["placeholder"]["text"], 150, "placeholder")
+            yield from _options(element)
+        case kind:
+            yield f"element {kind}"
+
+
+def _button(element: Mapping[str, Any], allowed: Allowed) -> Iterator[str]:
+    yield from _text(element["text"]["text"], 75, "button")
+    if len(element["value"]) > 2000:
+        yield "button value"
+    if element.get("style") not in (None, "primary", "danger"):
+        yield "button style"
+    url = element.get("url")
+    if url is not None and (
+        len(url) > 3000 or not url.startswith(("http://", "https://")) or url not in allowed.addresses
+    ):
+        yield f"button leads to {url[:40]!r}"
+
+
+def _options(element: Mapping[str, Any]) -> Iterator[str]:
+    if not 1 <= len(element["options"]) <= 100:
+        yield "options"
+    for option in element["options"]:
+        yield from _text(option["text"]["text"], 75, "option")
+        yield from _text(option["value"], 150, "option value")
 
 
 def _input(block: Mapping[str, Any]) -> Iterator[str]:
@@ -153,7 +271,5 @@ def _input(block: Mapping[str, Any]) -> Iterator[str]:
         if len(element.get("initial_value", "")) > element.get("max_length", 3000):
             yield "initial value too long"
         yield from _text(element["placeholder"]["text"], 150, "placeholder")
-    for option in element.get("options", []):
-        yield from _text(option["text"]["text"], 75, "option")
-    if element["type"] == "static_select" and not 1 <= len(element["options"]) <= 100:
-        yield "options"
+    if element["type"] == "static_select":
+        yield from _options(element)
