@@ -1,0 +1,193 @@
+"""Days as people mean them: half open inside, cut for a chart, over when the zone says so."""
+
+from __future__ import annotations
+
+from datetime import UTC, date, datetime, timedelta
+from itertools import pairwise
+from zoneinfo import ZoneInfo, available_timezones
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bot.model import Period, day_start, full_days, in_section, last_full_week, today, week_of
+
+OCTOBER = Period(date(2026, 10, 1), date(2026, 11, 1))
+LATE = datetime(2026, 11, 21, 23, 30, tzinfo=UTC)
+"""A Saturday; in Tokyo it is Sunday already."""
+DAYS = st.dates(date(2000, 1, 1), date(2037, 12, 31))
+PERIODS = st.builds(
+    lambda first, days: Period(first, first + timedelta(days=days)), DAYS, st.integers(1, 366)
+)
+MOMENTS = st.integers(0, 38 * 366 * 86_400).map(
+    lambda second: datetime(2000, 1, 1, tzinfo=UTC) + timedelta(seconds=second)
+)
+ZONES = st.sampled_from(sorted(available_timezones())).map(ZoneInfo)
+
+
+def test_the_last_day_belongs_to_a_period_and_the_end_does_not() -> None:
+    assert OCTOBER.last == date(2026, 10, 31)
+    assert OCTOBER.days == 31
+
+
+@pytest.mark.parametrize("end", [date(2026, 10, 1), date(2026, 9, 30)])
+def test_a_period_is_never_empty(end: date) -> None:
+    with pytest.raises(ValueError, match="at least one day"):
+        Period(date(2026, 10, 1), end)
+
+
+@given(PERIODS)
+def test_the_period_before_is_as_long_and_touches_this_one(period: Period) -> None:
+    before = period.before()
+    assert (before.days, before.end) == (period.days, period.first)
+    assert not before.overlaps(period)
+
+
+@given(PERIODS, PERIODS)
+def test_two_periods_overlap_when_a_day_belongs_to_both(one: Period, other: Period) -> None:
+    shared = {*_days(one)} & {*_days(other)}
+    assert one.overlaps(other) == other.overlaps(one) == bool(shared)
+
+
+@given(PERIODS, st.integers(-2, 2))
+def test_periods_that_only_touch_do_not_overlap(period: Period, moved: int) -> None:
+    after = Period(period.end + timedelta(days=moved), period.end + timedelta(days=moved + 3))
+    assert period.overlaps(after) == (moved < 0)
+
+
+@given(PERIODS)
+def test_the_steps_of_a_chart_cover_exactly_the_period(period: Period) -> None:
+    steps = period.steps()
+    if period.days == 1:
+        assert steps == ()
+        return
+    assert [day for step in steps for day in _days(step)] == [*_days(period)]
+    assert 2 <= len(steps) <= 20
+
+
+@given(PERIODS)
+def test_only_the_oldest_step_may_be_shorter(period: Period) -> None:
+    lengths = [step.days for step in period.steps()]
+    assert len(set(lengths[1:])) <= 1
+    assert all(first <= second for first, second in pairwise(lengths))
+
+
+@pytest.mark.parametrize(
+    ("days", "count", "newest"), [(2, 2, 1), (7, 7, 1), (14, 14, 1), (15, 3, 7), (28, 4, 7), (366, 18, 21)]
+)
+def test_short_periods_are_cut_into_days_and_long_ones_into_weeks(days: int, count: int, newest: int) -> None:
+    steps = Period(date(2026, 1, 1), date(2026, 1, 1) + timedelta(days=days)).steps()
+    assert (len(steps), steps[-1].days) == (count, newest)
+
+
+@pytest.mark.parametrize(
+    ("zone", "over_at"),
+    [
+        ("UTC", datetime(2026, 11, 1, tzinfo=UTC)),
+        ("Europe/Berlin", datetime(2026, 10, 31, 23, tzinfo=UTC)),
+        ("Asia/Kathmandu", datetime(2026, 10, 31, 18, 15, tzinfo=UTC)),
+        ("America/New_York", datetime(2026, 11, 1, 4, tzinfo=UTC)),
+        ("Pacific/Kiritimati", datetime(2026, 10, 31, 10, tzinfo=UTC)),
+    ],
+)
+def test_a_period_is_over_at_midnight_of_its_zone(zone: str, over_at: datetime) -> None:
+    there = ZoneInfo(zone)
+    assert OCTOBER.is_over(over_at, there)
+    assert not OCTOBER.is_over(over_at - timedelta(microseconds=1), there)
+
+
+def test_a_period_settles_some_time_after_its_end() -> None:
+    there, settled = ZoneInfo("Europe/Berlin"), timedelta(hours=6)
+    midnight = datetime(2026, 10, 31, 23, tzinfo=UTC)
+    assert not OCTOBER.is_over(midnight + timedelta(hours=5, minutes=59), there, settled)
+    assert OCTOBER.is_over(midnight + settled, there, settled)
+
+
+def test_a_day_whose_midnight_is_skipped_begins_when_the_clocks_jump() -> None:
+    beirut = ZoneInfo("Asia/Beirut")
+    begun = day_start(date(2026, 3, 29), beirut)
+    assert begun == datetime(2026, 3, 28, 22, tzinfo=UTC)
+    assert begun.astimezone(beirut).hour == 1
+
+
+def test_a_day_whose_midnight_comes_twice_begins_with_the_first() -> None:
+    assert day_start(date(2026, 11, 1), ZoneInfo("America/Havana")) == datetime(2026, 11, 1, 4, tzinfo=UTC)
+
+
+@given(st.dates(date(2012, 1, 1), date(2037, 12, 31)), ZONES)
+def test_a_day_begins_where_the_day_before_ends(day: date, zone: ZoneInfo) -> None:
+    # From 2012 on: before, clocks in Newfoundland went back over midnight, and Samoa left out a day.
+    begun = day_start(day, zone)
+    assert today(begun, zone) == day
+    assert today(begun - timedelta(microseconds=1), zone) == day - timedelta(days=1)
+
+
+def test_which_day_it_is_depends_on_the_zone() -> None:
+    assert today(LATE, ZoneInfo("UTC")) == date(2026, 11, 21)
+    assert today(LATE, ZoneInfo("Asia/Tokyo")) == date(2026, 11, 22)
+
+
+@given(DAYS)
+def test_a_week_is_monday_to_sunday_around_its_day(day: date) -> None:
+    week = week_of(day)
+    assert (week.first.weekday(), week.last.weekday(), week.days) == (0, 6, 7)
+    assert week.first <= day < week.end
+
+
+@given(MOMENTS, ZONES)
+def test_the_last_full_week_is_over_and_the_next_is_not(now: datetime, zone: ZoneInfo) -> None:
+    week = last_full_week(now, zone)
+    assert week == week_of(week.first)
+    assert week.is_over(now, zone)
+    assert not week_of(week.end).is_over(now, zone)
+
+
+@pytest.mark.parametrize(
+    ("now", "zone", "first"),
+    [
+        (datetime(2026, 11, 22, 23, 59, tzinfo=UTC), "UTC", date(2026, 11, 9)),
+        (datetime(2026, 11, 23, tzinfo=UTC), "UTC", date(2026, 11, 16)),
+        (datetime(2026, 11, 22, 15, tzinfo=UTC), "Asia/Tokyo", date(2026, 11, 16)),
+        (datetime(2026, 11, 23, tzinfo=UTC), "America/New_York", date(2026, 11, 9)),
+        (datetime(2027, 1, 1, 12, tzinfo=UTC), "UTC", date(2026, 12, 21)),
+    ],
+)
+def test_a_week_is_the_last_one_from_monday_midnight_of_the_zone(
+    now: datetime, zone: str, first: date
+) -> None:
+    assert last_full_week(now, ZoneInfo(zone)).first == first
+
+
+def test_full_days_end_yesterday() -> None:
+    assert full_days(7, LATE, ZoneInfo("UTC")) == Period(date(2026, 11, 14), date(2026, 11, 21))
+    assert full_days(7, LATE, ZoneInfo("Asia/Tokyo")) == Period(date(2026, 11, 15), date(2026, 11, 22))
+
+
+@pytest.mark.parametrize(
+    ("path", "section", "belongs"),
+    [
+        ("/api", "/api", True),
+        ("/api/", "/api", True),
+        ("/api/keys", "/api", True),
+        ("/apiary", "/api", False),
+        ("/API/keys", "/api", False),
+        ("/guides/api", "/api", False),
+        ("/api", "/api/", True),
+        ("/api/keys", "/api/", True),
+        ("/apiary", "/api/", False),
+        ("/api", "/api*", True),
+        ("/apiary", "/api*", True),
+        ("/ap", "/api*", False),
+        ("/guides", "/", True),
+        ("/", "/", True),
+        ("/a_b", "/a%b", False),
+        ("/axb/c", "/a_b", False),
+    ],
+)
+def test_a_section_is_a_path_and_all_below_it(path: str, section: str, belongs: bool) -> None:
+    assert in_section(path, section) is belongs
+
+
+def _days(period: Period) -> list[date]:
+    """Every day of a period, one by one, the last included."""
+    return [date.fromordinal(day) for day in range(period.first.toordinal(), period.last.toordinal() + 1)]
