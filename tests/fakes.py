@@ -6,7 +6,8 @@ import json
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import date, datetime
+from pathlib import Path
 from typing import Any
 
 import httpx
@@ -15,6 +16,7 @@ from pydantic import SecretStr
 from bot.docs_api import DocsClient
 from bot.model import ChannelId, DeliveryId, Message, MessageTs, UserId
 from bot.work.ports import SlackError, SlackRefused
+from tests.site import Site
 
 
 @dataclass(frozen=True)
@@ -43,6 +45,9 @@ class FakeSlack:
     joined: set[ChannelId] = field(default_factory=set)
     outside: set[ChannelId] = field(default_factory=set)
     names: dict[str, str] = field(default_factory=lambda: {"U0BEN": "ben", "C0GEN": "general"})
+    replaced: list[str] = field(default_factory=list)
+    files: list[tuple[ChannelId, str, str, str]] = field(default_factory=list)
+    zones: dict[UserId, str] = field(default_factory=dict)
     troubles: dict[str, deque[SlackError]] = field(default_factory=dict)
     lose_answer: deque[SlackError] = field(default_factory=deque)
 
@@ -77,9 +82,11 @@ class FakeSlack:
         self._stumble("edit")
         self.edits.setdefault(ts, []).append(message)
 
-    async def answer(self, response_url: SecretStr, message: Message) -> None:
+    async def answer(self, response_url: SecretStr, message: Message, *, replaces: bool = False) -> None:
         self._stumble("answer")
         self.private.append((response_url.get_secret_value(), message))
+        if replaces:
+            self.replaced.append(response_url.get_secret_value())
 
     async def tell(self, user: UserId, message: Message, *, delivery: DeliveryId) -> None:
         self._stumble("tell")
@@ -87,6 +94,26 @@ class FakeSlack:
 
     async def find_told(self, user: UserId, *, delivery: DeliveryId, since: datetime) -> bool:
         return any(told == (user, delivery) for told in ((who, key) for who, _, key in self.direct))
+
+    async def conversation_with(self, user: UserId) -> ChannelId:
+        self._stumble("conversation_with")
+        return ChannelId(f"D{user[1:]}")
+
+    async def upload(self, channel: ChannelId, path: Path, *, name: str, words: str) -> None:
+        self._stumble("upload")
+        if channel in self.outside:
+            raise SlackRefused("not_in_channel")
+        self.files.append((channel, name, words, path.read_bytes().decode("utf-8")))
+        if self.lose_answer:
+            raise self.lose_answer.popleft()
+
+    async def find_file(self, channel: ChannelId, name: str, *, since: datetime) -> bool:
+        self._stumble("find_file")
+        return any((where, called) == (channel, name) for where, called, _, _ in self.files)
+
+    async def user_zone(self, user: UserId) -> str | None:
+        self._stumble("user_zone")
+        return self.zones.get(user)
 
     async def react(self, channel: ChannelId, ts: MessageTs, name: str) -> None:
         self._stumble("react")
@@ -132,6 +159,7 @@ class FakeDocs:
     instead: dict[str, deque[Answer]] = field(default_factory=dict)
     lost: deque[Exception] = field(default_factory=deque)
     polls: int = 0
+    site: Site = field(default_factory=Site)
 
     def client(self) -> DocsClient:
         """The real client, talking to this."""
@@ -142,7 +170,7 @@ class FakeDocs:
         )
 
     def answer_instead(self, what: str, *answers: Answer) -> None:
-        """Answer the next calls of this kind (``create``, ``follow_up``, ``get``) with these; do nothing."""
+        """Answer the next calls of this kind (``create``, ``follow_up``, ``get``, ``visitors``) with these; do nothing."""
         self.instead.setdefault(what, deque()).extend(answers)
 
     def finish(self, status: str = "completed", pr_link: str | None = PULL_REQUEST) -> None:
@@ -161,9 +189,10 @@ class FakeDocs:
             "create": self._create,
             "follow_up": self._follow_up,
             "get": self._get,
+            "visitors": self._visitors,
         }
         response = handlers[kind](request)
-        if self.lost and kind != "get":
+        if self.lost and kind not in ("get", "visitors"):
             raise self.lost.popleft()
         return response
 
@@ -183,6 +212,13 @@ class FakeDocs:
         job["status"] = "active"
         return stale
 
+    def _visitors(self, request: httpx.Request) -> httpx.Response:
+        query = request.url.params
+        first, end = (date.fromisoformat(query[name]) for name in ("dateFrom", "dateTo"))
+        return httpx.Response(
+            200, json=self.site.answer(first, end, int(query["limit"]), int(query["offset"]))
+        )
+
     def _get(self, request: httpx.Request) -> httpx.Response:
         self.polls += 1
         job = self.jobs.get(request.url.path.split("/")[-1])
@@ -193,5 +229,5 @@ class FakeDocs:
 
 def _kind(request: httpx.Request) -> str:
     if request.method == "GET":
-        return "get"
+        return "visitors" if "/analytics/" in request.url.path else "get"
     return "follow_up" if request.url.path.endswith("/message") else "create"

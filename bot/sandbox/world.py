@@ -104,6 +104,7 @@ def _settings(
         "DOCS_API_URL": docs_url,
         "DOCS_API_KEY": docs_options.api_key,
         "DOCS_PROJECT_ID": PROJECT,
+        "ANALYTICS_CALLS_AN_HOUR": str(options.analytics_calls_an_hour),
         "DATABASE_URL": f"sqlite:///{options.folder.resolve() / 'docs-bot.db'}",
         "POLL_MIN_SECONDS": "0.5",
         "POLL_MAX_SECONDS": "5",

@@ -137,14 +137,14 @@ class SlackMessenger:
 
     async def tell(self, user: UserId, message: Message, *, delivery: DeliveryId) -> None:
         """Through the conversation with this person, which is opened first."""
-        await self.post(await self.direct(user), message, delivery=delivery, thread=None)
+        await self.post(await self.conversation_with(user), message, delivery=delivery, thread=None)
 
     async def find_told(self, user: UserId, *, delivery: DeliveryId, since: datetime) -> bool:
         """Look through the conversation with this person."""
-        channel = await self.direct(user)
+        channel = await self.conversation_with(user)
         return await self.find_posted(channel, delivery=delivery, thread=None, since=since) is not None
 
-    async def direct(self, user: UserId) -> ChannelId:
+    async def conversation_with(self, user: UserId) -> ChannelId:
         """https://docs.slack.dev/reference/methods/conversations.open"""
         async with translated():
             answer = await self._client.conversations_open(users=user)

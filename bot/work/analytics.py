@@ -15,10 +15,11 @@ SETTLED = timedelta(hours=3)
 
 @dataclass(frozen=True, slots=True)
 class Analytics:
-    """The limit on calls in an hour, and the zone in which the service's days begin."""
+    """The limit on calls in an hour, the zone in which the service's days begin, and the rows of a call."""
 
     calls_an_hour: int = 100
     zone: ZoneInfo = field(default_factory=lambda: ZoneInfo("UTC"))
+    page_size: int = 250
 
     def is_final(self, period: Period, now: datetime) -> bool:
         """Whether the numbers of a window do not change any more."""

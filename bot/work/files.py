@@ -21,7 +21,7 @@ async def share_file(shop: Workshop, delivery: Delivery) -> None:
         question = await tables.questions.get(delivery.question)
     if question is None:
         raise SlackRefused("file_not_found")
-    channel = await shop.messenger.direct(delivery.user) if delivery.user else delivery.channel
+    channel = await shop.messenger.conversation_with(delivery.user) if delivery.user else delivery.channel
     name = file_name(question, delivery)
     if delivery.in_doubt and await shop.messenger.find_file(channel, name, since=delivery.created_at):
         return

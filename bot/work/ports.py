@@ -49,7 +49,7 @@ class Messenger(Protocol):
         """Whether a direct message with this delivery's id has been sent."""
         ...
 
-    async def direct(self, user: UserId) -> ChannelId:
+    async def conversation_with(self, user: UserId) -> ChannelId:
         """The conversation with this person, opened if need be."""
         ...
 

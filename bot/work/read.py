@@ -24,8 +24,6 @@ from bot.registry.snapshots import ReadPage
 from bot.work.workshop import Workshop
 
 log = structlog.get_logger(__name__)
-PAGE_SIZE = 250
-"""The most that the service gives in one answer."""
 _AT_ONCE = 4
 _MOST_TRIES = 4
 _MOST_ROWS = 1_000_000
@@ -77,7 +75,7 @@ async def _read(shop: Workshop, snapshot: Snapshot) -> None:
                 snapshot.project,
                 date_from=snapshot.period.first,
                 date_to=snapshot.period.end,
-                limit=PAGE_SIZE if snapshot.with_pages else 1,
+                limit=shop.analytics.page_size if snapshot.with_pages else 1,
                 offset=snapshot.next_offset if snapshot.with_pages else 0,
             )
         except DocsApiError as error:
@@ -92,7 +90,7 @@ async def _store(shop: Workshop, snapshot: Snapshot, page: VisitorsPage) -> None
     goes_on = page.has_more and snapshot.with_pages
     totals = Counts(page.totals.human, page.totals.ai, page.totals.total)
     rows = [(row.path, Counts(row.human, row.ai, row.total)) for row in page.visitors]
-    next_offset = snapshot.next_offset + PAGE_SIZE if snapshot.with_pages else snapshot.next_offset
+    next_offset = snapshot.next_offset + shop.analytics.page_size if snapshot.with_pages else snapshot.next_offset
     async with shop.registry.transaction() as tables:
         fresh = await tables.snapshots.store(
             snapshot,

@@ -6,14 +6,20 @@ from dataclasses import dataclass, field, replace
 
 from pydantic import SecretStr
 
-from bot.model import ChannelId, JobNumber, MessageTs, RequestKey, TrackedJob, UserId
+from bot.commands.command import Answer, Invocation, Press
+from bot.commands.visitors import COMMAND
+from bot.model import ChannelId, JobNumber, Message, MessageTs, RequestKey, TrackedJob, UserId
 from bot.registry import Registry
+from bot.work.analytics import Analytics
 from bot.work.ask import Asked, AskRequest, ask
 from bot.work.deliver import deliver_round
 from bot.work.desk import Desk
+from bot.work.digest import digest_round
 from bot.work.listen import heard_reply
 from bot.work.poll import poll_round
 from bot.work.prepare import prepare_round
+from bot.work.question import answer_round
+from bot.work.read import read_round
 from bot.work.spoken import ThreadReply
 from bot.work.submit import submit_round
 from bot.work.workshop import Workshop
@@ -21,6 +27,7 @@ from tests.builders import ANA, CHANNEL, PROJECT, HeldClock
 from tests.fakes import FakeDocs, FakeSlack
 
 BOT = UserId("U0BOT")
+BUTTON_URL = SecretStr("https://hooks.slack.com/actions/4/5/6")
 RESPONSE_URL = SecretStr("https://hooks.slack.com/commands/1/2/3")
 
 
@@ -44,6 +51,7 @@ class Office:
             chance=lambda: 0.5,
             owner="one",
             bot_name="docs-agent",
+            project=PROJECT,
             wake=lambda: None,
         )
 
@@ -80,6 +88,47 @@ class Office:
             parent=BOT,
         )
         await heard_reply(self.desk, heard)
+
+    async def visitors(self, text: str = "", *, user: UserId = ANA, key: str | None = None) -> Message:
+        """Somebody types /docs-visitors; answers what they see at once."""
+        self.keys += 1
+        said = Invocation(
+            RequestKey(key or f"command:{self.keys}"), "/docs-visitors", text, CHANNEL, user, RESPONSE_URL
+        )
+        answer = await COMMAND.run(self.desk, said)
+        assert answer.message is not None
+        return answer.message
+
+    async def press(self, action_id: str, value: str, *, user: UserId = ANA) -> Answer:
+        """Somebody presses a button under an answer about visitors, or chooses from its menu."""
+        self.keys += 1
+        press = Press(
+            RequestKey(f"press:{self.keys}"), action_id, value, CHANNEL, user, None, BUTTON_URL
+        )
+        return await COMMAND.buttons[action_id](self.desk, press)
+
+    def budget(self, calls_an_hour: int, page_size: int = 250) -> None:
+        """Set the hourly limit on analytics calls, and how many rows a call brings."""
+        analytics = Analytics(calls_an_hour, self.shop.analytics.zone, page_size)
+        self.shop = replace(self.shop, analytics=analytics)
+        self.desk = replace(self.desk, analytics=analytics)
+
+    async def reading(self, looks: int = 60, step_seconds: float = 1.1) -> None:
+        """Let the rounds about visitors look so often; time passes between looks that find nothing to do."""
+        for _ in range(looks):
+            handled = await read_round(self.shop)
+            await answer_round(self.shop)
+            await digest_round(self.shop)
+            handled += await deliver_round(self.shop)
+            self.clock.pass_seconds(0 if handled else step_seconds)
+
+    def answers(self) -> list[str]:
+        """What was said privately, in order."""
+        return [message.text for _, message in self.slack.private]
+
+    def posted(self) -> list[str]:
+        """What was posted outside threads, in order."""
+        return [post.message.text for post in self.slack.posts if post.thread is None]
 
     async def rounds(self) -> int:
         """Every round once; answers how much was handled."""
