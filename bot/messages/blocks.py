@@ -24,6 +24,7 @@ MOST_OPTIONS = 100
 _PLACEHOLDER_LENGTH = 150
 _FIELD_LENGTH = 2_000
 MESSAGE_LENGTH = 12_000
+_UNSEEN = frozenset({"type", "action_id", "value", "style", "url"})
 EDITED_BYTES = 3_900
 """``chat.update`` refuses more than 4,000 bytes of text. https://docs.slack.dev/reference/methods/chat.update"""
 
@@ -180,6 +181,25 @@ def plain(mrkdwn: str) -> tuple[Block, ...]:
         made.append(section(left[:cut]))
         left = left[cut:]
     return tuple(made)
+
+
+def fits(message: Message) -> bool:
+    """Whether a message stays under what Slack takes, with nothing of its plain form clipped."""
+    heaviest = max(_weight(message.blocks), _weight(message.plain_blocks))
+    return heaviest <= MESSAGE_LENGTH and len(message.text) <= MESSAGE_LENGTH - 500
+
+
+def _weight(part: Any) -> int:
+    """Characters with entities. Slack does not say which words it counts: all that are seen are."""
+    if isinstance(part, str):
+        return len(escape(part))
+    if isinstance(part, list | tuple):
+        return sum(map(_weight, part))
+    if not isinstance(part, dict):
+        return 0
+    if part.get("type") == "mrkdwn":
+        return len(part["text"])
+    return sum(_weight(value) for key, value in part.items() if key not in _UNSEEN)
 
 
 def split(text: str, length: int) -> Iterable[str]:

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from bot.messages.blocks import escape
 from bot.messages.legible import clip, one_line
-from bot.messages.numbers import number, page_change, point_label
+from bot.messages.numbers import gained, number, page_gain, point_label
 from bot.model import Block, Counts, PageCounts, Period
 
 PATH_LENGTH = 72
@@ -40,13 +41,16 @@ def visitors_chart(title: str, points: Sequence[tuple[Period, Counts]]) -> Block
     }
 
 
-def page_table(caption: str, pages: Sequence[PageCounts], *, compared: bool) -> Block:
-    """Pages with their numbers; sorting by change sorts by visitors gained or lost."""
+def page_table(caption: str, pages: Sequence[PageCounts], *, compared: bool, whole: bool = True) -> Block:
+    """Pages with their numbers; sorting by change sorts by visitors gained or lost.
+
+    ``whole``: every row of the window compared with was read, so that a page without one is new.
+    """
     header = ["Page", "People", "AI agents", "All together", *(["Change"] if compared else [])]
     rows = [[_text(name) for name in header]]
     for page in pages:
         row = [_text(shown_path(page.path)), *map(_number, (page.now.human, page.now.ai, page.now.total))]
-        rows.append([*row, _gain(page)] if compared else row)
+        rows.append([*row, _gain(page, whole)] if compared else row)
     return {
         "type": "data_table",
         "caption": caption,
@@ -56,9 +60,12 @@ def page_table(caption: str, pages: Sequence[PageCounts], *, compared: bool) -> 
     }
 
 
-def shown_path(path: str) -> str:
-    """A path as a person reads it: one line, clipped, nothing hidden; never empty."""
-    return one_line(path, PATH_LENGTH) or "(no path)"
+def shown_path(path: str, length: int = PATH_LENGTH) -> str:
+    """A path as a person reads it: one line, clipped also when escaped, nothing hidden; never empty."""
+    shown = one_line(path, length)
+    while (over := len(escape(shown)) - length) > 0:
+        shown = clip(shown, len(shown) - max(over // 5, 1))
+    return shown or "(no path)"
 
 
 def _text(text: str) -> Block:
@@ -69,6 +76,6 @@ def _number(count: int) -> Block:
     return {"type": "raw_number", "value": count, "text": number(count)}
 
 
-def _gain(page: PageCounts) -> Block:
-    gained = page.now.total - (page.was.total if page.was else 0)
-    return {"type": "raw_number", "value": gained, "text": page_change(page)}
+def _gain(page: PageCounts, whole: bool) -> Block:
+    known = gained(page) if page.was or whole else 0
+    return {"type": "raw_number", "value": known, "text": page_gain(page, whole=whole)}

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from bot.messages import blocks as b
 from bot.messages.charts import shown_path, visitors_chart
-from bot.messages.numbers import clock, counted, dates, duration, number, page_change, weekday
+from bot.messages.numbers import clock, counted, dates, duration, number, page_gain, weekday
 from bot.messages.visitors import (
     caveats,
     footing,
@@ -18,6 +19,7 @@ from bot.messages.visitors import (
     pages_words,
     totals_fields,
     totals_words,
+    with_fitting_pages,
 )
 from bot.model import (
     Block,
@@ -42,12 +44,17 @@ _NAMED = {
 
 def digest(weekly: WeeklyReport) -> Message:
     """The whole digest."""
+    return with_fitting_pages(weekly.report, lambda fewer: _digest(replace(weekly, report=fewer)))
+
+
+def _digest(weekly: WeeklyReport) -> Message:
     answer = weekly.report
-    heading = f":books: *The docs in the week {dates(answer.wish.period)}*"
+    against = "\ncompared with the week before" if answer.before else ""
+    heading = f":books: *Who read the docs in the week {dates(answer.wish.period)}*{against}"
     curve = [(week, counts) for week, counts in weekly.curve if counts is not None]
     lines = [*movements(answer.movements, answer.site), work_done(weekly.work)]
     lines += [suggested(weekly.suggestion)] if weekly.suggestion else []
-    notes = [*caveats(answer), *_curve_gap(len(weekly.curve) - len(curve)), footing(answer)]
+    notes = [*caveats(answer), *_curve_gap(len(curve), len(weekly.curve)), footing(answer)]
     notes += [footer(weekly.subscription)] if weekly.subscription else []
     row = b.actions([*_improve(weekly.suggestion), *improve_menu(named_pages(answer))])
     blocks = (
@@ -69,9 +76,11 @@ def _curve_words(curve: Sequence[tuple[Period, Counts]]) -> list[str]:
     return [f"All together week by week: {'; '.join(told)}."] if len(told) > 1 else []
 
 
-def _curve_gap(missing: int) -> list[str]:
-    weeks = counted(missing, "week that is", "weeks that are")
-    return [f"The curve leaves out {weeks} not read yet."] if missing else []
+def _curve_gap(known: int, wanted: int) -> list[str]:
+    if known < 2:
+        return ["There is no curve yet: too few weeks have been read."]
+    weeks = counted(wanted - known, "week that has", "weeks that have")
+    return [f"The curve leaves out {weeks} not been read yet."] if known < wanted else []
 
 
 def work_done(work: WorkDone) -> str:
@@ -81,22 +90,22 @@ def work_done(work: WorkDone) -> str:
     told = {state: count for state, count in work.by_state.items() if state in _NAMED and count}
     parts = [counted(told[state], *words) for state, words in _NAMED.items() if state in told]
     rest = work.asked - sum(told.values())
-    parts += [f"{number(rest)} open or ended otherwise"] if rest else []
-    half = f" Half of them took at most {duration(work.median_time)}." if work.median_time else ""
+    parts += [f"{number(rest)} open or ended otherwise"] if rest > 0 else []
+    took = f" Median time: {duration(work.median_time)}." if work.median_time is not None else ""
     asked = counted(work.asked, "job was asked for", "jobs were asked for")
-    return f":hammer_and_wrench: *The agent*: {asked}: {', '.join(parts)}.{half}"
+    return f":hammer_and_wrench: *The agent*: {asked}: {', '.join(parts)}.{took}"
 
 
 def suggested(suggestion: Suggestion) -> str:
     """One page worth improving, and why."""
     page = suggestion.page
     why = {
-        Why.FALLING: f"it lost more readers than any other page ({page_change(page)})",
-        Why.ONLY_AI: "AI agents read it, and hardly any people",
-        Why.MOST_READ: "it is the most read page on which nobody has worked lately",
+        Why.FALLING: f"lost readers: {page_gain(page)}",
+        Why.ONLY_AI: "is read by AI agents, but hardly by people",
+        Why.MOST_READ: "is the most read page that no job named lately",
     }[suggestion.why]
     return (
-        f":bulb: *Worth improving*: {b.code(shown_path(page.path))}, because {why}: {page_numbers(page.now)}."
+        f":bulb: *Worth improving*: {b.code(shown_path(page.path))} {why}. It had {page_numbers(page.now)}."
     )
 
 

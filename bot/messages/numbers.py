@@ -21,28 +21,45 @@ def signed(count: int) -> str:
 
 
 def percent(share: float | None) -> str:
-    """43 %"""
-    return "–" if share is None else f"{share * 100:.0f} %"
+    """43%; a few among many are not rounded away."""
+    if share is None:
+        return "–"
+    if 0 < share < 0.005:
+        return "under 1%"
+    return "over 99%" if 0.995 < share < 1 else f"{share * 100:.0f}%"
 
 
 def change(now: int, was: int) -> str:
     """By how much it grew; "new" from nothing, since no percentage says that."""
     if was == 0:
-        return "new" if now else "±0 %"
-    grown = round((now - was) / was * 100)
-    return f"+{grown:,} %" if grown > 0 else f"−{-grown:,} %" if grown else "±0 %"
+        return "new" if now else "±0%"
+    return f"{signed(round((now - was) / was * 100))}%"
 
 
 def points(now: Counts, was: Counts | None) -> str:
     """By how many percentage points AI's share changed; empty when there is nothing to compare."""
     if was is None or now.ai_share is None or was.ai_share is None:
         return ""
-    return f"{signed(round(now.ai_share * 100) - round(was.ai_share * 100))} points"
+    moved = round(now.ai_share * 100) - round(was.ai_share * 100)
+    return f"{signed(moved)} {'point' if abs(moved) == 1 else 'points'}"
 
 
-def page_change(page: PageCounts) -> str:
-    """A page's change; "new" when it had no row before."""
-    return "new" if page.was is None else change(page.now.total, page.was.total)
+def page_change(page: PageCounts, *, whole: bool = True) -> str:
+    """A page's change; without a row before it is "new", or not known if not every row before was read."""
+    if page.was is None:
+        return "new" if whole else "–"
+    return change(page.now.total, page.was.total)
+
+
+def gained(page: PageCounts) -> int:
+    """How many visitors more than before a page has; below zero when it lost some."""
+    return page.now.total - (page.was.total if page.was else 0)
+
+
+def page_gain(page: PageCounts, *, whole: bool = True) -> str:
+    """+120 (+12%): by how many visitors a page changed, and by how much that is."""
+    told = page_change(page, whole=whole)
+    return told if told == "–" else f"{signed(gained(page))} ({told})"
 
 
 def day(of: date, *, year: bool = True) -> str:
@@ -80,11 +97,12 @@ def clock(at: time) -> str:
 
 
 def duration(length: timedelta) -> str:
-    """4 min, 1 h 20 min"""
+    """4 min, 1 h 20 min, 2 h"""
     minutes = round(length.total_seconds() / 60)
     if minutes < 1:
         return "under a minute"
-    return f"{minutes} min" if minutes < 60 else f"{minutes // 60} h {minutes % 60} min"
+    hours, rest = divmod(minutes, 60)
+    return " ".join([*([f"{hours:,} h"] if hours else []), *([f"{rest} min"] if rest else [])])
 
 
 def counted(count: int, one: str, many: str) -> str:

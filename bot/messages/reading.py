@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from bot.messages import blocks as b
 from bot.messages.charts import shown_path
+from bot.messages.legible import one_line
 from bot.messages.numbers import counted, dates, number
-from bot.messages.visitors import page_numbers
+from bot.messages.visitors import TIME_OF_DAY, page_numbers, shown_code
 from bot.model import Budget, Message, PageCounts, Period, Question, QuestionId, Snapshot
 
 EXAMPLES = (
     "`/docs-visitors 28d`, `/docs-visitors last week path /api`, `/docs-visitors October top 20 sort ai`, "
     "`/docs-visitors 2026-10-01..2026-10-15 csv`"
 )
+_SHORT_LENGTH = 200
 NO_USE = "Nothing was asked of the docs service."
 
 
@@ -24,13 +26,15 @@ def reading(period: Period, question: QuestionId) -> Message:
 def progress(question: Question, parts: list[Snapshot], budget: Budget) -> Message:
     """How far it is, in the message whose button was pressed."""
     calls = sum(part.calls for part in parts)
-    pages = counted(sum(part.rows for part in parts), "row", "rows")
+    pages = counted(sum(part.rows for part in parts), "page row", "page rows")
     used = f"{number(budget.used)} of {number(budget.limit)}"
-    waits = f" The next call is possible at {b.moment(budget.free_at, '{time}')}." if budget.free_at else ""
+    waits = (
+        f" The next call is possible at {b.moment(budget.free_at, TIME_OF_DAY)}." if budget.free_at else ""
+    )
     said = (
         f":hourglass_flowing_sand: Reading who read the docs, {dates(question.wish.period)}: "
-        f"{counted(calls, 'call', 'calls')} made, {pages} of pages read. "
-        f"{used} calls of the hour are used.{waits} The answer comes by itself."
+        f"{pages} read in {counted(calls, 'call', 'calls')} so far. "
+        f"{used} calls of this hour are used.{waits} The answer comes by itself."
     )
     return b.with_buttons(said, [b.button("Show progress", "progress", str(question.id))])
 
@@ -43,7 +47,7 @@ def moved_on() -> Message:
 def not_readable(period: Period, problem: str) -> Message:
     """There is nothing to show."""
     return b.words(
-        f":warning: I could not read who read the docs, {dates(period)}: {b.escape(problem)}. "
+        f":warning: I could not read who read the docs, {dates(period)}: {_short(problem)}. "
         "No use of the agent's hourly limit was spent. Try again later; "
         "if it stays so, ask whoever runs this bot."
     )
@@ -51,7 +55,7 @@ def not_readable(period: Period, problem: str) -> Message:
 
 def budget_used_up(period: Period, budget: Budget) -> Message:
     """Nothing at all could be read within the budget."""
-    until = f" The next is possible at {b.moment(budget.free_at, '{time}')}." if budget.free_at else ""
+    until = f" The next is possible at {b.moment(budget.free_at, TIME_OF_DAY)}." if budget.free_at else ""
     return b.words(
         f":hourglass: I could not read who read the docs, {dates(period)}: all "
         f"{counted(budget.limit, 'analytics call', 'analytics calls')} of this hour are used.{until} "
@@ -109,7 +113,8 @@ def file_follows(*, to_channel: bool) -> Message:
 def file_words(question: Question, rows: int, *, complete: bool) -> str:
     """What stands beside the file."""
     part = "" if complete else " (not all could be read)"
-    where = f" under {b.code(shown_path(question.wish.section))}" if question.wish.section else ""
+    section = shown_code(question.wish.section)
+    where = f" under {section}" if section else ""
     return (
         f"Who read the docs, {dates(question.wish.period)}: {counted(rows, 'page', 'pages')}{where}{part}, "
         f"for {b.mention(question.user)}. Approximate unique visitors, not to be added."
@@ -119,11 +124,15 @@ def file_words(question: Question, rows: int, *, complete: bool) -> str:
 def undelivered(code: str, bot_name: str, *, what: str) -> Message:
     """A post or file that Slack does not let into the channel."""
     way = (
-        f"I am not in this channel. Type `/invite @{b.escape(bot_name)}` there, then try again."
+        f"I am not in this channel. Type `/invite @{_short(bot_name)}` there, then try again."
         if code in ("not_in_channel", "channel_not_found")
-        else f"Slack said `{b.escape(code)}`."
+        else f"Slack said `{_short(code)}`."
     )
     return b.words(f":no_entry: {what} {way}")
+
+
+def _short(text: str) -> str:
+    return b.escape(one_line(text, _SHORT_LENGTH))
 
 
 def improve_prompt(page: PageCounts, period: Period) -> str:

@@ -7,13 +7,15 @@ from datetime import datetime, time
 from zoneinfo import ZoneInfo
 
 from bot.messages import blocks as b
-from bot.messages.charts import shown_path
 from bot.messages.digest import when
+from bot.messages.legible import one_line
 from bot.messages.numbers import clock, dates
 from bot.messages.numbers import weekday as weekday_name
+from bot.messages.visitors import shown_code
 from bot.model import Message, Period, Subscription, SubscriptionState, Weekday
 
 _LISTED = 15
+_SHORT_LENGTH = 200
 
 
 def first_post(subscription: Subscription, runs: Sequence[datetime]) -> Message:
@@ -28,8 +30,8 @@ def first_post(subscription: Subscription, runs: Sequence[datetime]) -> Message:
 
 def subscribing(weekday: Weekday, at: time, zone: str | None, section: str | None) -> Message:
     """At once; the post in the channel is the proof."""
-    where = f", for pages under {b.code(shown_path(section))}" if section else ""
-    there = b.escape(zone) if zone else "your time zone"
+    where = f", for pages under {shown_code(section)}" if section else ""
+    there = _short(zone) if zone else "your time zone"
     return b.words(
         f":books: Every {weekday_name(weekday)} at {clock(at)} ({there}){where}. "
         "I post once into the channel now, to be sure that I can; "
@@ -40,10 +42,9 @@ def subscribing(weekday: Weekday, at: time, zone: str | None, section: str | Non
 def cannot_subscribe(code: str, bot_name: str) -> Message:
     """The first post was refused."""
     way = (
-        "I am not in this channel. "
-        f"Type `/invite @{b.escape(bot_name)}` in the channel, then subscribe again."
+        f"I am not in this channel. Type `/invite @{_short(bot_name)}` in the channel, then subscribe again."
         if code in ("not_in_channel", "channel_not_found")
-        else f"Slack did not let me post there (`{b.escape(code)}`)."
+        else f"Slack did not let me post there (`{_short(code)}`)."
     )
     return b.words(f":no_entry: Nothing was subscribed. {way}")
 
@@ -52,7 +53,7 @@ def paused(subscription: Subscription, code: str) -> Message:
     """For the owner, once: the channel refuses posts for good."""
     return b.words(
         f":double_vertical_bar: The weekly docs digest for <#{subscription.channel}> is paused: "
-        f"Slack did not let me post there (`{b.escape(code)}`). "
+        f"Slack did not let me post there (`{_short(code)}`). "
         "When that is mended, `/docs-visitors subscribe` in the channel starts it again."
     )
 
@@ -61,20 +62,20 @@ def missed(subscription: Subscription, week: Period, why: str) -> Message:
     """For the owner: this week has no digest."""
     return b.words(
         f":warning: There was no docs digest for <#{subscription.channel}> for the week {dates(week)}: "
-        f"{b.escape(why)}. The next one comes as planned; `/docs-visitors digest now` tries this one again."
+        f"{_short(why)}. The next one comes as planned; `/docs-visitors digest now` tries this one again."
     )
 
 
 def digest_coming(section: str | None) -> Message:
     """Somebody asked for a digest now."""
-    where = f" for {b.code(shown_path(section))}" if section else ""
+    where = f" for {shown_code(section)}" if section else ""
     return b.words(f":books: The digest of the last full week{where} comes into this channel in a moment.")
 
 
 def digest_failed(week: Period, why: str) -> Message:
     """For the one who asked for it now."""
     return b.words(
-        f":warning: There is no digest for the week {dates(week)}: {b.escape(why)}. Try again later."
+        f":warning: There is no digest for the week {dates(week)}: {_short(why)}. Try again later."
     )
 
 
@@ -95,7 +96,9 @@ def listed(subscriptions: Sequence[Subscription], now: datetime) -> Message:
             "No digests for this channel yet. `/docs-visitors subscribe monday 09:00` sets one up; "
             "the time is that of your own zone unless you name one."
         )
-    return b.words("\n\n".join(_told(each, now) for each in subscriptions[:_LISTED]))
+    more = len(subscriptions) - _LISTED
+    told = [_told(each, now) for each in subscriptions[:_LISTED]]
+    return b.words("\n\n".join([*told, *([f"… and {more} more."] if more > 0 else [])]))
 
 
 def _told(subscription: Subscription, now: datetime) -> str:
@@ -109,12 +112,16 @@ def _told(subscription: Subscription, now: datetime) -> str:
         case _:
             lines.append("The first post is on its way.")
     at = f" ({b.moment(subscription.last_run_at)})" if subscription.last_run_at else ""
-    lines.append(f"Last: {b.escape(subscription.last_result or 'none yet')}{at}")
+    lines.append(f"Last: {_short(subscription.last_result or 'none yet')}{at}")
     return "\n".join(lines)
 
 
+def _short(text: str) -> str:
+    return b.escape(one_line(text, _SHORT_LENGTH))
+
+
 def _where(subscription: Subscription) -> str:
-    return f", for pages under {b.code(shown_path(subscription.section))}" if subscription.section else ""
+    return f", for pages under {shown_code(subscription.section)}" if subscription.section else ""
 
 
 def _local(run: datetime, subscription: Subscription) -> str:

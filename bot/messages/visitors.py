@@ -6,10 +6,22 @@ Unique visitors are never added here, only shown as the service counted them.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 
 from bot.messages import blocks as b
 from bot.messages.charts import page_table, shown_path, visitors_chart
-from bot.messages.numbers import change, counted, dates, number, page_change, percent, points
+from bot.messages.legible import one_line
+from bot.messages.numbers import (
+    change,
+    counted,
+    dates,
+    number,
+    page_change,
+    page_gain,
+    percent,
+    point_label,
+    points,
+)
 from bot.model import (
     Block,
     Counts,
@@ -20,21 +32,41 @@ from bot.model import (
     QuestionId,
     Report,
     SnapshotState,
+    SortBy,
     UserId,
 )
 
 _NAMED = 3
 """How many pages a line about movements names."""
 _OFFERED = 40
+_OPTION_PATH_LENGTH = 50
+_STEP = 3
+"""So many pages fewer are tried when a message is too long."""
+_REASON_LENGTH = 200
 _CHART_TITLE = "Unique visitors"
 _TIME = "{date_short_pretty} {time}"
+TIME_OF_DAY = "{time}"
 
 
 def report(answer: Report, question: QuestionId, *, shared_by: UserId | None = None) -> Message:
     """The answer to a question; ``shared_by`` when it stands in the channel for all."""
+    return with_fitting_pages(answer, lambda fewer: _report(fewer, question, shared_by))
+
+
+def with_fitting_pages(answer: Report, made: Callable[[Report], Message]) -> Message:
+    """The message made of an answer, with as many pages as fit into one message beside the rest."""
+    message = made(answer)
+    for count in range(len(answer.top) - _STEP, 0, -_STEP):
+        if b.fits(message):
+            break
+        message = made(replace(answer, top=answer.top[:count]))
+    return message
+
+
+def _report(answer: Report, question: QuestionId, shared_by: UserId | None) -> Message:
     heading = title(answer)
     moves = movements(answer.movements, answer.site)
-    notes = [*caveats(answer), footing(answer)]
+    notes = [*caveats(answer), footing(answer), *([] if shared_by else [budget_used(answer)])]
     if shared_by:
         notes.append(f"Shared by {b.mention(shared_by)}.")
     row = b.actions([*improve_menu(named_pages(answer)), *_buttons(question, private=shared_by is None)])
@@ -77,7 +109,7 @@ def _totals(site: Counts, before: Counts | None) -> list[tuple[str, str]]:
         ("People", told(site.human, before.human if before else None)),
         ("AI agents", told(site.ai, before.ai if before else None)),
         ("All together", told(site.total, before.total if before else None)),
-        ("Share of AI", percent(site.ai_share) + (f" ({moved})" if moved else "")),
+        ("AI's share", percent(site.ai_share) + (f" ({moved})" if moved else "")),
     ]
 
 
@@ -85,29 +117,44 @@ def pages_drawn(answer: Report) -> tuple[Block, ...]:
     """The most read pages as a table, or that there are none."""
     if not answer.top:
         return (b.section(_no_pages(answer)),)
-    return (page_table(_caption(answer), answer.top, compared=answer.before is not None),)
+    caption = _caption(answer, answer.wish.section and shown_path(answer.wish.section))
+    return (page_table(caption, answer.top, compared=answer.before is not None, whole=_whole(answer)),)
 
 
 def pages_words(answer: Report) -> list[str]:
     """The same as lines."""
     if not answer.top:
         return [_no_pages(answer)]
-    lines = [f"{b.escape(_caption(answer))}:"]
+    lines = [f"{_caption(answer, shown_code(answer.wish.section))}:"]
     for place, page in enumerate(answer.top, 1):
-        grown = f", {page_change(page)}" if answer.before is not None else ""
+        grown = f", {page_change(page, whole=_whole(answer))}" if answer.before is not None else ""
         lines.append(f"{place}. {b.code(shown_path(page.path))} {page_numbers(page.now)}{grown}")
     return lines
 
 
-def _caption(answer: Report) -> str:
-    where = f" under {shown_path(answer.wish.section)}" if answer.wish.section else ""
-    pages = f"{counted(answer.pages, 'page', 'pages')}{where}"
-    return pages if len(answer.top) == answer.pages else f"Top {len(answer.top)} of {pages}"
+def shown_code(section: str | None) -> str | None:
+    """A section in mrkdwn; None for the whole site."""
+    return b.code(shown_path(section)) if section else None
+
+
+def _whole(answer: Report) -> bool:
+    """Whether a page without numbers before was really not read before."""
+    return answer.was is not None and answer.was.complete
+
+
+def _caption(answer: Report, section: str | None) -> str:
+    """How many pages these are; ``section`` as it is written where the caption stands."""
+    pages = counted(answer.pages, "page", "pages") + (f" under {section}" if section else "")
+    shown = pages if len(answer.top) == answer.pages else f"Top {len(answer.top)} of {pages}"
+    return shown + _ORDERS[answer.wish.sort]
+
+
+_ORDERS = {SortBy.TOTAL: "", SortBy.HUMAN: ", most people first", SortBy.AI: ", most AI agents first"}
 
 
 def _no_pages(answer: Report) -> str:
-    where = f" under {b.code(shown_path(answer.wish.section))}" if answer.wish.section else ""
-    return f"No page{where} was read."
+    section = shown_code(answer.wish.section)
+    return f"No page under {section} was read." if section else "No page was read."
 
 
 def page_numbers(counts: Counts) -> str:
@@ -120,18 +167,22 @@ def movements(moved: Movements, site: Counts) -> list[str]:
     """What rose, fell, came and went, and whose readers are unlike the site's; a line each."""
     share = percent(site.ai_share)
     lines = [
-        _line(":chart_with_upwards_trend: *Rises*", moved.risen, page_change),
-        _line(":chart_with_downwards_trend: *Falls*", moved.fallen, page_change),
-        _line(":new: *Newly read*", moved.appeared, lambda page: number(page.now.total)),
-        _line(":wave: *Not read any more*", moved.vanished, lambda page: f"{number(page.now.total)} before"),
+        _line(":chart_with_upwards_trend: *Rises*", moved.risen, page_gain),
+        _line(":chart_with_downwards_trend: *Falls*", moved.fallen, page_gain),
+        _line(":new: *Newly read*", moved.appeared, _visitors),
+        _line(":wave: *Not read any more*", moved.vanished, lambda page: f"{_visitors(page)} before"),
         _line(
-            f":robot_face: *Read by AI, hardly by people* (AI on the whole site: {share})",
+            f":robot_face: *Read by AI, hardly by people* (AI's share on the whole site: {share})",
             moved.hardly_people,
             _mix,
         ),
         _line(":bust_in_silhouette: *Read by people, hardly by AI*", moved.hardly_ai, _mix),
     ]
     return [line for line in lines if line]
+
+
+def _visitors(page: PageCounts) -> str:
+    return counted(page.now.total, "visitor", "visitors")
 
 
 def _mix(page: PageCounts) -> str:
@@ -145,7 +196,7 @@ def _line(name: str, pages: Sequence[PageCounts], told: Callable[[PageCounts], s
 
 def chart_words(chart: Iterable[tuple[Period, Counts]]) -> list[str]:
     """The curve in words, for those who cannot see it."""
-    told = [f"{dates(period)}: {number(counts.total)}" for period, counts in chart]
+    told = [f"{point_label(period)}: {number(counts.total)}" for period, counts in chart]
     return [f"All together over time: {'; '.join(told)}."] if told else []
 
 
@@ -153,7 +204,8 @@ def caveats(answer: Report) -> list[str]:
     """What a reader must know to take the numbers for what they are."""
     said = []
     if answer.is_open:
-        said.append("This period is not over yet.")
+        against = ", but compared with a whole one" if answer.before else ""
+        said.append(f"This period is not over yet{against}.")
     if answer.wish.section:
         said.append(
             "The totals are those of the whole site: "
@@ -164,45 +216,56 @@ def caveats(answer: Report) -> list[str]:
     if answer.now.repeated:
         rows = counted(answer.now.repeated, "page", "pages")
         said.append(f"Pages changed places while they were read: {rows} may be missing.")
-    if answer.wish.compared and answer.before is None:
-        why = _problem(answer.was.problem if answer.was else None)
-        said.append(f"The period before ({dates(answer.wish.compared)}) could not be read{why}.")
-    elif answer.was and not answer.was.complete:
-        said.append(
-            f"Only {counted(answer.was.rows, 'page', 'pages')} of the period before could be read: "
-            "what came and went is not told."
-        )
+    if answer.wish.compared:
+        said += _about_before(answer, answer.wish.compared)
     return [*said, answer.no_chart] if answer.no_chart else said
+
+
+def _about_before(answer: Report, compared: Period) -> list[str]:
+    if answer.before is None:
+        why = _problem(answer.was.problem if answer.was else None)
+        return [f"The period before ({dates(compared)}) could not be read{why}."]
+    said = []
+    if compared.days != answer.wish.period.days:
+        these, those = (counted(each.days, "day", "days") for each in (answer.wish.period, compared))
+        said.append(f"The two periods differ in length: {these} and {those}.")
+    if answer.was and not answer.was.complete:
+        read = counted(answer.was.rows, "page", "pages")
+        said.append(f"Only {read} of the period before could be read, so new and gone pages are not known.")
+    return said
 
 
 def _cut_short(answer: Report) -> str:
     read = counted(answer.now.rows, "page", "pages")
     if answer.now.state is SnapshotState.DONE or answer.now.problem:
-        why = _problem(answer.now.problem)
-        return f"Only {read} could be read{why}; what is ranked here is what was read."
-    free_at = f" It frees at {b.moment(answer.budget.free_at, '{time}')}." if answer.budget.free_at else ""
+        return f"Only {read} could be read{_problem(answer.now.problem)}. The ranking covers those alone."
+    free_at = answer.budget.free_at
     return (
-        f"Only the first {read} that the service names were read, then the hourly budget of "
-        f"{counted(answer.budget.limit, 'call', 'calls')} was used up; what is ranked here is what was read."
-        f"{free_at} Ask again then, and the reading goes on where it stopped."
+        f"Only the first {read} of the service's list were read, then the hourly budget of "
+        f"{counted(answer.budget.limit, 'call', 'calls')} was used up. The ranking covers those alone. "
+        f"Ask again {f'after {b.moment(free_at, TIME_OF_DAY)}' if free_at else 'later'}, "
+        "and the reading goes on where it stopped."
     )
 
 
-NO_CHART_BUDGET = "There is no chart, to keep the rest of the hourly budget for questions."
+NO_CHART_BUDGET = "There is no chart, so that the rest of the hourly budget is kept for questions."
 NO_CHART_READ = "There is no chart, because a part of it could not be read."
 
 
 def _problem(problem: str | None) -> str:
-    return f": {b.escape(problem)}" if problem else ""
+    return f": {b.escape(one_line(problem, _REASON_LENGTH))}" if problem else ""
 
 
 def footing(answer: Report) -> str:
     """Where the numbers come from."""
+    taken = b.moment(answer.taken_at, _TIME)
+    return f"Approximate unique visitors · days in {b.escape(answer.zone)} · taken {taken}"
+
+
+def budget_used(answer: Report) -> str:
+    """What is left for the next question."""
     used = f"{number(answer.budget.used)} of {number(answer.budget.limit)}"
-    return (
-        f"Approximate unique visitors · days in {b.escape(answer.zone)} · "
-        f"taken {b.moment(answer.taken_at, _TIME)} · {used} analytics calls used in the last hour"
-    )
+    return f"{used} analytics calls used in the last hour"
 
 
 def named_pages(answer: Report) -> list[PageCounts]:
@@ -222,7 +285,8 @@ def improve_menu(pages: Iterable[PageCounts]) -> list[Block]:
     """From a number to work: every page that is named, each once."""
     rows = list({page.row: page for page in pages}.values())[:_OFFERED]
     options = [
-        (f"{shown_path(page.path)[:50]} · {number(page.now.total)}", f"page:{page.row}") for page in rows
+        (f"{shown_path(page.path, _OPTION_PATH_LENGTH)} · {number(page.now.total)}", f"page:{page.row}")
+        for page in rows
     ]
     return [b.menu("Improve a page…", "improve", options)] if options else []
 
