@@ -45,7 +45,7 @@ ZONE = "Europe/Berlin"
 TAKEN = datetime(2026, 11, 2, 8, 0, tzinfo=UTC)
 QUESTION = QuestionId(7)
 OFTEN = settings(
-    max_examples=300,
+    max_examples=60,
     deadline=None,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
 )

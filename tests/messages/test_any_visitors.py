@@ -1,0 +1,185 @@
+"""Whatever paths and numbers come: what is said about visitors is valid and harmless, and adds nothing up."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from datetime import UTC, datetime, time
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bot.messages import modals, reading, subscriptions, visitors
+from bot.messages.charts import page_table, shown_path, visitors_chart
+from bot.messages.digest import digest
+from bot.messages.numbers import number, point_label
+from bot.model import (
+    Budget,
+    Counts,
+    Message,
+    PageCounts,
+    Period,
+    Question,
+    Report,
+    Snapshot,
+    Subscription,
+    Weekday,
+    WeeklyReport,
+)
+from tests.builders import ANA, BEN, NOW
+from tests.messages.slack_limits import Allowed, modal_problems, problems_of, rendered
+from tests.messages.visitor_samples import (
+    BUDGETS,
+    OFTEN,
+    PAGES,
+    PATHS,
+    PERIODS,
+    QUESTION,
+    QUESTIONS,
+    SNAPSHOTS,
+    SUBSCRIPTIONS,
+    ZONES,
+    report,
+    reports,
+    weeklies,
+)
+
+NOBODY = Allowed(())
+RUNS = (datetime(2026, 11, 9, 8, 0, tzinfo=UTC),)
+
+
+def essence(message: Message) -> Iterator[str]:
+    """What no form of a message may lack: that numbers are approximate, and when they were taken."""
+    for blocks in ([{"text": message.text}], message.blocks, message.plain_blocks):
+        yield json.dumps(blocks, ensure_ascii=False)
+
+
+@OFTEN
+@given(reports())
+def test_an_answer_is_valid_and_harmless(answer: Report) -> None:
+    assert problems_of(visitors.report(answer, QUESTION), NOBODY) == []
+
+
+@OFTEN
+@given(reports())
+def test_a_shared_answer_names_who_shared_and_nobody_else(answer: Report) -> None:
+    message = visitors.report(answer, QUESTION, shared_by=BEN)
+    assert problems_of(message, Allowed({BEN})) == []
+    assert all(f"<@{BEN}>" in each for each in essence(message))
+
+
+@OFTEN
+@given(weeklies())
+def test_a_digest_is_valid_and_harmless(weekly: WeeklyReport) -> None:
+    assert problems_of(digest(weekly), NOBODY) == []
+
+
+@OFTEN
+@given(reports())
+def test_every_form_of_an_answer_says_that_numbers_are_approximate(answer: Report) -> None:
+    message = visitors.report(answer, QUESTION)
+    assert all("Approximate unique visitors" in each for each in essence(message))
+
+
+@OFTEN
+@given(weeklies())
+def test_every_form_of_a_digest_says_that_numbers_are_approximate(weekly: WeeklyReport) -> None:
+    assert all("Approximate unique visitors" in each for each in essence(digest(weekly)))
+
+
+@OFTEN
+@given(QUESTIONS, st.lists(SNAPSHOTS, min_size=1, max_size=3), BUDGETS, PATHS, ZONES)
+def test_what_is_said_while_reading_is_valid_and_harmless(
+    question: Question, parts: list[Snapshot], budget: Budget, text: str, zone: str
+) -> None:
+    period = question.wish.period
+    for message in (
+        reading.reading(period, question.id),
+        reading.progress(question, parts, budget),
+        reading.not_readable(period, text),
+        reading.budget_used_up(period, budget),
+        reading.how_counted(question, parts[0], zone),
+        reading.undelivered(text, text, what="Nothing was posted."),
+        reading.undelivered("not_in_channel", text, what="Nothing was posted."),
+    ):
+        assert problems_of(message, NOBODY) == []
+
+
+@OFTEN
+@given(QUESTIONS, st.integers(0, 10**12), st.booleans())
+def test_the_words_beside_a_file_are_harmless(question: Question, rows: int, complete: bool) -> None:
+    said = reading.file_words(question, rows, complete=complete)
+    assert problems_of(Message(said), Allowed({ANA})) == []
+
+
+@OFTEN
+@given(SUBSCRIPTIONS, PERIODS, PATHS, st.integers(0, 20))
+def test_what_is_said_about_subscriptions_is_valid_and_harmless(
+    subscription: Subscription, week: Period, text: str, count: int
+) -> None:
+    for message in (
+        subscriptions.first_post(subscription, RUNS),
+        subscriptions.subscribing(Weekday.MONDAY, time(9), text, text),
+        subscriptions.cannot_subscribe(text, text),
+        subscriptions.cannot_subscribe("not_in_channel", text),
+        subscriptions.paused(subscription, text),
+        subscriptions.missed(subscription, week, text),
+        subscriptions.digest_coming(text),
+        subscriptions.digest_failed(week, text),
+        subscriptions.unsubscribed(count),
+        subscriptions.listed([subscription] * count, NOW),
+    ):
+        assert problems_of(message, Allowed({ANA})) == []
+
+
+@OFTEN
+@given(PAGES, PERIODS)
+def test_the_form_about_a_page_is_valid(page: PageCounts, period: Period) -> None:
+    text = reading.improve_prompt(page, period)
+    assert modal_problems(modals.ask_form(channel=None, private="{}", text=text)) == []
+
+
+@OFTEN
+@given(PATHS)
+def test_a_path_is_shown_on_one_line_of_limited_weight(path: str) -> None:
+    shown = shown_path(path)
+    assert shown and "\n" not in shown and rendered(shown) <= 72
+
+
+@OFTEN
+@given(PERIODS)
+def test_every_point_of_a_chart_has_its_own_label(period: Period) -> None:
+    labels = [point_label(step) for step in period.steps()]
+    assert len(set(labels)) == len(labels)
+    assert all(len(label) <= 20 for label in labels)
+
+
+LARGE = st.integers(10**6, 10**9)
+
+
+@st.composite
+def large_counts(draw: st.DrawFn) -> Counts:
+    """People and AI agents of whom some are both, so that their sum is not the total."""
+    human, ai = draw(LARGE), draw(LARGE)
+    return Counts(human, ai, draw(st.integers(max(human, ai), human + ai - 1)))
+
+
+@OFTEN
+@given(large_counts(), large_counts(), large_counts(), large_counts())
+def test_no_number_is_a_sum(site: Counts, before: Counts, first: Counts, second: Counts) -> None:
+    pages = (PageCounts(report().top[0].row, "/a", first), PageCounts(report().top[1].row, "/b", second))
+    steps = report().wish.period.steps()
+    answer = report(site=site, before=before, top=pages, chart=((steps[0], first), (steps[1], second)))
+    told = visitors.report(answer, QUESTION)
+    given = {value for counts in (site, before, first, second) for value in (counts.human, counts.total)}
+    sums = {counts.human + counts.ai for counts in (site, before, first, second)}
+    sums |= {first.human + second.human, first.ai + second.ai, first.total + second.total}
+    for total in sums - given:
+        assert all(number(total) not in each and str(total) not in each for each in essence(told))
+
+
+def test_a_table_of_pages_and_a_chart_of_weeks_stand_by_themselves() -> None:
+    answer = report()
+    points = [(step, answer.site) for step in answer.wish.period.steps()]
+    made = (page_table("Pages", answer.top, compared=True), visitors_chart("Unique visitors", points))
+    assert problems_of(Message("Pages", made), NOBODY) == []
