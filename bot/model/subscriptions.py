@@ -62,6 +62,6 @@ class Digest:
     channel: ChannelId
     section: str | None
     week: Period
-    due_at: datetime
+    begun_at: datetime
     asked_by: UserId | None
     attempts: int

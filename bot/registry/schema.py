@@ -285,7 +285,7 @@ digests = Table(
     Column("asked_by", String(40)),
     Column("response_url", Text),
     Column("attempts", Integer, nullable=False, server_default=text("0")),
-    Column("run_at", UtcDateTime, nullable=False),
+    Column("begun_at", UtcDateTime, nullable=False),
     Column("due_at", UtcDateTime, nullable=False),
     Column("claimed_by", String(80)),
     Column("claimed_until", UtcDateTime),

@@ -125,7 +125,6 @@ async def _begin(
         channel=subscription.channel,
         section=subscription.section,
         week=week,
-        run_at=run_at,
         now=now,
     )
 
@@ -147,7 +146,7 @@ async def _look(shop: Workshop, tables: Tables, each: Digest) -> bool:
     window = await _part(shop, tables, each, each.week, Need.DIGEST, now)
     before = await _part(shop, tables, each, each.week.before(), Need.DIGEST_COMPARED, now)
     history = [await _week(shop, tables, each, week, now) for week in _history(each.week)]
-    age_seconds = (now - each.due_at).total_seconds()
+    age_seconds = (now - each.begun_at).total_seconds()
     failed = [part for part in (window, before) if part.state is SnapshotState.FAILED]
     in_time = age_seconds < (_NOW_SECONDS if each.asked_by else shop.patience.digest_seconds)
     if (

@@ -89,7 +89,6 @@ async def digest_now(
             channel=channel,
             section=section,
             week=last_full_week(now, desk.analytics.zone),
-            run_at=now,
             now=now,
             asked_by=user,
             response_url=response_url,

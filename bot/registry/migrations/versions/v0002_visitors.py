@@ -99,7 +99,7 @@ def upgrade() -> None:
         sa.Column("asked_by", sa.String(length=40), nullable=True),
         sa.Column("response_url", sa.Text(), nullable=True),
         sa.Column("attempts", sa.Integer(), server_default=sa.text("0"), nullable=False),
-        sa.Column("run_at", sa.DateTime(timezone=True), nullable=False),
+        sa.Column("begun_at", sa.DateTime(timezone=True), nullable=False),
         sa.Column("due_at", sa.DateTime(timezone=True), nullable=False),
         sa.Column("claimed_by", sa.String(length=80), nullable=True),
         sa.Column("claimed_until", sa.DateTime(timezone=True), nullable=True),

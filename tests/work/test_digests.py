@@ -1,0 +1,337 @@
+"""The weekly digest: one for each subscription and week, at wall time, whatever happens in between."""
+
+from __future__ import annotations
+
+from datetime import UTC, date, datetime, timedelta
+from math import ceil
+from zoneinfo import ZoneInfo
+
+import httpx
+
+from bot.model import JobState, Subscription, SubscriptionState
+from bot.work.ports import SlackRefused, SlackUnclear
+from tests.builders import ANA, BEN, CHANNEL, PROJECT, add_job
+from tests.work.office import RESPONSE_URL, Office
+
+DAY = timedelta(days=1)
+MONDAY = date(2026, 11, 2)
+"""The day of the test's now, 09:00 UTC."""
+WEEK = MONDAY - 7 * DAY
+
+
+async def subscribed(office: Office, words: str = "monday 09:00 UTC") -> Subscription:
+    """A channel's subscription, proven by its first post."""
+    await office.visitors(f"subscribe {words}")
+    await office.reading(5)
+    return await of_channel(office)
+
+
+async def of_channel(office: Office) -> Subscription:
+    async with office.registry.look() as tables:
+        [subscription] = await tables.subscriptions.in_channel(CHANNEL)
+    return subscription
+
+
+def digests(office: Office) -> list[str]:
+    """The digests that were posted."""
+    return [text for text in office.posted() if "The docs in the week" in text]
+
+
+async def until(office: Office, at: datetime) -> None:
+    """Let time pass up to a moment, and the rounds see to what came due."""
+    office.clock.at = at
+    await office.reading(6)
+
+
+async def test_subscribing_is_proven_by_a_post_and_takes_the_zone_of_who_asks(office: Office) -> None:
+    office.slack.zones[ANA] = "Europe/Berlin"
+    said = await office.visitors("subscribe tuesday 8:30")
+    assert "Every Tuesday at 08:30 (your time zone)" in said.text
+    await office.reading(5)
+    [post] = office.posted()
+    assert "Every Tuesday at 08:30 (Europe/Berlin) this channel gets a digest" in post
+    subscription = await of_channel(office)
+    assert subscription.state is SubscriptionState.ACTIVE
+    assert subscription.next_run_at == datetime(2026, 11, 3, 7, 30, tzinfo=UTC)
+
+
+async def test_a_zone_that_slack_does_not_tell_is_utc_and_shown(office: Office) -> None:
+    office.slack.trouble("user_zone", SlackRefused("user_not_found"))
+    await subscribed(office, "friday 10:00")
+    assert "(UTC)" in office.posted()[0]
+
+
+async def test_a_channel_that_refuses_the_first_post_is_not_subscribed_and_the_way_is_told(
+    office: Office,
+) -> None:
+    office.slack.trouble("post", SlackRefused("channel_not_found"))
+    await office.visitors("subscribe monday 09:00 UTC")
+    await office.reading(5)
+    [(url, told)] = office.slack.private
+    assert url == RESPONSE_URL.get_secret_value()
+    assert "Nothing was subscribed" in told.text
+    assert "/invite @docs-agent" in told.text
+    assert "No digests for this channel yet" in (await office.visitors("subscriptions")).text
+
+
+async def test_subscriptions_are_listed_with_three_runs_in_their_own_zone(office: Office) -> None:
+    await subscribed(office, "monday 09:00 Asia/Kolkata path /api")
+    text = (await office.visitors("subscriptions")).text
+    assert "Every Monday at 09:00 (Asia/Kolkata)" in text
+    assert "`/api`" in text
+    assert "2026-11-09 09:00 IST, 2026-11-16 09:00 IST, 2026-11-23 09:00 IST" in text
+    assert "Last: none yet" in text
+
+
+async def test_a_digest_tells_the_week_against_the_week_before_and_the_agents_work(office: Office) -> None:
+    office.docs.site.read("/quickstart", MONDAY, MONDAY + 6 * DAY, people=60, agents=40)
+    office.docs.site.read("/quickstart", WEEK, MONDAY - DAY, people=50, agents=50)
+    await subscribed(office)
+    for state, minutes in ((JobState.PULL_REQUEST, 4), (JobState.FAILED, 2), (JobState.NO_CHANGE, 30)):
+        asked_at = datetime(2026, 11, 5, 12, 0, tzinfo=UTC)
+        ended_at = asked_at + timedelta(minutes=minutes)
+        await add_job(
+            office.registry,
+            asked_at=asked_at,
+            state=state,
+            round_started_at=asked_at,
+            ended_at=ended_at,
+            root_ts=f"1700000000.{minutes:06}",
+        )
+    await until(office, datetime(2026, 11, 9, 9, 0, tzinfo=UTC))
+    [digest] = digests(office)
+    assert "2–8 Nov 2026" in digest
+    assert "People: 60 (+20 %); AI agents: 40 (−20 %)" in digest
+    assert "3 jobs were asked for" in digest
+    assert "1 pull request" in digest
+    assert "4 min" in digest
+    assert "Worth improving" in digest
+    assert (await of_channel(office)).last_result == "posted"
+
+
+async def test_a_digest_costs_its_pages_and_the_history_that_is_missing_and_no_call_more(
+    office: Office,
+) -> None:
+    pages = 613
+    for weeks in range(9):
+        office.docs.site.fill(pages, MONDAY - weeks * 7 * DAY, MONDAY - weeks * 7 * DAY + 6 * DAY, seed=weeks)
+    await subscribed(office)
+    await until(office, datetime(2026, 11, 9, 9, 0, tzinfo=UTC))
+    assert len(digests(office)) == 1
+    assert len(office.docs.site.calls) == 2 * ceil(pages / 250) + 6
+    office.docs.site.calls.clear()
+    office.docs.site.fill(pages, MONDAY + 7 * DAY, MONDAY + 13 * DAY, seed=77)
+    await until(office, datetime(2026, 11, 16, 9, 0, tzinfo=UTC))
+    assert len(digests(office)) == 2
+    assert len(office.docs.site.calls) == ceil(pages / 250)
+
+
+async def test_one_fetch_serves_every_digest_and_question_of_a_week(office: Office) -> None:
+    office.docs.site.fill(20, MONDAY - 7 * DAY, MONDAY + 6 * DAY)
+    await subscribed(office)
+    for section in ("/page-1", "/page-2", "/page-3"):
+        await office.visitors(f"subscribe monday 09:00 UTC path {section}")
+    await office.reading(10)
+    await until(office, datetime(2026, 11, 9, 9, 0, tzinfo=UTC))
+    await office.reading(10)
+    assert len(digests(office)) == 4
+    await office.visitors("last week")
+    await office.reading(10)
+    windows = [call[:2] for call in office.docs.site.calls if call[2] == 250]
+    assert len(windows) == len(set(windows)) == 2
+
+
+async def test_a_coming_digest_is_read_ahead_and_leaves_people_their_share(office: Office) -> None:
+    office.docs.site.fill(1_000, MONDAY, MONDAY + 6 * DAY)
+    office.budget(10, page_size=100)
+    await subscribed(office)
+    await until(office, datetime(2026, 11, 9, 4, 0, tzinfo=UTC))
+    await office.reading(10)
+    assert len(office.docs.site.calls) == 7
+    await office.visitors("2026-09-01 compare none")
+    await office.reading(5)
+    assert len(office.answers()) == 1
+    for hour in range(5, 9):
+        await until(office, datetime(2026, 11, 9, hour, 1, tzinfo=UTC))
+    await until(office, datetime(2026, 11, 9, 9, 2, tzinfo=UTC))
+    await office.reading(10, step_seconds=30)
+    [digest] = digests(office)
+    assert "Top 10 of 1,000 pages" in digest
+
+
+async def test_the_wall_time_stays_over_both_clock_changes(office: Office) -> None:
+    berlin = ZoneInfo("Europe/Berlin")
+    office.clock.at = datetime(2026, 10, 1, 6, 0, tzinfo=UTC)
+    await subscribed(office, "monday 09:00 Europe/Berlin")
+    told: list[datetime] = []
+    while office.clock.at < datetime(2027, 4, 6, tzinfo=UTC):
+        due_at = (await of_channel(office)).next_run_at
+        assert due_at is not None
+        before = len(digests(office))
+        await until(office, due_at - timedelta(minutes=1))
+        assert len(digests(office)) == before
+        await until(office, due_at)
+        assert len(digests(office)) == before + 1
+        told.append(due_at.astimezone(berlin))
+    assert {(at.hour, at.minute, at.weekday()) for at in told} == {(9, 0, 0)}
+    assert {at.utcoffset() for at in told} == {timedelta(hours=1), timedelta(hours=2)}
+    days = [at.date() for at in told]
+    assert all(later - earlier == 7 * DAY for earlier, later in zip(days, days[1:], strict=False))
+
+
+async def test_a_time_that_the_clock_change_leaves_out_still_gets_its_digest(office: Office) -> None:
+    office.clock.at = datetime(2026, 3, 23, 6, 0, tzinfo=UTC)
+    await subscribed(office, "sunday 02:30 Europe/Berlin")
+    await until(office, datetime(2026, 3, 29, 0, 59, tzinfo=UTC))
+    assert digests(office) == []
+    await until(office, datetime(2026, 3, 29, 1, 30, tzinfo=UTC))
+    assert len(digests(office)) == 1
+    await until(office, datetime(2026, 3, 29, 20, 0, tzinfo=UTC))
+    assert len(digests(office)) == 1
+
+
+async def test_a_time_that_comes_twice_gets_one_digest(office: Office) -> None:
+    office.clock.at = datetime(2026, 10, 20, 6, 0, tzinfo=UTC)
+    await subscribed(office, "sunday 02:30 Europe/Berlin")
+    for minute in (30, 60, 90, 120, 180):
+        await until(office, datetime(2026, 10, 25, 0, 0, tzinfo=UTC) + timedelta(minutes=minute))
+    assert len(digests(office)) == 1
+
+
+async def test_a_restart_at_any_step_makes_no_second_digest(office: Office) -> None:
+    await subscribed(office)
+    office.clock.at = datetime(2026, 11, 9, 9, 0, tzinfo=UTC)
+    office.slack.lose_answer.append(SlackUnclear("reset"))
+    for _ in range(12):
+        await office.reading(1)
+        office.restart()
+        office.clock.pass_seconds(100)
+    assert len(digests(office)) == 1
+
+
+async def test_what_was_missed_while_down_is_made_up_within_a_day(office: Office) -> None:
+    await subscribed(office)
+    await until(office, datetime(2026, 11, 10, 3, 0, tzinfo=UTC))
+    assert len(digests(office)) == 1
+    assert (await of_channel(office)).next_run_at == datetime(2026, 11, 16, 9, 0, tzinfo=UTC)
+
+
+async def test_what_is_older_than_a_day_is_skipped_with_a_line(office: Office) -> None:
+    await subscribed(office)
+    await until(office, datetime(2026, 11, 11, 3, 0, tzinfo=UTC))
+    assert digests(office) == []
+    assert "skipped: the bot was not running" in (await office.visitors("subscriptions")).text
+    await until(office, datetime(2026, 11, 16, 9, 0, tzinfo=UTC))
+    assert len(digests(office)) == 1
+
+
+async def test_a_channel_that_refuses_for_good_pauses_and_tells_its_owner_once(office: Office) -> None:
+    await subscribed(office)
+    office.slack.trouble("post", SlackRefused("is_archived"))
+    await until(office, datetime(2026, 11, 9, 9, 0, tzinfo=UTC))
+    [(owner, told, _)] = office.slack.direct
+    assert owner == ANA
+    assert "is paused" in told.text
+    assert (await of_channel(office)).state is SubscriptionState.PAUSED
+    await until(office, datetime(2026, 11, 16, 9, 0, tzinfo=UTC))
+    await until(office, datetime(2026, 11, 23, 9, 0, tzinfo=UTC))
+    assert (digests(office), len(office.slack.direct)) == ([], 1)
+    await subscribed(office)
+    await until(office, datetime(2026, 11, 30, 9, 0, tzinfo=UTC))
+    assert len(digests(office)) == 1
+
+
+async def test_a_revoked_token_pauses_no_subscription(office: Office) -> None:
+    await subscribed(office)
+    office.slack.trouble("post", SlackRefused("token_revoked"))
+    await until(office, datetime(2026, 11, 9, 9, 0, tzinfo=UTC))
+    subscription = await of_channel(office)
+    assert subscription.state is SubscriptionState.ACTIVE
+    assert subscription.last_result == "not posted: Slack said token_revoked"
+
+
+async def test_a_service_that_is_down_in_the_morning_is_waited_for(office: Office) -> None:
+    office.docs.site.fill(5, MONDAY, MONDAY + 6 * DAY)
+    await subscribed(office)
+    office.docs.answer_instead("visitors", *(httpx.Response(503) for _ in range(60)))
+    office.clock.at = datetime(2026, 11, 9, 9, 0, tzinfo=UTC)
+    await office.reading(60, step_seconds=60)
+    assert digests(office) == []
+    office.docs.instead.clear()
+    await office.reading(80, step_seconds=60)
+    [digest] = digests(office)
+    assert "Top 5 of" in digest or "5 pages" in digest
+
+
+async def test_a_week_that_cannot_be_read_for_a_day_is_told_to_the_owner_once(office: Office) -> None:
+    await subscribed(office)
+    office.docs.answer_instead("visitors", *(httpx.Response(401, json={}) for _ in range(500)))
+    office.clock.at = datetime(2026, 11, 9, 9, 0, tzinfo=UTC)
+    await office.reading(160, step_seconds=2_000)
+    assert digests(office) == []
+    [(owner, told, _)] = office.slack.direct
+    assert owner == ANA
+    assert "There was no docs digest" in told.text
+    assert "does not accept the bot's key" in told.text
+    used = 500 - len(office.docs.instead["visitors"])
+    assert used < 130
+
+
+async def test_when_the_budget_ends_the_digest_comes_with_what_was_read(office: Office) -> None:
+    office.docs.site.fill(900, MONDAY, MONDAY + 6 * DAY)
+    office.budget(1, page_size=100)
+    await subscribed(office)
+    office.clock.at = datetime(2026, 11, 9, 9, 0, tzinfo=UTC)
+    await office.reading(50, step_seconds=300)
+    [digest] = digests(office)
+    assert "Only the first" in digest
+
+
+async def test_a_digest_can_be_asked_for_now_and_the_weekly_one_still_comes(office: Office) -> None:
+    await subscribed(office)
+    await office.visitors("digest now", user=BEN)
+    await office.reading(10)
+    assert len(digests(office)) == 1
+    assert "26 Oct – 1 Nov 2026" in digests(office)[0]
+    await until(office, datetime(2026, 11, 9, 9, 0, tzinfo=UTC))
+    assert len(digests(office)) == 2
+
+
+async def test_a_digest_now_that_cannot_be_made_is_explained_to_who_asked(office: Office) -> None:
+    office.docs.answer_instead("visitors", *(httpx.Response(403, json={}) for _ in range(50)))
+    await office.visitors("digest now", user=BEN)
+    await office.reading(10)
+    [(url, told)] = office.slack.private
+    assert url == RESPONSE_URL.get_secret_value()
+    assert "does not let the bot's key read them" in told.text
+
+
+async def test_unsubscribing_ends_it(office: Office) -> None:
+    await subscribed(office)
+    assert "gets no docs digest any more" in (await office.visitors("unsubscribe")).text
+    assert "no such subscription" in (await office.visitors("unsubscribe")).text
+    await until(office, datetime(2026, 11, 9, 9, 0, tzinfo=UTC))
+    assert digests(office) == []
+
+
+async def test_subscribing_again_changes_the_time_and_does_not_repeat_a_week(office: Office) -> None:
+    await subscribed(office)
+    await until(office, datetime(2026, 11, 9, 9, 0, tzinfo=UTC))
+    await subscribed(office, "thursday 10:00 UTC")
+    await until(office, datetime(2026, 11, 12, 10, 0, tzinfo=UTC))
+    assert len(digests(office)) == 1
+    await until(office, datetime(2026, 11, 19, 10, 0, tzinfo=UTC))
+    assert len(digests(office)) == 2
+
+
+async def test_the_suggested_page_is_one_that_nobody_has_worked_on_lately(office: Office) -> None:
+    office.docs.site.read("/quickstart", MONDAY, MONDAY + 6 * DAY, people=60, agents=40)
+    office.docs.site.read("/install", MONDAY, MONDAY + 6 * DAY, people=30, agents=20)
+    await add_job(
+        office.registry, text="Improve the page /quickstart", asked_at=datetime(2026, 11, 3, tzinfo=UTC)
+    )
+    assert PROJECT == office.shop.project
+    await subscribed(office)
+    await until(office, datetime(2026, 11, 9, 9, 0, tzinfo=UTC))
+    line = next(line for line in digests(office)[0].splitlines() if "Worth improving" in line)
+    assert "`/install`" in line
