@@ -27,6 +27,7 @@ _MONTHS = (
     "december",
 )
 _EARLIEST_YEAR = 2000
+_FUTURE = "that lies in the future: nobody has read anything then"
 
 
 class BadPeriod(ValueError):
@@ -53,14 +54,6 @@ def _day(day: date) -> Period:
     return Period(day, day + timedelta(days=1))
 
 
-def _month(year: int, month: int) -> Period:
-    try:
-        first = date(year, month, 1)
-    except ValueError:
-        raise BadPeriod(f"there is no month {month} in a year") from None
-    return Period(first, first + timedelta(days=monthrange(year, month)[1]))
-
-
 def _last_month(calendar: _Calendar) -> Period:
     end = calendar.today.replace(day=1)
     last = end - timedelta(days=1)
@@ -72,13 +65,16 @@ _WORDS: dict[str, Callable[[_Calendar], Period]] = {
     "yesterday": lambda calendar: _day(calendar.today - timedelta(days=1)),
     "this week": lambda calendar: week_of(calendar.today),
     "last week": lambda calendar: week_of(calendar.today - timedelta(days=7)),
-    "this month": lambda calendar: _month(calendar.today.year, calendar.today.month),
+    "this month": lambda calendar: _whole_month(calendar.today.year, calendar.today.month),
     "last month": _last_month,
 }
-_DAYS = re.compile(r"(\d{1,6})\s*d(?:ays?)?")
-_ISO_MONTH = re.compile(r"(\d{4})-(\d{1,2})")
-_RANGE = re.compile(r"(\S+?)\s*(?:\.\.+|…|–|—|\bto\b)\s*(\S+)")
-_NAMED = re.compile(r"([a-z]{3,9})\.?(?:\s+(\d{4}))?")
+_DAYS = re.compile(r"([0-9]+)\s*d(?:ays?)?")
+_ISO_DAY = re.compile(r"([0-9]{4})-([0-9]{1,2})-([0-9]{1,2})")
+_ISO_MONTH = re.compile(r"([0-9]{4})-([0-9]{1,2})")
+_BETWEEN = re.compile(r"\s*(?:\.{2,}|…|–|—|\s-\s|\bto\b)\s*")
+_NAMED = re.compile(r"([a-z]{3,9})[.,]?(?:\s+([0-9]{4}))?")
+_LONGEST = 60
+"""Characters; no form is as long, and nothing longer is worth reading."""
 
 
 def default_period(now: datetime, zone: ZoneInfo) -> Period:
@@ -91,10 +87,10 @@ def parse_period(text: str, now: datetime, zone: ZoneInfo) -> Period:
 
     A week or a month that is not over ends today; what lies in the future is refused.
     """
-    period = _parse(" ".join(text.lower().split()), _Calendar(now, zone))
-    day = today(now, zone)
+    calendar = _Calendar(now, zone)
+    period, day = _parse(" ".join(text.lower().split()), calendar), calendar.today
     if period.first > day:
-        raise BadPeriod("that lies in the future: nobody has read anything then")
+        raise BadPeriod(_FUTURE)
     if period.end > day + timedelta(days=1):
         period = Period(period.first, day + timedelta(days=1))
     if period.days > MOST_DAYS:
@@ -103,17 +99,29 @@ def parse_period(text: str, now: datetime, zone: ZoneInfo) -> Period:
 
 
 def _parse(text: str, calendar: _Calendar) -> Period:
+    if len(text) > _LONGEST:
+        raise UnknownPeriod("that is too long for a period")
+    ends = _BETWEEN.split(text)
+    if len(ends) == 1:
+        return _one(text, calendar)
+    if len(ends) > 2:
+        raise UnknownPeriod("a range has one beginning and one end")
+    return _between(ends[0], ends[1], calendar)
+
+
+def _one(text: str, calendar: _Calendar) -> Period:
+    """A period that is no range."""
     if text in _WORDS:
         return _WORDS[text](calendar)
     if found := _DAYS.fullmatch(text):
         return _last_days(int(found[1]), calendar)
     if found := _ISO_MONTH.fullmatch(text):
-        return _month(int(found[1]), int(found[2]))
-    if found := _RANGE.fullmatch(text):
-        return _between(found[1], found[2], calendar)
+        return _month(int(found[1]), int(found[2]), calendar)
+    if found := _ISO_DAY.fullmatch(text):
+        return _day(_date(int(found[1]), int(found[2]), int(found[3]), calendar))
     if (named := _NAMED.fullmatch(text)) and (month := _month_number(named[1])):
         return _named_month(month, named[2], calendar)
-    return _day(_date(text))
+    raise UnknownPeriod("that is no period I know")
 
 
 def _last_days(count: int, calendar: _Calendar) -> Period:
@@ -124,12 +132,20 @@ def _last_days(count: int, calendar: _Calendar) -> Period:
 
 def _between(begin: str, end: str, calendar: _Calendar) -> Period:
     """From the first day of the one to the last day of the other: days, or whole months."""
-    first, last = (_parse(each, calendar) for each in (begin, end))
+    last = _one(end, calendar)
+    first = _month_up_to(last.last, begin) or _one(begin, calendar)
     if last.last < first.first:
         raise BadPeriod("the end comes before the beginning")
     if last.first > calendar.today:
         raise BadPeriod(f"the end lies in the future: today is {calendar.today}")
     return Period(first.first, last.end)
+
+
+def _month_up_to(end: date, text: str) -> Period | None:
+    """A bare month at the beginning of a range: the latest that leads to its end, as in "Nov..Feb"."""
+    named = _NAMED.fullmatch(text)
+    month = _month_number(named[1]) if named and named[2] is None else None
+    return _whole_month(end.year if month <= end.month else end.year - 1, month) if month else None
 
 
 def _month_number(word: str) -> int | None:
@@ -140,16 +156,34 @@ def _month_number(word: str) -> int | None:
 def _named_month(month: int, year: str | None, calendar: _Calendar) -> Period:
     """Without a year the latest such month that has begun."""
     if year is not None:
-        return _month(int(year), month)
+        return _month(int(year), month, calendar)
     this = calendar.today
-    return _month(this.year if month <= this.month else this.year - 1, month)
+    return _whole_month(this.year if month <= this.month else this.year - 1, month)
 
 
-def _date(text: str) -> date:
+def _month(year: int, month: int, calendar: _Calendar) -> Period:
+    if not 1 <= month <= 12:
+        raise BadPeriod(f"there is no month {month} in a year")
+    return _whole_month(_year(year, calendar), month)
+
+
+def _whole_month(year: int, month: int) -> Period:
+    first = date(year, month, 1)
+    return Period(first, first + timedelta(days=monthrange(year, month)[1]))
+
+
+def _date(year: int, month: int, day: int, calendar: _Calendar) -> date:
+    _year(year, calendar)
     try:
-        day = date.fromisoformat(text)
+        return date(year, month, day)
     except ValueError:
-        raise UnknownPeriod("that is no period I know") from None
-    if day.year < _EARLIEST_YEAR:
+        raise BadPeriod(f"the calendar has no day {year:04}-{month:02}-{day:02}") from None
+
+
+def _year(year: int, calendar: _Calendar) -> int:
+    """The year, when somebody can have read anything in it."""
+    if year < _EARLIEST_YEAR:
         raise BadPeriod(f"that is before {_EARLIEST_YEAR}")
-    return day
+    if year > calendar.today.year:
+        raise BadPeriod(_FUTURE)
+    return year
