@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections import deque
 from collections.abc import Callable
@@ -103,7 +104,8 @@ class FakeSlack:
         self._stumble("upload")
         if channel in self.outside:
             raise SlackRefused("not_in_channel")
-        self.files.append((channel, name, words, path.read_bytes().decode("utf-8")))
+        content = await asyncio.to_thread(path.read_bytes)
+        self.files.append((channel, name, words, content.decode("utf-8")))
         if self.lose_answer:
             raise self.lose_answer.popleft()
 
@@ -170,7 +172,10 @@ class FakeDocs:
         )
 
     def answer_instead(self, what: str, *answers: Answer) -> None:
-        """Answer the next calls of this kind (``create``, ``follow_up``, ``get``, ``visitors``) with these; do nothing."""
+        """Answer the next calls of this kind with these, and do nothing.
+
+        Kinds: ``create``, ``follow_up``, ``get``, ``visitors``.
+        """
         self.instead.setdefault(what, deque()).extend(answers)
 
     def finish(self, status: str = "completed", pr_link: str | None = PULL_REQUEST) -> None:

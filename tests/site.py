@@ -24,7 +24,8 @@ class Visit(NamedTuple):
 
 def counted(visits: Iterable[Visit]) -> Counts:
     """Distinct visitors: people, AI agents, and both together with nobody twice."""
-    people, agents = set(), set()
+    people: set[int] = set()
+    agents: set[int] = set()
     for visit in visits:
         (people if visit.kind == "human" else agents).add(visit.visitor)
     return Counts(len(people), len(agents), len(people | agents))

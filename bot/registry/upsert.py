@@ -15,5 +15,7 @@ async def insert_unless_there(connection: AsyncConnection, table: Table, values:
     ``ON CONFLICT DO NOTHING`` keeps the transaction usable, which an error would not on PostgreSQL.
     """
     insert = postgresql.insert if connection.dialect.name == "postgresql" else sqlite.insert
-    result = await connection.execute(insert(table).values(**values).on_conflict_do_nothing())
-    return result.rowcount == 1
+    key = next(iter(table.primary_key.columns))
+    # What came back tells whether a row was written; not every driver counts rows here.
+    written = insert(table).values(**values).on_conflict_do_nothing().returning(key)
+    return (await connection.execute(written)).first() is not None

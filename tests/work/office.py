@@ -102,9 +102,7 @@ class Office:
     async def press(self, action_id: str, value: str, *, user: UserId = ANA) -> Answer:
         """Somebody presses a button under an answer about visitors, or chooses from its menu."""
         self.keys += 1
-        press = Press(
-            RequestKey(f"press:{self.keys}"), action_id, value, CHANNEL, user, None, BUTTON_URL
-        )
+        press = Press(RequestKey(f"press:{self.keys}"), action_id, value, CHANNEL, user, None, BUTTON_URL)
         return await COMMAND.buttons[action_id](self.desk, press)
 
     def budget(self, calls_an_hour: int, page_size: int = 250) -> None:

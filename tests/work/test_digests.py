@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, date, datetime, timedelta
+from itertools import pairwise
 from math import ceil
 from zoneinfo import ZoneInfo
 
@@ -176,7 +177,7 @@ async def test_the_wall_time_stays_over_both_clock_changes(office: Office) -> No
     assert {(at.hour, at.minute, at.weekday()) for at in told} == {(9, 0, 0)}
     assert {at.utcoffset() for at in told} == {timedelta(hours=1), timedelta(hours=2)}
     days = [at.date() for at in told]
-    assert all(later - earlier == 7 * DAY for earlier, later in zip(days, days[1:], strict=False))
+    assert all(later - earlier == 7 * DAY for earlier, later in pairwise(days))
 
 
 async def test_a_time_that_the_clock_change_leaves_out_still_gets_its_digest(office: Office) -> None:
@@ -330,7 +331,7 @@ async def test_the_suggested_page_is_one_that_nobody_has_worked_on_lately(office
     await add_job(
         office.registry, text="Improve the page /quickstart", asked_at=datetime(2026, 11, 3, tzinfo=UTC)
     )
-    assert PROJECT == office.shop.project
+    assert office.shop.project == PROJECT
     await subscribed(office)
     await until(office, datetime(2026, 11, 9, 9, 0, tzinfo=UTC))
     line = next(line for line in digests(office)[0].splitlines() if "Worth improving" in line)

@@ -36,9 +36,7 @@ async def newest_snapshot(office: Office, period: Period) -> tuple[Counts | None
     async with office.registry.look() as tables:
         known = await tables.snapshots.peek(office.desk.project, period, is_final=True, now=office.clock())
         assert known is not None
-        pages = {
-            page.path: page.now async for chunk in tables.pages.all(known.id, None) for page in chunk
-        }
+        pages = {page.path: page.now async for chunk in tables.pages.all(known.id, None) for page in chunk}
     return known.totals, pages, known.repeated
 
 
@@ -384,7 +382,7 @@ async def test_all_pages_come_as_a_file_in_the_direct_messages(office: Office) -
     assert "1,200 pages" in words
     rows = list(csv.reader(io.StringIO(content.removeprefix("\ufeff"))))
     assert rows[0] == ["page", "human", "ai", "total"]
-    truth = {path: counts for path, counts in Site.rows(office.docs.site.visits)}
+    truth = dict(Site.rows(office.docs.site.visits))
     assert {path: Counts(int(h), int(a), int(t)) for path, h, a, t in rows[1:]} == truth
 
 
