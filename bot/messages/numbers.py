@@ -21,19 +21,19 @@ def signed(count: int) -> str:
 
 
 def percent(share: float | None) -> str:
-    """43%; a few among many are not rounded away."""
+    """43 %; a few among many are not rounded away."""
     if share is None:
         return "–"
     if 0 < share < 0.005:
-        return "under 1%"
-    return "over 99%" if 0.995 < share < 1 else f"{share * 100:.0f}%"
+        return "under 1 %"
+    return "over 99 %" if 0.995 < share < 1 else f"{share * 100:.0f} %"
 
 
 def change(now: int, was: int) -> str:
     """By how much it grew; "new" from nothing, since no percentage says that."""
     if was == 0:
-        return "new" if now else "±0%"
-    return f"{signed(round((now - was) / was * 100))}%"
+        return "new" if now else "±0 %"
+    return f"{signed(round((now - was) / was * 100))} %"
 
 
 def points(now: Counts, was: Counts | None) -> str:
@@ -57,7 +57,7 @@ def gained(page: PageCounts) -> int:
 
 
 def page_gain(page: PageCounts, *, whole: bool = True) -> str:
-    """+120 (+12%): by how many visitors a page changed, and by how much that is."""
+    """+120 (+12 %): by how many visitors a page changed, and by how much that is."""
     told = page_change(page, whole=whole)
     return told if told == "–" else f"{signed(gained(page))} ({told})"
 

@@ -34,7 +34,7 @@ def progress(question: Question, parts: list[Snapshot], budget: Budget) -> Messa
     said = (
         f":hourglass_flowing_sand: Reading who read the docs, {dates(question.wish.period)}: "
         f"{pages} read in {counted(calls, 'call', 'calls')} so far. "
-        f"{used} calls of this hour are used.{waits} The answer comes by itself."
+        f"{used} calls of the hour are used.{waits} The answer comes by itself."
     )
     return b.with_buttons(said, [b.button("Show progress", "progress", str(question.id))])
 

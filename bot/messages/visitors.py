@@ -117,15 +117,15 @@ def pages_drawn(answer: Report) -> tuple[Block, ...]:
     """The most read pages as a table, or that there are none."""
     if not answer.top:
         return (b.section(_no_pages(answer)),)
-    caption = _caption(answer, answer.wish.section and shown_path(answer.wish.section))
-    return (page_table(caption, answer.top, compared=answer.before is not None, whole=_whole(answer)),)
+    compared, whole = answer.before is not None, _whole(answer)
+    return (page_table(_caption(answer), answer.top, compared=compared, whole=whole),)
 
 
 def pages_words(answer: Report) -> list[str]:
     """The same as lines."""
     if not answer.top:
         return [_no_pages(answer)]
-    lines = [f"{_caption(answer, shown_code(answer.wish.section))}:"]
+    lines = [f"{b.escape(_caption(answer))}:"]
     for place, page in enumerate(answer.top, 1):
         grown = f", {page_change(page, whole=_whole(answer))}" if answer.before is not None else ""
         lines.append(f"{place}. {b.code(shown_path(page.path))} {page_numbers(page.now)}{grown}")
@@ -142,9 +142,10 @@ def _whole(answer: Report) -> bool:
     return answer.was is not None and answer.was.complete
 
 
-def _caption(answer: Report, section: str | None) -> str:
-    """How many pages these are; ``section`` as it is written where the caption stands."""
-    pages = counted(answer.pages, "page", "pages") + (f" under {section}" if section else "")
+def _caption(answer: Report) -> str:
+    """How many pages these are, and in which order; not escaped."""
+    where = f" under {shown_path(answer.wish.section)}" if answer.wish.section else ""
+    pages = counted(answer.pages, "page", "pages") + where
     shown = pages if len(answer.top) == answer.pages else f"Top {len(answer.top)} of {pages}"
     return shown + _ORDERS[answer.wish.sort]
 
@@ -241,14 +242,14 @@ def _cut_short(answer: Report) -> str:
         return f"Only {read} could be read{_problem(answer.now.problem)}. The ranking covers those alone."
     free_at = answer.budget.free_at
     return (
-        f"Only the first {read} of the service's list were read, then the hourly budget of "
+        f"Only the first {read} that the service names were read, then the hourly budget of "
         f"{counted(answer.budget.limit, 'call', 'calls')} was used up. The ranking covers those alone. "
         f"Ask again {f'after {b.moment(free_at, TIME_OF_DAY)}' if free_at else 'later'}, "
         "and the reading goes on where it stopped."
     )
 
 
-NO_CHART_BUDGET = "There is no chart, so that the rest of the hourly budget is kept for questions."
+NO_CHART_BUDGET = "There is no chart, to keep the rest of the hourly budget for questions."
 NO_CHART_READ = "There is no chart, because a part of it could not be read."
 
 

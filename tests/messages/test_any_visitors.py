@@ -143,7 +143,9 @@ def test_the_form_about_a_page_is_valid(page: PageCounts, period: Period) -> Non
 @given(PATHS)
 def test_a_path_is_shown_on_one_line_of_limited_weight(path: str) -> None:
     shown = shown_path(path)
-    assert shown and "\n" not in shown and rendered(shown) <= 72
+    assert shown
+    assert "\n" not in shown
+    assert rendered(shown) <= 72
 
 
 @OFTEN
