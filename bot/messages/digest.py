@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from bot.messages import blocks as b
 from bot.messages.charts import shown_path, visitors_chart
-from bot.messages.numbers import clock, counted, dates, duration, number, page_gain, weekday
+from bot.messages.numbers import clock, counted, dates, duration, number, page_gain, point_label, weekday
 from bot.messages.visitors import (
     caveats,
     footing,
@@ -72,7 +72,7 @@ def _digest(weekly: WeeklyReport) -> Message:
 
 
 def _curve_words(curve: Sequence[tuple[Period, Counts]]) -> list[str]:
-    told = [f"{dates(week)}: {number(counts.total)}" for week, counts in curve]
+    told = [f"{point_label(week)}: {number(counts.total)}" for week, counts in curve]
     return [f"All together week by week: {'; '.join(told)}."] if len(told) > 1 else []
 
 

@@ -70,11 +70,11 @@ def misunderstood(why: str) -> Message:
 
 def how_counted(question: Question, now: Snapshot, zone: str) -> Message:
     """What the numbers mean."""
-    taken = f" They were taken {b.moment(now.taken_at)}." if now.taken_at else ""
+    taken = f" The numbers were taken {b.moment(now.taken_at)}." if now.taken_at else ""
     return b.words(
         f"*How this is counted* ({dates(question.wish.period)})\n"
-        "• The docs service counts *unique visitors*: whoever comes twice counts once. AI agents are told by "
-        "their address and what they say they are, so all numbers are approximate.\n"
+        "• The docs service counts *unique visitors*: whoever comes twice counts once. "
+        "It decides itself who is an AI agent, and all its numbers are approximate.\n"
         "• *All together* counts those once who came both as a person and as an AI agent, "
         "so it can be less than the sum of the two.\n"
         "• Unique visitors cannot be added: not over days, not over pages. "

@@ -35,7 +35,7 @@ def subscribing(weekday: Weekday, at: time, zone: str | None, section: str | Non
     return b.words(
         f":books: Every {weekday_name(weekday)} at {clock(at)} ({there}){where}. "
         "I post once into the channel now, to be sure that I can; "
-        "when that does not work I tell you, and nothing is subscribed."
+        "if that fails I tell you, and nothing is subscribed."
     )
 
 
@@ -61,8 +61,9 @@ def paused(subscription: Subscription, code: str) -> Message:
 def missed(subscription: Subscription, week: Period, why: str) -> Message:
     """For the owner: this week has no digest."""
     return b.words(
-        f":warning: There was no docs digest for <#{subscription.channel}> for the week {dates(week)}: "
-        f"{_short(why)}. The next one comes as planned; `/docs-visitors digest now` tries this one again."
+        f":warning: There was no docs digest for <#{subscription.channel}> for the week {dates(week)}. "
+        f"Its numbers are missing: {_short(why)}. The next one comes as planned; "
+        "`/docs-visitors digest now` tries this one again."
     )
 
 
@@ -75,7 +76,8 @@ def digest_coming(section: str | None) -> Message:
 def digest_failed(week: Period, why: str) -> Message:
     """For the one who asked for it now."""
     return b.words(
-        f":warning: There is no digest for the week {dates(week)}: {_short(why)}. Try again later."
+        f":warning: There is no digest for the week {dates(week)}. Its numbers are missing: {_short(why)}. "
+        "Try again later."
     )
 
 

@@ -187,7 +187,7 @@ def _visitors(page: PageCounts) -> str:
 
 
 def _mix(page: PageCounts) -> str:
-    return f"{counted(page.now.human, 'person', 'people')}, {number(page.now.ai)} AI"
+    return f"{counted(page.now.human, 'person', 'people')}, {counted(page.now.ai, 'AI agent', 'AI agents')}"
 
 
 def _line(name: str, pages: Sequence[PageCounts], told: Callable[[PageCounts], str]) -> str:
