@@ -3,19 +3,26 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, time
 from functools import cache
+from typing import TypeVar
 from zoneinfo import ZoneInfo, available_timezones
 
 from bot.commands.periods import BadPeriod, UnknownPeriod, default_period, parse_period
 from bot.messages.blocks import code, escape
-from bot.messages.legible import one_line
+from bot.messages.legible import one_line, visible
 from bot.model import DEFAULT_TOP, MOST_TOP, FileTo, Period, SortBy, Weekday, Wish
 
+_Said = TypeVar("_Said")
 _SECTION_LENGTH = 300
-_TIME = re.compile(r"(\d{1,2})(?:[:.](\d{2}))?\s*(am|pm)?(?:\s*h)?")
+_MOST_WORDS = 5
+"""The longest period: "October 2025 to November 2025"."""
+_TIME = re.compile(r"([0-9]{1,2})(?:[:.]([0-9]{2}))?\s*(am|pm)?(?:\s*h)?")
+_SITE = re.compile(r"https?://[^/]*", re.IGNORECASE)
+_NOWHERE = ("factory", "localtime", "posixrules")
+"""Files beside the zones that are no place: what they mean depends on the machine."""
 
 
 class Misunderstood(ValueError):
@@ -64,7 +71,7 @@ def _period(text: str, now: datetime, zone: ZoneInfo) -> Period:
 
 def _top(words: list[str], read: _Read) -> None:
     given = words.pop(0) if words else ""
-    if not given.isdecimal() or not 1 <= int(given[:9]) <= MOST_TOP:
+    if not re.fullmatch("[0-9]{1,4}", given) or not 1 <= int(given) <= MOST_TOP:
         raise Misunderstood(f"After `top` comes a number from 1 to {MOST_TOP}; `csv` has all pages.")
     read.top = int(given)
 
@@ -89,12 +96,16 @@ def _named_section(words: list[str]) -> str | None:
 
 
 def _section(word: str) -> str | None:
-    """``/api`` and all below it; a bare ``/`` is the whole site."""
-    section = "/" + word.strip("`").lstrip("/")
+    """``/api`` and all below it, however it was written; the whole site when nothing is left."""
+    section = "/" + _SITE.sub("", word.strip("`"), count=1).lstrip("/")
     if len(section) > _SECTION_LENGTH:
         raise Misunderstood(f"A path of more than {_SECTION_LENGTH} characters is too long.")
-    section = section.removesuffix("/*")
-    return section if section.strip("/*") else None
+    if visible(section) != section:
+        raise Misunderstood(f"There are signs in {code(one_line(word, 60))} that nobody can see.")
+    bare = section.rstrip("*")
+    if not bare.strip("/"):
+        return None
+    return f"{bare}*" if bare != section and not bare.endswith("/") else bare.rstrip("/")
 
 
 def _csv(words: list[str], read: _Read) -> None:
@@ -111,14 +122,12 @@ def _csv(words: list[str], read: _Read) -> None:
 
 
 def _compare(words: list[str], read: _Read) -> None:
-    """The next one or two words when they are a period; ``none``; alone it is the default."""
+    """As many of the next words as are a period; ``none``; alone it is the default."""
     if words and words[0].lower() in ("none", "nothing"):
         words.pop(0)
         read.compares = False
         return
-    for count in (2, 1):
-        if len(words) < count:
-            continue
+    for count in range(min(_MOST_WORDS, len(words)), 0, -1):
         try:
             read.compared = parse_period(" ".join(words[:count]), read.now, read.zone)
         except UnknownPeriod:
@@ -149,30 +158,53 @@ class WeeklyWords:
     section: str | None = None
 
 
+@dataclass
+class _ReadWeekly:
+    """What has been understood so far; each may come once."""
+
+    days: list[Weekday] = field(default_factory=list)
+    clocks: list[time] = field(default_factory=list)
+    zones: list[str] = field(default_factory=list)
+    sections: list[str | None] = field(default_factory=list)
+
+
 def parse_weekly(text: str) -> WeeklyWords:
-    """``[monday] [09:00] [zone] [path /api]`` in any order. Raises Misunderstood."""
-    words, section = text.split(), None
-    weekday, at, zone = Weekday.MONDAY, time(9), None
+    """``[monday] [09:00] [zone] [path /api]`` in any order, each once. Raises Misunderstood."""
+    words, read = text.split(), _ReadWeekly()
     while words:
-        word = words.pop(0)
-        if word.lower() in ("every", "at", "on"):
-            continue
-        if word.lower() == "path":
-            section = _named_section(words)
-        elif word.startswith("/"):
-            section = _section(word)
-        elif (day := _weekday(word)) is not None:
-            weekday = day
-        elif (clock := _clock(word, words)) is not None:
-            at = clock
-        elif (found := _zones().get(word.lower())) is not None:
-            zone = found
-        else:
-            raise Misunderstood(
-                f"I do not understand {code(one_line(word, 60))}: after `subscribe` come a weekday, "
-                "a time such as `09:00`, a time zone such as `Europe/Berlin`, and `path /api` for a section."
-            )
-    return WeeklyWords(weekday, at, zone, section)
+        _read_weekly(words.pop(0), words, read)
+    return WeeklyWords(
+        _once("weekday", read.days, Weekday.MONDAY),
+        _once("time", read.clocks, time(9)),
+        _once("time zone", read.zones, None),
+        _once("path", read.sections, None),
+    )
+
+
+def _read_weekly(word: str, words: list[str], read: _ReadWeekly) -> None:
+    if word.lower() in ("every", "at", "on"):
+        return
+    if word.lower() == "path":
+        read.sections.append(_named_section(words))
+    elif word.startswith("/"):
+        read.sections.append(_section(word))
+    elif (day := _weekday(word)) is not None:
+        read.days.append(day)
+    elif (clock := _clock(word, words)) is not None:
+        read.clocks.append(clock)
+    elif (found := _zones().get(word.lower())) is not None:
+        read.zones.append(found)
+    else:
+        raise Misunderstood(
+            f"I do not understand {code(one_line(word, 60))}: after `subscribe` come a weekday, "
+            "a time such as `09:00`, a time zone such as `Europe/Berlin`, and `path /api` for a section."
+        )
+
+
+def _once(what: str, said: Sequence[_Said], default: _Said) -> _Said:
+    if len(said) > 1:
+        raise Misunderstood(f"A digest has one {what}, and here are {len(said)}.")
+    return said[0] if said else default
 
 
 def _weekday(word: str) -> Weekday | None:
@@ -199,4 +231,4 @@ def _clock(word: str, words: list[str]) -> time | None:
 @cache
 def _zones() -> dict[str, str]:
     """Every IANA zone by its name in small letters."""
-    return {name.lower(): name for name in available_timezones()}
+    return {name.lower(): name for name in available_timezones() if name.lower() not in _NOWHERE}
