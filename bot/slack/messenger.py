@@ -113,8 +113,9 @@ class SlackMessenger:
             raise SlackThrottled(wait_seconds(retry_after))
         if status >= 500:
             raise SlackUnclear(f"HTTP {status}")
-        if status != 200:
-            # A word such as "expired_url" or JSON with one: only what is known of blocks makes a difference.
+        if status != 200 or '"ok":false' in said.replace(" ", ""):
+            # A word such as "expired_url" or JSON with one, with or without a status that says so: what is
+            # known of blocks makes a difference, all else means that this way is closed.
             raise SlackRefused("invalid_blocks" if "invalid_blocks" in said else "response_url_expired")
 
     async def _post(self, url: str, **what: Any) -> tuple[int, str | None, str]:

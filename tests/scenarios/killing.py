@@ -17,7 +17,10 @@ import traceback
 from collections.abc import Coroutine, Generator
 from typing import Any, TextIO
 
-WATCHED = ("bot/work/ask:", "bot/work/prepare:", "bot/work/submit:", "bot/work/poll:", "bot/work/deliver:")
+WATCHED = (
+    *("bot/work/ask:", "bot/work/prepare:", "bot/work/submit:", "bot/work/poll:", "bot/work/deliver:"),
+    *("bot/work/question:", "bot/work/read:", "bot/work/files:", "bot/work/digest:"),
+)
 """A place counts when one of these files is on its chain."""
 _SHOWN = ("/bot/work/", "/bot/registry/", "/bot/slack/messenger", "/bot/docs_api/client")
 

@@ -88,12 +88,32 @@ class Story:
         return self.said(root)
 
     async def press(self, message: Json, action_id: str, user: str = ANA) -> Json:
-        """Press the button of a message."""
+        """Press the button of a message or of a private answer; of a menu, choose the first option."""
         buttons = [one for block in message["blocks"] for one in block.get("elements", [])]
         button = next(one for one in buttons if one.get("action_id") == action_id)
         action = {key: button[key] for key in ("type", "action_id", "value", "text") if key in button}
-        container = {"type": "message", "channel": message["channel"], "ts": message["ts"]}
+        if "options" in button:
+            action["selected_option"] = button["options"][0]
+        container = {"type": "message", "channel": message["channel"], "ts": message.get("ts")}
+        if "id" in message:
+            container = {"type": "ephemeral", "channel": message["channel"], "id": message["id"]}
         return await self.people.press(user, container, action)
+
+    async def answer(self, words: str, user: str = ANA) -> Json:
+        """The newest private answer with these words, once it is there."""
+
+        def look() -> Json | None:
+            return next((note for note in reversed(self.private(user)) if words in note["text"]), None)
+
+        return await self.until(look, f"an answer with {words!r}")
+
+    async def post(self, words: str, channel: str = DOCS) -> Json:
+        """The bot's post with these words, once it is there."""
+
+        def look() -> Json | None:
+            return next((post for post in self.roots(channel) if words in post["text"]), None)
+
+        return await self.until(look, f"a post with {words!r}")
 
     async def send_form(self, user: str = ANA, **fields: str) -> Json:
         """Fill in the open dialogue and send it."""

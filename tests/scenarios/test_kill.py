@@ -35,12 +35,13 @@ class Zygote:
         self._process = process
         self._turn = asyncio.Lock()
 
-    async def fork(self, world: World, output: Path, kill_at: str | None) -> int:
-        """Start a bot; answers its process id."""
+    async def fork(self, world: World, output: Path, kill_at: str | None, **settings: str) -> int:
+        """Start a bot with the world's settings, some of them changed; answers its process id."""
         env = environment(world) | {
             "POLL_MIN_SECONDS": "0.1",
             "POLL_MAX_SECONDS": "0.2",
             "LOG_LEVEL": "ERROR",
+            **settings,
         }
         order = {"env": env, "output": str(output), "kill_at": kill_at}
         assert self._process.stdin is not None

@@ -1,0 +1,77 @@
+"""One digest for each week: over kills and restarts, and with several processes on one database."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+from sqlalchemy import update
+
+from bot.app import running_bot
+from bot.registry import Registry
+from bot.registry.schema import subscriptions
+from bot.sandbox.world import World, WorldOptions, both_sides
+from bot.settings import sqlalchemy_url
+from tests.databases import PostgresServer
+from tests.scenarios.patience import SHORT
+from tests.scenarios.story import Story
+from tests.scenarios.test_kill import Zygote, is_alive, lines, stop, wait_for, zygote
+from tests.scenarios.test_visitors import comes_due, digests
+
+__all__ = ["zygote"]
+
+
+@pytest.fixture(scope="module")
+def postgres(tmp_path_factory: pytest.TempPathFactory) -> Iterator[PostgresServer]:
+    server = PostgresServer(tmp_path_factory.mktemp("pg"))
+    yield server
+    server.stop()
+
+
+async def test_a_digest_is_told_once_over_a_restart(world: World) -> None:
+    story = Story(world)
+    async with running_bot(world.settings, patience=SHORT):
+        await story.command("/docs-visitors", "subscribe monday 09:00 UTC")
+        await story.post("this channel gets a digest")
+    await comes_due(world)
+    async with running_bot(world.settings, patience=SHORT):
+        await story.post("The docs in the week")
+    await comes_due(world)
+    async with running_bot(world.settings, patience=SHORT):
+        await asyncio.sleep(1.0)
+    assert len(digests(story)) == 1
+
+
+@pytest.fixture
+async def shared_world(tmp_path: Path, postgres: PostgresServer) -> AsyncIterator[tuple[World, str]]:
+    """The far sides, and the address of a database that several bots share."""
+    url = postgres.new_database().replace("postgresql+psycopg://", "postgres://", 1)
+    async with both_sides(WorldOptions(tmp_path, work_seconds=0.2)) as world:
+        yield world, url
+
+
+async def test_two_processes_on_one_postgresql_tell_one_digest_a_week(
+    shared_world: tuple[World, str], zygote: Zygote, tmp_path: Path
+) -> None:
+    world, url = shared_world
+    story, outputs = Story(world), [tmp_path / "one", tmp_path / "two"]
+    bots = [await zygote.fork(world, output, None, DATABASE_URL=url, PORT="0") for output in outputs]
+    for bot, output in zip(bots, outputs, strict=True):
+        await wait_for("a start", lambda b=bot, o=output: {"ready": True} in lines(o) or not is_alive(b))
+    await story.command("/docs-visitors", "subscribe monday 09:00 UTC")
+    await story.post("this channel gets a digest")
+    registry = Registry.open(sqlalchemy_url(url))
+    for _ in range(3):
+        async with registry.transaction() as tables:
+            now = datetime.now(UTC)
+            await tables.connection.execute(update(subscriptions).values(next_run_at=now))
+        await story.post("The docs in the week")
+        await asyncio.sleep(0.3)
+    await registry.close()
+    for bot in bots:
+        assert is_alive(bot)
+        await stop(bot)
+    assert len(digests(story)) == 1

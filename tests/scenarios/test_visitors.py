@@ -1,0 +1,146 @@
+"""Who reads the docs, as people ask and see it; the same in Socket Mode and over HTTP."""
+
+from __future__ import annotations
+
+import csv
+import io
+import sqlite3
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+from sqlalchemy import update
+
+from bot.registry import Registry
+from bot.registry.schema import subscriptions
+from bot.sandbox.world import World
+from tests.scenarios.story import ANA, BEN, DOCS, SECRET, Json, Story
+from tests.scenarios.test_restart import order
+
+
+@pytest.fixture(params=["socket", "http"])
+def http_mode(request: pytest.FixtureRequest) -> bool:
+    return bool(request.param == "http")
+
+
+def kinds(message: Json) -> list[str]:
+    return [block["type"] for block in message["blocks"]]
+
+
+def counted(world: World, first: datetime, end: datetime) -> tuple[int, int, int]:
+    """Distinct visitors in the sandbox's stored visits, counted with sets."""
+    [path] = Path(world.docs_service.options.folder).glob("visits-*.db")
+    with sqlite3.connect(path) as connection:
+        rows = connection.execute(
+            "SELECT kind, visitor FROM visits WHERE at >= ? AND at < ?",
+            (first.timestamp(), end.timestamp()),
+        ).fetchall()
+    connection.close()
+    people = {visitor for kind, visitor in rows if kind == "human"}
+    agents = {visitor for kind, visitor in rows if kind == "ai"}
+    return len(people), len(agents), len(people | agents)
+
+
+async def test_a_question_is_answered_with_a_chart_a_table_and_right_totals(story: Story) -> None:
+    assert (await story.command("/docs-visitors"))["ok"]
+    answer = await story.answer("compared with")
+    assert {"data_visualization", "data_table", "actions"} <= set(kinds(answer))
+    end = datetime.now(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
+    people, agents, total = counted(story.world, end - timedelta(days=7), end)
+    for told in (f"People: {people:,} ", f"AI agents: {agents:,} ", f"All together: {total:,} "):
+        assert told in answer["text"]
+    assert story.roots() == []
+
+
+async def test_an_answer_is_shared_in_the_channel_once(story: Story) -> None:
+    await story.command("/docs-visitors", "28d top 3")
+    answer = await story.answer("compared with")
+    await story.press(answer, "share")
+    post = await story.post("Shared by")
+    assert f"<@{ANA}>" in post["text"]
+    assert {"data_visualization", "data_table"} <= set(kinds(post))
+    await story.press(answer, "share")
+    await story.answer("shared already")
+    assert len(story.roots()) == 1
+
+
+async def test_a_page_leads_to_a_job(story: Story) -> None:
+    await story.command("/docs-visitors", "last week compare none")
+    answer = await story.answer("Who read the docs")
+    await story.press(answer, "improve")
+    view = await story.until(story.view, "the form")
+    text = view["blocks"][0]["element"]["initial_value"]
+    assert text.startswith("Improve the page /")
+    assert (await story.send_form(prompt=text))["ok"]
+    root = await story.post("Improve the page /")
+    await story.replies(root, 1)
+
+
+async def test_all_pages_come_as_a_file_to_the_person_or_the_channel(story: Story) -> None:
+    await story.command("/docs-visitors", "last week csv here")
+    post = await story.post("for <@")
+    await story.press(await story.answer("compared with"), "csv_file")
+    mine = await story.until(lambda: next(iter(story.roots("D01ANA")), None), "the file")
+    files = [message["files"][0] for message in (post, mine)]
+    folder = story.world.workspace.options.folder / "files"
+    contents = [(folder / file["id"]).read_text("utf-8-sig") for file in files]
+    assert contents[0] == contents[1]
+    rows = list(csv.reader(io.StringIO(contents[0])))
+    assert rows[0] == ["page", "human", "ai", "total"]
+    assert f"{len(rows) - 1} pages" in post["text"]
+
+
+async def test_how_it_was_counted_and_what_was_misunderstood_is_told_privately(story: Story) -> None:
+    await story.command("/docs-visitors", "yesterday")
+    await story.press(await story.answer("Who read the docs, "), "how_counted")
+    await story.answer("Unique visitors cannot be added")
+    for nonsense in ("tomorrow", "2026-10-31..2026-10-01", "2031-01", "top many"):
+        await story.command("/docs-visitors", nonsense)
+        assert "For example" in story.private()[-1]["text"]
+    assert story.roots() == []
+
+
+async def test_blocks_that_slack_refuses_are_said_in_plain_ones(story: Story) -> None:
+    await order(
+        story.world.workspace_url, {"method": "response_url", "fault": "error:invalid_blocks", "times": 1}
+    )
+    await story.command("/docs-visitors", "last week compare none")
+    answer = await story.answer("Top 10 of")
+    assert not {"data_visualization", "data_table"} & set(kinds(answer))
+    assert "actions" in kinds(answer)
+
+
+async def test_a_channel_is_subscribed_listed_and_gets_its_digest_once(story: Story) -> None:
+    await story.command("/docs-visitors", "subscribe monday 09:00 path /api", user=BEN)
+    first = await story.post("this channel gets a digest")
+    assert "America/New_York" in first["text"]
+    await story.command("/docs-visitors", "subscriptions", user=BEN)
+    await story.answer("Every Monday at 09:00 (America/New_York)", user=BEN)
+    await comes_due(story.world)
+    digest = await story.post("The docs in the week")
+    assert {"data_visualization", "data_table", "actions"} <= set(kinds(digest))
+    await comes_due(story.world)
+    await story.command("/docs-visitors", "digest now")
+    await story.until(lambda: len(digests(story)) == 2 or None, "the digest that was asked for")
+    assert len(digests(story)) == 2
+
+
+async def test_a_private_channel_without_the_bot_is_not_subscribed(story: Story) -> None:
+    await story.command("/docs-visitors", "subscribe", channel=SECRET)
+    refused = await story.answer("Nothing was subscribed")
+    assert "/invite @docs-agent" in refused["text"]
+    await story.command("/docs-visitors", "subscriptions", channel=SECRET)
+    await story.answer("No digests for this channel yet")
+
+
+def digests(story: Story, channel: str = DOCS) -> list[Json]:
+    return [post for post in story.roots(channel) if "The docs in the week" in post["text"]]
+
+
+async def comes_due(world: World) -> None:
+    """Let the next run of every subscription be now, as if its hour had come."""
+    registry = Registry.open(world.settings.sqlalchemy_url)
+    async with registry.transaction() as tables:
+        now = datetime.now(UTC)
+        await tables.connection.execute(update(subscriptions).values(next_run_at=now))
+    await registry.close()
