@@ -1,0 +1,344 @@
+"""Who reads the docs: what an answer says, and what it warns of."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import date, timedelta
+
+import pytest
+
+from bot.messages.visitors import NO_CHART_BUDGET
+from bot.messages.visitors import report as answer_of
+from bot.model import (
+    MOST_TOP,
+    Budget,
+    Counts,
+    Movements,
+    Period,
+    Report,
+    SnapshotState,
+    SortBy,
+)
+from tests.builders import BEN, NOW
+from tests.messages.slack_limits import Allowed, problems_of
+from tests.messages.visitor_samples import (
+    QUESTION,
+    WEEK,
+    cells,
+    chart,
+    elements,
+    page,
+    report,
+    snapshot,
+)
+
+BEFORE = WEEK.before()
+
+
+def text(answer: Report) -> str:
+    """What somebody hears who sees no blocks."""
+    return answer_of(answer, QUESTION).text
+
+
+def lines(answer: Report) -> list[str]:
+    """The same, line by line."""
+    return text(answer).splitlines()
+
+
+def small_print(answer: Report) -> list[str]:
+    """What stands below the answer."""
+    blocks = answer_of(answer, QUESTION).blocks
+    return [each["text"] for block in blocks if block["type"] == "context" for each in block["elements"]]
+
+
+def points(period: Period) -> tuple[tuple[Period, Counts], ...]:
+    """A chart of a period."""
+    return tuple((step, Counts(10 + at, 20, 25 + at)) for at, step in enumerate(period.steps()))
+
+
+def test_the_heading_names_both_periods() -> None:
+    answer = report(was=snapshot(BEFORE))
+    assert lines(answer)[:2] == [
+        "*Who read the docs, 26 Oct – 1 Nov 2026*",
+        "compared with 19–25 Oct 2026",
+    ]
+
+
+def test_the_text_alone_says_totals_and_their_changes() -> None:
+    assert (
+        "People: 1,200 (+20 %); AI agents: 3,400 (−3 %); All together: 4,500 (+5 %); "
+        "AI's share: 76 % (−5 points)."
+    ) in lines(report())
+
+
+def test_the_text_alone_says_the_pages() -> None:
+    said = lines(report())
+    at = said.index("Top 3 of 812 pages:")
+    assert said[at + 1 : at + 4] == [
+        "1. `/quickstart` 300 people, 700 AI agents, 950 in all, +36 %",
+        "2. `/api/users` 1 person, 400 AI agents, 401 in all, −21 %",
+        "3. `/new` 90 people, 60 AI agents, 140 in all, new",
+    ]
+
+
+def test_the_text_alone_says_the_curve() -> None:
+    assert (
+        "All together over time: Mon 26 Oct: 25; Tue 27 Oct: 26; Wed 28 Oct: 27; Thu 29 Oct: 28; "
+        "Fri 30 Oct: 29; Sat 31 Oct: 30; Sun 1 Nov: 31."
+    ) in lines(report(chart=points(WEEK)))
+
+
+def test_the_blocks_show_the_same_totals() -> None:
+    fields = next(block["fields"] for block in answer_of(report(), QUESTION).blocks if "fields" in block)
+    assert [field["text"] for field in fields] == [
+        "*People*\n1,200 (+20 %)",
+        "*AI agents*\n3,400 (−3 %)",
+        "*All together*\n4,500 (+5 %)",
+        "*AI's share*\n76 % (−5 points)",
+    ]
+
+
+def test_without_a_comparison_no_changes_are_shown() -> None:
+    message = answer_of(report(wish={"compared": None}, was=None, before=None), QUESTION)
+    assert "compared" not in message.text
+    assert "People: 1,200; AI agents: 3,400; All together: 4,500; AI's share: 76 %." in message.text
+    assert cells(message.blocks)[0] == ["Page", "People", "AI agents", "All together"]
+
+
+def test_the_table_shows_each_page_with_its_change() -> None:
+    assert cells(answer_of(report(), QUESTION).blocks) == [
+        ["Page", "People", "AI agents", "All together", "Change"],
+        ["/quickstart", "300", "700", "950", "+250 (+36 %)"],
+        ["/api/users", "1", "400", "401", "−109 (−21 %)"],
+        ["/new", "90", "60", "140", "+140 (new)"],
+    ]
+
+
+def test_the_column_of_changes_sorts_by_visitors_gained() -> None:
+    table = next(block for block in answer_of(report(), QUESTION).blocks if block["type"] == "data_table")
+    assert [row[-1]["value"] for row in table["rows"][1:]] == [250, -109, 140]
+
+
+def test_a_page_is_not_called_new_when_the_period_before_was_read_in_part() -> None:
+    answer = report(was=snapshot(BEFORE, complete=False, rows=750))
+    assert "3. `/new` 90 people, 60 AI agents, 140 in all, –" in lines(answer)
+    assert cells(answer_of(answer, QUESTION).blocks)[3][-1] == "–"
+
+
+@pytest.mark.parametrize(
+    ("sort", "caption"),
+    [
+        (SortBy.TOTAL, "Top 3 of 812 pages under /api"),
+        (SortBy.HUMAN, "Top 3 of 812 pages under /api, most people first"),
+        (SortBy.AI, "Top 3 of 812 pages under /api, most AI agents first"),
+    ],
+)
+def test_the_table_says_its_section_and_order(sort: SortBy, caption: str) -> None:
+    message = answer_of(report(wish={"section": "/api", "sort": sort}), QUESTION)
+    assert next(block["caption"] for block in message.blocks if "caption" in block) == caption
+    assert f"{caption}:" in message.text.splitlines()
+
+
+def test_when_all_pages_are_shown_there_is_no_top() -> None:
+    assert "3 pages:" in lines(report(pages=3))
+
+
+def test_a_section_that_nobody_read_is_told_and_has_no_table() -> None:
+    message = answer_of(report(wish={"section": "/api"}, top=(), pages=0), QUESTION)
+    assert "No page under `/api` was read." in message.text
+    assert cells(message.blocks) == []
+    assert "static_select" not in [each["type"] for each in elements(message.blocks)]
+
+
+def test_rises_falls_and_what_came_and_went_are_told() -> None:
+    moved = Movements(
+        risen=(page("/up", (0, 0, 950), (0, 0, 700)), page("/up2", (0, 0, 20), (0, 0, 5))),
+        fallen=(page("/down", (0, 0, 401), (0, 0, 510)),),
+        appeared=(page("/new", (90, 60, 140)),),
+        vanished=(page("/old", (1, 0, 1)),),
+    )
+    said = lines(report(movements=moved))
+    assert ":chart_with_upwards_trend: *Rises*: `/up` +250 (+36 %) · `/up2` +15 (+300 %)" in said
+    assert ":chart_with_downwards_trend: *Falls*: `/down` −109 (−21 %)" in said
+    assert ":new: *Newly read*: `/new` 140 visitors" in said
+    assert ":wave: *Not read any more*: `/old` 1 visitor before" in said
+
+
+def test_pages_with_unusual_readers_are_told_beside_the_share_of_the_site() -> None:
+    moved = Movements(
+        hardly_people=(page("/llms", (1, 400, 401)),), hardly_ai=(page("/pricing", (80, 1, 81)),)
+    )
+    said = lines(report(movements=moved))
+    assert (
+        ":robot_face: *Read by AI, hardly by people* (AI's share on the whole site: 76 %): "
+        "`/llms` 1 person, 400 AI agents"
+    ) in said
+    assert ":bust_in_silhouette: *Read by people, hardly by AI*: `/pricing` 80 people, 1 AI agent" in said
+
+
+def test_a_line_about_movements_names_three_pages_at_most() -> None:
+    many = tuple(page(f"/page{at}", (0, 0, 10), (0, 0, 5)) for at in range(5))
+    assert "`/page2`" in text(report(top=(), movements=Movements(risen=many)))
+    assert "`/page3`" not in text(report(top=(), movements=Movements(risen=many)))
+
+
+def test_where_nothing_moved_nothing_is_said_about_it() -> None:
+    assert "Rises" not in text(report())
+    assert "Read by" not in text(report())
+
+
+def test_the_chart_draws_people_ai_agents_and_all_for_each_part() -> None:
+    drawn = chart(answer_of(report(chart=points(WEEK)), QUESTION).blocks)
+    assert drawn is not None
+    series = {each["name"]: [point["value"] for point in each["data"]] for each in drawn["chart"]["series"]}
+    assert series == {
+        "People": [10, 11, 12, 13, 14, 15, 16],
+        "AI agents": [20] * 7,
+        "All together": [25, 26, 27, 28, 29, 30, 31],
+    }
+
+
+def test_why_there_is_no_chart_is_told() -> None:
+    message = answer_of(report(no_chart=NO_CHART_BUDGET), QUESTION)
+    assert chart(message.blocks) is None
+    assert "There is no chart, to keep the rest of the hourly budget for questions." in message.text
+
+
+def test_every_answer_says_that_it_is_approximate_and_when_it_was_taken() -> None:
+    taken = "<!date^1793606400^{date_short_pretty} {time}|2026-11-02 08:00 UTC>"
+    footing = f"Approximate unique visitors · days in Europe/Berlin · taken {taken}"
+    assert footing in lines(report())
+    assert footing in small_print(report())
+
+
+def test_the_used_budget_is_told_to_the_one_who_asked_alone() -> None:
+    used = "12 of 100 analytics calls used in the last hour"
+    assert used in lines(report())
+    assert used not in answer_of(report(), QUESTION, shared_by=BEN).text
+
+
+def test_a_period_that_is_not_over_is_marked() -> None:
+    assert "This period is not over yet, but compared with a whole one." in small_print(report(is_open=True))
+    alone = report(is_open=True, before=None, was=None, wish={"compared": None})
+    assert "This period is not over yet." in small_print(alone)
+
+
+def test_a_section_is_told_not_to_have_totals_of_its_own() -> None:
+    assert (
+        "The totals are those of the whole site: "
+        "unique visitors of pages cannot be added up to those of a section."
+    ) in small_print(report(wish={"section": "/api"}))
+
+
+def test_an_answer_cut_short_by_the_budget_says_when_to_ask_again() -> None:
+    answer = report(
+        now=snapshot(state=SnapshotState.RESTING, complete=False, rows=500), budget=Budget(100, 100, NOW)
+    )
+    assert (
+        "Only the first 500 pages that the service names were read, then the hourly budget of 100 calls "
+        "was used up. The ranking covers those alone. "
+        "Ask again after <!date^1793610000^{time}|2026-11-02 09:00 UTC>, "
+        "and the reading goes on where it stopped."
+    ) in small_print(answer)
+
+
+def test_an_answer_cut_short_while_the_budget_is_free_again_says_so_too() -> None:
+    answer = report(now=snapshot(state=SnapshotState.RESTING, complete=False))
+    assert "Ask again later, and the reading goes on where it stopped." in text(answer)
+
+
+def test_an_answer_cut_short_by_a_problem_says_which() -> None:
+    why = "the docs service did not give a usable answer"
+    answer = report(now=snapshot(state=SnapshotState.FAILED, complete=False, rows=1, problem=why))
+    assert f"Only 1 page could be read: {why}. The ranking covers those alone." in small_print(answer)
+
+
+@pytest.mark.parametrize(("repeated", "said"), [(1, "1 page may"), (3, "3 pages may")])
+def test_pages_that_changed_places_while_they_were_read_are_told(repeated: int, said: str) -> None:
+    answer = report(now=snapshot(repeated=repeated))
+    assert f"Pages changed places while they were read: {said} be missing." in small_print(answer)
+
+
+def test_a_period_before_that_could_not_be_read_is_told_with_its_reason() -> None:
+    was = snapshot(BEFORE, totals=None, problem="they could not be read in time")
+    message = answer_of(report(was=was, before=None), QUESTION)
+    why = "The period before (19–25 Oct 2026) could not be read: they could not be read in time."
+    assert why in message.text
+    assert "compared with" not in message.text
+
+
+def test_a_period_before_that_was_read_in_part_is_told() -> None:
+    assert (
+        "Only 750 pages of the period before could be read, so new and gone pages are not known."
+    ) in small_print(report(was=snapshot(BEFORE, complete=False, rows=750)))
+
+
+def test_periods_of_different_length_are_pointed_out() -> None:
+    longer = Period(date(2026, 9, 1), date(2026, 10, 1))
+    answer = report(wish={"compared": longer}, was=snapshot(longer))
+    assert "The two periods differ in length: 7 days and 30 days." in small_print(answer)
+
+
+def test_an_answer_without_trouble_has_no_caveats() -> None:
+    assert len(small_print(report())) == 2
+
+
+def test_a_private_answer_can_be_shared_saved_and_explained() -> None:
+    made = elements(answer_of(report(), QUESTION).blocks)
+    assert [(each["action_id"], each.get("value")) for each in made] == [
+        ("improve", None),
+        ("share", "7"),
+        ("csv_file", "7"),
+        ("how_counted", "7"),
+    ]
+
+
+def test_a_shared_answer_names_who_shared_it_and_cannot_be_shared_again() -> None:
+    message = answer_of(report(), QUESTION, shared_by=BEN)
+    assert message.text.endswith(f"Shared by <@{BEN}>.")
+    for blocks in (message.blocks, message.plain_blocks):
+        assert [each["action_id"] for each in elements(blocks)] == ["improve", "how_counted"]
+
+
+def test_the_plain_form_has_the_words_and_the_buttons() -> None:
+    message = answer_of(report(chart=points(WEEK)), QUESTION)
+    words = "".join(block["text"]["text"] for block in message.plain_blocks if block["type"] == "section")
+    assert words == message.text
+    assert elements(message.plain_blocks) == elements(message.blocks)
+
+
+def test_every_page_that_is_named_can_be_improved_and_each_once() -> None:
+    falling, before_only = page("/down", (0, 0, 5), (0, 0, 50)), page("/gone", (0, 0, 9))
+    answer = report(movements=Movements(fallen=(falling,), vanished=(before_only,), risen=report().top[:1]))
+    answer = replace(answer, top=(*answer.movements.risen, falling))
+    menu = elements(answer_of(answer, QUESTION).blocks)[0]
+    assert [(option["text"]["text"], option["value"]) for option in menu["options"]] == [
+        ("/quickstart · 950", f"page:{answer.top[0].row}"),
+        ("/down · 5", f"page:{falling.row}"),
+    ]
+
+
+def test_forty_pages_with_long_paths_fit_into_a_message() -> None:
+    top = tuple(page(f"/{'guides-and-tutorials/' * 6}{at}", (123_456, 234_567, 345_678)) for at in range(40))
+    message = answer_of(report(top=top, chart=points(WEEK)), QUESTION)
+    assert len(cells(message.blocks)) == MOST_TOP + 1
+    assert problems_of(message, Allowed(())) == []
+
+
+def test_pages_that_do_not_fit_are_left_out_and_counted() -> None:
+    top = tuple(page("/" + "x" * 200, (10**12, 10**12, 10**12), (1, 1, 1)) for _ in range(40))
+    moved = Movements(*[top[:3]] * 6)
+    answer = report(top=top, movements=moved, chart=points(Period(date(2026, 1, 1), date(2026, 5, 20))))
+    message = answer_of(answer, QUESTION)
+    shown = len(cells(message.blocks)) - 1
+    assert 10 < shown < 40
+    assert f"Top {shown} of 812 pages:" in message.text
+    assert problems_of(message, Allowed(())) == []
+
+
+def test_a_chart_of_a_year_has_a_label_for_each_part() -> None:
+    year = Period(date(2025, 11, 2), date(2025, 11, 2) + timedelta(days=366))
+    drawn = chart(answer_of(report(wish={"period": year}, chart=points(year)), QUESTION).blocks)
+    assert drawn is not None
+    labels = drawn["chart"]["axis_config"]["categories"]
+    assert len(set(labels)) == len(labels) == len(year.steps())
