@@ -1,0 +1,133 @@
+"""What is said about subscriptions to the weekly digest."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, time
+
+import pytest
+
+from bot.messages import subscriptions as say
+from bot.model import SubscriptionState, Weekday, WeeklyTime
+from tests.builders import ANA, CHANNEL, NOW
+from tests.messages.visitor_samples import WEEK, subscription
+
+RUN = datetime(2026, 11, 9, 8, 0, tzinfo=UTC)
+LATE = "they could not be read in time"
+
+
+def test_the_first_post_tells_the_channel_what_will_come_and_how_to_end_it() -> None:
+    assert say.first_post(subscription(), [RUN]).text == (
+        ":books: Every Monday at 09:00 (Europe/Berlin) this channel gets a digest of who read the docs, "
+        f"set up by <@{ANA}>. The first comes 2026-11-09 09:00 CET. "
+        "`/docs-visitors subscribe` changes the time, `/docs-visitors unsubscribe` ends it."
+    )
+
+
+def test_a_subscription_of_a_section_says_which() -> None:
+    assert "for pages under `/api`, set up by" in say.first_post(subscription(section="/api"), [RUN]).text
+    assert "`/api`" in say.subscribing(Weekday.MONDAY, time(9), "UTC", "/api").text
+    assert "`/api`" in say.digest_coming("/api").text
+    assert "`/api`" in say.listed([subscription(section="/api")], NOW).text
+
+
+def test_a_section_cannot_write_markup() -> None:
+    said = say.first_post(subscription(section="/`<!channel>`"), [RUN]).text
+    assert "`/'&lt;!channel&gt;'`" in said
+
+
+@pytest.mark.parametrize(("zone", "said"), [(None, "your time zone"), ("Asia/Kolkata", "Asia/Kolkata")])
+def test_subscribing_says_in_which_zone(zone: str | None, said: str) -> None:
+    text = say.subscribing(Weekday.FRIDAY, time(16, 30), zone, None).text
+    assert text.startswith(f":books: Every Friday at 16:30 ({said}). I post once into the channel now")
+
+
+@pytest.mark.parametrize("code", ["not_in_channel", "channel_not_found"])
+def test_a_private_channel_gets_the_exact_invitation(code: str) -> None:
+    assert say.cannot_subscribe(code, "docs-agent").text == (
+        ":no_entry: Nothing was subscribed. I am not in this channel. "
+        "Type `/invite @docs-agent` in the channel, then subscribe again."
+    )
+
+
+def test_another_refusal_is_told_in_the_word_of_slack() -> None:
+    assert "(`is_archived`)" in say.cannot_subscribe("is_archived", "docs-agent").text
+
+
+def test_the_owner_is_told_that_it_is_paused_and_how_it_goes_on() -> None:
+    said = say.paused(subscription(), "is_archived").text
+    assert f"<#{CHANNEL}> is paused" in said
+    assert "`is_archived`" in said
+    assert "`/docs-visitors subscribe` in the channel starts it again" in said
+
+
+def test_a_week_without_a_digest_is_told_with_its_reason() -> None:
+    assert say.missed(subscription(), WEEK, LATE).text == (
+        f":warning: There was no docs digest for <#{CHANNEL}> for the week 26 Oct – 1 Nov 2026. "
+        "Its numbers are missing: they could not be read in time. The next one comes as planned; "
+        "`/docs-visitors digest now` tries this one again."
+    )
+
+
+def test_a_digest_asked_for_that_fails_is_told_with_its_reason() -> None:
+    assert say.digest_failed(WEEK, LATE).text == (
+        ":warning: There is no digest for the week 26 Oct – 1 Nov 2026. "
+        "Its numbers are missing: they could not be read in time. Try again later."
+    )
+
+
+def test_a_digest_asked_for_now_is_announced() -> None:
+    said = say.digest_coming(None).text
+    assert said == ":books: The digest of the last full week comes into this channel in a moment."
+
+
+def test_unsubscribing_says_whether_there_was_something_to_end() -> None:
+    assert "no docs digest any more" in say.unsubscribed(1).text
+    assert "Nothing was changed" in say.unsubscribed(0).text
+
+
+def test_an_empty_list_says_how_to_begin() -> None:
+    said = say.listed([], NOW).text
+    assert said.startswith("No digests for this channel yet. `/docs-visitors subscribe monday 09:00`")
+
+
+def test_the_list_shows_the_next_three_runs_in_local_time_and_the_last_result() -> None:
+    told = subscription(last_result="posted", last_run_at=NOW)
+    assert say.listed([told], NOW).text.splitlines() == [
+        f"*Every Monday at 09:00 (Europe/Berlin)*, by <@{ANA}>",
+        "Next: 2026-11-09 09:00 CET, 2026-11-16 09:00 CET, 2026-11-23 09:00 CET",
+        "Last: posted (<!date^1793610000^{date_short_pretty} at {time}|2026-11-02 09:00 UTC>)",
+    ]
+
+
+def test_local_times_stay_the_same_over_a_clock_change() -> None:
+    before = datetime(2027, 3, 16, 12, 0, tzinfo=UTC)
+    said = say.listed([subscription()], before).text
+    assert "Next: 2027-03-22 09:00 CET, 2027-03-29 09:00 CEST, 2027-04-05 09:00 CEST" in said
+
+
+def test_a_zone_with_half_an_hour_keeps_it() -> None:
+    told = subscription(weekly=WeeklyTime(Weekday.SUNDAY, time(23, 45), "Asia/Kolkata"))
+    said = say.first_post(told, [datetime(2026, 11, 8, 18, 15, tzinfo=UTC)]).text
+    assert "Every Sunday at 23:45 (Asia/Kolkata)" in said
+    assert "The first comes 2026-11-08 23:45 IST." in said
+
+
+@pytest.mark.parametrize(
+    ("state", "said"),
+    [
+        (SubscriptionState.PAUSED, "Paused, since Slack did not let me post here."),
+        (SubscriptionState.PROVING, "The first post is on its way."),
+        (SubscriptionState.NEW, "The first post is on its way."),
+    ],
+)
+def test_what_does_not_run_yet_or_any_more_has_no_next_run(state: SubscriptionState, said: str) -> None:
+    text = say.listed([subscription(state=state)], NOW).text
+    assert said in text
+    assert "Next:" not in text
+    assert text.endswith("Last: none yet")
+
+
+def test_a_long_list_says_how_many_are_left_out() -> None:
+    said = say.listed([subscription()] * 17, NOW).text
+    assert said.count("Every Monday") == 15
+    assert said.endswith("… and 2 more.")
