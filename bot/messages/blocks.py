@@ -173,11 +173,12 @@ def with_buttons(said: str, buttons: Sequence[Block], *, address: str = "") -> M
 
 
 def plain(mrkdwn: str) -> tuple[Block, ...]:
-    """The words alone, as sections; what is over a message's length is clipped."""
+    """The words alone, as sections cut at line ends; what is over a message's length is clipped."""
     left = clip_mrkdwn(mrkdwn, MESSAGE_LENGTH - 500)
     made = []
     while left:
-        cut = _outside(left, SECTION_LENGTH) if len(left) > SECTION_LENGTH else len(left)
+        line = left.rfind("\n", SECTION_LENGTH // 2, SECTION_LENGTH) + 1
+        cut = (line or _outside(left, SECTION_LENGTH)) if len(left) > SECTION_LENGTH else len(left)
         made.append(section(left[:cut]))
         left = left[cut:]
     return tuple(made)

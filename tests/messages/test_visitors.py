@@ -307,6 +307,14 @@ def test_the_plain_form_has_the_words_and_the_buttons() -> None:
     assert elements(message.plain_blocks) == elements(message.blocks)
 
 
+def test_the_plain_form_never_cuts_a_line_in_two() -> None:
+    top = tuple(page(f"/guides/{at}", (300, 700, 950)) for at in range(60))
+    said = answer_of(report(top=top), QUESTION)
+    sections = [block["text"]["text"] for block in said.plain_blocks if block["type"] == "section"]
+    assert len(sections) > 1
+    assert [line for each in sections for line in each.splitlines()] == said.text.splitlines()
+
+
 def test_every_page_that_is_named_can_be_improved_and_each_once() -> None:
     falling, before_only = page("/down", (0, 0, 5), (0, 0, 50)), page("/gone", (0, 0, 9))
     answer = report(movements=Movements(fallen=(falling,), vanished=(before_only,), risen=report().top[:1]))
