@@ -14,19 +14,15 @@ import os
 import signal
 import sys
 import traceback
-from collections.abc import Coroutine, Generator
+from collections.abc import Coroutine, Generator, Sequence
 from typing import Any, TextIO
 
-WATCHED = (
-    *("bot/work/ask:", "bot/work/prepare:", "bot/work/submit:", "bot/work/poll:", "bot/work/deliver:"),
-    *("bot/work/question:", "bot/work/read:", "bot/work/files:", "bot/work/digest:"),
-)
-"""A place counts when one of these files is on its chain."""
-_SHOWN = ("/bot/work/", "/bot/registry/", "/bot/slack/messenger", "/bot/docs_api/client")
+_SHOWN = ("/bot/work/", "/bot/registry/store", "/bot/slack/messenger", "/bot/docs_api/client")
+"""Single statements within a transaction are not told apart: a kill at any of them takes all of them back."""
 
 
-def place_of(coroutine: Any) -> str | None:
-    """The chain of the bot's frames that this coroutine waits in; None when it is none of ours."""
+def place_of(coroutine: Any, watched: Sequence[str]) -> str | None:
+    """The chain of the bot's frames that this coroutine waits in; None without a watched module on it."""
     chain: list[str] = []
     current = coroutine
     while current is not None:
@@ -39,14 +35,14 @@ def place_of(coroutine: Any) -> str | None:
             chain.append(f"bot/{name.rsplit('/bot/', 1)[1].removesuffix('.py')}:{frame.f_lineno}")
         current = inner.cr_await
     text = " > ".join(chain)
-    return text if any(watched in text for watched in WATCHED) else None
+    return text if any(f"bot/work/{name}:" in text for name in watched) else None
 
 
 class Watched(Coroutine[Any, Any, Any]):
     """A coroutine that tells where it is whenever it is suspended."""
 
-    def __init__(self, inner: Any, kill_at: str | None, seen: set[str]) -> None:
-        self._inner, self._kill_at, self._seen = inner, kill_at, seen
+    def __init__(self, inner: Any, watched: Sequence[str], kill_at: str | None, seen: set[str]) -> None:
+        self._inner, self._watched, self._kill_at, self._seen = inner, watched, kill_at, seen
 
     def send(self, value: Any) -> Any:
         yielded = self._inner.send(value)
@@ -65,7 +61,7 @@ class Watched(Coroutine[Any, Any, Any]):
         raise TypeError("tasks are stepped, not awaited")
 
     def _look(self) -> None:
-        place = place_of(self._inner)
+        place = place_of(self._inner, self._watched)
         if place is None or place in self._seen:
             return
         self._seen.add(place)
@@ -74,12 +70,13 @@ class Watched(Coroutine[Any, Any, Any]):
         print(json.dumps({"place": place}), flush=True)
 
 
-def watch(loop: asyncio.AbstractEventLoop, kill_at: str | None) -> None:
+def watch(loop: asyncio.AbstractEventLoop, watched: Sequence[str], kill_at: str | None) -> None:
     """Wrap every task that this loop starts from now on."""
     seen: set[str] = set()
 
     def factory(loop: asyncio.AbstractEventLoop, coroutine: Any, **options: Any) -> asyncio.Task[Any]:
-        wrapped: Any = Watched(coroutine, kill_at, seen) if asyncio.iscoroutine(coroutine) else coroutine
+        ours = asyncio.iscoroutine(coroutine)
+        wrapped: Any = Watched(coroutine, watched, kill_at, seen) if ours else coroutine
         return asyncio.Task(wrapped, loop=loop, **options)
 
     loop.set_task_factory(factory)
@@ -91,7 +88,8 @@ async def _run(order: dict[str, Any]) -> None:
     from tests.scenarios.patience import SHORT
 
     loop = asyncio.get_running_loop()
-    watch(loop, order["kill_at"])
+    if order["watched"]:
+        watch(loop, order["watched"], order["kill_at"])
     # A bot that outlives its test would take what is meant for the next one on the same port.
     orphaned = asyncio.create_task(_leave_with(os.getppid()))
     stop = asyncio.Event()

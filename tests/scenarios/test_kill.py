@@ -12,7 +12,7 @@ import os
 import signal
 import sys
 from collections import Counter
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -23,8 +23,9 @@ from bot.sandbox.world import World, WorldOptions, both_sides
 from tests.scenarios.story import Story, environment
 
 PROMPT = "Add a quickstart for the Python SDK"
-_AT_ONCE = 12
-_FEWEST_PLACES = 30
+WATCHED = ("ask", "prepare", "submit", "poll", "deliver")
+_AT_ONCE = 10
+_FEWEST_PLACES = 20
 _LIMIT_SECONDS = 20.0
 
 
@@ -35,15 +36,25 @@ class Zygote:
         self._process = process
         self._turn = asyncio.Lock()
 
-    async def fork(self, world: World, output: Path, kill_at: str | None, **settings: str) -> int:
-        """Start a bot with the world's settings, some of them changed; answers its process id."""
+    async def fork(
+        self,
+        world: World,
+        output: Path,
+        kill_at: str | None,
+        watched: Sequence[str] = (),
+        **settings: str,
+    ) -> int:
+        """Start a bot with the world's settings, some of them changed; answers its process id.
+
+        ``watched``: the modules of the work whose awaits are told, and killed at.
+        """
         env = environment(world) | {
             "POLL_MIN_SECONDS": "0.1",
             "POLL_MAX_SECONDS": "0.2",
             "LOG_LEVEL": "ERROR",
             **settings,
         }
-        order = {"env": env, "output": str(output), "kill_at": kill_at}
+        order = {"env": env, "output": str(output), "kill_at": kill_at, "watched": watched}
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         async with self._turn:
@@ -113,7 +124,7 @@ async def tell(zygote: Zygote, folder: Path, kill_at: str | None) -> tuple[set[s
     """
     async with both_sides(WorldOptions(folder, work_seconds=0.2)) as world:
         story, first = Story(world), folder / "first"
-        pid = await zygote.fork(world, first, kill_at)
+        pid = await zygote.fork(world, first, kill_at, WATCHED)
         await wait_for("a first start", lambda: {"ready": True} in lines(first) or not is_alive(pid))
         asking = asyncio.create_task(story.command("/docs-agent", PROMPT))
         with contextlib.suppress(AssertionError):

@@ -14,8 +14,9 @@ from tests.scenarios.test_kill import Zygote, is_alive, lines, requests, stop, w
 from tests.scenarios.test_visitors import digests
 
 __all__ = ["zygote"]
+WATCHED = ("question", "read", "files", "digest")
 _AT_ONCE = 10
-_FEWEST_PLACES = 30
+_FEWEST_PLACES = 20
 _FEWEST_KILLS = 0.7
 
 
@@ -23,7 +24,7 @@ async def tell(zygote: Zygote, folder: Path, kill_at: str | None) -> tuple[set[s
     """Ask for numbers, a file and a digest with a bot that is killed at the place; start it again; look."""
     async with both_sides(WorldOptions(folder, pages=40, days=30)) as world:
         story, first = Story(world), folder / "first"
-        pid = await zygote.fork(world, first, kill_at)
+        pid = await zygote.fork(world, first, kill_at, WATCHED)
         await wait_for("a first start", lambda: {"ready": True} in lines(first) or not is_alive(pid))
         asking = asyncio.gather(
             story.command("/docs-visitors", "last week compare none csv here"),
