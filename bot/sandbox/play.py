@@ -1,4 +1,4 @@
-"""One story without a person: ask, pull request, follow-up, second end. Told as a transcript."""
+"""One story without a person: a job with its follow-up, a question about visitors, a digest."""
 
 from __future__ import annotations
 
@@ -15,10 +15,11 @@ from rich.console import Console
 from bot.sandbox.workspace.state import Json
 from bot.sandbox.world import World, WorldOptions, sandbox
 
-ANA, BEN = "U01ANA", "U02BEN"
+ANA, BEN, CHIKA = "U01ANA", "U02BEN", "U03CHIKA"
 DOCS = "C01DOCS"
 PROMPT = "Add a quickstart for the Python SDK"
 FOLLOW_UP = "Mention Python 3.11 too"
+QUESTION = "last week top 3"
 _LIMIT_SECONDS = 25.0
 
 
@@ -68,6 +69,40 @@ class _Story:
         self._show(root)
         self._show(second)
         await self._look_at(second)
+        await self._visitors()
+        await self._digest()
+
+    async def _visitors(self) -> None:
+        self._say("Chika", f"/docs-visitors {QUESTION}", "#docs, answered privately")
+        answer = await self._people.command(CHIKA, DOCS, "/docs-visitors", QUESTION)
+        if not answer["ok"]:
+            raise StoryBroken(str(answer))
+        report = await self._until("the answer about visitors", self._report)
+        self._show(report)
+        self._check_drawn(report)
+
+    async def _digest(self) -> None:
+        self._say("Ana", "/docs-visitors digest now", "#docs")
+        answer = await self._people.command(ANA, DOCS, "/docs-visitors", "digest now")
+        if not answer["ok"]:
+            raise StoryBroken(str(answer))
+        digest = await self._until("the digest", self._newest_digest)
+        self._show(digest)
+        self._check_drawn(digest)
+
+    def _report(self) -> Json | None:
+        notes = self._state.ephemerals.values()
+        return next((note for note in notes if note["user"] == CHIKA and "People:" in note["text"]), None)
+
+    def _newest_digest(self) -> Json | None:
+        return next((one for one in self._state.history(DOCS) if "The docs in the week" in one["text"]), None)
+
+    def _check_drawn(self, message: Json) -> None:
+        """People must see a chart and a table, not the words alone."""
+        drawn = {block["type"] for block in message["blocks"] or []}
+        if not {"data_visualization", "data_table"} <= drawn:
+            raise StoryBroken(f"no chart or no table in {sorted(drawn)}")
+        self._console.print("  [dim]with a chart, a table and buttons[/]")
 
     def _root(self) -> Json | None:
         return next((one for one in self._state.history(DOCS) if one["bot_id"]), None)
@@ -102,6 +137,7 @@ class _Story:
 
     def _show(self, message: Json) -> None:
         place = "in the thread" if message["thread_ts"] else "#docs"
+        place = "privately" if message.get("id") else place
         self._console.print(f"\n[bold]docs-agent[/] [dim]{place}[/]")
         for line in _readable(message["text"], self._state.users).splitlines():
             self._console.print(f"  {line}", markup=False)

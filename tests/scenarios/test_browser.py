@@ -64,6 +64,37 @@ async def test_a_person_asks_reads_the_pull_request_replies_and_hears_back(page:
     await expect(messages.get_by_role("article")).to_have_count(1)
 
 
+async def test_a_person_asks_who_reads_the_docs_sees_a_chart_and_a_table_and_shares_them(page: Page) -> None:
+    await type_in(page, "Message #docs", "/docs-visitors last week top 5")
+    messages = page.get_by_role("log", name="Messages")
+    answer = (
+        messages.get_by_role("article").filter(has_text="Only visible to you").filter(has_text="AI agents")
+    )
+    await expect(answer.locator("svg").first).to_be_visible(timeout=15_000)
+    await expect(answer.get_by_role("table")).to_contain_text("/quickstart")
+    await expect(answer.get_by_role("table").locator("tbody tr")).to_have_count(5)
+    await answer.get_by_role("button", name="Share in channel").click()
+    shared = messages.get_by_role("article").filter(has_text="Shared by")
+    await expect(shared.locator("svg").first).to_be_visible()
+    await expect(shared.get_by_role("table").locator("tbody tr")).to_have_count(5)
+    await answer.get_by_role("combobox").select_option(index=1)
+    dialogue = page.get_by_role("dialog", name="Ask the docs agent")
+    await expect(dialogue.get_by_label(re.compile("What should be written"))).to_have_value(
+        re.compile("^Improve the page /")
+    )
+
+
+async def test_a_digest_and_a_file_are_drawn(page: Page) -> None:
+    messages = page.get_by_role("log", name="Messages")
+    await type_in(page, "Message #docs", "/docs-visitors digest now")
+    digest = messages.get_by_role("article").filter(has_text="The docs in the week")
+    await expect(digest.locator("svg").first).to_be_visible(timeout=15_000)
+    await expect(digest.get_by_role("button", name="Improve this page")).to_be_visible()
+    await type_in(page, "Message #docs", "/docs-visitors last week csv here")
+    file = messages.get_by_role("article").filter(has_text="docs-visitors-")
+    await expect(file.get_by_role("link")).to_be_visible(timeout=15_000)
+
+
 async def test_forms_open_complain_and_send(page: Page) -> None:
     await type_in(page, "Message #docs", "/docs-agent ")
     dialogue = page.get_by_role("dialog", name="Ask the docs agent")
