@@ -143,16 +143,21 @@ class SnapshotRows:
         return {row["id"]: to_snapshot(row) for row in rows.mappings()}
 
     async def claim(self, claimer: Claimer, limit: int, need: Need) -> Sequence[Snapshot]:
-        """Snapshots to read the next page of, the most urgent first, none less urgent than ``need``."""
+        """Snapshots to read the next page of: the most urgent, none less urgent than ``need``.
+
+        Only those that are equally urgent: a scarce budget then goes to one window before the next begins.
+        """
         due = and_(
             snapshots.c.state == SnapshotState.WANTED,
             snapshots.c.due_at <= claimer.now,
             snapshots.c.need <= int(need),
         )
+        free = and_(due, unclaimed(snapshots, claimer.now))
+        most_urgent = select(func.min(snapshots.c.need)).where(free).scalar_subquery()
         candidates = (
             select(snapshots.c.id)
-            .where(due, unclaimed(snapshots, claimer.now))
-            .order_by(snapshots.c.need, snapshots.c.id)
+            .where(free, snapshots.c.need == most_urgent)
+            .order_by(snapshots.c.id)
             .limit(limit)
         )
         rows = await claim(self.connection, snapshots, claimer, candidates=candidates, still=due)

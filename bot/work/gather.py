@@ -61,10 +61,10 @@ def _points(
 async def _movements(
     tables: Tables, wish: Wish, now: Snapshot, was: Snapshot | None, site: Counts
 ) -> Movements:
-    """Pages come and go only between two windows that were read whole."""
+    """Pages come and go only between two windows that were read whole, with no row moving meanwhile."""
     section, pages = wish.section, tables.pages
     compared = was if was is not None and was.totals is not None else None
-    came = now.complete and compared is not None and compared.complete
+    came = compared is not None and _is_whole(now) and _is_whole(compared)
     return Movements(
         risen=tuple(await pages.moved(now.id, compared.id, section, up=True, limit=_NAMED))
         if compared
@@ -81,3 +81,8 @@ async def _movements(
         hardly_people=tuple(await pages.leaning(now.id, site, section, to_ai=True, limit=_NAMED)),
         hardly_ai=tuple(await pages.leaning(now.id, site, section, to_ai=False, limit=_NAMED)),
     )
+
+
+def _is_whole(snapshot: Snapshot) -> bool:
+    """Whether every page that was read is in it; what moved while it was read may have been missed."""
+    return snapshot.complete and not snapshot.repeated

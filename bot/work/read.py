@@ -59,11 +59,12 @@ async def _claim(shop: Workshop) -> Sequence[Snapshot]:
     async with shop.registry.transaction() as tables:
         await tables.budget.lock(shop.project)
         budget = await tables.budget.look(shop.project, limit, now)
-        claimed = list(await tables.snapshots.claim(shop.claimer(), min(budget.free, _AT_ONCE), Need.CHART))
-        room = max(1, int(limit * _BACKGROUND_SHARE)) - budget.used - len(claimed)
-        room = min(room, budget.free - len(claimed), _AT_ONCE - len(claimed))
-        if room > 0:
-            claimed += await tables.snapshots.claim(shop.claimer(), room, Need.AHEAD)
+        if not budget.free:
+            return []
+        claimed = await tables.snapshots.claim(shop.claimer(), min(budget.free, _AT_ONCE), Need.CHART)
+        room = min(max(1, int(limit * _BACKGROUND_SHARE)) - budget.used, budget.free, _AT_ONCE)
+        if not claimed and room > 0:
+            claimed = await tables.snapshots.claim(shop.claimer(), room, Need.AHEAD)
         await tables.budget.take(shop.project, len(claimed), now)
     return claimed
 

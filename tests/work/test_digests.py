@@ -41,7 +41,7 @@ def digests(office: Office) -> list[str]:
 async def until(office: Office, at: datetime) -> None:
     """Let time pass up to a moment, and the rounds see to what came due."""
     office.clock.at = at
-    await office.reading(6)
+    await office.reading(12)
 
 
 async def test_subscribing_is_proven_by_a_post_and_takes_the_zone_of_who_asks(office: Office) -> None:
@@ -158,6 +158,16 @@ async def test_a_coming_digest_is_read_ahead_and_leaves_people_their_share(offic
     await office.reading(10, step_seconds=30)
     [digest] = digests(office)
     assert "Top 10 of 1,000 pages" in digest
+
+
+async def test_a_429_holds_the_reading_for_digests_too(office: Office) -> None:
+    office.docs.site.fill(5, MONDAY, MONDAY + 6 * DAY)
+    await subscribed(office)
+    office.docs.answer_instead("visitors", httpx.Response(429, headers={"Retry-After": "600"}, json={}))
+    await until(office, datetime(2026, 11, 9, 9, 0, tzinfo=UTC))
+    assert (office.docs.site.calls, digests(office)) == ([], [])
+    await office.reading(30, step_seconds=60)
+    assert len(digests(office)) == 1
 
 
 async def test_the_wall_time_stays_over_both_clock_changes(office: Office) -> None:

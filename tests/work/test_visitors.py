@@ -215,6 +215,15 @@ async def test_asking_again_goes_on_where_the_reading_stopped(office: Office) ->
     assert "Only the first" not in office.answers()[-1]
 
 
+async def test_a_scarce_budget_goes_to_the_window_that_was_asked_for_first(office: Office) -> None:
+    office.docs.site.fill(500, FIRST - 7 * DAY, LAST)
+    office.budget(6, page_size=100)
+    await office.visitors()
+    await office.reading(10)
+    assert [call[0] for call in office.docs.site.calls] == [FIRST] * 5 + [FIRST - 7 * DAY]
+    assert "Top 10 of 500 pages" in office.answers()[0]
+
+
 async def test_with_no_call_left_the_answer_says_when_the_next_is_possible(office: Office) -> None:
     office.budget(1)
     office.docs.site.fill(3, START, LAST)
