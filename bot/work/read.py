@@ -91,7 +91,8 @@ async def _store(shop: Workshop, snapshot: Snapshot, page: VisitorsPage) -> None
     goes_on = page.has_more and snapshot.with_pages
     totals = Counts(page.totals.human, page.totals.ai, page.totals.total)
     rows = [(row.path, Counts(row.human, row.ai, row.total)) for row in page.visitors]
-    next_offset = snapshot.next_offset + shop.analytics.page_size if snapshot.with_pages else snapshot.next_offset
+    step = shop.analytics.page_size if snapshot.with_pages else 0
+    next_offset = snapshot.next_offset + step
     async with shop.registry.transaction() as tables:
         fresh = await tables.snapshots.store(
             snapshot,
