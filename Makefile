@@ -37,7 +37,7 @@ play: $(VENV)/.run
 	@$(BIN)/docs-bot sandbox --play
 
 test: $(VENV)/.dev
-	$(BIN)/python -m pytest -n 2
+	$(BIN)/python -m pytest -n 3
 
 check: $(VENV)/.dev
 	$(BIN)/ruff check .

@@ -116,7 +116,10 @@ async def running_bot(
         if roles.intake:
             desk = _desk(settings, registry, outside, bell)
             checks |= await _take_in(settings, stack, outside, desk, metrics, server)
-            add_health_routes(server, checks, _page(registry, metrics))
+            page = _page(
+                registry, metrics, ProjectId(settings.docs_project_id), settings.analytics_calls_an_hour
+            )
+            add_health_routes(server, checks, page)
             await _listen(settings, stack, server)
         log.info("ready", socket_mode=settings.socket_mode, intake=roles.intake, rounds=roles.rounds)
         yield
@@ -255,12 +258,16 @@ async def _listen(settings: Settings, stack: AsyncExitStack, server: web.Applica
     await web.TCPSite(runner, port=settings.port).start()
 
 
-def _page(registry: Registry, metrics: Metrics) -> Callable[[], Awaitable[tuple[bytes, str]]]:
+def _page(
+    registry: Registry, metrics: Metrics, project: ProjectId, calls_an_hour: int
+) -> Callable[[], Awaitable[tuple[bytes, str]]]:
     async def page() -> tuple[bytes, str]:
         async with registry.look() as tables:
             due_at = await tables.deliveries.next_due_at()
             open_jobs = await tables.jobs.count_open()
-        metrics.set_backlog(open_jobs, (utc_now() - due_at).total_seconds() if due_at else 0.0)
+            budget = await tables.budget.look(project, calls_an_hour, utc_now())
+        late_seconds = (utc_now() - due_at).total_seconds() if due_at else 0.0
+        metrics.set_backlog(open_jobs, late_seconds, budget.used)
         return metrics.page()
 
     return page

@@ -19,7 +19,7 @@ class Metrics:
         self._registry = CollectorRegistry()
         self._events = Counter(
             "docs_bot_events_total",
-            "What happened: requests taken in, prompts, polls, deliveries, ends; by how it went.",
+            "What happened: requests taken in, prompts, polls, deliveries, ends, analytics calls; how it went.",
             ["what", "how"],
             registry=self._registry,
         )
@@ -40,6 +40,12 @@ class Metrics:
             registry=self._registry,
         )
 
+        self._analytics = Gauge(
+            "docs_bot_analytics_calls_last_hour",
+            "Calls of the analytics API in the last hour, of all processes.",
+            registry=self._registry,
+        )
+
     def count(self, what: str, how: str) -> None:
         """Something happened."""
         self._events.labels(what, how).inc()
@@ -50,8 +56,9 @@ class Metrics:
         if failed:
             self._failures.labels(name).inc()
 
-    def set_backlog(self, open_jobs: int, oldest_delivery_seconds: float) -> None:
-        """How much there is to do."""
+    def set_backlog(self, open_jobs: int, oldest_delivery_seconds: float, analytics_calls: int) -> None:
+        """How much there is to do, and how much of the analytics API's hour is used."""
+        self._analytics.set(analytics_calls)
         self._open_jobs.set(open_jobs)
         self._late.set(max(oldest_delivery_seconds, 0.0))
 

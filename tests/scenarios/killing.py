@@ -11,6 +11,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import re
 import signal
 import sys
 import traceback
@@ -19,6 +20,8 @@ from typing import Any, TextIO
 
 _SHOWN = ("/bot/work/", "/bot/registry/store", "/bot/slack/messenger", "/bot/docs_api/client")
 """Single statements within a transaction are not told apart: a kill at any of them takes all of them back."""
+_PURE = re.compile(r"bot/work/(gather|weekly_report|analytics):\d+$")
+"""Modules that only look into the database, within a transaction of those who call them."""
 
 
 def place_of(coroutine: Any, watched: Sequence[str]) -> str | None:
@@ -35,6 +38,8 @@ def place_of(coroutine: Any, watched: Sequence[str]) -> str | None:
             chain.append(f"bot/{name.rsplit('/bot/', 1)[1].removesuffix('.py')}:{frame.f_lineno}")
         current = inner.cr_await
     text = " > ".join(chain)
+    if _PURE.search(text):
+        return None
     return text if any(f"bot/work/{name}:" in text for name in watched) else None
 
 
