@@ -19,7 +19,7 @@ class Metrics:
         self._registry = CollectorRegistry()
         self._events = Counter(
             "docs_bot_events_total",
-            "What happened: requests taken in, prompts, polls, deliveries, ends, analytics calls; how it went.",
+            "What happened: requests, prompts, polls, deliveries, ends, analytics calls; how it went.",
             ["what", "how"],
             registry=self._registry,
         )

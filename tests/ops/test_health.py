@@ -75,7 +75,7 @@ async def test_prometheus_can_read_what_was_counted() -> None:
     metrics.count("delivery", "sent")
     metrics.observe_round("poll", 0.3, failed=False)
     metrics.observe_round("poll", 0.3, failed=True)
-    metrics.set_backlog(open_jobs=3, oldest_delivery_seconds=-1)
+    metrics.set_backlog(open_jobs=3, oldest_delivery_seconds=-1, analytics_calls=7)
     async with client({}, metrics) as http:
         answer = await http.get("/metrics")
         page = await answer.text()
@@ -93,6 +93,7 @@ async def test_prometheus_can_read_what_was_counted() -> None:
     assert value("docs_bot_round_seconds_count", round="poll") == 2
     assert value("docs_bot_round_failures_total", round="poll") == 1
     assert value("docs_bot_open_jobs") == 3
+    assert value("docs_bot_analytics_calls_last_hour") == 7
     assert value("docs_bot_oldest_delivery_seconds") == 0, "what is due in the future is not late"
 
 
