@@ -1,0 +1,131 @@
+"""What a bench found: rows of ours beside theirs, each against its goal; as a table and as JSON."""
+
+from __future__ import annotations
+
+import os
+import platform
+import sqlite3
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+
+
+@dataclass(frozen=True, slots=True)
+class Goal:
+    """What a row should reach, in words, and whether it did."""
+
+    words: str
+    met: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One measured thing. ``theirs`` is what a person would use instead, where there is such a thing."""
+
+    what: str
+    unit: str
+    ours: float
+    theirs: float | None = None
+    goal: Goal | None = None
+
+    @property
+    def ratio(self) -> float | None:
+        """Ours as a share of theirs."""
+        return self.ours / self.theirs if self.theirs else None
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """The rows of one bench, and what they are compared with."""
+
+    name: str
+    ours: str
+    theirs: str
+    rows: list[Row] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+
+
+def at_most(row: Row, share: float) -> Row:
+    """The row with the goal of being at most this share of theirs."""
+    words = "no worse" if share == 1 else f"≤ {share:.2f} of theirs"
+    met = row.theirs is not None and row.ours <= share * row.theirs
+    return Row(row.what, row.unit, row.ours, row.theirs, Goal(words, met))
+
+
+def below(row: Row, limit: float) -> Row:
+    """The row with the goal of staying below a number of its own unit."""
+    words = f"< {limit:g} {row.unit}".rstrip()
+    return Row(row.what, row.unit, row.ours, row.theirs, Goal(words, row.ours < limit))
+
+
+def print_report(console: Console, report: Report) -> None:
+    """The table of one bench."""
+    table = Table(title=report.name, title_justify="left", title_style="bold")
+    table.add_column("what")
+    for title in (report.ours, report.theirs or "—", "ratio"):
+        table.add_column(title, justify="right")
+    table.add_column("goal")
+    for row in report.rows:
+        table.add_row(row.what, *_numbers(row), _told(row.goal))
+    console.print(table)
+    for note in report.notes:
+        console.print(f"  {note}", highlight=False, markup=False)
+
+
+def as_json(reports: list[Report]) -> dict[str, Any]:
+    """Every report with the machine it was made on."""
+    rows = [{**asdict(report), "rows": [_row(row) for row in report.rows]} for report in reports]
+    return {"machine": machine(), "benches": rows}
+
+
+def machine() -> dict[str, Any]:
+    """What the numbers depend on."""
+    return {
+        "system": platform.system(),
+        "processor": _processor(),
+        "cores": os.cpu_count(),
+        "python": platform.python_version(),
+        "sqlite": sqlite3.sqlite_version,
+    }
+
+
+def missed(reports: list[Report]) -> list[str]:
+    """The goals that were not met, a line each."""
+    return [
+        f"{report.name}: {row.what} ({row.goal.words})"
+        for report in reports
+        for row in report.rows
+        if row.goal and not row.goal.met
+    ]
+
+
+def _row(row: Row) -> dict[str, Any]:
+    return {**asdict(row), "ratio": row.ratio}
+
+
+def _numbers(row: Row) -> tuple[str, str, str]:
+    theirs = "" if row.theirs is None else f"{figure(row.theirs)} {row.unit}"
+    return f"{figure(row.ours)} {row.unit}", theirs, "" if row.ratio is None else f"{row.ratio:.2f}"
+
+
+def figure(number: float) -> str:
+    """Three digits that mean something."""
+    return f"{number:,.0f}" if abs(number) >= 100 else f"{number:.3g}"
+
+
+def _told(goal: Goal | None) -> str:
+    if goal is None:
+        return ""
+    sign, colour = ("met", "green") if goal.met else ("MISSED", "red")
+    return f"{goal.words}  [{colour}]{sign}[/{colour}]"
+
+
+def _processor() -> str:
+    info = Path("/proc/cpuinfo")
+    if not info.is_file():
+        return platform.processor() or platform.machine()
+    lines = info.read_text(encoding="utf-8").splitlines()
+    return next((line.partition(":")[2].strip() for line in lines if line.startswith("model name")), "")
