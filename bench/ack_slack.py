@@ -1,0 +1,118 @@
+"""A Slack that is only as much as acknowledging needs: who the bot is, and a socket that sends commands."""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+import json
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from time import perf_counter
+from typing import Any
+
+from aiohttp import WSMsgType, web
+
+_IDENTITY = {
+    "ok": True,
+    "url": "https://acme.slack.com/",
+    "team": "Acme",
+    "team_id": "T1",
+    "user": "docs-agent",
+    "user_id": "U0BOT",
+    "bot_id": "B0BOT",
+}
+
+
+def command_fields(number: int) -> dict[str, Any]:
+    """What somebody typed; no two are the same request."""
+    return {
+        "command": "/docs-agent",
+        "text": f"Add a quickstart number {number} for the Python SDK to the guides",
+        "trigger_id": f"{number}.{number}.bench",
+        "channel_id": f"C{number % 50:03}",
+        "channel_name": "docs",
+        "user_id": f"U{number % 200:03}",
+        "user_name": "ana",
+        "team_id": "T1",
+        "team_domain": "acme",
+        "api_app_id": "A1",
+        "is_enterprise_install": "false",
+        "response_url": f"https://hooks.slack.com/commands/T1/{number}/bench",
+    }
+
+
+class PlayedSlack:
+    """The Web API's two methods that a start needs, and one socket for each app token."""
+
+    def __init__(self) -> None:
+        self.url = ""
+        self._numbers = itertools.count(1)
+        self._sockets: dict[str, web.WebSocketResponse] = {}
+        self._connected: dict[str, asyncio.Event] = {}
+        self._waiting: dict[str, asyncio.Future[float]] = {}
+
+    def application(self) -> web.Application:
+        """To be served."""
+        server = web.Application()
+        server.router.add_post("/api/auth.test", self._identity)
+        server.router.add_post("/api/apps.connections.open", self._open)
+        server.router.add_get("/socket/{token}", self._socket)
+        return server
+
+    async def connected(self, token: str) -> None:
+        """Wait until the app with this token has its socket."""
+        await self._connected.setdefault(token, asyncio.Event()).wait()
+
+    async def command(self, token: str) -> float:
+        """Send one command through an app's socket; answers the seconds until its acknowledgement."""
+        number = next(self._numbers)
+        envelope = f"envelope-{number}"
+        done: asyncio.Future[float] = asyncio.get_running_loop().create_future()
+        self._waiting[envelope] = done
+        sent = {
+            "envelope_id": envelope,
+            "type": "slash_commands",
+            "accepts_response_payload": True,
+            "payload": command_fields(number),
+        }
+        text = json.dumps(sent)
+        began = perf_counter()
+        await self._sockets[token].send_str(text)
+        return await done - began
+
+    async def _identity(self, _request: web.Request) -> web.Response:
+        return web.json_response(_IDENTITY)
+
+    async def _open(self, request: web.Request) -> web.Response:
+        token = request.headers["Authorization"].removeprefix("Bearer ")
+        address = self.url.replace("http", "ws", 1).removesuffix("api/")
+        return web.json_response({"ok": True, "url": f"{address}socket/{token}"})
+
+    async def _socket(self, request: web.Request) -> web.WebSocketResponse:
+        token = request.match_info["token"]
+        socket = web.WebSocketResponse()
+        await socket.prepare(request)
+        await socket.send_json({"type": "hello", "num_connections": 1, "debug_info": {}})
+        self._sockets[token] = socket
+        self._connected.setdefault(token, asyncio.Event()).set()
+        async for message in socket:
+            if message.type is WSMsgType.TEXT:
+                answered_at = perf_counter()
+                waiting = self._waiting.pop(json.loads(message.data)["envelope_id"], None)
+                if waiting is not None and not waiting.done():
+                    waiting.set_result(answered_at)
+        return socket
+
+
+@asynccontextmanager
+async def played_slack(port: int) -> AsyncIterator[PlayedSlack]:
+    """Served until the block ends."""
+    slack = PlayedSlack()
+    runner = web.AppRunner(slack.application(), access_log=None, shutdown_timeout=0.2)
+    await runner.setup()
+    try:
+        await web.TCPSite(runner, "127.0.0.1", port).start()
+        slack.url = f"http://127.0.0.1:{port}/api/"
+        yield slack
+    finally:
+        await runner.cleanup()

@@ -1,0 +1,58 @@
+"""The bot itself as a process of a bench."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from time import perf_counter
+
+import aiohttp
+
+from bench.children import Child, child, free_port
+
+BOT_TOKEN = "xoxb-bench"  # noqa: S105
+SIGNING_SECRET = "bench-signing-secret"  # noqa: S105
+
+
+def environment(
+    slack_url: str, database_url: str, *, docs_url: str = "http://127.0.0.1:9", app_token: str = ""
+) -> dict[str, str]:
+    """Settings for a bot; signed HTTP unless there is an app token."""
+    way = {"SLACK_APP_TOKEN": app_token} if app_token else {"SLACK_SIGNING_SECRET": SIGNING_SECRET}
+    return way | {
+        "SLACK_BOT_TOKEN": BOT_TOKEN,
+        "SLACK_API_URL": slack_url,
+        "DATABASE_URL": database_url,
+        "DOCS_API_URL": docs_url,
+        "DOCS_API_KEY": "bench-key",
+        "DOCS_PROJECT_ID": "bench",
+        "LOG_LEVEL": "WARNING",
+    }
+
+
+@asynccontextmanager
+async def running_bot(
+    command: str, env: dict[str, str], *, log: Path | None = None
+) -> AsyncIterator[tuple[Child, int, float]]:
+    """`python -m bot <command>`, ready; with its port, and the seconds that took."""
+    port = free_port()
+    began = perf_counter()
+    async with child("-m", "bot", command, env={**env, "PORT": str(port)}, log=log) as bot:
+        await _until_ready(bot, port)
+        yield bot, port, perf_counter() - began
+
+
+async def _until_ready(bot: Child, port: int) -> None:
+    async with aiohttp.ClientSession() as session, asyncio.timeout(60):
+        while True:
+            if bot.process.returncode is not None:
+                raise RuntimeError(f"the bot ended with {bot.process.returncode}")
+            try:
+                async with session.get(f"http://127.0.0.1:{port}/readyz") as answer:
+                    if answer.status == 200:
+                        return
+            except aiohttp.ClientConnectionError:
+                pass
+            await asyncio.sleep(0.01)

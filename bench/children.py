@@ -1,0 +1,95 @@
+"""Processes of a bench: started, awaited until they are ready, measured from outside, ended."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import socket
+import sys
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+from bench.measure import cpu_seconds
+
+READY = "ready"
+"""What a process of ours prints alone in a line once it can be measured."""
+_KEPT = ("PATH", "HOME", "LANG", "TMPDIR", "XDG_RUNTIME_DIR", "VIRTUAL_ENV")
+
+
+class Child:
+    """A running process."""
+
+    def __init__(self, process: asyncio.subprocess.Process) -> None:
+        self.process = process
+
+    @property
+    def pid(self) -> int:
+        """Its number, for /proc."""
+        return self.process.pid
+
+    def cpu_seconds(self) -> float:
+        """What it has used so far."""
+        return cpu_seconds(self.pid)
+
+    async def say(self, line: str) -> None:
+        """A line to its standard input."""
+        if self.process.stdin is None:
+            raise RuntimeError("the process has no standard input")
+        self.process.stdin.write(f"{line}\n".encode())
+        await self.process.stdin.drain()
+
+    async def hear(self, limit_seconds: float = 120.0) -> str:
+        """Its next line. RuntimeError when it has ended."""
+        if self.process.stdout is None:
+            raise RuntimeError("the process has no standard output")
+        async with asyncio.timeout(limit_seconds):
+            line = await self.process.stdout.readline()
+        if not line:
+            raise RuntimeError(f"process {self.pid} ended with {await self.process.wait()}")
+        return line.decode().rstrip("\n")
+
+    async def end(self) -> None:
+        """Ask it to stop; insist after some seconds."""
+        if self.process.returncode is not None:
+            return
+        self.process.terminate()
+        try:
+            async with asyncio.timeout(12):
+                await self.process.wait()
+        except TimeoutError:
+            self.process.kill()
+            await self.process.wait()
+
+
+@asynccontextmanager
+async def child(
+    *arguments: str, env: Mapping[str, str] | None = None, log: Path | None = None
+) -> AsyncIterator[Child]:
+    """A Python process (`python <arguments>`) with an environment of its own; its errors go to ``log``."""
+    errors = log.open("ab") if log else asyncio.subprocess.DEVNULL
+    process = await asyncio.create_subprocess_exec(
+        sys.executable,
+        *arguments,
+        stdin=asyncio.subprocess.PIPE,
+        stdout=asyncio.subprocess.PIPE,
+        stderr=errors,
+        env={**{name: os.environ[name] for name in _KEPT if name in os.environ}, **(env or {})},
+    )
+    if log and not isinstance(errors, int):
+        errors.close()
+    running = Child(process)
+    try:
+        yield running
+    finally:
+        await running.end()
+        transport = getattr(process, "_transport", None)
+        if transport is not None:
+            transport.close()
+
+
+def free_port() -> int:
+    """A port that nobody uses at this moment."""
+    with socket.socket() as found:
+        found.bind(("127.0.0.1", 0))
+        return int(found.getsockname()[1])
