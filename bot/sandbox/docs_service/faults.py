@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
@@ -51,13 +52,17 @@ OPERATIONS = ("create", "follow_up", "get", "visitors")
 
 @dataclass
 class OrderedFault:
-    """A fault for the next `times` requests of one operation, or of any."""
+    """A fault for the next `times` requests of one operation, or of any; or for all `until` then.
+
+    `until` is a time of `time.monotonic`.
+    """
 
     match: str
     fault: Fault
     times: int = 1
     seconds: float | None = None
     value: str | None = None
+    until: float | None = None
 
 
 def read_orders(body: Any) -> list[OrderedFault]:
@@ -71,7 +76,7 @@ def read_orders(body: Any) -> list[OrderedFault]:
 def _read_order(entry: Any) -> OrderedFault:
     if not isinstance(entry, dict):
         raise RefusedError(400, "each fault is an object")
-    unknown = set(entry) - {"match", "fault", "times", "seconds", "value"}
+    unknown = set(entry) - {"match", "fault", "times", "seconds", "value", "lasts"}
     match, times, seconds = entry.get("match"), entry.get("times", 1), entry.get("seconds")
     if unknown:
         raise RefusedError(400, f"unknown field: {min(unknown)}")
@@ -81,14 +86,23 @@ def _read_order(entry: Any) -> OrderedFault:
         raise RefusedError(400, f"fault is one of {', '.join(Fault)}")
     if isinstance(times, bool) or not isinstance(times, int) or times < 1:
         raise RefusedError(400, "times is a whole number from 1")
-    if seconds is not None and (isinstance(seconds, bool) or not isinstance(seconds, int | float)):
-        raise RefusedError(400, "seconds is a number")
-    if seconds is not None and not 0 <= seconds <= 3600:
-        raise RefusedError(400, "seconds is from 0 to 3600")
+    _check_seconds("seconds", seconds)
+    lasts = entry.get("lasts")
+    _check_seconds("lasts", lasts)
     value = entry.get("value")
     if value is not None and not isinstance(value, str):
         raise RefusedError(400, "value is text")
-    return OrderedFault(match, Fault(entry["fault"]), times, seconds, value)
+    until = None if lasts is None else time.monotonic() + lasts
+    return OrderedFault(match, Fault(entry["fault"]), times, seconds, value, until)
+
+
+def _check_seconds(name: str, given: Any) -> None:
+    if given is None:
+        return
+    if isinstance(given, bool) or not isinstance(given, int | float):
+        raise RefusedError(400, f"{name} is a number")
+    if not 0 <= given <= 3600:
+        raise RefusedError(400, f"{name} is from 0 to 3600")
 
 
 class Faults:
@@ -107,9 +121,11 @@ class Faults:
 
     def take(self, operation: str) -> OrderedFault | None:
         """The fault for this request of the operation, counted down."""
+        now = time.monotonic()
+        self._orders = [order for order in self._orders if order.until is None or order.until > now]
         for order in self._orders:
             if order.match in (operation, "any"):
-                order.times -= 1
+                order.times -= order.until is None
                 if not order.times:
                     self._orders.remove(order)
                 return order

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from dataclasses import dataclass
 
 from aiohttp import web
@@ -15,13 +16,15 @@ class Fault:
     """``kind`` is one of 429, 429_no_header, 500, 502_html, lost_answer, slow, or ``error:<code>``.
 
     ``method`` is a method of the Web API, ``upload`` (the bytes of a file), ``response_url``, or ``*``.
-    After ``lost_answer`` and ``slow`` the call has been carried out.
+    After ``lost_answer`` and ``slow`` the call has been carried out. ``until`` ends it, however often it
+    has come by then (``time.monotonic``).
     """
 
     method: str
     kind: str
     times: int = 1
     seconds: float = 1.0
+    until: float | None = None
 
     @property
     def before(self) -> bool:
@@ -61,13 +64,14 @@ class Faults:
         self._next: list[Fault] = []
 
     def order(self, wanted: list[Json]) -> None:
-        """Let these go wrong next."""
+        """Let these go wrong next: so many ``times``, or every one while it ``lasts`` (seconds)."""
         self._next += [
             Fault(
                 str(one["method"]),
                 str(one["fault"]),
                 int(one.get("times", 1)),
                 float(one.get("seconds", 1.0)),
+                time.monotonic() + float(one["lasts"]) if one.get("lasts") else None,
             )
             for one in wanted
         ]
@@ -78,9 +82,11 @@ class Faults:
 
     def take(self, method: str) -> Fault | None:
         """The fault of this call, if one was ordered for it."""
+        now = time.monotonic()
+        self._next = [fault for fault in self._next if fault.until is None or fault.until > now]
         for fault in self._next:
             if fault.method in (method, "*"):
-                fault.times -= 1
+                fault.times -= fault.until is None
                 if fault.times <= 0:
                     self._next.remove(fault)
                 return fault

@@ -48,6 +48,8 @@ class Line:
         self._tasks: set[asyncio.Task[None]] = set()
         self._session: aiohttp.ClientSession | None = None
         self.connected = asyncio.Event()
+        self.repeats = 0
+        """So many acknowledged events are delivered once more, as if the acknowledgement had been lost."""
 
     @property
     def mode(self) -> str:
@@ -100,6 +102,7 @@ class Line:
         """Deliver once and wait for the acknowledgement with what it says; NotAnswered without one."""
         entry = {"to": "bot", "kind": kind, "attempt": attempt, "acked": False, "at": time.time()}
         entry["event_id"] = payload.get("event_id")
+        entry["ts"] = (payload.get("event") or {}).get("ts")
         self._log.append(entry)
         send = self._over_http if self.options.events_url else self._over_socket
         answer = await send(kind, payload, attempt)
@@ -184,7 +187,14 @@ class Line:
                 if error.for_good:
                     return
                 continue
+            if self.repeats > 0:
+                self.repeats -= 1
+                continue
             return
+
+    def is_telling(self) -> bool:
+        """Whether an event is not acknowledged and will be delivered again."""
+        return bool(self._tasks)
 
     async def disconnect(self, *, warn: bool) -> None:
         """Slack renews its connections every few hours; or the line breaks."""
