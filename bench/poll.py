@@ -1,0 +1,144 @@
+"""Bench `poll`: processor time for one poll, claim and bookkeeping included, and how late polls are.
+
+Both sides look at the same number of jobs at the same interval, their looks spread evenly. Theirs keeps
+nothing; ours keeps everything in the database, so its database's own processes are told apart.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from contextlib import ExitStack, asynccontextmanager, suppress
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from statistics import median
+
+from sqlalchemy import func, select
+
+from bench.children import READY, Child, child, free_port
+from bench.measure import most_memory_mb
+from bench.report import Report, Row, at_most, below
+from bot.registry.database import open_engine, reading
+from bot.registry.schema import jobs as jobs_table
+from tests.databases import PostgresServer
+
+_GOAL_SHARE = 1 / 3
+_MOST_MEMORY_MB = 150.0
+
+
+@dataclass(frozen=True, slots=True)
+class Size:
+    """How many jobs, how often each is looked at, and how long is measured after how much warming up."""
+
+    jobs: tuple[int, ...]
+    every_seconds: float
+    warm_seconds: float
+    window_seconds: float
+    turns: int
+
+
+FULL = Size((1_000, 10_000), 20.0, 4.0, 8.0, 2)
+QUICK = Size((40,), 1.0, 0.5, 1.5, 1)
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What one run showed."""
+
+    cpu_ms: float
+    polls_a_second: float
+    memory_mb: float
+    failed: int
+    late_seconds: float = 0.0
+
+
+async def measure(size: Size, folder: Path) -> list[Report]:
+    """Each size with both databases, beside theirs."""
+    with ExitStack() as stack:
+        postgres = PostgresServer(folder)
+        stack.callback(postgres.stop)
+        port = free_port()
+        async with child("-m", "bench.docs_server", str(port)) as docs:
+            if await docs.hear() != READY:
+                raise RuntimeError("the docs service did not start")
+            url = f"http://127.0.0.1:{port}"
+            return [await _compared(url, postgres, count, size, folder) for count in size.jobs]
+
+
+async def _compared(url: str, postgres: PostgresServer, count: int, size: Size, folder: Path) -> Report:
+    a: list[Found] = []
+    b: list[Found] = []
+    c: list[Found] = []
+    for turn in range(size.turns):
+        b.append(await _theirs(url, count, size))
+        a.append(await _ours(url, f"sqlite+aiosqlite:///{folder}/poll-{count}-{turn}.db", count, size, folder))
+        c.append(await _ours(url, postgres.new_database(), count, size, folder))
+    report = Report(f"poll: {count:,} active jobs, each every {size.every_seconds:g} s", "the bot", "APScheduler + httpx")
+    theirs = median(found.cpu_ms for found in b)
+    for name, found in (("SQLite", a), ("PostgreSQL", c)):
+        report.rows.extend(_rows(name, found, theirs, count / size.every_seconds))
+    kept = median(found.polls_a_second for found in b)
+    report.notes.append(f"Theirs made {kept:.0f} of {count / size.every_seconds:.0f} polls a second, {sum(f.failed for f in b)} failed; memory {max(f.memory_mb for f in b):.0f} MB.")
+    return report
+
+
+def _rows(name: str, found: list[Found], theirs_ms: float, wanted: float) -> list[Row]:
+    cpu = Row(f"processor time a poll, {name}", "ms", median(one.cpu_ms for one in found), theirs_ms)
+    rate = Row(f"polls a second, {name} (wanted: {wanted:g})", "/s", median(one.polls_a_second for one in found))
+    late = Row(f"the latest poll, {name}", "s", max(one.late_seconds for one in found))
+    memory = Row(f"memory at most, {name}", "MB", max(one.memory_mb for one in found))
+    return [at_most(cpu, _GOAL_SHARE), rate, below(late, 1.0), below(memory, _MOST_MEMORY_MB)]
+
+
+async def _theirs(url: str, count: int, size: Size) -> Found:
+    async with child("-m", "bench.poll_theirs", url, str(count), str(size.every_seconds)) as watcher:
+        return await _watched(watcher, size)
+
+
+async def _ours(url: str, database_url: str, count: int, size: Size, folder: Path) -> Found:
+    arguments = ("-m", "bench.poll_ours", url, database_url, str(count), str(size.every_seconds))
+    async with child(*arguments, log=folder / "poll.log") as watcher, _lateness(database_url) as latest:
+        return await _watched(watcher, size, latest)
+
+
+async def _watched(
+    watcher: Child, size: Size, latest: Callable[[], Awaitable[float]] | None = None
+) -> Found:
+    if await watcher.hear() != READY:
+        raise RuntimeError("the process did not start")
+    await asyncio.sleep(1 + size.warm_seconds)
+    before, used = await _counts(watcher), watcher.cpu_seconds()
+    began = asyncio.get_running_loop().time()
+    late = 0.0
+    while asyncio.get_running_loop().time() < began + size.window_seconds:
+        await asyncio.sleep(0.1)
+        if latest is not None:
+            late = max(late, await latest())
+    after, used = await _counts(watcher), watcher.cpu_seconds() - used
+    seconds = asyncio.get_running_loop().time() - began
+    polls = max(after[0] - before[0], 1)
+    return Found(1000 * used / polls, polls / seconds, most_memory_mb(watcher.pid), after[1] - before[1], late)
+
+
+async def _counts(watcher: Child) -> tuple[int, int]:
+    await watcher.say("count")
+    done, failed = (await watcher.hear()).split()
+    return int(done), int(failed)
+
+
+@asynccontextmanager
+async def _lateness(database_url: str):  # type: ignore[no-untyped-def]
+    """Seen from outside: how long ago the most overdue poll should have been made and written."""
+    engine = open_engine(database_url)
+
+    async def latest() -> float:
+        async with reading(engine) as connection:
+            due_at = (await connection.execute(select(func.min(jobs_table.c.poll_at)))).scalar_one_or_none()
+        return (datetime.now(UTC) - due_at).total_seconds() if due_at else 0.0
+
+    try:
+        yield latest
+    finally:
+        with suppress(OSError):
+            await engine.dispose()

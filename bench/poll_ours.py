@@ -1,0 +1,91 @@
+"""The bot's poll round with its registry and its client, and many jobs that are already running.
+
+`python -m bench.poll_ours <docs url> <database url> <jobs> <every seconds>`; answers each line with the
+polls so far.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import random
+import sys
+from datetime import UTC, datetime, timedelta
+
+from pydantic import SecretStr
+from sqlalchemy import insert
+
+from bench.children import READY
+from bench.counted import answer_counts
+from bench.silent import SilentMessenger
+from bot.docs_api import DocsClient
+from bot.model import JobState, PollPace, ProjectId
+from bot.registry import Registry
+from bot.registry.database import open_engine
+from bot.registry.migrate import migrate
+from bot.registry.schema import jobs as jobs_table
+from bot.schedule import Bell, Round, Rounds
+from bot.work.poll import poll_round
+from bot.work.workshop import Workshop
+
+
+async def _fill(registry: Registry, count: int, every_seconds: float) -> None:
+    """Jobs that began just now, their first looks spread over one interval."""
+    now = datetime.now(UTC)
+    rows = [
+        {
+            "project": "bench",
+            "channel": f"C{number % 50:03}",
+            "requester": "U1",
+            "text": "Add a quickstart for the Python SDK",
+            "asked_at": now,
+            "state": JobState.WORKING,
+            "root_ts": f"{number}.000000",
+            "service_id": f"job-{number}",
+            "round": 1,
+            "round_requester": "U1",
+            "round_started_at": now,
+            "poll_at": now + timedelta(seconds=1 + every_seconds * number / count),
+        }
+        for number in range(count)
+    ]
+    async with registry.transaction() as tables:
+        await tables.connection.execute(insert(jobs_table), rows)
+
+
+async def watch(docs_url: str, database_url: str, count: int, every_seconds: float) -> None:
+    """Until the process is ended."""
+    engine = open_engine(database_url)
+    await migrate(engine)
+    registry, bell, counts = Registry(engine), Bell(), {"answered": 0, "failed": 0}
+
+    def counted(_what: str, how: str) -> None:
+        counts[how] += 1
+
+    await _fill(registry, count, every_seconds)
+    async with DocsClient.open(base_url=docs_url, api_key=SecretStr("bench-key")) as docs:
+        shop = Workshop(
+            registry=registry,
+            docs=docs,
+            messenger=SilentMessenger(),
+            clock=lambda: datetime.now(UTC),
+            chance=random.random,
+            owner=f"bench:{os.getpid()}",
+            bot_name="docs-agent",
+            project=ProjectId("bench"),
+            wake=bell.ring,
+            wake_after=bell.ring_after,
+            pace=PollPace(every_seconds, every_seconds),
+            count=counted,
+        )
+        rounds = Rounds([Round("poll", lambda: poll_round(shop), min(1.0, shop.pace.min_seconds / 2))])
+        bell.connect(rounds)
+        rounds.start()
+        print(READY, flush=True)
+        await answer_counts(lambda: (counts["answered"], counts["failed"]))
+        await rounds.stop(5.0)
+    await engine.dispose()
+
+
+if __name__ == "__main__":
+    asyncio.run(watch(sys.argv[1], sys.argv[2], int(sys.argv[3]), float(sys.argv[4])))

@@ -1,0 +1,61 @@
+"""What a person would write first: one APScheduler interval job for each job, and httpx as it comes.
+
+`python -m bench.poll_theirs <docs url> <jobs> <every seconds>`; answers each line with the polls so far.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import sys
+from datetime import UTC, datetime, timedelta
+
+import httpx
+from apscheduler.schedulers.asyncio import AsyncIOScheduler
+
+from bench.children import READY
+from bench.counted import answer_counts
+
+
+class Watcher:
+    """Looks at jobs and remembers what it saw, in memory: nothing survives a restart."""
+
+    def __init__(self, client: httpx.AsyncClient, url: str) -> None:
+        self._client, self._url = client, url
+        self.seen: dict[str, str] = {}
+        self.polls = 0
+        self.failed = 0
+
+    async def look(self, job: str) -> None:
+        """One poll."""
+        try:
+            answer = await self._client.get(
+                f"{self._url}/v2/agent/bench/job/{job}", headers={"Authorization": "Bearer bench-key"}
+            )
+            self.seen[job] = answer.raise_for_status().json()["status"]
+            self.polls += 1
+        except httpx.HTTPError:
+            self.failed += 1  # told in the bench's notes
+
+
+async def watch(url: str, jobs: int, every_seconds: float) -> None:
+    """Until the process is ended."""
+    # What it misses when overloaded would be a log line each.
+    logging.getLogger("apscheduler").setLevel(logging.CRITICAL)
+    scheduler = AsyncIOScheduler(timezone=UTC)
+    async with httpx.AsyncClient() as client:
+        watcher = Watcher(client, url)
+        begins_at = datetime.now(UTC) + timedelta(seconds=1)
+        for number in range(jobs):
+            first = begins_at + timedelta(seconds=every_seconds * number / jobs)
+            scheduler.add_job(
+                watcher.look, "interval", [f"job-{number}"], seconds=every_seconds, next_run_time=first
+            )
+        scheduler.start()
+        print(READY, flush=True)
+        await answer_counts(lambda: (watcher.polls, watcher.failed))
+        scheduler.shutdown(wait=False)
+
+
+if __name__ == "__main__":
+    asyncio.run(watch(sys.argv[1], int(sys.argv[2]), float(sys.argv[3])))
