@@ -8,7 +8,7 @@ from enum import StrEnum
 from bot.messages import blocks as b
 from bot.messages.legible import clip, one_line, visible
 from bot.messages.problems import Problem, Spent
-from bot.model import Block, JobState, Message, TrackedJob, UserId
+from bot.model import Block, JobState, Message, QueueWhy, TrackedJob, UserId
 
 QUOTE_LENGTH = 300
 """A prompt up to this long is shown whole in the root message."""
@@ -78,15 +78,32 @@ def _details(job: TrackedJob) -> str:
         parts.append(b.escape(one_line(job.repository, 120)))
     if job.round > 1:
         parts.append(f"round {job.round}")
-    if job.queue_until and job.state is JobState.WAITING:
-        parts.append(f"goes out at {b.moment(job.queue_until, '{time}')}")
-    elif job.queue_until and job.state.takes_follow_ups:
-        parts.append(f"a follow-up goes out at {b.moment(job.queue_until, '{time}')}")
+    if job.queue_until and (job.state is JobState.WAITING or job.state.takes_follow_ups):
+        parts.append(_queued(job, job.queue_until))
+    if job.uses_left is not None and job.state is JobState.WORKING:
+        parts.append(f"{job.uses_left} uses of this hour left")
     if job.time_taken is not None:
         parts.append(f"took {lasted(job.time_taken)}")
     if job.problem and job.state is JobState.REFUSED:
         parts.append(b.escape(one_line(job.problem, 120)))
     return " · ".join(parts)
+
+
+def _queued(job: TrackedJob, until: datetime) -> str:
+    """What it waits for, in which place, and until when."""
+    what = "it" if job.state is JobState.WAITING else "a follow-up"
+    at = b.moment(until, "{time}")
+    match job.queue_why:
+        case QueueWhy.KEY:
+            return f"{what} waits: the docs service refuses the bot's key. Next try at {at}"
+        case QueueWhy.SERVICE:
+            return f"{what} waits: the docs service cannot be reached. Next try at {at}"
+        case _ if job.queue_place:
+            return (
+                f"{what} waits for the shared hourly limit, place {job.queue_place}, goes out at about {at}"
+            )
+        case _:
+            return f"{what} goes out at {at}"
 
 
 def _root_buttons(job: TrackedJob) -> list[Block]:

@@ -19,12 +19,14 @@ from bot.model.ids import (
     SubscriptionId,
     UserId,
 )
-from bot.model.jobs import JobState, ThreadRef, TrackedJob
+from bot.model.jobs import JobState, QueueWhy, ThreadRef, TrackedJob
 from bot.model.message import Block, Message
+from bot.model.people import Admission, Profile, Standing
 from bot.model.period import Period, day_start, full_days, last_full_week, today, week_of
 from bot.model.polling import PollPace, back_off_seconds
 from bot.model.prompts import Prompt, PromptKind, PromptState
 from bot.model.questions import DEFAULT_TOP, MOST_TOP, FileTo, Question, QuestionState, Wish
+from bot.model.queue import WINDOW, Queued, Use, fair_order, frees_at, spent_by
 from bot.model.report import Movements, Report, Suggestion, WeeklyReport, Why, WorkDone
 from bot.model.subscriptions import Digest, DigestState, Subscription, SubscriptionState
 from bot.model.visitors import Budget, Counts, Need, PageCounts, Snapshot, SnapshotState, SortBy, in_section
@@ -33,6 +35,8 @@ from bot.model.weekly import Weekday, WeeklyTime
 __all__ = [
     "DEFAULT_TOP",
     "MOST_TOP",
+    "WINDOW",
+    "Admission",
     "Block",
     "Budget",
     "ChannelId",
@@ -56,6 +60,7 @@ __all__ = [
     "PageRowId",
     "Period",
     "PollPace",
+    "Profile",
     "ProjectId",
     "Prompt",
     "PromptId",
@@ -64,6 +69,8 @@ __all__ = [
     "Question",
     "QuestionId",
     "QuestionState",
+    "QueueWhy",
+    "Queued",
     "Report",
     "RequestKey",
     "ServiceJobId",
@@ -71,12 +78,14 @@ __all__ = [
     "SnapshotId",
     "SnapshotState",
     "SortBy",
+    "Standing",
     "Subscription",
     "SubscriptionId",
     "SubscriptionState",
     "Suggestion",
     "ThreadRef",
     "TrackedJob",
+    "Use",
     "UserId",
     "Weekday",
     "WeeklyReport",
@@ -86,9 +95,12 @@ __all__ = [
     "WorkDone",
     "back_off_seconds",
     "day_start",
+    "fair_order",
+    "frees_at",
     "full_days",
     "in_section",
     "last_full_week",
+    "spent_by",
     "today",
     "week_of",
 ]

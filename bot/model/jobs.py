@@ -17,6 +17,16 @@ class ThreadRef(NamedTuple):
     ts: MessageTs
 
 
+class QueueWhy(StrEnum):
+    """What a prompt waits for."""
+
+    LIMIT = "limit"
+    SERVICE = "service"
+    """The docs service cannot be reached."""
+    KEY = "key"
+    """The docs service refuses the bot's key."""
+
+
 class JobState(StrEnum):
     """Where a tracked job stands, in words that people, rows and logs share.
 
@@ -74,7 +84,9 @@ class TrackedJob:
     that is told once. ``ended_at`` and ``state`` are those of the current round.
     ``saw_active``: the service has said *active* in this round, so that a *completed* is this round's.
     ``quiet_until``: a follow-up is in doubt; until then we look whether it was carried out after all.
-    ``queue_until``: when the prompt goes out, while it waits for the shared limit or for the service.
+    ``queue_until``: when the prompt goes out, while it waits for the shared limit or for the service;
+    ``queue_place`` and ``queue_why`` say in which place, and for what (``QueueWhy``).
+    ``uses_left``: how many uses of the hour were left when the round began, if few.
     """
 
     number: JobNumber
@@ -98,6 +110,9 @@ class TrackedJob:
     told_running_at: datetime | None = None
     problem: str | None = None
     queue_until: datetime | None = None
+    queue_place: int | None = None
+    queue_why: str | None = None
+    uses_left: int | None = None
 
     @property
     def thread(self) -> ThreadRef | None:

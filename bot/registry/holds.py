@@ -5,11 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 
-from sqlalchemy import delete, insert, select, update
+from sqlalchemy import delete, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from bot.model import ProjectId
 from bot.registry.schema import holds
+from bot.registry.upsert import insert_unless_there
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,11 +27,14 @@ class HoldRows:
     async def put(self, project: ProjectId, until: datetime, attempts: int, reason: str) -> None:
         """Leave the project alone until then."""
         values = {"until": until, "attempts": attempts, "reason": reason}
-        changed = await self.connection.execute(
-            update(holds).where(holds.c.project == project).values(**values)
-        )
-        if changed.rowcount == 0:
-            await self.connection.execute(insert(holds).values(project=project, **values))
+        if not await insert_unless_there(self.connection, holds, {"project": project, **values}):
+            await self.connection.execute(update(holds).where(holds.c.project == project).values(**values))
+
+    async def reason(self, project: ProjectId) -> str | None:
+        """Why a project is, or was last, left alone; None when the service has answered since."""
+        row = await self.connection.execute(select(holds.c.reason).where(holds.c.project == project))
+        found: str | None = row.scalar_one_or_none()
+        return found
 
     async def lift(self, project: ProjectId) -> bool:
         """The service answered: go on. Answers whether there was a hold."""

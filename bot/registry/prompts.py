@@ -21,9 +21,13 @@ from bot.model import (
     PromptId,
     PromptKind,
     PromptState,
+    Queued,
+    QueueWhy,
     RequestKey,
+    Use,
     UserId,
 )
+from bot.model.queue import WINDOW
 from bot.registry.claims import Claimer, LeaseLost, claim, first, held_by, unclaimed
 from bot.registry.schema import holds, jobs, prompts
 
@@ -123,13 +127,11 @@ class PromptRows:
         rows = await claim(self.connection, prompts, claimer, candidates=candidates, still=due)
         return [to_prompt(row) for row in rows]
 
-    async def claim_waiting(self, claimer: Claimer, project: ProjectId, limit: int) -> Sequence[Prompt]:
-        """Prompts that may go to the service now: the thread stands, and nothing before them is unsettled."""
-        due = and_(
-            prompts.c.state == PromptState.WAITING,
-            prompts.c.due_at <= claimer.now,
-            prompts.c.project == project,
-        )
+    async def limit_queue(self, project: ProjectId, now: datetime) -> Sequence[Queued]:
+        """Prompts that only the shared limit keeps back: the thread stands, nothing before them is unsettled.
+
+        Those that are due, and those that wait for their turn.
+        """
         earlier = prompts.alias("earlier")
         blocked = exists().where(
             earlier.c.job == prompts.c.job, earlier.c.id < prompts.c.id, earlier.c.state.in_(_UNSETTLED)
@@ -141,12 +143,89 @@ class PromptRows:
                 jobs.c.service_id.is_not(None),
             ),
         )
-        held = exists().where(holds.c.project == prompts.c.project, holds.c.until > claimer.now)
-        condition = and_(due, unclaimed(prompts, claimer.now), ~blocked, ready, ~held)
-        rows = await claim(
-            self.connection, prompts, claimer, candidates=first(prompts, condition, limit), still=due
+        held = exists().where(holds.c.project == prompts.c.project, holds.c.until > now)
+        condition = and_(
+            prompts.c.state == PromptState.WAITING,
+            prompts.c.project == project,
+            or_(prompts.c.due_at <= now, prompts.c.place.is_not(None)),
+            unclaimed(prompts, now),
+            ~blocked,
+            ready,
+            ~held,
         )
+        columns = (prompts.c.id, prompts.c.job, prompts.c.kind, prompts.c.asked_by, prompts.c.due_at)
+        rows = await self.connection.execute(
+            select(*columns, prompts.c.place).where(condition).order_by(prompts.c.id)
+        )
+        return [
+            Queued(row.id, row.job, PromptKind(row.kind), row.asked_by, row.due_at, row.place) for row in rows
+        ]
+
+    async def claim_waiting(self, claimer: Claimer, project: ProjectId, limit: int) -> Sequence[Prompt]:
+        """The first that wait, in the order in which they came."""
+        queue = await self.limit_queue(project, claimer.now)
+        return await self.claim_these(claimer, [waiting.id for waiting in queue[:limit]])
+
+    async def claim_these(self, claimer: Claimer, ids: Sequence[PromptId]) -> Sequence[Prompt]:
+        """These prompts, as far as they still wait and nobody holds them."""
+        if not ids:
+            return []
+        waiting = prompts.c.state == PromptState.WAITING
+        named = and_(waiting, prompts.c.id.in_(ids), unclaimed(prompts, claimer.now))
+        candidates = first(prompts, named, len(ids))
+        rows = await claim(self.connection, prompts, claimer, candidates=candidates, still=waiting)
         return [to_prompt(row) for row in rows]
+
+    async def uses(self, project: ProjectId, now: datetime) -> Sequence[Use]:
+        """The uses of the shared limit within the last hour, and what is being sent at this moment."""
+        sent = and_(prompts.c.project == project, prompts.c.sent_at > now - WINDOW)
+        about_to = and_(
+            prompts.c.project == project,
+            prompts.c.state == PromptState.WAITING,
+            prompts.c.sent_at.is_(None),
+            prompts.c.claimed_until > now,
+        )
+        rows = await self.connection.execute(
+            select(prompts.c.asked_by, prompts.c.sent_at).where(or_(sent, about_to))
+        )
+        return [Use(row.asked_by, row.sent_at or now) for row in rows]
+
+    async def waiting_for_limit(self, project: ProjectId) -> int:
+        """How many prompts have a place in the queue."""
+        condition = and_(
+            prompts.c.project == project,
+            prompts.c.state == PromptState.WAITING,
+            prompts.c.place.is_not(None),
+        )
+        statement = select(func.count()).select_from(prompts).where(condition)
+        return int((await self.connection.execute(statement)).scalar_one())
+
+    async def hold_back(self, project: ProjectId, now: datetime, until: datetime) -> Sequence[JobNumber]:
+        """Let everything that waits for this project wait until then; answers the jobs it is for."""
+        waiting = and_(prompts.c.project == project, prompts.c.state == PromptState.WAITING)
+        free = and_(waiting, prompts.c.due_at < until, unclaimed(prompts, now))
+        rows = await self.connection.execute(
+            update(prompts).where(free).values(due_at=until, place=None).returning(prompts.c.job)
+        )
+        return sorted(set(rows.scalars()))
+
+    async def resume(self, project: ProjectId, why: QueueWhy, now: datetime) -> None:
+        """What was held back for this reason goes on."""
+        for_it = exists().where(jobs.c.number == prompts.c.job, jobs.c.queue_why == why)
+        waiting = and_(prompts.c.project == project, prompts.c.state == PromptState.WAITING)
+        await self.connection.execute(
+            update(prompts).where(waiting, prompts.c.due_at > now, for_it).values(due_at=now)
+        )
+
+    async def move_up(self, project: ProjectId, now: datetime) -> None:
+        """Somebody left the queue: let the places be given anew."""
+        queued = and_(
+            prompts.c.project == project,
+            prompts.c.state == PromptState.WAITING,
+            prompts.c.place.is_not(None),
+        )
+        head = select(func.min(prompts.c.id)).where(queued).scalar_subquery()
+        await self.connection.execute(update(prompts).where(prompts.c.id == head).values(due_at=now))
 
     async def claim_abandoned(self, claimer: Claimer, limit: int) -> Sequence[Prompt]:
         """Prompts whose sender died or never came back: nobody knows whether the service has them."""
@@ -169,19 +248,3 @@ class PromptRows:
         condition = and_(prompts.c.job == job, prompts.c.state.in_(_UNSETTLED))
         rows = await self.connection.execute(select(prompts).where(condition).order_by(prompts.c.id))
         return [to_prompt(row) for row in rows.mappings()]
-
-    async def due(self, project: ProjectId, now: datetime) -> Sequence[Prompt]:
-        """Every prompt of a project that waits and is due, oldest first."""
-        condition = and_(
-            prompts.c.project == project, prompts.c.state == PromptState.WAITING, prompts.c.due_at <= now
-        )
-        rows = await self.connection.execute(select(prompts).where(condition).order_by(prompts.c.id))
-        return [to_prompt(row) for row in rows.mappings()]
-
-    async def uses_since(self, project: ProjectId, since: datetime) -> tuple[int, datetime | None]:
-        """How many uses of the shared limit were spent since then, and when the first of them was."""
-        statement = select(func.count(), func.min(prompts.c.sent_at)).where(
-            prompts.c.project == project, prompts.c.sent_at > since
-        )
-        count, oldest = (await self.connection.execute(statement)).one()
-        return int(count), oldest

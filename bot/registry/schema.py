@@ -79,6 +79,9 @@ jobs = Table(
     Column("told_running_at", UtcDateTime),
     Column("problem", Text),
     Column("queue_until", UtcDateTime),
+    Column("queue_place", Integer),
+    Column("queue_why", String(20)),
+    Column("uses_left", Integer),
     Column("poll_at", UtcDateTime),
     Column("misses", Integer, nullable=False, server_default=text("0")),
     Column("claimed_by", String(80)),
@@ -107,6 +110,7 @@ prompts = Table(
     Column("due_at", UtcDateTime, nullable=False),
     Column("sent_at", UtcDateTime),
     Column("attempts", Integer, nullable=False, server_default=text("0")),
+    Column("place", Integer),
     Column("claimed_by", String(80)),
     Column("claimed_until", UtcDateTime),
     Index("ix_prompts_state", "state", "due_at"),
@@ -290,4 +294,20 @@ digests = Table(
     Column("claimed_by", String(80)),
     Column("claimed_until", UtcDateTime),
     Index("ix_digests_state", "state", "due_at"),
+)
+
+limits = Table(
+    "limits",
+    metadata,
+    Column("project", String(200), primary_key=True),
+    Column("until", UtcDateTime),
+)
+
+people = Table(
+    "people",
+    metadata,
+    Column("user", String(40), primary_key=True),
+    Column("standing", String(20), nullable=False),
+    Column("rule", String(40), nullable=False),
+    Column("checked_at", UtcDateTime, nullable=False),
 )

@@ -21,7 +21,9 @@ from bot.registry.database import open_engine, reading
 from bot.registry.deliveries import DeliveryRows
 from bot.registry.holds import HoldRows
 from bot.registry.jobs import JobRows
+from bot.registry.limits import LimitRows
 from bot.registry.pages import PageRows
+from bot.registry.people import PeopleRows
 from bot.registry.prompts import PromptRows
 from bot.registry.questions import QuestionRows
 from bot.registry.schema import digests, jobs, prompts, questions, snapshots
@@ -58,6 +60,16 @@ class Tables:
     def holds(self) -> HoldRows:
         """Projects to be left alone for a while."""
         return HoldRows(self.connection)
+
+    @property
+    def limits(self) -> LimitRows:
+        """The shared limit of each project."""
+        return LimitRows(self.connection)
+
+    @property
+    def people(self) -> PeopleRows:
+        """What has been found out about people."""
+        return PeopleRows(self.connection)
 
     @property
     def snapshots(self) -> SnapshotRows:

@@ -20,7 +20,7 @@ from bot.model import (
 from bot.registry import LeaseLost, Tables
 from bot.work.ask import Asked, AskRequest, ask
 from bot.work.desk import Desk
-from bot.work.settle import drop_follow_ups
+from bot.work.settle import OUT_OF_QUEUE, drop_follow_ups
 from bot.work.tell import redraw_root
 
 
@@ -78,14 +78,30 @@ async def _decide(desk: Desk, prompt_id: PromptId, was: PromptState, becomes: Pr
 async def _change(desk: Desk, tables: Tables, prompt: Prompt, was: PromptState, becomes: PromptState) -> None:
     now = desk.clock()
     await tables.prompts.change(
-        prompt.id, was=was, state=becomes, due_at=now, sent_at=None, claimed_by=None, claimed_until=None
+        prompt.id,
+        was=was,
+        state=becomes,
+        due_at=now,
+        sent_at=None,
+        place=None,
+        claimed_by=None,
+        claimed_until=None,
     )
+    if becomes is PromptState.WITHDRAWN:
+        await tables.prompts.move_up(desk.project, now)
     if prompt.kind is PromptKind.FOLLOW_UP:
         return
     if becomes is PromptState.WAITING:
-        await tables.jobs.change(prompt.job, state=JobState.WAITING, queue_until=None, ended_at=None)
+        await tables.jobs.change(
+            prompt.job,
+            state=JobState.WAITING,
+            queue_until=None,
+            queue_place=None,
+            queue_why=None,
+            ended_at=None,
+        )
         await redraw_root(tables, prompt.job, now)
         return
-    await tables.jobs.change(prompt.job, state=JobState.WITHDRAWN, queue_until=None, ended_at=now)
+    await tables.jobs.change(prompt.job, state=JobState.WITHDRAWN, ended_at=now, **OUT_OF_QUEUE)
     job = await redraw_root(tables, prompt.job, now)
     await drop_follow_ups(tables, job, now)

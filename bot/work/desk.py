@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from bot.model import ProjectId, ThreadRef, UserId
+from bot.model import Admission, ProjectId, ThreadRef, UserId
 from bot.registry import Registry
 from bot.work.analytics import Analytics
 from bot.work.ports import Clock
@@ -35,6 +35,8 @@ class Desk:
     workspace_url: str = ""
     follow_ups: FollowUps = FollowUps.REPLIES
     analytics: Analytics = field(default_factory=Analytics)
+    admission: Admission = field(default_factory=Admission)
+    uses_an_hour: int = 100
 
     def permalink(self, thread: ThreadRef) -> str:
         """The address of a message in Slack: https://docs.slack.dev/reference/methods/chat.getPermalink"""

@@ -9,10 +9,11 @@ from datetime import datetime
 
 import structlog
 
-from bot.docs_api import DocsApiError, Forbidden, Job, NotFound, RateLimited, Unauthorized, Unavailable
+from bot.docs_api import DocsApiError, Job, NotFound, RateLimited, Unavailable
 from bot.messages import jobs as say
 from bot.model import JobNumber, JobState, TrackedJob, back_off_seconds
 from bot.registry import LeaseLost, Tables
+from bot.work.key_health import is_key_problem, key_refused, service_is_well
 from bot.work.tell import redraw_root, reply
 from bot.work.verdict import Verdict, read
 from bot.work.workshop import Workshop
@@ -180,6 +181,10 @@ async def _settle_error(shop: Workshop, tables: Tables, look: Look, error: DocsA
         else:
             await _put_back(shop, tables, job, misses=look.misses + 1)
         return
+    if is_key_problem(error):
+        until = await key_refused(shop, tables, job.project, error)
+        await _put_back(shop, tables, job, poll_at=until, misses=look.misses)
+        return
     attempts = await tables.holds.attempts(job.project) + 1
     wait_seconds = back_off_seconds(attempts, shop.chance(), first=shop.pace.min_seconds)
     if isinstance(error, RateLimited | Unavailable) and error.retry_after_seconds is not None:
@@ -187,8 +192,7 @@ async def _settle_error(shop: Workshop, tables: Tables, look: Look, error: DocsA
     until = shop.after(wait_seconds)
     await tables.holds.put(job.project, until, attempts, type(error).__name__)
     await _put_back(shop, tables, job, poll_at=until, misses=look.misses)
-    level = log.error if isinstance(error, Unauthorized | Forbidden) else log.warning
-    level("docs_service_unwell", project=job.project, reason=type(error).__name__, attempts=attempts)
+    log.warning("docs_service_unwell", project=job.project, reason=type(error).__name__, attempts=attempts)
 
 
 async def _lift_holds(shop: Workshop, looks: Sequence[Look]) -> None:
@@ -201,4 +205,4 @@ async def _lift_holds(shop: Workshop, looks: Sequence[Look]) -> None:
     if held:
         async with shop.registry.transaction() as tables:
             for project in held:
-                await tables.holds.lift(project)
+                await service_is_well(shop, tables, project)

@@ -11,9 +11,12 @@ from bot.messages import problems
 from bot.messages.problems import Problem
 from bot.model import JobState, Prompt, PromptKind, PromptState, TrackedJob
 from bot.registry import Tables
+from bot.work.key_health import service_is_well
 from bot.work.tell import redraw_root, reply
 from bot.work.workshop import Workshop
 
+OUT_OF_QUEUE: dict[str, Any] = {"queue_until": None, "queue_place": None, "queue_why": None}
+"""What a job's row says once nothing of it waits."""
 _FREE = {"claimed_by": None, "claimed_until": None}
 
 
@@ -37,7 +40,8 @@ async def accepted(shop: Workshop, tables: Tables, prompt: Prompt, answer: Job) 
         # A new job cannot be stale; after a follow-up the answer may still show the round before.
         "saw_active": prompt.kind is PromptKind.START or answer.is_running,
         "ended_at": None,
-        "queue_until": None,
+        **OUT_OF_QUEUE,
+        "uses_left": await _few_left(shop, tables, prompt),
         "quiet_until": None,
         "told_running_at": None,
         "misses": 0,
@@ -48,8 +52,15 @@ async def accepted(shop: Workshop, tables: Tables, prompt: Prompt, answer: Job) 
         values["service_id"] = answer.id
     values |= {"repository": answer.source.repository, "ref": answer.source.ref}
     await tables.jobs.change(job.number, **values)
-    await tables.holds.lift(job.project)
+    await service_is_well(shop, tables, job.project)
     await redraw_root(tables, job.number, now)
+
+
+async def _few_left(shop: Workshop, tables: Tables, prompt: Prompt) -> int | None:
+    """How many uses of the hour are left, when that is a fifth or less: then people should know."""
+    project = (await tables.jobs.known(prompt.job)).project
+    left = shop.uses_an_hour - len(await tables.prompts.uses(project, shop.clock()))
+    return max(0, left) if left * 5 <= shop.uses_an_hour else None
 
 
 async def back_to_waiting(shop: Workshop, tables: Tables, prompt: Prompt, due_at: datetime) -> None:
@@ -74,7 +85,7 @@ async def in_doubt(shop: Workshop, tables: Tables, prompt: Prompt) -> None:
     job = await tables.jobs.known(prompt.job)
     is_follow_up = prompt.kind is PromptKind.FOLLOW_UP
     if not is_follow_up:
-        await tables.jobs.change(job.number, state=JobState.IN_DOUBT, queue_until=None)
+        await tables.jobs.change(job.number, state=JobState.IN_DOUBT, **OUT_OF_QUEUE)
         job = await redraw_root(tables, job.number, now)
     elif not job.state.is_open:
         # Should it have arrived after all, the job turns active again and its end is told.
@@ -107,7 +118,13 @@ async def refused(shop: Workshop, tables: Tables, prompt: Prompt, error: DocsApi
 async def not_started(tables: Tables, prompt: Prompt, problem: Problem, now: datetime) -> None:
     """The job never came to be; what was asked on top of it falls with it."""
     await tables.jobs.change(
-        prompt.job, state=JobState.REFUSED, problem=problem.title, queue_until=None, ended_at=now
+        prompt.job,
+        state=JobState.REFUSED,
+        problem=problem.title,
+        queue_until=None,
+        queue_place=None,
+        queue_why=None,
+        ended_at=now,
     )
     job = await redraw_root(tables, prompt.job, now)
     await reply(tables, job, f"refused:{prompt.id}", say.refused(job, problem), now)

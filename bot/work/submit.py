@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 from datetime import datetime, timedelta
 
 import structlog
@@ -18,15 +19,32 @@ from bot.docs_api import (
     Unauthorized,
     Unavailable,
 )
-from bot.model import ProjectId, Prompt, PromptKind, PromptState, back_off_seconds
+from bot.model import (
+    ProjectId,
+    Prompt,
+    PromptKind,
+    PromptState,
+    Queued,
+    QueueWhy,
+    Use,
+    back_off_seconds,
+    fair_order,
+    frees_at,
+)
 from bot.registry import LeaseLost, Tables
 from bot.work import settle
+from bot.work.key_health import hold_back, is_refused, key_refused
 from bot.work.tell import redraw_root
 from bot.work.workshop import Workshop
 
 log = structlog.get_logger(__name__)
 _AT_ONCE = 10
-_WINDOW = timedelta(hours=1)
+_MOVED_SECONDS = 120.0
+"""A wait that changed by less is not shown anew."""
+_SHOWN_PLACES = 5
+"""Who is so far in front sees every step."""
+_KEY_PATIENCE = timedelta(hours=24)
+"""So long a prompt waits for a key that is refused; then it is given up and explained."""
 _UNKNOWN_WAIT_SECONDS = 60.0
 
 
@@ -52,27 +70,47 @@ async def _settle_abandoned(shop: Workshop) -> int:
 
 
 async def _submit_project(shop: Workshop, project: ProjectId) -> int:
+    """Within the limit, in a fair order; who has to wait is told in which place and until when."""
     now = shop.clock()
     async with shop.registry.transaction() as tables:
-        used, oldest_at = await tables.prompts.uses_since(project, now - _WINDOW)
-        free = shop.uses_an_hour - used
-        if free <= 0 and oldest_at is not None:
-            await postpone(shop, tables, project, oldest_at + _WINDOW + timedelta(seconds=1))
-            return 0
-        prompts = await tables.prompts.claim_waiting(shop.claimer(), project, min(free, _AT_ONCE))
+        await tables.limits.lock(project)
+        uses = await tables.prompts.uses(project, now)
+        queue = fair_order(await tables.prompts.limit_queue(project, now), uses)
+        held_until = await tables.limits.held_until(project, now)
+        free = 0 if held_until else max(0, shop.uses_an_hour - len(uses))
+        # A key that was refused is tried with one prompt, not with all.
+        at_once = 1 if await is_refused(tables, project) else _AT_ONCE
+        prompts = await tables.prompts.claim_these(
+            shop.claimer(), [waiting.id for waiting in queue[: min(free, at_once)]]
+        )
+        await _give_places(shop, tables, queue[free:], uses, held_until)
     await asyncio.gather(*(_submit(shop, prompt) for prompt in prompts))
     return len(prompts)
 
 
-async def postpone(shop: Workshop, tables: Tables, project: ProjectId, until: datetime) -> None:
-    """Let everything that waits for this project's shared limit wait until then, and show it."""
+async def _give_places(
+    shop: Workshop,
+    tables: Tables,
+    queue: Sequence[Queued],
+    uses: Sequence[Use],
+    held_until: datetime | None,
+) -> None:
+    """Each waits for the use that frees for it; what changed little is not written anew."""
     now = shop.clock()
-    for prompt in await tables.prompts.due(project, now):
-        await tables.prompts.change(prompt.id, due_at=until, claimed_by=None, claimed_until=None)
-        await tables.jobs.change(prompt.job, queue_until=until)
-        await redraw_root(tables, prompt.job, now)
-    shop.count("prompts", "postponed")
-    shop.wake()
+    for place, waiting in enumerate(queue, 1):
+        frees = frees_at(uses, shop.uses_an_hour, place) or shop.after(_UNKNOWN_WAIT_SECONDS)
+        until = max(frees, held_until or frees, shop.after(1.0))
+        moved_seconds = abs((until - waiting.due_at).total_seconds())
+        if waiting.place == place and moved_seconds < _MOVED_SECONDS and waiting.due_at > now:
+            continue
+        await tables.prompts.change(waiting.id, due_at=until, place=place)
+        await tables.jobs.change(waiting.job, queue_until=until, queue_place=place, queue_why=QueueWhy.LIMIT)
+        if waiting.place is None or moved_seconds >= _MOVED_SECONDS or place <= _SHOWN_PLACES:
+            await redraw_root(tables, waiting.job, now)
+        if waiting.place is None:
+            shop.count("prompts", "queued")
+    if queue:
+        shop.wake()
 
 
 async def _submit(shop: Workshop, prompt: Prompt) -> None:
@@ -95,6 +133,7 @@ async def _mark_sending(shop: Workshop, prompt: Prompt) -> tuple[ProjectId, str 
             state=PromptState.SENDING,
             sent_at=shop.clock(),
             attempts=prompt.attempts + 1,
+            place=None,
         )
         job = await tables.jobs.known(prompt.job)
     return job.project, job.service_id
@@ -133,6 +172,10 @@ async def _settle_error(
             await _limit_reached(shop, tables, prompt, project, error.retry_after_seconds)
         case Unavailable(sent=False):
             await _try_later(shop, tables, prompt)
+        case Unauthorized() | Forbidden() if shop.clock() - prompt.asked_at < _KEY_PATIENCE:
+            until = await key_refused(shop, tables, project, error)
+            await settle.back_to_waiting(shop, tables, prompt, shop.clock())
+            await hold_back(shop, tables, project, until)
         case Unauthorized() | Forbidden() | NotFound() | Rejected() | InvalidArgument():
             await settle.refused(shop, tables, prompt, error)
         case _:
@@ -144,14 +187,14 @@ async def _limit_reached(
     shop: Workshop, tables: Tables, prompt: Prompt, project: ProjectId, retry_after_seconds: float | None
 ) -> None:
     """The service's word counts more than our own count."""
-    await settle.back_to_waiting(shop, tables, prompt, shop.clock())
+    now = shop.clock()
+    await settle.back_to_waiting(shop, tables, prompt, now)
     if retry_after_seconds is not None:
         until = shop.after(max(retry_after_seconds, 1.0))
     else:
-        _, oldest_at = await tables.prompts.uses_since(project, shop.clock() - _WINDOW)
-        freed_at = oldest_at + _WINDOW if oldest_at else shop.after(_UNKNOWN_WAIT_SECONDS)
-        until = min(freed_at, shop.after(15 * _UNKNOWN_WAIT_SECONDS))
-    await postpone(shop, tables, project, until)
+        frees = frees_at(await tables.prompts.uses(project, now), 0, 1)
+        until = min(frees or shop.after(_UNKNOWN_WAIT_SECONDS), shop.after(15 * _UNKNOWN_WAIT_SECONDS))
+    await tables.limits.hold(project, max(until, shop.after(1.0)))
 
 
 async def _try_later(shop: Workshop, tables: Tables, prompt: Prompt) -> None:
@@ -160,5 +203,5 @@ async def _try_later(shop: Workshop, tables: Tables, prompt: Prompt) -> None:
     due_at = shop.after(back_off_seconds(attempts, shop.chance()))
     await settle.back_to_waiting(shop, tables, prompt, due_at)
     if attempts >= 3:
-        await tables.jobs.change(prompt.job, queue_until=due_at)
+        await tables.jobs.change(prompt.job, queue_until=due_at, queue_place=None, queue_why=QueueWhy.SERVICE)
         await redraw_root(tables, prompt.job, shop.clock())

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
 from bot.docs_api import DocsClient
-from bot.model import PollPace, ProjectId
+from bot.model import Admission, PollPace, ProjectId
 from bot.registry import Claimer, Registry
 from bot.work.analytics import Analytics
 from bot.work.once import Once
@@ -58,6 +58,7 @@ class Workshop:
     patience: Patience = field(default_factory=Patience)
     uses_an_hour: int = 100
     analytics: Analytics = field(default_factory=Analytics)
+    admission: Admission = field(default_factory=Admission)
     once: Once = field(default_factory=Once)
     count: Callable[[str, str], None] = field(default=lambda _what, _how: None)
 

@@ -1,0 +1,80 @@
+"""When the docs service refuses our key: calls stop, admins hear of it once, and all goes on by itself."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+import structlog
+
+from bot.docs_api import DocsApiError, Forbidden, Unauthorized
+from bot.messages import operating as say
+from bot.model import ChannelId, DeliveryKind, Message, NewDelivery, ProjectId, QueueWhy, back_off_seconds
+from bot.registry import Tables
+from bot.work.tell import redraw_root
+from bot.work.workshop import Workshop
+
+log = structlog.get_logger(__name__)
+_KEY_REASONS = frozenset({Unauthorized.__name__, Forbidden.__name__})
+_NOWHERE = ChannelId("-")
+"""Stands where a direct message that belongs to no channel names its channel."""
+_FIRST_SECONDS = 30.0
+_CAP_SECONDS = 1_800.0
+
+
+def is_key_problem(error: DocsApiError) -> bool:
+    """Whether the service knows us but not our key, or not for this."""
+    return isinstance(error, Unauthorized | Forbidden)
+
+
+async def is_refused(tables: Tables, project: ProjectId) -> bool:
+    """Whether the last word of the service was that our key is no good."""
+    return await tables.holds.reason(project) in _KEY_REASONS
+
+
+async def key_refused(shop: Workshop, tables: Tables, project: ProjectId, error: DocsApiError) -> datetime:
+    """Stop calling for this project for a while; answers until when. Admins are told once for each streak."""
+    now, known = shop.clock(), await is_refused(tables, project)
+    attempts = await tables.holds.attempts(project) + 1 if known else 1
+    wait_seconds = back_off_seconds(attempts, shop.chance(), first=_FIRST_SECONDS, cap=_CAP_SECONDS)
+    until = shop.after(wait_seconds)
+    await tables.holds.put(project, until, attempts, type(error).__name__)
+    log.error("key_refused", project=project, reason=type(error).__name__, attempts=attempts)
+    if not known:
+        message = say.key_refused(project, forbidden=isinstance(error, Forbidden))
+        await _tell_admins(shop, tables, f"key:{project}:refused", message, now)
+    return until
+
+
+async def hold_back(shop: Workshop, tables: Tables, project: ProjectId, until: datetime) -> None:
+    """Everything that waits for the project waits until then, and its root message says why."""
+    now = shop.clock()
+    for number in await tables.prompts.hold_back(project, now, until):
+        job = await tables.jobs.known(number)
+        await tables.jobs.change(number, queue_until=until, queue_place=None, queue_why=QueueWhy.KEY)
+        if job.queue_why != QueueWhy.KEY:
+            await redraw_root(tables, number, now)
+
+
+async def service_is_well(shop: Workshop, tables: Tables, project: ProjectId) -> None:
+    """The service answered: what was held goes on, and admins hear that a refused key is good again."""
+    refused = await is_refused(tables, project)
+    if not await tables.holds.lift(project) or not refused:
+        return
+    now = shop.clock()
+    await tables.prompts.resume(project, QueueWhy.KEY, now)
+    log.info("key_accepted_again", project=project)
+    await _tell_admins(shop, tables, f"key:{project}:accepted", say.key_accepted(project), now)
+
+
+async def _tell_admins(
+    shop: Workshop, tables: Tables, occasion: str, message: Message, now: datetime
+) -> None:
+    for admin in sorted(shop.admission.admins):
+        note = NewDelivery(
+            f"{occasion}:{now.isoformat()}:{admin}",
+            DeliveryKind.PRIVATE,
+            _NOWHERE,
+            user=admin,
+            message=message,
+        )
+        await tables.deliveries.add(note, now)
