@@ -4,6 +4,9 @@ A *zygote* process imports the bot once and forks a child for each run, so that 
 milliseconds instead of a start. In the child every task's coroutine is wrapped: whenever one is
 suspended, the chain of the bot's own frames that is waiting is the *place*. The child reports each
 new place, and kills itself with SIGKILL when it comes to the one it was given.
+
+An order may name a ``role`` (run, serve or work), and ask to be ``terse``: then a bot that cannot start
+says only of what kind the reason is, and whether the command line would have explained it.
 """
 
 from __future__ import annotations
@@ -88,7 +91,7 @@ def watch(loop: asyncio.AbstractEventLoop, watched: Sequence[str], kill_at: str 
 
 
 async def _run(order: dict[str, Any]) -> None:
-    from bot.app import running_bot
+    from bot.app import Roles, running_bot
     from bot.settings import Settings
     from tests.scenarios.patience import SHORT
 
@@ -99,9 +102,12 @@ async def _run(order: dict[str, Any]) -> None:
     orphaned = asyncio.create_task(_leave_with(os.getppid()))
     stop = asyncio.Event()
     loop.add_signal_handler(signal.SIGTERM, stop.set)
-    async with running_bot(Settings.load(order["env"], env_file=None), patience=SHORT):
+    role = order.get("role", "run")
+    roles = Roles(intake=role != "work", rounds=role != "serve")
+    async with running_bot(Settings.load(order["env"], env_file=None), roles=roles, patience=SHORT):
         print(json.dumps({"ready": True}), flush=True)
         await stop.wait()
+    print(json.dumps({"stopped": True}), flush=True)
     orphaned.cancel()
 
 
@@ -119,10 +125,22 @@ def _child(order: dict[str, Any]) -> None:
     os.dup2(output, 2)
     try:
         asyncio.run(_run(order))
-    except BaseException:
-        traceback.print_exc()
+    except BaseException as error:
+        if order.get("terse"):
+            print(json.dumps({"failed": type(error).__name__, "explained": _is_explained(error)}), flush=True)
+        else:
+            traceback.print_exc()
         os._exit(1)
     os._exit(0)
+
+
+def _is_explained(error: BaseException) -> bool:
+    """Whether the command line has words for it."""
+    from sqlalchemy.exc import SQLAlchemyError
+
+    from bot.work.ports import SlackError
+
+    return isinstance(error, SlackError | SQLAlchemyError | OSError)
 
 
 def serve(orders: TextIO) -> None:

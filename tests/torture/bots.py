@@ -1,0 +1,181 @@
+"""The bots of a run, each a process of its own: started, killed, stopped, and started again."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import os
+import resource
+import signal
+import sys
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from time import monotonic
+
+_PAUSE_SECONDS = 0.02
+_RESTART_SECONDS = 0.3
+_START_SECONDS = 40.0
+"""A start that meets a locked database, and a machine with other things to do."""
+_STOP_SECONDS = 30.0
+
+
+class Zygote:
+    """The process that has imported the bot and forks one for each order; see ``tests.scenarios.killing``."""
+
+    def __init__(self, process: asyncio.subprocess.Process) -> None:
+        self._process = process
+        self._turn = asyncio.Lock()
+
+    async def fork(self, env: Mapping[str, str], role: str, output: Path) -> int:
+        """Start a bot; answers its process id."""
+        order = {"env": dict(env), "role": role, "output": str(output), "terse": True}
+        order |= {"kill_at": None, "watched": []}
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        async with self._turn:
+            self._process.stdin.write(json.dumps(order).encode() + b"\n")
+            await self._process.stdin.drain()
+            return int(await self._process.stdout.readline())
+
+
+@asynccontextmanager
+async def zygote() -> AsyncIterator[Zygote]:
+    """A zygote, until the block ends."""
+    pipe = asyncio.subprocess.PIPE
+    command = (sys.executable, "-m", "tests.scenarios.killing")
+    process = await asyncio.create_subprocess_exec(*command, stdin=pipe, stdout=pipe)
+    try:
+        yield Zygote(process)
+    finally:
+        assert process.stdin is not None
+        process.stdin.close()
+        await process.wait()
+
+
+def is_alive(pid: int) -> bool:
+    """Whether the process still runs."""
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    return True
+
+
+@dataclass
+class Bot:
+    """One bot over the whole run. Like a host, it starts its process again when that has ended.
+
+    ``complaints`` are ends that nobody ordered. ``ready`` says that the process there is works.
+    """
+
+    zygote: Zygote
+    env: Mapping[str, str]
+    role: str
+    log: Path
+    complaints: list[str] = field(default_factory=list)
+    failed_starts: int = 0
+    starts: int = 0
+    stops_seconds: list[float] = field(default_factory=list)
+    pid: int = 0
+    ready: bool = False
+    _wanted: bool = True
+    _ordered: bool = False
+    _not_before: float = 0.0
+
+    async def keep(self) -> None:
+        """Start it whenever it is not there, until it is no longer wanted."""
+        while self._wanted:
+            if self.pid and not is_alive(self.pid):
+                self._note_end()
+            if not self.pid and monotonic() >= self._not_before:
+                await self._start()
+            await asyncio.sleep(_PAUSE_SECONDS)
+
+    async def _start(self) -> None:
+        at = self.log.stat().st_size if self.log.exists() else 0
+        self._ordered, self.starts = False, self.starts + 1
+        self.pid = await self.zygote.fork(self.env, self.role, self.log)
+        deadline = monotonic() + _START_SECONDS
+        while is_alive(self.pid):
+            if b'{"ready": true}' in self._since(at):
+                self.ready = True
+                return
+            if monotonic() > deadline:
+                self.complaints.append(f"a bot was not ready after {_START_SECONDS:g} s")
+                os.kill(self.pid, signal.SIGKILL)
+                self._ordered = True
+            await asyncio.sleep(_PAUSE_SECONDS)
+        failure = _failure(self._since(at))
+        if failure is not None:
+            self.failed_starts += 1
+            if not failure.get("explained"):
+                self.complaints.append(f"a start ended with {failure.get('failed')}, which nobody explains")
+            self._ordered = True
+
+    def _since(self, at: int) -> bytes:
+        with self.log.open("rb") as log:
+            log.seek(at)
+            return log.read()
+
+    def _note_end(self) -> None:
+        if not self._ordered:
+            self.complaints.append(f"a bot ({self.role}) ended by itself")
+        self.pid, self.ready = 0, False
+        self._not_before = max(self._not_before, monotonic() + (_RESTART_SECONDS if not self._ordered else 0))
+
+    def kill(self, down_seconds: float) -> bool:
+        """SIGKILL, and a start so much later. Answers whether there was something to kill."""
+        if not self.pid or not is_alive(self.pid):
+            return False
+        self._ordered, self._not_before = True, monotonic() + down_seconds
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(self.pid, signal.SIGKILL)
+        return True
+
+    async def stop(self, down_seconds: float = 0.0) -> bool:
+        """SIGTERM, and a start so much later. Answers whether there was something to stop."""
+        pid = self.pid
+        if not self.ready or not is_alive(pid):
+            return False
+        self._ordered, self._not_before = True, monotonic() + _STOP_SECONDS + 5
+        began, at = monotonic(), self.log.stat().st_size
+        os.kill(pid, signal.SIGTERM)
+        while is_alive(pid) and monotonic() < began + _STOP_SECONDS:
+            await asyncio.sleep(_PAUSE_SECONDS)
+        took = monotonic() - began
+        self.stops_seconds.append(took)
+        if is_alive(pid):
+            self.complaints.append(f"a bot did not leave within {_STOP_SECONDS:g} s of SIGTERM")
+            os.kill(pid, signal.SIGKILL)
+        elif b'{"stopped": true}' not in self._since(at):
+            self.complaints.append("a bot was told to stop and did not leave in order")
+        self._not_before = monotonic() + down_seconds
+        return True
+
+    async def end(self) -> None:
+        """Stop it for good."""
+        self._wanted = False
+        if self.pid and not self.ready and is_alive(self.pid):
+            self.kill(0)
+        await self.stop()
+
+    def fill_disk(self, *, full: bool) -> None:
+        """Let no file of the process grow beyond what it is, or lift that again."""
+        if not self.pid:
+            return
+        databases = [*self.log.parent.glob("docs-bot.db*"), self.log]
+        most = max((path.stat().st_size for path in databases if path.exists()), default=0)
+        limit = most if full else resource.RLIM_INFINITY
+        with contextlib.suppress(ProcessLookupError):
+            resource.prlimit(self.pid, resource.RLIMIT_FSIZE, (limit, resource.RLIM_INFINITY))
+
+
+def _failure(output: bytes) -> dict[str, object] | None:
+    for line in output.splitlines():
+        if line.startswith(b'{"failed"'):
+            found: dict[str, object] = json.loads(line)
+            return found
+    return None

@@ -1,0 +1,262 @@
+"""What happens in a run, made from a seed: what people do, what goes wrong, and when.
+
+Pure: the same seed makes the same plan on every machine, and a plan can be read (``described``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from random import Random
+
+PEOPLE = ("U01ANA", "U02BEN", "U03CHIKA")
+DOCS, PRODUCT, SECRET, ARCHIVED = "C01DOCS", "C03PRODUCT", "G04SECRET", "C05OLD"
+MODES = (("run",), ("run",), ("run",), ("run", "work"), ("run", "run"))
+PROMPTS = (
+    "Add a guide about {}",
+    "Add a page that explains {} and how it is rotated",
+    "Mention {} in the quickstart",
+    "Check the changelog about {}, there is nothing to change",
+    "Fail on purpose ({})",
+    "Archive this job. It was about {}",
+)
+FOLLOW_UPS = ("Add an example of {}", "Mention {} in the changelog", "Change nothing, only look at {}")
+BUTTONS = ("run_again", "send_again", "forget", "withdraw", "share", "csv_file", "progress")
+VISITS = ("last week compare none csv", "last week compare none csv here", "7d compare none", "yesterday")
+
+SLACK_METHODS = (
+    *("chat.postMessage",) * 6,
+    *("chat.update",) * 2,
+    *("response_url",) * 2,
+    "conversations.history",
+    "conversations.replies",
+    "conversations.open",
+    "conversations.join",
+    "reactions.add",
+    "users.info",
+    "files.getUploadURLExternal",
+    "upload",
+    "files.completeUploadExternal",
+    "views.open",
+    "auth.test",
+    "apps.connections.open",
+    "*",
+)
+SLACK_FAULTS = (
+    *("lost_answer",) * 4,
+    *("429", "429_no_header", "500", "502_html", "slow") * 2,
+    "error:internal_error",
+    "error:channel_not_found",
+    "error:is_archived",
+    "error:invalid_blocks",
+    "error:token_revoked",
+)
+DOCS_OPERATIONS = (*("create",) * 4, *("follow_up",) * 3, *("get",) * 4, "visitors", "any")
+DOCS_FAULTS = (
+    *("lost_answer",) * 4,
+    *("429", "429_no_header", "500", "502_html", "slow", "timeout", "broken_json") * 2,
+    "401",
+    "403",
+    "404",
+    "odd_status",
+    "bad_pr_link",
+)
+LINE_FAULTS = ("closed", "disconnect", "repeat")
+LENGTH_SECONDS = 3.0
+
+
+@dataclass(frozen=True, slots=True)
+class Act:
+    """Something a person does. ``about`` is the marker of an earlier request, for replies and buttons."""
+
+    at: float
+    what: str
+    who: str
+    where: str
+    marker: str
+    words: str
+    about: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Trouble:
+    """Something that goes wrong: on ``side`` slack, docs, line, database or bot.
+
+    It comes ``times`` times, or lasts for so many seconds. ``seconds`` is the fault's own time: of a
+    ``Retry-After``, of a slow answer, of a process that is down.
+    """
+
+    at: float
+    side: str
+    what: str
+    kind: str
+    times: int = 1
+    lasts: float = 0.0
+    seconds: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """One run. ``bots`` are the roles of its processes, ``intake`` is socket or http."""
+
+    seed: int
+    database: str
+    intake: str
+    bots: tuple[str, ...]
+    work_seconds: float
+    log_level: str
+    acts: tuple[Act, ...]
+    troubles: tuple[Trouble, ...]
+
+    @property
+    def kills(self) -> int:
+        """How many processes are killed."""
+        return sum(1 for each in self.troubles if each.side == "bot" and each.kind == "kill")
+
+
+def make_plan(seed: int) -> Plan:
+    """The plan of a seed."""
+    chance = Random(seed)
+    database = "postgres" if chance.random() < 0.3 else "sqlite"
+    bots = chance.choice(MODES)
+    if bots == ("run", "run") and database == "sqlite":
+        bots = ("run",)
+    intake = "http" if bots != ("run", "run") and chance.random() < 0.3 else "socket"
+    acts = _acts(chance)
+    troubles = [*_troubles(chance, database, len(bots)), *_stale(chance, acts)]
+    return Plan(
+        seed=seed,
+        database=database,
+        intake=intake,
+        bots=bots,
+        work_seconds=chance.choice((0.05, 0.2, 0.2, 0.8)),
+        log_level=chance.choice(("INFO", "INFO", "DEBUG")),
+        acts=acts,
+        troubles=tuple(sorted(troubles, key=lambda each: each.at)),
+    )
+
+
+def _moment(chance: Random, until: float = LENGTH_SECONDS) -> float:
+    return round(chance.uniform(0.0, until), 3)
+
+
+def _acts(chance: Random) -> tuple[Act, ...]:
+    asks = [_ask(chance) for _ in range(chance.randint(2, 4))]
+    # Follow-ups and buttons belong to somebody's thread.
+    later = [_later(chance, chance.choice(asks)) for _ in range(chance.randint(1, 4))]
+    others = [_numbers(chance) for _ in range(chance.choice((0, 0, 1, 1, 2)))]
+    return tuple(sorted([*asks, *later, *others], key=lambda act: act.at))
+
+
+def _marker(chance: Random) -> str:
+    return f"mk{chance.getrandbits(40):010x}"
+
+
+def _ask(chance: Random) -> Act:
+    marker, who = _marker(chance), chance.choice(PEOPLE)
+    what = chance.choice(("command", "command", "command", "mention", "mention", "direct", "form"))
+    where = chance.choice((DOCS, DOCS, DOCS, PRODUCT, SECRET, ARCHIVED))
+    if what == "mention":
+        where = DOCS
+    if what == "direct":
+        where = f"D{who[1:]}"
+    words = chance.choice(PROMPTS).format(marker)
+    if chance.random() < 0.1:
+        words += " and say it at length." + " It is a long story, which goes on for a while." * 9
+    return Act(_moment(chance, 1.8), what, who, where, marker, words)
+
+
+def _later(chance: Random, ask: Act) -> Act:
+    who = chance.choice((ask.who, ask.who, *PEOPLE)) if ask.what != "direct" else ask.who
+    at = round(min(ask.at + chance.uniform(0.2, 1.8), LENGTH_SECONDS), 3)
+    if chance.random() < 0.35:
+        button = chance.choice(BUTTONS[:4])
+        return Act(at, "press", who, ask.where, _marker(chance), button, ask.marker)
+    marker = _marker(chance)
+    what = chance.choice(("reply", "reply", "followup"))
+    words = chance.choice(FOLLOW_UPS).format(marker)
+    return Act(at, what, who, ask.where, marker, words, ask.marker)
+
+
+def _numbers(chance: Random) -> Act:
+    what = chance.choice(("visitors", "visitors", "digest"))
+    where = chance.choice((DOCS, DOCS, PRODUCT, SECRET))
+    words = "digest now" if what == "digest" else chance.choice(VISITS)
+    return Act(_moment(chance, 2.0), what, chance.choice(PEOPLE), where, _marker(chance), words)
+
+
+def _troubles(chance: Random, database: str, bots: int) -> list[Trouble]:
+    found = [_slack(chance) for _ in range(chance.choice((0, 1, 1, 2, 3)))]
+    found += [_docs(chance) for _ in range(chance.choice((0, 1, 1, 2, 3)))]
+    found += [_line(chance) for _ in range(chance.choice((0, 0, 1, 2)))]
+    if chance.random() < 0.3:
+        found.append(_database(chance, database))
+    ends = chance.choice(("", "kill", "kill", "kill", "kill kill", "term", "term kill"))
+    for kind in ends.split():
+        which = str(chance.randrange(bots))
+        down = round(chance.choice((0.0, 0.1, 0.5)), 3)
+        found.append(Trouble(_moment(chance, 2.8), "bot", which, kind, seconds=down))
+    return found
+
+
+def _slack(chance: Random) -> Trouble:
+    method, kind = chance.choice(SLACK_METHODS), chance.choice(SLACK_FAULTS)
+    times, lasts = _extent(chance)
+    if kind == "429_no_header":
+        times, lasts = 1, 0.0  # each makes the bot wait five seconds
+    if kind == "error:token_revoked":
+        method = "*"  # a revoked token is refused everywhere
+    return Trouble(_moment(chance), "slack", method, kind, times, lasts, _own_seconds(chance, kind))
+
+
+def _docs(chance: Random) -> Trouble:
+    operation, kind = chance.choice(DOCS_OPERATIONS), chance.choice(DOCS_FAULTS)
+    times, lasts = _extent(chance)
+    return Trouble(_moment(chance), "docs", operation, kind, times, lasts, _own_seconds(chance, kind))
+
+
+def _extent(chance: Random) -> tuple[int, float]:
+    """How often it comes, or for how long."""
+    if chance.random() < 0.3:
+        return 1, round(chance.uniform(0.2, 1.2), 2)
+    return chance.choice((1, 1, 2, 3)), 0.0
+
+
+def _own_seconds(chance: Random, kind: str) -> float:
+    return 1.0 if kind == "429" else round(chance.uniform(0.1, 1.0), 2)
+
+
+def _line(chance: Random) -> Trouble:
+    kind = chance.choice(LINE_FAULTS)
+    return Trouble(_moment(chance), "line", "line", kind, chance.choice((1, 2)))
+
+
+def _database(chance: Random, database: str) -> Trouble:
+    kind = "gone" if database == "postgres" else chance.choice(("locked", "locked", "full"))
+    return Trouble(
+        _moment(chance, 2.5), "database", database, kind, lasts=round(chance.uniform(0.3, 1.5), 2)
+    )
+
+
+def _stale(chance: Random, acts: Sequence[Act]) -> list[Trouble]:
+    """After a follow-up the service may still show the round before, at most for a moment."""
+    follow_ups = [act for act in acts if act.what in ("reply", "followup")]
+    if not follow_ups or chance.random() < 0.7:
+        return []
+    return [
+        Trouble(round(follow_ups[0].at, 3), "docs", "follow_up", "stale_status"),
+        Trouble(round(follow_ups[0].at + 0.05, 3), "docs", "get", "stale_status"),
+    ]
+
+
+def described(plan: Plan) -> list[str]:
+    """The plan, a line for each thing that happens."""
+    head = (
+        f"seed {plan.seed}: {plan.database}, {plan.intake}, {' and '.join(plan.bots)}, "
+        f"the agent works {plan.work_seconds:g} s, logs {plan.log_level}"
+    )
+    lines = [(act.at, f"{act.what} {act.who} {act.where} {act.words[:70]!r} {act.about}") for act in plan.acts]
+    for each in plan.troubles:
+        extent = f"for {each.lasts:g} s" if each.lasts else f"x{each.times}"
+        lines.append((each.at, f"! {each.side} {each.what} {each.kind} {extent} ({each.seconds:g} s)"))
+    return [head, *(f"  {at:6.3f}  {text.rstrip()}" for at, text in sorted(lines))]
