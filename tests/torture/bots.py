@@ -83,6 +83,7 @@ class Bot:
     ready: bool = False
     _wanted: bool = True
     _ordered: bool = False
+    _killed: bool = False
     _not_before: float = 0.0
 
     async def keep(self) -> None:
@@ -96,7 +97,7 @@ class Bot:
 
     async def _start(self) -> None:
         at = self.log.stat().st_size if self.log.exists() else 0
-        self._ordered, self.starts = False, self.starts + 1
+        self._ordered, self._killed, self.starts = False, False, self.starts + 1
         self.pid = await self.zygote.fork(self.env, self.role, self.log)
         deadline = monotonic() + _START_SECONDS
         while is_alive(self.pid):
@@ -113,7 +114,7 @@ class Bot:
             self.failed_starts += 1
             if not failure.get("explained"):
                 self.complaints.append(f"a start ended with {failure.get('failed')}, which nobody explains")
-            self._ordered = True
+            self._ordered, self._not_before = True, monotonic() + _RESTART_SECONDS
 
     def _since(self, at: int) -> bytes:
         with self.log.open("rb") as log:
@@ -124,13 +125,13 @@ class Bot:
         if not self._ordered:
             self.complaints.append(f"a bot ({self.role}) ended by itself")
         self.pid, self.ready = 0, False
-        self._not_before = max(self._not_before, monotonic() + (_RESTART_SECONDS if not self._ordered else 0))
 
     def kill(self, down_seconds: float) -> bool:
         """SIGKILL, and a start so much later. Answers whether there was something to kill."""
         if not self.pid or not is_alive(self.pid):
             return False
-        self._ordered, self._not_before = True, monotonic() + down_seconds
+        self._ordered = self._killed = True
+        self._not_before = monotonic() + down_seconds
         with contextlib.suppress(ProcessLookupError):
             os.kill(self.pid, signal.SIGKILL)
         return True
@@ -150,7 +151,7 @@ class Bot:
         if is_alive(pid):
             self.complaints.append(f"a bot did not leave within {_STOP_SECONDS:g} s of SIGTERM")
             os.kill(pid, signal.SIGKILL)
-        elif b'{"stopped": true}' not in self._since(at):
+        elif not self._killed and b'{"stopped": true}' not in self._since(at):
             self.complaints.append("a bot was told to stop and did not leave in order")
         self._not_before = monotonic() + down_seconds
         return True

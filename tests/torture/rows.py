@@ -1,0 +1,77 @@
+"""The bot's tables and the docs service's, read with plain SQL and no code of either."""
+
+from __future__ import annotations
+
+import sqlite3
+from contextlib import closing
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+import psycopg
+from psycopg.rows import dict_row
+
+Row = dict[str, Any]
+Rows = dict[str, list[Row]]
+TABLES = ("jobs", "prompts", "deliveries", "holds", "snapshots", "questions", "subscriptions", "digests")
+
+
+class NotReadable(Exception):
+    """The database cannot be read now: it is not there yet, locked, or gone for a while."""
+
+
+def read_rows(url: str) -> Rows:
+    """Every row of the bot's tables; times are aware. Raises NotReadable."""
+    try:
+        return _from_sqlite(url) if url.startswith("sqlite") else _from_postgres(url)
+    except (sqlite3.Error, psycopg.Error) as error:
+        raise NotReadable(type(error).__name__) from None
+
+
+def _from_sqlite(url: str) -> Rows:
+    path = url.removeprefix("sqlite:///")
+    with closing(sqlite3.connect(f"file:{quote(path)}?mode=ro", uri=True, timeout=0.2)) as connection:
+        connection.row_factory = sqlite3.Row
+        found = {name: [dict(row) for row in connection.execute(f"SELECT * FROM {name}")] for name in TABLES}  # noqa: S608
+    for rows in found.values():
+        for row in rows:
+            for name, value in row.items():
+                if name.endswith(("_at", "_until")) or name == "until":
+                    row[name] = _instant(value)
+    return found
+
+
+def _instant(value: Any) -> datetime | None:
+    return datetime.fromisoformat(value).replace(tzinfo=UTC) if isinstance(value, str) else None
+
+
+def _from_postgres(url: str) -> Rows:
+    with (
+        psycopg.connect(url.replace("postgres://", "postgresql://", 1), connect_timeout=5) as connection,
+        connection.cursor(row_factory=dict_row) as cursor,
+    ):
+        found: Rows = {}
+        for name in TABLES:
+            found[name] = list(cursor.execute(f"SELECT * FROM {name}".encode()).fetchall())  # noqa: S608
+    return found
+
+
+def read_service(folder: Path) -> Rows:
+    """The docs service's jobs and the messages they were sent."""
+    path = quote(str(folder / "docs-service.db"))
+    with closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True, timeout=5)) as connection:
+        connection.row_factory = sqlite3.Row
+        found = {
+            "jobs": [dict(row) for row in connection.execute("SELECT * FROM jobs")],
+            "messages": [
+                dict(row)
+                for row in connection.execute(
+                    "SELECT job_id, number, prompt, sent_at, ended_at, outcome FROM messages"
+                )
+            ],
+        }
+    for row in found["messages"]:
+        row["sent_at"] = datetime.fromisoformat(row["sent_at"])
+        row["ended_at"] = datetime.fromisoformat(row["ended_at"]) if row["ended_at"] else None
+    return found

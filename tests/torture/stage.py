@@ -1,0 +1,126 @@
+"""Both far sides of one run, in this process, and the settings that lead a bot to them."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import aiohttp
+
+from bot.sandbox.docs_service import DocsService, DocsServiceOptions
+from bot.sandbox.workspace import Workspace, WorkspaceOptions
+from bot.sandbox.workspace.state import BOT_USER, Channel
+from bot.sandbox.world import MANIFEST, PROJECT, free_port
+from tests.torture.plan import ARCHIVED, PEOPLE, Plan
+
+_PAGES, _DAYS = 30, 20
+_BURST = 12
+"""More than Slack allows, since here a run's minute is a second."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """Where a run takes place. ``secrets`` must never stand in a log."""
+
+    folder: Path
+    docs: DocsService
+    docs_url: str
+    workspace: Workspace
+    session: aiohttp.ClientSession
+    env: dict[str, str]
+    database_url: str
+    secrets: tuple[str, ...]
+
+
+@asynccontextmanager
+async def stage(plan: Plan, folder: Path, database_url: str) -> AsyncIterator[Stage]:
+    """A docs service and a workspace for this plan, until the block ends."""
+    docs_options = DocsServiceOptions(
+        folder=folder / "docs",
+        projects=(PROJECT,),
+        work_seconds=plan.work_seconds,
+        seed=7,
+        pages=_PAGES,
+        days=_DAYS,
+    )
+    docs = DocsService(docs_options)
+    docs_url = await docs.start("127.0.0.1", 0)
+    port = free_port()
+    workspace = Workspace(_workspace_options(plan, folder, docs_url, port))
+    workspace.state.channels[ARCHIVED] = Channel(
+        ARCHIVED, "old-docs", [*PEOPLE, BOT_USER], "Archived", is_archived=True
+    )
+    await workspace.start("127.0.0.1", 0)
+    secrets = _secrets(workspace.options, docs_options)
+    env = _environment(plan, workspace, docs_url, docs_options.api_key) | {
+        "DATABASE_URL": database_url,
+        "PORT": str(port) if plan.intake == "http" else "0",
+    }
+    try:
+        async with aiohttp.ClientSession() as session:
+            yield Stage(folder, docs, docs_url, workspace, session, env, database_url, secrets)
+    finally:
+        await workspace.stop()
+        await docs.stop()
+
+
+def _workspace_options(plan: Plan, folder: Path, docs_url: str, port: int) -> WorkspaceOptions:
+    return WorkspaceOptions(
+        folder=folder / "workspace",
+        events_url=f"http://127.0.0.1:{port}/slack/events" if plan.intake == "http" else None,
+        manifest=MANIFEST,
+        docs_service_url=docs_url,
+        channel_burst=_BURST,
+        redeliver_after_seconds=(0.3, 1.0, 3.0),
+    )
+
+
+def _secrets(slack: WorkspaceOptions, docs: DocsServiceOptions) -> tuple[str, ...]:
+    return (slack.bot_token, slack.app_token, slack.signing_secret, docs.api_key)
+
+
+def _environment(plan: Plan, workspace: Workspace, docs_url: str, api_key: str) -> dict[str, str]:
+    slack = workspace.options
+    env = {
+        "SLACK_BOT_TOKEN": slack.bot_token,
+        "SLACK_SIGNING_SECRET": slack.signing_secret,
+        "SLACK_API_URL": workspace.api_url,
+        "DOCS_API_URL": docs_url,
+        "DOCS_API_KEY": api_key,
+        "DOCS_PROJECT_ID": PROJECT,
+        "ANALYTICS_CALLS_AN_HOUR": "100",
+        "POLL_MIN_SECONDS": "0.1",
+        "POLL_MAX_SECONDS": "0.2",
+        "LOG_LEVEL": plan.log_level,
+        "LOG_FORMAT": "json",
+    }
+    return env if plan.intake == "http" else env | {"SLACK_APP_TOKEN": slack.app_token}
+
+
+async def order_slack(place: Stage, **fault: object) -> None:
+    """Let something go wrong at Slack next."""
+    place.workspace.faults.order([{key: value for key, value in fault.items() if value is not None}])
+
+
+async def order_docs(place: Stage, **fault: object) -> None:
+    """Let something go wrong at the docs service next."""
+    body = {"next": [{key: value for key, value in fault.items() if value is not None}]}
+    async with place.session.post(f"{place.docs_url}/sandbox/faults", json=body) as answer:
+        answer.raise_for_status()
+
+
+async def end_faults(place: Stage) -> None:
+    """From now on nothing goes wrong on either side."""
+    place.workspace.faults.clear()
+    place.workspace.line.repeats = 0
+    async with place.session.delete(f"{place.docs_url}/sandbox/faults") as answer:
+        answer.raise_for_status()
+
+
+async def docs_log(place: Stage) -> list[dict[str, object]]:
+    """Every request that the docs service had."""
+    async with place.session.get(f"{place.docs_url}/sandbox/log") as answer:
+        found: list[dict[str, object]] = await answer.json()
+    return found
