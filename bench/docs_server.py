@@ -1,32 +1,36 @@
-"""A docs service that is only as much as polling needs: every job is still running.
+"""A docs service that is only as much as polling needs: every job is in the same state.
 
-`python -m bench.docs_server 8080`
+`python -m bench.docs_server 8080 active`
 """
 
 from __future__ import annotations
 
 import asyncio
+import json
 import sys
 
 from aiohttp import web
 
 from bench.children import READY
 
-_RUNNING = (
-    b'{"id":"%s","status":"active","source":{"repository":"acme/docs","ref":"main"},"prLink":null,'
-    b'"model":"sonnet","createdAt":"2026-01-01T00:00:00Z","archivedAt":null,"haulted":false,"haltReason":null}'
-)
+PULL_REQUEST = "https://code.example/acme/docs/pull/1"
 
 
-async def _job(request: web.Request) -> web.Response:
-    body = _RUNNING % request.match_info["job"].encode()
-    return web.Response(body=body, content_type="application/json")
+def _answer(job: str, status: str) -> bytes:
+    source = {"repository": "acme/docs", "ref": "main"}
+    link = PULL_REQUEST if status == "completed" else None
+    return json.dumps({"id": job, "status": status, "source": source, "prLink": link}).encode()
 
 
-async def serve(port: int) -> None:
+async def serve(port: int, status: str) -> None:
     """Until the process is ended."""
+
+    async def job(request: web.Request) -> web.Response:
+        body = _answer(request.match_info["job"], status)
+        return web.Response(body=body, content_type="application/json")
+
     server = web.Application()
-    server.router.add_get("/v2/agent/{project}/job/{job}", _job)
+    server.router.add_get("/v2/agent/{project}/job/{job}", job)
     runner = web.AppRunner(server, access_log=None)
     await runner.setup()
     await web.TCPSite(runner, "127.0.0.1", port, backlog=1024).start()
@@ -35,4 +39,4 @@ async def serve(port: int) -> None:
 
 
 if __name__ == "__main__":
-    asyncio.run(serve(int(sys.argv[1])))
+    asyncio.run(serve(int(sys.argv[1]), sys.argv[2]))

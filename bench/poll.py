@@ -59,7 +59,7 @@ async def measure(size: Size, folder: Path) -> list[Report]:
         postgres = PostgresServer(folder)
         stack.callback(postgres.stop)
         port = free_port()
-        async with child("-m", "bench.docs_server", str(port)) as docs:
+        async with child("-m", "bench.docs_server", str(port), "active") as docs:
             if await docs.hear() != READY:
                 raise RuntimeError("the docs service did not start")
             url = f"http://127.0.0.1:{port}"

@@ -13,44 +13,26 @@ import sys
 from datetime import UTC, datetime, timedelta
 
 from pydantic import SecretStr
-from sqlalchemy import insert
-
 from bench.children import READY
 from bench.counted import answer_counts
+from bench.jobs import add_running_jobs
 from bench.silent import SilentMessenger
 from bot.docs_api import DocsClient
-from bot.model import JobState, PollPace, ProjectId
+from bot.model import PollPace, ProjectId
 from bot.registry import Registry
 from bot.registry.database import open_engine
 from bot.registry.migrate import migrate
-from bot.registry.schema import jobs as jobs_table
 from bot.schedule import Bell, Round, Rounds
 from bot.work.poll import poll_round
 from bot.work.workshop import Workshop
 
 
 async def _fill(registry: Registry, count: int, every_seconds: float) -> None:
-    """Jobs that began just now, their first looks spread over one interval."""
-    now = datetime.now(UTC)
-    rows = [
-        {
-            "project": "bench",
-            "channel": f"C{number % 50:03}",
-            "requester": "U1",
-            "text": "Add a quickstart for the Python SDK",
-            "asked_at": now,
-            "state": JobState.WORKING,
-            "root_ts": f"{number}.000000",
-            "service_id": f"job-{number}",
-            "round": 1,
-            "round_requester": "U1",
-            "round_started_at": now,
-            "poll_at": now + timedelta(seconds=1 + every_seconds * number / count),
-        }
-        for number in range(count)
-    ]
-    async with registry.transaction() as tables:
-        await tables.connection.execute(insert(jobs_table), rows)
+    """Their first looks are spread over one interval."""
+    begins_at = datetime.now(UTC) + timedelta(seconds=1)
+    await add_running_jobs(
+        registry, count, 50, lambda number: begins_at + timedelta(seconds=every_seconds * number / count)
+    )
 
 
 async def watch(docs_url: str, database_url: str, count: int, every_seconds: float) -> None:

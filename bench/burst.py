@@ -1,0 +1,155 @@
+"""Bench `burst`: many jobs end at once; how soon all threads know, beside Slack's own limit.
+
+The real poll and deliver rounds on SQLite on disk, and a messenger that answers as late as Slack does and
+refuses what comes faster than one message a second in a channel, as Slack may
+(https://docs.slack.dev/apis/web-api/rate-limits).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import random
+from collections import defaultdict
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from time import monotonic
+
+from pydantic import SecretStr
+
+from bench.children import READY, child, free_port
+from bench.jobs import add_running_jobs
+from bench.report import Goal, Report, Row, below
+from bench.silent import SilentMessenger
+from bot.docs_api import DocsClient
+from bot.model import ChannelId, DeliveryId, Message, MessageTs, ProjectId
+from bot.registry import Registry
+from bot.registry.database import open_engine
+from bot.registry.migrate import migrate
+from bot.schedule import Bell, Round, Rounds
+from bot.work.deliver import deliver_round
+from bot.work.poll import poll_round
+from bot.work.ports import SlackThrottled
+from bot.work.workshop import Workshop
+
+_SLACK_SECONDS = 0.08
+"""What a post takes at Slack, on a good day."""
+_PACE_SECONDS = 1.0
+_GOAL = 1.05
+
+
+@dataclass(frozen=True, slots=True)
+class Size:
+    """How many jobs end, over how many channels."""
+
+    jobs: int
+    channels: int
+
+    @property
+    def limit_seconds(self) -> float:
+        """No sooner can the last be told: the first of a channel goes at once, each other a second later."""
+        return max(self.jobs // self.channels - 1, 1) * _PACE_SECONDS
+
+
+FULL, QUICK = Size(1_000, 50), Size(20, 10)
+
+
+class PacedMessenger(SilentMessenger):
+    """Slack's limit: counted as messages arrive there."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._last: dict[ChannelId, float] = {}
+        self.told: dict[MessageTs | None, int] = defaultdict(int)
+        self.told_at = 0.0
+        self.refused = 0
+
+    async def post(
+        self, channel: ChannelId, message: Message, *, delivery: DeliveryId, thread: MessageTs | None
+    ) -> MessageTs:
+        """Takes its time; refuses what comes too soon."""
+        now = monotonic()
+        if now - self._last.get(channel, -_PACE_SECONDS) < _PACE_SECONDS:
+            self.refused += 1
+            raise SlackThrottled(_PACE_SECONDS)
+        self._last[channel] = now
+        await asyncio.sleep(_SLACK_SECONDS)
+        self.told[thread] += 1
+        self.told_at = monotonic()
+        return await super().post(channel, message, delivery=delivery, thread=thread)
+
+    async def edit(self, channel: ChannelId, ts: MessageTs, message: Message) -> None:
+        """Takes its time."""
+        del channel, ts, message
+        await asyncio.sleep(_SLACK_SECONDS)
+
+
+async def measure(size: Size, folder: Path) -> list[Report]:
+    """From the moment when all have ended until the last thread knows."""
+    port = free_port()
+    async with child("-m", "bench.docs_server", str(port), "completed") as service:
+        if await service.hear() != READY:
+            raise RuntimeError("the docs service did not start")
+        engine = open_engine(f"sqlite+aiosqlite:///{folder}/burst.db")
+        try:
+            await migrate(engine)
+            return [await _told(Registry(engine), f"http://127.0.0.1:{port}", size)]
+        finally:
+            await engine.dispose()
+
+
+async def _told(registry: Registry, docs_url: str, size: Size) -> Report:
+    bell, slack = Bell(), PacedMessenger()
+    async with DocsClient.open(base_url=docs_url, api_key=SecretStr("bench-key")) as docs:
+        shop = replace(_workshop(registry, docs, slack), wake=bell.ring, wake_after=bell.ring_after)
+        rounds = Rounds(
+            [
+                Round("poll", lambda: poll_round(shop), 1.0),
+                Round("deliver", lambda: deliver_round(shop), 1.0),
+            ]
+        )
+        bell.connect(rounds)
+        await add_running_jobs(registry, size.jobs, size.channels, lambda _number: datetime.now(UTC))
+        began, used = monotonic(), os.times()
+        rounds.start()
+        try:
+            async with asyncio.timeout(10 * size.limit_seconds + 30):
+                while len(slack.told) < size.jobs:
+                    await asyncio.sleep(0.02)
+        finally:
+            await rounds.stop(5.0)
+    spent = os.times()
+    cpu = spent.user + spent.system - used.user - used.system
+    return _report(size, slack, slack.told_at - began, cpu)
+
+
+def _workshop(registry: Registry, docs: DocsClient, slack: PacedMessenger) -> Workshop:
+    return Workshop(
+        registry=registry,
+        docs=docs,
+        messenger=slack,
+        clock=lambda: datetime.now(UTC),
+        chance=random.random,
+        owner=f"bench:{os.getpid()}",
+        bot_name="docs-agent",
+        project=ProjectId("bench"),
+        wake=lambda: None,
+    )
+
+
+def _report(size: Size, slack: PacedMessenger, seconds: float, cpu_seconds: float) -> Report:
+    name = f"burst: {size.jobs:,} jobs end at once, in {size.channels} channels"
+    report = Report(name, "the bot", "Slack's limit")
+    limit = size.limit_seconds
+    goal = Goal("≤ 1.05 of the limit", seconds <= _GOAL * limit)
+    twice = sum(1 for times in slack.told.values() if times > 1)
+    report.rows.extend(
+        (
+            Row("until the last thread knows", "s", seconds, limit, goal),
+            below(Row("posts that Slack refused as too fast", "", slack.refused), 1),
+            below(Row("threads told twice", "", twice), 1),
+            Row("processor time for each job", "ms", 1000 * cpu_seconds / size.jobs),
+        )
+    )
+    return report

@@ -1,0 +1,38 @@
+"""Jobs for a bench, written as if people had asked for them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import UTC, datetime
+
+from sqlalchemy import insert
+
+from bot.model import JobState
+from bot.registry import Registry
+from bot.registry.schema import jobs as jobs_table
+
+
+async def add_running_jobs(
+    registry: Registry, count: int, channels: int, poll_at: Callable[[int], datetime]
+) -> None:
+    """Jobs that began just now, each with a thread, and each with the time of its first look."""
+    now = datetime.now(UTC)
+    rows = [
+        {
+            "project": "bench",
+            "channel": f"C{number % channels:03}",
+            "requester": "U1",
+            "text": "Add a quickstart for the Python SDK",
+            "asked_at": now,
+            "state": JobState.WORKING,
+            "root_ts": f"{number + 1}.000000",
+            "service_id": f"job-{number}",
+            "round": 1,
+            "round_requester": "U1",
+            "round_started_at": now,
+            "poll_at": poll_at(number),
+        }
+        for number in range(count)
+    ]
+    async with registry.transaction() as tables:
+        await tables.connection.execute(insert(jobs_table), rows)
