@@ -114,7 +114,7 @@ async def _told(registry: Registry, docs_url: str, size: Size) -> Report:
         began, used = monotonic(), os.times()
         rounds.start()
         try:
-            async with asyncio.timeout(10 * size.limit_seconds + 30):
+            async with asyncio.timeout(4 * size.limit_seconds + 6):
                 while len(slack.told) < size.jobs:
                     await asyncio.sleep(0.02)
         finally:

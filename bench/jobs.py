@@ -30,6 +30,7 @@ async def add_running_jobs(
             "round": 1,
             "round_requester": "U1",
             "round_started_at": now,
+            "saw_active": True,
             "poll_at": poll_at(number),
         }
         for number in range(count)
