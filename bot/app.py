@@ -19,7 +19,7 @@ from pydantic import SecretStr
 from bot import logs
 from bot.commands import COMMANDS
 from bot.docs_api import DocsClient
-from bot.model import PollPace, ProjectId
+from bot.model import Admission, ChannelId, PollPace, ProjectId, UserId
 from bot.ops.health import Check, add_health_routes
 from bot.ops.metrics import Metrics
 from bot.registry import Registry
@@ -33,6 +33,7 @@ from bot.slack.http import add_slack_routes
 from bot.slack.listeners import Listeners, build_app
 from bot.slack.messenger import SlackMessenger
 from bot.slack.socket import SocketIntake
+from bot.work.admission import admit_or_not
 from bot.work.analytics import Analytics
 from bot.work.deliver import deliver_round
 from bot.work.desk import Desk, FollowUps
@@ -148,8 +149,9 @@ async def _connect(settings: Settings, stack: AsyncExitStack) -> Outside:
     client = web_client(settings.slack_bot_token, settings.slack_api_url, session)
     docs = DocsClient.open(base_url=settings.docs_api_url, api_key=settings.docs_api_key)
     stack.push_async_callback(docs.aclose)
-    messenger = SlackMessenger(client, session, settings.slack_api_url)
-    return Outside(client, await identify(client), messenger, docs)
+    identity = await identify(client)
+    messenger = SlackMessenger(client, session, settings.slack_api_url, identity)
+    return Outside(client, identity, messenger, docs)
 
 
 def _desk(settings: Settings, registry: Registry, outside: Outside, bell: Bell) -> Desk:
@@ -163,6 +165,17 @@ def _desk(settings: Settings, registry: Registry, outside: Outside, bell: Bell) 
         workspace_url=outside.identity.workspace_url,
         follow_ups=FollowUps(settings.follow_ups.value),
         analytics=_analytics(settings),
+        admission=_admission(settings),
+        uses_an_hour=settings.uses_an_hour,
+    )
+
+
+def _admission(settings: Settings) -> Admission:
+    return Admission(
+        channels=frozenset(map(ChannelId, settings.allowed_channels)),
+        users=frozenset(map(UserId, settings.allowed_users)),
+        groups=settings.allowed_user_groups,
+        admins=frozenset(map(UserId, settings.admins)),
     )
 
 
@@ -193,6 +206,7 @@ def _workshop(
         patience=patience or Patience(),
         uses_an_hour=settings.uses_an_hour,
         analytics=_analytics(settings),
+        admission=_admission(settings),
         count=metrics.count,
     )
 
@@ -232,6 +246,7 @@ async def _take_in(
         background=background,
         on_reply=heard_reply,
         on_mention=heard_mention,
+        admit=lambda user: admit_or_not(desk.registry, outside.messenger, desk.admission, desk.clock, user),
         count=metrics.count,
     )
     app = build_app(

@@ -32,6 +32,7 @@ SCOPES = frozenset(
         "im:read",
         "im:write",
         "reactions:write",
+        "usergroups:read",
         "users:read",
     }
 )

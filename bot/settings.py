@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any, Self
@@ -99,6 +99,22 @@ def sqlalchemy_url(value: str) -> str:
     return f"{drivers[scheme.lower()]}://{rest}"
 
 
+def _ids(*letters: str) -> Callable[[object], object]:
+    """Slack's ids, with commas or blanks between them; names would change."""
+
+    def split(value: object) -> object:
+        if not isinstance(value, str):
+            return value
+        ids = value.replace(",", " ").split()
+        wrong = [each for each in ids if not (each.isalnum() and each.isupper() and each.startswith(letters))]
+        if wrong:
+            shown = " or ".join(f"{letter}…" for letter in letters)
+            raise ValueError(f"must be ids of Slack ({shown}) with commas between them, not names")
+        return frozenset(ids)
+
+    return split
+
+
 def _capitals(value: object) -> object:
     return value.upper() if isinstance(value, str) else value
 
@@ -190,6 +206,10 @@ class Settings(DocsSettings):
     poll_min_seconds: Annotated[float, Field(gt=0, le=3600)] = 2.0
     poll_max_seconds: Annotated[float, Field(gt=0, le=86_400)] = 60.0
     follow_ups: Annotated[FollowUpMode, BeforeValidator(_small)] = FollowUpMode.REPLIES
+    allowed_channels: Annotated[frozenset[str], BeforeValidator(_ids("C", "G", "D"))] = frozenset()
+    allowed_users: Annotated[frozenset[str], BeforeValidator(_ids("U", "W"))] = frozenset()
+    allowed_user_groups: Annotated[frozenset[str], BeforeValidator(_ids("S"))] = frozenset()
+    admins: Annotated[frozenset[str], BeforeValidator(_ids("U", "W"))] = frozenset()
     log_level: Annotated[LogLevel, BeforeValidator(_capitals)] = LogLevel.INFO
     log_format: Annotated[LogFormat, BeforeValidator(_small)] = LogFormat.AUTO
 

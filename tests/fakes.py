@@ -15,7 +15,7 @@ import httpx
 from pydantic import SecretStr
 
 from bot.docs_api import DocsClient
-from bot.model import ChannelId, DeliveryId, Message, MessageTs, UserId
+from bot.model import ChannelId, DeliveryId, Message, MessageTs, Profile, UserId
 from bot.work.ports import SlackError, SlackRefused
 from tests.site import Site
 
@@ -48,6 +48,8 @@ class FakeSlack:
     names: dict[str, str] = field(default_factory=lambda: {"U0BEN": "ben", "C0GEN": "general"})
     replaced: list[str] = field(default_factory=list)
     files: list[tuple[ChannelId, str, str, str]] = field(default_factory=list)
+    profiles: dict[UserId, Profile] = field(default_factory=dict)
+    groups: dict[str, frozenset[UserId]] = field(default_factory=dict)
     zones: dict[UserId, str] = field(default_factory=dict)
     troubles: dict[str, deque[SlackError]] = field(default_factory=dict)
     lose_answer: deque[SlackError] = field(default_factory=deque)
@@ -112,6 +114,14 @@ class FakeSlack:
     async def find_file(self, channel: ChannelId, name: str, *, since: datetime) -> bool:
         self._stumble("find_file")
         return any((where, called) == (channel, name) for where, called, _, _ in self.files)
+
+    async def profile(self, user: UserId) -> Profile:
+        self._stumble("profile")
+        return self.profiles.get(user, Profile(False, False, False, False))
+
+    async def group_members(self, group: str) -> frozenset[UserId]:
+        self._stumble("group_members")
+        return self.groups.get(group, frozenset())
 
     async def user_zone(self, user: UserId) -> str | None:
         self._stumble("user_zone")

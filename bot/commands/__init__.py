@@ -6,12 +6,13 @@ from dataclasses import replace
 
 from bot.commands import agent, followup, visitors
 from bot.commands.command import Answer, Command, Invocation
+from bot.commands.guard import guarded
 from bot.messages.help import CommandHelp, help_message
 from bot.work.desk import Desk
 
 
 def _with_help(*commands: Command) -> tuple[Command, ...]:
-    """Every command answers ``help`` with the help of all."""
+    """Every command answers ``help`` with the help of all, to those who may use the bot."""
     pages = [CommandHelp(each.name, each.usage_hint, each.summary, each.examples) for each in commands]
 
     def helped(command: Command) -> Command:
@@ -22,7 +23,7 @@ def _with_help(*commands: Command) -> tuple[Command, ...]:
 
         return replace(command, run=run)
 
-    return tuple(helped(command) for command in commands)
+    return tuple(guarded(helped(command)) for command in commands)
 
 
 COMMANDS = _with_help(agent.COMMAND, followup.COMMAND, visitors.COMMAND)

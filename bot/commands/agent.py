@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Awaitable, Callable
 
 from bot.commands.carried import Carried
 from bot.commands.command import (
@@ -17,9 +18,18 @@ from bot.commands.command import (
 )
 from bot.commands.jobref import find_job
 from bot.messages import answers as say
-from bot.messages import incoming, modals
-from bot.model import ChannelId, JobNumber, Message, PromptId
-from bot.work.again import RunAgain, forget, run_again, send_again, withdraw
+from bot.messages import incoming, modals, operating
+from bot.model import ChannelId, JobNumber, Message, PromptId, UserId, frees_at, spent_by
+from bot.work.again import (
+    RunAgain,
+    ask_anyway,
+    follow_up_anyway,
+    forget,
+    run_again,
+    send_again,
+    who_decides,
+    withdraw_prompt,
+)
 from bot.work.ask import AskRequest, ask
 from bot.work.desk import Desk
 
@@ -39,14 +49,30 @@ async def _run(desk: Desk, said: Invocation) -> Answer:
         return Answer(message=await _jobs(desk, said.channel))
     if status := _STATUS.fullmatch(words):
         return Answer(message=await _status(desk, status[1]))
-    await ask(desk, AskRequest(said.key, said.channel, said.user, said.text, said.response_url))
-    return Answer()
+    if words.lower() == "limits":
+        return Answer(message=await limits(desk, said.user))
+    asked = await ask(desk, AskRequest(said.key, said.channel, said.user, said.text, said.response_url))
+    return Answer(message=operating.same_job(asked.job)) if asked.same else Answer()
 
 
 async def _jobs(desk: Desk, channel: ChannelId) -> Message:
     async with desk.registry.look() as tables:
         jobs = await tables.jobs.in_channel(channel, _LISTED)
     return say.job_list(jobs, channel, desk.clock())
+
+
+async def limits(desk: Desk, user: UserId) -> Message:
+    """Both hourly limits, as our own rows count them."""
+    now = desk.clock()
+    async with desk.registry.look() as tables:
+        uses = await tables.prompts.uses(desk.project, now)
+        held_until = await tables.limits.held_until(desk.project, now)
+        waiting = await tables.prompts.waiting_for_limit(desk.project)
+        analytics = await tables.budget.look(desk.project, desk.analytics.calls_an_hour, now)
+    used = desk.uses_an_hour if held_until else len(uses)
+    frees = held_until or frees_at(uses, desk.uses_an_hour, 1)
+    mine = spent_by(uses).get(user, 0)
+    return operating.limits(used, desk.uses_an_hour, frees, waiting, mine, analytics)
 
 
 async def _status(desk: Desk, named: str) -> Message:
@@ -65,8 +91,9 @@ async def _submit(desk: Desk, sent: Submission) -> FormErrors | None:
         return FormErrors({"prompt": say.EMPTY_FORM})
     if not channel:
         return FormErrors({"channel": say.NO_CHANNEL_CHOSEN})
-    await ask(desk, AskRequest(sent.key, channel, sent.user, incoming.from_plain(text), carried.response_url))
-    return None
+    raw = incoming.from_plain(text)
+    asked = await ask(desk, AskRequest(sent.key, channel, sent.user, raw, carried.response_url))
+    return FormErrors({"prompt": operating.SAME_ANEW}) if asked.same else None
 
 
 async def _ask_about(desk: Desk, used: ShortcutUse) -> Answer:
@@ -88,16 +115,54 @@ async def _run_again(desk: Desk, press: Press) -> Answer:
     return Answer(message=say.run_again_before(asked.job)) if asked.repeated else Answer()
 
 
+async def _ask_anyway(desk: Desk, press: Press) -> Answer:
+    number = JobNumber(_number(press))
+    request = RunAgain(number, 0, press.channel, press.user, press.response_url)
+    asked = await ask_anyway(desk, number, press.message_ts or press.key, request)
+    if asked is None:
+        return Answer(message=say.no_such_job(press.value))
+    return Answer(message=say.run_again_before(asked.job)) if asked.repeated else Answer()
+
+
+async def _follow_up_anyway(desk: Desk, press: Press) -> Answer:
+    once = press.message_ts or press.key
+    result = await follow_up_anyway(desk, PromptId(_number(press)), once, press.user)
+    if result is None:
+        return Answer(message=say.no_such_job(press.value))
+    if not result.accepted:
+        return Answer(message=say.cannot_follow_up(result.job))
+    return Answer(message=say.too_late()) if result.repeated else Answer()
+
+
+def _number(press: Press) -> int:
+    """What the button carries; 0, which names nothing, when it is no number."""
+    return int(press.value) if press.value.isdecimal() and len(press.value) < 10 else 0
+
+
 async def _send_again(desk: Desk, press: Press) -> Answer:
-    return _done(press.value.isdecimal() and await send_again(desk, PromptId(int(press.value))))
+    return await _decide(desk, press, PromptId(_number(press)), send_again)
 
 
 async def _forget(desk: Desk, press: Press) -> Answer:
-    return _done(press.value.isdecimal() and await forget(desk, PromptId(int(press.value))))
+    return await _decide(desk, press, PromptId(_number(press)), forget)
 
 
 async def _withdraw(desk: Desk, press: Press) -> Answer:
-    return _done(press.value.isdecimal() and await withdraw(desk, JobNumber(int(press.value))))
+    async with desk.registry.look() as tables:
+        prompt = await tables.prompts.starting(JobNumber(_number(press)))
+    if prompt is None:
+        return Answer(message=say.too_late())
+    return await _decide(desk, press, prompt.id, withdraw_prompt)
+
+
+async def _decide(
+    desk: Desk, press: Press, prompt: PromptId, decide: Callable[[Desk, PromptId], Awaitable[bool]]
+) -> Answer:
+    """Only who asked, or an admin, decides; and only while there is something to decide."""
+    deciders = await who_decides(desk, prompt)
+    if deciders - desk.admission.admins and press.user not in deciders:
+        return Answer(message=operating.not_yours(min(deciders - desk.admission.admins)))
+    return _done(await decide(desk, prompt))
 
 
 def _done(was_done: bool) -> Answer:
@@ -107,12 +172,13 @@ def _done(was_done: bool) -> Answer:
 
 COMMAND = Command(
     name=NAME,
-    usage_hint="what to write or change | jobs | status 42 | help",
+    usage_hint="what to write or change | jobs | status 42 | limits | help",
     summary="Ask the documentation agent for a change",
     examples=(
         f"{NAME} Add a quickstart for the Python SDK",
         f"{NAME} jobs",
         f"{NAME} status 42",
+        f"{NAME} limits",
     ),
     run=_run,
     buttons={
@@ -120,6 +186,8 @@ COMMAND = Command(
         "send_again": _send_again,
         "forget": _forget,
         "withdraw": _withdraw,
+        "ask_anyway": _ask_anyway,
+        "follow_up_anyway": _follow_up_anyway,
     },
     forms={"ask": _submit},
     shortcuts={"ask_about": _ask_about},

@@ -24,11 +24,13 @@ class Answer:
     """What a person gets back at once: a private message, a dialogue, or nothing.
 
     ``replaces``: the message takes the place of the one whose button was pressed.
+    ``held_for``: it is not known yet whether this person may use the bot; nothing is shown before it is.
     """
 
     message: Message | None = None
     modal: Modal | None = None
     replaces: bool = False
+    held_for: UserId | None = None
 
 
 @dataclass(frozen=True, slots=True)

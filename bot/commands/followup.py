@@ -6,7 +6,7 @@ from bot.commands.carried import Carried
 from bot.commands.command import Answer, Command, FormErrors, Invocation, Modal, Press, Submission
 from bot.commands.jobref import find_job, looks_like_job
 from bot.messages import answers as say
-from bot.messages import incoming, modals
+from bot.messages import incoming, modals, operating
 from bot.model import ChannelId, JobNumber, TrackedJob, UserId
 from bot.work.desk import Desk
 from bot.work.follow_up import FollowUpRequest, follow_up, takes_follow_ups
@@ -59,6 +59,8 @@ async def _send(desk: Desk, said: Invocation, job: TrackedJob, raw: str, *, gues
         return Answer(message=say.no_such_job(str(job.number)))
     if not result.accepted:
         return Answer(message=say.cannot_follow_up(result.job))
+    if result.same is not None:
+        return Answer(message=operating.same_follow_up(result.job.number, result.same))
     return Answer(message=say.follow_up_taken(result.job, guessed=guessed))
 
 
@@ -93,6 +95,8 @@ async def _submit(desk: Desk, sent: Submission) -> FormErrors | None:
             response_url=carried.response_url,
         ),
     )
+    if result and result.same is not None:
+        return FormErrors({"prompt": operating.SAME_ANEW})
     return None if result and result.accepted else FormErrors({"prompt": say.cannot_follow_up(job).text})
 
 

@@ -15,6 +15,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 from bot.model import (
     ChannelId,
     JobNumber,
+    JobState,
     MessageTs,
     ProjectId,
     Prompt,
@@ -32,6 +33,8 @@ from bot.registry.claims import Claimer, LeaseLost, claim, first, held_by, uncla
 from bot.registry.schema import holds, jobs, prompts
 
 _FIELDS = tuple(field.name for field in fields(Prompt))
+_STANDING = (JobState.WAITING, JobState.WORKING, JobState.PULL_REQUEST, JobState.NO_CHANGE, JobState.IN_DOUBT)
+"""A job in one of these has not failed its requester, so the same again may be a slip."""
 _UNSETTLED = (PromptState.NEW, PromptState.WAITING, PromptState.SENDING)
 
 
@@ -100,6 +103,43 @@ class PromptRows:
         condition = and_(prompts.c.job == job, prompts.c.kind == PromptKind.START)
         row = (await self.connection.execute(select(prompts).where(condition).limit(1))).mappings().first()
         return to_prompt(row) if row else None
+
+    async def same_start(
+        self, user: UserId, channel: ChannelId, raw: str, since: datetime
+    ) -> JobNumber | None:
+        """The job that this person asked for in these words in this channel since then, and that stands."""
+        stands = exists().where(jobs.c.number == prompts.c.job, jobs.c.state.in_(_STANDING))
+        same = and_(
+            prompts.c.kind == PromptKind.START,
+            prompts.c.asked_by == user,
+            prompts.c.channel == channel,
+            prompts.c.asked_at > since,
+            prompts.c.raw == raw,
+            stands,
+        )
+        found = await self.connection.execute(
+            select(prompts.c.job).where(same).order_by(prompts.c.id.desc()).limit(1)
+        )
+        number = found.scalar_one_or_none()
+        return None if number is None else JobNumber(number)
+
+    async def same_follow_up(
+        self, user: UserId, job: JobNumber, raw: str, since: datetime
+    ) -> PromptId | None:
+        """What this person told this job in these words since then, and that was not refused."""
+        same = and_(
+            prompts.c.kind == PromptKind.FOLLOW_UP,
+            prompts.c.job == job,
+            prompts.c.asked_by == user,
+            prompts.c.asked_at > since,
+            prompts.c.raw == raw,
+            prompts.c.state.not_in((PromptState.REFUSED, PromptState.WITHDRAWN)),
+        )
+        found = await self.connection.execute(
+            select(prompts.c.id).where(same).order_by(prompts.c.id.desc()).limit(1)
+        )
+        prompt = found.scalar_one_or_none()
+        return None if prompt is None else PromptId(prompt)
 
     async def response_url(self, prompt: PromptId) -> SecretStr | None:
         """Where a private answer to this request goes, while Slack allows it."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 import secrets
 from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import structlog
@@ -18,8 +19,8 @@ from slack_bolt.authorization import AuthorizeResult
 from slack_sdk.web.async_client import AsyncWebClient
 
 from bot.commands.command import Answer, Command, Modal, PressRun, ShortcutRun, SubmitRun
-from bot.messages import problems
-from bot.model import Message
+from bot.messages import operating, problems
+from bot.model import Message, Standing, UserId
 from bot.slack import payloads
 from bot.slack.background import Background
 from bot.slack.client import Identity
@@ -46,8 +47,10 @@ class Listeners:
         background: Background,
         on_reply: Callable[[Desk, ThreadReply], Awaitable[None]],
         on_mention: Callable[[Desk, Mention], Awaitable[None]],
+        admit: Callable[[UserId], Awaitable[Standing]],
         count: Callable[[str, str], None],
     ) -> None:
+        self._admit = admit
         self._desk = desk
         self._client = client
         self._messenger = messenger
@@ -84,6 +87,10 @@ class Listeners:
                 # The person is told here and the operator in the log, under one reference.
                 await ack(**_private(_broke("command_failed", error, command=command.name)))
                 return
+            if answer.held_for is not None:
+                await ack()
+                self._show_if_admitted(answer.held_for, answer, body)
+                return
             await ack(**(_private(answer.message) if answer.message else {}))
             self._open_later(answer, body)
 
@@ -97,8 +104,7 @@ class Listeners:
             except Exception as error:
                 answer = Answer(message=_broke("button_failed", error, action=action.get("action_id")))
             await ack()
-            self._say_later(answer.message, body, replaces=answer.replaces)
-            self._open_later(answer, body)
+            self._show(answer, body)
 
         return listener
 
@@ -126,8 +132,7 @@ class Listeners:
             except Exception as error:
                 answer = Answer(message=_broke("shortcut_failed", error))
             await ack()
-            self._say_later(answer.message, body)
-            self._open_later(answer, body)
+            self._show(answer, body)
 
         return listener
 
@@ -150,6 +155,23 @@ class Listeners:
             await self._on_reply(self._desk, heard)
         else:
             await self._on_mention(self._desk, heard)
+
+    def _show(self, answer: Answer, body: Body) -> None:
+        if answer.held_for is not None:
+            self._show_if_admitted(answer.held_for, answer, body)
+            return
+        self._say_later(answer.message, body, replaces=answer.replaces)
+        self._open_later(answer, body)
+
+    def _show_if_admitted(self, user: UserId, answer: Answer, body: Body) -> None:
+        """Slack is asked after its answer: no call to it may come before."""
+
+        async def look() -> None:
+            standing = await self._admit(user)
+            shown = answer if standing.may else Answer(message=operating.not_allowed(standing))
+            self._show(replace(shown, held_for=None), body)
+
+        self._background.start("who may", look())
 
     def _say_later(self, message: Message | None, body: Body, *, replaces: bool = False) -> None:
         url = body.get("response_url")

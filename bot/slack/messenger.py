@@ -16,7 +16,8 @@ import aiohttp
 from pydantic import SecretStr
 from slack_sdk.web.async_client import AsyncWebClient
 
-from bot.model import ChannelId, DeliveryId, Message, MessageTs, UserId
+from bot.model import ChannelId, DeliveryId, Message, MessageTs, Profile, UserId
+from bot.slack.client import Identity
 from bot.slack.errors import translated, wait_seconds
 from bot.work.ports import SlackRefused, SlackThrottled, SlackUnclear, SlackUnreachable
 
@@ -27,16 +28,25 @@ _PAGE = 200
 _MOST_PAGES = 50
 _NAMES_KEPT = 5_000
 _NAME_SECONDS = 3_600.0
+_GROUP_SECONDS = 300.0
 
 
 class SlackMessenger:
     """Implements ``bot.work.ports.Messenger``."""
 
-    def __init__(self, client: AsyncWebClient, session: aiohttp.ClientSession, api_url: str) -> None:
+    def __init__(
+        self,
+        client: AsyncWebClient,
+        session: aiohttp.ClientSession,
+        api_url: str,
+        identity: Identity | None = None,
+    ) -> None:
+        self._identity = identity
         self._client = client
         self._session = session
         self._api_host = urlsplit(api_url).netloc
         self._names: OrderedDict[str, tuple[float, str]] = OrderedDict()
+        self._groups: dict[str, tuple[float, frozenset[UserId]]] = {}
 
     async def post(
         self, channel: ChannelId, message: Message, *, delivery: DeliveryId, thread: MessageTs | None
@@ -193,6 +203,37 @@ class SlackMessenger:
             return any(name in (file.get("name"), file.get("title")) for file in files)
 
         return await self._find(channel, None, since, has_it) is not None
+
+    async def profile(self, user: UserId) -> Profile:
+        """https://docs.slack.dev/reference/objects/user-object"""
+        async with translated():
+            answer = await self._client.users_info(user=user)
+        told = answer.get("user") or {}
+        return Profile(
+            is_guest=bool(told.get("is_restricted") or told.get("is_ultra_restricted")),
+            is_bot=bool(told.get("is_bot") or told.get("is_workflow_bot")),
+            is_stranger=bool(told.get("is_stranger")) or not self._is_ours(told),
+            is_deleted=bool(told.get("deleted")) or not told,
+        )
+
+    def _is_ours(self, user: dict[str, Any]) -> bool:
+        """Of this workspace, or of another one of the same organisation."""
+        ours, team = self._identity, user.get("team_id")
+        if ours is None or not team or team == ours.team_id:
+            return True
+        enterprise = (user.get("enterprise_user") or {}).get("enterprise_id")
+        return bool(ours.enterprise_id) and enterprise == ours.enterprise_id
+
+    async def group_members(self, group: str) -> frozenset[UserId]:
+        """https://docs.slack.dev/reference/methods/usergroups.users.list"""
+        known = self._groups.get(group)
+        if known and known[0] > monotonic():
+            return known[1]
+        async with translated():
+            answer = await self._client.usergroups_users_list(usergroup=group)
+        members = frozenset(UserId(str(user)) for user in answer.get("users") or [])
+        self._groups[group] = (monotonic() + _GROUP_SECONDS, members)
+        return members
 
     async def user_zone(self, user: UserId) -> str | None:
         """https://docs.slack.dev/reference/objects/user-object"""

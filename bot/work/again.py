@@ -20,6 +20,7 @@ from bot.model import (
 from bot.registry import LeaseLost, Tables
 from bot.work.ask import Asked, AskRequest, ask
 from bot.work.desk import Desk
+from bot.work.follow_up import FollowedUp, FollowUpRequest, follow_up
 from bot.work.settle import OUT_OF_QUEUE, drop_follow_ups
 from bot.work.tell import redraw_root
 
@@ -42,7 +43,44 @@ async def run_again(desk: Desk, request: RunAgain) -> Asked | None:
     if prompt is None:
         return None
     key = RequestKey(f"again:{request.job}:{request.round}")
-    return await ask(desk, AskRequest(key, request.channel, request.user, prompt.raw, request.response_url))
+    return await ask(
+        desk,
+        AskRequest(key, request.channel, request.user, prompt.raw, request.response_url, once_more=True),
+    )
+
+
+async def ask_anyway(desk: Desk, job: JobNumber, once: str, press: RunAgain) -> Asked | None:
+    """The same request once more, after the person was asked; ``once`` is the message with the button."""
+    async with desk.registry.look() as tables:
+        prompt = await tables.prompts.starting(job)
+    if prompt is None:
+        return None
+    key = RequestKey(f"anyway:{job}:{once}")
+    return await ask(
+        desk,
+        AskRequest(key, press.channel, press.user, prompt.raw, press.response_url, once_more=True),
+    )
+
+
+async def follow_up_anyway(desk: Desk, number: PromptId, once: str, user: UserId) -> FollowedUp | None:
+    """The same follow-up once more, after the person was asked."""
+    async with desk.registry.look() as tables:
+        prompt = await tables.prompts.get(number)
+        job = await tables.jobs.get(prompt.job) if prompt else None
+    if prompt is None or job is None:
+        return None
+    key = RequestKey(f"anyway:follow_up:{number}:{once}")
+    request = FollowUpRequest(key, job.number, job.channel, user, prompt.raw, once_more=True)
+    return await follow_up(desk, request)
+
+
+async def who_decides(desk: Desk, number: PromptId) -> frozenset[UserId]:
+    """Who may decide about a prompt: whoever asked it, whoever asked for the job, and admins."""
+    async with desk.registry.look() as tables:
+        prompt = await tables.prompts.get(number)
+        job = await tables.jobs.get(prompt.job) if prompt else None
+    asked = {each for each in (prompt and prompt.asked_by, job and job.requester) if each}
+    return frozenset(asked) | desk.admission.admins
 
 
 async def send_again(desk: Desk, prompt_id: PromptId) -> bool:
@@ -55,11 +93,9 @@ async def forget(desk: Desk, prompt_id: PromptId) -> bool:
     return await _decide(desk, prompt_id, PromptState.IN_DOUBT, PromptState.WITHDRAWN)
 
 
-async def withdraw(desk: Desk, job: JobNumber) -> bool:
-    """Take back a job that has not been sent. False when it is too late, or there is no such job."""
-    async with desk.registry.look() as tables:
-        prompt = await tables.prompts.starting(job)
-    return prompt is not None and await _decide(desk, prompt.id, PromptState.WAITING, PromptState.WITHDRAWN)
+async def withdraw_prompt(desk: Desk, prompt_id: PromptId) -> bool:
+    """Take back what has not been sent. False when it is too late."""
+    return await _decide(desk, prompt_id, PromptState.WAITING, PromptState.WITHDRAWN)
 
 
 async def _decide(desk: Desk, prompt_id: PromptId, was: PromptState, becomes: PromptState) -> bool:

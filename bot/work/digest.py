@@ -7,6 +7,7 @@ from datetime import datetime, timedelta
 
 import structlog
 
+from bot.messages import operating
 from bot.messages import subscriptions as say
 from bot.messages.digest import digest as digest_message
 from bot.messages.problems import ReadingProblem
@@ -19,12 +20,15 @@ from bot.model import (
     Period,
     Snapshot,
     SnapshotState,
+    Standing,
     Subscription,
     SubscriptionState,
+    UserId,
     Wish,
     last_full_week,
 )
 from bot.registry import LeaseLost, Tables
+from bot.work.admission import admit_or_not
 from bot.work.ports import SlackError
 from bot.work.weekly_report import CURVE_WEEKS, weekly_report
 from bot.work.workshop import Workshop
@@ -58,6 +62,10 @@ async def digest_round(shop: Workshop) -> int:
 
 async def _prove(shop: Workshop, subscription: Subscription) -> None:
     """Post into the channel once: only what arrives there makes the subscription active."""
+    standing = await _standing(shop, subscription.owner)
+    if not standing.may:
+        await _turn_away(shop, subscription, standing)
+        return
     zone = subscription.weekly.zone if subscription.has_zone else await _zone_of(shop, subscription)
     now = shop.clock()
     async with shop.registry.transaction() as tables:
@@ -76,6 +84,30 @@ async def _prove(shop: Workshop, subscription: Subscription) -> None:
             subscription=known.id,
         )
         await tables.deliveries.add(post, now)
+    shop.wake()
+
+
+async def _standing(shop: Workshop, user: UserId) -> Standing:
+    return await admit_or_not(shop.registry, shop.messenger, shop.admission, shop.clock, user)
+
+
+async def _turn_away(shop: Workshop, subscription: Subscription, standing: Standing) -> None:
+    """Somebody who may not use the bot subscribes nothing."""
+    async with shop.registry.transaction() as tables:
+        url = await tables.subscriptions.response_url(subscription.id)
+        changed = await tables.subscriptions.change(
+            subscription.id, was=SubscriptionState.NEW, state=SubscriptionState.ENDED, response_url=None
+        )
+        if changed:
+            note = NewDelivery(
+                f"subscription:{subscription.id}:{subscription.round}:not_allowed",
+                DeliveryKind.PRIVATE,
+                subscription.channel,
+                user=subscription.owner,
+                message=operating.not_allowed(standing),
+                response_url=url,
+            )
+            await tables.deliveries.add(note, shop.clock())
     shop.wake()
 
 
@@ -130,14 +162,35 @@ async def _begin(
 
 
 async def _advance(shop: Workshop, each: Digest) -> None:
+    standing = await _standing(shop, each.asked_by) if each.asked_by else Standing.MEMBER
     try:
         async with shop.registry.transaction() as tables:
-            told = await _look(shop, tables, each)
+            told = (
+                await _look(shop, tables, each)
+                if standing.may
+                else await _refuse(shop, tables, each, standing)
+            )
     except LeaseLost:
         log.warning("digest_taken_over", digest=each.id)
         return
     if told:
         shop.wake()
+
+
+async def _refuse(shop: Workshop, tables: Tables, each: Digest, standing: Standing) -> bool:
+    """A digest asked for by somebody who may not use the bot."""
+    url = await tables.digests.response_url(each.id)
+    await tables.digests.settle(each.id, owner=shop.owner, state=DigestState.MISSED, response_url=None)
+    note = NewDelivery(
+        f"digest:{each.id}:not_allowed",
+        DeliveryKind.PRIVATE,
+        each.channel,
+        user=each.asked_by,
+        message=operating.not_allowed(standing),
+        response_url=url,
+    )
+    await tables.deliveries.add(note, shop.clock())
+    return True
 
 
 async def _look(shop: Workshop, tables: Tables, each: Digest) -> bool:

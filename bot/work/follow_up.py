@@ -6,9 +6,19 @@ from dataclasses import dataclass
 
 from pydantic import SecretStr
 
-from bot.model import ChannelId, JobNumber, JobState, MessageTs, PromptKind, RequestKey, TrackedJob, UserId
+from bot.model import (
+    ChannelId,
+    JobNumber,
+    JobState,
+    MessageTs,
+    PromptId,
+    PromptKind,
+    RequestKey,
+    TrackedJob,
+    UserId,
+)
 from bot.registry import AlreadyStored, Tables
-from bot.work.ask import storable
+from bot.work.ask import SAME_WITHIN, storable
 from bot.work.desk import Desk
 
 
@@ -23,15 +33,20 @@ class FollowUpRequest:
     raw: str
     message_ts: MessageTs | None = None
     response_url: SecretStr | None = None
+    once_more: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class FollowedUp:
-    """What came of it: ``accepted`` false means the job takes no follow-ups in its state."""
+    """What came of it: ``accepted`` false means the job takes no follow-ups in its state.
+
+    ``same``: nothing was stored, since the person said the same a moment ago, in this prompt.
+    """
 
     job: TrackedJob
     accepted: bool
     repeated: bool = False
+    same: PromptId | None = None
 
 
 def takes_follow_ups(job: TrackedJob) -> bool:
@@ -61,14 +76,20 @@ async def _store(desk: Desk, tables: Tables, request: FollowUpRequest) -> Follow
         return FollowedUp(job, accepted=True, repeated=True)
     if not takes_follow_ups(job):
         return FollowedUp(job, accepted=False)
+    raw, now = storable(request.raw), desk.clock()
+    if not request.once_more:
+        since = now - SAME_WITHIN
+        same = await tables.prompts.same_follow_up(request.asked_by, job.number, raw, since)
+        if same is not None:
+            return FollowedUp(job, accepted=True, repeated=True, same=same)
     await tables.prompts.add(
         key=request.key,
         job=job.number,
         project=job.project,
         kind=PromptKind.FOLLOW_UP,
         asked_by=request.asked_by,
-        raw=storable(request.raw),
-        asked_at=desk.clock(),
+        raw=raw,
+        asked_at=now,
         channel=request.channel,
         message_ts=request.message_ts,
         response_url=request.response_url,

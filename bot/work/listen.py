@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from bot.messages import answers as say
-from bot.messages import incoming
-from bot.model import DeliveryKind, NewDelivery, ThreadRef, TrackedJob
+from bot.messages import incoming, operating
+from bot.model import DeliveryKind, Message, NewDelivery, ThreadRef, TrackedJob
 from bot.registry import Tables
 from bot.work.ask import AskRequest, ask
 from bot.work.desk import Desk, FollowUps
@@ -41,6 +41,8 @@ async def heard_reply(desk: Desk, heard: ThreadReply) -> None:
     )
     if result and not result.accepted:
         await _explain(desk, job, heard, empty=False)
+    elif result and result.same is not None:
+        await _tell_alone(desk, heard, operating.same_follow_up(job.number, result.same))
 
 
 def _is_meant_for_us(desk: Desk, heard: ThreadReply) -> bool:
@@ -70,7 +72,19 @@ async def heard_mention(desk: Desk, heard: Mention) -> None:
             await _greet(desk, tables, heard)
         desk.wake()
         return
-    await ask(desk, AskRequest(heard.key, heard.channel, heard.user, text))
+    asked = await ask(desk, AskRequest(heard.key, heard.channel, heard.user, text))
+    if asked.same:
+        await _tell_alone(desk, heard, operating.same_job(asked.job))
+
+
+async def _tell_alone(desk: Desk, heard: Mention | ThreadReply, message: Message) -> None:
+    """Something that concerns only who said it, once for each message."""
+    note = NewDelivery(
+        f"{heard.key}:same", DeliveryKind.PRIVATE, heard.channel, user=heard.user, message=message
+    )
+    async with desk.registry.transaction() as tables:
+        await tables.deliveries.add(note, desk.clock())
+    desk.wake()
 
 
 async def _greet(desk: Desk, tables: Tables, heard: Mention) -> None:

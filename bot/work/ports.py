@@ -9,7 +9,7 @@ from typing import Protocol
 
 from pydantic import SecretStr
 
-from bot.model import ChannelId, DeliveryId, Message, MessageTs, UserId
+from bot.model import ChannelId, DeliveryId, Message, MessageTs, Profile, UserId
 
 Clock = Callable[[], datetime]
 """Tells the time, aware and in UTC. Tests hold it."""
@@ -59,6 +59,14 @@ class Messenger(Protocol):
 
     async def find_file(self, channel: ChannelId, name: str, *, since: datetime) -> bool:
         """Whether a file of this name stands in the channel."""
+        ...
+
+    async def profile(self, user: UserId) -> Profile:
+        """What somebody is to this workspace."""
+        ...
+
+    async def group_members(self, group: str) -> frozenset[UserId]:
+        """Who belongs to a user group."""
         ...
 
     async def user_zone(self, user: UserId) -> str | None:

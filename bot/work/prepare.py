@@ -4,22 +4,26 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import TypeVar
 
 import structlog
 
 from bot.messages import incoming
 from bot.messages import jobs as say
-from bot.model import DeliveryKind, NewDelivery, Prompt, PromptKind, PromptState, TrackedJob
+from bot.model import DeliveryKind, NewDelivery, Prompt, PromptKind, PromptState, Standing, TrackedJob
 from bot.registry import LeaseLost, Tables
+from bot.work.admission import admit
 from bot.work.ports import SlackError
 from bot.work.tell import reply
+from bot.work.turn_away import turn_away
 from bot.work.workshop import Workshop
 
 log = structlog.get_logger(__name__)
 Id = TypeVar("Id", bound=str)
 _AT_ONCE = 20
+_SLACK_PATIENCE = timedelta(minutes=10)
+_RETRY_SECONDS = 3.0
 
 
 async def prepare_round(shop: Workshop) -> int:
@@ -31,14 +35,43 @@ async def prepare_round(shop: Workshop) -> int:
 
 
 async def _prepare(shop: Workshop, prompt: Prompt) -> None:
-    text = await _readable(shop, prompt)
+    standing = await _standing(shop, prompt)
+    text = await _readable(shop, prompt) if standing and standing.may else ""
     try:
         async with shop.registry.transaction() as tables:
-            await _write(shop, tables, prompt, text)
+            if standing is None:
+                await _look_again(shop, tables, prompt)
+            elif standing.may:
+                await _write(shop, tables, prompt, text)
+            else:
+                await turn_away(shop, tables, prompt, standing)
     except LeaseLost:
         log.info("prompt_taken_over", prompt=prompt.id)
         return
     shop.wake()
+
+
+async def _standing(shop: Workshop, prompt: Prompt) -> Standing | None:
+    """Whether who asked may; None when Slack cannot tell just now and there is time to ask again."""
+    if prompt.channel is not None and not shop.admission.allows_channel(prompt.channel):
+        return Standing.CHANNEL
+    try:
+        return await admit(shop.registry, shop.messenger, shop.admission, shop.clock, prompt.asked_by)
+    except SlackError as error:
+        late = shop.clock() - prompt.asked_at > _SLACK_PATIENCE
+        log.warning("standing_not_told", user=prompt.asked_by, reason=str(error))
+        return Standing.UNTOLD if late else None
+
+
+async def _look_again(shop: Workshop, tables: Tables, prompt: Prompt) -> None:
+    await tables.prompts.change(
+        prompt.id,
+        owner=shop.owner,
+        was=PromptState.NEW,
+        due_at=shop.after(_RETRY_SECONDS),
+        claimed_by=None,
+        claimed_until=None,
+    )
 
 
 async def _readable(shop: Workshop, prompt: Prompt) -> str:

@@ -9,8 +9,8 @@ from datetime import datetime
 import structlog
 from pydantic import SecretStr
 
+from bot.messages import operating, visitors
 from bot.messages import reading as say
-from bot.messages import visitors
 from bot.messages.problems import ReadingProblem
 from bot.model import (
     Budget,
@@ -27,10 +27,12 @@ from bot.model import (
     RequestKey,
     Snapshot,
     SnapshotState,
+    Standing,
     UserId,
     Wish,
 )
 from bot.registry import AlreadyStored, LeaseLost, Tables
+from bot.work.admission import admit_or_not
 from bot.work.analytics import Analytics
 from bot.work.desk import Desk
 from bot.work.gather import gather
@@ -139,6 +141,12 @@ class _Status:
 async def _advance(shop: Workshop, question: Question) -> None:
     now = shop.clock()
     try:
+        standing = await admit_or_not(
+            shop.registry, shop.messenger, shop.admission, shop.clock, question.user
+        )
+        if not standing.may:
+            await _turn_away(shop, question, standing)
+            return
         async with shop.registry.transaction() as tables:
             status = await _look(tables, shop.analytics, question, now)
             if status.report is not None or status.unreadable is not None:
@@ -157,6 +165,15 @@ async def _advance(shop: Workshop, question: Question) -> None:
         await _show_progress(shop, question, status, urls[1])
     else:
         shop.wake()
+
+
+async def _turn_away(shop: Workshop, question: Question, standing: Standing) -> None:
+    """Nobody who may not use the bot gets an answer."""
+    async with shop.registry.transaction() as tables:
+        status = _Status([], Budget(0, 0, None), unreadable=operating.not_allowed(standing))
+        await _answer(shop, tables, question, status, shop.clock())
+        await tables.snapshots.rest([question.now, *([question.was] if question.was else [])])
+    shop.wake()
 
 
 async def _look(tables: Tables, analytics: Analytics, question: Question, now: datetime) -> _Status:

@@ -1,0 +1,70 @@
+"""Before any command, button or dialogue: who may use the bot, and where."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from dataclasses import replace
+from typing import TypeVar
+
+from bot.commands.command import (
+    Answer,
+    Command,
+    FormErrors,
+    Invocation,
+    Press,
+    ShortcutUse,
+    Submission,
+)
+from bot.messages import operating as say
+from bot.model import ChannelId, Standing, UserId
+from bot.work.admission import known_standing
+from bot.work.desk import Desk
+
+Done = TypeVar("Done", Invocation, Press, ShortcutUse)
+
+
+def guarded(command: Command) -> Command:
+    """The command for those who may. Somebody unknown is served, but sees nothing until Slack has told.
+
+    What they asked for is stored and looked at again before anything comes of it (``work/prepare.py``,
+    ``work/question.py``, ``work/digest.py``).
+    """
+    return replace(
+        command,
+        run=_answering(command.run),
+        buttons={name: _answering(press) for name, press in command.buttons.items()},
+        shortcuts={name: _answering(use) for name, use in command.shortcuts.items()},
+        forms={name: _submitting(submit) for name, submit in command.forms.items()},
+    )
+
+
+async def _standing(desk: Desk, user: UserId, channel: ChannelId | None) -> Standing | None:
+    if channel is not None and not desk.admission.allows_channel(channel):
+        return Standing.CHANNEL
+    async with desk.registry.look() as tables:
+        return await known_standing(tables, desk.admission, user, desk.clock())
+
+
+def _answering(
+    run: Callable[[Desk, Done], Awaitable[Answer]],
+) -> Callable[[Desk, Done], Awaitable[Answer]]:
+    async def checked(desk: Desk, done: Done) -> Answer:
+        standing = await _standing(desk, done.user, done.channel)
+        if standing is not None and not standing.may:
+            return Answer(message=say.not_allowed(standing))
+        answer = await run(desk, done)
+        return answer if standing is not None else replace(answer, held_for=done.user)
+
+    return checked
+
+
+def _submitting(
+    submit: Callable[[Desk, Submission], Awaitable[FormErrors | None]],
+) -> Callable[[Desk, Submission], Awaitable[FormErrors | None]]:
+    async def checked(desk: Desk, sent: Submission) -> FormErrors | None:
+        standing = await _standing(desk, sent.user, None)
+        if standing is not None and not standing.may:
+            return FormErrors({"prompt": say.not_allowed(standing).text})
+        return await submit(desk, sent)
+
+    return checked

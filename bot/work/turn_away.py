@@ -1,0 +1,54 @@
+"""A request of somebody who may not use the bot: nothing comes of it, and they are told alone."""
+
+from __future__ import annotations
+
+import structlog
+
+from bot.messages import operating as say
+from bot.model import (
+    DeliveryKind,
+    JobState,
+    NewDelivery,
+    Prompt,
+    PromptKind,
+    PromptState,
+    Standing,
+)
+from bot.registry import Tables
+from bot.work.settle import drop_follow_ups
+from bot.work.workshop import Workshop
+
+log = structlog.get_logger(__name__)
+
+
+async def turn_away(shop: Workshop, tables: Tables, prompt: Prompt, standing: Standing) -> None:
+    """The prompt is refused before anything of it is seen in the channel."""
+    now = shop.clock()
+    url = await tables.prompts.response_url(prompt.id)
+    await tables.prompts.change(
+        prompt.id,
+        owner=shop.owner,
+        was=PromptState.NEW,
+        state=PromptState.REFUSED,
+        response_url=None,
+        claimed_by=None,
+        claimed_until=None,
+    )
+    job = await tables.jobs.known(prompt.job)
+    if prompt.kind is PromptKind.START:
+        await tables.jobs.change(
+            prompt.job, state=JobState.REFUSED, problem=f"not allowed: {standing}", ended_at=now
+        )
+        await drop_follow_ups(tables, job, now)
+    note = NewDelivery(
+        f"prompt:{prompt.id}:not_allowed",
+        DeliveryKind.PRIVATE,
+        prompt.channel or job.channel,
+        job=prompt.job,
+        user=prompt.asked_by,
+        message=say.not_allowed(standing),
+        response_url=url,
+    )
+    await tables.deliveries.add(note, now)
+    log.info("turned_away", prompt=prompt.id, standing=standing)
+    shop.count("prompts", "turned_away")
