@@ -233,9 +233,7 @@ def _line(chance: Random) -> Trouble:
 
 def _database(chance: Random, database: str) -> Trouble:
     kind = "gone" if database == "postgres" else chance.choice(("locked", "locked", "full"))
-    return Trouble(
-        _moment(chance, 2.5), "database", database, kind, lasts=round(chance.uniform(0.3, 1.5), 2)
-    )
+    return Trouble(_moment(chance, 2.5), "database", database, kind, lasts=round(chance.uniform(0.3, 1.5), 2))
 
 
 def _stale(chance: Random, acts: Sequence[Act]) -> list[Trouble]:
@@ -255,7 +253,9 @@ def described(plan: Plan) -> list[str]:
         f"seed {plan.seed}: {plan.database}, {plan.intake}, {' and '.join(plan.bots)}, "
         f"the agent works {plan.work_seconds:g} s, logs {plan.log_level}"
     )
-    lines = [(act.at, f"{act.what} {act.who} {act.where} {act.words[:70]!r} {act.about}") for act in plan.acts]
+    lines = []
+    for act in plan.acts:
+        lines.append((act.at, f"{act.what} {act.who} {act.where} {act.words[:70]!r} {act.about}"))
     for each in plan.troubles:
         extent = f"for {each.lasts:g} s" if each.lasts else f"x{each.times}"
         lines.append((each.at, f"! {each.side} {each.what} {each.kind} {extent} ({each.seconds:g} s)"))

@@ -1,0 +1,149 @@
+"""People carrying out their part of a plan in the workspace, and noting how each act went."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Callable
+from datetime import UTC, datetime
+from time import monotonic, time
+from typing import Any
+
+from bot.sandbox.workspace import Workspace
+from bot.sandbox.workspace.people import Refused
+from tests.torture.plan import Act
+from tests.torture.record import Done
+
+Json = dict[str, Any]
+_PATIENCE_SECONDS = 2.0
+"""So long a person waits for a thread or a form to appear before giving up."""
+_AT_ONCE_SECONDS = 0.05
+_BROKEN = "Something went wrong on my side"
+_NUMBER = re.compile(r"· #(\d+)")
+
+
+class Acting:
+    """The people of one workspace."""
+
+    def __init__(self, workspace: Workspace) -> None:
+        self._state = workspace.state
+        self._people = workspace.people
+        self._log = workspace.log
+        self._known_notes: set[str] = set()
+
+    async def do(self, act: Act) -> Done:
+        """Carry out one act; what turns out impossible is not made."""
+        done = Done(act, datetime.now(UTC))
+        ways = {
+            "command": self._command,
+            "visitors": self._command,
+            "digest": self._command,
+            "mention": self._say,
+            "direct": self._say,
+            "form": self._form,
+            "reply": self._reply,
+            "followup": self._follow_up,
+            "press": self._press,
+        }
+        try:
+            await ways[act.what](act, done)
+        except Refused:
+            done.made = False
+        return done
+
+    def settle(self, done: Done) -> None:
+        """What is known only later: whether the events of a message were acknowledged."""
+        if done.ts is not None:
+            told = [entry for entry in self._log if entry.get("ts") == done.ts and entry["to"] == "bot"]
+            done.acknowledged = any(entry["acked"] for entry in told)
+
+    async def _command(self, act: Act, done: Done) -> None:
+        name = "/docs-agent" if act.what == "command" else "/docs-visitors"
+        answer = await self._people.command(act.who, act.where, name, act.words)
+        done.acknowledged, done.broken = bool(answer["ok"]), self._was_broken(act)
+
+    def _was_broken(self, act: Act) -> bool:
+        """Whether the answer that stands there this moment says so."""
+        for note in reversed(list(self._state.ephemerals.values())):
+            if time() - float(note["ts"]) > _AT_ONCE_SECONDS:
+                return False
+            mine = note["user"] == act.who and note["channel"] == act.where
+            if mine and _BROKEN in note["text"] and note["id"] not in self._known_notes:
+                self._known_notes.add(note["id"])
+                return True
+        return False
+
+    async def _say(self, act: Act, done: Done) -> None:
+        words = f"@docs-agent {act.words}" if act.what == "mention" else act.words
+        done.ts = str(self._people.say(act.who, act.where, words)["ts"])
+
+    async def _form(self, act: Act, done: Done) -> None:
+        """The form's opening is one request, its sending another; only the latter stores something."""
+        await self._people.command(act.who, act.where, "/docs-agent", "")
+        view = await self._until(lambda: self._view(act.who))
+        if view is None:
+            done.made = False
+            return
+        values = {"prompt": {"prompt": {"type": "plain_text_input", "value": act.words}}}
+        answer = await self._people.submit_view(act.who, view["id"], values)
+        done.broken = any(_BROKEN in str(text) for text in (answer.get("errors") or {}).values())
+        done.acknowledged = bool(answer["ok"]) or done.broken
+
+    def _view(self, user: str) -> Json | None:
+        mine = (view for view in self._state.views.values() if view["user"] == user)
+        return next((view for view in mine if view["callback_id"] == "ask"), None)
+
+    async def _reply(self, act: Act, done: Done) -> None:
+        root = await self._until(lambda: self._root(act.about))
+        if root is None:
+            done.made = False
+            return
+        said = self._people.say(act.who, root["channel"], act.words, thread_ts=root["ts"])
+        done.ts = str(said["ts"])
+
+    async def _follow_up(self, act: Act, done: Done) -> None:
+        root = await self._until(lambda: self._root(act.about))
+        number = _NUMBER.search(root["text"]) if root else None
+        if root is None or number is None:
+            done.made = False
+            return
+        words = f"{number[1]} {act.words}"
+        answer = await self._people.command(act.who, root["channel"], "/docs-followup", words)
+        done.acknowledged, done.broken = bool(answer["ok"]), self._was_broken(act)
+
+    async def _press(self, act: Act, done: Done) -> None:
+        found = await self._until(lambda: self._button(act))
+        if found is None:
+            done.made = False
+            return
+        message, button = found
+        action = {key: button[key] for key in ("type", "action_id", "value", "text") if key in button}
+        container = {"type": "message", "channel": message["channel"], "ts": message["ts"]}
+        done.pressed = act.about
+        done.acknowledged = bool((await self._people.press(act.who, container, action))["ok"])
+
+    def _root(self, marker: str) -> Json | None:
+        for messages in self._state.messages.values():
+            for message in messages.values():
+                numbered = message["bot_id"] and not message["thread_ts"] and "· #" in message["text"]
+                if numbered and marker in message["text"]:
+                    return message
+        return None
+
+    def _button(self, act: Act) -> tuple[Json, Json] | None:
+        """A button of this kind in the thread of the request that the act is about."""
+        root = self._root(act.about)
+        if root is None:
+            return None
+        for message in reversed(self._state.thread(root["channel"], root["ts"])):
+            for block in message["blocks"] or []:
+                for button in block.get("elements", []):
+                    if button.get("action_id") == act.words:
+                        return message, button
+        return None
+
+    async def _until(self, look: Callable[[], Any]) -> Any:
+        deadline = monotonic() + _PATIENCE_SECONDS
+        while (found := look()) is None and monotonic() < deadline:
+            await asyncio.sleep(0.03)
+        return found

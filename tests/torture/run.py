@@ -1,0 +1,217 @@
+"""Carrying out a plan: far sides here, bots as processes, faults from outside; then quiet, then the end."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import resource
+import shutil
+import sqlite3
+from collections.abc import Coroutine
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from time import monotonic
+from typing import Any
+
+from tests.torture.acting import Acting
+from tests.torture.bots import Bot, Zygote
+from tests.torture.plan import Plan, Trouble
+from tests.torture.record import Record
+from tests.torture.rows import NotReadable, Rows, read_rows, read_service
+from tests.torture.servers import database_for, drop, go_away, lock
+from tests.torture.stage import Stage, docs_log, end_faults, order_docs, order_slack, stage
+
+_LIMIT_SECONDS = 30.0
+"""After the last fault; a busy machine included."""
+_SOON_SECONDS = 8.0
+"""What is due later than this is put off, and no longer waited for."""
+_QUIET_SECONDS = 0.6
+_LOOK_SECONDS = 0.25
+_OPEN = {
+    "prompts": ("new", "waiting", "sending"),
+    "deliveries": ("pending", "sending"),
+    "snapshots": ("wanted",),
+    "questions": ("waiting",),
+    "digests": ("gathering",),
+}
+
+
+async def carry_out(plan: Plan, zygote: Zygote, folder: Path, postgres: str) -> Record:
+    """One run, from an empty folder to a record of everything. The folder keeps the logs."""
+    began = monotonic()
+    await asyncio.to_thread(_empty, folder)
+    database = await asyncio.to_thread(database_for, plan, folder, postgres)
+    record = Record(plan)
+    try:
+        async with stage(plan, folder, database) as place:
+            await _Run(plan, place, zygote, postgres, record).carry_out()
+    finally:
+        await asyncio.to_thread(drop, database, postgres)
+    record.wall_seconds = monotonic() - began
+    return record
+
+
+def _empty(folder: Path) -> None:
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+
+
+class _Run:
+    def __init__(self, plan: Plan, place: Stage, zygote: Zygote, postgres: str, record: Record) -> None:
+        self._plan, self._place, self._postgres, self._record = plan, place, postgres, record
+        self._acting = Acting(place.workspace)
+        self._bots = [
+            Bot(zygote, self._env(number), role, place.folder / "bot.log")
+            for number, role in enumerate(plan.bots)
+        ]
+
+    def _env(self, number: int) -> dict[str, str]:
+        # Only one of several can be where Slack's requests arrive.
+        return self._place.env if number == 0 else self._place.env | {"PORT": "0"}
+
+    async def carry_out(self) -> None:
+        keepers = [asyncio.create_task(bot.keep()) for bot in self._bots]
+        await self._until(lambda: all(bot.ready for bot in self._bots), 40.0)
+        await self._play()
+        await end_faults(self._place)
+        await self._settle()
+        for bot in self._bots:
+            await bot.end()
+        await asyncio.gather(*keepers)
+        await self._note()
+
+    async def _until(self, check: Any, limit_seconds: float) -> bool:
+        deadline = monotonic() + limit_seconds
+        while not check() and monotonic() < deadline:
+            await asyncio.sleep(0.03)
+        return bool(check())
+
+    async def _play(self) -> None:
+        """Everything in the plan at its time; ends when all of it has ended."""
+        began = monotonic()
+
+        async def at(seconds: float, what: Coroutine[Any, Any, None]) -> None:
+            await asyncio.sleep(max(0.0, began + seconds - monotonic()))
+            await what
+
+        async def act(number: int) -> None:
+            self._record.done.append(await self._acting.do(self._plan.acts[number]))
+
+        async with asyncio.TaskGroup() as group:
+            for number, each in enumerate(self._plan.acts):
+                group.create_task(at(each.at, act(number)))
+            for trouble in self._plan.troubles:
+                group.create_task(at(trouble.at, self._trouble(trouble)))
+
+    async def _trouble(self, trouble: Trouble) -> None:
+        extent = {"times": trouble.times, "lasts": trouble.lasts or None, "seconds": trouble.seconds or None}
+        match trouble.side:
+            case "slack":
+                await order_slack(self._place, method=trouble.what, fault=trouble.kind, **extent)
+            case "docs":
+                await order_docs(self._place, match=trouble.what, fault=trouble.kind, **extent)
+            case "line":
+                await self._trouble_the_line(trouble)
+            case "database":
+                await self._trouble_the_database(trouble)
+            case _:
+                await self._trouble_a_bot(trouble)
+
+    async def _trouble_the_line(self, trouble: Trouble) -> None:
+        line = self._place.workspace.line
+        if trouble.kind == "repeat":
+            line.repeats += trouble.times
+        else:
+            await line.disconnect(warn=trouble.kind == "disconnect")
+
+    async def _trouble_the_database(self, trouble: Trouble) -> None:
+        url = self._place.database_url
+        if trouble.kind == "gone":
+            await go_away(url, self._postgres, trouble.lasts)
+        elif trouble.kind == "locked":
+            # Where the bot is quicker for five seconds there is no lock in this run.
+            with contextlib.suppress(sqlite3.OperationalError):
+                await lock(url, trouble.lasts)
+        else:
+            for bot in self._bots:
+                bot.fill_disk(full=True)
+            await asyncio.sleep(trouble.lasts)
+            for bot in self._bots:
+                bot.fill_disk(full=False)
+
+    async def _trouble_a_bot(self, trouble: Trouble) -> None:
+        bot = self._bots[int(trouble.what)]
+        if trouble.kind == "kill":
+            self._record.kills += bot.kill(trouble.seconds)
+        else:
+            await bot.stop(trouble.seconds)
+
+    async def _settle(self) -> None:
+        """Until nothing moves any more, or the time is up."""
+        deadline = monotonic() + _LIMIT_SECONDS
+        last, since = self._sign(), monotonic()
+        while monotonic() < deadline:
+            await asyncio.sleep(_LOOK_SECONDS)
+            if self._sign() != last or not all(bot.ready for bot in self._bots):
+                last, since = self._sign(), monotonic()
+                continue
+            if monotonic() - since >= _QUIET_SECONDS and await asyncio.to_thread(self._is_quiet):
+                return
+        self._record.moving = True
+
+    def _sign(self) -> tuple[int, ...]:
+        """Changes whenever a side sees something; polls of a job that runs included."""
+        workspace = self._place.workspace
+        return workspace.state.seq, len(workspace.log)
+
+    def _is_quiet(self) -> bool:
+        try:
+            rows = read_rows(self._place.database_url)
+        except NotReadable:
+            return False
+        return not self._place.workspace.line.is_telling() and not due_soon(rows, datetime.now(UTC))
+
+    async def _note(self) -> None:
+        """Everything that the checker wants to know."""
+        record, state = self._record, self._place.workspace.state
+        for done in record.done:
+            self._acting.settle(done)
+        record.over_at = datetime.now(UTC)
+        record.messages = [message for each in state.messages.values() for message in each.values()]
+        record.private = list(state.ephemerals.values())
+        record.notices = [str(event["text"]) for event in state.events if event["type"] == "notice"]
+        record.slack = list(self._place.workspace.log)
+        record.docs = await docs_log(self._place)
+        record.rows = await asyncio.to_thread(read_rows, self._place.database_url)
+        record.service = await asyncio.to_thread(read_service, self._place.folder / "docs")
+        record.log = (self._place.folder / "bot.log").read_text(encoding="utf-8", errors="replace")
+        record.secrets = self._place.secrets
+        record.starts = sum(bot.starts for bot in self._bots)
+        record.failed_starts = sum(bot.failed_starts for bot in self._bots)
+        record.complaints = [complaint for bot in self._bots for complaint in bot.complaints]
+
+
+def due_soon(rows: Rows, now: datetime) -> list[str]:
+    """What is open and will be worked on within a few seconds, or should have been already."""
+    soon = now + timedelta(seconds=_SOON_SECONDS)
+    held = {row["project"] for row in rows["holds"] if row["until"] > soon}
+    found = []
+    for table, states in _OPEN.items():
+        for row in rows[table]:
+            if row["state"] not in states or row.get("project") in held:
+                continue
+            when = max(filter(None, (row["due_at"], row["claimed_until"])))
+            if when <= soon:
+                found.append(f"{table} {row.get('id')} {row['state']} due {when.isoformat()}")
+    for row in rows["jobs"]:
+        if row["poll_at"] is not None and row["project"] not in held:
+            when = max(filter(None, (row["poll_at"], row["claimed_until"])))
+            if when <= soon:
+                found.append(f"job {row['number']} {row['state']} poll {when.isoformat()}")
+    return found
+
+
+def cpu_seconds() -> float:
+    """The CPU that this process has used."""
+    used = resource.getrusage(resource.RUSAGE_SELF)
+    return used.ru_utime + used.ru_stime
