@@ -58,8 +58,10 @@ FULL, QUICK = Size(1_000, 50), Size(20, 10)
 class PacedMessenger(SilentMessenger):
     """Slack's limit: counted as messages arrive there."""
 
-    def __init__(self) -> None:
+    def __init__(self, jobs: int) -> None:
         super().__init__()
+        self._jobs = jobs
+        self.all_told = asyncio.Event()
         self._last: dict[ChannelId, float] = {}
         self.told: dict[MessageTs | None, int] = defaultdict(int)
         self.told_at = 0.0
@@ -77,6 +79,8 @@ class PacedMessenger(SilentMessenger):
         await asyncio.sleep(_SLACK_SECONDS)
         self.told[thread] += 1
         self.told_at = monotonic()
+        if len(self.told) == self._jobs:
+            self.all_told.set()
         return await super().post(channel, message, delivery=delivery, thread=thread)
 
     async def edit(self, channel: ChannelId, ts: MessageTs, message: Message) -> None:
@@ -100,7 +104,7 @@ async def measure(size: Size, folder: Path) -> list[Report]:
 
 
 async def _told(registry: Registry, docs_url: str, size: Size) -> Report:
-    bell, slack = Bell(), PacedMessenger()
+    bell, slack = Bell(), PacedMessenger(size.jobs)
     async with DocsClient.open(base_url=docs_url, api_key=SecretStr("bench-key")) as docs:
         shop = replace(_workshop(registry, docs, slack), wake=bell.ring, wake_after=bell.ring_after)
         rounds = Rounds(
@@ -115,8 +119,7 @@ async def _told(registry: Registry, docs_url: str, size: Size) -> Report:
         rounds.start()
         try:
             async with asyncio.timeout(4 * size.limit_seconds + 6):
-                while len(slack.told) < size.jobs:
-                    await asyncio.sleep(0.02)
+                await slack.all_told.wait()
         finally:
             await rounds.stop(5.0)
     spent = os.times()

@@ -31,7 +31,10 @@ def percentile(samples: Sequence[float], share: float) -> float:
 
 
 def cpu_seconds(pid: int) -> float:
-    """User and system time of a process, all its threads (https://man7.org/linux/man-pages/man5/proc_pid_stat.5.html)."""  # noqa: E501
+    """User and system time of a process, all its threads.
+
+    https://man7.org/linux/man-pages/man5/proc_pid_stat.5.html
+    """
     fields = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 

@@ -78,11 +78,15 @@ def _every(seconds: float) -> Wait:
 def _beside(ours: list[Followed], theirs: list[Followed], seconds: float) -> Report:
     report = Report(f"pace: beside a fixed interval of {seconds:g} s", "the bot", f"every {seconds:g} s")
     polls = Row("polls a job", "", _mean_polls(ours), _mean_polls(theirs))
-    short = Row("mean delay, jobs under ten minutes", "s", _mean_delay(_short(ours)), _mean_delay(_short(theirs)))
+    short = Row(
+        "mean delay, jobs under ten minutes", "s", _mean_delay(_short(ours)), _mean_delay(_short(theirs))
+    )
     late = Row("99th percentile of the delay, the same", "s", _late(_short(ours)), _late(_short(theirs)))
     if seconds == 15.0:
         polls, short = _fewer(polls), _fewer(short)
-    report.rows.extend((polls, short, late, Row("mean delay, all jobs", "s", _mean_delay(ours), _mean_delay(theirs))))
+    report.rows.extend(
+        (polls, short, late, Row("mean delay, all jobs", "s", _mean_delay(ours), _mean_delay(theirs)))
+    )
     return report
 
 

@@ -7,7 +7,7 @@ nothing; ours keeps everything in the database, so its database's own processes 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import ExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -72,20 +72,28 @@ async def _compared(url: str, postgres: PostgresServer, count: int, size: Size, 
     c: list[Found] = []
     for turn in range(size.turns):
         b.append(await _theirs(url, count, size))
-        a.append(await _ours(url, f"sqlite+aiosqlite:///{folder}/poll-{count}-{turn}.db", count, size, folder))
+        sqlite = f"sqlite+aiosqlite:///{folder}/poll-{count}-{turn}.db"
+        a.append(await _ours(url, sqlite, count, size, folder))
         c.append(await _ours(url, postgres.new_database(), count, size, folder))
-    report = Report(f"poll: {count:,} active jobs, each every {size.every_seconds:g} s", "the bot", "APScheduler + httpx")
+    name = f"poll: {count:,} active jobs, each every {size.every_seconds:g} s"
+    report = Report(name, "the bot", "APScheduler + httpx")
     theirs = median(found.cpu_ms for found in b)
     for name, found in (("SQLite", a), ("PostgreSQL", c)):
         report.rows.extend(_rows(name, found, theirs, count / size.every_seconds))
     kept = median(found.polls_a_second for found in b)
-    report.notes.append(f"Theirs made {kept:.0f} of {count / size.every_seconds:.0f} polls a second, {sum(f.failed for f in b)} failed; memory {max(f.memory_mb for f in b):.0f} MB.")
+    failed, memory = sum(found.failed for found in b), max(found.memory_mb for found in b)
+    report.notes.append(
+        f"Theirs made {kept:.0f} of {count / size.every_seconds:.0f} polls a second, {failed} failed; "
+        f"memory {memory:.0f} MB."
+    )
     return report
 
 
 def _rows(name: str, found: list[Found], theirs_ms: float, wanted: float) -> list[Row]:
     cpu = Row(f"processor time a poll, {name}", "ms", median(one.cpu_ms for one in found), theirs_ms)
-    rate = Row(f"polls a second, {name} (wanted: {wanted:g})", "/s", median(one.polls_a_second for one in found))
+    rate = Row(
+        f"polls a second, {name} (wanted: {wanted:g})", "/s", median(one.polls_a_second for one in found)
+    )
     late = Row(f"the latest poll, {name}", "s", max(one.late_seconds for one in found))
     memory = Row(f"memory at most, {name}", "MB", max(one.memory_mb for one in found))
     return [at_most(cpu, _GOAL_SHARE), rate, below(late, 1.0), below(memory, _MOST_MEMORY_MB)]
@@ -102,9 +110,7 @@ async def _ours(url: str, database_url: str, count: int, size: Size, folder: Pat
         return await _watched(watcher, size, latest)
 
 
-async def _watched(
-    watcher: Child, size: Size, latest: Callable[[], Awaitable[float]] | None = None
-) -> Found:
+async def _watched(watcher: Child, size: Size, latest: Callable[[], Awaitable[float]] | None = None) -> Found:
     if await watcher.hear() != READY:
         raise RuntimeError("the process did not start")
     await asyncio.sleep(1 + size.warm_seconds)
@@ -118,7 +124,9 @@ async def _watched(
     after, used = await _counts(watcher), watcher.cpu_seconds() - used
     seconds = asyncio.get_running_loop().time() - began
     polls = max(after[0] - before[0], 1)
-    return Found(1000 * used / polls, polls / seconds, most_memory_mb(watcher.pid), after[1] - before[1], late)
+    return Found(
+        1000 * used / polls, polls / seconds, most_memory_mb(watcher.pid), after[1] - before[1], late
+    )
 
 
 async def _counts(watcher: Child) -> tuple[int, int]:
@@ -128,7 +136,7 @@ async def _counts(watcher: Child) -> tuple[int, int]:
 
 
 @asynccontextmanager
-async def _lateness(database_url: str):  # type: ignore[no-untyped-def]
+async def _lateness(database_url: str) -> AsyncIterator[Callable[[], Awaitable[float]]]:
     """Seen from outside: how long ago the most overdue poll should have been made and written."""
     engine = open_engine(database_url)
 

@@ -13,6 +13,7 @@ import sys
 from datetime import UTC, datetime, timedelta
 
 from pydantic import SecretStr
+
 from bench.children import READY
 from bench.counted import answer_counts
 from bench.jobs import add_running_jobs

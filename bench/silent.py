@@ -8,7 +8,7 @@ from pathlib import Path
 
 from pydantic import SecretStr
 
-from bot.model import ChannelId, DeliveryId, Message, MessageTs, UserId
+from bot.model import ChannelId, DeliveryId, Message, MessageTs, Profile, UserId
 
 
 class SilentMessenger:
@@ -56,6 +56,16 @@ class SilentMessenger:
         """Nothing is ever in doubt here."""
         del channel, name, since
         return False
+
+    async def profile(self, user: UserId) -> Profile:
+        """Everybody is a member."""
+        del user
+        return Profile(is_guest=False, is_bot=False, is_stranger=False, is_deleted=False)
+
+    async def group_members(self, group: str) -> frozenset[UserId]:
+        """Groups are empty."""
+        del group
+        return frozenset()
 
     async def user_zone(self, user: UserId) -> str | None:
         """Nobody has one."""
