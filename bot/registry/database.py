@@ -2,19 +2,29 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
-from sqlite3 import OperationalError
+from sqlite3 import SQLITE_BUSY, OperationalError
 from typing import Any
 
 from sqlalchemy import AsyncAdaptedQueuePool, event
 from sqlalchemy.engine import Connection, make_url
+from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
 
 READ_ONLY = "docs_bot_read_only"
 _BUSY_SECONDS = 10.0
+_MOUNTS = Path("/proc/self/mounts")
+_FAR = ("nfs", "nfs4", "cifs", "smb3", "smbfs", "afs", "ceph", "lustre", "glusterfs", "beegfs")
+"""File systems of the network, as Linux names them; those of FUSE are named ``fuse.`` and their own name."""
+_FAR_FUSE = ("fuse.sshfs", "fuse.glusterfs", "fuse.ceph", "fuse.s3fs", "fuse.gcsfuse", "fuse.rclone")
+
+
+class UnusableFile(SQLAlchemyError):
+    """The SQLite file cannot be worked with where it is; the text says why and what to do."""
 
 
 def open_engine(url: str) -> AsyncEngine:
@@ -30,8 +40,6 @@ def open_engine(url: str) -> AsyncEngine:
 
 
 def _open_sqlite(url: str, path: str | None) -> AsyncEngine:
-    if path and path != ":memory:" and not path.startswith("file:"):
-        Path(path).parent.mkdir(parents=True, exist_ok=True)
     engine = create_async_engine(
         url,
         poolclass=AsyncAdaptedQueuePool,
@@ -40,9 +48,55 @@ def _open_sqlite(url: str, path: str | None) -> AsyncEngine:
         pool_timeout=60,
         connect_args={"timeout": _BUSY_SECONDS},
     )
+    if path and path != ":memory:" and not path.startswith("file:"):
+        event.listen(engine.sync_engine, "do_connect", lambda *_: _look_at(Path(path).absolute()))
     event.listen(engine.sync_engine, "connect", _prepare_sqlite)
     event.listen(engine.sync_engine, "begin", _begin_sqlite)
     return engine
+
+
+def _look_at(file: Path) -> None:
+    """Make the file's folder if need be; raises UnusableFile where SQLite would fail, now or later."""
+    folder = file.parent
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UnusableFile(
+            f"The folder of the SQLite file cannot be made ({error.strerror}): "
+            "make it, or name another place in DATABASE_URL."
+        ) from None
+    # Its journal stands beside the file, so the folder must be writable too.
+    if not os.access(folder, os.W_OK | os.X_OK) or (file.exists() and not os.access(file, os.R_OK | os.W_OK)):
+        raise UnusableFile(
+            "The SQLite file or its folder is read-only: let this user write both, "
+            "or name another place in DATABASE_URL."
+        )
+    if is_far(folder):
+        raise UnusableFile(
+            "The SQLite file is on a network file system, where its locks do not hold: "
+            "put it on a local disk, or give a PostgreSQL in DATABASE_URL."
+        )
+
+
+def is_far(folder: Path, mounts: Path = _MOUNTS) -> bool:
+    """Whether a folder is on a network file system; where the system does not say, it is not.
+
+    SQLite's write-ahead log needs memory that all processes share: https://www.sqlite.org/wal.html
+    """
+    try:
+        lines = [line.split() for line in mounts.read_text().splitlines()]
+    except OSError:
+        return False
+    folder = folder.resolve()
+    over = [(len(point), kind) for _, point, kind, *_ in lines if folder.is_relative_to(_unescaped(point))]
+    # Of two on the same place the later one is seen.
+    kind = max(enumerate(over), key=lambda each: (each[1][0], each[0]))[1][1] if over else ""
+    return kind in _FAR or kind in _FAR_FUSE
+
+
+def _unescaped(point: str) -> str:
+    """Blanks in the names of mount points are written as octal numbers."""
+    return point.replace(r"\040", " ").replace(r"\011", "\t").replace(r"\134", "\\")
 
 
 def _prepare_sqlite(connection: Any, _record: Any) -> None:
@@ -67,8 +121,8 @@ def _switch_to_wal(cursor: Any) -> None:
         try:
             cursor.execute("PRAGMA journal_mode=WAL")
             return
-        except OperationalError:
-            if time.monotonic() > deadline:
+        except OperationalError as error:
+            if error.sqlite_errorcode & 0xFF != SQLITE_BUSY or time.monotonic() > deadline:
                 raise
             time.sleep(0.01)
 

@@ -8,9 +8,9 @@ from datetime import timedelta
 
 import pytest
 
-from bot.model import JobState, PromptKind, PromptState
+from bot.model import JobState, PromptKind, PromptState, Use
 from bot.registry import LeaseLost, Registry
-from tests.builders import NOW, PROJECT, add_job, add_prompt, claimer
+from tests.builders import ANA, NOW, PROJECT, add_job, add_prompt, claimer
 
 LATER = NOW + timedelta(seconds=61)
 
@@ -121,7 +121,14 @@ async def test_uses_are_counted_from_the_last_hour(registry: Registry) -> None:
     await add_prompt(registry, number, key="old", sent_at=NOW - timedelta(minutes=61))
     await add_prompt(registry, number, key="new", sent_at=NOW - timedelta(minutes=59))
     async with registry.look() as tables:
-        assert await tables.prompts.uses_since(PROJECT, NOW - timedelta(hours=1)) == (
-            1,
-            NOW - timedelta(minutes=59),
-        )
+        assert await tables.prompts.uses(PROJECT, NOW) == [Use(ANA, NOW - timedelta(minutes=59))]
+
+
+async def test_what_is_about_to_be_sent_counts_as_a_use_until_its_lease_runs_out(registry: Registry) -> None:
+    number = await add_job(registry, root_ts="1.1")
+    await add_prompt(registry, number, state=PromptState.WAITING)
+    async with registry.transaction() as tables:
+        assert await tables.prompts.uses(PROJECT, NOW) == []
+        assert len(await tables.prompts.claim_waiting(claimer("one"), PROJECT, 10)) == 1
+        assert await tables.prompts.uses(PROJECT, NOW) == [Use(ANA, NOW)]
+        assert await tables.prompts.uses(PROJECT, LATER) == []

@@ -1,0 +1,166 @@
+"""Where a SQLite file may be, and what is said where it may not."""
+
+from __future__ import annotations
+
+import asyncio
+import ctypes
+import os
+import sqlite3
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from sqlalchemy import text
+from sqlalchemy.exc import OperationalError
+
+from bot.registry.database import is_far, open_engine, reading
+from bot.registry.migrate import migrate
+
+CAP_DAC_OVERRIDE = 1
+PR_CAPBSET_DROP = 24
+
+_START = """
+import asyncio, sys
+from sqlalchemy.exc import SQLAlchemyError
+from bot.registry.database import open_engine
+from bot.registry.migrate import migrate
+
+async def start() -> None:
+    engine = open_engine(sys.argv[1])
+    try:
+        await migrate(engine)
+    finally:
+        await engine.dispose()
+
+try:
+    asyncio.run(start())
+except SQLAlchemyError as error:
+    sys.exit(f"{type(error).__name__}: {error}")
+"""
+
+
+def _as_anybody() -> None:
+    """Root may write everywhere; without this right it is held to the permissions like all others."""
+    if os.geteuid() == 0:
+        ctypes.CDLL(None).prctl(PR_CAPBSET_DROP, CAP_DAC_OVERRIDE, 0, 0, 0)
+
+
+def start(file: Path) -> tuple[str, float]:
+    """Open and migrate in a process of its own; what it said, and how many seconds that took."""
+    began = time.monotonic()
+    done = subprocess.run(
+        [sys.executable, "-c", _START, f"sqlite+aiosqlite:///{file}"],
+        capture_output=True,
+        text=True,
+        check=False,
+        preexec_fn=_as_anybody,
+    )
+    return done.stderr, time.monotonic() - began
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="rights of root are taken away as Linux does")
+@pytest.mark.parametrize("what", ["folder", "file", "place"])
+def test_a_place_that_is_read_only_is_told_at_once(tmp_path: Path, what: str) -> None:
+    folder = tmp_path / "var"
+    folder.mkdir()
+    file = folder / "bot.db"
+    if what == "file":
+        file.touch(mode=0o444)
+    else:
+        folder.chmod(0o555)
+    said, seconds = start(file if what != "place" else folder / "deeper" / "bot.db")
+    assert said.startswith("UnusableFile: ")
+    assert "DATABASE_URL" in said
+    assert len(said.splitlines()) == 1
+    assert seconds < 8.0
+
+
+async def test_a_file_that_is_no_database_is_refused_without_waiting(tmp_path: Path) -> None:
+    (tmp_path / "bot.db").write_text("words and no database" * 100)
+    engine = open_engine(f"sqlite+aiosqlite:///{tmp_path}/bot.db")
+    began = time.monotonic()
+    with pytest.raises(Exception, match="not a database"):
+        await migrate(engine)
+    await engine.dispose()
+    assert time.monotonic() - began < 5.0
+
+
+MOUNTS = r"""
+/dev/root / ext4 rw 0 0
+server:/export /mnt/far nfs4 rw 0 0
+tmpfs /mnt/far/near tmpfs rw 0 0
+tmpfs /mnt/covered tmpfs rw 0 0
+//server/share /mnt/covered cifs rw 0 0
+sshfs /mnt/two\040words fuse.sshfs rw 0 0
+/dev/fuse /mnt/local fuse.gocryptfs rw 0 0
+"""
+
+
+@pytest.mark.parametrize(
+    ("folder", "far"),
+    [
+        ("/var/lib/bot", False),
+        ("/mnt/far", True),
+        ("/mnt/far/bot", True),
+        ("/mnt/farther", False),
+        ("/mnt/far/near/bot", False),
+        ("/mnt/covered/bot", True),
+        ("/mnt/two words/bot", True),
+        ("/mnt/local/bot", False),
+    ],
+)
+def test_a_network_file_system_is_known_by_its_mount(tmp_path: Path, folder: str, far: bool) -> None:
+    mounts = tmp_path / "mounts"
+    mounts.write_text(MOUNTS.lstrip())
+    assert is_far(Path(folder), mounts) is far
+
+
+def test_where_the_system_names_no_mounts_nothing_is_refused(tmp_path: Path) -> None:
+    assert not is_far(tmp_path, tmp_path / "nothing")
+
+
+async def test_a_second_process_waits_for_the_writer_before_it(tmp_path: Path) -> None:
+    """No "database is locked" while another holds the file for a moment."""
+    file = tmp_path / "bot.db"
+    engine = open_engine(f"sqlite+aiosqlite:///{file}")
+    await migrate(engine)
+    holder = await asyncio.create_subprocess_exec(
+        sys.executable, "-c", _HOLD, str(file), stdout=asyncio.subprocess.PIPE
+    )
+    assert holder.stdout is not None
+    assert await holder.stdout.readline() == b"held\n"
+    async with reading(engine) as connection:
+        await connection.execute(text("SELECT count(*) FROM jobs"))
+    async with engine.begin() as connection:
+        written = await connection.scalar(text("SELECT count(*) FROM holds"))
+    await engine.dispose()
+    assert await holder.wait() == 0
+    assert written == 1, "what the other wrote stands before what we do"
+
+
+_HOLD = """
+import sqlite3, sys, time
+connection = sqlite3.connect(sys.argv[1], isolation_level=None)
+connection.execute("BEGIN IMMEDIATE")
+connection.execute("INSERT INTO holds VALUES ('acme', '2026-11-02 09:00:00', 1, 'unwell')")
+print("held", flush=True)
+time.sleep(1)
+connection.execute("COMMIT")
+"""
+
+
+async def test_a_lock_that_never_ends_is_an_error_in_the_end(tmp_path: Path) -> None:
+    file = tmp_path / "bot.db"
+    engine = open_engine(f"sqlite+aiosqlite:///{file}")
+    await migrate(engine)
+    async with reading(engine) as connection:
+        await connection.exec_driver_sql("PRAGMA busy_timeout=50")
+    holder = sqlite3.connect(file, isolation_level=None)
+    holder.execute("BEGIN IMMEDIATE")
+    with pytest.raises(OperationalError, match="locked"):
+        async with engine.begin():
+            pass
+    holder.close()
+    await engine.dispose()
