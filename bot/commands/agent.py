@@ -25,10 +25,11 @@ from bot.work.again import (
     ask_anyway,
     follow_up_anyway,
     forget,
+    may_decide,
     run_again,
     send_again,
-    who_decides,
-    withdraw_prompt,
+    to_withdraw,
+    withdraw,
 )
 from bot.work.ask import AskRequest, ask
 from bot.work.desk import Desk
@@ -148,20 +149,17 @@ async def _forget(desk: Desk, press: Press) -> Answer:
 
 
 async def _withdraw(desk: Desk, press: Press) -> Answer:
-    async with desk.registry.look() as tables:
-        prompt = await tables.prompts.starting(JobNumber(_number(press)))
-    if prompt is None:
-        return Answer(message=say.too_late())
-    return await _decide(desk, press, prompt.id, withdraw_prompt)
+    prompt = await to_withdraw(desk, JobNumber(_number(press)), press.user)
+    return Answer(message=say.too_late()) if prompt is None else await _decide(desk, press, prompt, withdraw)
 
 
 async def _decide(
     desk: Desk, press: Press, prompt: PromptId, decide: Callable[[Desk, PromptId], Awaitable[bool]]
 ) -> Answer:
     """Only who asked, or an admin, decides; and only while there is something to decide."""
-    deciders = await who_decides(desk, prompt)
-    if deciders - desk.admission.admins and press.user not in deciders:
-        return Answer(message=operating.not_yours(min(deciders - desk.admission.admins)))
+    asked_by = await may_decide(desk, prompt, press.user)
+    if asked_by is not None:
+        return Answer(message=operating.not_yours(asked_by))
     return _done(await decide(desk, prompt))
 
 

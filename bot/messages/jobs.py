@@ -8,7 +8,7 @@ from enum import StrEnum
 from bot.messages import blocks as b
 from bot.messages.legible import clip, one_line, visible
 from bot.messages.problems import Problem, Spent
-from bot.model import Block, JobState, Message, QueueWhy, TrackedJob, UserId
+from bot.model import Block, JobState, Message, Prompt, QueueWhy, TrackedJob, UserId
 
 QUOTE_LENGTH = 300
 """A prompt up to this long is shown whole in the root message."""
@@ -78,7 +78,7 @@ def _details(job: TrackedJob) -> str:
         parts.append(b.escape(one_line(job.repository, 120)))
     if job.round > 1:
         parts.append(f"round {job.round}")
-    if job.queue_until and (job.state is JobState.WAITING or job.state.takes_follow_ups):
+    if job.queue_until and _may_queue(job):
         parts.append(_queued(job, job.queue_until))
     if job.uses_left is not None and job.state is JobState.WORKING:
         parts.append(f"{job.uses_left} uses of this hour left")
@@ -107,9 +107,17 @@ def _queued(job: TrackedJob, until: datetime) -> str:
 
 
 def _root_buttons(job: TrackedJob) -> list[Block]:
-    if job.state is JobState.WAITING and job.queue_until:
-        return [b.button("Withdraw", Action.WITHDRAW, str(job.number))]
-    return [_view(job, None)] if job.state is JobState.PULL_REQUEST and b.web_address(job.pr_link) else []
+    buttons = []
+    if job.state is JobState.PULL_REQUEST and b.web_address(job.pr_link):
+        buttons.append(_view(job, None))
+    if job.queue_until and _may_queue(job):
+        label = "Withdraw" if job.state is JobState.WAITING else "Withdraw follow-up"
+        buttons.append(b.button(label, Action.WITHDRAW, str(job.number)))
+    return buttons
+
+
+def _may_queue(job: TrackedJob) -> bool:
+    return job.state is JobState.WAITING or job.state.takes_follow_ups
 
 
 def _view(job: TrackedJob, style: str | None) -> Block:
@@ -148,6 +156,15 @@ def follow_up_by_command(job: TrackedJob, prompt_text: str, asked_by: UserId) ->
     headline = f":speech_balloon: {b.mention(asked_by)} follows up on #{job.number}{part}:"
     text = f"{headline}\n{b.escape(shown)}"
     return Message(text, (b.section(headline), b.quote(shown)), b.plain(text))
+
+
+def follow_up_withdrawn(job: TrackedJob, prompt: Prompt) -> Message:
+    """A follow-up was taken back before it was sent."""
+    quoted = b.escape(clip(one_line(prompt.text or "", 200), 120))
+    return b.words(
+        f":leftwards_arrow_with_hook: The follow-up of {b.mention(prompt.asked_by)} to #{job.number} "
+        f"(“{quoted}”) was withdrawn and has not been sent. {Spent.NO.value}"
+    )
 
 
 def ended(job: TrackedJob, now: datetime) -> Message:

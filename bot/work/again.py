@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import datetime
 
 from pydantic import SecretStr
 
+from bot.messages import jobs as say
 from bot.model import (
     ChannelId,
     JobNumber,
@@ -22,7 +24,7 @@ from bot.work.ask import Asked, AskRequest, ask
 from bot.work.desk import Desk
 from bot.work.follow_up import FollowedUp, FollowUpRequest, follow_up
 from bot.work.settle import OUT_OF_QUEUE, drop_follow_ups
-from bot.work.tell import redraw_root
+from bot.work.tell import redraw_root, reply
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,13 +76,29 @@ async def follow_up_anyway(desk: Desk, number: PromptId, once: str, user: UserId
     return await follow_up(desk, request)
 
 
-async def who_decides(desk: Desk, number: PromptId) -> frozenset[UserId]:
-    """Who may decide about a prompt: whoever asked it, whoever asked for the job, and admins."""
+async def may_decide(desk: Desk, number: PromptId, user: UserId) -> UserId | None:
+    """None when this person may decide about a prompt; otherwise whoever asked it, who may.
+
+    So may whoever asked for the job, and admins.
+    """
     async with desk.registry.look() as tables:
         prompt = await tables.prompts.get(number)
         job = await tables.jobs.get(prompt.job) if prompt else None
-    asked = {each for each in (prompt and prompt.asked_by, job and job.requester) if each}
-    return frozenset(asked) | desk.admission.admins
+    if prompt is None or job is None or user in {prompt.asked_by, job.requester} | desk.admission.admins:
+        return None
+    return prompt.asked_by
+
+
+async def to_withdraw(desk: Desk, job: JobNumber, user: UserId) -> PromptId | None:
+    """What *Withdraw* under a root message takes back: the job's own prompt, else one of its follow-ups.
+
+    Of these the presser's own first; None when nothing of the job waits any more.
+    """
+    async with desk.registry.look() as tables:
+        prompts = await tables.prompts.unsettled_of(job)
+    waiting = [prompt for prompt in prompts if prompt.state is PromptState.WAITING]
+    waiting.sort(key=lambda prompt: (prompt.kind is not PromptKind.START, prompt.asked_by != user, prompt.id))
+    return waiting[0].id if waiting else None
 
 
 async def send_again(desk: Desk, prompt_id: PromptId) -> bool:
@@ -93,7 +111,7 @@ async def forget(desk: Desk, prompt_id: PromptId) -> bool:
     return await _decide(desk, prompt_id, PromptState.IN_DOUBT, PromptState.WITHDRAWN)
 
 
-async def withdraw_prompt(desk: Desk, prompt_id: PromptId) -> bool:
+async def withdraw(desk: Desk, prompt_id: PromptId) -> bool:
     """Take back what has not been sent. False when it is too late."""
     return await _decide(desk, prompt_id, PromptState.WAITING, PromptState.WITHDRAWN)
 
@@ -123,9 +141,11 @@ async def _change(desk: Desk, tables: Tables, prompt: Prompt, was: PromptState, 
         claimed_by=None,
         claimed_until=None,
     )
-    if becomes is PromptState.WITHDRAWN:
-        await tables.prompts.move_up(desk.project, now)
+    if was is PromptState.WAITING:
+        await tables.prompts.move_up((await tables.jobs.known(prompt.job)).project, now)
     if prompt.kind is PromptKind.FOLLOW_UP:
+        if was is PromptState.WAITING:
+            await _say_withdrawn(tables, prompt, now)
         return
     if becomes is PromptState.WAITING:
         await tables.jobs.change(
@@ -141,3 +161,10 @@ async def _change(desk: Desk, tables: Tables, prompt: Prompt, was: PromptState, 
     await tables.jobs.change(prompt.job, state=JobState.WITHDRAWN, ended_at=now, **OUT_OF_QUEUE)
     job = await redraw_root(tables, prompt.job, now)
     await drop_follow_ups(tables, job, now)
+
+
+async def _say_withdrawn(tables: Tables, prompt: Prompt, now: datetime) -> None:
+    """The job goes on as it was; what waits behind the follow-up takes its place in the queue."""
+    await tables.jobs.change(prompt.job, **OUT_OF_QUEUE)
+    job = await redraw_root(tables, prompt.job, now)
+    await reply(tables, job, f"withdrawn:{prompt.id}", say.follow_up_withdrawn(job, prompt), now)

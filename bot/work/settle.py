@@ -82,18 +82,16 @@ async def in_doubt(shop: Workshop, tables: Tables, prompt: Prompt) -> None:
     await tables.prompts.change(
         prompt.id, owner=shop.owner, was=PromptState.SENDING, state=PromptState.IN_DOUBT, **_FREE
     )
-    job = await tables.jobs.known(prompt.job)
+    values: dict[str, Any] = dict(OUT_OF_QUEUE)
     is_follow_up = prompt.kind is PromptKind.FOLLOW_UP
     if not is_follow_up:
-        await tables.jobs.change(job.number, state=JobState.IN_DOUBT, **OUT_OF_QUEUE)
-        job = await redraw_root(tables, job.number, now)
-    elif not job.state.is_open:
+        values["state"] = JobState.IN_DOUBT
+    elif not (await tables.jobs.known(prompt.job)).state.is_open:
         # Should it have arrived after all, the job turns active again and its end is told.
-        await tables.jobs.change(
-            job.number,
-            quiet_until=shop.after(shop.patience.quiet_seconds),
-            poll_at=shop.after(shop.pace.min_seconds),
-        )
+        values["quiet_until"] = shop.after(shop.patience.quiet_seconds)
+        values["poll_at"] = shop.after(shop.pace.min_seconds)
+    await tables.jobs.change(prompt.job, **values)
+    job = await redraw_root(tables, prompt.job, now)
     message = say.in_doubt(job, prompt.id, prompt.asked_by, is_follow_up)
     await reply(tables, job, f"doubt:{prompt.id}:{prompt.attempts}", message, now)
 
@@ -108,8 +106,10 @@ async def refused(shop: Workshop, tables: Tables, prompt: Prompt, error: DocsApi
     if prompt.kind is PromptKind.START:
         await not_started(tables, prompt, problem, now)
         return
+    values: dict[str, Any] = dict(OUT_OF_QUEUE)
     if isinstance(error, NotFound):
-        await tables.jobs.change(prompt.job, state=JobState.GONE, poll_at=None, ended_at=now)
+        values |= {"state": JobState.GONE, "poll_at": None, "ended_at": now}
+    await tables.jobs.change(prompt.job, **values)
     job = await redraw_root(tables, prompt.job, now)
     message = say.follow_up_refused(prompt.asked_by, problem)
     await reply(tables, job, f"refused:{prompt.id}", message, now)
@@ -121,10 +121,8 @@ async def not_started(tables: Tables, prompt: Prompt, problem: Problem, now: dat
         prompt.job,
         state=JobState.REFUSED,
         problem=problem.title,
-        queue_until=None,
-        queue_place=None,
-        queue_why=None,
         ended_at=now,
+        **OUT_OF_QUEUE,
     )
     job = await redraw_root(tables, prompt.job, now)
     await reply(tables, job, f"refused:{prompt.id}", say.refused(job, problem), now)

@@ -14,7 +14,7 @@ from slack_bolt.request.async_request import AsyncBoltRequest
 from slack_bolt.response import BoltResponse
 
 from bot.commands import COMMANDS
-from bot.model import UserId
+from bot.model import Admission, Standing, UserId
 from bot.registry import Registry
 from bot.registry.database import open_engine
 from bot.registry.migrate import migrate
@@ -61,11 +61,19 @@ class Intake:
             return len(await tables.jobs.newest(100))
 
 
+async def everybody(user: UserId) -> Standing:
+    """As when Slack says of each that they are a member."""
+    assert user
+    return Standing.MEMBER
+
+
 @pytest.fixture
 async def intake() -> AsyncIterator[Intake]:
     engine = open_engine("sqlite+aiosqlite:///:memory:")
     await migrate(engine)
     registry, background = Registry(engine), Background()
+    async with registry.transaction() as tables:
+        await tables.people.note(ANA, Standing.MEMBER, Admission().rule, HeldClock()())
     async with open_session() as session:
         client = web_client(SecretStr("xoxb-1"), NOWHERE, session)
         listeners = Listeners(
@@ -75,6 +83,7 @@ async def intake() -> AsyncIterator[Intake]:
             background=background,
             on_reply=heard_reply,
             on_mention=heard_mention,
+            admit=everybody,
             count=lambda _what, _how: None,
         )
         identity = Identity(

@@ -8,7 +8,7 @@ import httpx
 import pytest
 
 from bot.model import JobState, PromptId
-from bot.work.again import RunAgain, forget, run_again, send_again, withdraw_prompt
+from bot.work.again import RunAgain, forget, run_again, send_again, withdraw
 from bot.work.deliver import deliver_round
 from bot.work.listen import ThreadNotKnownYet
 from bot.work.ports import SlackRefused, SlackThrottled, SlackUnclear, SlackUnreachable
@@ -147,7 +147,7 @@ async def test_a_waiting_job_can_be_withdrawn(office: Office) -> None:
     await office.settle()
     asked = await office.ask("Second")
     await office.settle()
-    assert await withdraw_prompt(office.desk, PromptId(asked.job))
+    assert await withdraw(office.desk, PromptId(asked.job))
     await office.pass_time(4000)
     assert len(office.docs.prompts) == 1
     assert (await office.job(2)).state is JobState.WITHDRAWN
@@ -156,7 +156,7 @@ async def test_a_waiting_job_can_be_withdrawn(office: Office) -> None:
 async def test_a_job_that_has_been_sent_cannot_be_withdrawn(office: Office) -> None:
     asked = await office.ask("First")
     await office.settle()
-    assert not await withdraw_prompt(office.desk, PromptId(asked.job))
+    assert not await withdraw(office.desk, PromptId(asked.job))
 
 
 async def test_run_again_starts_one_new_job_for_each_end(office: Office) -> None:
