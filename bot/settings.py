@@ -12,7 +12,15 @@ from urllib.parse import quote, urlsplit
 from zoneinfo import available_timezones
 
 from dotenv import dotenv_values
-from pydantic import AfterValidator, BeforeValidator, Field, PrivateAttr, SecretStr, ValidationError
+from pydantic import (
+    AfterValidator,
+    BeforeValidator,
+    Field,
+    PrivateAttr,
+    SecretStr,
+    TypeAdapter,
+    ValidationError,
+)
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
 from sqlalchemy.engine import URL, make_url
 from sqlalchemy.exc import ArgumentError
@@ -203,6 +211,7 @@ class Settings(DocsSettings):
     analytics_calls_an_hour: Annotated[int, Field(ge=1)] = 100
     analytics_zone: Annotated[str, AfterValidator(_zone)] = "UTC"
     database_url: Annotated[SecretStr, AfterValidator(_database)] = SecretStr("sqlite:///var/docs-bot.db")
+    allow_ephemeral_sqlite: bool = False
     poll_min_seconds: Annotated[float, Field(gt=0, le=3600)] = 2.0
     poll_max_seconds: Annotated[float, Field(gt=0, le=86_400)] = 60.0
     follow_ups: Annotated[FollowUpMode, BeforeValidator(_small)] = FollowUpMode.REPLIES
@@ -268,6 +277,11 @@ def _misfits(found: Mapping[str, str]) -> list[str]:
             "SLACK_APP_TOKEN (for Socket Mode) or SLACK_SIGNING_SECRET (for HTTP) is missing: "
             "one of them must be set"
         )
+    if _forgets(found) and not _allows_forgetting(found):
+        wrong.append(
+            "DATABASE_URL is a SQLite, and this host (DYNO is set) forgets its disk at every restart: "
+            "give a PostgreSQL, or set ALLOW_EPHEMERAL_SQLITE=true if losing everything is wanted"
+        )
     fields = Settings.model_fields
     try:
         least, most = (
@@ -281,6 +295,25 @@ def _misfits(found: Mapping[str, str]) -> list[str]:
     return wrong
 
 
+def _forgets(found: Mapping[str, str]) -> bool:
+    """Whether everything is lost with the next restart: https://devcenter.heroku.com/articles/dynos"""
+    if "DYNO" not in found:
+        return False
+    default: SecretStr = Settings.model_fields["database_url"].default
+    try:
+        url = sqlalchemy_url(found.get("DATABASE_URL", default.get_secret_value()))
+    except ValueError:
+        return False  # the setting's own line says so
+    return url.startswith("sqlite")
+
+
+def _allows_forgetting(found: Mapping[str, str]) -> bool:
+    try:
+        return TypeAdapter(bool).validate_python(found.get("ALLOW_EPHEMERAL_SQLITE", False))
+    except ValidationError:
+        return True  # the setting's own line says so
+
+
 def _suspicions(found: Mapping[str, str], names: list[str]) -> list[str]:
     # Short names are near to too many others.
     missing = [name for name in names if name not in found and len(name) >= 8]
@@ -289,6 +322,11 @@ def _suspicions(found: Mapping[str, str], names: list[str]) -> list[str]:
     if "SLACK_BOT_TOKEN" in names and {"SLACK_CLIENT_ID", "SLACK_CLIENT_SECRET"} <= found.keys():
         lines.append(
             "SLACK_CLIENT_ID and SLACK_CLIENT_SECRET are not used: this bot has one workspace's token"
+        )
+    if "DATABASE_URL" in names and _forgets(found):
+        lines.append(
+            "DATABASE_URL is a SQLite that this host (DYNO is set) forgets at every restart, "
+            "as ALLOW_EPHEMERAL_SQLITE allows"
         )
     return lines
 
