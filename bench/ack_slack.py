@@ -23,6 +23,10 @@ _IDENTITY = {
 }
 
 
+PEOPLE = 200
+"""Who types; the bot asks Slack about each of them once."""
+
+
 def command_fields(number: int) -> dict[str, Any]:
     """What somebody typed; no two are the same request."""
     return {
@@ -31,7 +35,7 @@ def command_fields(number: int) -> dict[str, Any]:
         "trigger_id": f"{number}.{number}.bench",
         "channel_id": f"C{number % 50:03}",
         "channel_name": "docs",
-        "user_id": f"U{number % 200:03}",
+        "user_id": f"U{number % PEOPLE:03}",
         "user_name": "ana",
         "team_id": "T1",
         "team_domain": "acme",
@@ -42,7 +46,7 @@ def command_fields(number: int) -> dict[str, Any]:
 
 
 class PlayedSlack:
-    """The Web API's two methods that a start needs, and one socket for each app token."""
+    """The Web API's methods that a start and a stranger need, and one socket for each app token."""
 
     def __init__(self) -> None:
         self.url = ""
@@ -56,6 +60,7 @@ class PlayedSlack:
         server = web.Application()
         server.router.add_post("/api/auth.test", self._identity)
         server.router.add_post("/api/apps.connections.open", self._open)
+        server.router.add_route("*", "/api/users.info", self._person)
         server.router.add_get("/socket/{token}", self._socket)
         return server
 
@@ -82,6 +87,11 @@ class PlayedSlack:
 
     async def _identity(self, _request: web.Request) -> web.Response:
         return web.json_response(_IDENTITY)
+
+    async def _person(self, request: web.Request) -> web.Response:
+        """Everybody is a member of the workspace."""
+        asked = {**request.query, **await request.post()}
+        return web.json_response({"ok": True, "user": {"id": asked.get("user", ""), "team_id": "T1"}})
 
     async def _open(self, request: web.Request) -> web.Response:
         token = request.headers["Authorization"].removeprefix("Bearer ")

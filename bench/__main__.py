@@ -1,0 +1,94 @@
+"""`python -m bench`: every bench, or some; a table for each, and all of it as JSON."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Awaitable, Callable
+from enum import StrEnum
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from time import monotonic
+from typing import Annotated
+
+import typer
+from rich.console import Console
+
+from bench import ack, burst, idle, pace, poll
+from bench.report import Report, as_json, machine, missed, print_report
+
+
+class Bench(StrEnum):
+    """What can be measured."""
+
+    ACK = "ack"
+    POLL = "poll"
+    PACE = "pace"
+    BURST = "burst"
+    IDLE = "idle"
+
+
+Measure = Callable[[bool, Path], Awaitable[list[Report]]]
+"""Quick or not, and a folder for databases and logs."""
+
+
+async def _pace(quick: bool, _folder: Path) -> list[Report]:
+    return pace.measure(pace.QUICK if quick else pace.FULL)
+
+
+# What is measured in milliseconds comes first, before a small machine has been made warm.
+MEASURES: dict[Bench, Measure] = {
+    Bench.ACK: lambda quick, folder: ack.measure(ack.QUICK if quick else ack.FULL, folder),
+    Bench.IDLE: lambda quick, folder: idle.measure(idle.QUICK if quick else idle.FULL, folder),
+    Bench.POLL: lambda quick, folder: poll.measure(poll.QUICK if quick else poll.FULL, folder),
+    Bench.PACE: _pace,
+    Bench.BURST: lambda quick, folder: burst.measure(burst.QUICK if quick else burst.FULL, folder),
+}
+
+
+async def measure_all(wanted: list[Bench], quick: bool, folder: Path, console: Console) -> list[Report]:
+    """One bench after the other; each is shown as soon as it is there."""
+    reports: list[Report] = []
+    for bench in wanted:
+        own = folder / bench
+        own.mkdir()
+        found = await MEASURES[bench](quick, own)
+        for report in found:
+            print_report(console, report)
+        reports += found
+    return reports
+
+
+def measure(
+    only: Annotated[list[Bench] | None, typer.Option(help="Only this bench; may be repeated.")] = None,
+    quick: Annotated[bool, typer.Option("--quick", help="Tiny sizes: only whether it works.")] = False,
+    json_file: Annotated[Path, typer.Option("--json", help="Where the numbers go.")] = Path("var/bench.json"),
+) -> None:
+    """Measure the bot beside what a person would use instead."""
+    console, began = _console(), monotonic()
+    json_file.parent.mkdir(parents=True, exist_ok=True)
+    console.print(", ".join(f"{name} {value}" for name, value in machine().items()), highlight=False)
+    # Beside the JSON and not in /tmp, which is memory on many machines: databases belong on the disk.
+    with TemporaryDirectory(dir=json_file.parent, prefix="bench-") as folder:
+        wanted = [bench for bench in MEASURES if not only or bench in only]
+        reports = asyncio.run(measure_all(wanted, quick, Path(folder).resolve(), console))
+    json_file.write_text(json.dumps(as_json(reports), indent=2) + "\n", encoding="utf-8")
+    _conclude(console, reports, monotonic() - began, json_file)
+
+
+def _console() -> Console:
+    """Wide enough for a row where nobody watches."""
+    console = Console()
+    return console if console.is_terminal else Console(width=120)
+
+
+def _conclude(console: Console, reports: list[Report], seconds: float, json_file: Path) -> None:
+    goals = sum(row.goal is not None for report in reports for row in report.rows)
+    late = missed(reports)
+    console.print(f"{goals - len(late)} of {goals} goals met in {seconds:.0f} s; all numbers: {json_file}")
+    for line in late:
+        console.print(f"missed: {line}", style="red", highlight=False)
+
+
+if __name__ == "__main__":
+    typer.run(measure)

@@ -1,0 +1,97 @@
+"""The benches work and leave no row out; how fast things are is not a test."""
+
+from __future__ import annotations
+
+import json
+from io import StringIO
+from pathlib import Path
+
+from rich.console import Console
+
+from bench import ack, burst, idle, pace, poll
+from bench.measure import percentile, spread
+from bench.report import Goal, Report, Row, as_json, at_most, below, missed, print_report
+
+
+def _rows(report: Report) -> list[str]:
+    return [row.what for row in report.rows]
+
+
+def _of(what: str, name: str, *, most: str) -> list[str]:
+    return [what, f"polls a second, {name} (wanted: 20)", f"the latest poll, {name}", most]
+
+
+async def test_acknowledging_is_measured_both_ways_in(tmp_path: Path) -> None:
+    http, socket = await ack.measure(ack.Size({1: 2, 10: 10}, turns=1, warm=2), tmp_path)
+    rows = [f"{what}, {n} at once" for n in (1, 10) for what in ("median", "99th percentile")]
+    assert _rows(http) == _rows(socket) == rows
+    assert all(row.ours > 0 and row.theirs and row.goal for row in http.rows + socket.rows)
+
+
+async def test_polling_is_measured_with_both_databases(tmp_path: Path) -> None:
+    size = poll.Size((10,), every_seconds=0.5, warm_seconds=0.1, window_seconds=0.6, turns=1)
+    (report,) = await poll.measure(size, tmp_path)
+    rows = _of("processor time a poll, SQLite", "SQLite", most="memory at most, SQLite")
+    rows += _of("processor time a poll, PostgreSQL", "PostgreSQL", most="memory at most, PostgreSQL")
+    assert _rows(report) == rows
+    assert all(row.ours > 0 for row in report.rows if row.what.startswith("polls a second"))
+
+
+def test_the_pace_is_compared_with_three_intervals() -> None:
+    reports = pace.measure(50)
+    assert [report.theirs for report in reports] == ["every 5 s", "every 15 s", "every 60 s"]
+    assert all(len(report.rows) == 4 and all(row.theirs for row in report.rows) for report in reports)
+    assert sum(row.goal is not None for report in reports for row in report.rows) == 2
+
+
+def test_a_job_is_followed_until_its_end_is_seen() -> None:
+    followed = pace.follow(25.0, lambda _age, _chance: 10.0, lambda: 0.5)
+    assert (followed.polls, followed.delay_seconds) == (3, 5.0)
+
+
+async def test_a_burst_is_told_once_each_and_never_too_fast(tmp_path: Path) -> None:
+    (report,) = await burst.measure(burst.Size(4, 4), tmp_path)
+    assert {row.what: row.ours for row in report.rows[1:3]} == {
+        "posts that Slack refused as too fast": 0,
+        "threads told twice": 0,
+    }
+    assert report.rows[0].ours > 0
+
+
+async def test_the_bot_at_rest_is_measured(tmp_path: Path) -> None:
+    (report,) = await idle.measure(idle.Size(starts=1, seconds=0.2, counted_seconds=0.2), tmp_path)
+    assert _rows(report) == [
+        "ready after",
+        "memory",
+        "processor, share of a core",
+        "statements to the database",
+    ]
+    assert report.rows[0].ours > 0
+    assert report.rows[1].ours > 0
+
+
+def test_percentiles_are_samples() -> None:
+    samples = list(range(1, 101))
+    assert (percentile(samples, 0.99), percentile(samples, 1.0), percentile([7.0], 0.99)) == (99, 100, 7.0)
+    assert spread([1.0, 2.0, 9.0]).median == 2.0
+
+
+def test_goals_are_told_as_met_or_missed() -> None:
+    report = Report("speed", "the bot", "another")
+    report.rows.append(at_most(Row("median", "ms", 1.0, 4.0), 0.25))
+    report.rows.append(below(Row("memory", "MB", 91.0), 90))
+    report.rows.append(Row("queries", "/s", 3.0))
+    assert missed([report]) == ["speed: memory (< 90 MB)"]
+    page = StringIO()
+    print_report(Console(file=page, width=120), report)
+    shown = page.getvalue()
+    assert "0.25" in shown
+    assert "met" in shown
+    assert "MISSED" in shown
+
+
+def test_the_numbers_are_written_with_their_machine() -> None:
+    report = Report("speed", "the bot", "another", [Row("median", "ms", 1.0, 4.0, Goal("less", True))])
+    written = json.loads(json.dumps(as_json([report])))
+    assert written["benches"][0]["rows"][0]["ratio"] == 0.25
+    assert written["machine"]["cores"]
