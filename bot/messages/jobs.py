@@ -7,6 +7,7 @@ from enum import StrEnum
 
 from bot.messages import blocks as b
 from bot.messages.legible import clip, one_line, visible
+from bot.messages.numbers import counted
 from bot.messages.problems import Problem, Spent
 from bot.model import Block, JobState, Message, Prompt, QueueWhy, TrackedJob, UserId
 
@@ -81,7 +82,7 @@ def _details(job: TrackedJob) -> str:
     if job.queue_until and _may_queue(job):
         parts.append(_queued(job, job.queue_until))
     if job.uses_left is not None and job.state is JobState.WORKING:
-        parts.append(f"{job.uses_left} uses of this hour left")
+        parts.append(f"{counted(job.uses_left, 'use', 'uses')} of this hour left")
     if job.time_taken is not None:
         parts.append(f"took {lasted(job.time_taken)}")
     if job.problem and job.state is JobState.REFUSED:

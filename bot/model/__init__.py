@@ -26,7 +26,16 @@ from bot.model.period import Period, day_start, full_days, last_full_week, today
 from bot.model.polling import PollPace, back_off_seconds
 from bot.model.prompts import Prompt, PromptKind, PromptState
 from bot.model.questions import DEFAULT_TOP, MOST_TOP, FileTo, Question, QuestionState, Wish
-from bot.model.queue import WINDOW, Queued, Use, fair_order, frees_at, spent_by
+from bot.model.queue import (
+    WINDOW,
+    Queued,
+    Use,
+    fair_order,
+    frees_at,
+    remembered_since,
+    spent_by,
+    still_counted,
+)
 from bot.model.report import Movements, Report, Suggestion, WeeklyReport, Why, WorkDone
 from bot.model.subscriptions import Digest, DigestState, Subscription, SubscriptionState
 from bot.model.visitors import Budget, Counts, Need, PageCounts, Snapshot, SnapshotState, SortBy, in_section
@@ -100,7 +109,9 @@ __all__ = [
     "full_days",
     "in_section",
     "last_full_week",
+    "remembered_since",
     "spent_by",
+    "still_counted",
     "today",
     "week_of",
 ]

@@ -25,13 +25,14 @@ class Queued:
     job: JobNumber
     kind: PromptKind
     asked_by: UserId
+    asked_at: datetime
     due_at: datetime
     place: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Use:
-    """One use of the shared limit within the last hour."""
+    """One use of the shared limit."""
 
     asked_by: UserId
     at: datetime
@@ -40,7 +41,7 @@ class Use:
 def fair_order(queue: Sequence[Queued], uses: Sequence[Use]) -> list[Queued]:
     """Nobody's tenth before another's first; among equals follow-ups before new jobs, then who came first.
 
-    What somebody had within the last hour counts, and so does what they have waiting before it.
+    What somebody had counts (``uses``: see ``remembered_since``), and so does what they have waiting before.
     """
     had: dict[UserId, int] = {}
     for use in uses:
@@ -53,6 +54,19 @@ def fair_order(queue: Sequence[Queued], uses: Sequence[Use]) -> list[Queued]:
     return [waiting for *_, waiting in sorted(ranked, key=lambda each: each[:3])]
 
 
+def remembered_since(queue: Sequence[Queued], now: datetime) -> datetime:
+    """From when on uses count for the order: those of this hour, and all since the queue began.
+
+    Else whoever had a turn an hour ago would come before somebody who has been waiting all the time.
+    """
+    return min([now - WINDOW, *(waiting.asked_at for waiting in queue)])
+
+
+def still_counted(uses: Sequence[Use], now: datetime) -> list[Use]:
+    """Those of the last hour: the ones that the limit counts."""
+    return [use for use in uses if use.at > now - WINDOW]
+
+
 def frees_at(uses: Sequence[Use], limit: int, place: int) -> datetime | None:
     """When the ``place``-th waiting prompt (from 1) can go, as the uses of the last hour run out one by one.
 
@@ -60,10 +74,10 @@ def frees_at(uses: Sequence[Use], limit: int, place: int) -> datetime | None:
     """
     if not uses:
         return None
-    times = sorted(use.at for use in uses)
-    index = max(0, len(times) - limit) + place - 1
-    hours, rest = divmod(index, len(times))
-    return times[rest] + WINDOW * (hours + 1) + _MARGIN
+    # Of more uses than the limit allows, the last ones decide.
+    times = sorted(use.at for use in uses)[-limit:]
+    hours, turn = divmod(place - 1, len(times))
+    return times[turn] + WINDOW * (hours + 1) + _MARGIN
 
 
 def spent_by(uses: Sequence[Use]) -> Mapping[UserId, int]:

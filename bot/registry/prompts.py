@@ -193,12 +193,15 @@ class PromptRows:
             ready,
             ~held,
         )
-        columns = (prompts.c.id, prompts.c.job, prompts.c.kind, prompts.c.asked_by, prompts.c.due_at)
+        columns = (prompts.c.id, prompts.c.job, prompts.c.kind, prompts.c.asked_by)
         rows = await self.connection.execute(
-            select(*columns, prompts.c.place).where(condition).order_by(prompts.c.id)
+            select(*columns, prompts.c.asked_at, prompts.c.due_at, prompts.c.place)
+            .where(condition)
+            .order_by(prompts.c.id)
         )
         return [
-            Queued(row.id, row.job, PromptKind(row.kind), row.asked_by, row.due_at, row.place) for row in rows
+            Queued(row.id, row.job, PromptKind(row.kind), row.asked_by, row.asked_at, row.due_at, row.place)
+            for row in rows
         ]
 
     async def claim_waiting(self, claimer: Claimer, project: ProjectId, limit: int) -> Sequence[Prompt]:
@@ -216,9 +219,9 @@ class PromptRows:
         rows = await claim(self.connection, prompts, claimer, candidates=candidates, still=waiting)
         return [to_prompt(row) for row in rows]
 
-    async def uses(self, project: ProjectId, now: datetime) -> Sequence[Use]:
-        """The uses of the shared limit within the last hour, and what is being sent at this moment."""
-        sent = and_(prompts.c.project == project, prompts.c.sent_at > now - WINDOW)
+    async def uses(self, project: ProjectId, now: datetime, since: datetime | None = None) -> Sequence[Use]:
+        """The uses of the shared limit within the last hour, or since then, with what is being sent."""
+        sent = and_(prompts.c.project == project, prompts.c.sent_at >= (since or now - WINDOW))
         about_to = and_(
             prompts.c.project == project,
             prompts.c.state == PromptState.WAITING,

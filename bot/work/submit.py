@@ -30,6 +30,8 @@ from bot.model import (
     back_off_seconds,
     fair_order,
     frees_at,
+    remembered_since,
+    still_counted,
 )
 from bot.registry import LeaseLost, Tables
 from bot.work import settle
@@ -74,14 +76,15 @@ async def _submit_project(shop: Workshop, project: ProjectId) -> int:
     now = shop.clock()
     async with shop.registry.transaction() as tables:
         await tables.limits.lock(project)
-        uses = await tables.prompts.uses(project, now)
-        queue = fair_order(await tables.prompts.limit_queue(project, now), uses)
+        waiting = await tables.prompts.limit_queue(project, now)
+        remembered = await tables.prompts.uses(project, now, remembered_since(waiting, now))
+        uses, queue = still_counted(remembered, now), fair_order(waiting, remembered)
         held_until = await tables.limits.held_until(project, now)
         free = 0 if held_until else max(0, shop.uses_an_hour - len(uses))
         # A key that was refused is tried with one prompt, not with all.
         at_once = 1 if await is_refused(tables, project) else _AT_ONCE
         prompts = await tables.prompts.claim_these(
-            shop.claimer(), [waiting.id for waiting in queue[: min(free, at_once)]]
+            shop.claimer(), [each.id for each in queue[: min(free, at_once)]]
         )
         await _give_places(shop, tables, queue[free:], uses, held_until)
     await asyncio.gather(*(_submit(shop, prompt) for prompt in prompts))

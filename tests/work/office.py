@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 from pydantic import SecretStr
 
+from bot.commands import COMMANDS
 from bot.commands.command import Answer, Invocation, Press
 from bot.commands.visitors import COMMAND
-from bot.model import ChannelId, JobNumber, Message, MessageTs, RequestKey, TrackedJob, UserId
+from bot.model import Admission, ChannelId, JobNumber, Message, MessageTs, RequestKey, TrackedJob, UserId
 from bot.registry import Registry
 from bot.work.analytics import Analytics
 from bot.work.ask import Asked, AskRequest, ask
@@ -26,6 +28,8 @@ from bot.work.workshop import Workshop
 from tests.builders import ANA, CHANNEL, PROJECT, HeldClock
 from tests.fakes import FakeDocs, FakeSlack
 
+_NAMED = {command.name: command for command in COMMANDS}
+_BUTTONS = {name: press for command in COMMANDS for name, press in command.buttons.items()}
 BOT = UserId("U0BOT")
 BUTTON_URL = SecretStr("https://hooks.slack.com/actions/4/5/6")
 RESPONSE_URL = SecretStr("https://hooks.slack.com/commands/1/2/3")
@@ -58,6 +62,7 @@ class Office:
     def limit(self, uses_an_hour: int) -> None:
         """Set the shared limit."""
         self.shop = replace(self.shop, uses_an_hour=uses_an_hour)
+        self.desk = replace(self.desk, uses_an_hour=uses_an_hour)
 
     def restart(self) -> None:
         """As a new process: nothing in memory is left, and the old one's leases still run."""
@@ -99,11 +104,24 @@ class Office:
         assert answer.message is not None
         return answer.message
 
-    async def press(self, action_id: str, value: str, *, user: UserId = ANA) -> Answer:
-        """Somebody presses a button under an answer about visitors, or chooses from its menu."""
+    async def types(self, command: str, text: str = "", *, user: UserId = ANA) -> Answer:
+        """Somebody types a slash command."""
         self.keys += 1
-        press = Press(RequestKey(f"press:{self.keys}"), action_id, value, CHANNEL, user, None, BUTTON_URL)
-        return await COMMAND.buttons[action_id](self.desk, press)
+        said = Invocation(RequestKey(f"command:{self.keys}"), command, text, CHANNEL, user, RESPONSE_URL)
+        return await _NAMED[command].run(self.desk, said)
+
+    async def press(
+        self, action_id: str, value: str, *, user: UserId = ANA, ts: MessageTs | None = None
+    ) -> Answer:
+        """Somebody presses a button, or chooses from a menu; ``ts`` is the message that it stands in."""
+        self.keys += 1
+        press = Press(RequestKey(f"press:{self.keys}"), action_id, value, CHANNEL, user, ts, BUTTON_URL)
+        return await _BUTTONS[action_id](self.desk, press)
+
+    def admission(self, **lists: Any) -> None:
+        """For whom the bot is."""
+        self.desk = replace(self.desk, admission=Admission(**lists))
+        self.shop = replace(self.shop, admission=self.desk.admission)
 
     def budget(self, calls_an_hour: int, page_size: int = 250) -> None:
         """Set the hourly limit on analytics calls, and how many rows a call brings."""

@@ -1,0 +1,209 @@
+"""The shared limit: who goes first, what people see while they wait, and the service's own word."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import httpx
+import pytest
+
+from bot.model import ChannelId, JobState, QueueWhy, UserId
+from bot.work.deliver import deliver_round
+from bot.work.prepare import prepare_round
+from bot.work.submit import submit_round
+from tests.builders import ANA, BEN, NOW
+from tests.work.office import Office
+
+CHIKA = UserId("U0CHIKA")
+
+
+def sent(office: Office) -> list[str]:
+    """What reached the service, in order."""
+    return [text for _, text in office.docs.prompts]
+
+
+async def say_all(office: Office, *asked: tuple[UserId, str]) -> None:
+    """Several people ask, and the rounds see to it."""
+    for user, text in asked:
+        await office.ask(text, user=user)
+    await office.settle()
+
+
+async def test_nobodys_second_goes_before_anothers_first(office: Office) -> None:
+    office.limit(1)
+    await say_all(office, (CHIKA, "in between"))
+    await say_all(office, (ANA, "a1"), (ANA, "a2"), (ANA, "a3"), (BEN, "b1"))
+    for _ in range(4):
+        await office.pass_time(3602)
+    assert sent(office) == ["in between", "a1", "b1", "a2", "a3"]
+
+
+async def test_a_follow_up_goes_before_a_new_job_of_an_equal(office: Office) -> None:
+    office.limit(1)
+    await say_all(office, (CHIKA, "first"))
+    await office.ask("new", user=BEN)
+    await office.reply("more", user=ANA)
+    await office.settle()
+    for _ in range(2):
+        await office.pass_time(3602)
+    assert sent(office) == ["first", "more", "new"]
+
+
+async def test_each_sees_the_place_and_the_time_that_come_true(office: Office) -> None:
+    office.limit(2)
+    await say_all(office, (CHIKA, "one"))
+    office.clock.pass_seconds(600)
+    await say_all(office, (CHIKA, "two"))
+    await say_all(office, (ANA, "three"), (BEN, "four"))
+    jobs = [await office.job(number) for number in (3, 4)]
+    assert [job.queue_place for job in jobs] == [1, 2]
+    promised = [job.queue_until for job in jobs]
+    assert all(promised)
+    for number, until in zip((3, 4), promised, strict=True):
+        assert until is not None
+        office.clock.at = until - timedelta(seconds=3)
+        await office.settle(1)
+        assert (await office.job(number)).state is JobState.WAITING
+        await office.settle(4)
+        assert (await office.job(number)).state is JobState.WORKING
+
+
+async def test_the_root_says_place_and_time_and_lets_it_be_withdrawn(office: Office) -> None:
+    office.limit(1)
+    await say_all(office, (ANA, "one"), (ANA, "two"))
+    root = [post for post in office.slack.posts if post.thread is None][1]
+    shown = office.slack.edits[root.ts][-1]
+    assert "place 1, goes out at about <!date^" in shown.text
+    assert "Withdraw" in str(shown.blocks)
+    answer = await office.press("withdraw", "2")
+    assert answer.message is None
+    await office.pass_time(3602)
+    assert sent(office) == ["one"]
+    assert (await office.job(2)).state is JobState.WITHDRAWN
+
+
+async def test_who_waits_behind_a_withdrawn_prompt_moves_up(office: Office) -> None:
+    office.limit(1)
+    await say_all(office, (CHIKA, "one"), (ANA, "two"), (BEN, "three"))
+    before = await office.job(3)
+    await office.press("withdraw", "2", user=ANA)
+    await office.settle()
+    after = await office.job(3)
+    assert (before.queue_place, after.queue_place) == (2, 1)
+    assert before.queue_until
+    assert after.queue_until
+    assert after.queue_until < before.queue_until
+
+
+async def test_a_follow_up_that_waits_can_be_withdrawn_and_the_job_stands(office: Office) -> None:
+    office.limit(1)
+    await say_all(office, (ANA, "one"))
+    await office.reply("more", user=BEN)
+    await office.settle()
+    assert "a follow-up waits for the shared hourly limit, place 1" in office.root_text()
+    assert "Withdraw follow-up" in str(office.slack.edits[office.slack.root().ts][-1].blocks)
+    await office.press("withdraw", "1", user=BEN)
+    await office.settle()
+    assert "waits" not in office.root_text()
+    assert "“more”) was withdrawn and has not been sent" in office.said()[-1]
+    await office.pass_time(3602)
+    assert sent(office) == ["one"]
+    assert (await office.job()).state is JobState.WORKING
+
+
+async def test_of_several_follow_ups_the_pressers_own_is_withdrawn(office: Office) -> None:
+    office.limit(1)
+    await say_all(office, (ANA, "one"))
+    await office.reply("of ana", user=ANA)
+    await office.reply("of ben", user=BEN)
+    await office.settle()
+    await office.press("withdraw", "1", user=BEN)
+    await office.settle()
+    assert "“of ben”" in office.said()[-1]
+    await office.pass_time(3602)
+    assert sent(office) == ["one", "of ana"]
+
+
+async def test_waiting_survives_a_restart(office: Office) -> None:
+    office.limit(1)
+    await say_all(office, (ANA, "one"), (ANA, "two"), (BEN, "three"))
+    office.restart()
+    await office.pass_time(3602)
+    office.restart()
+    await office.pass_time(3602)
+    assert sent(office) == ["one", "three", "two"]
+
+
+async def test_a_limit_counts_over_all_processes(office: Office) -> None:
+    office.limit(3)
+    for number in range(6):
+        await office.ask(f"p{number}", channel=ChannelId(f"C{number}"))
+    await prepare_round(office.shop)
+    await deliver_round(office.shop)
+    first = office.shop
+    for _ in range(4):
+        await submit_round(first)
+        office.restart()
+        await submit_round(office.shop)
+    assert len(sent(office)) == 3
+
+
+async def test_a_429_puts_everybody_in_the_queue_and_its_time_is_obeyed(office: Office) -> None:
+    office.docs.answer_instead("create", httpx.Response(429, headers={"Retry-After": "120"}))
+    await office.ask("one")
+    await office.settle(3)
+    await office.ask("two", user=BEN)
+    await office.settle(3)
+    one, two = await office.job(1), await office.job(2)
+    assert (one.queue_place, two.queue_place) == (1, 2)
+    assert one.queue_why == QueueWhy.LIMIT
+    assert one.queue_until is not None
+    assert timedelta(seconds=115) < one.queue_until - NOW < timedelta(seconds=125)
+    office.clock.at = NOW + timedelta(seconds=118)
+    await office.settle(0.5)
+    assert sent(office) == []
+    await office.settle(8)
+    assert sent(office) == ["one", "two"]
+
+
+async def test_a_429_without_a_time_waits_for_our_own_oldest_use_but_not_for_ever(office: Office) -> None:
+    office.docs.answer_instead("create", httpx.Response(429))
+    await office.ask("one")
+    await office.settle(3)
+    assert sent(office) == []
+    await office.pass_time(61)
+    assert sent(office) == ["one"]
+
+
+@pytest.mark.parametrize("used", [0, 1, 37])
+async def test_limits_are_told_as_our_rows_count_them(office: Office, used: int) -> None:
+    for number in range(used):
+        await office.ask(f"p{number}", user=BEN if number else ANA, channel=ChannelId(f"C{number}"))
+    await office.settle(3)
+    assert len(sent(office)) == used
+    answer = await office.types("/docs-agent", "limits")
+    assert answer.message is not None
+    said = answer.message.text
+    assert f"*{100 - used} of 100 uses left*" in said
+    assert ("the next frees at" in said) == (used > 0)
+    assert f"{min(used, 1)} were yours" in said or f"{min(used, 1)} was yours" in said
+    assert "100 of 100 analytics calls left" in said
+
+
+async def test_limits_say_how_many_wait_and_until_when_the_service_wants_no_more(office: Office) -> None:
+    office.docs.answer_instead("create", httpx.Response(429, headers={"Retry-After": "600"}))
+    await say_all(office, (ANA, "one"), (BEN, "two"))
+    answer = await office.types("/docs-agent", "LIMITS")
+    assert answer.message is not None
+    assert "*0 of 100 uses left*, the next frees at" in answer.message.text
+    assert "2 prompts wait" in answer.message.text
+
+
+async def test_the_root_says_how_many_uses_are_left_when_few_are(office: Office) -> None:
+    office.limit(5)
+    await say_all(office, (ANA, "one"))
+    assert "uses of this hour left" not in office.root_text()
+    for number in range(3):
+        await say_all(office, (ANA, f"more {number}"))
+    root = [post for post in office.slack.posts if post.thread is None][3]
+    assert "1 use of this hour left" in office.slack.edits[root.ts][-1].text
