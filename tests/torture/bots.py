@@ -83,7 +83,7 @@ class Bot:
     ready: bool = False
     _wanted: bool = True
     _ordered: bool = False
-    _killed: bool = False
+    _killed: set[int] = field(default_factory=set)
     _not_before: float = 0.0
 
     async def keep(self) -> None:
@@ -97,7 +97,7 @@ class Bot:
 
     async def _start(self) -> None:
         at = self.log.stat().st_size if self.log.exists() else 0
-        self._ordered, self._killed, self.starts = False, False, self.starts + 1
+        self._ordered, self.starts = False, self.starts + 1
         self.pid = await self.zygote.fork(self.env, self.role, self.log)
         deadline = monotonic() + _START_SECONDS
         while is_alive(self.pid):
@@ -117,6 +117,8 @@ class Bot:
             self._ordered, self._not_before = True, monotonic() + _RESTART_SECONDS
 
     def _since(self, at: int) -> bytes:
+        if not self.log.exists():
+            return b""  # forked, and not come as far as its first line
         with self.log.open("rb") as log:
             log.seek(at)
             return log.read()
@@ -130,7 +132,8 @@ class Bot:
         """SIGKILL, and a start so much later. Answers whether there was something to kill."""
         if not self.pid or not is_alive(self.pid):
             return False
-        self._ordered = self._killed = True
+        self._ordered = True
+        self._killed.add(self.pid)
         self._not_before = monotonic() + down_seconds
         with contextlib.suppress(ProcessLookupError):
             os.kill(self.pid, signal.SIGKILL)
@@ -142,7 +145,7 @@ class Bot:
         if not self.ready or not is_alive(pid):
             return False
         self._ordered, self._not_before = True, monotonic() + _STOP_SECONDS + 5
-        began, at = monotonic(), self.log.stat().st_size
+        began, at = monotonic(), self.log.stat().st_size if self.log.exists() else 0
         os.kill(pid, signal.SIGTERM)
         while is_alive(pid) and monotonic() < began + _STOP_SECONDS:
             await asyncio.sleep(_PAUSE_SECONDS)
@@ -151,9 +154,10 @@ class Bot:
         if is_alive(pid):
             self.complaints.append(f"a bot did not leave within {_STOP_SECONDS:g} s of SIGTERM")
             os.kill(pid, signal.SIGKILL)
-        elif not self._killed and b'{"stopped": true}' not in self._since(at):
+        elif pid not in self._killed and b'{"stopped": true}' not in self._since(at):
             self.complaints.append("a bot was told to stop and did not leave in order")
-        self._not_before = monotonic() + down_seconds
+        if pid not in self._killed:
+            self._not_before = monotonic() + down_seconds
         return True
 
     async def end(self) -> None:

@@ -253,10 +253,12 @@ def described(plan: Plan) -> list[str]:
         f"seed {plan.seed}: {plan.database}, {plan.intake}, {' and '.join(plan.bots)}, "
         f"the agent works {plan.work_seconds:g} s, logs {plan.log_level}"
     )
-    lines = []
-    for act in plan.acts:
-        lines.append((act.at, f"{act.what} {act.who} {act.where} {act.words[:70]!r} {act.about}"))
+    lines = [(act.at, _told(act)) for act in plan.acts]
     for each in plan.troubles:
         extent = f"for {each.lasts:g} s" if each.lasts else f"x{each.times}"
         lines.append((each.at, f"! {each.side} {each.what} {each.kind} {extent} ({each.seconds:g} s)"))
     return [head, *(f"  {at:6.3f}  {text.rstrip()}" for at, text in sorted(lines))]
+
+
+def _told(act: Act) -> str:
+    return f"{act.what} {act.who} {act.where} {act.words[:70]!r} {act.about}"

@@ -34,7 +34,8 @@ class Done:
 class Record:
     """One run, over. ``slack`` and ``docs`` are the two sides' logs; ``notices`` what Slackbot said.
 
-    ``moving``: the run's time was up while something was still due.
+    ``moving`` is what was still open when the run's time was up. ``leaps``: so often what was put off for
+    long was made due.
     """
 
     plan: Plan
@@ -49,7 +50,8 @@ class Record:
     log: str = ""
     secrets: tuple[str, ...] = ()
     complaints: list[str] = field(default_factory=list)
-    moving: bool = False
+    moving: list[str] = field(default_factory=list)
+    leaps: int = 0
     over_at: datetime = field(default_factory=lambda: datetime.now(UTC))
     kills: int = 0
     starts: int = 0

@@ -14,6 +14,9 @@ from psycopg.rows import dict_row
 
 Row = dict[str, Any]
 Rows = dict[str, list[Row]]
+_LATER = ("holds.until", "limits.until", "analytics_budgets.until", "jobs.poll_at", "prompts.due_at")
+_LATER_TOO = ("deliveries.due_at", "snapshots.due_at", "questions.due_at", "digests.due_at")
+"""What waits for a time of its own."""
 TABLES = ("jobs", "prompts", "deliveries", "holds", "snapshots", "questions", "subscriptions", "digests")
 
 
@@ -55,6 +58,32 @@ def _from_postgres(url: str) -> Rows:
         for name in TABLES:
             found[name] = list(cursor.execute(f"SELECT * FROM {name}".encode()).fetchall())  # noqa: S608
     return found
+
+
+def let_time_pass(url: str) -> None:
+    """What was put off until later is due now, as if somebody had waited for it. Raises NotReadable."""
+    names = [name.split(".") for name in (*_LATER, *_LATER_TOO)]
+    now = datetime.now(UTC)
+    try:
+        if url.startswith("sqlite"):
+            _bring_forward_sqlite(url, names, now.replace(tzinfo=None).isoformat(" "))
+        else:
+            _bring_forward_postgres(url, names, now)
+    except (sqlite3.Error, psycopg.Error) as error:
+        raise NotReadable(type(error).__name__) from None
+
+
+def _bring_forward_sqlite(url: str, names: list[list[str]], now: str) -> None:
+    with closing(sqlite3.connect(url.removeprefix("sqlite:///"), timeout=5)) as connection, connection:
+        for table, column in names:
+            connection.execute(f"UPDATE {table} SET {column} = ? WHERE {column} > ?", (now, now))  # noqa: S608
+
+
+def _bring_forward_postgres(url: str, names: list[list[str]], now: datetime) -> None:
+    with psycopg.connect(url.replace("postgres://", "postgresql://", 1), connect_timeout=5) as connection:
+        for table, column in names:
+            statement = f"UPDATE {table} SET {column} = %s WHERE {column} > %s"  # noqa: S608
+            connection.execute(statement.encode(), (now, now))
 
 
 def read_service(folder: Path) -> Rows:

@@ -17,14 +17,14 @@ from tests.torture.acting import Acting
 from tests.torture.bots import Bot, Zygote
 from tests.torture.plan import Plan, Trouble
 from tests.torture.record import Record
-from tests.torture.rows import NotReadable, Rows, read_rows, read_service
+from tests.torture.rows import NotReadable, Row, Rows, let_time_pass, read_rows, read_service
 from tests.torture.servers import database_for, drop, go_away, lock
 from tests.torture.stage import Stage, docs_log, end_faults, order_docs, order_slack, stage
 
 _LIMIT_SECONDS = 30.0
 """After the last fault; a busy machine included."""
-_SOON_SECONDS = 8.0
-"""What is due later than this is put off, and no longer waited for."""
+_SOON_SECONDS = 1.5
+"""What is due later than this is not waited for: it is made to be due."""
 _QUIET_SECONDS = 0.6
 _LOOK_SECONDS = 0.25
 _OPEN = {
@@ -51,6 +51,11 @@ async def carry_out(plan: Plan, zygote: Zygote, folder: Path, postgres: str) -> 
     return record
 
 
+def _read_logs(folder: Path) -> list[str]:
+    logs = sorted(folder.glob("bot-*.log"))
+    return [log.read_text(encoding="utf-8", errors="replace") for log in logs]
+
+
 def _empty(folder: Path) -> None:
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
@@ -61,7 +66,7 @@ class _Run:
         self._plan, self._place, self._postgres, self._record = plan, place, postgres, record
         self._acting = Acting(place.workspace)
         self._bots = [
-            Bot(zygote, self._env(number), role, place.folder / "bot.log")
+            Bot(zygote, self._env(number), role, place.folder / f"bot-{number}.log")
             for number, role in enumerate(plan.bots)
         ]
 
@@ -155,21 +160,29 @@ class _Run:
             if self._sign() != last or not all(bot.ready for bot in self._bots):
                 last, since = self._sign(), monotonic()
                 continue
-            if monotonic() - since >= _QUIET_SECONDS and await asyncio.to_thread(self._is_quiet):
+            if monotonic() - since < _QUIET_SECONDS or self._place.workspace.line.is_telling():
+                continue
+            if await asyncio.to_thread(self._is_over):
                 return
-        self._record.moving = True
+        self._record.moving = due(read_rows(self._place.database_url)) or ["events, polls or edits"]
 
     def _sign(self) -> tuple[int, ...]:
         """Changes whenever a side sees something; polls of a job that runs included."""
         workspace = self._place.workspace
         return workspace.state.seq, len(workspace.log)
 
-    def _is_quiet(self) -> bool:
+    def _is_over(self) -> bool:
+        """Whether nothing is open any more. What is put off for long is made due."""
         try:
             rows = read_rows(self._place.database_url)
+            if not due(rows):
+                return True
+            if not due(rows, before=datetime.now(UTC) + timedelta(seconds=_SOON_SECONDS)):
+                self._record.leaps += 1
+                let_time_pass(self._place.database_url)
         except NotReadable:
             return False
-        return not self._place.workspace.line.is_telling() and not due_soon(rows, datetime.now(UTC))
+        return False
 
     async def _note(self) -> None:
         """Everything that the checker wants to know."""
@@ -184,31 +197,36 @@ class _Run:
         record.docs = await docs_log(self._place)
         record.rows = await asyncio.to_thread(read_rows, self._place.database_url)
         record.service = await asyncio.to_thread(read_service, self._place.folder / "docs")
-        record.log = (self._place.folder / "bot.log").read_text(encoding="utf-8", errors="replace")
+        record.log = "".join(await asyncio.to_thread(_read_logs, self._place.folder))
         record.secrets = self._place.secrets
         record.starts = sum(bot.starts for bot in self._bots)
         record.failed_starts = sum(bot.failed_starts for bot in self._bots)
         record.complaints = [complaint for bot in self._bots for complaint in bot.complaints]
 
 
-def due_soon(rows: Rows, now: datetime) -> list[str]:
-    """What is open and will be worked on within a few seconds, or should have been already."""
-    soon = now + timedelta(seconds=_SOON_SECONDS)
-    held = {row["project"] for row in rows["holds"] if row["until"] > soon}
+def due(rows: Rows, before: datetime | None = None) -> list[str]:
+    """What is open, and will be worked on before then or should have been already."""
+    latest = before or datetime.max.replace(tzinfo=UTC)
+    held = {row["project"]: row["until"] for row in rows["holds"]}
+    undecided = {row["number"] for row in rows["jobs"] if row["state"] == "in_doubt"}
     found = []
     for table, states in _OPEN.items():
         for row in rows[table]:
-            if row["state"] not in states or row.get("project") in held:
-                continue
-            when = max(filter(None, (row["due_at"], row["claimed_until"])))
-            if when <= soon:
-                found.append(f"{table} {row.get('id')} {row['state']} due {when.isoformat()}")
+            if row["state"] in states and not _awaits_a_person(table, row, undecided):
+                when = max(filter(None, (row["due_at"], row["claimed_until"], held.get(row.get("project")))))
+                if when <= latest:
+                    found.append(f"{table} {row.get('id')} {row['state']} due {when.isoformat()}")
     for row in rows["jobs"]:
-        if row["poll_at"] is not None and row["project"] not in held:
-            when = max(filter(None, (row["poll_at"], row["claimed_until"])))
-            if when <= soon:
+        if row["poll_at"] is not None:
+            when = max(filter(None, (row["poll_at"], row["claimed_until"], held.get(row["project"]))))
+            if when <= latest:
                 found.append(f"job {row['number']} {row['state']} poll {when.isoformat()}")
     return found
+
+
+def _awaits_a_person(table: str, row: Row, undecided: set[int]) -> bool:
+    """A follow-up to a job of which nobody knows whether it started waits for who decides that."""
+    return table == "prompts" and row["state"] == "waiting" and row["job"] in undecided
 
 
 def cpu_seconds() -> float:

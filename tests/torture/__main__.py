@@ -1,0 +1,59 @@
+"""Many runs from seeds, some at once: ``python -m tests.torture --runs 200 --seed 1 --at-once 8``."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import sys
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+
+from tests.databases import PostgresServer
+from tests.torture.bots import zygote
+from tests.torture.checker import check
+from tests.torture.plan import make_plan
+from tests.torture.report import Report
+from tests.torture.run import carry_out
+
+
+def main(words: Sequence[str] | None = None) -> int:
+    """Answers 1 when a run broke a promise."""
+    parser = argparse.ArgumentParser(prog="python -m tests.torture", description=__doc__)
+    parser.add_argument("--runs", type=int, default=200, help="how many")
+    parser.add_argument("--seed", type=int, default=1, help="of the first; each further run takes the next")
+    parser.add_argument("--at-once", type=int, default=8, help="how many at the same time")
+    parser.add_argument("--only", type=int, help="one run, of this seed, with its plan")
+    asked = parser.parse_args(words)
+    seeds = [asked.only] if asked.only is not None else range(asked.seed, asked.seed + asked.runs)
+    folder = Path(tempfile.mkdtemp(prefix="docs-bot-torture-"))
+    report = asyncio.run(torture(seeds, asked.at_once, folder, show_plans=asked.only is not None))
+    print("\n".join(report.lines()))
+    return 1 if report.failures else 0
+
+
+async def torture(
+    seeds: Sequence[int], at_once: int, folder: Path, *, show_plans: bool = False, tell: bool = True
+) -> Report:
+    """Carry out the runs of these seeds; the folder keeps the logs of those that failed."""
+    report, turn = Report(len(seeds), show_plans=show_plans, tell=tell), asyncio.Semaphore(at_once)
+    server = await asyncio.to_thread(PostgresServer, folder)
+    try:
+        address = (await asyncio.to_thread(server.new_database)).replace("+psycopg", "", 1)
+        async with zygote() as mother:
+
+            async def one(seed: int) -> None:
+                async with turn:
+                    record = await carry_out(make_plan(seed), mother, folder / str(seed), address)
+                    report.add(record, check(record), folder / str(seed))
+
+            async with asyncio.TaskGroup() as group:
+                for seed in seeds:
+                    group.create_task(one(seed))
+    finally:
+        await asyncio.to_thread(server.stop)
+    return report
+
+
+if __name__ == "__main__":
+    sys.exit(main())

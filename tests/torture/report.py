@@ -1,0 +1,95 @@
+"""What the runs came to: counts, and each failure with its seed, its plan and where its logs are."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from collections import Counter
+from dataclasses import dataclass, field
+from pathlib import Path
+from time import monotonic
+
+from tests.torture.checks import Checks
+from tests.torture.plan import described
+from tests.torture.record import Record
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """A run that broke a promise."""
+
+    seed: int
+    plan: list[str]
+    complaints: list[str]
+    logs: Path
+
+
+@dataclass
+class Report:
+    """Grows with each run."""
+
+    wanted: int
+    show_plans: bool = False
+    tell: bool = True
+    counts: Counter[str] = field(default_factory=Counter)
+    faults: Counter[str] = field(default_factory=Counter)
+    failures: list[Failure] = field(default_factory=list)
+    slowest_seconds: float = 0.0
+    began: float = field(default_factory=monotonic)
+
+    def add(self, record: Record, checks: Checks, folder: Path) -> None:
+        """A run is over. What it left behind is kept only when it failed."""
+        self._count(record, checks)
+        if checks.complaints:
+            plan = described(record.plan)
+            self.failures.append(Failure(record.plan.seed, plan, checks.complaints, folder))
+        else:
+            shutil.rmtree(folder, ignore_errors=True)
+        if self.show_plans:
+            print("\n".join(described(record.plan)))
+        if self.tell:
+            self._progress()
+
+    def _count(self, record: Record, checks: Checks) -> None:
+        ended = [each for each in record.service["messages"] if each["ended_at"]]
+        self.counts.update(
+            {
+                "runs": 1,
+                "acts": sum(done.made for done in record.done),
+                "requests": sum(done.acknowledged for done in record.done),
+                "creates": len(record.service["jobs"]),
+                "follow-ups": len(record.service["messages"]) - len(record.service["jobs"]),
+                "rounds ended": len(ended),
+                "ends told": checks.ends_told,
+                "doubts": sum("doubt:" in row["key"] for row in record.of("deliveries")),
+                "deliveries": len(record.of("deliveries")),
+                "kills": record.kills,
+                "starts": record.starts,
+                "failed starts": record.failed_starts,
+                "checks": checks.made,
+                "explained": checks.explained,
+            }
+        )
+        self.faults.update(f"{side} {kind}" for side, kind in record.faults())
+        for trouble in record.plan.troubles:
+            if trouble.side in ("line", "database", "bot"):
+                self.faults[f"{trouble.side} {trouble.kind}"] += 1
+        self.slowest_seconds = max(self.slowest_seconds, record.wall_seconds)
+
+    def _progress(self) -> None:
+        took = monotonic() - self.began
+        line = f"{self.counts['runs']} of {self.wanted} runs, {len(self.failures)} failed, {took:.0f} s"
+        print(line, end="\r" if sys.stdout.isatty() else "\n", flush=True)
+
+    def lines(self) -> list[str]:
+        """All of it, for people."""
+        told = [""]
+        for failure in self.failures:
+            told += [f"FAILED seed {failure.seed}; logs in {failure.logs}"]
+            told += [f"  - {complaint}" for complaint in failure.complaints]
+            told += [f"    {line}" for line in failure.plan]
+        took = monotonic() - self.began
+        told += [", ".join(f"{name} {count}" for name, count in self.counts.items())]
+        told += ["faults: " + ", ".join(f"{name} {count}" for name, count in sorted(self.faults.items()))]
+        told += [f"{took:.0f} s, the slowest run {self.slowest_seconds:.1f} s; {len(self.failures)} failed"]
+        return told

@@ -1,0 +1,102 @@
+"""Questions about visitors, files and digests: one of each that was asked for."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from typing import Any
+
+from tests.torture.checks import Checks
+from tests.torture.rows import Row
+from tests.torture.seen import Seen
+
+_DIGEST = ":books: *The docs in the week"
+
+
+def numbers(seen: Seen, checks: Checks) -> None:
+    """What was asked about readers, and what came of it."""
+    _questions(seen, checks)
+    _files(seen, checks)
+    _digests(seen, checks)
+
+
+def _questions(seen: Seen, checks: Checks) -> None:
+    asked, taken = _made(seen, "visitors", taken=False), _made(seen, "visitors", taken=True)
+    stored = Counter((row["user"], row["channel"]) for row in seen.record.of("questions"))
+    for place, count in stored.items():
+        checks.insist(count <= asked[place], f"{count} questions kept of {place}, {asked[place]} asked")
+    for place, count in taken.items():
+        checks.insist(stored[place] >= count, f"{count} questions of {place} taken, {stored[place]} kept")
+    answers = {row["question"]: row for row in seen.record.of("deliveries") if row["kind"] == "private"}
+    for row in seen.record.of("questions"):
+        checks.insist(row["state"] == "answered", f"question {row['id']}: still {row['state']} at the end")
+        answer = answers.get(row["id"])
+        heard = answer is not None or any("docs" in text for text in seen.alone(row["user"]))
+        checks.insist(heard, f"question {row['id']}: answered, and {row['user']} heard nothing")
+
+
+def _made(seen: Seen, what: str, *, taken: bool) -> Counter[tuple[str, str]]:
+    return Counter(
+        (done.act.who, done.act.where)
+        for done in seen.about_numbers(what)
+        if not taken or (done.acknowledged and not done.broken)
+    )
+
+
+def _files(seen: Seen, checks: Checks) -> None:
+    shared = [(each["channel"], file["name"]) for each in seen.record.messages for file in each["files"]]
+    for (channel, name), count in Counter(shared).items():
+        checks.insist(count == 1, f"the file {name} stands {count} times in {channel}")
+    for row in seen.record.of("deliveries"):
+        if row["kind"] == "file" and row["state"] == "sent":
+            place = f"D{row['user'][1:]}" if row["user"] else row["channel"]
+            mine = [name for channel, name in shared if channel == place and row["id"][:8] in name]
+            checks.insist(mine, f"{row['key']}: said to be sent, and no file stands in {place}")
+    keys = Counter(row["question"] for row in seen.record.of("deliveries") if row["kind"] == "file")
+    for row in seen.record.of("questions"):
+        wanted = _wish(row).get("file_to", "nowhere") != "nowhere"
+        readable = any(
+            each["id"] == row["now"] and each["state"] == "read" for each in seen.record.of("snapshots")
+        )
+        checks.insist(keys[row["id"]] <= int(wanted), f"question {row['id']}: {keys[row['id']]} files")
+        if wanted and readable:
+            checks.insist(keys[row["id"]], f"question {row['id']}: a file was wanted, and none was made")
+
+
+def _wish(row: Row) -> dict[str, Any]:
+    wish = row["wish"]
+    read: dict[str, Any] = json.loads(wish) if isinstance(wish, str) else wish
+    return read
+
+
+def _digests(seen: Seen, checks: Checks) -> None:
+    asked, taken = _made(seen, "digest", taken=False), _made(seen, "digest", taken=True)
+    stored = Counter((row["asked_by"], row["channel"]) for row in seen.record.of("digests"))
+    for place in asked:
+        checks.insist(
+            stored[place] <= asked[place], f"{stored[place]} digests for {place}, {asked[place]} asked"
+        )
+        checks.insist(
+            stored[place] >= taken[place], f"{taken[place]} digests taken of {place}, {stored[place]} kept"
+        )
+    posts = {row["digest"]: row for row in seen.record.of("deliveries") if row["digest"]}
+    for row in seen.record.of("digests"):
+        about, post = f"digest {row['id']}", posts.get(row["id"])
+        checks.insist(row["state"] in ("told", "missed"), f"{about}: still {row['state']} at the end")
+        if row["state"] == "told":
+            checks.insist(post, f"{about}: told, and nothing was written")
+        if row["state"] == "missed" or (post is not None and post["state"] == "dead"):
+            heard = [
+                text for text in seen.alone(row["asked_by"]) if ":warning:" in text or ":no_entry:" in text
+            ]
+            checks.insist(
+                heard,
+                f"{about}: not posted, and {row['asked_by']} was not told",
+                explained=seen.muted(None, row["asked_by"]),
+            )
+    for message in seen.record.messages:
+        if message["bot_id"] and message["text"].startswith(_DIGEST):
+            places = {done.act.where for done in seen.about_numbers("digest")}
+            checks.insist(
+                message["channel"] in places, f"a digest in {message['channel']}, where nobody asked"
+            )

@@ -1,0 +1,59 @@
+"""What must not be: secrets and prompts in logs, errors that nobody explains, work that nobody ends."""
+
+from __future__ import annotations
+
+import json
+import re
+
+from tests.torture.checks import Checks
+from tests.torture.seen import Seen
+
+_ADDRESS = re.compile(r"/response/\w+|xox[abp]-\w|v0=[0-9a-f]{16}")
+_TRACEBACK = ("Traceback (most recent call last)", "Error:", "Exception")
+_LEFT_BEHIND = ("never retrieved", "never awaited", "Unclosed", "was destroyed but it is pending")
+_OUTSIDE = ("aiohttp.client_exceptions", "slack_sdk.errors.SlackApiError")
+"""How Slack's library tells that its connection broke, or that it was refused another one."""
+_DATABASE = ("sqlalchemy", "sqlite3", "psycopg", "OperationalError", "DatabaseError", "InterfaceError")
+
+
+def quiet(seen: Seen, checks: Checks) -> None:
+    """Logs and last states."""
+    record = seen.record
+    for complaint in record.complaints:
+        checks.insist(False, complaint)
+    checks.insist(not record.moving, f"still open when the time was up: {record.moving[:5]}")
+    for line in record.log.splitlines():
+        _line(seen, checks, line)
+    shown = [each["text"] for each in (*record.messages, *record.private) if each.get("bot_id", True)]
+    for text in (*shown, *record.notices):
+        bad = [sign for sign in _TRACEBACK if sign in text]
+        checks.insist(not bad, f"people see an error of the program: {text[:120]!r}")
+    for table in ("snapshots", "questions", "digests"):
+        for row in record.of(table):
+            is_open = row["state"] in ("wanted", "waiting", "gathering")
+            checks.insist(not is_open, f"{table} {row['id']}: still {row['state']} at the end")
+    for job in record.of("jobs"):
+        checks.insist(job["poll_at"] is None, f"#{job['number']}: {job['state']}, still to be looked at")
+
+
+def _line(seen: Seen, checks: Checks, line: str) -> None:
+    leaked = [secret for secret in seen.record.secrets if secret in line]
+    checks.insist(not leaked and not _ADDRESS.search(line), f"a secret in the log: {line[:160]}")
+    told = [done.act.marker for done in seen.record.done if done.act.marker in line]
+    checks.insist(not told, f"a prompt in the log: {line[:200]}")
+    left = [sign for sign in _LEFT_BEHIND if sign in line]
+    checks.insist(not left, f"left behind: {line[:300]}")
+    if "Traceback" in line:
+        known = any(name in line for name in _OUTSIDE)
+        database = any(name in line for name in _DATABASE) and seen.has_database_trouble()
+        checks.insist(known or database, f"an error that nobody ordered: {_failure(line)}")
+
+
+def _failure(line: str) -> str:
+    """The last lines of a traceback in a line of the log, with the event."""
+    try:
+        told = json.loads(line)
+    except ValueError:
+        return line[:300]
+    trace = str(told.get("exception") or "").strip().splitlines()
+    return f"{told.get('event')} {told.get('round', '')}: {' '.join(trace[-2:])[:400]}"

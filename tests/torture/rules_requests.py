@@ -1,0 +1,117 @@
+"""Requests: none lost, none sent twice, none in a wrong place."""
+
+from __future__ import annotations
+
+from tests.torture.checks import Checks
+from tests.torture.record import Done
+from tests.torture.rows import Row
+from tests.torture.seen import Seen
+
+_DOUBTFUL = {"lost_answer", "timeout", "500", "502_html", "broken_json", "slow"}
+
+
+def requests(seen: Seen, checks: Checks) -> None:
+    """What people asked for, followed to where it ended."""
+    for done in seen.asks():
+        _asked(seen, checks, done)
+    for done in seen.follow_ups():
+        _followed_up(seen, checks, done)
+    for row in seen.record.of("prompts"):
+        _prompt(seen, checks, row)
+    known = {row["service_id"] for row in seen.jobs.values()}
+    for job in seen.record.service["jobs"]:
+        doubt = any(
+            row["state"] in ("in_doubt", "withdrawn") or row["attempts"] > 1
+            for row in seen.record.of("prompts")
+            if row["kind"] == "start"
+        )
+        checks.insist(job["id"] in known, f"nobody knows the service's job {job['id']}", explained=doubt)
+
+
+def _asked(seen: Seen, checks: Checks, done: Done) -> None:
+    act = done.act
+    rows, created = seen.with_marker(act.marker, "start"), seen.arrived(act.marker, first=True)
+    again, resent = seen.pressed(act.marker, "run_again"), seen.pressed(act.marker, "send_again")
+    about = f"{act.what} {act.marker}"
+    checks.insist(len(rows) <= 1 + again, f"{about}: stored {len(rows)} times")
+    checks.insist(len(created) <= 1 + again + resent, f"{about}: created {len(created)} times")
+    if done.acknowledged and not done.broken:
+        checks.insist(rows, f"{about}: acknowledged, and not stored")
+    if done.broken and not again:
+        checks.insist(
+            not rows,
+            f"{about}: said that nothing was started, and it was stored",
+            explained=seen.record.plan.database == "postgres" and seen.has_database_trouble(),
+        )
+    for row in rows:
+        job = seen.jobs[row["job"]]
+        checks.insist(
+            job["channel"] == act.where, f"{about}: asked in {act.where}, kept for {job['channel']}"
+        )
+        checks.insist(
+            again or row["asked_by"] == act.who, f"{about}: asked by {act.who}, kept as {row['asked_by']}"
+        )
+    sent = [row for row in rows if row["state"] == "sent"]
+    checks.insist(
+        len(created) >= len(sent), f"{about}: said to be sent {len(sent)} times, created {len(created)}"
+    )
+    settled = all(row["state"] == "refused" and row["attempts"] <= 1 for row in rows)
+    if rows and settled:
+        checks.insist(not created, f"{about}: refused, and created all the same")
+
+
+def _followed_up(seen: Seen, checks: Checks, done: Done) -> None:
+    act = done.act
+    rows, sent = seen.with_marker(act.marker, "follow_up"), seen.arrived(act.marker, first=False)
+    resent = seen.pressed(act.about, "send_again")
+    about = f"{act.what} {act.marker}"
+    checks.insist(len(rows) <= 1, f"{about}: stored {len(rows)} times")
+    checks.insist(len(sent) <= 1 + resent, f"{about}: sent {len(sent)} times")
+    checks.insist(not seen.arrived(act.marker, first=True), f"{about}: a follow-up started a job")
+    for row in rows:
+        job = seen.jobs[row["job"]]
+        checks.insist(act.about in job["text"], f"{about}: went to job {job['number']}, which is another one")
+        wrong = [each["job_id"] for each in sent if each["job_id"] != job["service_id"]]
+        checks.insist(not wrong, f"{about}: arrived at the service's job {wrong}, not at {job['service_id']}")
+        if row["state"] == "sent":
+            checks.insist(sent, f"{about}: said to be sent, and never arrived")
+        if row["state"] == "refused" and row["attempts"] <= 1:
+            checks.insist(not sent, f"{about}: refused, and sent all the same")
+    if done.acknowledged and not done.broken and not rows:
+        since = f"{done.at.timestamp() - 1:.6f}"
+        private = [note for note in seen.record.private if note["user"] == act.who and note["ts"] > since]
+        threads = [job for job in seen.jobs.values() if act.about in job["text"]]
+        spoken = [each for job in threads for each in seen.in_thread(job) if each["ts"] > since]
+        told = any(":no_entry:" in each["text"] or ":mag:" in each["text"] for each in (*private, *spoken))
+        checks.insist(
+            told,
+            f"{about}: acknowledged, not stored, and nothing was said",
+            explained=any(seen.muted(job["number"], act.who) for job in threads),
+        )
+
+
+def _prompt(seen: Seen, checks: Checks, row: Row) -> None:
+    """Whether whoever asked knows how it stands."""
+    job = seen.jobs[row["job"]]
+    about = f"prompt {row['id']} of #{job['number']}"
+    muted = seen.muted(job["number"], row["asked_by"])
+    spoken = [each["text"] for each in seen.in_thread(job)]
+    match row["state"]:
+        case "in_doubt":
+            told = any(":grey_question:" in text and row["asked_by"] in text for text in spoken)
+            checks.insist(told, f"{about}: in doubt, and nobody was asked", explained=muted)
+            cause = _DOUBTFUL & set(seen.docs_faults) or seen.was_interrupted() or seen.has_database_trouble()
+            checks.insist(cause, f"{about}: in doubt without a reason")
+        case "refused":
+            heard = [*spoken, *seen.alone(row["asked_by"]), *seen.alone(job["requester"])]
+            told = any(":no_entry:" in text or ":mailbox_with_no_mail:" in text for text in heard)
+            checks.insist(told, f"{about}: refused, and nobody was told", explained=muted)
+        case "sent":
+            checks.insist(job["service_id"], f"{about}: sent, and the job has no id")
+        case "withdrawn":
+            marker = next((done.act.marker for done in seen.asks() if done.act.marker in job["text"]), "")
+            pressed = seen.pressed(marker, "withdraw", "forget")
+            checks.insist(pressed, f"{about}: withdrawn, and nobody pressed that")
+        case state:
+            waits = state == "waiting" and job["state"] == "in_doubt"
+            checks.insist(waits, f"{about}: still {state} at the end")

@@ -1,0 +1,167 @@
+"""What was said: each thing once, where it belongs, and the last word is the true one."""
+
+from __future__ import annotations
+
+import re
+
+from tests.torture.checks import Checks
+from tests.torture.rows import Row
+from tests.torture.seen import Json, Seen, delivery_of
+
+_POSTED = ("root", "reply", "post")
+_NUMBERED = re.compile(r"(?<![\w&])#(\d+)\b")
+_SIGNS = {
+    "waiting": ":hourglass_flowing_sand:",
+    "working": ":gear:",
+    "pull_request": ":memo:",
+    "no_change": ":heavy_minus_sign:",
+    "failed": ":x:",
+    "archived": ":file_folder:",
+    "gone": ":ghost:",
+    "refused": ":no_entry:",
+    "in_doubt": ":grey_question:",
+    "withdrawn": ":leftwards_arrow_with_hook:",
+    "unwatched": ":zzz:",
+}
+_ENDED = ("pull_request", "no_change", "failed", "archived", "gone")
+
+
+def words(seen: Seen, checks: Checks) -> None:
+    """The outbox against what stands in the workspace."""
+    for row in seen.record.of("deliveries"):
+        _delivery(seen, checks, row)
+    for message in seen.record.messages:
+        if message["bot_id"]:
+            _message(seen, checks, message)
+    for job in seen.jobs.values():
+        _root(seen, checks, job)
+        _ends(seen, checks, job)
+    for note in seen.record.private:
+        for done in seen.asks():
+            if done.act.marker in note["text"]:
+                pressed = any(
+                    each.act.about == done.act.marker and each.act.who == note["user"]
+                    for each in seen.record.done
+                )
+                checks.insist(
+                    note["user"] == done.act.who or pressed,
+                    f"{note['user']} was told alone about {done.act.marker} of {done.act.who}",
+                )
+
+
+def _delivery(seen: Seen, checks: Checks, row: Row) -> None:
+    about, stands = f"delivery {row['key']}", seen.said_as.get(row["id"], [])
+    checks.insist(len(stands) <= 1, f"{about}: stands {len(stands)} times")
+    checks.insist(row["state"] in ("sent", "dead"), f"{about}: still {row['state']} at the end")
+    if row["state"] == "dead":
+        checks.insist(
+            seen.is_refusal_explained(row), f"{about}: given up with {row['error']}, which nobody ordered"
+        )
+    if row["kind"] not in _POSTED:
+        return
+    if row["state"] == "sent":
+        checks.insist(stands, f"{about}: said to be sent, and stands nowhere")
+    job = seen.jobs.get(row["job"])
+    for message in stands:
+        thread = job["root_ts"] if job is not None and row["kind"] == "reply" else None
+        place = (message["channel"], message["thread_ts"])
+        checks.insist(place == (row["channel"], thread), f"{about}: stands in {place}, belongs to {thread}")
+
+
+def _message(seen: Seen, checks: Checks, message: Json) -> None:
+    """Each message of ours is one of the outbox, and speaks of the job whose thread it is in."""
+    about = f"message {message['text'][:40]!r} in {message['channel']}"
+    known = {row["id"] for row in seen.record.of("deliveries")}
+    delivery = delivery_of(message)
+    checks.insist(message["files"] or delivery in known, f"{about}: nobody wrote that down before")
+    if message["thread_ts"] and message["thread_ts"] != message["ts"]:
+        job = seen.threads.get((message["channel"], message["thread_ts"]))
+        checks.insist(job, f"{about}: in a thread that is no job's")
+        if job is not None:
+            named = {int(each) for each in _NUMBERED.findall(message["text"])} - {job["number"]}
+            checks.insist(not named, f"{about}: in the thread of #{job['number']}")
+            markers = {done.act.marker for done in seen.asks() if done.act.marker in message["text"]}
+            foreign = [marker for marker in markers if marker not in job["text"]]
+            checks.insist(not foreign, f"{about}: tells {foreign} in the thread of #{job['number']}")
+
+
+def _root(seen: Seen, checks: Checks, job: Row) -> None:
+    about = f"#{job['number']}"
+    roots = [
+        each
+        for each in seen.record.messages
+        if each["bot_id"] and not each["thread_ts"] and each["text"].partition("\n")[0].endswith(f"· {about}")
+    ]
+    checks.insist(len(roots) <= 1, f"{about}: {len(roots)} roots")
+    for root in roots:
+        checks.insist(
+            (root["channel"], root["ts"]) == (job["channel"], job["root_ts"]),
+            f"{about}: the root stands elsewhere than noted",
+        )
+        sign = _SIGNS.get(job["state"], "?")
+        mute = any(row["kind"] == "edit" and row["state"] == "dead" for row in seen.deliveries(job["number"]))
+        checks.insist(
+            root["text"].startswith(sign),
+            f"{about}: is {job['state']}, the root says {root['text'][:30]!r}",
+            explained=mute,
+        )
+
+
+def _ends(seen: Seen, checks: Checks, job: Row) -> None:
+    about, told = f"#{job['number']}", seen.ends(job)
+    checks.ends_told += len(told)
+    rounds = [row for row in seen.record.service["messages"] if row["job_id"] == job["service_id"]]
+    unsaid = [
+        row
+        for row in seen.deliveries(job["number"])
+        if row["kind"] == "reply" and row["state"] == "dead" and row["key"].endswith(":end")
+    ]
+    checks.insist(
+        len(told) <= len(rounds), f"{about}: {len(told)} ends told, the service had {len(rounds)} rounds"
+    )
+    askers = {job["requester"], *(row["asked_by"] for row in seen.prompts_of[job["number"]])}
+    checks.insist({who for who, _ in told} <= askers, f"{about}: an end was told to somebody else: {told}")
+    checks.insist(job["state"] != "working", f"{about}: still working at the end")
+    if job["state"] == "waiting":
+        checks.insist(False, f"{about}: still waiting at the end")
+    if job["state"] not in _ENDED:
+        return
+    checks.insist(told or unsaid, f"{about}: {job['state']}, and its end was never told")
+    if unsaid:
+        alone = [text for user in askers for text in seen.alone(user)]
+        checks.insist(
+            any(about in text for text in alone),
+            f"{about}: its end could not be told and was not told alone",
+            explained=any(
+                each["state"] == "dead" and each["kind"] == "private"
+                for each in seen.deliveries(job["number"])
+            ),
+        )
+    if told and not unsaid:
+        checks.insist(
+            _SIGNS[job["state"]] == f":{told[-1][1]}:", f"{about}: is {job['state']}, last told {told[-1]}"
+        )
+    _true_end(seen, checks, job, rounds)
+
+
+def _true_end(seen: Seen, checks: Checks, job: Row, rounds: list[Row]) -> None:
+    """The state is what the service's own books say."""
+    book = next((row for row in seen.record.service["jobs"] if row["id"] == job["service_id"]), None)
+    if book is None or not rounds:
+        checks.insist(False, f"#{job['number']}: ended, and the service knows no such job")
+        return
+    last = max(rounds, key=lambda row: int(row["number"]))
+    expected = {"failed": "failed"}.get(
+        last["outcome"], "pull_request" if book["pull_number"] else "no_change"
+    )
+    expected = "archived" if book["archived_at"] else expected
+    bent = {"404", "bad_pr_link", "stale_status"} & set(seen.docs_faults)
+    doubt = any(
+        row["state"] in ("in_doubt", "withdrawn") or row["attempts"] > 1
+        for row in seen.prompts_of[job["number"]]
+    )
+    checks.insist(
+        job["state"] == expected,
+        f"#{job['number']}: is {job['state']}, the service says {expected}",
+        explained=bent or doubt,
+    )

@@ -1,0 +1,125 @@
+"""A record, looked up from different sides."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter, defaultdict
+from typing import Any
+
+from tests.torture.plan import ARCHIVED, SECRET
+from tests.torture.record import Done, Record
+from tests.torture.rows import Row
+
+Json = dict[str, Any]
+END = re.compile(r"^<@(U\w+)> :(memo|heavy_minus_sign|x|file_folder|ghost|zzz): ")
+ASKS = ("command", "mention", "direct", "form")
+_NATURAL = {ARCHIVED: {"is_archived"}, SECRET: {"channel_not_found", "not_in_channel"}}
+
+
+class Seen:
+    """What the rules ask for again and again."""
+
+    def __init__(self, record: Record) -> None:
+        self.record = record
+        self.jobs: dict[int, Row] = {row["number"]: row for row in record.of("jobs")}
+        self.threads = {(row["channel"], row["root_ts"]): row for row in record.of("jobs") if row["root_ts"]}
+        self.prompts_of: dict[int, list[Row]] = defaultdict(list)
+        for row in record.of("prompts"):
+            self.prompts_of[row["job"]].append(row)
+        self.said_as: dict[str, list[Json]] = defaultdict(list)
+        for message in record.messages:
+            if (delivery := delivery_of(message)) is not None:
+                self.said_as[delivery].append(message)
+        self.refusals = {kind.removeprefix("error:") for side, kind in record.faults() if side == "slack"}
+        self.docs_faults = Counter(kind for side, kind in record.faults() if side == "docs")
+        self.presses = Counter(
+            (done.act.about, done.act.words) for done in record.done if done.act.what == "press" and done.made
+        )
+
+    def pressed(self, marker: str, *buttons: str) -> int:
+        """How often one of these buttons was pressed in the thread of a request."""
+        return sum(self.presses[marker, button] for button in buttons)
+
+    def with_marker(self, marker: str, kind: str) -> list[Row]:
+        """The stored prompts in which these words stand."""
+        return [
+            row for row in self.record.of("prompts") if row["kind"] == kind and marker in (row["raw"] or "")
+        ]
+
+    def arrived(self, marker: str, *, first: bool) -> list[Row]:
+        """What the docs service was told with these words, as a job's first message or as a later one."""
+        return [
+            row
+            for row in self.record.service["messages"]
+            if marker in row["prompt"] and (row["number"] == 1) is first
+        ]
+
+    def alone(self, user: str) -> list[str]:
+        """What the bot said to this person only."""
+        notes = [note["text"] for note in self.record.private if note["user"] == user]
+        direct = f"D{user[1:]}"
+        return notes + [
+            each["text"] for each in self.record.messages if each["channel"] == direct and each["bot_id"]
+        ]
+
+    def in_thread(self, job: Row) -> list[Json]:
+        """What the bot said in the thread of a job, oldest first."""
+        if job["root_ts"] is None:
+            return []
+        return sorted(self.record.thread(job["channel"], job["root_ts"]), key=lambda each: each["ts"])
+
+    def ends(self, job: Row) -> list[tuple[str, str]]:
+        """The ends that were told in a job's thread: who was called, and with which sign."""
+        found = [END.match(each["text"]) for each in self.in_thread(job)]
+        return [(match[1], match[2]) for match in found if match]
+
+    def deliveries(self, job: int) -> list[Row]:
+        """The outbox's rows of a job."""
+        return [row for row in self.record.of("deliveries") if row["job"] == job]
+
+    def is_refusal_explained(self, row: Row) -> bool:
+        """Whether Slack was made to refuse this, or does so for this channel by itself."""
+        code = row["error"] or ""
+        if row["kind"] == "reaction" or code in self.refusals:
+            return True
+        if code in ("thread_not_found", "message_not_found"):
+            job = self.jobs.get(row["job"])
+            return job is not None and job["root_ts"] is None
+        return code in _NATURAL.get(row["channel"], ())
+
+    def muted(self, job: int | None, user: str) -> bool:
+        """Whether Slack refused something that was to be told about this job, or to this person."""
+        return any(
+            row["state"] == "dead" and (row["user"] == user or (job is not None and row["job"] == job))
+            for row in self.record.of("deliveries")
+            if row["kind"] != "reaction"
+        )
+
+    def has_database_trouble(self) -> bool:
+        """Whether the database was taken away, locked or full."""
+        return any(each.side == "database" for each in self.record.plan.troubles)
+
+    def was_interrupted(self) -> bool:
+        """Whether a bot was ended in the middle of something."""
+        return self.record.kills > 0 or any(each.side == "bot" for each in self.record.plan.troubles)
+
+    def asks(self) -> list[Done]:
+        """Requests for new jobs that were made."""
+        return [done for done in self.record.done if done.made and done.act.what in ASKS]
+
+    def follow_ups(self) -> list[Done]:
+        """Follow-ups that were made."""
+        return [done for done in self.record.done if done.made and done.act.what in ("reply", "followup")]
+
+    def about_numbers(self, what: str) -> list[Done]:
+        """Questions about visitors, or digests, that were asked for."""
+        return [done for done in self.record.done if done.made and done.act.what == what]
+
+
+def delivery_of(message: Json) -> str | None:
+    """The delivery that a message says it is."""
+    metadata = message.get("metadata")
+    if isinstance(metadata, str):
+        metadata = json.loads(metadata)
+    return ((metadata or {}).get("event_payload") or {}).get("delivery")
