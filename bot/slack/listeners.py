@@ -22,11 +22,13 @@ from bot.commands.command import Answer, Command, Modal, PressRun, ShortcutRun, 
 from bot.messages import operating, problems
 from bot.model import Message, Standing, UserId
 from bot.slack import payloads
+from bot.slack.answering import say_privately
 from bot.slack.background import Background
 from bot.slack.client import Identity
 from bot.slack.errors import translated
 from bot.slack.messenger import SlackMessenger
 from bot.work.desk import Desk
+from bot.work.listen import ThreadNotKnownYet
 from bot.work.ports import SlackError
 from bot.work.spoken import Mention, ThreadReply
 
@@ -176,7 +178,7 @@ class Listeners:
     def _say_later(self, message: Message | None, body: Body, *, replaces: bool = False) -> None:
         url = body.get("response_url")
         if message is not None and url:
-            said = self._messenger.answer(SecretStr(url), message, replaces=replaces)
+            said = say_privately(self._messenger, SecretStr(url), message, replaces=replaces)
             self._background.start("answer", said)
 
     def _open_later(self, answer: Answer, body: Body) -> None:
@@ -191,7 +193,7 @@ class Listeners:
         except SlackError as error:
             log.warning("form_not_opened", reason=str(error))
             if url := body.get("response_url"):
-                await self._messenger.answer(SecretStr(url), problems.form_not_opened())
+                await say_privately(self._messenger, SecretStr(url), problems.form_not_opened())
 
 
 def _private(message: Message) -> dict[str, Any]:
@@ -260,4 +262,7 @@ def build_app(
 
 async def _failed(error: Exception, body: Body) -> None:
     """An event could not be stored; the status 500 makes Slack deliver it again."""
+    if isinstance(error, ThreadNotKnownYet):
+        log.info("event_too_early", event_id=body.get("event_id"))
+        return
     log.error("event_not_stored", event_id=body.get("event_id"), exc_info=error)

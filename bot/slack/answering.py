@@ -1,0 +1,49 @@
+"""What is said to one person after the acknowledgement: not lost because Slack stumbles once."""
+
+from __future__ import annotations
+
+import asyncio
+
+import structlog
+from pydantic import SecretStr
+
+from bot.model import Message
+from bot.slack.messenger import SlackMessenger
+from bot.work.ports import SlackError, SlackRefused, SlackThrottled
+
+log = structlog.get_logger(__name__)
+_TRIES = 4
+"""A response URL takes five posts (https://docs.slack.dev/interactivity/handling-user-interaction)."""
+_MOST_WAIT_SECONDS = 30.0
+"""Later the person does not expect it any more."""
+
+
+async def say_privately(
+    messenger: SlackMessenger,
+    url: SecretStr,
+    message: Message,
+    *,
+    replaces: bool = False,
+    pause_seconds: float = 0.5,
+) -> None:
+    """Say it through a response URL, a few times if need be.
+
+    After an unclear answer it may stand there twice, which for a private word is better than not at all.
+    """
+    for tried in range(1, _TRIES + 1):
+        try:
+            await messenger.answer(url, message, replaces=replaces)
+        except SlackRefused as refusal:
+            if refusal.code != "invalid_blocks" or message.blocks == message.plain_blocks:
+                log.warning("answer_refused", reason=refusal.code)
+                return
+            log.error("blocks_refused", reason=refusal.code, details=refusal.details)
+            message = Message(message.text, message.plain_blocks, message.plain_blocks)
+        except SlackError as error:
+            if tried == _TRIES:
+                log.warning("answer_not_said", reason=str(error))
+                return
+            asked = error.retry_after_seconds if isinstance(error, SlackThrottled) else 0.0
+            await asyncio.sleep(min(max(asked, pause_seconds * tried), _MOST_WAIT_SECONDS))
+        else:
+            return
