@@ -171,6 +171,7 @@ class FakeDocs:
     instead: dict[str, deque[Answer]] = field(default_factory=dict)
     lost: deque[Exception] = field(default_factory=deque)
     polls: int = 0
+    calls: list[str] = field(default_factory=list)
     site: Site = field(default_factory=Site)
 
     def client(self) -> DocsClient:
@@ -195,6 +196,7 @@ class FakeDocs:
 
     def _handle(self, request: httpx.Request) -> httpx.Response:
         kind = _kind(request)
+        self.calls.append(kind)
         if waiting := self.instead.get(kind):
             answer = waiting.popleft()
             if isinstance(answer, Exception):

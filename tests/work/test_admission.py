@@ -1,0 +1,217 @@
+"""Who may use the bot: members, if no list says otherwise; nobody whom Slack cannot vouch for."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+
+from bot.model import JobState, Profile, Standing, UserId
+from bot.work.ports import SlackRefused, SlackUnreachable
+from tests.builders import ANA, BEN
+from tests.work.office import Office
+
+GUS = UserId("U0GUS")
+MEMBER = Profile(False, False, False, False)
+NOT_MEMBERS = {
+    Standing.GUEST: Profile(True, False, False, False),
+    Standing.BOT: Profile(False, True, False, False),
+    Standing.STRANGER: Profile(False, False, True, False),
+    Standing.GONE: Profile(False, False, False, True),
+}
+
+
+@pytest.mark.parametrize(("standing", "profile"), NOT_MEMBERS.items())
+async def test_who_is_no_member_is_told_so_and_nothing_is_started(
+    office: Office, standing: Standing, profile: Profile
+) -> None:
+    office.slack.profiles[GUS] = profile
+    await office.ask("Add a page", user=GUS)
+    await office.settle()
+    assert office.docs.prompts == []
+    assert office.slack.posts == []
+    assert (await office.job()).problem == f"not allowed: {standing}"
+    [told] = office.answers()
+    assert "Nothing was started. No use of the hourly limit was spent." in told
+
+
+async def test_each_reason_for_a_no_has_its_own_words(office: Office) -> None:
+    for user, profile in zip("ABCD", NOT_MEMBERS.values(), strict=True):
+        office.slack.profiles[UserId(f"U{user}")] = profile
+        await office.ask("Add a page", user=UserId(f"U{user}"))
+    await office.settle()
+    assert len(set(office.answers())) == len(NOT_MEMBERS)
+
+
+async def test_what_slack_never_tells_is_a_no(office: Office) -> None:
+    office.slack.trouble("profile", *[SlackUnreachable("down")] * 500)
+    await office.ask("Add a page")
+    await office.settle()
+    assert office.answers() == []
+    await office.pass_time(660)
+    assert office.docs.prompts == []
+    [told] = office.answers()
+    assert "Slack could not tell me who you are" in told
+    assert (await office.job()).state is JobState.REFUSED
+
+
+async def test_somebody_whom_slack_refuses_to_tell_of_is_refused_at_once(office: Office) -> None:
+    office.slack.trouble("profile", SlackRefused("user_not_found"))
+    await office.ask("Add a page")
+    await office.settle()
+    assert "could not tell me who you are" in office.answers()[0]
+    assert office.docs.prompts == []
+
+
+async def test_a_short_trouble_of_slack_delays_and_refuses_nothing(office: Office) -> None:
+    office.slack.trouble("profile", SlackUnreachable("down"), SlackUnreachable("down"))
+    await office.ask("Add a page")
+    await office.settle(12)
+    assert len(office.docs.prompts) == 1
+
+
+async def test_slack_is_asked_once_in_six_hours(office: Office) -> None:
+    await office.ask("Add a page")
+    await office.settle()
+    office.slack.profiles[ANA] = NOT_MEMBERS[Standing.GUEST]
+    await office.ask("Add another page")
+    await office.settle()
+    assert len(office.docs.prompts) == 2
+    office.clock.at += timedelta(hours=6, seconds=1)
+    await office.ask("And a third")
+    await office.settle()
+    assert len(office.docs.prompts) == 2
+
+
+async def test_a_change_of_the_lists_counts_at_once(office: Office) -> None:
+    await office.ask("Add a page")
+    await office.settle()
+    office.admission(users=frozenset({BEN}))
+    await office.ask("Add another page")
+    await office.settle()
+    assert len(office.docs.prompts) == 1
+    assert "set up for some people only" in office.answers()[-1]
+
+
+async def test_lists_let_in_whom_they_name_by_person_or_by_group_and_admins(office: Office) -> None:
+    carl, dora = UserId("U0CARL"), UserId("U0DORA")
+    office.admission(users=frozenset({ANA}), groups=frozenset({"S1", "S2"}), admins=frozenset({dora}))
+    office.slack.groups["S2"] = frozenset({BEN})
+    for user in (ANA, BEN, carl, dora):
+        await office.ask(f"Page of {user}", user=user)
+    await office.settle(10)
+    assert {text for _, text in office.docs.prompts} == {f"Page of {user}" for user in (ANA, BEN, dora)}
+
+
+async def test_a_guest_who_is_listed_is_still_a_guest(office: Office) -> None:
+    office.admission(users=frozenset({GUS}))
+    office.slack.profiles[GUS] = NOT_MEMBERS[Standing.GUEST]
+    await office.ask("Add a page", user=GUS)
+    await office.settle()
+    assert office.docs.prompts == []
+
+
+async def test_in_a_channel_that_is_not_listed_nothing_is_done(office: Office) -> None:
+    office.admission(channels=frozenset({"C0OTHER"}))
+    answer = await office.types("/docs-agent", "Add a page")
+    assert answer.message is not None
+    assert "not set up for this channel" in answer.message.text
+    await office.ask("Said in a mention")
+    await office.settle()
+    assert office.docs.prompts == []
+
+
+async def test_a_guests_reply_steers_nothing_and_the_job_stands(office: Office) -> None:
+    await office.ask("Add a page")
+    await office.settle()
+    office.slack.profiles[GUS] = NOT_MEMBERS[Standing.GUEST]
+    await office.reply("Delete everything", user=GUS)
+    await office.settle()
+    assert [text for _, text in office.docs.prompts] == ["Add a page"]
+    assert (await office.job()).state is JobState.WORKING
+    assert "Guests cannot use this bot" in office.slack.direct[-1][1].text
+
+
+async def test_an_unknown_persons_answer_is_held_until_slack_has_told(office: Office) -> None:
+    first = await office.types("/docs-agent", "jobs")
+    assert first.held_for == ANA
+    await office.ask("Add a page")
+    await office.settle()
+    known = await office.types("/docs-agent", "jobs")
+    assert known.held_for is None
+    assert known.message is not None
+
+
+@pytest.mark.parametrize("command", ["/docs-agent", "/docs-followup", "/docs-visitors"])
+@pytest.mark.parametrize("text", ["", "help", "jobs", "limits", "subscribe monday 09:00", "1 more"])
+async def test_every_command_is_refused_to_a_known_guest(office: Office, command: str, text: str) -> None:
+    office.slack.profiles[GUS] = NOT_MEMBERS[Standing.GUEST]
+    await office.ask("Add a page", user=GUS)
+    await office.settle()
+    answer = await office.types(command, text, user=GUS)
+    assert answer.message is not None
+    assert "Guests cannot use this bot" in answer.message.text
+    assert answer.modal is None
+
+
+async def test_a_question_about_visitors_of_a_guest_is_not_read(office: Office) -> None:
+    office.slack.profiles[GUS] = NOT_MEMBERS[Standing.GUEST]
+    await office.types("/docs-visitors", "last week", user=GUS)
+    await office.reading(5)
+    assert "Guests cannot use this bot" in office.answers()[-1]
+
+
+@pytest.mark.parametrize("text", ["subscribe monday 09:00 UTC", "digest now"])
+async def test_a_guest_subscribes_to_nothing_and_gets_no_digest(office: Office, text: str) -> None:
+    office.slack.profiles[GUS] = NOT_MEMBERS[Standing.GUEST]
+    await office.types("/docs-visitors", text, user=GUS)
+    await office.reading(20)
+    assert office.posted() == []
+    assert any("Guests cannot use this bot" in each for each in office.answers())
+
+
+async def test_only_who_asked_and_admins_decide_about_a_waiting_prompt(office: Office) -> None:
+    office.limit(1)
+    office.admission(admins=frozenset({BEN}))
+    carl = UserId("U0CARL")
+    for user in (carl, BEN):
+        office.slack.profiles[user] = MEMBER
+    await office.ask("One")
+    await office.ask("Two")
+    await office.settle()
+    refused = await office.press("withdraw", "2", user=carl)
+    assert refused.message is not None
+    assert f"Only <@{ANA}> or an admin of this bot can decide that" in refused.message.text
+    assert (await office.job(2)).state is JobState.WAITING
+    assert (await office.press("withdraw", "2", user=BEN)).message is None
+    assert (await office.job(2)).state is JobState.WITHDRAWN
+
+
+async def test_what_an_admin_asked_is_not_everybodys_to_withdraw(office: Office) -> None:
+    office.limit(1)
+    office.admission(admins=frozenset({ANA}))
+    await office.ask("One")
+    await office.ask("Two")
+    await office.settle()
+    refused = await office.press("withdraw", "2", user=BEN)
+    assert refused.message is not None
+    assert (await office.job(2)).state is JobState.WAITING
+
+
+async def test_a_button_that_is_not_true_any_more_says_so(office: Office) -> None:
+    await office.ask("One")
+    await office.settle()
+    for action in ("withdraw", "send_again", "forget"):
+        answer = await office.press(action, "1")
+        assert answer.message is not None
+        assert "decided already" in answer.message.text
+
+
+@pytest.mark.parametrize("value", ["", "0", "-1", "99", "x", "9" * 40, "1; DROP TABLE jobs", "٣"])
+@pytest.mark.parametrize(
+    "action", ["withdraw", "send_again", "forget", "ask_anyway", "follow_up_anyway", "run_again"]
+)
+async def test_a_button_that_names_nothing_is_answered(office: Office, action: str, value: str) -> None:
+    answer = await office.press(action, value)
+    assert answer.message is not None
+    assert office.docs.prompts == []

@@ -1,0 +1,128 @@
+"""A key that the docs service refuses: calls stop, admins hear of it once, and all goes on by itself."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import httpx
+import pytest
+
+from bot.model import JobState, UserId
+from tests.builders import ANA, BEN, NOW
+from tests.work.office import Office
+
+ADMINS = frozenset({UserId("U0ADA"), UserId("U0BOB")})
+
+
+def refusals(status: int, count: int) -> list[httpx.Response]:
+    """So many times the same no."""
+    return [httpx.Response(status, json={"error": "no"}) for _ in range(count)]
+
+
+def told(office: Office) -> list[tuple[UserId, str]]:
+    """What admins were told directly."""
+    return [(user, message.text) for user, message, _ in office.slack.direct if user in ADMINS]
+
+
+@pytest.mark.parametrize(("status", "word"), [(401, "does not accept the key"), (403, "does not let it")])
+async def test_a_refused_key_is_told_to_each_admin_once_and_resumes_by_itself(
+    office: Office, status: int, word: str
+) -> None:
+    office.admission(admins=ADMINS)
+    office.docs.answer_instead("create", *refusals(status, 4))
+    await office.ask("One")
+    await office.ask("Two", user=BEN)
+    await office.settle()
+    for _ in range(40):
+        await office.pass_time(60)
+    assert sorted(user for user, text in told(office) if word in text) == sorted(ADMINS)
+    assert sorted(user for user, text in told(office) if "accepts the key" in text) == sorted(ADMINS)
+    assert len(told(office)) == 2 * len(ADMINS)
+    assert sorted(text for _, text in office.docs.prompts) == ["One", "Two"]
+
+
+async def test_while_the_key_is_refused_only_one_prompt_knocks_at_a_time(office: Office) -> None:
+    office.docs.answer_instead("create", *refusals(401, 100))
+    for number in range(8):
+        await office.ask(f"p{number}")
+    await office.settle(20)
+    office.docs.calls.clear()
+    await office.pass_time(3600)
+    before = len(office.docs.calls)
+    await office.settle(20)
+    assert before <= 2
+    assert len(office.docs.calls) == before
+
+
+async def test_the_root_says_that_it_waits_for_the_key(office: Office) -> None:
+    office.docs.answer_instead("create", *refusals(401, 1))
+    await office.ask("One")
+    await office.settle()
+    assert "it waits: the docs service refuses the bot's key. Next try at" in office.root_text()
+    await office.pass_time(90)
+    assert (await office.job()).state is JobState.WORKING
+    assert "refuses" not in office.root_text()
+
+
+async def test_a_key_refused_while_polling_stops_polls_and_is_told(office: Office) -> None:
+    office.admission(admins=ADMINS)
+    await office.ask("One")
+    await office.settle()
+    office.docs.answer_instead("get", *refusals(401, 2))
+    await office.pass_time(30)
+    polls = office.docs.polls
+    await office.settle(10)
+    assert office.docs.polls == polls
+    assert len(told(office)) == len(ADMINS)
+    office.docs.finish()
+    for _ in range(6):
+        await office.pass_time(60)
+    assert (await office.job()).state is JobState.PULL_REQUEST
+    assert len(told(office)) == 2 * len(ADMINS)
+
+
+async def test_a_good_answer_to_a_poll_lets_waiting_prompts_go_at_once(office: Office) -> None:
+    await office.ask("One")
+    await office.settle()
+    office.docs.answer_instead("create", *refusals(401, 1))
+    await office.ask("Two", user=BEN)
+    await office.settle(3)
+    assert len(office.docs.prompts) == 1
+    for _ in range(5):
+        await office.pass_time(40)
+    assert len(office.docs.prompts) == 2
+
+
+async def test_a_prompt_waits_a_day_for_the_key_and_is_then_explained(office: Office) -> None:
+    office.docs.answer_instead("create", *refusals(401, 500))
+    await office.ask("One")
+    await office.settle()
+    office.clock.at = NOW + timedelta(hours=23)
+    await office.settle()
+    assert (await office.job()).state is JobState.WAITING
+    office.clock.at = NOW + timedelta(hours=25)
+    await office.settle()
+    assert (await office.job()).state is JobState.REFUSED
+    [reply] = office.said()
+    assert f"<@{ANA}>" in reply
+    assert "No use of the hourly limit was spent" in reply
+
+
+async def test_a_second_streak_of_refusals_is_told_again(office: Office) -> None:
+    office.admission(admins=ADMINS)
+    for streak in range(2):
+        office.docs.answer_instead("create", *refusals(401, 1))
+        await office.ask(f"p{streak}")
+        await office.settle()
+        await office.pass_time(120)
+    assert len(told(office)) == 4 * len(ADMINS)
+
+
+async def test_a_prompt_that_waits_for_the_key_can_be_withdrawn(office: Office) -> None:
+    office.docs.answer_instead("create", *refusals(401, 1))
+    await office.ask("One")
+    await office.settle()
+    assert (await office.press("withdraw", "1")).message is None
+    await office.pass_time(3600)
+    assert office.docs.prompts == []
+    assert (await office.job()).state is JobState.WITHDRAWN

@@ -1,0 +1,107 @@
+"""The very same request within a minute: asked about before it spends a second use."""
+
+from __future__ import annotations
+
+import httpx
+
+from bot.model import ChannelId, MessageTs, RequestKey
+from bot.work.listen import heard_mention
+from bot.work.spoken import Mention
+from tests.builders import ANA, BEN, CHANNEL
+from tests.work.office import Office
+
+QUESTION = MessageTs("1700000900.000001")
+
+
+async def mention(office: Office, text: str, ts: str) -> None:
+    """Ana mentions the bot in the channel."""
+    said = Mention(
+        key=RequestKey(f"message:{CHANNEL}:{ts}"),
+        channel=CHANNEL,
+        ts=MessageTs(ts),
+        user=ANA,
+        text=text,
+        is_im=False,
+    )
+    await heard_mention(office.desk, said)
+
+
+async def test_the_same_command_again_asks_and_starts_nothing(office: Office) -> None:
+    await office.types("/docs-agent", "Add a page")
+    office.clock.pass_seconds(59)
+    again = await office.types("/docs-agent", "Add a page")
+    assert again.message is not None
+    assert "it is #1. Nothing new was started. No use of the hourly limit was spent" in again.message.text
+    await office.settle()
+    assert len(office.docs.prompts) == 1
+
+
+async def test_the_button_starts_it_once_more_however_often_it_is_pressed(office: Office) -> None:
+    await office.types("/docs-agent", "Add a page")
+    await office.types("/docs-agent", "Add a page")
+    assert (await office.press("ask_anyway", "1", ts=QUESTION)).message is None
+    second = await office.press("ask_anyway", "1", ts=QUESTION)
+    assert second.message is not None
+    assert "#2" in second.message.text
+    await office.settle()
+    assert len(office.docs.prompts) == 2
+
+
+async def test_another_person_channel_text_or_minute_is_another_request(office: Office) -> None:
+    await office.ask("Add a page")
+    await office.ask("Add a page", user=BEN)
+    await office.ask("Add a page", channel=ChannelId("C0OTHER"))
+    await office.ask("Add a page.")
+    office.clock.pass_seconds(61)
+    await office.ask("Add a page")
+    await office.settle(10)
+    assert len(office.docs.prompts) == 5
+
+
+async def test_what_was_not_started_may_be_asked_again_at_once(office: Office) -> None:
+    office.docs.answer_instead("create", httpx.Response(400, json={"error": "no"}))
+    await office.ask("Add a page")
+    await office.settle()
+    asked = await office.ask("Add a page")
+    assert not asked.same
+
+
+async def test_the_same_mention_again_is_answered_privately(office: Office) -> None:
+    await mention(office, "<@U0BOT> Add a page", "1700000100.000001")
+    await mention(office, "<@U0BOT> Add a page", "1700000101.000001")
+    await office.settle()
+    assert len(office.docs.prompts) == 1
+    assert any("exactly the same" in message.text for _, message, _ in office.slack.direct)
+
+
+async def test_the_same_reply_again_is_held_back_and_sent_once_more_by_its_button(office: Office) -> None:
+    await office.ask("Add a page")
+    await office.settle()
+    await office.reply("More")
+    await office.reply("More")
+    await office.settle()
+    assert [text for _, text in office.docs.prompts] == ["Add a page", "More"]
+    [question] = [
+        message for _, message, _ in office.slack.direct if "less than a minute ago" in message.text
+    ]
+    [value] = [
+        button["value"]
+        for block in question.blocks
+        for button in block.get("elements", [])
+        if button.get("action_id") == "follow_up_anyway"
+    ]
+    assert (await office.press("follow_up_anyway", value, ts=QUESTION)).message is None
+    second = await office.press("follow_up_anyway", value, ts=QUESTION)
+    assert second.message is not None
+    await office.settle()
+    assert [text for _, text in office.docs.prompts] == ["Add a page", "More", "More"]
+
+
+async def test_run_again_is_no_slip(office: Office) -> None:
+    await office.ask("Add a page")
+    await office.settle()
+    office.docs.finish("failed", None)
+    await office.settle()
+    assert (await office.press("run_again", "1:1")).message is None
+    await office.settle()
+    assert len(office.docs.prompts) == 2
