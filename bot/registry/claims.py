@@ -69,9 +69,13 @@ async def claim(
     itself, without looking at other rows.
     """
     key = next(iter(table.primary_key.columns))
+    # As a plain sub-select PostgreSQL may run it once for every row, and each time with other candidates:
+    # then more rows are taken than its limit says. What locks rows in a WITH is run once.
+    # https://www.postgresql.org/docs/current/queries-with.html#QUERIES-WITH-CTE-MATERIALIZATION
+    chosen = candidates.with_for_update(skip_locked=True, of=table).cte("chosen")
     statement = (
         update(table)
-        .where(key.in_(candidates.with_for_update(skip_locked=True, of=table)))
+        .where(key.in_(select(chosen.c[key.name])))
         .where(and_(still, unclaimed(table, claimer.now)))
         .values(claimed_by=claimer.owner, claimed_until=claimer.until, **(values or {}))
         .returning(*table.c)

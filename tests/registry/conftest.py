@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator, Callable, Iterator
 from pathlib import Path
 
 import pytest
+from sqlalchemy.ext.asyncio import AsyncEngine
 
 from bot.registry import Registry
 from bot.registry.database import open_engine
@@ -30,9 +31,14 @@ def database_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
 
 
 @pytest.fixture
-async def registry(database_url: str) -> AsyncIterator[Registry]:
+async def engine(database_url: str) -> AsyncIterator[AsyncEngine]:
+    """An engine on a database with the newest schema."""
     engine = open_engine(database_url)
     await migrate(engine)
-    registry = Registry(engine)
-    yield registry
-    await registry.close()
+    yield engine
+    await engine.dispose()
+
+
+@pytest.fixture
+def registry(engine: AsyncEngine) -> Registry:
+    return Registry(engine)

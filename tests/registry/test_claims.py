@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 
 import pytest
+from sqlalchemy.ext.asyncio import AsyncEngine
 
-from bot.model import JobState, PromptKind, PromptState, Use
+from bot.model import DeliveryKind, JobState, Need, PromptKind, PromptState, Use
 from bot.registry import LeaseLost, Registry
 from tests.builders import ANA, NOW, PROJECT, add_job, add_prompt, claimer
+from tests.registry.stock import fill
 
 LATER = NOW + timedelta(seconds=61)
 
@@ -23,6 +25,20 @@ async def test_a_job_that_is_due_is_claimed_by_one_only(registry: Registry) -> N
         second = await tables.jobs.claim_due(claimer("two"), 10)
     assert (job.number, misses) == (number, 0)
     assert second == []
+
+
+async def test_a_claim_takes_no_more_than_it_may(registry: Registry, engine: AsyncEngine) -> None:
+    """PostgreSQL plans this badly where it has no statistics yet: on tables that have just been filled."""
+    await fill(engine, jobs=100, prompts=90, deliveries=60, snapshots=100, questions=100, digests=100)
+    now = datetime.now(UTC)
+    async with registry.transaction() as tables:
+        assert len(await tables.jobs.claim_due(claimer(at=now), 4)) == 4
+        assert len(await tables.prompts.claim_waiting(claimer(at=now), PROJECT, 4)) == 4
+        assert len(await tables.snapshots.claim(claimer(at=now), 4, Need.AHEAD)) == 4
+        assert len(await tables.questions.claim(claimer(at=now), 4)) == 4
+        assert len(await tables.digests.claim(claimer(at=now), 4)) == 4
+        sent = Counter(one.kind for one in await tables.deliveries.claim(claimer(at=now), 4, 1.0))
+        assert sent == {DeliveryKind.ROOT: 4, DeliveryKind.REACTION: 4}
 
 
 async def test_a_job_that_is_not_due_is_left_alone(registry: Registry) -> None:
