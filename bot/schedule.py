@@ -106,17 +106,18 @@ class Rounds:
     async def stop(self, grace_seconds: float) -> None:
         """No new rounds; work in hand may end within the grace, then it is cancelled."""
         self._stop.set()
-        self._scheduler.shutdown(wait=False)
+        # Shut down at once it would cancel a tick in flight, and log that as an error.
+        self._scheduler.pause()
         tasks = [running.task for running in self._running.values() if running.task is not None]
         self.wake()
-        if not tasks:
-            return
-        _, late = await asyncio.wait(tasks, timeout=grace_seconds)
-        for task in late:
-            log.warning("round_cancelled", name=task.get_name())
-            task.cancel()
-        if late:
-            await asyncio.wait(late)
+        if tasks:
+            _, late = await asyncio.wait(tasks, timeout=grace_seconds)
+            for task in late:
+                log.warning("round_cancelled", name=task.get_name())
+                task.cancel()
+            if late:
+                await asyncio.wait(late)
+        self._scheduler.shutdown(wait=False)
 
     async def _keep(self, running: _Running) -> None:
         while True:

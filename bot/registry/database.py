@@ -32,11 +32,12 @@ def open_engine(url: str) -> AsyncEngine:
 
     SQLite gets one connection: its writers queue anyway, and a queue in the process is fair and
     never reports "database is locked". A second process on the same file waits its turn.
+    Errors do not quote what was stored: prompts and response URLs must not reach a log.
     """
     parsed = make_url(url)
     if parsed.get_backend_name() == "sqlite":
         return _open_sqlite(url, parsed.database)
-    return create_async_engine(url, pool_size=5, max_overflow=5, pool_pre_ping=True)
+    return create_async_engine(url, pool_size=5, max_overflow=5, pool_pre_ping=True, hide_parameters=True)
 
 
 def _open_sqlite(url: str, path: str | None) -> AsyncEngine:
@@ -46,6 +47,7 @@ def _open_sqlite(url: str, path: str | None) -> AsyncEngine:
         pool_size=1,
         max_overflow=0,
         pool_timeout=60,
+        hide_parameters=True,
         connect_args={"timeout": _BUSY_SECONDS},
     )
     if path and path != ":memory:" and not path.startswith("file:"):

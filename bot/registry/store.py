@@ -11,8 +11,9 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
+import structlog
 from sqlalchemy import text
-from sqlalchemy.exc import IntegrityError
+from sqlalchemy.exc import DBAPIError, IntegrityError
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
 from bot.registry.budgets import BudgetRows
@@ -29,6 +30,8 @@ from bot.registry.questions import QuestionRows
 from bot.registry.schema import digests, jobs, prompts, questions, snapshots
 from bot.registry.snapshots import SnapshotRows
 from bot.registry.subscriptions import DigestRows, SubscriptionRows
+
+log = structlog.get_logger(__name__)
 
 
 class AlreadyStored(Exception):
@@ -134,10 +137,16 @@ class Registry:
             yield Tables(connection)
 
     async def release(self, owner: str) -> None:
-        """Give back what this owner holds and has not begun, so that others need not wait for the lease."""
-        async with self._engine.begin() as connection:
-            for table in (jobs, prompts, snapshots, questions, digests):
-                await release(connection, table, owner)
+        """Give back what this owner holds and has not begun, so that others need not wait for the lease.
+
+        A database that is away at that moment is no error: the leases run out by themselves.
+        """
+        try:
+            async with self._engine.begin() as connection:
+                for table in (jobs, prompts, snapshots, questions, digests):
+                    await release(connection, table, owner)
+        except DBAPIError as error:
+            log.warning("not_released", reason=type(error).__name__)
 
     async def answers(self) -> None:
         """Raise unless the database answers."""

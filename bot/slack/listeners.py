@@ -169,7 +169,12 @@ class Listeners:
         """Slack is asked after its answer: no call to it may come before."""
 
         async def look() -> None:
-            standing = await self._admit(user)
+            try:
+                standing = await self._admit(user)
+            except Exception as error:
+                # The person is told privately and the operator in the log, under one reference.
+                self._say_later(_broke("admission_failed", error), body)
+                return
             shown = answer if standing.may else Answer(message=operating.not_allowed(standing))
             self._show(replace(shown, held_for=None), body)
 

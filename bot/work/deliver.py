@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-from typing import assert_never
+from collections.abc import Awaitable, Callable
+from typing import TypeVar, assert_never
 
 import structlog
 
-from bot.model import Delivery, DeliveryKind, DeliveryState, Message, MessageTs, back_off_seconds
+from bot.model import ChannelId, Delivery, DeliveryKind, DeliveryState, Message, MessageTs, back_off_seconds
 from bot.registry import LeaseLost
 from bot.work.files import share_file
 from bot.work.ports import SlackError, SlackRefused, SlackThrottled, SlackUnclear, SlackUnreachable
@@ -16,6 +17,7 @@ from bot.work.undelivered import give_up
 from bot.work.workshop import Workshop
 
 log = structlog.get_logger(__name__)
+Result = TypeVar("Result")
 _AT_ONCE = 40
 _MOST_TRIES = 12
 _MOST_DOUBTS = 40
@@ -91,26 +93,40 @@ async def _post(shop: Workshop, delivery: Delivery) -> MessageTs:
             raise SlackRefused("thread_not_found")
         thread = delivery.root_ts
     if delivery.in_doubt:
-        found = await shop.messenger.find_posted(
-            delivery.channel, delivery=delivery.id, thread=thread, since=delivery.created_at
+        found = await _as_member(
+            shop,
+            delivery.channel,
+            lambda: shop.messenger.find_posted(
+                delivery.channel, delivery=delivery.id, thread=thread, since=delivery.created_at
+            ),
         )
         if found is not None:
             log.info("delivery_found", delivery=delivery.id)
             return found
+    return await _as_member(
+        shop,
+        delivery.channel,
+        lambda: shop.messenger.post(delivery.channel, message, delivery=delivery.id, thread=thread),
+    )
+
+
+async def _as_member(shop: Workshop, channel: ChannelId, call: Callable[[], Awaitable[Result]]) -> Result:
+    """Posting and looking take a member: the public channel is joined on the way.
+
+    When that is refused too, the first refusal is the one that explains.
+    """
     try:
-        return await shop.messenger.post(delivery.channel, message, delivery=delivery.id, thread=thread)
+        return await call()
     except SlackRefused as refusal:
         if refusal.code not in _JOINABLE:
             raise
-        # Replies reach us only where we are a member, so the public channel is joined on the way.
-        # When that is refused too, the first refusal is the one that explains.
         try:
-            await shop.messenger.join(delivery.channel)
+            await shop.messenger.join(channel)
         except SlackRefused as second:
-            if shop.once.first("join", delivery.channel, second.code):
-                log.warning("join_refused", channel=delivery.channel, reason=second.code)
+            if shop.once.first("join", channel, second.code):
+                log.warning("join_refused", channel=channel, reason=second.code)
             raise refusal from None
-        return await shop.messenger.post(delivery.channel, message, delivery=delivery.id, thread=thread)
+        return await call()
 
 
 def said(delivery: Delivery) -> Message:

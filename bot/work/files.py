@@ -23,10 +23,24 @@ async def share_file(shop: Workshop, delivery: Delivery) -> None:
         raise SlackRefused("file_not_found")
     channel = await shop.messenger.conversation_with(delivery.user) if delivery.user else delivery.channel
     name = file_name(question, delivery)
-    if delivery.in_doubt and await shop.messenger.find_file(channel, name, since=delivery.created_at):
+    if delivery.in_doubt and await _stands(shop, delivery, channel, name):
         return
     with tempfile.TemporaryDirectory(prefix="docs-bot-") as folder:
         await _upload(shop, question, channel, Path(folder) / name)
+
+
+async def _stands(shop: Workshop, delivery: Delivery, channel: ChannelId, name: str) -> bool:
+    """Whether an earlier try shared it; looking takes a member, so the public channel is joined."""
+    try:
+        return await shop.messenger.find_file(channel, name, since=delivery.created_at)
+    except SlackRefused as refusal:
+        if refusal.code != "not_in_channel":
+            raise
+        try:
+            await shop.messenger.join(channel)
+        except SlackRefused:
+            raise refusal from None
+        return await shop.messenger.find_file(channel, name, since=delivery.created_at)
 
 
 def file_name(question: Question, delivery: Delivery) -> str:

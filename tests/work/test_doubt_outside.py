@@ -1,0 +1,40 @@
+"""An unclear answer in a channel that the bot has not joined yet: looking takes a member as posting does."""
+
+from __future__ import annotations
+
+from bot.work.ports import SlackRefused, SlackUnclear
+from tests.builders import CHANNEL
+from tests.work.office import Office
+
+
+async def test_a_root_in_doubt_is_looked_for_as_a_member_and_then_posted(office: Office) -> None:
+    office.slack.outside.add(CHANNEL)
+    office.slack.trouble("post", SlackUnclear("cut"))
+    office.slack.trouble("find_posted", SlackRefused("not_in_channel"))
+    await office.ask("Add a quickstart")
+    await office.settle(10)
+    await office.settle(10)
+    assert CHANNEL in office.slack.joined
+    assert len(office.slack.posts) == 1
+    assert [text for _, text in office.docs.prompts] == ["Add a quickstart"]
+
+
+async def test_a_file_in_doubt_is_looked_for_as_a_member_and_then_sent(office: Office) -> None:
+    await office.visitors("7d compare none csv here")
+    office.slack.trouble("upload", SlackUnclear("cut"))
+    office.slack.trouble("find_file", SlackRefused("not_in_channel"))
+    await office.reading()
+    await office.settle(10)
+    assert [channel for channel, *_ in office.slack.files] == [CHANNEL]
+
+
+async def test_a_channel_that_cannot_be_joined_is_still_given_up(office: Office) -> None:
+    office.slack.outside.add(CHANNEL)
+    office.slack.trouble("post", SlackUnclear("cut"))
+    office.slack.trouble("find_posted", SlackRefused("not_in_channel"))
+    office.slack.trouble("join", SlackRefused("is_archived"))
+    await office.ask("Add a quickstart")
+    await office.settle(10)
+    await office.settle(10)
+    assert office.slack.posts == []
+    assert office.docs.prompts == []
