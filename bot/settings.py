@@ -212,7 +212,7 @@ class Settings(DocsSettings):
     analytics_zone: Annotated[str, AfterValidator(_zone)] = "UTC"
     database_url: Annotated[SecretStr, AfterValidator(_database)] = SecretStr("sqlite:///var/docs-bot.db")
     allow_ephemeral_sqlite: bool = False
-    poll_min_seconds: Annotated[float, Field(gt=0, le=3600)] = 2.0
+    poll_min_seconds: Annotated[float, Field(gt=0, le=3600)] = 10.0
     poll_max_seconds: Annotated[float, Field(gt=0, le=86_400)] = 60.0
     follow_ups: Annotated[FollowUpMode, BeforeValidator(_small)] = FollowUpMode.REPLIES
     allowed_channels: Annotated[frozenset[str], BeforeValidator(_ids("C", "G", "D"))] = frozenset()

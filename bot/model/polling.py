@@ -9,9 +9,9 @@ from dataclasses import dataclass
 class PollPace:
     """Bounds and slope of the waiting time between two looks at one job, in seconds."""
 
-    min_seconds: float = 2.0
+    min_seconds: float = 10.0
     max_seconds: float = 60.0
-    share_of_age: float = 0.06
+    share_of_age: float = 0.05
     jitter: float = 0.1
 
     def wait_seconds(self, age_seconds: float, chance: float) -> float:

@@ -10,7 +10,17 @@ from pydantic import SecretStr
 from bot.commands import COMMANDS
 from bot.commands.command import Answer, Invocation, Press
 from bot.commands.visitors import COMMAND
-from bot.model import Admission, ChannelId, JobNumber, Message, MessageTs, RequestKey, TrackedJob, UserId
+from bot.model import (
+    Admission,
+    ChannelId,
+    JobNumber,
+    Message,
+    MessageTs,
+    PollPace,
+    RequestKey,
+    TrackedJob,
+    UserId,
+)
 from bot.registry import Registry
 from bot.work.analytics import Analytics
 from bot.work.ask import Asked, AskRequest, ask
@@ -57,6 +67,7 @@ class Office:
             bot_name="docs-agent",
             project=PROJECT,
             wake=lambda: None,
+            pace=PollPace(min_seconds=2.0),
         )
 
     def limit(self, uses_an_hour: int) -> None:
@@ -155,11 +166,11 @@ class Office:
         return handled
 
     async def settle(self, seconds: float = 5.0) -> None:
-        """Let rounds go round for so long, a quarter of a second at a time."""
-        for _ in range(int(seconds * 4)):
+        """Let rounds go round for so long, half a second at a time."""
+        for _ in range(int(seconds * 2)):
             while await self.rounds():
                 pass
-            self.clock.pass_seconds(0.25)
+            self.clock.pass_seconds(0.5)
 
     async def pass_time(self, seconds: float) -> None:
         """Let much time pass, and then let the rounds see to what came due."""
