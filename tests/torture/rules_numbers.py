@@ -56,7 +56,7 @@ def _files(seen: Seen, checks: Checks) -> None:
     for row in seen.record.of("questions"):
         wanted = _wish(row).get("file_to", "nowhere") != "nowhere"
         readable = any(
-            each["id"] == row["now"] and each["state"] == "read" for each in seen.record.of("snapshots")
+            each["id"] == row["now"] and each["state"] == "done" for each in seen.record.of("snapshots")
         )
         checks.insist(keys[row["id"]] <= int(wanted), f"question {row['id']}: {keys[row['id']]} files")
         if wanted and readable:

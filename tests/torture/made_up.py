@@ -1,0 +1,135 @@
+"""A record of a run that went well, made up by hand: for tests that spoil one thing in it."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any
+
+from tests.torture.plan import DOCS, PRODUCT, Act, Plan
+from tests.torture.record import Done, Json, Record
+from tests.torture.rows import Row
+
+ANA, BEN = "U01ANA", "U02BEN"
+ASK = Act(0.1, "command", ANA, DOCS, "mk01", "Add a guide about mk01")
+OTHER = Act(0.2, "mention", BEN, DOCS, "mk02", "Fail on purpose (mk02)")
+FOLLOW_UP = Act(0.9, "reply", ANA, DOCS, "mk03", "Add an example of mk03", "mk01")
+VISITORS = Act(0.3, "visitors", ANA, DOCS, "mk04", "last week csv here")
+DIGEST = Act(0.4, "digest", BEN, PRODUCT, "mk05", "digest now")
+AT = datetime(2026, 3, 2, 9, tzinfo=UTC)
+ROOT, OTHER_ROOT = "1772442000.000100", "1772442000.000200"
+
+
+def delivery(name: str, kind: str, **values: Any) -> Row:
+    """A row of the outbox that was sent."""
+    row = {"id": f"{name:0>8}-id", "key": name, "kind": kind, "state": "sent", "job": None, "channel": DOCS}
+    return row | {"user": None, "error": None, "digest": None, "question": None, "due_at": AT} | values
+
+
+def message(text: str, ts: str, name: str | None, **values: Any) -> Json:
+    """Something that the bot said."""
+    payload = {"event_payload": {"delivery": f"{name:0>8}-id"}} if name else None
+    base: Json = {"channel": DOCS, "ts": ts, "thread_ts": None, "bot_id": "B1", "text": text, "files": []}
+    return base | {"metadata": payload} | values
+
+
+def job(number: int, act: Act, state: str, root: str) -> Row:
+    """A tracked job."""
+    row = {"number": number, "project": "p", "channel": DOCS, "requester": act.who, "text": act.words}
+    more = {"state": state, "root_ts": root, "service_id": f"job_{number}", "round": 1}
+    return row | more | {"poll_at": None, "claimed_until": None, "due_at": AT}
+
+
+def prompt(number: int, act: Act, of: int, kind: str, **values: Any) -> Row:
+    """A prompt that was sent."""
+    row = {"id": number, "job": of, "kind": kind, "state": "sent", "asked_by": act.who, "raw": act.words}
+    return row | {"attempts": 1, "due_at": AT, "claimed_until": None} | values
+
+
+def book(number: int, message_number: int, act: Act, outcome: str) -> Row:
+    """What the service has written down of one prompt."""
+    row = {"job_id": f"job_{number}", "number": message_number, "prompt": act.words, "outcome": outcome}
+    return row | {"sent_at": AT, "ended_at": AT}
+
+
+def record() -> Record:
+    """Two jobs with a follow-up, a question with a file, a digest: all as it should be."""
+    acts = (ASK, OTHER, VISITORS, DIGEST, FOLLOW_UP)
+    plan = Plan(1, "sqlite", "socket", ("run",), 0.1, "INFO", acts, ())
+    return Record(
+        plan,
+        done=[Done(act, AT, acknowledged=True) for act in acts],
+        messages=[*_first_thread(), *_second_thread(), *_numbers()],
+        private=[{"user": ANA, "channel": DOCS, "ts": ROOT, "text": "Who read the docs"}],
+        rows={
+            "jobs": [job(1, ASK, "pull_request", ROOT), job(2, OTHER, "failed", OTHER_ROOT)],
+            "prompts": [
+                prompt(1, ASK, 1, "start"),
+                prompt(2, OTHER, 2, "start"),
+                prompt(3, FOLLOW_UP, 1, "follow_up"),
+            ],
+            "deliveries": _deliveries(),
+            "questions": [
+                {
+                    "id": 1,
+                    "user": ANA,
+                    "channel": DOCS,
+                    "state": "answered",
+                    "wish": '{"file_to": "channel"}',
+                    "now": 1,
+                }
+            ],
+            "snapshots": [{"id": 1, "state": "done"}],
+            "digests": [{"id": 1, "asked_by": BEN, "channel": PRODUCT, "state": "told"}],
+            "holds": [],
+            "subscriptions": [],
+        },
+        service={
+            "jobs": [
+                {"id": "job_1", "archived_at": None, "pull_number": 1},
+                {"id": "job_2", "archived_at": None, "pull_number": None},
+            ],
+            "messages": [
+                book(1, 1, ASK, "changed"),
+                book(2, 1, OTHER, "failed"),
+                book(1, 2, FOLLOW_UP, "changed"),
+            ],
+        },
+        log='{"event": "ready"}\n{"event": "job_ended", "job": 1}\n',
+        secrets=("xoxb-sandbox",),
+    )
+
+
+def _first_thread() -> list[Json]:
+    return [
+        message(f":memo: *Pull request ready* · #1\n{ASK.words}\nasked by", ROOT, "root1"),
+        message(f"<@{ANA}> :memo: #1 is done", "1772442000.000300", "end1", thread_ts=ROOT),
+        message(f"<@{ANA}> :memo: the follow-up to #1 is done", "1772442000.000500", "end3", thread_ts=ROOT),
+    ]
+
+
+def _second_thread() -> list[Json]:
+    return [
+        message(f":x: *Failed* · #2\n{OTHER.words}\nasked by", OTHER_ROOT, "root2"),
+        message(f"<@{BEN}> :x: #2 failed", "1772442000.000400", "end2", thread_ts=OTHER_ROOT),
+    ]
+
+
+def _numbers() -> list[Json]:
+    file = {"name": "docs-visitors-0000file.csv"}
+    return [
+        message("All pages", "1772442000.000600", None, files=[file]),
+        message(":books: *The docs in the week 1*", "1772442000.000700", "digest", channel=PRODUCT),
+    ]
+
+
+def _deliveries() -> list[Row]:
+    return [
+        delivery("root1", "root", job=1),
+        delivery("root2", "root", job=2),
+        delivery("end1", "reply", job=1),
+        delivery("end2", "reply", job=2),
+        delivery("end3", "reply", job=1),
+        delivery("answer", "private", user=ANA, question=1),
+        delivery("file", "file", question=1),
+        delivery("digest", "post", channel=PRODUCT, user=BEN, digest=1),
+    ]

@@ -1,0 +1,230 @@
+"""The plan is the same for the same seed, the checker finds what is wrong, and some runs go well."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.torture.__main__ import torture
+from tests.torture.checker import check
+from tests.torture.made_up import (
+    ANA,
+    BEN,
+    FOLLOW_UP,
+    OTHER,
+    OTHER_ROOT,
+    ROOT,
+    book,
+    delivery,
+    message,
+    prompt,
+    record,
+)
+from tests.torture.plan import PRODUCT, Trouble, described, make_plan
+from tests.torture.record import Record
+
+SEEDS = (1001, 1002, 1003, 1004)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_the_same_seed_makes_the_same_plan(seed: int) -> None:
+    assert make_plan(seed) == make_plan(seed)
+    assert make_plan(seed) != make_plan(seed + 1)
+
+
+def test_a_plan_can_be_read() -> None:
+    plan = make_plan(7)
+    assert len(described(plan)) == 1 + len(plan.acts) + len(plan.troubles)
+
+
+def test_each_kind_of_trouble_comes_up() -> None:
+    plans = [make_plan(seed) for seed in range(400)]
+    kinds = {(each.side, each.kind) for plan in plans for each in plan.troubles}
+    assert {("bot", "kill"), ("bot", "term"), ("database", "gone"), ("database", "full")} <= kinds
+    assert {("database", "locked"), ("line", "closed"), ("line", "repeat"), ("docs", "stale_status")} <= kinds
+    assert {("slack", "error:token_revoked"), ("slack", "lost_answer"), ("docs", "lost_answer")} <= kinds
+    assert {plan.bots for plan in plans} == {("run",), ("run", "work"), ("run", "run")}
+
+
+def test_a_run_that_went_well_has_nothing_to_complain_of() -> None:
+    checks = check(record())
+    assert checks.complaints == []
+    assert checks.made > 100
+    assert checks.ends_told == 3
+
+
+def _row(made: Record, table: str, number: int = 0) -> dict[str, Any]:
+    return made.rows[table][number]
+
+
+def _outbox(made: Record, name: str) -> dict[str, Any]:
+    return next(row for row in made.rows["deliveries"] if row["key"] == name)
+
+
+def _say(made: Record, text: str, **values: Any) -> None:
+    made.rows["deliveries"].append(delivery("more", "reply", job=1))
+    made.messages.append(message(text, "1772442000.000900", "more", **{"thread_ts": ROOT, **values}))
+
+
+def _spoil(table: str, number: int = 0, **values: Any) -> Callable[[Record], object]:
+    return lambda made: _row(made, table, number).update(values)
+
+
+def _add(table: str, row: dict[str, Any]) -> Callable[[Record], object]:
+    return lambda made: made.rows[table].append(row)
+
+
+def _broken(made: Record) -> None:
+    made.done[0].broken = True
+
+
+def _given_up(made: Record) -> None:
+    _outbox(made, "end2").update(state="dead", error="is_archived", key="job:2:round:1:end")
+    made.messages = [each for each in made.messages if "#2 failed" not in each["text"]]
+
+
+def _end_twice(made: Record) -> None:
+    _say(made, f"<@{ANA}> :memo: #1 is done")
+
+
+def _without(text: str) -> Callable[[Record], object]:
+    def spoil(made: Record) -> None:
+        made.messages = [each for each in made.messages if text not in each["text"]]
+
+    return spoil
+
+
+def _refused_unsaid(made: Record) -> None:
+    _row(made, "prompts", 2).update(state="refused")
+    made.service["messages"].pop()
+
+
+def _unanswered(made: Record) -> None:
+    made.private.clear()
+    made.rows["deliveries"].remove(_outbox(made, "answer"))
+
+
+def _another_channel(made: Record) -> None:
+    made.messages[-1]["channel"] = "C01DOCS"
+    _outbox(made, "digest")["channel"] = "C01DOCS"
+
+
+BREAKS: dict[str, Callable[[Record], object]] = {
+    # Requests.
+    "mk01: stored 2 times": lambda made: _row(made, "prompts", 1).update(raw="mk01 mk02"),
+    "mk01: created 2 times": lambda made: made.service["messages"].append(
+        book(3, 1, OTHER, "x") | {"prompt": "mk01"}
+    ),
+    "acknowledged, and not stored": lambda made: made.rows["prompts"].pop(1),
+    "said that nothing was started": _broken,
+    "asked in C01DOCS, kept for": _spoil("jobs", channel=PRODUCT),
+    "asked by U01ANA, kept as": _spoil("prompts", asked_by=BEN),
+    "said to be sent 1 times, created 0": lambda made: made.service["messages"].pop(0),
+    "refused, and created all the same": _spoil("prompts", state="refused"),
+    "mk03: stored 2 times": _add("prompts", prompt(9, FOLLOW_UP, 1, "follow_up")),
+    "mk03: sent 2 times": lambda made: made.service["messages"].append(book(1, 3, FOLLOW_UP, "changed")),
+    "a follow-up started a job": lambda made: made.service["messages"].append(
+        book(1, 1, FOLLOW_UP, "changed")
+    ),
+    "which is another one": _spoil("prompts", 2, job=2),
+    "arrived at the service's job": lambda made: made.service["messages"][2].update(job_id="job_2"),
+    "said to be sent, and never arrived": lambda made: made.service["messages"].pop(),
+    "refused, and sent all the same": _spoil("prompts", 2, state="refused"),
+    "not stored, and nothing was said": lambda made: made.rows["prompts"].pop(),
+    "in doubt, and nobody was asked": _spoil("prompts", state="in_doubt"),
+    "in doubt without a reason": _spoil("prompts", state="in_doubt"),
+    "refused, and nobody was told": _refused_unsaid,
+    "sent, and the job has no id": _spoil("jobs", service_id=None),
+    "withdrawn, and nobody pressed that": _spoil("prompts", state="withdrawn"),
+    "still waiting at the end": _spoil("prompts", state="waiting"),
+    "nobody knows the service's job": lambda made: made.service["jobs"].append({"id": "job_9"}),
+    # Words.
+    "end1: stands 2 times": lambda made: made.messages.append(dict(made.messages[1])),
+    "end1: still pending": lambda made: _outbox(made, "end1").update(state="pending"),
+    "given up with is_archived, which nobody ordered": _given_up,
+    "end1: said to be sent, and stands nowhere": _without("<@U01ANA> :memo: #1 is done"),
+    "end1: stands in": lambda made: made.messages[1].update(thread_ts=OTHER_ROOT),
+    "nobody wrote that down before": lambda made: made.rows["deliveries"].remove(_outbox(made, "end1")),
+    "in a thread that is no job's": lambda made: _say(made, "Hello", thread_ts="1.1"),
+    "in the thread of #1": lambda made: _say(made, "This is about #2"),
+    "tells ['mk02'] in the thread": lambda made: _say(made, "You asked for mk02"),
+    "#1: 2 roots": lambda made: made.messages.append(dict(made.messages[0])),
+    "the root stands elsewhere": _spoil("jobs", root_ts="1.1"),
+    "the root says": lambda made: made.messages[0].update(text=f":gear: *Working on it* · #1\n{ANA}"),
+    "3 ends told, the service had 2 rounds": _end_twice,
+    "told to somebody else": lambda made: made.messages[1].update(text=f"<@{BEN}> :memo: #1 is done"),
+    "#1: still working": _spoil("jobs", state="working"),
+    "#1: still waiting": _spoil("jobs", state="waiting"),
+    "its end was never told": _without("#2 failed"),
+    "could not be told and was not told alone": _given_up,
+    "last told": lambda made: made.messages[-3].update(text=f"<@{BEN}> :memo: #2 is done"),
+    "the service says": lambda made: made.service["messages"][1].update(outcome="unchanged"),
+    "ended, and the service knows no such job": lambda made: made.service["jobs"].pop(),
+    "was told alone about mk02": lambda made: made.private.append({"user": ANA, "ts": ROOT, "text": "mk02"}),
+    # Numbers.
+    "2 questions kept": _add(
+        "questions", {"id": 2, "user": ANA, "channel": "C01DOCS", "state": "answered", "wish": "{}", "now": 1}
+    ),
+    "taken, 0 kept": lambda made: made.rows["questions"].pop(),
+    "question 1: still waiting": _spoil("questions", state="waiting"),
+    "heard nothing": _unanswered,
+    "stands 2 times in C01DOCS": lambda made: made.messages.append(dict(made.messages[-2])),
+    "no file stands in": lambda made: made.messages[-2].update(files=[]),
+    "question 1: 2 files": _add("deliveries", delivery("file", "file", id="0000file-2", question=1)),
+    "a file was wanted, and none was made": lambda made: made.rows["deliveries"].remove(
+        _outbox(made, "file")
+    ),
+    "2 digests for": _add("digests", {"id": 2, "asked_by": BEN, "channel": PRODUCT, "state": "told"}),
+    "1 digests taken of": lambda made: made.rows["digests"].pop(),
+    "digest 1: still gathering": _spoil("digests", state="gathering"),
+    "digest 1: told, and nothing was written": lambda made: made.rows["deliveries"].pop(),
+    "digest 1: not posted": _spoil("digests", state="missed"),
+    "where nobody asked": _another_channel,
+    # Quiet.
+    "a bot ended by itself": lambda made: made.complaints.append("a bot ended by itself"),
+    "still open when the time was up": lambda made: made.moving.append("prompts 1"),
+    "a secret in the log": lambda made: setattr(made, "log", "xoxb-sandbox"),
+    "a prompt in the log": lambda made: setattr(made, "log", '{"text": "Add mk01"}'),
+    "left behind": lambda made: setattr(made, "log", "Task exception was never retrieved"),
+    "an error that nobody ordered": lambda made: setattr(
+        made, "log", '{"exception": "Traceback\\nKeyError"}'
+    ),
+    "people see an error": lambda made: made.messages[1].update(text="Traceback (most recent call last)"),
+    "still to be looked at": _spoil("jobs", poll_at="2026-03-02"),
+    "snapshots 1: still wanted": _spoil("snapshots", state="wanted"),
+}
+
+
+@pytest.mark.parametrize("complaint", BREAKS)
+def test_what_is_wrong_is_found(complaint: str) -> None:
+    made = record()
+    BREAKS[complaint](made)
+    found = check(made).complaints
+    assert any(complaint in each for each in found), found
+
+
+def test_a_refusal_that_was_ordered_explains_what_was_not_said() -> None:
+    made = record()
+    _given_up(made)
+    made.slack.append({"fault": "error:is_archived"})
+    found = check(made)
+    assert not any("nobody ordered" in each for each in found.complaints)
+
+
+def test_an_error_of_the_database_is_explained_only_where_it_was_in_trouble() -> None:
+    made = record()
+    made.log = '{"exception": "Traceback\\nsqlalchemy.exc.OperationalError"}'
+    assert check(made).complaints
+    trouble = Trouble(0.1, "database", "sqlite", "locked")
+    made.plan = replace(made.plan, troubles=(trouble,))
+    assert check(made).complaints == []
+
+
+async def test_some_runs_keep_every_promise(tmp_path: Path) -> None:
+    report = await torture(SEEDS, 4, tmp_path, tell=False)
+    assert not report.failures, "\n".join(report.lines())
+    assert report.counts["creates"] > 0
