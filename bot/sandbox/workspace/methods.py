@@ -16,7 +16,7 @@ from bot.sandbox.workspace.conversations import (
     replies,
 )
 from bot.sandbox.workspace.files import complete_upload, file_info, get_upload_url
-from bot.sandbox.workspace.state import APP_ID, BOT_ID, BOT_USER, TEAM, Json
+from bot.sandbox.workspace.state import APP_ID, BOT_ID, BOT_USER, GROUPS, TEAM, Json
 from bot.sandbox.workspace.tickets import BadTrigger
 from bot.sandbox.workspace.web_api import ApiError, Method, WebApi, paged, shown
 
@@ -131,12 +131,20 @@ async def push_view(api: WebApi, arguments: Json) -> Json:
     return await open_view(api, arguments)
 
 
-async def no_groups(_api: WebApi, _arguments: Json) -> Json:
-    return {"usergroups": []}
+async def list_groups(_api: WebApi, _arguments: Json) -> Json:
+    groups = [
+        {"id": group, "team_id": TEAM["id"], "handle": handle, "name": handle, "user_count": len(members)}
+        for group, (handle, members) in GROUPS.items()
+    ]
+    return {"usergroups": groups}
 
 
-async def no_group(_api: WebApi, _arguments: Json) -> Json:
-    raise ApiError("no_such_subteam")
+async def group_members(_api: WebApi, arguments: Json) -> Json:
+    """https://docs.slack.dev/reference/methods/usergroups.users.list"""
+    group = GROUPS.get(str(arguments.get("usergroup") or ""))
+    if group is None:
+        raise ApiError("no_such_subteam")
+    return {"users": list(group[1])}
 
 
 def _checked_view(arguments: Json) -> Json:
@@ -177,8 +185,8 @@ METHODS: dict[str, Method] = {
     "reactions.get": get_reactions,
     "reactions.remove": remove_reaction,
     "team.info": team_info,
-    "usergroups.list": no_groups,
-    "usergroups.users.list": no_group,
+    "usergroups.list": list_groups,
+    "usergroups.users.list": group_members,
     "users.info": users_info,
     "users.list": users_list,
     "views.open": open_view,

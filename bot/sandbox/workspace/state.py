@@ -56,6 +56,9 @@ PEOPLE = (
     User(BOT_USER, "docs-agent", "docs-agent", "App", "UTC", "#1a5c46", is_bot=True),
 )
 
+GROUPS = {"S01WRITERS": ("writers", ("U01ANA", "U02BEN"))}
+"""User groups: handle and members, by id."""
+
 
 def _channels() -> list[Channel]:
     people = [user.id for user in PEOPLE if not user.is_bot and not user.is_guest]
