@@ -100,8 +100,11 @@ async def _give_places(
 ) -> None:
     """Each waits for the use that frees for it; what changed little is not written anew."""
     now = shop.clock()
+    # Where only the service's word keeps them back, our count lets so many go when its time is over.
+    room = max(0, shop.uses_an_hour - len(uses)) if held_until else 0
     for place, waiting in enumerate(queue, 1):
-        frees = frees_at(uses, shop.uses_an_hour, place) or shop.after(_UNKNOWN_WAIT_SECONDS)
+        frees = frees_at(uses, shop.uses_an_hour, place - room) if place > room else held_until
+        frees = frees or shop.after(_UNKNOWN_WAIT_SECONDS)
         until = max(frees, held_until or frees, shop.after(1.0))
         moved_seconds = abs((until - waiting.due_at).total_seconds())
         if waiting.place == place and moved_seconds < _MOVED_SECONDS and waiting.due_at > now:

@@ -1,0 +1,50 @@
+"""A 429 while our own count has uses left: the service's time is waited for, not an hour of ours."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import httpx
+import pytest
+
+from tests.builders import ANA, BEN
+from tests.work.office import Office
+
+
+def sent(office: Office) -> list[str]:
+    """What reached the service, in order."""
+    return [text for _, text in office.docs.prompts]
+
+
+@pytest.mark.parametrize("headers", [{"Retry-After": "120"}, {}])
+async def test_all_that_wait_go_when_the_services_time_is_over(
+    office: Office, headers: dict[str, str]
+) -> None:
+    await office.ask("one")
+    await office.settle(3)
+    office.docs.answer_instead("create", httpx.Response(429, headers=headers))
+    await office.ask("two", user=ANA)
+    await office.settle(3)
+    await office.ask("three", user=BEN)
+    await office.settle(3)
+    assert sent(office) == ["one"]
+    told = [(await office.job(number)).queue_until for number in (2, 3)]
+    assert all(until and until - office.clock() < timedelta(minutes=16) for until in told)
+    await office.pass_time(130 if headers else 15 * 60 + 10)
+    await office.settle(3)
+    assert sorted(sent(office)) == ["one", "three", "two"]
+
+
+async def test_beyond_our_own_count_the_uses_are_waited_for_as_well(office: Office) -> None:
+    office.limit(2)
+    await office.ask("one")
+    await office.settle(3)
+    office.docs.answer_instead("create", httpx.Response(429, headers={"Retry-After": "120"}))
+    await office.ask("two", user=ANA)
+    await office.settle(3)
+    await office.ask("three", user=BEN)
+    await office.settle(3)
+    await office.pass_time(130)
+    assert len(sent(office)) == 2
+    await office.pass_time(3600)
+    assert len(sent(office)) == 3
