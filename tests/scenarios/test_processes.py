@@ -1,0 +1,88 @@
+"""Several processes on one database: each request is handled once, and nobody reads of a locked database."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+from bot.sandbox.workspace.state import BOT_USER
+from bot.sandbox.world import World
+from tests.databases import PostgresServer
+from tests.scenarios.story import Json, Story, environment
+from tests.scenarios.test_kill import lines, requests, stop, wait_for
+from tests.torture.bots import zygote
+
+CHANNELS = ("C01DOCS", "C02GENERAL", "C03PRODUCT")
+_EVERYBODY = dict.fromkeys(("ALLOWED_CHANNELS", "ALLOWED_USERS", "ALLOWED_USER_GROUPS", "ADMINS"), "")
+_FAST = {"POLL_MIN_SECONDS": "0.1", "POLL_MAX_SECONDS": "0.2", "PORT": "0", "LOG_LEVEL": "WARNING"}
+
+
+@asynccontextmanager
+async def running(
+    world: World, folder: Path, roles: Sequence[str], **settings: str
+) -> AsyncIterator[list[Path]]:
+    """Bots in processes of their own, started at the same moment; answers where each writes its log."""
+    outputs = [folder / f"{number}-{role}.log" for number, role in enumerate(roles)]
+    env = {**environment(world), **_EVERYBODY, **_FAST, **settings}
+    async with zygote() as parent:
+        pids = [await parent.fork(env, role, output) for role, output in zip(roles, outputs, strict=True)]
+        await wait_for("every start", lambda: all({"ready": True} in lines(output) for output in outputs))
+        yield outputs
+        for pid in pids:
+            await stop(pid)
+    assert all({"stopped": True} in lines(output) for output in outputs)
+
+
+async def told(story: Story) -> None:
+    """Many ask at once, then some steer at once: each has one thread, one job, and one end each time."""
+
+    def roots() -> list[Json]:
+        return [root for channel in CHANNELS for root in story.roots(channel)]
+
+    def ends() -> list[int]:
+        return [len(story.said(root)) for root in roots()]
+
+    asking = [
+        story.command("/docs-agent", f"Add page {number} about {channel}", channel=channel)
+        for number in range(2)
+        for channel in CHANNELS
+    ]
+    assert all(answer["ok"] for answer in await asyncio.gather(*asking))
+    await wait_for("every end", lambda: ends() == [1] * len(asking))
+    steered = [story.roots(channel)[0] for channel in CHANNELS]
+    for root in steered:
+        # It comes as two events, one to each process that takes in.
+        story.reply(root, f"<@{BOT_USER}> Mention retries")
+    await wait_for("every second end", lambda: all(len(story.said(root)) >= 2 for root in steered))
+    await asyncio.sleep(0.3)
+    assert sorted(ends()) == sorted([1] * (len(asking) - len(steered)) + [2] * len(steered))
+    assert len({root["text"] for root in roots()}) == len(asking)
+    assert story.private() == []
+    asked = await requests(story.world)
+    assert (asked["create"], asked["follow_up"]) == (len(asking), len(steered)), asked
+
+
+def troubles(outputs: Sequence[Path]) -> list[str]:
+    """What the processes logged as an error, or said of locks."""
+    text = [line for output in outputs for line in output.read_text().splitlines()]
+    return [line for line in text if "locked" in line or "error" in line.lower() or "Traceback" in line]
+
+
+async def test_two_processes_share_a_sqlite_file(world: World, tmp_path: Path) -> None:
+    async with running(world, tmp_path, ["run", "run"]) as outputs:
+        await told(Story(world))
+    assert troubles(outputs) == []
+
+
+async def test_one_process_takes_in_and_three_carry_out_on_a_postgresql(world: World, tmp_path: Path) -> None:
+    server = PostgresServer(tmp_path)
+    try:
+        url = server.new_database().replace("postgresql+psycopg://", "postgres://", 1)
+        roles = ["serve", "work", "work", "work"]
+        async with running(world, tmp_path, roles, DATABASE_URL=url) as outputs:
+            await told(Story(world))
+        assert troubles(outputs) == []
+    finally:
+        server.stop()
