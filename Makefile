@@ -6,8 +6,11 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 PORT ?= 8800
+RUNS ?= 200
+SEED ?= 1
+AT_ONCE ?= 10
 
-.PHONY: help setup sandbox play test check bench lock clean
+.PHONY: help setup sandbox play test check torture bench lock clean
 
 help:
 	@echo "make sandbox   a workspace to try the bot in, no account needed (PORT=$(PORT))"
@@ -15,6 +18,7 @@ help:
 	@echo "make setup     only set up: afterwards there is $(BIN)/docs-bot"
 	@echo "make test      the whole test suite"
 	@echo "make check     style, types and layers"
+	@echo "make torture   the bot under faults, from seeds (RUNS=$(RUNS) SEED=$(SEED); 200 runs take about five minutes)"
 	@echo "make bench     how fast it is, beside what one would use instead (six minutes)"
 	@echo "make lock      pin the newest versions that pyproject.toml allows (needs uv)"
 
@@ -45,6 +49,9 @@ check: $(VENV)/.dev
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+
+torture: $(VENV)/.dev
+	@$(BIN)/python -m tests.torture --runs $(RUNS) --seed $(SEED) --at-once $(AT_ONCE)
 
 bench: $(VENV)/.dev
 	@$(BIN)/python -m bench

@@ -15,7 +15,7 @@ from tests.torture.plan import Act
 from tests.torture.record import Done
 
 Json = dict[str, Any]
-_PATIENCE_SECONDS = 2.0
+_PATIENCE_SECONDS = 4.0
 """So long a person waits for a thread or a form to appear before giving up."""
 _AT_ONCE_SECONDS = 0.05
 _BROKEN = "Something went wrong on my side"

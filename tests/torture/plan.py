@@ -143,7 +143,8 @@ def _moment(chance: Random, until: float = LENGTH_SECONDS) -> float:
 def _acts(chance: Random) -> tuple[Act, ...]:
     asks = [_ask(chance) for _ in range(chance.randint(2, 4))]
     # Follow-ups and buttons belong to somebody's thread.
-    later = [_later(chance, chance.choice(asks)) for _ in range(chance.randint(1, 4))]
+    threads = [ask for ask in asks if ask.where not in (SECRET, ARCHIVED)] or asks
+    later = [_later(chance, chance.choice(threads)) for _ in range(chance.randint(1, 4))]
     others = [_numbers(chance) for _ in range(chance.choice((0, 0, 1, 1, 2)))]
     return tuple(sorted([*asks, *later, *others], key=lambda act: act.at))
 

@@ -177,7 +177,7 @@ class _Run:
             rows = read_rows(self._place.database_url)
             if not due(rows):
                 return True
-            if not due(rows, before=datetime.now(UTC) + timedelta(seconds=_SOON_SECONDS)):
+            if not due(rows, until=datetime.now(UTC) + timedelta(seconds=_SOON_SECONDS)):
                 self._record.leaps += 1
                 let_time_pass(self._place.database_url)
         except NotReadable:
@@ -204,18 +204,22 @@ class _Run:
         record.complaints = [complaint for bot in self._bots for complaint in bot.complaints]
 
 
-def due(rows: Rows, before: datetime | None = None) -> list[str]:
+def due(rows: Rows, until: datetime | None = None) -> list[str]:
     """What is open, and will be worked on before then or should have been already."""
-    latest = before or datetime.max.replace(tzinfo=UTC)
+    latest = until or datetime.max.replace(tzinfo=UTC)
     held = {row["project"]: row["until"] for row in rows["holds"]}
     undecided = {row["number"] for row in rows["jobs"] if row["state"] == "in_doubt"}
     found = []
     for table, states in _OPEN.items():
-        for row in rows[table]:
+        before_it: dict[object, datetime] = {}
+        for row in sorted(rows[table], key=lambda each: int(each["seq"] if "seq" in each else each["id"])):
             if row["state"] in states and not _awaits_a_person(table, row, undecided):
-                when = max(filter(None, (row["due_at"], row["claimed_until"], held.get(row.get("project")))))
+                own = (row["due_at"], row["claimed_until"], held.get(row.get("project")))
+                when = max(filter(None, (*own, before_it.get(row.get("job")))))
+                if row.get("job") is not None:
+                    before_it[row["job"]] = when
                 if when <= latest:
-                    found.append(f"{table} {row.get('id')} {row['state']} due {when.isoformat()}")
+                    found.append(f"{table} {row['id']} {row['state']} due {when.isoformat()}")
     for row in rows["jobs"]:
         if row["poll_at"] is not None:
             when = max(filter(None, (row["poll_at"], row["claimed_until"], held.get(row["project"]))))
