@@ -21,7 +21,7 @@ from bot.commands import COMMANDS
 from bot.docs_api import DocsClient
 from bot.model import Admission, ChannelId, PollPace, ProjectId, UserId
 from bot.ops.health import Check, add_health_routes
-from bot.ops.metrics import Metrics
+from bot.ops.metrics import Backlog, Metrics
 from bot.registry import Registry
 from bot.registry.database import open_engine
 from bot.registry.migrate import migrate
@@ -38,6 +38,7 @@ from bot.work.analytics import Analytics
 from bot.work.deliver import deliver_round
 from bot.work.desk import Desk, FollowUps
 from bot.work.digest import digest_round
+from bot.work.key_health import is_refused
 from bot.work.listen import heard_mention, heard_reply
 from bot.work.poll import poll_round
 from bot.work.prepare import prepare_round
@@ -277,12 +278,18 @@ def _page(
     registry: Registry, metrics: Metrics, project: ProjectId, calls_an_hour: int
 ) -> Callable[[], Awaitable[tuple[bytes, str]]]:
     async def page() -> tuple[bytes, str]:
+        now = utc_now()
         async with registry.look() as tables:
             due_at = await tables.deliveries.next_due_at()
-            open_jobs = await tables.jobs.count_open()
-            budget = await tables.budget.look(project, calls_an_hour, utc_now())
-        late_seconds = (utc_now() - due_at).total_seconds() if due_at else 0.0
-        metrics.set_backlog(open_jobs, late_seconds, budget.used)
+            backlog = Backlog(
+                open_jobs=await tables.jobs.count_open(),
+                oldest_delivery_seconds=(now - due_at).total_seconds() if due_at else 0.0,
+                waiting_prompts=await tables.prompts.waiting_for_limit(project),
+                uses=len(await tables.prompts.uses(project, now)),
+                analytics_calls=(await tables.budget.look(project, calls_an_hour, now)).used,
+                key_is_refused=await is_refused(tables, project),
+            )
+        metrics.set_backlog(backlog)
         return metrics.page()
 
     return page

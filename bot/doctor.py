@@ -40,6 +40,8 @@ SCOPES = frozenset(
 
 _UNREACHED = "Look at SLACK_API_URL and the network."
 _LIMIT_SECONDS = 15.0
+_MOST_LISTED = 30
+"""More ids are not looked up one by one: Slack allows some fifty calls a minute."""
 _MOST_SKEW_SECONDS = 60.0
 """Slack refuses signatures that are five minutes off; a minute already deserves a word."""
 
@@ -59,7 +61,7 @@ _Check = Callable[[Settings], Awaitable[list[Finding]]]
 
 async def diagnose(settings: Settings) -> list[Finding]:
     """Look at everything, at the same time. Spends no use of the docs service's hourly limit on jobs."""
-    checks: list[_Check] = [_settings, _database, _slack, _intake, _docs_service]
+    checks: list[_Check] = [_settings, _database, _slack, _intake, _who_may, _docs_service]
 
     async def one(check: _Check) -> list[Finding]:
         try:
@@ -110,10 +112,14 @@ async def _database(settings: Settings) -> list[Finding]:
     return [Finding("database", True, f"{seen}; a start brings it up to date")]
 
 
-async def _call(settings: Settings, method: str, token: str) -> tuple[httpx.Response, dict[str, object]]:
+async def _call(
+    settings: Settings, method: str, token: str, **arguments: str
+) -> tuple[httpx.Response, dict[str, object]]:
     async with httpx.AsyncClient(trust_env=False, follow_redirects=False, timeout=10.0) as http:
         answer = await http.post(
-            urljoin(settings.slack_api_url, method), headers={"Authorization": f"Bearer {token}"}
+            urljoin(settings.slack_api_url, method),
+            headers={"Authorization": f"Bearer {token}"},
+            data=arguments,
         )
     try:
         body = answer.json()
@@ -175,6 +181,31 @@ async def _intake(settings: Settings) -> list[Finding]:
         return [Finding("intake", True, "Socket Mode")]
     advice = "Look at SLACK_APP_TOKEN: it needs the scope connections:write and Socket Mode switched on."
     return [_refused("intake", answer, body, advice)]
+
+
+async def _who_may(settings: Settings) -> list[Finding]:
+    """Whether Slack knows everybody and everything that the lists name."""
+    listed = [
+        *(("users.info", "user", each) for each in sorted(settings.admins | settings.allowed_users)),
+        *(("usergroups.users.list", "usergroup", each) for each in sorted(settings.allowed_user_groups)),
+        *(("conversations.info", "channel", each) for each in sorted(settings.allowed_channels)),
+    ][:_MOST_LISTED]
+    try:
+        unknown = [each for method, name, each in listed if not await _knows(settings, method, name, each)]
+    except httpx.HTTPError as error:
+        return [Finding("who may", False, type(error).__name__, _UNREACHED)]
+    if unknown:
+        advice = "Look at ADMINS and ALLOWED_…: ids, not names; private channels only after an invitation."
+        return [Finding("who may", False, f"unknown to Slack: {', '.join(unknown)}", advice)]
+    if not settings.admins:
+        return [Finding("who may", True, "no ADMINS: nobody is told when the docs service refuses the key")]
+    return [Finding("who may", True, f"{len(listed)} ids, all known to Slack")]
+
+
+async def _knows(settings: Settings, method: str, name: str, listed: str) -> bool:
+    token = settings.slack_bot_token.get_secret_value()
+    _, body = await _call(settings, method, token, **{name: listed})
+    return bool(body.get("ok"))
 
 
 async def _docs_service(settings: Settings) -> list[Finding]:

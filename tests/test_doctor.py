@@ -31,6 +31,7 @@ class FakeOutside:
     headers: Mapping[str, str] = field(default_factory=lambda: {"x-oauth-scopes": ", ".join(SCOPES)})
     socket: Mapping[str, object] = field(default_factory=lambda: {"ok": True, "url": "wss://canary"})
     docs_status: int = 200
+    known: frozenset[str] = frozenset()
     asked: list[tuple[str, str | None]] = field(default_factory=list)
 
     async def answer(self, request: web.Request) -> web.Response:
@@ -40,6 +41,9 @@ class FakeOutside:
                 return web.json_response(self.slack, headers=self.headers)
             case "/api/apps.connections.open":
                 return web.json_response(self.socket)
+            case "/api/users.info" | "/api/usergroups.users.list" | "/api/conversations.info":
+                named = set((await request.post()).values())
+                return web.json_response({"ok": named <= self.known, "error": "not_found"})
             case _:
                 return web.json_response(VISITORS, status=self.docs_status)
 
@@ -70,7 +74,8 @@ async def findings(outside: FakeOutside | None = None, **changes: str) -> dict[s
 
 async def test_an_installation_that_is_well_is_found_well() -> None:
     found = await findings()
-    assert {"settings", "database", "slack", "scopes", "clock", "intake", "docs service"} == found.keys()
+    parts = {"settings", "database", "slack", "scopes", "clock", "intake", "who may", "docs service"}
+    assert parts == found.keys()
     assert all(finding.ok for finding in found.values()), found
 
 
@@ -95,6 +100,28 @@ async def test_tokens_that_slack_refuses_are_named() -> None:
 async def test_missing_scopes_are_listed() -> None:
     found = await findings(FakeOutside(headers={"x-oauth-scopes": ",".join(SCOPES - {"commands"})}))
     assert (found["scopes"].ok, found["scopes"].seen) == (False, "missing: commands")
+
+
+async def test_whom_slack_does_not_know_is_named() -> None:
+    outside = FakeOutside(known=frozenset({"U1", "S1", "C1"}))
+    lists = {
+        "ADMINS": "U1,U9",
+        "ALLOWED_USERS": "U1",
+        "ALLOWED_USER_GROUPS": "S1 S9",
+        "ALLOWED_CHANNELS": "C1,C9",
+    }
+    found = (await findings(outside, **lists))["who may"]
+    assert (found.ok, found.seen) == (False, "unknown to Slack: U9, S9, C9")
+    assert "ids, not names" in found.advice
+
+
+async def test_lists_that_slack_knows_are_well() -> None:
+    found = await findings(FakeOutside(known=frozenset({"U1", "S1"})), ADMINS="U1", ALLOWED_USER_GROUPS="S1")
+    assert (found["who may"].ok, found["who may"].seen) == (True, "2 ids, all known to Slack")
+
+
+async def test_without_admins_it_is_said_who_hears_of_a_refused_key() -> None:
+    assert "nobody is told" in (await findings())["who may"].seen
 
 
 @pytest.mark.parametrize(("minutes", "well"), [(0, True), (4, False), (-4, False)])

@@ -231,3 +231,30 @@ def test_what_is_wrong_is_told_in_the_order_of_the_readme() -> None:
         "DOCS_API_KEY",
         "USES_AN_HOUR",
     ]
+
+
+def test_lists_are_ids_with_commas_or_blanks() -> None:
+    settings = load(
+        ADMINS="U1,W2", ALLOWED_USERS=" U3 , U3 ", ALLOWED_USER_GROUPS="S1 S2", ALLOWED_CHANNELS="C1"
+    )
+    assert settings.admins == {"U1", "W2"}
+    assert settings.allowed_users == {"U3"}
+    assert settings.allowed_user_groups == {"S1", "S2"}
+    assert load(ALLOWED_CHANNELS="C1 G2,D3").allowed_channels == {"C1", "G2", "D3"}
+    assert load().admins == frozenset()
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("ADMINS", "@ana"),
+        ("ADMINS", "U1;U2"),
+        ("ALLOWED_USERS", "ana"),
+        ("ALLOWED_USERS", "U1,C2"),
+        ("ALLOWED_USER_GROUPS", "@writers"),
+        ("ALLOWED_CHANNELS", "#docs"),
+    ],
+)
+def test_names_where_ids_belong_are_refused(name: str, value: str) -> None:
+    said = complaint(**{name: value})
+    assert f"{name} must be ids of Slack" in said

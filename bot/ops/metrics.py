@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from prometheus_client import (
     CONTENT_TYPE_LATEST,
     CollectorRegistry,
@@ -10,6 +12,18 @@ from prometheus_client import (
     Histogram,
     generate_latest,
 )
+
+
+@dataclass(frozen=True, slots=True)
+class Backlog:
+    """How much there is to do, and how much of both hourly limits is used, over all processes."""
+
+    open_jobs: int
+    oldest_delivery_seconds: float
+    waiting_prompts: int
+    uses: int
+    analytics_calls: int
+    key_is_refused: bool
 
 
 class Metrics:
@@ -39,7 +53,19 @@ class Metrics:
             "How late the oldest pending delivery is; 0 when none is.",
             registry=self._registry,
         )
-
+        self._waiting = Gauge(
+            "docs_bot_waiting_prompts",
+            "Prompts that wait for a use of the shared limit.",
+            registry=self._registry,
+        )
+        self._uses = Gauge(
+            "docs_bot_uses_last_hour",
+            "Uses of the shared limit in the last hour, of all processes.",
+            registry=self._registry,
+        )
+        self._key = Gauge(
+            "docs_bot_key_refused", "1 while the docs service refuses the key.", registry=self._registry
+        )
         self._analytics = Gauge(
             "docs_bot_analytics_calls_last_hour",
             "Calls of the analytics API in the last hour, of all processes.",
@@ -56,11 +82,14 @@ class Metrics:
         if failed:
             self._failures.labels(name).inc()
 
-    def set_backlog(self, open_jobs: int, oldest_delivery_seconds: float, analytics_calls: int) -> None:
-        """How much there is to do, and how much of the analytics API's hour is used."""
-        self._analytics.set(analytics_calls)
-        self._open_jobs.set(open_jobs)
-        self._late.set(max(oldest_delivery_seconds, 0.0))
+    def set_backlog(self, backlog: Backlog) -> None:
+        """What one look at the registry found."""
+        self._open_jobs.set(backlog.open_jobs)
+        self._late.set(max(backlog.oldest_delivery_seconds, 0.0))
+        self._waiting.set(backlog.waiting_prompts)
+        self._uses.set(backlog.uses)
+        self._key.set(backlog.key_is_refused)
+        self._analytics.set(backlog.analytics_calls)
 
     def page(self) -> tuple[bytes, str]:
         """The page that Prometheus reads, and its content type."""

@@ -9,7 +9,7 @@ from aiohttp.test_utils import TestClient, TestServer
 from prometheus_client.parser import text_string_to_metric_families
 
 from bot.ops.health import Check, Checks, add_health_routes, look
-from bot.ops.metrics import Metrics
+from bot.ops.metrics import Backlog, Metrics
 
 
 def saying(ok: bool, about: str) -> Callable[[], Awaitable[Check]]:
@@ -75,7 +75,7 @@ async def test_prometheus_can_read_what_was_counted() -> None:
     metrics.count("delivery", "sent")
     metrics.observe_round("poll", 0.3, failed=False)
     metrics.observe_round("poll", 0.3, failed=True)
-    metrics.set_backlog(open_jobs=3, oldest_delivery_seconds=-1, analytics_calls=7)
+    metrics.set_backlog(Backlog(3, -1.0, waiting_prompts=4, uses=99, analytics_calls=7, key_is_refused=True))
     async with client({}, metrics) as http:
         answer = await http.get("/metrics")
         page = await answer.text()
@@ -94,6 +94,9 @@ async def test_prometheus_can_read_what_was_counted() -> None:
     assert value("docs_bot_round_failures_total", round="poll") == 1
     assert value("docs_bot_open_jobs") == 3
     assert value("docs_bot_analytics_calls_last_hour") == 7
+    assert value("docs_bot_waiting_prompts") == 4
+    assert value("docs_bot_uses_last_hour") == 99
+    assert value("docs_bot_key_refused") == 1
     assert value("docs_bot_oldest_delivery_seconds") == 0, "what is due in the future is not late"
 
 
