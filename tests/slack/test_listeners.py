@@ -8,14 +8,16 @@ from typing import Any
 from urllib.parse import urlencode
 
 import pytest
+import structlog
 from pydantic import SecretStr
 from slack_bolt.async_app import AsyncApp
 from slack_bolt.request.async_request import AsyncBoltRequest
 from slack_bolt.response import BoltResponse
 
 from bot.commands import COMMANDS
-from bot.model import Admission, Standing, UserId
+from bot.model import Admission, DeliveryKind, Message, NewDelivery, Standing, UserId
 from bot.registry import Registry
+from bot.registry.claims import Claimer
 from bot.registry.database import open_engine
 from bot.registry.migrate import migrate
 from bot.sandbox.workspace.line import signed
@@ -32,11 +34,26 @@ NOWHERE = "http://127.0.0.1:9/api/"
 """Nobody listens there: a listener that asked Slack something before it acknowledges would fail."""
 
 
+class Everybody:
+    """As when Slack says of each that they are a member; ``trouble`` comes instead, once."""
+
+    def __init__(self) -> None:
+        self.trouble: list[Exception] = []
+
+    async def __call__(self, user: UserId) -> Standing:
+        assert user
+        if self.trouble:
+            raise self.trouble.pop()
+        return Standing.MEMBER
+
+
 class Intake:
     """Bolt's app on a real registry."""
 
-    def __init__(self, app: AsyncApp, registry: Registry, background: Background) -> None:
-        self.app, self.registry, self.background = app, registry, background
+    def __init__(
+        self, app: AsyncApp, registry: Registry, background: Background, everybody: Everybody
+    ) -> None:
+        self.app, self.registry, self.background, self.everybody = app, registry, background, everybody
 
     async def send(self, body: str, content_type: str = "application/x-www-form-urlencoded") -> BoltResponse:
         """As Slack sends it."""
@@ -61,17 +78,11 @@ class Intake:
             return len(await tables.jobs.newest(100))
 
 
-async def everybody(user: UserId) -> Standing:
-    """As when Slack says of each that they are a member."""
-    assert user
-    return Standing.MEMBER
-
-
 @pytest.fixture
 async def intake() -> AsyncIterator[Intake]:
     engine = open_engine("sqlite+aiosqlite:///:memory:")
     await migrate(engine)
-    registry, background = Registry(engine), Background()
+    registry, background, everybody = Registry(engine), Background(), Everybody()
     async with registry.transaction() as tables:
         await tables.people.note(ANA, Standing.MEMBER, Admission().rule, HeldClock()())
     async with open_session() as session:
@@ -97,7 +108,7 @@ async def intake() -> AsyncIterator[Intake]:
             listeners=listeners,
             commands=COMMANDS,
         )
-        yield Intake(app, registry, background)
+        yield Intake(app, registry, background, everybody)
         await background.drain(2)
     await engine.dispose()
 
@@ -228,3 +239,32 @@ async def test_our_own_words_are_answered_at_once_and_privately(intake: Intake, 
 async def test_a_prompt_that_only_begins_with_our_words_is_a_prompt(intake: Intake, text: str) -> None:
     assert (await intake.command(text)).body == ""
     assert await intake.stored() == 1
+
+
+async def test_what_breaks_while_slack_is_asked_who_may_is_told_under_a_reference(intake: Intake) -> None:
+    async with intake.registry.transaction() as tables:
+        await tables.connection.exec_driver_sql("DELETE FROM people")
+    intake.everybody.trouble.append(RuntimeError("the database is away"))
+    with structlog.testing.capture_logs() as logs:
+        assert (await intake.command("")).body == ""
+        await intake.background.drain(2)
+    assert [(line["event"], "reference" in line) for line in logs] == [("admission_failed", True)]
+
+
+async def test_a_reply_that_comes_too_early_is_no_error(intake: Intake) -> None:
+    async with intake.registry.transaction() as tables:
+        root = NewDelivery("root", DeliveryKind.ROOT, CHANNEL, message=Message("#1"))
+        await tables.deliveries.add(root, HeldClock()())
+        await tables.deliveries.claim(Claimer("one", HeldClock()(), 60), 1, 1)
+    event = {
+        "type": "message",
+        "channel": CHANNEL,
+        "user": ANA,
+        "text": "more",
+        "ts": "2.1",
+        "thread_ts": "1.1",
+    }
+    with structlog.testing.capture_logs() as logs:
+        answer = await intake.event(**event, parent_user_id="U0BOT")
+    assert answer.status == 500
+    assert [line["log_level"] for line in logs] == ["info"]

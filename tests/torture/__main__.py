@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import shutil
 import sys
 import tempfile
 from collections.abc import Sequence
@@ -29,6 +30,8 @@ def main(words: Sequence[str] | None = None) -> int:
     folder = Path(tempfile.mkdtemp(prefix="docs-bot-torture-"))
     report = asyncio.run(torture(seeds, asked.at_once, folder, show_plans=asked.only is not None))
     print("\n".join(report.lines()))
+    if not report.failures:
+        shutil.rmtree(folder, ignore_errors=True)
     return 1 if report.failures else 0
 
 
