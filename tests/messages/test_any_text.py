@@ -13,7 +13,20 @@ from bot.commands.carried import Carried
 from bot.messages import answers, incoming, jobs, modals, problems
 from bot.messages.help import CommandHelp, help_message
 from bot.messages.legible import visible
-from bot.model import ChannelId, JobNumber, JobState, Message, ProjectId, ServiceJobId, TrackedJob
+from bot.model import (
+    ChannelId,
+    JobNumber,
+    JobState,
+    Message,
+    ProjectId,
+    Prompt,
+    PromptId,
+    PromptKind,
+    PromptState,
+    QueueWhy,
+    ServiceJobId,
+    TrackedJob,
+)
 from tests.builders import ANA, BEN, CHANNEL, NOW
 from tests.messages.slack_limits import Allowed, modal_problems, problems_of
 
@@ -64,6 +77,9 @@ def any_job(draw: st.DrawFn) -> TrackedJob:
         ended_at=draw(st.sampled_from([None, NOW + timedelta(minutes=4)])),
         problem=draw(text),
         queue_until=draw(st.sampled_from([None, NOW + timedelta(hours=1)])),
+        queue_place=draw(st.sampled_from([None, 1, 10_000])),
+        queue_why=draw(st.sampled_from([None, *QueueWhy])),
+        uses_left=draw(st.sampled_from([None, 0, 1, 19])),
     )
 
 
@@ -84,12 +100,28 @@ def allowed(job: TrackedJob) -> Allowed:
     return Allowed({ANA, BEN}, {job.pr_link, PERMALINK})
 
 
+def follow_up(job: TrackedJob, text: str) -> Prompt:
+    """A follow-up of Ben's with this text."""
+    return Prompt(
+        id=PromptId(7),
+        job=job.number,
+        kind=PromptKind.FOLLOW_UP,
+        state=PromptState.WAITING,
+        asked_by=BEN,
+        raw=text,
+        asked_at=NOW,
+        channel=CHANNEL,
+        text=text,
+    )
+
+
 def thread_messages(job: TrackedJob, text: str) -> Iterator[Message]:
     """Everything a thread can be told about a job."""
     problem = problems.service_rejected(text)
     yield jobs.root(job, NOW)
     yield from jobs.full_prompt(job)
     yield jobs.follow_up_by_command(job, text, BEN)
+    yield jobs.follow_up_withdrawn(job, follow_up(job, text))
     yield jobs.still_running(job, NOW)
     yield jobs.unwatched(job, NOW)
     for each in (problem, *PROBLEMS):
