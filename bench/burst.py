@@ -22,6 +22,7 @@ from bench.children import READY, child, free_port
 from bench.jobs import add_running_jobs
 from bench.report import Goal, Report, Row, below
 from bench.silent import SilentMessenger
+from bot import logs
 from bot.docs_api import DocsClient
 from bot.model import ChannelId, DeliveryId, Message, MessageTs, ProjectId
 from bot.registry import Registry
@@ -91,6 +92,7 @@ class PacedMessenger(SilentMessenger):
 
 async def measure(size: Size, folder: Path) -> list[Report]:
     """From the moment when all have ended until the last thread knows."""
+    logs.configure("WARNING", "console")
     port = free_port()
     async with child("-m", "bench.docs_server", str(port), "completed") as service:
         if await service.hear() != READY:

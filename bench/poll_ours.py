@@ -18,6 +18,7 @@ from bench.children import READY
 from bench.counted import answer_counts
 from bench.jobs import add_running_jobs
 from bench.silent import SilentMessenger
+from bot import logs
 from bot.docs_api import DocsClient
 from bot.model import PollPace, ProjectId
 from bot.registry import Registry
@@ -38,6 +39,7 @@ async def _fill(registry: Registry, count: int, every_seconds: float) -> None:
 
 async def watch(docs_url: str, database_url: str, count: int, every_seconds: float) -> None:
     """Until the process is ended."""
+    logs.configure("WARNING", "console")
     engine = open_engine(database_url)
     await migrate(engine)
     registry, bell, counts = Registry(engine), Bell(), {"answered": 0, "failed": 0}

@@ -26,6 +26,7 @@ from bot.model import (
 )
 from bot.registry.claims import Claimer, LeaseLost, claim, first, held_by, unclaimed
 from bot.registry.schema import deliveries, jobs, paces
+from bot.registry.upsert import insert_unless_there
 
 _OPEN = (DeliveryState.PENDING, DeliveryState.SENDING)
 _IN_THREAD = (DeliveryKind.ROOT, DeliveryKind.REPLY, DeliveryKind.EDIT)
@@ -75,10 +76,6 @@ class DeliveryRows:
 
         An edit of a root takes the place of an earlier one that nobody has begun to send.
         """
-        if await self.state_of(new.key) is not None:
-            return
-        if new.kind is DeliveryKind.EDIT:
-            await self._drop_edits(new.job)
         values = asdict(new) | {
             "id": str(uuid.uuid4()),
             "state": DeliveryState.PENDING,
@@ -87,7 +84,9 @@ class DeliveryRows:
             "created_at": now,
             "due_at": now,
         }
-        await self.connection.execute(insert(deliveries).values(**values))
+        added = await insert_unless_there(self.connection, deliveries, values)
+        if added and new.kind is DeliveryKind.EDIT:
+            await self._drop_edits(new.job, new.key)
 
     async def state_of(self, key: str) -> DeliveryState | None:
         """How far the delivery of this occasion is; None when there is none."""
@@ -95,12 +94,13 @@ class DeliveryRows:
         state = known.scalar_one_or_none()
         return None if state is None else DeliveryState(state)
 
-    async def _drop_edits(self, job: JobNumber | None) -> None:
+    async def _drop_edits(self, job: JobNumber | None, but: str) -> None:
         await self.connection.execute(
             delete(deliveries).where(
                 deliveries.c.job == job,
                 deliveries.c.kind == DeliveryKind.EDIT,
                 deliveries.c.state == DeliveryState.PENDING,
+                deliveries.c.key != but,
             )
         )
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from typing import TypeVar, assert_never
 
 import structlog
@@ -13,12 +13,19 @@ from bot.registry import LeaseLost
 from bot.work.files import share_file
 from bot.work.ports import SlackError, SlackRefused, SlackThrottled, SlackUnclear, SlackUnreachable
 from bot.work.subscribed import posted
+from bot.work.together import Together
 from bot.work.undelivered import give_up
 from bot.work.workshop import Workshop
 
 log = structlog.get_logger(__name__)
 Result = TypeVar("Result")
-_AT_ONCE = 40
+Sent = tuple[Delivery, MessageTs | None]
+"""What Slack took, and where it stands when it is a post."""
+_AT_ONCE = 50
+_MOST_LOOKS = 20
+"""In one round; so many, and it comes to its end while there is always more to say."""
+_BUSY_SECONDS, _SLOW_SECONDS = 0.05, 0.5
+"""Until the next look for what is due, while some are under way."""
 _MOST_TRIES = 12
 _MOST_DOUBTS = 40
 """About an hour of looking; then somebody is told instead."""
@@ -41,24 +48,61 @@ _PASSING = frozenset(
 
 
 async def deliver_round(shop: Workshop) -> int:
-    """Carry out the deliveries that are due."""
+    """Carry out the deliveries that are due, and what comes due while they are under way.
+
+    One that takes its time at Slack keeps nobody else waiting.
+    """
+    sent = Together[Sent](lambda some: _settle_sent(shop, some))
+    handled, running = 0, set[asyncio.Task[None]]()
+    try:
+        for _ in range(_MOST_LOOKS):
+            due = await _claim(shop, min(_AT_ONCE, 2 * _AT_ONCE - len(running)))
+            handled += len(due)
+            running |= {asyncio.create_task(_deliver(shop, sent, delivery)) for delivery in due}
+            if not running:
+                return handled
+            running = await _some_done(running, _BUSY_SECONDS if due else _SLOW_SECONDS)
+        await asyncio.gather(*running)
+    except BaseException:
+        # What is cut off here may have been said: its row stays *sending*, and is looked for later.
+        for task in running:
+            task.cancel()
+        await asyncio.gather(*running, return_exceptions=True)
+        raise
+    return handled
+
+
+async def _claim(shop: Workshop, limit: int) -> Sequence[Delivery]:
+    if limit <= 0:
+        return ()
+    pace_seconds = shop.patience.channel_pace_seconds
     async with shop.registry.transaction() as tables:
-        due = await tables.deliveries.claim(shop.claimer(), _AT_ONCE, shop.patience.channel_pace_seconds)
+        claimer = shop.claimer()
+        due = await tables.deliveries.claim(claimer, limit, pace_seconds)
     if any(delivery.kind in _PACED for delivery in due):
         # Their channels take the next post then; waiting for the tick would lose a part of a second.
-        shop.wake_after(shop.patience.channel_pace_seconds)
-    await asyncio.gather(*(_deliver(shop, delivery) for delivery in due))
-    return len(due)
+        shop.wake_after(max(pace_seconds - (shop.clock() - claimer.now).total_seconds(), 0.0))
+    return due
 
 
-async def _deliver(shop: Workshop, delivery: Delivery) -> None:
+async def _some_done(running: set[asyncio.Task[None]], seconds: float) -> set[asyncio.Task[None]]:
+    """Those still running when all are done or the time is over. Raises what one of them raised."""
+    done, rest = await asyncio.wait(running, timeout=seconds)
+    for task in done:
+        task.result()
+    return rest
+
+
+async def _deliver(shop: Workshop, sent: Together[Sent], delivery: Delivery) -> None:
     try:
         try:
             ts = await _carry_out(shop, delivery)
         except SlackError as error:
             await _settle_error(shop, delivery, error)
         else:
-            await _settle_sent(shop, delivery, ts)
+            # A subscription has more to write, which must not fail for others.
+            alone = delivery.subscription is not None
+            await (_settle_sent(shop, [(delivery, ts)]) if alone else sent.put((delivery, ts)))
     except LeaseLost:
         log.warning("delivery_taken_over", delivery=delivery.id)
         return
@@ -163,16 +207,22 @@ async def _tell(shop: Workshop, delivery: Delivery) -> None:
     await shop.messenger.tell(delivery.user, said(delivery), delivery=delivery.id)
 
 
-async def _settle_sent(shop: Workshop, delivery: Delivery, ts: MessageTs | None) -> None:
+async def _settle_sent(shop: Workshop, sent: Sequence[Sent]) -> None:
     async with shop.registry.transaction() as tables:
-        await tables.deliveries.settle(
-            delivery.id, owner=shop.owner, now=shop.clock(), state=DeliveryState.SENT, posted_ts=ts
-        )
-        if delivery.kind is DeliveryKind.ROOT and delivery.job is not None:
-            await tables.jobs.change(delivery.job, root_ts=ts)
-        if delivery.subscription is not None:
-            await posted(shop, tables, delivery)
-    shop.count("deliveries", "sent")
+        for delivery, ts in sent:
+            try:
+                await tables.deliveries.settle(
+                    delivery.id, owner=shop.owner, now=shop.clock(), state=DeliveryState.SENT, posted_ts=ts
+                )
+            except LeaseLost:
+                log.warning("delivery_taken_over", delivery=delivery.id)
+                continue
+            if delivery.kind is DeliveryKind.ROOT and delivery.job is not None:
+                await tables.jobs.change(delivery.job, root_ts=ts)
+            if delivery.subscription is not None:
+                await posted(shop, tables, delivery)
+    for _ in sent:
+        shop.count("deliveries", "sent")
 
 
 async def _settle_error(shop: Workshop, delivery: Delivery, error: SlackError) -> None:

@@ -11,7 +11,7 @@ import structlog
 
 from bot.docs_api import DocsApiError, Job, NotFound, RateLimited, Unavailable
 from bot.messages import jobs as say
-from bot.model import JobNumber, JobState, TrackedJob, back_off_seconds
+from bot.model import JobNumber, JobState, ProjectId, TrackedJob, back_off_seconds
 from bot.registry import LeaseLost, Tables
 from bot.work.key_health import is_key_problem, key_refused, service_is_well
 from bot.work.tell import redraw_root, reply
@@ -20,6 +20,7 @@ from bot.work.workshop import Workshop
 
 log = structlog.get_logger(__name__)
 _AT_ONCE = 50
+_TOGETHER = 10
 _HOURLY_SECONDS = 3600.0
 _MISSES_MEAN_GONE = 2
 
@@ -34,21 +35,29 @@ class Look:
 
 
 async def poll_round(shop: Workshop) -> int:
-    """Look at every job that is due; what has nothing new is put back in one go."""
+    """Look at jobs that are due; what has nothing new is put back in one go.
+
+    Answers 0 when nothing more can be due, so that nobody looks again at once.
+    """
     async with shop.registry.transaction() as tables:
         due = await tables.jobs.claim_due(shop.claimer(), _AT_ONCE)
+        held = frozenset(await tables.holds.all() if due else ())
     looks = await asyncio.gather(*(_look(shop, job, misses) for job, misses in due))
-    await _lift_holds(shop, looks)
+    await _lift_holds(shop, looks, held)
     unchanged: list[tuple[JobNumber, datetime]] = []
+    answered: list[tuple[TrackedJob, Job]] = []
     for look in looks:
-        if _is_unchanged(shop, look):
+        if isinstance(look.answer, DocsApiError):
+            await _settle_failed(shop, look, look.answer)
+        elif _is_unchanged(shop, look):
             unchanged.append((look.job.number, _next_look(shop, look.job)))
         else:
-            await _settle(shop, look)
+            answered.append((look.job, look.answer))
+    await _settle_all(shop, answered)
     if unchanged:
         async with shop.registry.transaction() as tables:
             await tables.jobs.reschedule(unchanged, shop.owner)
-    return len(due)
+    return len(due) if len(due) == _AT_ONCE else 0
 
 
 async def _look(shop: Workshop, job: TrackedJob, misses: int) -> Look:
@@ -84,18 +93,43 @@ def _next_look(shop: Workshop, job: TrackedJob) -> datetime:
     return shop.after(shop.pace.wait_seconds(_age_seconds(shop, job), shop.chance()))
 
 
-async def _settle(shop: Workshop, look: Look) -> None:
+async def _settle_all(shop: Workshop, answered: Sequence[tuple[TrackedJob, Job]]) -> None:
+    """Some in one transaction: each transaction waits for the disk, and many jobs may end at once."""
+    for begin in range(0, len(answered), _TOGETHER):
+        few = answered[begin : begin + _TOGETHER]
+        try:
+            await _settle(shop, few)
+        except Exception:
+            # One that cannot be written must not keep the others: each is tried alone, and raises alone.
+            log.warning("not_settled_together", jobs=[job.number for job, _ in few], exc_info=True)
+            for one in few:
+                await _settle(shop, [one])
+
+
+async def _settle(shop: Workshop, answered: Sequence[tuple[TrackedJob, Job]]) -> None:
+    async with shop.registry.transaction() as tables:
+        for job, answer in answered:
+            try:
+                await _settle_answer(shop, tables, job, answer)
+            except LeaseLost:
+                # The job's own row is written first, so nothing of it has been written.
+                _taken_over(job)
+    shop.wake()
+
+
+async def _settle_failed(shop: Workshop, look: Look, error: DocsApiError) -> None:
     try:
         async with shop.registry.transaction() as tables:
-            if isinstance(look.answer, DocsApiError):
-                await _settle_error(shop, tables, look, look.answer)
-            else:
-                await _settle_answer(shop, tables, look.job, look.answer)
+            await _settle_error(shop, tables, look, error)
     except LeaseLost:
-        # A follow-up began a new round meanwhile, or another process took over.
-        log.info("poll_taken_over", job=look.job.number)
+        _taken_over(look.job)
         return
     shop.wake()
+
+
+def _taken_over(job: TrackedJob) -> None:
+    """A follow-up began a new round meanwhile, or another process took over."""
+    log.info("poll_taken_over", job=job.number)
 
 
 async def _put_back(shop: Workshop, tables: Tables, job: TrackedJob, **values: object) -> None:
@@ -195,14 +229,10 @@ async def _settle_error(shop: Workshop, tables: Tables, look: Look, error: DocsA
     log.warning("docs_service_unwell", project=job.project, reason=type(error).__name__, attempts=attempts)
 
 
-async def _lift_holds(shop: Workshop, looks: Sequence[Look]) -> None:
-    """An answer means that the service is well again; asked only when there is something to lift."""
-    projects = {look.job.project for look in looks if not isinstance(look.answer, DocsApiError)}
-    if not projects:
-        return
-    async with shop.registry.look() as tables:
-        held = projects & (await tables.holds.all()).keys()
-    if held:
+async def _lift_holds(shop: Workshop, looks: Sequence[Look], held: frozenset[ProjectId]) -> None:
+    """An answer means that the service is well again."""
+    answered = {look.job.project for look in looks if not isinstance(look.answer, DocsApiError)}
+    if answered & held:
         async with shop.registry.transaction() as tables:
-            for project in held:
+            for project in answered & held:
                 await service_is_well(shop, tables, project)
