@@ -81,17 +81,17 @@ async def count(engine: AsyncEngine, statement: Any) -> int:
 async def test_four_processes_handle_every_row_once_in_order_and_within_the_limits(
     engine: AsyncEngine, database_url: str, tmp_path: Path
 ) -> None:
-    await fill(engine, jobs=1500, prompts=120, deliveries=360, snapshots=40, questions=150, digests=150)
+    await fill(engine, jobs=1500, prompts=90, deliveries=240, snapshots=30, questions=150, digests=150)
     lines = await claim_all(
-        Order(database_url, str(tmp_path), uses_an_hour=100, calls_an_hour=30, pace_seconds=PACE_SECONDS)
+        Order(database_url, str(tmp_path), uses_an_hour=75, calls_an_hour=25, pace_seconds=PACE_SECONDS)
     )
     assert_each_once(lines)
     handled = Counter(line["queue"] for line in lines)
     assert handled == {
         "polls": 1500,
-        "prompts": 100,
-        "deliveries": 360,
-        "snapshots": 30,
+        "prompts": 75,
+        "deliveries": 240,
+        "snapshots": 25,
         "questions": 150,
         "digests": 150,
     }
@@ -104,8 +104,8 @@ async def test_four_processes_handle_every_row_once_in_order_and_within_the_limi
             jobs[line["job"]].append(line["key"])
     assert all(follow_ups == sorted(follow_ups) for follow_ups in jobs.values())
     sent = select(func.count()).select_from(prompts).where(prompts.c.sent_at.is_not(None))
-    assert await count(engine, sent) == 100
-    assert await count(engine, select(func.count()).select_from(analytics_calls)) == 30
+    assert await count(engine, sent) == 75
+    assert await count(engine, select(func.count()).select_from(analytics_calls)) == 25
 
 
 async def test_what_a_killed_process_held_is_handled_by_others_after_its_lease_and_not_before(

@@ -7,6 +7,7 @@ import subprocess
 import sys
 from collections.abc import AsyncIterator, Callable
 from datetime import UTC, date, datetime
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -91,11 +92,10 @@ sys.exit(any(name.split(".")[0] == "alembic" for name in sys.modules))
 """
 
 
-async def test_a_start_with_nothing_to_migrate_does_not_load_alembic(
-    engine: AsyncEngine, database_url: str
-) -> None:
+async def test_a_start_with_nothing_to_migrate_does_not_load_alembic(tmp_path: Path) -> None:
     def start() -> int:
-        return subprocess.run([sys.executable, "-c", _START, database_url], check=False).returncode
+        command = [sys.executable, "-c", _START, f"sqlite+aiosqlite:///{tmp_path}/bot.db"]
+        return subprocess.run(command, check=False).returncode
 
     assert await asyncio.to_thread(start) == 1, "the first one migrates"
     assert await asyncio.to_thread(start) == 0
