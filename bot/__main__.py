@@ -220,11 +220,15 @@ def sandbox(
     pages: Annotated[int, typer.Option(help="Pages of the site whose visits are made, up to 100,000.")] = 300,
     days: Annotated[int, typer.Option(help="For how many past days visits are made.")] = 120,
     seed: Annotated[int, typer.Option(help="Another number makes other visits.")] = 7,
+    uses_an_hour: Annotated[
+        int, typer.Option(help="The shared limit; a small one shows how prompts wait.")
+    ] = 100,
 ) -> None:
     """A Slack workspace, a docs service and the bot on this machine, no account needed."""
     from bot.sandbox.command import Choice, sandbox_command
 
-    sys.exit(sandbox_command(Choice(port, folder, http, play, only, work_seconds, pages, days, seed)))
+    made = Choice(port, folder, http, play, only, work_seconds, pages, days, seed, uses_an_hour)
+    sys.exit(sandbox_command(made))
 
 
 @cli.command()

@@ -35,6 +35,7 @@ class Choice:
     pages: int = 300
     days: int = 120
     seed: int = 7
+    uses_an_hour: int = 100
 
 
 def sandbox_command(choice: Choice) -> int:
@@ -44,6 +45,9 @@ def sandbox_command(choice: Choice) -> int:
         return USAGE
     if not 1 <= choice.pages <= MOST_PAGES or not 1 <= choice.days <= MOST_DAYS:
         console.print(f"--pages takes 1 to {MOST_PAGES:,}, --days 1 to {MOST_DAYS:,}")
+        return USAGE
+    if choice.uses_an_hour < 1:
+        console.print("--uses-an-hour takes 1 or more")
         return USAGE
     try:
         if choice.play:
@@ -98,6 +102,7 @@ async def _everything(choice: Choice, stack: AsyncExitStack) -> None:
             pages=choice.pages,
             days=choice.days,
             seed=choice.seed,
+            uses_an_hour=choice.uses_an_hour,
             tell_filled=tell_filled,
         )
         world = await stack.enter_async_context(sandbox(options))
@@ -114,6 +119,7 @@ async def _only_docs_service(choice: Choice, stack: AsyncExitStack) -> None:
         projects=(PROJECT,),
         work_seconds=choice.work_seconds,
         seed=choice.seed,
+        uses_an_hour=choice.uses_an_hour,
         pages=choice.pages,
         days=choice.days,
     )

@@ -34,6 +34,7 @@ class WorldOptions:
     pages: int = 300
     days: int = 120
     seed: int = 7
+    uses_an_hour: int = 100
     analytics_calls_an_hour: int = 100
     tell_filled: Callable[[int, int], None] | None = None
 
@@ -63,6 +64,7 @@ async def both_sides(options: WorldOptions) -> AsyncIterator[World]:
         folder=options.folder / "docs",
         projects=(PROJECT,),
         work_seconds=options.work_seconds,
+        uses_an_hour=options.uses_an_hour,
         analytics_calls_an_hour=options.analytics_calls_an_hour,
         seed=options.seed,
         pages=options.pages,
@@ -104,6 +106,7 @@ def _settings(
         "DOCS_API_URL": docs_url,
         "DOCS_API_KEY": docs_options.api_key,
         "DOCS_PROJECT_ID": PROJECT,
+        "USES_AN_HOUR": str(options.uses_an_hour),
         "ANALYTICS_CALLS_AN_HOUR": str(options.analytics_calls_an_hour),
         "DATABASE_URL": f"sqlite:///{options.folder.resolve() / 'docs-bot.db'}",
         "POLL_MIN_SECONDS": "0.5",
