@@ -75,7 +75,8 @@ class NewDelivery:
 class Delivery:
     """One row of the outbox as a round gets it. ``root_ts`` is the job's, at the time of the claim.
 
-    ``in_doubt``: an earlier try may have been carried out, so it must be looked for first.
+    ``in_doubt``: an earlier try may have been carried out, so it must be looked for first. ``held_until``:
+    when the claim runs out, and another process may take it up.
     """
 
     id: DeliveryId
@@ -97,3 +98,4 @@ class Delivery:
     question: QuestionId | None = None
     in_doubt: bool = False
     plain: bool = False
+    held_until: datetime | None = None

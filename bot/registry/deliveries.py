@@ -62,6 +62,7 @@ def to_delivery(row: RowMapping, root_ts: MessageTs | None, *, in_doubt: bool) -
         question=row["question"],
         in_doubt=in_doubt,
         plain=row["plain"],
+        held_until=row["claimed_until"],
     )
 
 

@@ -11,6 +11,7 @@ import structlog
 from bot.model import ChannelId, Delivery, DeliveryKind, DeliveryState, Message, MessageTs, back_off_seconds
 from bot.registry import LeaseLost
 from bot.work.files import share_file
+from bot.work.leases import check_lease
 from bot.work.ports import SlackError, SlackRefused, SlackThrottled, SlackUnclear, SlackUnreachable
 from bot.work.subscribed import posted
 from bot.work.together import Together
@@ -147,11 +148,12 @@ async def _post(shop: Workshop, delivery: Delivery) -> MessageTs:
         if found is not None:
             log.info("delivery_found", delivery=delivery.id)
             return found
-    return await _as_member(
-        shop,
-        delivery.channel,
-        lambda: shop.messenger.post(delivery.channel, message, delivery=delivery.id, thread=thread),
-    )
+
+    async def post() -> MessageTs:
+        check_lease(shop, delivery)
+        return await shop.messenger.post(delivery.channel, message, delivery=delivery.id, thread=thread)
+
+    return await _as_member(shop, delivery.channel, post)
 
 
 async def _as_member(shop: Workshop, channel: ChannelId, call: Callable[[], Awaitable[Result]]) -> Result:
@@ -204,6 +206,7 @@ async def _tell(shop: Workshop, delivery: Delivery) -> None:
         delivery.user, delivery=delivery.id, since=delivery.created_at
     ):
         return
+    check_lease(shop, delivery)
     await shop.messenger.tell(delivery.user, said(delivery), delivery=delivery.id)
 
 

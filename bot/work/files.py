@@ -9,6 +9,7 @@ from pathlib import Path
 from bot.messages import reading as say
 from bot.messages.spreadsheet import BOM, HEADER, csv_line
 from bot.model import ChannelId, Delivery, Question
+from bot.work.leases import check_lease
 from bot.work.ports import SlackRefused
 from bot.work.workshop import Workshop
 
@@ -25,6 +26,7 @@ async def share_file(shop: Workshop, delivery: Delivery) -> None:
     name = file_name(question, delivery)
     if delivery.in_doubt and await _stands(shop, delivery, channel, name):
         return
+    check_lease(shop, delivery)
     with tempfile.TemporaryDirectory(prefix="docs-bot-") as folder:
         await _upload(shop, question, channel, Path(folder) / name)
 

@@ -25,9 +25,10 @@ async def heard_reply(desk: Desk, heard: ThreadReply) -> None:
     if not _is_meant_for_us(desk, heard):
         return
     async with desk.registry.look() as tables:
+        # In this order: what is noted between the two looks is then found by the second.
+        being_posted = await tables.deliveries.root_being_posted(heard.channel)
         job = await tables.jobs.in_thread(ThreadRef(heard.channel, heard.thread_ts))
-        being_posted = job is None and await tables.deliveries.root_being_posted(heard.channel)
-    if being_posted and heard.parent == desk.bot_user:
+    if job is None and being_posted and heard.parent == desk.bot_user:
         raise ThreadNotKnownYet(heard.key)
     if job is None:
         return

@@ -5,8 +5,9 @@ milliseconds instead of a start. In the child every task's coroutine is wrapped:
 suspended, the chain of the bot's own frames that is waiting is the *place*. The child reports each
 new place, and kills itself with SIGKILL when it comes to the one it was given.
 
-An order may name a ``role`` (run, serve or work), and ask to be ``terse``: then a bot that cannot start
-says only of what kind the reason is, and whether the command line would have explained it.
+An order may name a ``role`` (run, serve or work) and the ``lease_seconds`` of claims, and ask to be
+``terse``: then a bot that cannot start says only of what kind the reason is, and whether the command
+line would have explained it.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ import signal
 import sys
 import traceback
 from collections.abc import Coroutine, Generator, Sequence
+from dataclasses import replace
 from typing import Any, TextIO
 
 _SHOWN = ("/bot/work/", "/bot/registry/store", "/bot/slack/messenger", "/bot/docs_api/client")
@@ -104,7 +106,8 @@ async def _run(order: dict[str, Any]) -> None:
     loop.add_signal_handler(signal.SIGTERM, stop.set)
     role = order.get("role", "run")
     roles = Roles(intake=role != "work", rounds=role != "serve")
-    async with running_bot(Settings.load(order["env"], env_file=None), roles=roles, patience=SHORT):
+    patience = replace(SHORT, lease_seconds=order.get("lease_seconds") or SHORT.lease_seconds)
+    async with running_bot(Settings.load(order["env"], env_file=None), roles=roles, patience=patience):
         print(json.dumps({"ready": True}), flush=True)
         await stop.wait()
     print(json.dumps({"stopped": True}), flush=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import re
+from collections import defaultdict
 from collections.abc import Callable
 from datetime import UTC, datetime
 from time import monotonic, time
@@ -30,6 +31,7 @@ class Acting:
         self._people = workspace.people
         self._log = workspace.log
         self._known_notes: set[str] = set()
+        self._filling_in: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
 
     async def do(self, act: Act) -> Done:
         """Carry out one act; what turns out impossible is not made."""
@@ -79,6 +81,10 @@ class Acting:
 
     async def _form(self, act: Act, done: Done) -> None:
         """The form's opening is one request, its sending another; only the latter stores something."""
+        async with self._filling_in[act.who]:
+            await self._fill_in(act, done)
+
+    async def _fill_in(self, act: Act, done: Done) -> None:
         await self._people.command(act.who, act.where, "/docs-agent", "")
         view = await self._until(lambda: self._view(act.who))
         if view is None:

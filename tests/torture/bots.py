@@ -15,6 +15,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from time import monotonic
 
+LEASE_SECONDS = 5.0
+"""Longer than a busy machine keeps a process from its work, shorter than the wait for the run's end."""
 _PAUSE_SECONDS = 0.02
 _RESTART_SECONDS = 0.3
 _START_SECONDS = 40.0
@@ -32,7 +34,7 @@ class Zygote:
     async def fork(self, env: Mapping[str, str], role: str, output: Path) -> int:
         """Start a bot; answers its process id."""
         order = {"env": dict(env), "role": role, "output": str(output), "terse": True}
-        order |= {"kill_at": None, "watched": []}
+        order |= {"kill_at": None, "watched": [], "lease_seconds": LEASE_SECONDS}
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         async with self._turn:
@@ -101,6 +103,8 @@ class Bot:
         self.pid = await self.zygote.fork(self.env, self.role, self.log)
         deadline = monotonic() + _START_SECONDS
         while is_alive(self.pid):
+            if not self._wanted:
+                self.kill(0)
             if b'{"ready": true}' in self._since(at):
                 self.ready = True
                 return
@@ -156,8 +160,7 @@ class Bot:
             os.kill(pid, signal.SIGKILL)
         elif pid not in self._killed and b'{"stopped": true}' not in self._since(at):
             self.complaints.append("a bot was told to stop and did not leave in order")
-        if pid not in self._killed:
-            self._not_before = monotonic() + down_seconds
+        self._not_before = monotonic() + down_seconds
         return True
 
     async def end(self) -> None:

@@ -17,7 +17,17 @@ Rows = dict[str, list[Row]]
 _LATER = ("holds.until", "limits.until", "analytics_budgets.until", "jobs.poll_at", "prompts.due_at")
 _LATER_TOO = ("deliveries.due_at", "snapshots.due_at", "questions.due_at", "digests.due_at")
 """What waits for a time of its own."""
-TABLES = ("jobs", "prompts", "deliveries", "holds", "snapshots", "questions", "subscriptions", "digests")
+TABLES = (
+    "jobs",
+    "prompts",
+    "deliveries",
+    "holds",
+    "analytics_budgets",
+    "snapshots",
+    "questions",
+    "subscriptions",
+    "digests",
+)
 
 
 class NotReadable(Exception):

@@ -21,7 +21,7 @@ from tests.torture.rows import NotReadable, Row, Rows, let_time_pass, read_rows,
 from tests.torture.servers import database_for, drop, go_away, lock
 from tests.torture.stage import Stage, docs_log, end_faults, order_docs, order_slack, stage
 
-_LIMIT_SECONDS = 30.0
+_LIMIT_SECONDS = 45.0
 """After the last fault; a busy machine included."""
 _SOON_SECONDS = 1.5
 """What is due later than this is not waited for: it is made to be due."""
@@ -208,13 +208,15 @@ def due(rows: Rows, until: datetime | None = None) -> list[str]:
     """What is open, and will be worked on before then or should have been already."""
     latest = until or datetime.max.replace(tzinfo=UTC)
     held = {row["project"]: row["until"] for row in rows["holds"]}
+    budget = {row["project"]: row["until"] for row in rows["analytics_budgets"]}
     undecided = {row["number"] for row in rows["jobs"] if row["state"] == "in_doubt"}
     found = []
     for table, states in _OPEN.items():
+        holds = held if table in ("prompts", "deliveries") else budget
         before_it: dict[object, datetime] = {}
         for row in sorted(rows[table], key=lambda each: int(each["seq"] if "seq" in each else each["id"])):
             if row["state"] in states and not _awaits_a_person(table, row, undecided):
-                own = (row["due_at"], row["claimed_until"], held.get(row.get("project")))
+                own = (row["due_at"], row["claimed_until"], holds.get(row.get("project")))
                 when = max(filter(None, (*own, before_it.get(row.get("job")))))
                 if row.get("job") is not None:
                     before_it[row["job"]] = when

@@ -1,0 +1,62 @@
+"""A reply that comes while its root is being noted is never lost, whatever lies between two looks."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Self
+
+import pytest
+
+from bot.model import MessageTs, RequestKey
+from bot.work.desk import Desk
+from bot.work.listen import ThreadNotKnownYet, heard_reply
+from bot.work.spoken import ThreadReply
+from tests.builders import ANA, CHANNEL
+from tests.work.office import BOT, Office
+
+
+@dataclass
+class Noted:
+    """A registry in which the root is noted after the first look and before the second."""
+
+    looks: int = 0
+
+    def look(self) -> Self:
+        return self
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        self.looks += 10
+
+    @property
+    def jobs(self) -> Noted:
+        return self
+
+    @property
+    def deliveries(self) -> Noted:
+        return self
+
+    async def in_thread(self, _thread: object) -> str | None:
+        self.looks += 1
+        if self.looks > 1:
+            raise FoundIt
+        return None
+
+    async def root_being_posted(self, _channel: object) -> bool:
+        self.looks += 1
+        return self.looks == 1
+
+
+class FoundIt(Exception):
+    """The job was found."""
+
+
+async def test_a_root_noted_between_two_looks_is_found(office: Office) -> None:
+    desk = Desk(Noted(), office.clock, lambda: None, office.desk.project, BOT)  # type: ignore[arg-type]
+    reply = ThreadReply(
+        RequestKey("1"), CHANNEL, MessageTs("1.1"), MessageTs("1.2"), ANA, "more", 0, False, parent=BOT
+    )
+    with pytest.raises((FoundIt, ThreadNotKnownYet)):
+        await heard_reply(desk, reply)

@@ -1,0 +1,45 @@
+"""A process that was kept from its work says nothing that another may have said meanwhile."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import pytest
+
+from bot.model import ChannelId
+from bot.work.deliver import deliver_round
+from bot.work.prepare import prepare_round
+from tests.builders import CHANNEL, HeldClock
+from tests.fakes import FakeSlack
+from tests.work.office import Office
+
+
+@dataclass
+class SlowToJoin(FakeSlack):
+    """Joining a channel takes its time."""
+
+    clock: HeldClock = field(default_factory=HeldClock)
+    takes_seconds: float = 0.0
+
+    async def join(self, channel: ChannelId) -> None:
+        await super().join(channel)
+        self.clock.pass_seconds(self.takes_seconds)
+
+
+@pytest.mark.parametrize(("takes_seconds", "posts"), [(50, 1), (70, 0)])
+async def test_a_post_is_begun_only_when_its_lease_outlasts_it(
+    office: Office, takes_seconds: float, posts: int
+) -> None:
+    slow = SlowToJoin(clock=office.clock, takes_seconds=takes_seconds)
+    late = Office(office.registry, slack=slow, clock=office.clock)
+    slow.outside.add(CHANNEL)
+    await late.ask("Add a quickstart")
+    await prepare_round(late.shop)
+    await deliver_round(late.shop)
+    assert len(slow.posts) == posts
+    slow.takes_seconds = 0
+    late.restart()
+    await late.pass_time(100)
+    await late.settle()
+    assert len([post for post in slow.posts if post.thread is None]) == 1
+    assert [text for _, text in late.docs.prompts] == ["Add a quickstart"]
