@@ -148,3 +148,35 @@ async def test_what_is_about_to_be_sent_counts_as_a_use_until_its_lease_runs_out
         assert len(await tables.prompts.claim_waiting(claimer("one"), PROJECT, 10)) == 1
         assert await tables.prompts.uses(PROJECT, NOW) == [Use(ANA, NOW)]
         assert await tables.prompts.uses(PROJECT, LATER) == []
+
+
+async def test_who_counts_and_takes_is_alone_with_the_count(registry: Registry) -> None:
+    """Several processes at the limit's edge would each see the last use, or the last call, as free."""
+    number = await add_job(registry, root_ts="1.1")
+    await add_prompt(registry, number, state=PromptState.WAITING)
+
+    async def uses() -> int:
+        async with registry.transaction() as tables:
+            await tables.limits.lock(PROJECT)
+            return len(await tables.prompts.uses(PROJECT, NOW))
+
+    async def calls() -> int:
+        async with registry.transaction() as tables:
+            await tables.budget.lock(PROJECT)
+            return (await tables.budget.look(PROJECT, 10, NOW)).used
+
+    async with registry.transaction() as tables:
+        await tables.limits.lock(PROJECT)
+        await tables.budget.lock(PROJECT)
+        counting = asyncio.gather(uses(), calls())
+        await asyncio.sleep(0.1)
+        await tables.prompts.claim_waiting(claimer("one"), PROJECT, 1)
+        await tables.budget.take(PROJECT, 3, NOW)
+    assert tuple(await counting) == (1, 3)
+
+
+async def test_a_lock_on_the_count_holds_where_the_project_is_known_already(registry: Registry) -> None:
+    async with registry.transaction() as tables:
+        await tables.limits.lock(PROJECT)
+        await tables.budget.lock(PROJECT)
+    await test_who_counts_and_takes_is_alone_with_the_count(registry)
