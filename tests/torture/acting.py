@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import re
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from time import monotonic, time
 from typing import Any
@@ -20,6 +20,7 @@ _PATIENCE_SECONDS = 4.0
 """So long a person waits for a thread or a form to appear before giving up."""
 _AT_ONCE_SECONDS = 0.05
 _BROKEN = "Something went wrong on my side"
+_CALLED = re.compile(r"<@(U\w+)>")
 _NUMBER = re.compile(r"· #(\d+)")
 
 
@@ -128,6 +129,27 @@ class Acting:
         done.pressed = act.about
         done.acknowledged = bool((await self._people.press(act.who, container, action))["ok"])
 
+    async def decide(self, button: str, asks: Sequence[Act]) -> list[Done]:
+        """Whoever was asked what to do presses this button, wherever it stands."""
+        found = []
+        for messages in self._state.messages.values():
+            for message in tuple(messages.values()):
+                called = _CALLED.match(message["text"])
+                if message["thread_ts"] and called and self._with_action(message, button):
+                    root = messages[message["thread_ts"]]
+                    about = next((ask.marker for ask in asks if ask.marker in root["text"]), "")
+                    found.append(Act(0, "press", called[1], message["channel"], "", button, about))
+        done = []
+        for act in found:
+            made = Done(act, datetime.now(UTC))
+            await self._press(act, made)
+            done.append(made)
+        return done
+
+    def _with_action(self, message: Json, action: str) -> Json | None:
+        buttons = (each for block in message["blocks"] or [] for each in block.get("elements", []))
+        return next((button for button in buttons if button.get("action_id") == action), None)
+
     def _root(self, marker: str) -> Json | None:
         for messages in self._state.messages.values():
             for message in messages.values():
@@ -142,10 +164,9 @@ class Acting:
         if root is None:
             return None
         for message in reversed(self._state.thread(root["channel"], root["ts"])):
-            for block in message["blocks"] or []:
-                for button in block.get("elements", []):
-                    if button.get("action_id") == act.words:
-                        return message, button
+            button = self._with_action(message, act.words)
+            if button is not None:
+                return message, button
         return None
 
     async def _until(self, look: Callable[[], Any]) -> Any:

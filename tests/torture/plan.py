@@ -97,7 +97,10 @@ class Trouble:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """One run. ``bots`` are the roles of its processes, ``intake`` is socket or http."""
+    """One run. ``bots`` are the roles of its processes, ``intake`` is socket or http.
+
+    ``decision`` is the button that people press in the end where the bot asks what to do; empty: none.
+    """
 
     seed: int
     database: str
@@ -107,6 +110,7 @@ class Plan:
     log_level: str
     acts: tuple[Act, ...]
     troubles: tuple[Trouble, ...]
+    decision: str = ""
 
     @property
     def kills(self) -> int:
@@ -133,6 +137,7 @@ def make_plan(seed: int) -> Plan:
         log_level=chance.choice(("INFO", "INFO", "DEBUG")),
         acts=acts,
         troubles=tuple(sorted(troubles, key=lambda each: each.at)),
+        decision=chance.choice(("", "send_again", "send_again", "forget")),
     )
 
 
@@ -258,6 +263,7 @@ def described(plan: Plan) -> list[str]:
     for each in plan.troubles:
         extent = f"for {each.lasts:g} s" if each.lasts else f"x{each.times}"
         lines.append((each.at, f"! {each.side} {each.what} {each.kind} {extent} ({each.seconds:g} s)"))
+    head += f", doubts: {plan.decision or 'left'}"
     return [head, *(f"  {at:6.3f}  {text.rstrip()}" for at, text in sorted(lines))]
 
 

@@ -100,6 +100,8 @@ def _prompt(seen: Seen, checks: Checks, row: Row) -> None:
         case "in_doubt":
             told = any(":grey_question:" in text and row["asked_by"] in text for text in spoken)
             checks.insist(told, f"{about}: in doubt, and nobody was asked", explained=muted)
+            left = not seen.record.plan.decision
+            checks.insist(left, f"{about}: decided, and still in doubt", explained=muted)
             cause = _DOUBTFUL & set(seen.docs_faults) or seen.was_interrupted() or seen.has_database_trouble()
             checks.insist(cause, f"{about}: in doubt without a reason")
         case "refused":

@@ -80,6 +80,7 @@ class _Run:
         await self._play()
         await end_faults(self._place)
         await self._settle()
+        await self._decide()
         for bot in self._bots:
             await bot.end()
         await asyncio.gather(*keepers)
@@ -165,6 +166,15 @@ class _Run:
             if await asyncio.to_thread(self._is_over):
                 return
         self._record.moving = due(read_rows(self._place.database_url)) or ["events, polls or edits"]
+
+    async def _decide(self) -> None:
+        """In the end people say what becomes of what nobody knows about."""
+        rows = await asyncio.to_thread(read_rows, self._place.database_url)
+        if not self._plan.decision or self._record.moving:
+            return
+        if any(row["state"] == "in_doubt" for row in rows["prompts"]):
+            self._record.done += await self._acting.decide(self._plan.decision, self._plan.acts)
+            await self._settle()
 
     def _sign(self) -> tuple[int, ...]:
         """Changes whenever a side sees something; polls of a job that runs included."""

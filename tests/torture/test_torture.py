@@ -103,6 +103,11 @@ def _refused_unsaid(made: Record) -> None:
     made.service["messages"].pop()
 
 
+def _undecided(made: Record) -> None:
+    _row(made, "prompts").update(state="in_doubt")
+    made.plan = replace(made.plan, decision="forget")
+
+
 def _unanswered(made: Record) -> None:
     made.private.clear()
     made.rows["deliveries"].remove(_outbox(made, "answer"))
@@ -137,6 +142,7 @@ BREAKS: dict[str, Callable[[Record], object]] = {
     "not stored, and nothing was said": lambda made: made.rows["prompts"].pop(),
     "in doubt, and nobody was asked": _spoil("prompts", state="in_doubt"),
     "in doubt without a reason": _spoil("prompts", state="in_doubt"),
+    "decided, and still in doubt": _undecided,
     "refused, and nobody was told": _refused_unsaid,
     "sent, and the job has no id": _spoil("jobs", service_id=None),
     "withdrawn, and nobody pressed that": _spoil("prompts", state="withdrawn"),
