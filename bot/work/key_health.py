@@ -14,7 +14,9 @@ from bot.work.tell import redraw_root
 from bot.work.workshop import Workshop
 
 log = structlog.get_logger(__name__)
-_KEY_REASONS = frozenset({Unauthorized.__name__, Forbidden.__name__})
+_MAY_NOT_WRITE = "ForbiddenToWrite"
+"""The key may read and not write: what is read well says nothing about it."""
+_KEY_REASONS = frozenset({Unauthorized.__name__, Forbidden.__name__, _MAY_NOT_WRITE})
 _NOWHERE = ChannelId("-")
 """Stands where a direct message that belongs to no channel names its channel."""
 _FIRST_SECONDS = 30.0
@@ -31,13 +33,25 @@ async def is_refused(tables: Tables, project: ProjectId) -> bool:
     return await tables.holds.reason(project) in _KEY_REASONS
 
 
-async def key_refused(shop: Workshop, tables: Tables, project: ProjectId, error: DocsApiError) -> datetime:
-    """Stop calling for this project for a while; answers until when. Admins are told once for each streak."""
+async def reading_is_refused(tables: Tables, project: ProjectId, now: datetime) -> bool:
+    """Whether it is too early to try a key again that was refused even for reading."""
+    reason, until = (await tables.holds.all()).get(project, ("", now))
+    return reason in _KEY_REASONS and reason != _MAY_NOT_WRITE and until > now
+
+
+async def key_refused(
+    shop: Workshop, tables: Tables, project: ProjectId, error: DocsApiError, *, wrote: bool
+) -> datetime:
+    """Stop calling for this project for a while; answers until when. Admins are told once for each streak.
+
+    ``wrote``: it was refused for a prompt, not for a look.
+    """
     now, known = shop.clock(), await is_refused(tables, project)
     attempts = await tables.holds.attempts(project) + 1 if known else 1
     wait_seconds = back_off_seconds(attempts, shop.chance(), first=_FIRST_SECONDS, cap=_CAP_SECONDS)
     until = shop.after(wait_seconds)
-    await tables.holds.put(project, until, attempts, type(error).__name__)
+    reason = _MAY_NOT_WRITE if wrote and isinstance(error, Forbidden) else type(error).__name__
+    await tables.holds.put(project, until, attempts, reason)
     log.error("key_refused", project=project, reason=type(error).__name__, attempts=attempts)
     if not known:
         message = say.key_refused(project, forbidden=isinstance(error, Forbidden))
@@ -55,10 +69,12 @@ async def hold_back(shop: Workshop, tables: Tables, project: ProjectId, until: d
             await redraw_root(tables, number, now)
 
 
-async def service_is_well(shop: Workshop, tables: Tables, project: ProjectId) -> None:
+async def service_is_well(shop: Workshop, tables: Tables, project: ProjectId, *, wrote: bool) -> None:
     """The service answered: what was held goes on, and admins hear that a refused key is good again."""
-    refused = await is_refused(tables, project)
-    if not await tables.holds.lift(project) or not refused:
+    reason = await tables.holds.reason(project)
+    if reason == _MAY_NOT_WRITE and not wrote:
+        return
+    if not await tables.holds.lift(project) or reason not in _KEY_REASONS:
         return
     now = shop.clock()
     await tables.prompts.resume(project, QueueWhy.KEY, now)

@@ -216,7 +216,7 @@ async def _settle_error(shop: Workshop, tables: Tables, look: Look, error: DocsA
             await _put_back(shop, tables, job, misses=look.misses + 1)
         return
     if is_key_problem(error):
-        until = await key_refused(shop, tables, job.project, error)
+        until = await key_refused(shop, tables, job.project, error, wrote=False)
         await _put_back(shop, tables, job, poll_at=until, misses=look.misses)
         return
     attempts = await tables.holds.attempts(job.project) + 1
@@ -235,4 +235,4 @@ async def _lift_holds(shop: Workshop, looks: Sequence[Look], held: frozenset[Pro
     if answered & held:
         async with shop.registry.transaction() as tables:
             for project in answered & held:
-                await service_is_well(shop, tables, project)
+                await service_is_well(shop, tables, project, wrote=False)

@@ -21,10 +21,12 @@ from bot.messages.problems import ReadingProblem
 from bot.model import Counts, Need, Snapshot, SnapshotState, back_off_seconds
 from bot.registry import LeaseLost
 from bot.registry.snapshots import ReadPage
+from bot.work.key_health import is_refused, key_refused, reading_is_refused, service_is_well
 from bot.work.workshop import Workshop
 
 log = structlog.get_logger(__name__)
 _AT_ONCE = 4
+_REFUSED_AT_ONCE = 50
 _MOST_TRIES = 4
 _MOST_ROWS = 1_000_000
 _BACKGROUND_SHARE = 0.7
@@ -39,6 +41,9 @@ async def read_round(shop: Workshop) -> int:
     async with shop.registry.look() as tables:
         if not await tables.snapshots.waiting(shop.clock()):
             return 0
+        kept_off = await reading_is_refused(tables, shop.project, shop.clock())
+    if kept_off:
+        return await _refuse(shop)
     claimed = await _claim(shop)
     await asyncio.gather(*(_read(shop, snapshot) for snapshot in claimed))
     if claimed:
@@ -67,6 +72,18 @@ async def _claim(shop: Workshop) -> Sequence[Snapshot]:
             claimed = await tables.snapshots.claim(shop.claimer(), room, Need.AHEAD)
         await tables.budget.take(shop.project, len(claimed), now)
     return claimed
+
+
+async def _refuse(shop: Workshop) -> int:
+    """No call is made with a key that was refused a moment ago; whoever waits is told."""
+    async with shop.registry.transaction() as tables:
+        claimed = await tables.snapshots.claim(shop.claimer(), _REFUSED_AT_ONCE, Need.AHEAD)
+        for snapshot in claimed:
+            await tables.snapshots.settle(
+                snapshot.id, owner=shop.owner, state=SnapshotState.FAILED, problem=ReadingProblem.KEY
+            )
+    shop.wake()
+    return len(claimed)
 
 
 async def _read(shop: Workshop, snapshot: Snapshot) -> None:
@@ -104,6 +121,8 @@ async def _store(shop: Workshop, snapshot: Snapshot, page: VisitorsPage) -> None
         if goes_on and (not fresh or next_offset >= _MOST_ROWS):
             await tables.snapshots.stop(snapshot.id, ReadingProblem.ENDLESS)
             log.warning("visitors_without_end", snapshot=snapshot.id, offset=next_offset)
+        if await is_refused(tables, snapshot.project):
+            await service_is_well(shop, tables, snapshot.project, wrote=False)
     shop.count("analytics", "read")
 
 
@@ -127,6 +146,8 @@ async def _settle_error(shop: Workshop, snapshot: Snapshot, error: DocsApiError)
             problem=problem if gives_up else None,
             due_at=shop.after(wait_seconds),
         )
+        if isinstance(error, Unauthorized):
+            await key_refused(shop, tables, snapshot.project, error, wrote=False)
 
 
 async def _hold(shop: Workshop, snapshot: Snapshot, retry_after_seconds: float | None) -> None:

@@ -52,7 +52,7 @@ async def accepted(shop: Workshop, tables: Tables, prompt: Prompt, answer: Job) 
         values["service_id"] = answer.id
     values |= {"repository": answer.source.repository, "ref": answer.source.ref}
     await tables.jobs.change(job.number, **values)
-    await service_is_well(shop, tables, job.project)
+    await service_is_well(shop, tables, job.project, wrote=True)
     await redraw_root(tables, job.number, now)
 
 

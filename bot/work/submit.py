@@ -179,7 +179,7 @@ async def _settle_error(
         case Unavailable(sent=False):
             await _try_later(shop, tables, prompt)
         case Unauthorized() | Forbidden() if shop.clock() - prompt.asked_at < _KEY_PATIENCE:
-            until = await key_refused(shop, tables, project, error)
+            until = await key_refused(shop, tables, project, error, wrote=True)
             await settle.back_to_waiting(shop, tables, prompt, shop.clock())
             await hold_back(shop, tables, project, until)
         case Unauthorized() | Forbidden() | NotFound() | Rejected() | InvalidArgument():

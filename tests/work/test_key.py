@@ -126,3 +126,40 @@ async def test_a_prompt_that_waits_for_the_key_can_be_withdrawn(office: Office) 
     await office.pass_time(3600)
     assert office.docs.prompts == []
     assert (await office.job()).state is JobState.WITHDRAWN
+
+
+async def test_a_key_that_may_only_read_is_told_once_however_well_polls_go(office: Office) -> None:
+    """Looks succeed all the while; only a prompt that is taken shows that the key may write again."""
+    office.admission(admins=ADMINS)
+    await office.ask("One")
+    await office.settle()
+    office.docs.answer_instead("create", *refusals(403, 90))
+    await office.ask("Two", user=BEN)
+    for _ in range(50):
+        await office.pass_time(60)
+    assert len(told(office)) == len(ADMINS)
+    office.docs.instead.clear()
+    for _ in range(40):
+        await office.pass_time(60)
+    assert [text for _, text in office.docs.prompts] == ["One", "Two"]
+    assert len(told(office)) == 2 * len(ADMINS)
+
+
+async def test_a_key_refused_while_reading_visitors_stops_calls_and_is_told(office: Office) -> None:
+    office.admission(admins=ADMINS)
+    office.docs.answer_instead("visitors", *refusals(401, 50))
+    await office.visitors("last week compare none")
+    await office.reading(10)
+    calls = len(office.docs.calls)
+    await office.visitors("2026-08-01..2026-08-02 compare none", user=BEN)
+    await office.reading(10)
+    assert len(office.docs.calls) == calls
+    assert sorted({user for user, _ in told(office)}) == sorted(ADMINS)
+    assert len(told(office)) == len(ADMINS)
+    assert all("key" in answer for answer in office.answers())
+    assert len(office.answers()) == 2
+    office.docs.instead.clear()
+    office.clock.pass_seconds(120)
+    await office.visitors("2026-08-03..2026-08-04 compare none", user=BEN)
+    await office.reading(10)
+    assert len(told(office)) == 2 * len(ADMINS)
