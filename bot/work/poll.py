@@ -53,10 +53,10 @@ async def poll_round(shop: Workshop) -> int:
             unchanged.append((look.job.number, _next_look(shop, look.job)))
         else:
             answered.append((look.job, look.answer))
-    await _settle_all(shop, answered)
     if unchanged:
         async with shop.registry.transaction() as tables:
             await tables.jobs.reschedule(unchanged, shop.owner)
+    await _settle_all(shop, answered)
     return len(due) if len(due) == _AT_ONCE else 0
 
 
@@ -95,15 +95,22 @@ def _next_look(shop: Workshop, job: TrackedJob) -> datetime:
 
 async def _settle_all(shop: Workshop, answered: Sequence[tuple[TrackedJob, Job]]) -> None:
     """Some in one transaction: each transaction waits for the disk, and many jobs may end at once."""
+    failed: list[Exception] = []
     for begin in range(0, len(answered), _TOGETHER):
         few = answered[begin : begin + _TOGETHER]
         try:
             await _settle(shop, few)
         except Exception:
-            # One that cannot be written must not keep the others: each is tried alone, and raises alone.
+            # One that cannot be written must not keep the others: each is tried alone.
             log.warning("not_settled_together", jobs=[job.number for job, _ in few], exc_info=True)
             for one in few:
-                await _settle(shop, [one])
+                try:
+                    await _settle(shop, [one])
+                except Exception as error:
+                    failed.append(error)
+    if failed:
+        # After all others; the schedule counts and logs it.
+        raise failed[0]
 
 
 async def _settle(shop: Workshop, answered: Sequence[tuple[TrackedJob, Job]]) -> None:

@@ -11,6 +11,7 @@ import structlog
 from bot.logs import configure
 from bot.model import ChannelId, JobState
 from bot.work.desk import FollowUps
+from bot.work.poll import poll_round
 from tests.builders import ANA, BEN
 from tests.fakes import PULL_REQUEST
 from tests.work.office import BOT, Office
@@ -223,3 +224,21 @@ async def test_a_name_that_slack_never_tells_is_logged_once(
         await office.settle(1)
     structlog.reset_defaults()
     assert capsys.readouterr().err.count("name_not_told") == 1
+
+
+async def test_an_end_that_cannot_be_written_keeps_no_other_from_being_told(office: Office) -> None:
+    def count(what: str, how: str) -> None:
+        if (what, how) == ("ends", "failed"):
+            raise ValueError("this one cannot be written")
+
+    office.shop = replace(office.shop, count=count)
+    await office.ask("One")
+    await office.ask("Two")
+    await office.settle()
+    office.docs.finish()
+    next(iter(office.docs.jobs.values()))["status"] = "failed"
+    office.clock.pass_seconds(60)
+    with pytest.raises(ValueError, match="cannot be written"):
+        await poll_round(office.shop)
+    assert (await office.job(1)).state is JobState.WORKING
+    assert (await office.job(2)).state is JobState.PULL_REQUEST
