@@ -18,6 +18,7 @@ import os
 import re
 import signal
 import sys
+import time
 import traceback
 from collections.abc import Coroutine, Generator, Sequence
 from dataclasses import replace
@@ -110,6 +111,8 @@ async def _run(order: dict[str, Any]) -> None:
     async with running_bot(Settings.load(order["env"], env_file=None), roles=roles, patience=patience):
         print(json.dumps({"ready": True}), flush=True)
         await stop.wait()
+    if order.get("terse"):
+        print(json.dumps({"cpu_seconds": round(time.process_time(), 2)}), flush=True)
     print(json.dumps({"stopped": True}), flush=True)
     orphaned.cancel()
 

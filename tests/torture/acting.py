@@ -87,7 +87,7 @@ class Acting:
 
     async def _fill_in(self, act: Act, done: Done) -> None:
         await self._people.command(act.who, act.where, "/docs-agent", "")
-        view = await self._until(lambda: self._view(act.who))
+        view = await self._until(lambda: self._view(act))
         if view is None:
             done.made = False
             return
@@ -96,9 +96,10 @@ class Acting:
         done.broken = any(_BROKEN in str(text) for text in (answer.get("errors") or {}).values())
         done.acknowledged = bool(answer["ok"]) or done.broken
 
-    def _view(self, user: str) -> Json | None:
-        mine = (view for view in self._state.views.values() if view["user"] == user)
-        return next((view for view in mine if view["callback_id"] == "ask"), None)
+    def _view(self, act: Act) -> Json | None:
+        mine = (view for view in self._state.views.values() if view["user"] == act.who)
+        asked = (view for view in mine if view["callback_id"] == "ask")
+        return next((view for view in asked if act.where in view["private_metadata"]), None)
 
     async def _reply(self, act: Act, done: Done) -> None:
         root = await self._until(lambda: self._root(act.about))
@@ -138,7 +139,9 @@ class Acting:
                 if message["thread_ts"] and called and self._with_action(message, button):
                     root = messages[message["thread_ts"]]
                     about = next((ask.marker for ask in asks if ask.marker in root["text"]), "")
-                    found.append(Act(0, "press", called[1], message["channel"], "", button, about))
+                    found.append(
+                        Act(0, "press", called[1], message["channel"], "decided in the end", button, about)
+                    )
         done = []
         for act in found:
             made = Done(act, datetime.now(UTC))

@@ -35,7 +35,7 @@ class Record:
     """One run, over. ``slack`` and ``docs`` are the two sides' logs; ``notices`` what Slackbot said.
 
     ``moving`` is what was still open when the run's time was up. ``leaps``: so often what was put off for
-    long was made due.
+    long was made due. ``cpu_seconds``: of bots that ended in order.
     """
 
     plan: Plan
