@@ -13,7 +13,6 @@ from tests.torture.checks import Checks
 from tests.torture.plan import described
 from tests.torture.record import Record
 
-
 _SHOWN = 12
 
 
