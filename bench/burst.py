@@ -27,9 +27,11 @@ from bot.docs_api import DocsClient
 from bot.model import ChannelId, DeliveryId, Message, MessageTs, ProjectId
 from bot.registry import Registry
 from bot.registry.database import open_engine
+from bot.registry.due import Queue
 from bot.registry.migrate import migrate
 from bot.schedule import Bell, Round, Rounds
 from bot.work.deliver import deliver_round
+from bot.work.due import queues_due
 from bot.work.poll import poll_round
 from bot.work.ports import SlackThrottled
 from bot.work.workshop import Workshop
@@ -111,9 +113,10 @@ async def _told(registry: Registry, docs_url: str, size: Size) -> Report:
         shop = replace(_workshop(registry, docs, slack), wake=bell.ring, wake_after=bell.ring_after)
         rounds = Rounds(
             [
-                Round("poll", lambda: poll_round(shop), 1.0),
-                Round("deliver", lambda: deliver_round(shop), 1.0),
-            ]
+                Round("poll", lambda: poll_round(shop), 1.0, queue=Queue.POLLS),
+                Round("deliver", lambda: deliver_round(shop), 1.0, queue=Queue.DELIVERIES),
+            ],
+            due=lambda: queues_due(shop),
         )
         bell.connect(rounds)
         await add_running_jobs(registry, size.jobs, size.channels, lambda _number: datetime.now(UTC))

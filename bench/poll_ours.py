@@ -23,8 +23,10 @@ from bot.docs_api import DocsClient
 from bot.model import PollPace, ProjectId
 from bot.registry import Registry
 from bot.registry.database import open_engine
+from bot.registry.due import Queue
 from bot.registry.migrate import migrate
 from bot.schedule import Bell, Round, Rounds
+from bot.work.due import queues_due
 from bot.work.poll import poll_round
 from bot.work.workshop import Workshop
 
@@ -63,7 +65,9 @@ async def watch(docs_url: str, database_url: str, count: int, every_seconds: flo
             pace=PollPace(every_seconds, every_seconds),
             count=counted,
         )
-        rounds = Rounds([Round("poll", lambda: poll_round(shop), min(1.0, shop.pace.min_seconds / 2))])
+        rounds = Rounds(
+            [Round("poll", lambda: poll_round(shop), 1.0, queue=Queue.POLLS)], due=lambda: queues_due(shop)
+        )
         bell.connect(rounds)
         rounds.start()
         print(READY, flush=True)

@@ -24,6 +24,7 @@ from bot.ops.health import Check, add_health_routes
 from bot.ops.metrics import Backlog, Metrics
 from bot.registry import Registry
 from bot.registry.database import open_engine
+from bot.registry.due import Queue
 from bot.registry.migrate import migrate
 from bot.schedule import Bell, Round, Rounds
 from bot.settings import Settings
@@ -38,6 +39,7 @@ from bot.work.analytics import Analytics
 from bot.work.deliver import deliver_round
 from bot.work.desk import Desk, FollowUps
 from bot.work.digest import digest_round
+from bot.work.due import queues_due
 from bot.work.key_health import is_refused
 from bot.work.listen import heard_mention, heard_reply
 from bot.work.poll import poll_round
@@ -213,19 +215,21 @@ def _workshop(
 
 
 def _rounds(shop: Workshop, metrics: Metrics) -> Rounds:
-    """Bells wake rounds at once; the ticks are for what comes due, and for what other processes write."""
+    """One look finds what comes due and what other processes write; a bell makes it look at once."""
     return Rounds(
         [
-            Round("prepare", lambda: prepare_round(shop), 1.0),
-            Round("submit", lambda: submit_round(shop), 1.0),
-            Round("poll", lambda: poll_round(shop), min(1.0, shop.pace.min_seconds / 2)),
-            Round("deliver", lambda: deliver_round(shop), 1.0),
-            Round("read", lambda: read_round(shop), 1.0),
-            Round("answer", lambda: answer_round(shop), 1.0),
+            Round("prepare", lambda: prepare_round(shop), 1.0, queue=Queue.REQUESTS),
+            Round("submit", lambda: submit_round(shop), 1.0, queue=Queue.PROMPTS),
+            Round("poll", lambda: poll_round(shop), 1.0, queue=Queue.POLLS),
+            Round("deliver", lambda: deliver_round(shop), 1.0, queue=Queue.DELIVERIES),
+            Round("read", lambda: read_round(shop), 1.0, queue=Queue.SNAPSHOTS),
+            Round("answer", lambda: answer_round(shop), 1.0, queue=Queue.QUESTIONS),
             Round("digest", lambda: digest_round(shop), _DIGEST_SECONDS),
             Round("sweep", lambda: sweep_round(shop), _SWEEP_SECONDS, hears_bell=False),
         ],
         observe=metrics.observe_round,
+        due=lambda: queues_due(shop),
+        look_seconds=min(0.5, shop.pace.min_seconds / 2),
     )
 
 

@@ -8,7 +8,7 @@ decided by the registry's claims.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Collection, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -20,6 +20,7 @@ from apscheduler.schedulers.asyncio import AsyncIOScheduler
 log = structlog.get_logger(__name__)
 _MOST_BACK_OFF_SECONDS = 30.0
 _MOST_IN_A_ROW = 1_000
+_LOOK = "look"
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,12 +28,15 @@ class Round:
     """One round: ``run`` answers how much it handled; more than nothing means: look again at once.
 
     ``hears_bell``: it looks when there is work, not only at its ticks.
+    ``queue``: what it works on. Where one look is made for all queues, it runs only when that has found
+    something; a round without a queue always has ticks of its own.
     """
 
     name: str
     run: Callable[[], Awaitable[int]]
     every_seconds: float
     hears_bell: bool = True
+    queue: str = ""
 
 
 @dataclass(slots=True)
@@ -41,6 +45,7 @@ class _Running:
     bell: asyncio.Event = field(default_factory=asyncio.Event)
     task: asyncio.Task[None] | None = None
     failures: int = 0
+    busy: bool = False
     finished_at: float = field(default_factory=monotonic)
 
 
@@ -57,8 +62,13 @@ class Rounds:
         rounds: Sequence[Round],
         *,
         observe: Callable[[str, float, bool], None] = lambda _name, _seconds, _failed: None,
+        due: Callable[[], Awaitable[Collection[str]]] | None = None,
+        look_seconds: float = 0.5,
     ) -> None:
-        self._running = {each.name: _Running(each) for each in rounds}
+        """``due`` answers the queues in which there is something to do: asked so often, and at the bell."""
+        self._due = due
+        look = [Round(_LOOK, self._look, look_seconds)] if due else []
+        self._running = {each.name: _Running(each) for each in (*rounds, *look)}
         self._observe = observe
         self._scheduler = AsyncIOScheduler(timezone=UTC)
         self._stop = asyncio.Event()
@@ -72,22 +82,42 @@ class Rounds:
         for running in self._running.values():
             running.bell.set()
             running.task = asyncio.create_task(self._keep(running), name=f"round {running.round.name}")
-            self._scheduler.add_job(
-                _ring,
-                "interval",
-                args=[running.bell],
-                seconds=running.round.every_seconds,
-                coalesce=True,
-                misfire_grace_time=None,
-                next_run_time=datetime.now(UTC),
-            )
+            if not self._is_looked_for(running):
+                self._tick(running)
         self._scheduler.start()
 
+    def _tick(self, running: _Running) -> None:
+        self._scheduler.add_job(
+            _ring,
+            "interval",
+            args=[running.bell],
+            seconds=running.round.every_seconds,
+            coalesce=True,
+            misfire_grace_time=None,
+            next_run_time=datetime.now(UTC),
+        )
+
+    def _is_looked_for(self, running: _Running) -> bool:
+        return self._due is not None and bool(running.round.queue)
+
     def wake(self) -> None:
-        """There is work: every round that hears the bell looks at once."""
+        """There is work: every round that hears the bell looks at once, or one looks for all."""
         for running in self._running.values():
-            if running.round.hears_bell or self._stopping:
+            hears = running.round.hears_bell and not self._is_looked_for(running)
+            if hears or self._stopping:
                 running.bell.set()
+
+    async def _look(self) -> int:
+        """Wake those for whom there is something to do; with the others all is well."""
+        due = await self._due() if self._due else ()
+        for running in self._running.values():
+            if not running.round.queue:
+                continue
+            if running.round.queue in due:
+                running.bell.set()
+            elif not running.busy:
+                running.finished_at = monotonic()
+        return 0
 
     def late(self, seconds: float) -> list[str]:
         """The rounds whose last good end is so much longer ago than it should be."""
@@ -125,7 +155,9 @@ class Rounds:
             running.bell.clear()
             if self._stopping:
                 return
+            running.busy = True
             await self._run(running)
+            running.busy = False
 
     async def _run(self, running: _Running) -> None:
         began = monotonic()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Awaitable, Callable
 
 from bot.schedule import Bell, Round, Rounds
 
@@ -154,4 +155,79 @@ async def test_a_round_that_keeps_failing_grows_old() -> None:
     await failed.wait()
     await asyncio.sleep(0)
     assert rounds.ages_seconds()["r"] >= 0.05
+    await rounds.stop(1)
+
+
+async def test_one_look_wakes_only_those_who_have_something_to_do() -> None:
+    ran: list[str] = []
+    due: set[str] = set()
+    looks: asyncio.Queue[int] = asyncio.Queue()
+
+    def noting(name: str) -> Callable[[], Awaitable[int]]:
+        async def run() -> int:
+            ran.append(name)
+            due.discard(name)
+            return 0
+
+        return run
+
+    async def look() -> set[str]:
+        looks.put_nowait(1)
+        return set(due)
+
+    rounds = Rounds(
+        [Round(name, noting(name), 3600, queue=name) for name in ("poll", "deliver")],
+        due=look,
+        look_seconds=3600,
+    )
+    rounds.start()
+    async with asyncio.timeout(2):
+        await looks.get()
+        ran.clear()
+        due.add("poll")
+        rounds.wake()
+        await looks.get()
+        while "poll" not in ran:
+            await asyncio.sleep(0)
+    await rounds.stop(1)
+    assert ran == ["poll"]
+
+
+async def test_a_round_for_which_nothing_is_due_is_not_late() -> None:
+    looks: asyncio.Queue[int] = asyncio.Queue()
+
+    async def run() -> int:
+        return 0
+
+    async def look() -> set[str]:
+        looks.put_nowait(1)
+        return set()
+
+    rounds = Rounds([Round("r", run, 0.0, queue="q")], due=look, look_seconds=0.01)
+    rounds.start()
+    async with asyncio.timeout(2):
+        for _ in range(12):
+            await looks.get()
+    assert rounds.ages_seconds()["r"] < 0.1
+    await rounds.stop(1)
+
+
+async def test_a_round_that_hangs_is_late_though_nothing_is_due() -> None:
+    hangs, looks = asyncio.Event(), asyncio.Queue[int]()
+
+    async def run() -> int:
+        await hangs.wait()
+        return 0
+
+    async def look() -> set[str]:
+        looks.put_nowait(1)
+        return set()
+
+    rounds = Rounds([Round("r", run, 0.0, queue="q")], due=look, look_seconds=0.01)
+    rounds.start()
+    async with asyncio.timeout(2):
+        for _ in range(8):
+            await looks.get()
+    assert rounds.late(0.02) == ["r"]
+    hangs.set()
     await rounds.stop(1)
