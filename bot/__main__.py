@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 import signal
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Annotated, TypeVar
@@ -19,6 +20,7 @@ from bot.doctor import diagnose
 from bot.export import STDOUT, ExportError, Wanted, check_days, check_target, export, parse_day
 from bot.listing import listed
 from bot.model import JobState
+from bot.registry.database import UnusableFile
 from bot.settings import DocsSettings, Settings, SettingsError
 from bot.work.ports import SlackError
 
@@ -62,16 +64,27 @@ async def _until_told(settings: Settings, roles: Roles) -> None:
         await stop.wait()
 
 
-def _run(roles: Roles) -> None:
-    settings = _settings()
+@contextmanager
+def _database_told() -> Iterator[None]:
+    """What a database that cannot be used means for this process, in a line."""
     try:
-        asyncio.run(_until_told(settings, roles))
-    except SlackError as error:
-        typer.echo(f"Slack: {error}. Look at SLACK_BOT_TOKEN, SLACK_APP_TOKEN and SLACK_API_URL.", err=True)
+        yield
+    except UnusableFile as error:
+        typer.echo(str(error), err=True)
         raise typer.Exit(CANNOT_START) from None
     except SQLAlchemyError as error:
         # The text may quote the address with its password; the kind is enough.
         typer.echo(f"The database cannot be used ({type(error).__name__}). Look at DATABASE_URL.", err=True)
+        raise typer.Exit(CANNOT_START) from None
+
+
+def _run(roles: Roles) -> None:
+    settings = _settings()
+    try:
+        with _database_told():
+            asyncio.run(_until_told(settings, roles))
+    except SlackError as error:
+        typer.echo(f"Slack: {error}. Look at SLACK_BOT_TOKEN, SLACK_APP_TOKEN and SLACK_API_URL.", err=True)
         raise typer.Exit(CANNOT_START) from None
     except OSError as error:
         typer.echo(f"{error.strerror or error}. Is another process on port {settings.port}?", err=True)
@@ -99,7 +112,9 @@ def work() -> None:
 @cli.command()
 def migrate() -> None:
     """Bring the database to this version's schema (a start does it too)."""
-    asyncio.run(migrate_database(_settings()))
+    settings = _settings()
+    with _database_told():
+        asyncio.run(migrate_database(settings))
     typer.echo("The database is up to date.")
 
 
@@ -110,11 +125,8 @@ def jobs(
 ) -> None:
     """The newest jobs of all channels, and what could not be said."""
     settings = _settings()
-    try:
+    with _database_told():
         typer.echo(asyncio.run(listed(settings.sqlalchemy_url, state, limit)))
-    except SQLAlchemyError as error:
-        typer.echo(f"The database cannot be used ({type(error).__name__}). Look at DATABASE_URL.", err=True)
-        raise typer.Exit(CANNOT_START) from None
 
 
 def _option(read: Callable[[_Given], _Read]) -> Callable[[_Given], _Read]:

@@ -13,7 +13,7 @@ import httpx
 from sqlalchemy.exc import SQLAlchemyError
 
 from bot.docs_api import DocsApiError, DocsClient, Forbidden, NotFound, RateLimited, Unauthorized, Unavailable
-from bot.registry.database import open_engine
+from bot.registry.database import UnusableFile, open_engine
 from bot.registry.migrate import current, newest
 from bot.settings import Settings
 
@@ -85,7 +85,8 @@ def _name(check: _Check) -> str:
 
 async def _settings(settings: Settings) -> list[Finding]:
     found = [
-        Finding("settings", False, line, "Correct the name, or take it away.") for line in settings.warnings()
+        Finding("settings", False, line, "The README says what each setting means.")
+        for line in settings.warnings()
     ]
     return found or [Finding("settings", True, "complete")]
 
@@ -101,14 +102,15 @@ async def _revision(url: str) -> tuple[str, str | None]:
 async def _database(settings: Settings) -> list[Finding]:
     try:
         kind, revision = await _revision(settings.sqlalchemy_url)
+    except UnusableFile as error:
+        return [Finding("database", False, "cannot be used", str(error))]
     except (SQLAlchemyError, OSError) as error:
         return [Finding("database", False, type(error).__name__, "Look at DATABASE_URL.")]
     if revision == newest():
         return [Finding("database", True, f"{kind}, up to date")]
     seen = f"{kind}, at revision {revision or 'none'} of {newest()}"
     if revision is not None and revision > newest():
-        advice = "A newer version of the bot has worked with it: run that version."
-        return [Finding("database", False, seen, advice)]
+        return [Finding("database", True, f"{seen}: a newer version of the bot has worked with it")]
     return [Finding("database", True, f"{seen}; a start brings it up to date")]
 
 

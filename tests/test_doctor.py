@@ -167,7 +167,7 @@ async def test_a_database_that_cannot_be_reached_is_told_without_its_address(add
     assert "DATABASE_URL" in found.advice
 
 
-async def test_a_database_of_a_newer_version_is_told(tmp_path: Path) -> None:
+async def test_a_database_of_a_newer_version_is_told_and_works(tmp_path: Path) -> None:
     engine = open_engine(f"sqlite+aiosqlite:///{tmp_path}/bot.db")
     await migrate(engine)
     assert (await findings(DATABASE_URL=f"sqlite:///{tmp_path}/bot.db"))[
@@ -177,8 +177,15 @@ async def test_a_database_of_a_newer_version_is_told(tmp_path: Path) -> None:
         await connection.execute(text("UPDATE alembic_version SET version_num = '9999'"))
     await engine.dispose()
     found = (await findings(DATABASE_URL=f"sqlite:///{tmp_path}/bot.db"))["database"]
+    assert found.ok
+    assert "newer version" in found.seen
+
+
+async def test_a_sqlite_that_cannot_be_used_where_it_is_is_explained(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    found = (await findings(DATABASE_URL=f"sqlite:///{tmp_path}/file/bot.db"))["database"]
     assert not found.ok
-    assert "newer version" in found.advice
+    assert "cannot be made" in found.advice
 
 
 async def test_a_misspelt_setting_is_told() -> None:

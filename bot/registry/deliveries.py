@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from pydantic import SecretStr
-from sqlalchemy import ColumnElement, and_, delete, exists, func, insert, or_, select, update
+from sqlalchemy import ColumnElement, and_, delete, exists, func, or_, select, update
 from sqlalchemy.engine import RowMapping
 from sqlalchemy.ext.asyncio import AsyncConnection
 
@@ -154,11 +154,9 @@ class DeliveryRows:
 
     async def slow_down(self, channel: ChannelId, free_at: datetime) -> None:
         """No further post into this channel before then."""
-        changed = await self.connection.execute(
-            update(paces).where(paces.c.channel == channel).values(free_at=free_at)
-        )
-        if changed.rowcount == 0:
-            await self.connection.execute(insert(paces).values(channel=channel, free_at=free_at))
+        values = {"channel": channel, "free_at": free_at}
+        if not await insert_unless_there(self.connection, paces, values):
+            await self.connection.execute(update(paces).where(paces.c.channel == channel).values(**values))
 
     async def settle(self, delivery: DeliveryId, *, owner: str, now: datetime, **values: Any) -> None:
         """Write how it went and let go of the row. Once it is over, its response URL is forgotten."""

@@ -140,6 +140,8 @@ async def _mark_sending(shop: Workshop, prompt: Prompt) -> tuple[ProjectId, str 
             sent_at=shop.clock(),
             attempts=prompt.attempts + 1,
             place=None,
+            # The call has the whole lease, however long it took to come here.
+            claimed_until=shop.claimer().until,
         )
         job = await tables.jobs.known(prompt.job)
     return job.project, job.service_id

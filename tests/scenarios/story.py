@@ -19,11 +19,18 @@ _LIMIT_SECONDS = 10.0
 
 def environment(world: World) -> dict[str, str]:
     """The settings that lead a bot to this world, as the variables of a process."""
-    return {
-        name.upper(): value.get_secret_value() if isinstance(value, SecretStr) else str(value)
-        for name, value in world.settings
-        if value is not None
-    }
+    return {name.upper(): _written(value) for name, value in world.settings if value is not None}
+
+
+def _written(value: object) -> str:
+    """A setting as the environment has it."""
+    match value:
+        case SecretStr():
+            return value.get_secret_value()
+        case frozenset():
+            return ",".join(sorted(map(str, value)))
+        case _:
+            return str(value)
 
 
 class Story:

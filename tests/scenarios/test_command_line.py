@@ -61,7 +61,8 @@ async def test_the_doctor_finds_a_sound_installation_sound(world: World, tmp_pat
     code, said = await docs_bot("doctor", env=environment(world), folder=tmp_path)
     assert code == 0, said
     assert [line.split(":")[0] for line in said.splitlines()] == [
-        "ok   settings", "ok   database", "ok   slack", "ok   clock", "ok   intake", "ok   docs service",
+        "ok   settings", "ok   database", "ok   slack", "ok   clock", "ok   intake", "ok   who may",
+        "ok   docs service",
     ]  # fmt: skip
 
 
@@ -103,6 +104,18 @@ async def test_migrate_brings_a_database_up_to_date(world: World, tmp_path: Path
     code, said = await docs_bot("migrate", env=env, folder=tmp_path)
     assert (code, said.strip()) == (0, "The database is up to date.")
     assert (tmp_path / "new.db").exists()
+
+
+@pytest.mark.parametrize("command", ["run", "work", "migrate", "jobs"])
+async def test_a_database_that_cannot_be_used_stops_every_command_with_a_line(
+    world: World, tmp_path: Path, command: str
+) -> None:
+    (tmp_path / "file").touch()
+    env = {**environment(world), "DATABASE_URL": "sqlite:///file/bot.db"}
+    code, said = await docs_bot(command, env=env, folder=tmp_path)
+    assert code == 69
+    assert "The folder of the SQLite file cannot be made" in said
+    assert "Traceback" not in said
 
 
 async def test_the_bot_runs_until_it_is_told_to_stop(world: World, tmp_path: Path) -> None:

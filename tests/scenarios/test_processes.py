@@ -18,7 +18,6 @@ from tests.scenarios.test_kill import lines, requests, stop, wait_for
 from tests.torture.bots import zygote
 
 CHANNELS = ("C01DOCS", "C02GENERAL", "C03PRODUCT")
-_EVERYBODY = dict.fromkeys(("ALLOWED_CHANNELS", "ALLOWED_USERS", "ALLOWED_USER_GROUPS", "ADMINS"), "")
 _FAST = {"POLL_MIN_SECONDS": "0.1", "POLL_MAX_SECONDS": "0.2", "PORT": "0", "LOG_LEVEL": "WARNING"}
 
 
@@ -28,7 +27,7 @@ async def running(
 ) -> AsyncIterator[list[Path]]:
     """Bots in processes of their own, started at the same moment; answers where each writes its log."""
     outputs = [folder / f"{number}-{role}.log" for number, role in enumerate(roles)]
-    env = {**environment(world), **_EVERYBODY, **_FAST, **settings}
+    env = {**environment(world), **_FAST, **settings}
     async with zygote() as parent:
         pids = [await parent.fork(env, role, output) for role, output in zip(roles, outputs, strict=True)]
         await wait_for("every start", lambda: all({"ready": True} in lines(output) for output in outputs))
@@ -97,7 +96,7 @@ async def test_a_sqlite_file_that_cannot_be_written_stops_the_start_with_what_to
     folder = tmp_path / "read only"
     folder.mkdir(mode=0o555)
     env = {"PATH": os.environ["PATH"], "PYTHONPATH": str(Path.cwd())}
-    env |= environment(world) | _EVERYBODY | {"DATABASE_URL": f"sqlite:///{folder}/bot.db"}
+    env |= environment(world) | {"DATABASE_URL": f"sqlite:///{folder}/bot.db"}
     bot = await asyncio.create_subprocess_exec(
         *(sys.executable, "-m", "bot", "run"),
         env=env,
