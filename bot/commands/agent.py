@@ -22,7 +22,6 @@ from bot.messages import incoming, modals, operating
 from bot.model import ChannelId, JobNumber, Message, PromptId, UserId, frees_at, spent_by
 from bot.work.again import (
     RunAgain,
-    ask_anyway,
     follow_up_anyway,
     forget,
     may_decide,
@@ -109,17 +108,16 @@ async def _run_again(desk: Desk, press: Press) -> Answer:
     number, _, count = press.value.partition(":")
     if not (number.isdecimal() and count.isdecimal()):
         return Answer(message=say.no_such_job(press.value))
-    request = RunAgain(JobNumber(int(number)), int(count), press.channel, press.user, press.response_url)
-    asked = await run_again(desk, request)
-    if asked is None:
-        return Answer(message=say.no_such_job(number))
-    return Answer(message=say.run_again_before(asked.job)) if asked.repeated else Answer()
+    return await _once_more(desk, press, int(number), str(int(count)))
 
 
 async def _ask_anyway(desk: Desk, press: Press) -> Answer:
-    number = JobNumber(_number(press))
-    request = RunAgain(number, 0, press.channel, press.user, press.response_url)
-    asked = await ask_anyway(desk, number, press.message_ts or press.key, request)
+    return await _once_more(desk, press, _number(press), f"anyway:{press.message_ts or press.key}")
+
+
+async def _once_more(desk: Desk, press: Press, job: int, occasion: str) -> Answer:
+    request = RunAgain(JobNumber(job), occasion, press.channel, press.user, press.response_url)
+    asked = await run_again(desk, request)
     if asked is None:
         return Answer(message=say.no_such_job(press.value))
     return Answer(message=say.run_again_before(asked.job)) if asked.repeated else Answer()

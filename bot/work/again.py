@@ -29,10 +29,10 @@ from bot.work.tell import redraw_root, reply
 
 @dataclass(frozen=True, slots=True)
 class RunAgain:
-    """Start a new job with the text of an old one; ``round`` makes one press of each end count."""
+    """Start a new job with the text of an old one; ``occasion`` makes presses of one button count once."""
 
     job: JobNumber
-    round: int
+    occasion: str
     channel: ChannelId
     user: UserId
     response_url: SecretStr | None = None
@@ -44,23 +44,10 @@ async def run_again(desk: Desk, request: RunAgain) -> Asked | None:
         prompt = await tables.prompts.starting(request.job)
     if prompt is None:
         return None
-    key = RequestKey(f"again:{request.job}:{request.round}")
+    key = RequestKey(f"again:{request.job}:{request.occasion}")
     return await ask(
         desk,
         AskRequest(key, request.channel, request.user, prompt.raw, request.response_url, once_more=True),
-    )
-
-
-async def ask_anyway(desk: Desk, job: JobNumber, once: str, press: RunAgain) -> Asked | None:
-    """The same request once more, after the person was asked; ``once`` is the message with the button."""
-    async with desk.registry.look() as tables:
-        prompt = await tables.prompts.starting(job)
-    if prompt is None:
-        return None
-    key = RequestKey(f"anyway:{job}:{once}")
-    return await ask(
-        desk,
-        AskRequest(key, press.channel, press.user, prompt.raw, press.response_url, once_more=True),
     )
 
 

@@ -7,7 +7,6 @@ from datetime import datetime, timedelta
 
 import structlog
 
-from bot.messages import operating
 from bot.messages import subscriptions as say
 from bot.messages.digest import digest as digest_message
 from bot.messages.problems import ReadingProblem
@@ -30,6 +29,7 @@ from bot.model import (
 from bot.registry import LeaseLost, Tables
 from bot.work.admission import admit_or_not
 from bot.work.ports import SlackError
+from bot.work.turn_away import say_not_allowed
 from bot.work.weekly_report import CURVE_WEEKS, weekly_report
 from bot.work.workshop import Workshop
 
@@ -99,15 +99,9 @@ async def _turn_away(shop: Workshop, subscription: Subscription, standing: Stand
             subscription.id, was=SubscriptionState.NEW, state=SubscriptionState.ENDED, response_url=None
         )
         if changed:
-            note = NewDelivery(
-                f"subscription:{subscription.id}:{subscription.round}:not_allowed",
-                DeliveryKind.PRIVATE,
-                subscription.channel,
-                user=subscription.owner,
-                message=operating.not_allowed(standing),
-                response_url=url,
-            )
-            await tables.deliveries.add(note, shop.clock())
+            what = f"subscription:{subscription.id}:{subscription.round}"
+            now, channel, owner = shop.clock(), subscription.channel, subscription.owner
+            await say_not_allowed(tables, what, channel, owner, standing, url, now)
     shop.wake()
 
 
@@ -166,9 +160,9 @@ async def _advance(shop: Workshop, each: Digest) -> None:
     try:
         async with shop.registry.transaction() as tables:
             told = (
-                await _look(shop, tables, each)
-                if standing.may
-                else await _refuse(shop, tables, each, standing)
+                await _refuse(shop, tables, each, each.asked_by, standing)
+                if each.asked_by and not standing.may
+                else await _look(shop, tables, each)
             )
     except LeaseLost:
         log.warning("digest_taken_over", digest=each.id)
@@ -177,19 +171,12 @@ async def _advance(shop: Workshop, each: Digest) -> None:
         shop.wake()
 
 
-async def _refuse(shop: Workshop, tables: Tables, each: Digest, standing: Standing) -> bool:
+async def _refuse(shop: Workshop, tables: Tables, each: Digest, asked_by: UserId, standing: Standing) -> bool:
     """A digest asked for by somebody who may not use the bot."""
     url = await tables.digests.response_url(each.id)
     await tables.digests.settle(each.id, owner=shop.owner, state=DigestState.MISSED, response_url=None)
-    note = NewDelivery(
-        f"digest:{each.id}:not_allowed",
-        DeliveryKind.PRIVATE,
-        each.channel,
-        user=each.asked_by,
-        message=operating.not_allowed(standing),
-        response_url=url,
-    )
-    await tables.deliveries.add(note, shop.clock())
+    now = shop.clock()
+    await say_not_allowed(tables, f"digest:{each.id}", each.channel, asked_by, standing, url, now)
     return True
 
 

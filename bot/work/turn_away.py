@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+from datetime import datetime
+
 import structlog
+from pydantic import SecretStr
 
 from bot.messages import operating as say
 from bot.model import (
+    ChannelId,
     DeliveryKind,
+    JobNumber,
     JobState,
     NewDelivery,
     Prompt,
     PromptKind,
     PromptState,
     Standing,
+    UserId,
 )
 from bot.registry import Tables
 from bot.work.settle import drop_follow_ups
@@ -40,15 +46,33 @@ async def turn_away(shop: Workshop, tables: Tables, prompt: Prompt, standing: St
             prompt.job, state=JobState.REFUSED, problem=f"not allowed: {standing}", ended_at=now
         )
         await drop_follow_ups(tables, job, now)
+    channel = prompt.channel or job.channel
+    await say_not_allowed(
+        tables, f"prompt:{prompt.id}", channel, prompt.asked_by, standing, url, now, job=prompt.job
+    )
+    log.info("turned_away", prompt=prompt.id, standing=standing)
+    shop.count("prompts", "turned_away")
+
+
+async def say_not_allowed(
+    tables: Tables,
+    what: str,
+    channel: ChannelId,
+    user: UserId,
+    standing: Standing,
+    url: SecretStr | None,
+    now: datetime,
+    *,
+    job: JobNumber | None = None,
+) -> None:
+    """Tell somebody alone, once for what they asked for, that nothing came of it and why."""
     note = NewDelivery(
-        f"prompt:{prompt.id}:not_allowed",
+        f"{what}:not_allowed",
         DeliveryKind.PRIVATE,
-        prompt.channel or job.channel,
-        job=prompt.job,
-        user=prompt.asked_by,
+        channel,
+        job=job,
+        user=user,
         message=say.not_allowed(standing),
         response_url=url,
     )
     await tables.deliveries.add(note, now)
-    log.info("turned_away", prompt=prompt.id, standing=standing)
-    shop.count("prompts", "turned_away")
