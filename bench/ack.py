@@ -35,7 +35,7 @@ class Size:
     warm: int = PEOPLE + 50
 
 
-FULL = Size({1: 100, 10: 300, 50: 500}, 8)
+FULL = Size({1: 100, 10: 300, 50: 500}, 6)
 QUICK = Size({1: 20, 10: 40, 50: 100}, 2)
 
 
