@@ -124,29 +124,26 @@ class Acting:
         if found is None:
             done.made = False
             return
-        message, button = found
-        action = {key: button[key] for key in ("type", "action_id", "value", "text") if key in button}
+        await self._press_it(act, done, *found)
+
+    async def _press_it(self, act: Act, done: Done, message: Json, button: Json) -> None:
+        action: Json = {key: button[key] for key in ("type", "action_id", "value", "text") if key in button}
         container = {"type": "message", "channel": message["channel"], "ts": message["ts"]}
         done.pressed = act.about
         done.acknowledged = bool((await self._people.press(act.who, container, action))["ok"])
 
     async def decide(self, button: str, asks: Sequence[Act]) -> list[Done]:
         """Whoever was asked what to do presses this button, wherever it stands."""
-        found = []
-        for messages in self._state.messages.values():
-            for message in tuple(messages.values()):
-                called = _CALLED.match(message["text"])
-                if message["thread_ts"] and called and self._with_action(message, button):
-                    root = messages[message["thread_ts"]]
-                    about = next((ask.marker for ask in asks if ask.marker in root["text"]), "")
-                    found.append(
-                        Act(0, "press", called[1], message["channel"], "decided in the end", button, about)
-                    )
         done = []
-        for act in found:
-            made = Done(act, datetime.now(UTC))
-            await self._press(act, made)
-            done.append(made)
+        for message in [each for some in self._state.messages.values() for each in some.values()]:
+            called, pressed = _CALLED.match(message["text"]), self._with_action(message, button)
+            if message["thread_ts"] and called and pressed:
+                root = self._state.messages[message["channel"]][message["thread_ts"]]
+                about = next((ask.marker for ask in asks if ask.marker in root["text"]), "")
+                act = Act(0, "press", called[1], message["channel"], "decided in the end", button, about)
+                made = Done(act, datetime.now(UTC))
+                await self._press_it(act, made, message, pressed)
+                done.append(made)
         return done
 
     def _with_action(self, message: Json, action: str) -> Json | None:

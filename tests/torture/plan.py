@@ -192,8 +192,8 @@ def _numbers(chance: Random) -> Act:
 
 
 def _troubles(chance: Random, database: str, bots: int) -> list[Trouble]:
-    found = [_slack(chance) for _ in range(chance.choice((0, 1, 1, 2, 3)))]
-    found += [_docs(chance) for _ in range(chance.choice((0, 1, 1, 2, 3)))]
+    found = [_slack(chance) for _ in range(chance.choice((0, 1, 2, 3, 4)))]
+    found += [_docs(chance) for _ in range(chance.choice((0, 1, 2, 3, 5)))]
     found += [_line(chance) for _ in range(chance.choice((0, 0, 1, 2)))]
     if chance.random() < 0.3:
         found.append(_database(chance, database))
@@ -223,8 +223,8 @@ def _docs(chance: Random) -> Trouble:
 
 def _extent(chance: Random) -> tuple[int, float]:
     """How often it comes, or for how long."""
-    if chance.random() < 0.3:
-        return 1, round(chance.uniform(0.2, 1.2), 2)
+    if chance.random() < 0.4:
+        return 1, round(chance.uniform(0.2, 1.8), 2)
     return chance.choice((1, 1, 2, 3)), 0.0
 
 

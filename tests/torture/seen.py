@@ -32,6 +32,11 @@ class Seen:
             if (delivery := delivery_of(message)) is not None:
                 self.said_as[delivery].append(message)
         self.refusals = {kind.removeprefix("error:") for side, kind in record.faults() if side == "slack"}
+        self._kept_out = any(
+            str(each.get("fault", "")).startswith("error:")
+            for each in record.slack
+            if each.get("method") == "conversations.join"
+        )
         self.docs_faults = Counter(kind for side, kind in record.faults() if side == "docs")
         self.presses = Counter(
             (done.act.about, done.act.words) for done in record.done if done.act.what == "press" and done.made
@@ -81,7 +86,11 @@ class Seen:
     def is_refusal_explained(self, row: Row) -> bool:
         """Whether Slack was made to refuse this, or does so for this channel by itself."""
         code = row["error"] or ""
-        if row["kind"] == "reaction" or code in self.refusals:
+        if (
+            row["kind"] == "reaction"
+            or code in self.refusals
+            or (code == "not_in_channel" and self._kept_out)
+        ):
             return True
         if code in ("thread_not_found", "message_not_found"):
             job = self.jobs.get(row["job"])

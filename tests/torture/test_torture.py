@@ -27,7 +27,7 @@ from tests.torture.made_up import (
 from tests.torture.plan import PRODUCT, Trouble, described, make_plan
 from tests.torture.record import Record
 
-SEEDS = (1001, 1002, 1003, 1004)
+SEEDS = (1001, 1002, 1003)
 
 
 @pytest.mark.parametrize("seed", range(20))
@@ -231,6 +231,6 @@ def test_an_error_of_the_database_is_explained_only_where_it_was_in_trouble() ->
 
 
 async def test_some_runs_keep_every_promise(tmp_path: Path) -> None:
-    report = await torture(SEEDS, 4, tmp_path, tell=False)
+    report = await torture(SEEDS, 3, tmp_path, tell=False)
     assert not report.failures, "\n".join(report.lines())
     assert report.counts["creates"] > 0
