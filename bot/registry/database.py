@@ -15,6 +15,8 @@ from sqlalchemy.engine import Connection, make_url
 from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
 
+from bot.registry import one_trip
+
 READ_ONLY = "docs_bot_read_only"
 _BUSY_SECONDS = 10.0
 _MOUNTS = Path("/proc/self/mounts")
@@ -48,7 +50,7 @@ def _open_sqlite(url: str, path: str | None) -> AsyncEngine:
         max_overflow=0,
         pool_timeout=60,
         hide_parameters=True,
-        connect_args={"timeout": _BUSY_SECONDS},
+        connect_args={"timeout": _BUSY_SECONDS, "async_creator_fn": one_trip.connect},
     )
     if path and path != ":memory:" and not path.startswith("file:"):
         event.listen(engine.sync_engine, "do_connect", lambda *_: _look_at(Path(path).absolute()))
