@@ -7,13 +7,14 @@ import asyncio
 import shutil
 import sys
 import tempfile
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
 from pathlib import Path
 
 from tests.databases import PostgresServer
 from tests.torture.bots import zygote
 from tests.torture.checker import check
-from tests.torture.plan import make_plan
+from tests.torture.plan import Plan, make_plan
 from tests.torture.report import Report
 from tests.torture.run import carry_out
 
@@ -40,22 +41,32 @@ async def torture(
 ) -> Report:
     """Carry out the runs of these seeds; the folder keeps the logs of those that failed."""
     report, turn = Report(len(seeds), show_plans=show_plans, tell=tell), asyncio.Semaphore(at_once)
+    plans = [make_plan(seed) for seed in seeds]
+    wanted = any(plan.database == "postgres" for plan in plans)
+    async with _postgres(folder, wanted=wanted) as address, zygote() as mother:
+
+        async def one(plan: Plan) -> None:
+            async with turn:
+                record = await carry_out(plan, mother, folder / str(plan.seed), address)
+                report.add(record, check(record), folder / str(plan.seed))
+
+        async with asyncio.TaskGroup() as group:
+            for plan in plans:
+                group.create_task(one(plan))
+    return report
+
+
+@asynccontextmanager
+async def _postgres(folder: Path, *, wanted: bool) -> AsyncIterator[str]:
+    """The address of a server for all runs that want one."""
+    if not wanted:
+        yield ""
+        return
     server = await asyncio.to_thread(PostgresServer, folder)
     try:
-        address = (await asyncio.to_thread(server.new_database)).replace("+psycopg", "", 1)
-        async with zygote() as mother:
-
-            async def one(seed: int) -> None:
-                async with turn:
-                    record = await carry_out(make_plan(seed), mother, folder / str(seed), address)
-                    report.add(record, check(record), folder / str(seed))
-
-            async with asyncio.TaskGroup() as group:
-                for seed in seeds:
-                    group.create_task(one(seed))
+        yield (await asyncio.to_thread(server.new_database)).replace("+psycopg", "", 1)
     finally:
         await asyncio.to_thread(server.stop)
-    return report
 
 
 if __name__ == "__main__":
