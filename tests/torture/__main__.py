@@ -7,6 +7,7 @@ import asyncio
 import shutil
 import sys
 import tempfile
+import traceback
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -47,8 +48,12 @@ async def torture(
 
         async def one(plan: Plan) -> None:
             async with turn:
-                record = await carry_out(plan, mother, folder / str(plan.seed), address)
-                report.add(record, check(record), folder / str(plan.seed))
+                try:
+                    record = await carry_out(plan, mother, folder / str(plan.seed), address)
+                    report.add(record, check(record), folder / str(plan.seed))
+                except Exception:
+                    # One run that breaks off is told with the others, and ends none of them.
+                    report.broke(plan, traceback.format_exc(), folder / str(plan.seed))
 
         async with asyncio.TaskGroup() as group:
             for plan in plans:

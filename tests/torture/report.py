@@ -10,7 +10,7 @@ from pathlib import Path
 from time import monotonic, process_time
 
 from tests.torture.checks import Checks
-from tests.torture.plan import described
+from tests.torture.plan import Plan, described
 from tests.torture.record import Record
 
 _SHOWN = 12
@@ -52,6 +52,11 @@ class Report:
             print("\n".join(described(record.plan)))
         if self.tell:
             self._progress()
+
+    def broke(self, plan: Plan, trace: str, folder: Path) -> None:
+        """A run broke off."""
+        self.counts["runs"] += 1
+        self.failures.append(Failure(plan.seed, described(plan), [f"broke off: {trace}"], folder))
 
     def _count(self, record: Record, checks: Checks) -> None:
         ended = [each for each in record.service["messages"] if each["ended_at"]]

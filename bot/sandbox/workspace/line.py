@@ -6,6 +6,7 @@ https://docs.slack.dev/apis/events-api/using-socket-mode · https://docs.slack.d
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import hashlib
 import hmac
 import itertools
@@ -200,7 +201,8 @@ class Line:
         """Slack renews its connections every few hours; or the line breaks."""
         for socket in tuple(self._sockets):
             if warn:
-                await socket.send_json({"type": "disconnect", "reason": "refresh_requested"})
+                with contextlib.suppress(ConnectionError):  # it is going already
+                    await socket.send_json({"type": "disconnect", "reason": "refresh_requested"})
             else:
                 await socket.close()
 
