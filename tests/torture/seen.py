@@ -15,6 +15,8 @@ Json = dict[str, Any]
 END = re.compile(r"^<@(U\w+)> :(memo|heavy_minus_sign|x|file_folder|ghost|zzz): ")
 ASKS = ("command", "mention", "direct", "form")
 _NATURAL = {ARCHIVED: {"is_archived"}, SECRET: {"channel_not_found", "not_in_channel"}}
+_FOLLOWS_FROM = {"not_in_channel": "conversations.join", "file_not_found": "upload"}
+"""What Slack says after an earlier call was refused."""
 
 
 class Seen:
@@ -32,11 +34,9 @@ class Seen:
             if (delivery := delivery_of(message)) is not None:
                 self.said_as[delivery].append(message)
         self.refusals = {kind.removeprefix("error:") for side, kind in record.faults() if side == "slack"}
-        self._kept_out = any(
-            str(each.get("fault", "")).startswith("error:")
-            for each in record.slack
-            if each.get("method") == "conversations.join"
-        )
+        self._refused_calls = {
+            each.get("method") for each in record.slack if str(each.get("fault", "")).startswith("error:")
+        }
         self.docs_faults = Counter(kind for side, kind in record.faults() if side == "docs")
         self.presses = Counter(
             (done.act.about, done.act.words) for done in record.done if done.act.what == "press" and done.made
@@ -86,11 +86,9 @@ class Seen:
     def is_refusal_explained(self, row: Row) -> bool:
         """Whether Slack was made to refuse this, or does so for this channel by itself."""
         code = row["error"] or ""
-        if (
-            row["kind"] == "reaction"
-            or code in self.refusals
-            or (code == "not_in_channel" and self._kept_out)
-        ):
+        if row["kind"] == "reaction" or code in self.refusals:
+            return True
+        if code in _FOLLOWS_FROM and _FOLLOWS_FROM[code] in self._refused_calls:
             return True
         if code in ("thread_not_found", "message_not_found"):
             job = self.jobs.get(row["job"])
