@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Coroutine
+from time import monotonic
 from typing import Any
 
 import structlog
@@ -31,10 +32,11 @@ class Background:
             log.exception("background_failed", work=name)
 
     async def drain(self, grace_seconds: float) -> None:
-        """Wait for all, then cancel what is late."""
-        if not self._tasks:
-            return
-        _, late = await asyncio.wait(self._tasks, timeout=grace_seconds)
+        """Wait for all, and for what they start meanwhile; then cancel what is late."""
+        until = monotonic() + grace_seconds
+        while self._tasks and monotonic() < until:
+            await asyncio.wait(tuple(self._tasks), timeout=until - monotonic())
+        late = tuple(self._tasks)
         for task in late:
             task.cancel()
         if late:

@@ -1,0 +1,31 @@
+"""Stopping waits for what was begun after an acknowledgement."""
+
+from __future__ import annotations
+
+import asyncio
+
+from bot.slack.background import Background
+
+
+async def test_what_a_task_starts_while_all_are_waited_for_is_waited_for_too() -> None:
+    background, done = Background(), []
+
+    async def second() -> None:
+        await asyncio.sleep(0.01)
+        done.append("second")
+
+    async def first() -> None:
+        await asyncio.sleep(0.01)
+        background.start("second", second())
+
+    background.start("first", first())
+    await background.drain(5)
+    assert done == ["second"]
+
+
+async def test_what_is_late_is_cancelled() -> None:
+    background = Background()
+    background.start("endless", asyncio.Event().wait())  # type: ignore[arg-type]
+    async with asyncio.timeout(5):
+        await background.drain(0.05)
+        await background.drain(0.05)
