@@ -5,7 +5,17 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from bot.model import ChannelId, JobNumber, MessageTs, ProjectId, PromptId, PromptKind, RequestKey, UserId
+from bot.model import (
+    ChannelId,
+    JobNumber,
+    MessageTs,
+    NewPrompt,
+    ProjectId,
+    PromptId,
+    PromptKind,
+    RequestKey,
+    UserId,
+)
 from bot.registry import Claimer, Registry
 
 NOW = datetime(2026, 11, 2, 9, 0, tzinfo=UTC)
@@ -68,14 +78,7 @@ async def add_prompt(
     """A prompt in the registry, changed as wanted."""
     async with registry.transaction() as tables:
         prompt = await tables.prompts.add(
-            key=RequestKey(key),
-            job=job,
-            project=PROJECT,
-            kind=kind,
-            asked_by=asked_by,
-            raw=raw,
-            asked_at=asked_at,
-            channel=CHANNEL,
+            NewPrompt(RequestKey(key), job, PROJECT, kind, asked_by, raw, asked_at, CHANNEL)
         )
         if values:
             await tables.prompts.change(prompt, **values)

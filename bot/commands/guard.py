@@ -17,7 +17,6 @@ from bot.commands.command import (
 )
 from bot.messages import operating as say
 from bot.model import ChannelId, Standing, UserId
-from bot.work.admission import known_standing
 from bot.work.desk import Desk
 
 Done = TypeVar("Done", Invocation, Press, ShortcutUse)
@@ -41,8 +40,7 @@ def guarded(command: Command) -> Command:
 async def _standing(desk: Desk, user: UserId, channel: ChannelId | None) -> Standing | None:
     if channel is not None and not desk.admission.allows_channel(channel):
         return Standing.CHANNEL
-    async with desk.registry.look() as tables:
-        return await known_standing(tables, desk.admission, user, desk.clock())
+    return await desk.acquaintances.standing(desk.registry, desk.admission, user, desk.clock())
 
 
 def _answering(

@@ -24,7 +24,7 @@ from bot.model.message import Block, Message
 from bot.model.people import Admission, Profile, Standing
 from bot.model.period import Period, day_start, full_days, last_full_week, today, week_of
 from bot.model.polling import PollPace, back_off_seconds
-from bot.model.prompts import Prompt, PromptKind, PromptState
+from bot.model.prompts import NewPrompt, Prompt, PromptKind, PromptState, Wanted
 from bot.model.questions import DEFAULT_TOP, MOST_TOP, FileTo, Question, QuestionState, Wish
 from bot.model.queue import (
     WINDOW,
@@ -65,6 +65,7 @@ __all__ = [
     "Movements",
     "Need",
     "NewDelivery",
+    "NewPrompt",
     "PageCounts",
     "PageRowId",
     "Period",
@@ -96,6 +97,7 @@ __all__ = [
     "TrackedJob",
     "Use",
     "UserId",
+    "Wanted",
     "Weekday",
     "WeeklyReport",
     "WeeklyTime",

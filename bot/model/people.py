@@ -6,6 +6,7 @@ import hashlib
 from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import cached_property
 
 from bot.model.ids import ChannelId, UserId
 
@@ -54,7 +55,7 @@ class Profile:
         return Standing.GUEST if self.is_guest else Standing.MEMBER
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Admission:
     """For whom the bot is; empty lists exclude nobody. Admins are always among them."""
 
@@ -68,7 +69,7 @@ class Admission:
         """Whether only some people may use the bot."""
         return bool(self.users or self.groups)
 
-    @property
+    @cached_property
     def rule(self) -> str:
         """Changes with the lists, so that what was found out under others is found out again."""
         named: Iterable[str] = (*sorted(self.users), "|", *sorted(self.groups), "|", *sorted(self.admins))

@@ -6,7 +6,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 
-from bot.model.ids import ChannelId, JobNumber, MessageTs, PromptId, UserId
+from pydantic import SecretStr
+
+from bot.model.ids import ChannelId, JobNumber, MessageTs, ProjectId, PromptId, RequestKey, UserId
 
 
 class PromptKind(StrEnum):
@@ -48,3 +50,31 @@ class Prompt:
     channel: ChannelId | None = None
     message_ts: MessageTs | None = None
     attempts: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class NewPrompt:
+    """A prompt to be stored. ``key`` is its request's, under which it is stored once.
+
+    ``response_url``: where a private answer goes, while Slack allows it.
+    """
+
+    key: RequestKey
+    job: JobNumber
+    project: ProjectId
+    kind: PromptKind
+    asked_by: UserId
+    raw: str
+    asked_at: datetime
+    channel: ChannelId
+    message_ts: MessageTs | None = None
+    response_url: SecretStr | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """Who asked for a new job where and in which words: the same again within a minute may be a slip."""
+
+    asked_by: UserId
+    channel: ChannelId
+    raw: str

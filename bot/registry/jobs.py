@@ -11,7 +11,7 @@ from sqlalchemy import ColumnElement, and_, bindparam, func, insert, not_, selec
 from sqlalchemy.engine import RowMapping
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from bot.model import ChannelId, JobNumber, JobState, ProjectId, ThreadRef, TrackedJob, UserId
+from bot.model import ChannelId, JobNumber, JobState, ProjectId, ThreadRef, TrackedJob, UserId, Wanted
 from bot.registry.claims import Claimer, LeaseLost, claim, first, held_by, unclaimed
 from bot.registry.schema import holds, jobs
 
@@ -35,20 +35,27 @@ class JobRows:
         self, *, project: ProjectId, channel: ChannelId, requester: UserId, text: str, asked_at: datetime
     ) -> JobNumber:
         """A new job that waits to be sent; answers its number."""
-        row = await self.connection.execute(
-            insert(jobs)
-            .values(
-                project=project,
-                channel=channel,
-                requester=requester,
-                text=text,
-                asked_at=asked_at,
-                state=JobState.WAITING,
-                round_requester=requester,
-            )
-            .returning(jobs.c.number)
-        )
-        return JobNumber(row.scalar_one())
+        [number] = await self.add_all(project, [Wanted(requester, channel, text)], asked_at)
+        return number
+
+    async def add_all(
+        self, project: ProjectId, wanted: Sequence[Wanted], asked_at: datetime
+    ) -> list[JobNumber]:
+        """New jobs that wait to be sent; answers their numbers in the same order."""
+        rows = [
+            {
+                "project": project,
+                "channel": each.channel,
+                "requester": each.asked_by,
+                "text": each.raw,
+                "asked_at": asked_at,
+                "state": JobState.WAITING,
+                "round_requester": each.asked_by,
+            }
+            for each in wanted
+        ]
+        statement = insert(jobs).returning(jobs.c.number, sort_by_parameter_order=True)
+        return [JobNumber(number) for number in (await self.connection.execute(statement, rows)).scalars()]
 
     async def get(self, number: JobNumber) -> TrackedJob | None:
         """The job with this number."""

@@ -13,10 +13,9 @@ from sqlalchemy.engine import RowMapping
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from bot.model import (
-    ChannelId,
     JobNumber,
     JobState,
-    MessageTs,
+    NewPrompt,
     ProjectId,
     Prompt,
     PromptId,
@@ -27,6 +26,7 @@ from bot.model import (
     RequestKey,
     Use,
     UserId,
+    Wanted,
 )
 from bot.model.queue import WINDOW
 from bot.registry.claims import Claimer, LeaseLost, claim, first, held_by, unclaimed
@@ -44,52 +44,48 @@ def to_prompt(row: RowMapping) -> Prompt:
     return Prompt(**{**values, "state": PromptState(row["state"]), "kind": PromptKind(row["kind"])})
 
 
+def _values(new: NewPrompt) -> dict[str, Any]:
+    return {
+        "key": new.key,
+        "job": new.job,
+        "project": new.project,
+        "kind": new.kind,
+        "state": PromptState.NEW,
+        "asked_by": new.asked_by,
+        "raw": new.raw,
+        "asked_at": new.asked_at,
+        "channel": new.channel,
+        "message_ts": new.message_ts,
+        "response_url": new.response_url.get_secret_value() if new.response_url else None,
+        "due_at": new.asked_at,
+    }
+
+
 @dataclass(frozen=True, slots=True)
 class PromptRows:
     """The prompts, seen through one connection."""
 
     connection: AsyncConnection
 
-    async def add(
-        self,
-        *,
-        key: RequestKey,
-        job: JobNumber,
-        project: ProjectId,
-        kind: PromptKind,
-        asked_by: UserId,
-        raw: str,
-        asked_at: datetime,
-        channel: ChannelId,
-        message_ts: MessageTs | None = None,
-        response_url: SecretStr | None = None,
-    ) -> PromptId:
-        """Store what somebody asked. ``key`` is unique: see ``job_of``."""
-        row = await self.connection.execute(
-            insert(prompts)
-            .values(
-                key=key,
-                job=job,
-                project=project,
-                kind=kind,
-                state=PromptState.NEW,
-                asked_by=asked_by,
-                raw=raw,
-                asked_at=asked_at,
-                channel=channel,
-                message_ts=message_ts,
-                response_url=response_url.get_secret_value() if response_url else None,
-                due_at=asked_at,
-            )
-            .returning(prompts.c.id)
-        )
+    async def add(self, new: NewPrompt) -> PromptId:
+        """Store what somebody asked. ``key`` is unique: see ``jobs_of``."""
+        row = await self.connection.execute(insert(prompts).values(_values(new)).returning(prompts.c.id))
         return PromptId(row.scalar_one())
+
+    async def add_all(self, new: Sequence[NewPrompt]) -> None:
+        """Store what several asked, in this order."""
+        await self.connection.execute(insert(prompts), [_values(each) for each in new])
 
     async def job_of(self, key: RequestKey) -> JobNumber | None:
         """The job that a request with this key already belongs to; None when the request is new."""
-        row = await self.connection.execute(select(prompts.c.job).where(prompts.c.key == key))
-        number = row.scalar_one_or_none()
-        return None if number is None else JobNumber(number)
+        return (await self.jobs_of([key])).get(key)
+
+    async def jobs_of(self, keys: Sequence[RequestKey]) -> dict[RequestKey, JobNumber]:
+        """The jobs that requests with these keys already belong to; new requests are left out."""
+        found = await self.connection.execute(
+            select(prompts.c.key, prompts.c.job).where(prompts.c.key.in_(keys))
+        )
+        return {RequestKey(row.key): JobNumber(row.job) for row in found}
 
     async def get(self, prompt: PromptId) -> Prompt | None:
         """The prompt with this id."""
@@ -104,24 +100,19 @@ class PromptRows:
         row = (await self.connection.execute(select(prompts).where(condition).limit(1))).mappings().first()
         return to_prompt(row) if row else None
 
-    async def same_start(
-        self, user: UserId, channel: ChannelId, raw: str, since: datetime
-    ) -> JobNumber | None:
-        """The job that this person asked for in these words in this channel since then, and that stands."""
+    async def same_starts(self, wanted: Sequence[Wanted], since: datetime) -> dict[Wanted, JobNumber]:
+        """The jobs that these people asked for in these words and channels since then, and that stand."""
         stands = exists().where(jobs.c.number == prompts.c.job, jobs.c.state.in_(_STANDING))
         same = and_(
             prompts.c.kind == PromptKind.START,
-            prompts.c.asked_by == user,
-            prompts.c.channel == channel,
+            prompts.c.asked_by.in_({each.asked_by for each in wanted}),
             prompts.c.asked_at > since,
-            prompts.c.raw == raw,
+            prompts.c.raw.in_({each.raw for each in wanted}),
             stands,
         )
-        found = await self.connection.execute(
-            select(prompts.c.job).where(same).order_by(prompts.c.id.desc()).limit(1)
-        )
-        number = found.scalar_one_or_none()
-        return None if number is None else JobNumber(number)
+        columns = (prompts.c.job, prompts.c.asked_by, prompts.c.channel, prompts.c.raw)
+        found = await self.connection.execute(select(*columns).where(same).order_by(prompts.c.id))
+        return {Wanted(row.asked_by, row.channel, row.raw): JobNumber(row.job) for row in found}
 
     async def same_follow_up(
         self, user: UserId, job: JobNumber, raw: str, since: datetime

@@ -116,6 +116,7 @@ prompts = Table(
     Index("ix_prompts_state", "state", "due_at"),
     Index("ix_prompts_job", "job"),
     Index("ix_prompts_sent_at", "project", "sent_at"),
+    Index("ix_prompts_asked_by", "asked_by", "asked_at"),
 )
 
 deliveries = Table(

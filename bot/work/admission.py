@@ -12,6 +12,7 @@ from bot.work.ports import Clock, Messenger, SlackError, SlackRefused
 
 log = structlog.get_logger(__name__)
 _REMEMBERED = timedelta(hours=6)
+_KEPT_IN_MIND = timedelta(minutes=5)
 
 
 async def known_standing(
@@ -21,6 +22,29 @@ async def known_standing(
     if admission.lists_people and not admission.groups and not admission.names(user):
         return Standing.NOT_LISTED
     return await tables.people.standing(user, admission.rule, now - _REMEMBERED)
+
+
+class Acquaintances:
+    """Members whom this process has just looked up: their commands need no look at the database for it."""
+
+    def __init__(self, most: int = 10_000) -> None:
+        self._most = most
+        self._until: dict[tuple[UserId, str], datetime] = {}
+
+    async def standing(
+        self, registry: Registry, admission: Admission, user: UserId, now: datetime
+    ) -> Standing | None:
+        """What is known without asking Slack; None when Slack has to be asked."""
+        who = (user, admission.rule)
+        if self._until.get(who, now) > now:
+            return Standing.MEMBER
+        async with registry.look() as tables:
+            standing = await known_standing(tables, admission, user, now)
+        if standing is Standing.MEMBER:
+            if len(self._until) >= self._most:
+                self._until.clear()
+            self._until[who] = now + _KEPT_IN_MIND
+        return standing
 
 
 async def admit(

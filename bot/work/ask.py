@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 
+import structlog
 from pydantic import SecretStr
 
-from bot.model import ChannelId, JobNumber, PromptKind, RequestKey, UserId
+from bot.model import ChannelId, JobNumber, NewPrompt, PromptKind, RequestKey, UserId, Wanted
 from bot.registry import AlreadyStored, Tables
 from bot.work.desk import Desk
 
+log = structlog.get_logger(__name__)
 SAME_WITHIN = timedelta(minutes=1)
 """The same request within so long is asked about before it spends a use."""
 
@@ -48,41 +51,97 @@ def storable(raw: str) -> str:
 
 
 async def ask(desk: Desk, request: AskRequest) -> Asked:
-    """Store a request; the rounds do the rest. The same key again stores nothing."""
-    try:
-        async with desk.registry.transaction() as tables:
-            asked = await _store(desk, tables, request)
-    except AlreadyStored:
-        async with desk.registry.look() as tables:
-            known = await tables.prompts.job_of(request.key)
-        if known is None:
-            raise
-        return Asked(known, repeated=True)
+    """Store a request; the rounds do the rest. The same key again stores nothing.
+
+    What arrives while others are being stored shares the next transaction, and its wait for the disk.
+    """
+    asked = await desk.asking.put(request, lambda some: _store(desk, some))
+    if isinstance(asked, Exception):
+        raise asked
     desk.wake()
     return asked
 
 
-async def _store(desk: Desk, tables: Tables, request: AskRequest) -> Asked:
-    known = await tables.prompts.job_of(request.key)
-    if known is not None:
-        return Asked(known, repeated=True)
-    raw, now = storable(request.raw), desk.clock()
-    if not request.once_more:
-        same = await tables.prompts.same_start(request.requester, request.channel, raw, now - SAME_WITHIN)
-        if same is not None:
-            return Asked(same, repeated=False, same=True)
-    number = await tables.jobs.add(
-        project=desk.project, channel=request.channel, requester=request.requester, text=raw, asked_at=now
-    )
-    await tables.prompts.add(
+async def _store(desk: Desk, requests: Sequence[AskRequest]) -> list[Asked | Exception]:
+    """All in one transaction; when that fails each by itself, so that none fails for another's sake."""
+    if len(requests) > 1:
+        try:
+            async with desk.registry.transaction() as tables:
+                return [*(await _store_all(desk, tables, requests))]
+        except Exception as error:
+            log.warning("not_stored_together", requests=len(requests), reason=type(error).__name__)
+    return [await _store_alone(desk, request) for request in requests]
+
+
+async def _store_alone(desk: Desk, request: AskRequest) -> Asked | Exception:
+    try:
+        async with desk.registry.transaction() as tables:
+            return (await _store_all(desk, tables, [request]))[0]
+    except AlreadyStored as taken:
+        async with desk.registry.look() as tables:
+            known = await tables.prompts.job_of(request.key)
+        return taken if known is None else Asked(known, repeated=True)
+    except Exception as error:  # raised by who asked
+        return error
+
+
+async def _store_all(desk: Desk, tables: Tables, requests: Sequence[AskRequest]) -> list[Asked]:
+    """Those that are the same as an earlier one come after it, so that they find it stored."""
+    asked: list[Asked] = []
+    left = list(requests)
+    while left:
+        first: list[AskRequest] = []
+        seen: set[object] = set()
+        for request in left:
+            marks = {request.key, _wanted(request)}
+            if marks & seen:
+                break
+            seen |= marks
+            first.append(request)
+        asked += await _store_different(desk, tables, first)
+        left = left[len(first) :]
+    return asked
+
+
+async def _store_different(desk: Desk, tables: Tables, requests: Sequence[AskRequest]) -> list[Asked]:
+    """Requests with different keys, and of different people, channels or words."""
+    now = desk.clock()
+    known = await tables.prompts.jobs_of([request.key for request in requests])
+    asked = {
+        request.key: Asked(known[request.key], repeated=True) for request in requests if request.key in known
+    }
+    doubtful = [_wanted(each) for each in requests if not each.once_more and each.key not in asked]
+    same = await tables.prompts.same_starts(doubtful, now - SAME_WITHIN) if doubtful else {}
+    new: list[AskRequest] = []
+    for request in requests:
+        if request.key in asked:
+            continue
+        job = None if request.once_more else same.get(_wanted(request))
+        if job is None:
+            new.append(request)
+        else:
+            asked[request.key] = Asked(job, repeated=False, same=True)
+    if new:
+        numbers = await tables.jobs.add_all(desk.project, [_wanted(each) for each in new], now)
+        made = list(zip(new, numbers, strict=True))
+        await tables.prompts.add_all([_prompt(desk, request, number, now) for request, number in made])
+        asked |= {request.key: Asked(number, repeated=False) for request, number in made}
+    return [asked[request.key] for request in requests]
+
+
+def _wanted(request: AskRequest) -> Wanted:
+    return Wanted(request.requester, request.channel, storable(request.raw))
+
+
+def _prompt(desk: Desk, request: AskRequest, job: JobNumber, now: datetime) -> NewPrompt:
+    return NewPrompt(
         key=request.key,
-        job=number,
+        job=job,
         project=desk.project,
         kind=PromptKind.START,
         asked_by=request.requester,
-        raw=raw,
+        raw=storable(request.raw),
         asked_at=now,
         channel=request.channel,
         response_url=request.response_url,
     )
-    return Asked(number, repeated=False)

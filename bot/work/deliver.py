@@ -53,7 +53,7 @@ async def deliver_round(shop: Workshop) -> int:
 
     One that takes its time at Slack keeps nobody else waiting.
     """
-    sent = Together[Sent](lambda some: _settle_sent(shop, some))
+    sent = Together[Sent, None]()
     handled, running = 0, set[asyncio.Task[None]]()
     try:
         for _ in range(_MOST_LOOKS):
@@ -94,7 +94,7 @@ async def _some_done(running: set[asyncio.Task[None]], seconds: float) -> set[as
     return rest
 
 
-async def _deliver(shop: Workshop, sent: Together[Sent], delivery: Delivery) -> None:
+async def _deliver(shop: Workshop, sent: Together[Sent, None], delivery: Delivery) -> None:
     try:
         try:
             ts = await _carry_out(shop, delivery)
@@ -103,7 +103,10 @@ async def _deliver(shop: Workshop, sent: Together[Sent], delivery: Delivery) -> 
         else:
             # A subscription has more to write, which must not fail for others.
             alone = delivery.subscription is not None
-            await (_settle_sent(shop, [(delivery, ts)]) if alone else sent.put((delivery, ts)))
+            if alone:
+                await _settle_sent(shop, [(delivery, ts)])
+            else:
+                await sent.put((delivery, ts), lambda some: _settle_sent(shop, some))
     except LeaseLost:
         log.warning("delivery_taken_over", delivery=delivery.id)
         return
@@ -210,7 +213,7 @@ async def _tell(shop: Workshop, delivery: Delivery) -> None:
     await shop.messenger.tell(delivery.user, said(delivery), delivery=delivery.id)
 
 
-async def _settle_sent(shop: Workshop, sent: Sequence[Sent]) -> None:
+async def _settle_sent(shop: Workshop, sent: Sequence[Sent]) -> list[None]:
     async with shop.registry.transaction() as tables:
         for delivery, ts in sent:
             try:
@@ -226,6 +229,7 @@ async def _settle_sent(shop: Workshop, sent: Sequence[Sent]) -> None:
                 await posted(shop, tables, delivery)
     for _ in sent:
         shop.count("deliveries", "sent")
+    return [None] * len(sent)
 
 
 async def _settle_error(shop: Workshop, delivery: Delivery, error: SlackError) -> None:

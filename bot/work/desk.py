@@ -5,11 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import TYPE_CHECKING
 
 from bot.model import Admission, ProjectId, ThreadRef, UserId
 from bot.registry import Registry
+from bot.work.admission import Acquaintances
 from bot.work.analytics import Analytics
 from bot.work.ports import Clock
+from bot.work.together import Together
+
+if TYPE_CHECKING:
+    from bot.work.ask import Asked, AskRequest
 
 
 class FollowUps(StrEnum):
@@ -23,6 +29,7 @@ class FollowUps(StrEnum):
 class Desk:
     """Where requests are taken in: the registry, the time, and a bell that wakes the rounds.
 
+    ``asking`` stores requests that arrive at the same moment together.
     ``workspace_url`` is where this Slack workspace is, for links to its messages.
     """
 
@@ -36,7 +43,9 @@ class Desk:
     follow_ups: FollowUps = FollowUps.REPLIES
     analytics: Analytics = field(default_factory=Analytics)
     admission: Admission = field(default_factory=Admission)
+    acquaintances: Acquaintances = field(default_factory=Acquaintances)
     uses_an_hour: int = 100
+    asking: Together[AskRequest, Asked | Exception] = field(default_factory=lambda: Together(most=100))
 
     def permalink(self, thread: ThreadRef) -> str:
         """The address of a message in Slack: https://docs.slack.dev/reference/methods/chat.getPermalink"""

@@ -11,6 +11,7 @@ from bot.model import (
     JobNumber,
     JobState,
     MessageTs,
+    NewPrompt,
     PromptId,
     PromptKind,
     RequestKey,
@@ -82,7 +83,7 @@ async def _store(desk: Desk, tables: Tables, request: FollowUpRequest) -> Follow
         same = await tables.prompts.same_follow_up(request.asked_by, job.number, raw, since)
         if same is not None:
             return FollowedUp(job, accepted=True, repeated=True, same=same)
-    await tables.prompts.add(
+    new = NewPrompt(
         key=request.key,
         job=job.number,
         project=job.project,
@@ -94,4 +95,5 @@ async def _store(desk: Desk, tables: Tables, request: FollowUpRequest) -> Follow
         message_ts=request.message_ts,
         response_url=request.response_url,
     )
+    await tables.prompts.add(new)
     return FollowedUp(job, accepted=True)

@@ -7,33 +7,36 @@ from collections.abc import Awaitable, Callable, Sequence
 from typing import Generic, TypeVar
 
 Item = TypeVar("Item")
-_MOST = 20
+Result = TypeVar("Result")
 
 
-class Together(Generic[Item]):
-    """Collects items while a write is under way, and gives them all to the next one.
+class Together(Generic[Item, Result]):
+    """Collects items while a write is under way, and gives them all to the next one, so many at the most.
 
     Nothing is held back to be collected: an item that comes alone is written at once, alone.
     """
 
-    def __init__(self, write: Callable[[Sequence[Item]], Awaitable[None]]) -> None:
-        self._write = write
-        self._waiting: list[tuple[Item, asyncio.Future[None]]] = []
+    def __init__(self, most: int = 20) -> None:
+        self._most = most
+        self._waiting: list[tuple[Item, asyncio.Future[Result]]] = []
         self._writing = asyncio.Lock()
 
-    async def put(self, item: Item) -> None:
-        """Returns once the item has been written; raises what its write raised."""
-        done: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+    async def put(self, item: Item, write: Callable[[Sequence[Item]], Awaitable[Sequence[Result]]]) -> Result:
+        """Answers what its write answered for the item, once it has been written; raises what that raised.
+
+        ``write`` may be given items of others too, and answers for each of them in their order.
+        """
+        done: asyncio.Future[Result] = asyncio.get_running_loop().create_future()
         self._waiting.append((item, done))
         async with self._writing:
             while not done.done():
-                await self._write_some()
-        await done
+                await self._write_some(write)
+        return await done
 
-    async def _write_some(self) -> None:
-        some, self._waiting = self._waiting[:_MOST], self._waiting[_MOST:]
+    async def _write_some(self, write: Callable[[Sequence[Item]], Awaitable[Sequence[Result]]]) -> None:
+        some, self._waiting = self._waiting[: self._most], self._waiting[self._most :]
         try:
-            await self._write([item for item, _ in some])
+            results = await write([item for item, _ in some])
         except asyncio.CancelledError:
             for _, done in some:
                 done.cancel()
@@ -42,6 +45,6 @@ class Together(Generic[Item]):
                 if not done.done():
                     done.set_exception(error)
         else:
-            for _, done in some:
+            for (_, done), result in zip(some, results, strict=True):
                 if not done.done():
-                    done.set_result(None)
+                    done.set_result(result)

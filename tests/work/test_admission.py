@@ -142,6 +142,17 @@ async def test_an_unknown_persons_answer_is_held_until_slack_has_told(office: Of
     assert known.message is not None
 
 
+async def test_a_member_is_kept_in_mind_for_minutes_and_then_looked_up_again(office: Office) -> None:
+    await office.ask("Add a page")
+    await office.settle()
+    assert (await office.types("/docs-agent", "jobs")).held_for is None
+    async with office.registry.transaction() as tables:
+        await tables.people.note(ANA, Standing.GUEST, office.desk.admission.rule, office.clock())
+    assert "Guests" not in str((await office.types("/docs-agent", "jobs")).message)
+    office.clock.pass_seconds(301)
+    assert "Guests" in str((await office.types("/docs-agent", "jobs")).message)
+
+
 @pytest.mark.parametrize("command", ["/docs-agent", "/docs-followup", "/docs-visitors"])
 @pytest.mark.parametrize("text", ["", "help", "jobs", "limits", "subscribe monday 09:00", "1 more"])
 async def test_every_command_is_refused_to_a_known_guest(office: Office, command: str, text: str) -> None:

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
+
 import httpx
+from pydantic import SecretStr
 
 from bot.model import ChannelId, MessageTs, RequestKey
+from bot.work.ask import AskRequest, ask
 from bot.work.listen import heard_mention
 from bot.work.spoken import Mention
 from tests.builders import ANA, BEN, CHANNEL
@@ -95,6 +99,34 @@ async def test_the_same_reply_again_is_held_back_and_sent_once_more_by_its_butto
     assert second.message is not None
     await office.settle()
     assert [text for _, text in office.docs.prompts] == ["Add a page", "More", "More"]
+
+
+async def test_what_many_ask_at_the_same_moment_is_stored_together_and_each_once(office: Office) -> None:
+    """Of each the same text twice: one way with the same key, as Slack delivers again, one way without."""
+    requests = [
+        AskRequest(RequestKey(f"k{number}"), CHANNEL, user, f"p{number % 4}")
+        for number, user in enumerate([ANA, BEN] * 8)
+    ]
+    asked = await asyncio.gather(*(ask(office.desk, each) for each in (*requests, *requests)))
+    stored = {each.job for each in asked if not (each.repeated or each.same)}
+    assert len(stored) == 4
+    assert [each.job for each in asked[16:]] == [each.job for each in asked[:16]]
+    async with office.registry.look() as tables:
+        jobs = await tables.jobs.newest(100)
+    assert {job.number for job in jobs} == stored
+    assert sorted((job.requester, job.text) for job in jobs) == sorted(
+        {(each.requester, each.raw) for each in requests}
+    )
+
+
+async def test_one_that_cannot_be_stored_keeps_no_other_from_it(office: Office) -> None:
+    bad = AskRequest(RequestKey("bad"), CHANNEL, ANA, "bad", SecretStr("https://x"))
+    object.__setattr__(bad, "response_url", 7)  # something that no database takes
+    good = [AskRequest(RequestKey(f"k{number}"), CHANNEL, ANA, f"p{number}") for number in range(3)]
+    told = await asyncio.gather(*(ask(office.desk, each) for each in (*good, bad)), return_exceptions=True)
+    assert [isinstance(each, Exception) for each in told] == [False, False, False, True]
+    async with office.registry.look() as tables:
+        assert len(await tables.jobs.newest(100)) == 3
 
 
 async def test_run_again_is_no_slip(office: Office) -> None:

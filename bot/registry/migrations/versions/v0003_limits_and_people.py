@@ -34,11 +34,13 @@ def upgrade() -> None:
 
     with op.batch_alter_table("prompts", schema=None) as batch_op:
         batch_op.add_column(sa.Column("place", sa.Integer(), nullable=True))
+        batch_op.create_index("ix_prompts_asked_by", ["asked_by", "asked_at"], unique=False)
 
 
 def downgrade() -> None:
     """Back to the version before."""
     with op.batch_alter_table("prompts", schema=None) as batch_op:
+        batch_op.drop_index("ix_prompts_asked_by")
         batch_op.drop_column("place")
 
     with op.batch_alter_table("jobs", schema=None) as batch_op:
