@@ -25,6 +25,10 @@ def to_job(row: RowMapping) -> TrackedJob:
     return TrackedJob(**{**values, "state": JobState(row["state"])})
 
 
+# In one statement for all; its rows may come back in any order, so each says what it is for.
+_ADD = insert(jobs).returning(jobs.c.number, jobs.c.requester, jobs.c.channel, jobs.c.text)
+
+
 @dataclass(frozen=True, slots=True)
 class JobRows:
     """The jobs, seen through one connection."""
@@ -35,13 +39,13 @@ class JobRows:
         self, *, project: ProjectId, channel: ChannelId, requester: UserId, text: str, asked_at: datetime
     ) -> JobNumber:
         """A new job that waits to be sent; answers its number."""
-        [number] = await self.add_all(project, [Wanted(requester, channel, text)], asked_at)
-        return number
+        wanted = Wanted(requester, channel, text)
+        return (await self.add_all(project, [wanted], asked_at))[wanted]
 
     async def add_all(
         self, project: ProjectId, wanted: Sequence[Wanted], asked_at: datetime
-    ) -> list[JobNumber]:
-        """New jobs that wait to be sent; answers their numbers in the same order."""
+    ) -> dict[Wanted, JobNumber]:
+        """New jobs that wait to be sent, for what is wanted differently; answers their numbers."""
         rows = [
             {
                 "project": project,
@@ -54,8 +58,8 @@ class JobRows:
             }
             for each in wanted
         ]
-        statement = insert(jobs).returning(jobs.c.number, sort_by_parameter_order=True)
-        return [JobNumber(number) for number in (await self.connection.execute(statement, rows)).scalars()]
+        added = await self.connection.execute(_ADD, rows)
+        return {Wanted(row.requester, row.channel, row.text): JobNumber(row.number) for row in added}
 
     async def get(self, number: JobNumber) -> TrackedJob | None:
         """The job with this number."""

@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Any
 
 from pydantic import SecretStr
-from sqlalchemy import and_, exists, func, insert, or_, select, update
+from sqlalchemy import and_, bindparam, exists, func, insert, or_, select, update
 from sqlalchemy.engine import RowMapping
 from sqlalchemy.ext.asyncio import AsyncConnection
 
@@ -44,6 +44,26 @@ def to_prompt(row: RowMapping) -> Prompt:
     return Prompt(**{**values, "state": PromptState(row["state"]), "kind": PromptKind(row["kind"])})
 
 
+# Made once: making a statement anew costs as much as running it, and people wait for these two.
+_ADD = insert(prompts)
+_EARLIER = (
+    select(prompts.c.key, prompts.c.job, prompts.c.asked_by, prompts.c.channel, prompts.c.raw)
+    .where(
+        or_(
+            prompts.c.key.in_(bindparam("keys", expanding=True)),
+            and_(
+                prompts.c.kind == PromptKind.START,
+                prompts.c.asked_by.in_(bindparam("people", expanding=True)),
+                prompts.c.asked_at > bindparam("since"),
+                prompts.c.raw.in_(bindparam("words", expanding=True)),
+                exists().where(jobs.c.number == prompts.c.job, jobs.c.state.in_(_STANDING)),
+            ),
+        )
+    )
+    .order_by(prompts.c.id)
+)
+
+
 def _values(new: NewPrompt) -> dict[str, Any]:
     return {
         "key": new.key,
@@ -74,18 +94,33 @@ class PromptRows:
 
     async def add_all(self, new: Sequence[NewPrompt]) -> None:
         """Store what several asked, in this order."""
-        await self.connection.execute(insert(prompts), [_values(each) for each in new])
+        await self.connection.execute(_ADD, [_values(each) for each in new])
 
     async def job_of(self, key: RequestKey) -> JobNumber | None:
         """The job that a request with this key already belongs to; None when the request is new."""
-        return (await self.jobs_of([key])).get(key)
+        row = await self.connection.execute(select(prompts.c.job).where(prompts.c.key == key))
+        number = row.scalar_one_or_none()
+        return None if number is None else JobNumber(number)
 
-    async def jobs_of(self, keys: Sequence[RequestKey]) -> dict[RequestKey, JobNumber]:
-        """The jobs that requests with these keys already belong to; new requests are left out."""
-        found = await self.connection.execute(
-            select(prompts.c.key, prompts.c.job).where(prompts.c.key.in_(keys))
-        )
-        return {RequestKey(row.key): JobNumber(row.job) for row in found}
+    async def earlier(
+        self, keys: Sequence[RequestKey], wanted: Sequence[Wanted], since: datetime
+    ) -> tuple[dict[RequestKey, JobNumber], dict[Wanted, JobNumber]]:
+        """Two answers of one look, each without what is new.
+
+        To which jobs requests with these keys already belong; and which jobs, that stand, were asked for
+        since then by the same people in the same words and channels.
+        """
+        asked = {
+            "keys": keys,
+            "people": list({each.asked_by for each in wanted}),
+            "words": list({each.raw for each in wanted}),
+            "since": since,
+        }
+        found = (await self.connection.execute(_EARLIER, asked)).all()
+        by_key = {RequestKey(row.key): JobNumber(row.job) for row in found}
+        by_words = {Wanted(row.asked_by, row.channel, row.raw): JobNumber(row.job) for row in found}
+        known = set(keys)
+        return {key: job for key, job in by_key.items() if key in known}, by_words
 
     async def get(self, prompt: PromptId) -> Prompt | None:
         """The prompt with this id."""
@@ -99,20 +134,6 @@ class PromptRows:
         condition = and_(prompts.c.job == job, prompts.c.kind == PromptKind.START)
         row = (await self.connection.execute(select(prompts).where(condition).limit(1))).mappings().first()
         return to_prompt(row) if row else None
-
-    async def same_starts(self, wanted: Sequence[Wanted], since: datetime) -> dict[Wanted, JobNumber]:
-        """The jobs that these people asked for in these words and channels since then, and that stand."""
-        stands = exists().where(jobs.c.number == prompts.c.job, jobs.c.state.in_(_STANDING))
-        same = and_(
-            prompts.c.kind == PromptKind.START,
-            prompts.c.asked_by.in_({each.asked_by for each in wanted}),
-            prompts.c.asked_at > since,
-            prompts.c.raw.in_({each.raw for each in wanted}),
-            stands,
-        )
-        columns = (prompts.c.job, prompts.c.asked_by, prompts.c.channel, prompts.c.raw)
-        found = await self.connection.execute(select(*columns).where(same).order_by(prompts.c.id))
-        return {Wanted(row.asked_by, row.channel, row.raw): JobNumber(row.job) for row in found}
 
     async def same_follow_up(
         self, user: UserId, job: JobNumber, raw: str, since: datetime

@@ -69,6 +69,8 @@ def _is_what_it_says(body: str, content_type: str) -> bool:
     try:
         if content_type == _JSON:
             return isinstance(json.loads(body), dict)
+        if "payload" not in body:
+            return True
         payload = parse_qs(body, keep_blank_values=True).get("payload")
         return payload is None or isinstance(json.loads(payload[0]), dict)
     except ValueError:

@@ -106,26 +106,24 @@ async def _store_all(desk: Desk, tables: Tables, requests: Sequence[AskRequest])
 async def _store_different(desk: Desk, tables: Tables, requests: Sequence[AskRequest]) -> list[Asked]:
     """Requests with different keys, and of different people, channels or words."""
     now = desk.clock()
-    known = await tables.prompts.jobs_of([request.key for request in requests])
-    asked = {
-        request.key: Asked(known[request.key], repeated=True) for request in requests if request.key in known
-    }
-    doubtful = [_wanted(each) for each in requests if not each.once_more and each.key not in asked]
-    same = await tables.prompts.same_starts(doubtful, now - SAME_WITHIN) if doubtful else {}
+    wanted = {request.key: _wanted(request) for request in requests}
+    doubtful = [wanted[request.key] for request in requests if not request.once_more]
+    known, same = await tables.prompts.earlier(list(wanted), doubtful, now - SAME_WITHIN)
+    asked = {key: Asked(job, repeated=True) for key, job in known.items()}
     new: list[AskRequest] = []
     for request in requests:
         if request.key in asked:
             continue
-        job = None if request.once_more else same.get(_wanted(request))
+        job = None if request.once_more else same.get(wanted[request.key])
         if job is None:
             new.append(request)
         else:
             asked[request.key] = Asked(job, repeated=False, same=True)
     if new:
-        numbers = await tables.jobs.add_all(desk.project, [_wanted(each) for each in new], now)
-        made = list(zip(new, numbers, strict=True))
-        await tables.prompts.add_all([_prompt(desk, request, number, now) for request, number in made])
-        asked |= {request.key: Asked(number, repeated=False) for request, number in made}
+        numbers = await tables.jobs.add_all(desk.project, [wanted[each.key] for each in new], now)
+        made = [_prompt(desk, each, numbers[wanted[each.key]], now) for each in new]
+        await tables.prompts.add_all(made)
+        asked |= {each.key: Asked(each.job, repeated=False) for each in made}
     return [asked[request.key] for request in requests]
 
 

@@ -45,7 +45,7 @@ class Desk:
     admission: Admission = field(default_factory=Admission)
     acquaintances: Acquaintances = field(default_factory=Acquaintances)
     uses_an_hour: int = 100
-    asking: Together[AskRequest, Asked | Exception] = field(default_factory=lambda: Together(most=100))
+    asking: Together[AskRequest, Asked | Exception] = field(default_factory=lambda: Together(100, turns=3))
 
     def permalink(self, thread: ThreadRef) -> str:
         """The address of a message in Slack: https://docs.slack.dev/reference/methods/chat.getPermalink"""

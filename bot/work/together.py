@@ -13,11 +13,13 @@ Result = TypeVar("Result")
 class Together(Generic[Item, Result]):
     """Collects items while a write is under way, and gives them all to the next one, so many at the most.
 
-    Nothing is held back to be collected: an item that comes alone is written at once, alone.
+    Nothing waits for a clock to be collected: an item that comes alone is written at once, alone.
     """
 
-    def __init__(self, most: int = 20) -> None:
+    def __init__(self, most: int = 20, turns: int = 0) -> None:
+        """``turns``: so many turns of the event loop without a new item, and the write begins."""
         self._most = most
+        self._turns = turns
         self._waiting: list[tuple[Item, asyncio.Future[Result]]] = []
         self._writing = asyncio.Lock()
 
@@ -34,6 +36,7 @@ class Together(Generic[Item, Result]):
         return await done
 
     async def _write_some(self, write: Callable[[Sequence[Item]], Awaitable[Sequence[Result]]]) -> None:
+        await self._let_others_come()
         some, self._waiting = self._waiting[: self._most], self._waiting[self._most :]
         try:
             results = await write([item for item, _ in some])
@@ -48,3 +51,11 @@ class Together(Generic[Item, Result]):
             for (_, done), result in zip(some, results, strict=True):
                 if not done.done():
                     done.set_result(result)
+
+    async def _let_others_come(self) -> None:
+        """Those that have arrived and are still on their way through the event loop join this write."""
+        quiet_turns, known = 0, len(self._waiting)
+        while quiet_turns < self._turns and len(self._waiting) < self._most:
+            await asyncio.sleep(0)
+            quiet_turns = quiet_turns + 1 if len(self._waiting) == known else 0
+            known = len(self._waiting)
