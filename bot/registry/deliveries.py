@@ -28,6 +28,7 @@ from bot.registry.claims import Claimer, LeaseLost, claim, first, held_by, uncla
 from bot.registry.schema import deliveries, jobs, paces
 from bot.registry.upsert import insert_unless_there
 
+_FREE = {"claimed_by": None, "claimed_until": None}
 _OPEN = (DeliveryState.PENDING, DeliveryState.SENDING)
 _IN_THREAD = (DeliveryKind.ROOT, DeliveryKind.REPLY, DeliveryKind.EDIT)
 _PACED = (DeliveryKind.ROOT, DeliveryKind.REPLY, DeliveryKind.POST, DeliveryKind.FILE)
@@ -112,12 +113,10 @@ class DeliveryRows:
         ``pace_seconds`` pass until the next (https://docs.slack.dev/apis/web-api/rate-limits).
         A row that was *sending* when its lease ran out comes back with ``in_doubt``.
         """
-        before = claimer.now
         fresh = await self._claim(claimer, self._paced(claimer.now, limit), DeliveryState.PENDING)
+        fresh = await self._in_turn(fresh, claimer.now, pace_seconds)
         free = await self._claim(claimer, self._unpaced(claimer.now, limit), DeliveryState.PENDING)
         doubted = await self._claim(claimer, self._lapsed(claimer.now, limit), DeliveryState.SENDING)
-        for row in fresh:
-            await self.slow_down(row["channel"], before + timedelta(seconds=pace_seconds))
         taken = [*((row, False) for row in (*fresh, *free)), *((row, True) for row in doubted)]
         roots = await self._roots({row["job"] for row, _ in taken if row["job"] is not None})
         return [to_delivery(row, roots.get(row["job"]), in_doubt=doubt) for row, doubt in taken]
@@ -128,6 +127,38 @@ class DeliveryRows:
         return await claim(
             self.connection, deliveries, claimer, candidates=candidates, still=still, values=values
         )
+
+    async def _in_turn(
+        self, claimed: Sequence[RowMapping], now: datetime, pace_seconds: float
+    ) -> Sequence[RowMapping]:
+        """Those whose channel is still free; the others, of which another process was first, are put back."""
+        channels = sorted({row["channel"] for row in claimed})
+        if not channels:
+            return claimed
+        await insert_unless_there(
+            self.connection, paces, *({"channel": each, "free_at": now} for each in channels)
+        )
+        # Locked in one order by everybody; whoever had to wait sees here that the channel is not free any more.
+        free = (
+            select(paces.c.channel)
+            .where(paces.c.channel.in_(channels), paces.c.free_at <= now)
+            .order_by(paces.c.channel)
+            .with_for_update()
+            .cte("free")
+        )
+        until = now + timedelta(seconds=pace_seconds)
+        taken = await self.connection.execute(
+            update(paces)
+            .where(paces.c.channel.in_(select(free.c.channel)))
+            .values(free_at=until)
+            .returning(paces.c.channel)
+        )
+        ours = set(taken.scalars())
+        late = [row["id"] for row in claimed if row["channel"] not in ours]
+        if late:
+            back = {"state": DeliveryState.PENDING, "attempts": deliveries.c.attempts - 1, **_FREE}
+            await self.connection.execute(update(deliveries).where(deliveries.c.id.in_(late)).values(back))
+        return [row for row in claimed if row["channel"] in ours]
 
     def _paced(self, now: datetime, limit: int) -> Any:
         rushed = exists().where(paces.c.channel == deliveries.c.channel, paces.c.free_at > now)

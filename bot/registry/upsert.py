@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from sqlalchemy.dialects.postgresql import Insert as PostgresqlInsert
 
 
-async def insert_unless_there(connection: AsyncConnection, table: Table, values: dict[str, Any]) -> bool:
-    """Insert a row; nothing happens when a unique key of it is taken. Answers whether it was inserted.
+async def insert_unless_there(connection: AsyncConnection, table: Table, *rows: dict[str, Any]) -> bool:
+    """Insert rows; nothing happens to one of which a unique key is taken. Answers whether any was inserted.
 
     ``ON CONFLICT DO NOTHING`` keeps the transaction usable, which an error would not on PostgreSQL.
     """
@@ -28,5 +28,5 @@ async def insert_unless_there(connection: AsyncConnection, table: Table, values:
         insert = sqlite_insert
     key = next(iter(table.primary_key.columns))
     # What came back tells whether a row was written; not every driver counts rows here.
-    written = insert(table).values(**values).on_conflict_do_nothing().returning(key)
+    written = insert(table).values(rows).on_conflict_do_nothing().returning(key)
     return (await connection.execute(written)).first() is not None

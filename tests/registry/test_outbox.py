@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 from datetime import datetime, timedelta
+
+from sqlalchemy import select
 
 from bot.model import (
     ChannelId,
@@ -14,6 +17,7 @@ from bot.model import (
     NewDelivery,
 )
 from bot.registry import Registry
+from bot.registry.schema import deliveries
 from tests.builders import ANA, CHANNEL, NOW, add_job, claimer
 
 PACE_SECONDS = 1.0
@@ -51,6 +55,20 @@ async def test_the_same_occasion_is_written_once(registry: Registry) -> None:
     await sent(registry, delivery)
     await write(registry, "end", job)
     assert await take(registry, LATER) == []
+
+
+async def test_two_processes_at_the_same_moment_never_both_post_into_a_channel(registry: Registry) -> None:
+    """Two threads of one channel: who comes second learns in the database that the channel is taken."""
+    for number in range(2):
+        await write(registry, f"end {number}", await add_job(registry, root_ts=f"1.{number}"))
+    for at in (NOW, SOON):  # the channel's first post at all, and a later one
+        taken: list[list[Delivery]] = await asyncio.gather(
+            *(take(registry, at, owner) for owner in ("one", "two", "three"))
+        )
+        assert sorted(len(each) for each in taken) == [0, 0, 1]
+    async with registry.look() as tables:
+        states = await tables.connection.execute(select(deliveries.c.state, deliveries.c.attempts))
+    assert sorted(tuple(row) for row in states) == [("sending", 1), ("sending", 1)]
 
 
 async def test_a_message_comes_back_as_it_was_written(registry: Registry) -> None:
