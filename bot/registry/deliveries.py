@@ -138,7 +138,7 @@ class DeliveryRows:
         await insert_unless_there(
             self.connection, paces, *({"channel": each, "free_at": now} for each in channels)
         )
-        # Locked in one order by everybody; whoever had to wait sees here that the channel is not free any more.
+        # Locked in one order by everybody; whoever had to wait sees here that a channel is free no more.
         free = (
             select(paces.c.channel)
             .where(paces.c.channel.in_(channels), paces.c.free_at <= now)
