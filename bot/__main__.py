@@ -1,4 +1,4 @@
-"""The command line."""
+"""The command line. Each command imports what it needs: most need far less than the whole bot."""
 
 from __future__ import annotations
 
@@ -10,20 +10,17 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, date, datetime
 from pathlib import Path
-from typing import Annotated, TypeVar
+from typing import TYPE_CHECKING, Annotated, TypeVar
 
 import typer
-from sqlalchemy.exc import SQLAlchemyError
 
 from bot import __version__
-from bot.app import EVERYTHING, Roles, migrate_database, running_bot
-from bot.doctor import diagnose
-from bot.export import STDOUT, ExportError, Wanted, check_days, check_target, export, parse_day
-from bot.listing import listed
 from bot.model import JobState
-from bot.registry.database import UnusableFile
 from bot.settings import DocsSettings, Settings, SettingsError
-from bot.work.ports import SlackError
+
+if TYPE_CHECKING:
+    from bot.app import Roles
+    from bot.export import Wanted
 
 cli = typer.Typer(
     help="Ask a documentation agent for changes from Slack.",
@@ -57,6 +54,8 @@ def _loaded(kind: type[_Kind]) -> _Kind:
 
 
 async def _until_told(settings: Settings, roles: Roles) -> None:
+    from bot.app import running_bot
+
     stop = asyncio.Event()
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
@@ -71,6 +70,10 @@ async def _until_told(settings: Settings, roles: Roles) -> None:
 @contextmanager
 def _database_told() -> Iterator[None]:
     """What a database that cannot be used means for this process, in a line."""
+    from sqlalchemy.exc import SQLAlchemyError
+
+    from bot.registry.database import UnusableFile
+
     try:
         yield
     except UnusableFile as error:
@@ -82,11 +85,14 @@ def _database_told() -> Iterator[None]:
         raise typer.Exit(CANNOT_START) from None
 
 
-def _run(roles: Roles) -> None:
+def _run(*, intake: bool, rounds: bool) -> None:
+    from bot.app import Roles
+    from bot.work.ports import SlackError
+
     settings = _settings()
     try:
         with _database_told():
-            asyncio.run(_until_told(settings, roles))
+            asyncio.run(_until_told(settings, Roles(intake=intake, rounds=rounds)))
     except SlackError as error:
         typer.echo(f"Slack: {error}. Look at SLACK_BOT_TOKEN, SLACK_APP_TOKEN and SLACK_API_URL.", err=True)
         raise typer.Exit(CANNOT_START) from None
@@ -98,24 +104,26 @@ def _run(roles: Roles) -> None:
 @cli.command()
 def run() -> None:
     """Everything in one process: take requests in and carry them out."""
-    _run(EVERYTHING)
+    _run(intake=True, rounds=True)
 
 
 @cli.command()
 def serve() -> None:
     """Only take requests in; `work` carries them out."""
-    _run(Roles(intake=True, rounds=False))
+    _run(intake=True, rounds=False)
 
 
 @cli.command()
 def work() -> None:
     """Only carry requests out; `serve` takes them in."""
-    _run(Roles(intake=False, rounds=True))
+    _run(intake=False, rounds=True)
 
 
 @cli.command()
 def migrate() -> None:
     """Bring the database to this version's schema (a start does it too)."""
+    from bot.app import migrate_database
+
     settings = _settings()
     with _database_told():
         asyncio.run(migrate_database(settings))
@@ -128,6 +136,8 @@ def jobs(
     limit: Annotated[int, typer.Option(min=1, max=1000, help="How many at the most.")] = 20,
 ) -> None:
     """The newest jobs of all channels, and what could not be said."""
+    from bot.listing import listed
+
     settings = _settings()
     with _database_told():
         typer.echo(asyncio.run(listed(settings.sqlalchemy_url, state, limit)))
@@ -145,20 +155,26 @@ def _option(read: Callable[[_Given], _Read]) -> Callable[[_Given], _Read]:
     return told
 
 
+def _day(given: str) -> date:
+    from bot.export import parse_day
+
+    return parse_day(given)
+
+
 def _target(given: str) -> Path:
+    from bot.export import check_target
+
     return check_target(Path(given))
 
 
 @cli.command()
 def visitors(
     first: Annotated[
-        date, typer.Option("--from", parser=_option(parse_day), metavar="DAY", help="The first day.")
+        date, typer.Option("--from", parser=_option(_day), metavar="DAY", help="The first day.")
     ],
     last: Annotated[
         date,
-        typer.Option(
-            "--to", parser=_option(parse_day), metavar="DAY", help="The last day, which belongs to it."
-        ),
+        typer.Option("--to", parser=_option(_day), metavar="DAY", help="The last day, which belongs to it."),
     ],
     path: Annotated[
         str,
@@ -175,6 +191,8 @@ def visitors(
     ] = False,
 ) -> None:
     """Who read the docs between two days, both included, in UTC; needs only the settings DOCS_…."""
+    from bot.export import STDOUT, ExportError, Wanted, check_days
+
     now = datetime.now(UTC)
     try:
         check_days(first, last, now.date())
@@ -195,6 +213,8 @@ def visitors(
 
 
 async def _exported(settings: DocsSettings, wanted: Wanted, csv: Path | None, as_json: bool) -> None:
+    from bot.export import export
+
     task = asyncio.current_task()
     if task is not None:
         asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, task.cancel)
@@ -212,6 +232,8 @@ async def _exported(settings: DocsSettings, wanted: Wanted, csv: Path | None, as
 @cli.command()
 def doctor() -> None:
     """Say what is wrong with this installation; exits with 1 when something is."""
+    from bot.doctor import diagnose
+
     findings = asyncio.run(diagnose(_settings()))
     for finding in findings:
         sign = "ok  " if finding.ok else "BAD "

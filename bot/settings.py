@@ -7,7 +7,7 @@ import os
 from collections.abc import Callable, Mapping
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any, Self
+from typing import TYPE_CHECKING, Annotated, Any, Self
 from urllib.parse import quote, urlsplit
 from zoneinfo import available_timezones
 
@@ -22,8 +22,9 @@ from pydantic import (
     ValidationError,
 )
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
-from sqlalchemy.engine import URL, make_url
-from sqlalchemy.exc import ArgumentError
+
+if TYPE_CHECKING:
+    from sqlalchemy.engine import URL
 
 
 class SettingsError(Exception):
@@ -83,6 +84,10 @@ def _begins(prefix: str) -> AfterValidator:
 
 
 def _database(value: SecretStr) -> SecretStr:
+    # Imported where it is used: what reads visitors for a script needs no database.
+    from sqlalchemy.engine import make_url
+    from sqlalchemy.exc import ArgumentError
+
     address = sqlalchemy_url(value.get_secret_value())
     try:
         make_url(address)
@@ -246,6 +251,8 @@ class Settings(DocsSettings):
 
     def secrets(self) -> list[str]:
         """Every secret value, so that the logs can leave them out."""
+        from sqlalchemy.engine import make_url
+
         secrets = (self.slack_bot_token, self.slack_app_token, self.slack_signing_secret, self.docs_api_key)
         values = [secret.get_secret_value() for secret in secrets if secret is not None]
         return [*values, *_passwords(make_url(self.sqlalchemy_url))]
