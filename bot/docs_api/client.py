@@ -46,7 +46,8 @@ class DocsClient:
         now: Callable[[], datetime] = _utc_now,
     ) -> None:
         self._http = http
-        self._base_url = _checked_address(_wire.checked_base_url(base_url), "base_url")
+        self._base_url = _wire.checked_base_url(base_url)
+        _checked_address(self._base_url, "base_url")
         self._api_key = _wire.checked_key(api_key)
         self._max_response_bytes = max_response_bytes
         self._now = now
@@ -229,9 +230,10 @@ def _proxy(address: str) -> httpx.Proxy:
     return httpx.Proxy(proxy.url, headers={"Proxy-Authorization": aiohttp.encode_basic_auth(*proxy.auth)})
 
 
-def _checked_address(url: str, name: str) -> str:
+def _checked_address(address: str, name: str) -> httpx.URL:
     try:
-        httpx.URL(url).host.encode("idna")
+        url = httpx.URL(address)
+        url.host.encode("idna")
     except (httpx.InvalidURL, UnicodeError):
         raise InvalidArgument(f"{name} is not an address that can be called, or too long a one") from None
     return url
