@@ -19,7 +19,7 @@ from bot.model import Admission, DeliveryKind, Message, NewDelivery, Standing, U
 from bot.registry import Registry
 from bot.registry.claims import Claimer
 from bot.registry.database import open_engine
-from bot.registry.migrate import migrate
+from bot.registry.schema import metadata
 from bot.sandbox.workspace.line import signed
 from bot.slack.background import Background
 from bot.slack.client import Identity, open_session, web_client
@@ -81,7 +81,8 @@ class Intake:
 @pytest.fixture
 async def intake() -> AsyncIterator[Intake]:
     engine = open_engine("sqlite+aiosqlite:///:memory:")
-    await migrate(engine)
+    async with engine.begin() as connection:
+        await connection.run_sync(metadata.create_all)
     registry, background, everybody = Registry(engine), Background(), Everybody()
     async with registry.transaction() as tables:
         await tables.people.note(ANA, Standing.MEMBER, Admission().rule, HeldClock()())

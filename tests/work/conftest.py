@@ -8,14 +8,15 @@ import pytest
 
 from bot.registry import Registry
 from bot.registry.database import open_engine
-from bot.registry.migrate import migrate
+from bot.registry.schema import metadata
 from tests.work.office import Office
 
 
 @pytest.fixture
 async def office() -> AsyncIterator[Office]:
     engine = open_engine("sqlite+aiosqlite:///:memory:")
-    await migrate(engine)
+    async with engine.begin() as connection:  # sooner there than by all migrations
+        await connection.run_sync(metadata.create_all)
     office = Office(Registry(engine))
     yield office
     await office.shop.docs.aclose()

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from datetime import UTC, date, datetime, timedelta
+from datetime import UTC, date, datetime, time, timedelta
 from itertools import pairwise
 from math import ceil
 from zoneinfo import ZoneInfo
 
 import httpx
+import pytest
 
 from bot.model import JobState, Subscription, SubscriptionState
 from bot.work.ports import SlackRefused, SlackUnclear
@@ -170,12 +171,14 @@ async def test_a_429_holds_the_reading_for_digests_too(office: Office) -> None:
     assert len(digests(office)) == 1
 
 
-async def test_the_wall_time_stays_over_both_clock_changes(office: Office) -> None:
+@pytest.mark.parametrize("begins_on", [date(2026, 10, 14), date(2027, 3, 17)])
+async def test_the_wall_time_stays_over_both_clock_changes(office: Office, begins_on: date) -> None:
     berlin = ZoneInfo("Europe/Berlin")
-    office.clock.at = datetime(2026, 10, 1, 6, 0, tzinfo=UTC)
+    begin = datetime.combine(begins_on, time(6), UTC)
+    office.clock.at = begin
     await subscribed(office, "monday 09:00 Europe/Berlin")
     told: list[datetime] = []
-    while office.clock.at < datetime(2027, 4, 6, tzinfo=UTC):
+    while office.clock.at < begin + timedelta(days=20):
         due_at = (await of_channel(office)).next_run_at
         assert due_at is not None
         before = len(digests(office))
