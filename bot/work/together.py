@@ -31,26 +31,15 @@ class Together(Generic[Item, Result]):
         done: asyncio.Future[Result] = asyncio.get_running_loop().create_future()
         self._waiting.append((item, done))
         async with self._writing:
-            while not done.done():
+            while self._waiting and not done.done():
                 await self._write_some(write)
         return await done
 
     async def _write_some(self, write: Callable[[Sequence[Item]], Awaitable[Sequence[Result]]]) -> None:
         await self._let_others_come()
         some, self._waiting = self._waiting[: self._most], self._waiting[self._most :]
-        try:
-            results = await write([item for item, _ in some])
-        except asyncio.CancelledError:
-            for _, done in some:
-                done.cancel()
-        except Exception as error:  # each of them raises it
-            for _, done in some:
-                if not done.done():
-                    done.set_exception(error)
-        else:
-            for (_, done), result in zip(some, results, strict=True):
-                if not done.done():
-                    done.set_result(result)
+        # Whoever writes may stop waiting; what it writes for others goes on.
+        await asyncio.shield(asyncio.ensure_future(_written(some, write)))
 
     async def _let_others_come(self) -> None:
         """Those that have arrived and are still on their way through the event loop join this write."""
@@ -59,3 +48,24 @@ class Together(Generic[Item, Result]):
             await asyncio.sleep(0)
             quiet_turns = quiet_turns + 1 if len(self._waiting) == known else 0
             known = len(self._waiting)
+
+
+async def _written(
+    some: Sequence[tuple[Item, asyncio.Future[Result]]],
+    write: Callable[[Sequence[Item]], Awaitable[Sequence[Result]]],
+) -> None:
+    """Write, and tell each how it went."""
+    try:
+        results = await write([item for item, _ in some])
+    except asyncio.CancelledError:
+        for _, done in some:
+            done.cancel()
+        raise
+    except Exception as error:  # each of them raises it
+        for _, done in some:
+            if not done.done():
+                done.set_exception(error)
+    else:
+        for (_, done), result in zip(some, results, strict=True):
+            if not done.done():
+                done.set_result(result)

@@ -72,3 +72,16 @@ async def test_an_item_is_written_though_whoever_brought_it_stopped_waiting() ->
         await second
     await together.put("c", paper.write)
     assert sorted(name for some in paper.written for name in some) == ["a", "b", "c"]
+
+
+async def test_whoever_writes_for_others_may_stop_and_they_are_written_all_the_same() -> None:
+    paper = Paper()
+    together = Together[str, str]()
+    first, second, third = (asyncio.ensure_future(together.put(name, paper.write)) for name in "abc")
+    await asyncio.sleep(0)
+    first.cancel()
+    assert [await second, await third] == ["B", "C"]
+    with pytest.raises(asyncio.CancelledError):
+        await first
+    assert sorted(name for some in paper.written for name in some) == ["a", "b", "c"]
+    assert await together.put("d", paper.write) == "D"
