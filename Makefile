@@ -42,7 +42,7 @@ play: $(VENV)/.run
 	@$(BIN)/docs-bot sandbox --play
 
 test: $(VENV)/.dev
-	$(BIN)/python -m pytest -n 4
+	$(BIN)/python -m pytest -n 4 --dist worksteal
 
 check: $(VENV)/.dev
 	$(BIN)/ruff check .

@@ -49,7 +49,7 @@ ANY_TEXT = st.one_of(
 ADDRESSES = st.builds("https://code.example/{}".format, ANY_TEXT)
 PERMALINK = "https://acme.slack.example/archives/C0DOCS/p1?a=1&b=2"
 OFTEN = settings(
-    max_examples=500,
+    max_examples=300,
     deadline=None,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
 )

@@ -14,7 +14,7 @@ ANA, BEN = "U01ANA", "U02BEN"
 DOCS, PRODUCT, SECRET, ANAS_DM = "C01DOCS", "C03PRODUCT", "G04SECRET", "D01ANA"
 Json = dict[str, Any]
 Found = TypeVar("Found")
-_LIMIT_SECONDS = 10.0
+_LIMIT_SECONDS = 30.0
 
 
 def environment(world: World) -> dict[str, str]:

@@ -64,13 +64,15 @@ async def test_two_processes_on_one_postgresql_tell_one_digest_a_week(
     await story.command("/docs-visitors", "subscribe monday 09:00 UTC")
     await story.post("this channel gets a digest")
     registry = Registry.open(sqlalchemy_url(url))
-    for _ in range(3):
-        async with registry.transaction() as tables:
-            now = datetime.now(UTC)
-            await tables.connection.execute(update(subscriptions).values(next_run_at=now))
-        await story.post("The docs in the week")
-        await asyncio.sleep(0.3)
-    await registry.close()
+    try:
+        for _ in range(3):
+            async with registry.transaction() as tables:
+                now = datetime.now(UTC)
+                await tables.connection.execute(update(subscriptions).values(next_run_at=now))
+            await story.post("The docs in the week")
+            await asyncio.sleep(0.3)
+    finally:
+        await registry.close()
     for bot in bots:
         assert is_alive(bot)
         await stop(bot)
