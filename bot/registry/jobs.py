@@ -66,6 +66,13 @@ class JobRows:
         # Numbers beyond the column's range are nobody's, and the drivers would refuse to look.
         return await self._one(jobs.c.number == number) if 0 < number < 2**31 else None
 
+    async def get_locked(self, number: JobNumber) -> TrackedJob | None:
+        """The same, and it stays so until the transaction ends: nobody else changes it meanwhile."""
+        if not 0 < number < 2**31:
+            return None
+        await self.connection.execute(select(jobs.c.number).where(jobs.c.number == number).with_for_update())
+        return await self.get(number)
+
     async def known(self, number: JobNumber) -> TrackedJob:
         """The job with this number, where there must be one; LookupError otherwise."""
         job = await self.get(number)

@@ -70,7 +70,8 @@ async def follow_up(desk: Desk, request: FollowUpRequest) -> FollowedUp | None:
 
 
 async def _store(desk: Desk, tables: Tables, request: FollowUpRequest) -> FollowedUp | None:
-    job = await tables.jobs.get(request.job)
+    # Locked, or it could be refused meanwhile, and this follow-up would wait for it for ever.
+    job = await tables.jobs.get_locked(request.job)
     if job is None:
         return None
     if await tables.prompts.job_of(request.key) is not None:

@@ -65,6 +65,7 @@ async def _written(
         for _, done in some:
             if not done.done():
                 done.set_exception(error)
+                done.exception()  # whoever waited may be gone, which is no second error
     else:
         for (_, done), result in zip(some, results, strict=True):
             if not done.done():

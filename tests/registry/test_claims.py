@@ -27,6 +27,26 @@ async def test_a_job_that_is_due_is_claimed_by_one_only(registry: Registry) -> N
     assert second == []
 
 
+async def test_a_locked_job_changes_only_afterwards(registry: Registry) -> None:
+    """So a follow-up is either stored before its job is refused, and falls with it, or sees that it was."""
+    number = await add_job(registry)
+
+    async def refuse() -> None:
+        async with registry.transaction() as tables:
+            await tables.jobs.change(number, state=JobState.REFUSED)
+
+    async with registry.transaction() as tables:
+        assert await tables.jobs.get_locked(number)
+        refusing = asyncio.create_task(refuse())
+        await asyncio.sleep(0.1)
+        assert not refusing.done()
+        job = await tables.jobs.known(number)
+        assert job.state is JobState.WAITING
+    await refusing
+    async with registry.transaction() as tables:
+        assert (await tables.jobs.known(number)).state is JobState.REFUSED
+
+
 async def test_a_claim_takes_no_more_than_it_may(registry: Registry, engine: AsyncEngine) -> None:
     """PostgreSQL plans this badly where it has no statistics yet: on tables that have just been filled."""
     await fill(engine, jobs=100, prompts=90, deliveries=60, snapshots=100, questions=100, digests=100)
