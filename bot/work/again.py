@@ -135,14 +135,7 @@ async def _change(desk: Desk, tables: Tables, prompt: Prompt, was: PromptState, 
             await _say_withdrawn(tables, prompt, now)
         return
     if becomes is PromptState.WAITING:
-        await tables.jobs.change(
-            prompt.job,
-            state=JobState.WAITING,
-            queue_until=None,
-            queue_place=None,
-            queue_why=None,
-            ended_at=None,
-        )
+        await tables.jobs.change(prompt.job, state=JobState.WAITING, ended_at=None, **OUT_OF_QUEUE)
         await redraw_root(tables, prompt.job, now)
         return
     await tables.jobs.change(prompt.job, state=JobState.WITHDRAWN, ended_at=now, **OUT_OF_QUEUE)

@@ -9,7 +9,7 @@ from bot.docs_api import DocsApiError, Forbidden, Job, NotFound, Unauthorized
 from bot.messages import jobs as say
 from bot.messages import problems
 from bot.messages.problems import Problem
-from bot.model import JobState, Prompt, PromptKind, PromptState, TrackedJob
+from bot.model import JobState, ProjectId, Prompt, PromptKind, PromptState, TrackedJob
 from bot.registry import Tables
 from bot.work.key_health import service_is_well
 from bot.work.tell import redraw_root, reply
@@ -41,7 +41,7 @@ async def accepted(shop: Workshop, tables: Tables, prompt: Prompt, answer: Job) 
         "saw_active": prompt.kind is PromptKind.START or answer.is_running,
         "ended_at": None,
         **OUT_OF_QUEUE,
-        "uses_left": await _few_left(shop, tables, prompt),
+        "uses_left": await _few_left(shop, tables, job.project),
         "quiet_until": None,
         "told_running_at": None,
         "misses": 0,
@@ -56,9 +56,8 @@ async def accepted(shop: Workshop, tables: Tables, prompt: Prompt, answer: Job) 
     await redraw_root(tables, job.number, now)
 
 
-async def _few_left(shop: Workshop, tables: Tables, prompt: Prompt) -> int | None:
+async def _few_left(shop: Workshop, tables: Tables, project: ProjectId) -> int | None:
     """How many uses of the hour are left, when that is a fifth or less: then people should know."""
-    project = (await tables.jobs.known(prompt.job)).project
     left = shop.uses_an_hour - len(await tables.prompts.uses(project, shop.clock()))
     return max(0, left) if left * 5 <= shop.uses_an_hour else None
 
