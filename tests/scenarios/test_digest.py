@@ -4,22 +4,19 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Iterator
-from datetime import UTC, datetime
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from sqlalchemy import update
+from pydantic import SecretStr
 
 from bot.app import running_bot
-from bot.registry import Registry
-from bot.registry.schema import subscriptions
 from bot.sandbox.world import World, WorldOptions, both_sides
-from bot.settings import sqlalchemy_url
 from tests.databases import PostgresServer
 from tests.scenarios.patience import SHORT
 from tests.scenarios.story import Story
 from tests.scenarios.test_kill import Zygote, is_alive, lines, stop, wait_for, zygote
-from tests.scenarios.test_visitors import comes_due, digests
+from tests.scenarios.test_visitors import comes_due, digests, is_subscribed
 
 __all__ = ["zygote"]
 
@@ -36,6 +33,7 @@ async def test_a_digest_is_told_once_over_a_restart(world: World) -> None:
     async with running_bot(world.settings, patience=SHORT):
         await story.command("/docs-visitors", "subscribe monday 09:00 UTC")
         await story.post("this channel gets a digest")
+        await is_subscribed(story)
     await comes_due(world)
     async with running_bot(world.settings, patience=SHORT):
         await story.post("The docs in the week")
@@ -46,33 +44,27 @@ async def test_a_digest_is_told_once_over_a_restart(world: World) -> None:
 
 
 @pytest.fixture
-async def shared_world(tmp_path: Path, postgres: PostgresServer) -> AsyncIterator[tuple[World, str]]:
-    """The far sides, and the address of a database that several bots share."""
+async def shared_world(tmp_path: Path, postgres: PostgresServer) -> AsyncIterator[World]:
+    """The far sides, and settings that lead several bots to one database."""
     url = postgres.new_database().replace("postgresql+psycopg://", "postgres://", 1)
     async with both_sides(WorldOptions(tmp_path, work_seconds=0.2)) as world:
-        yield world, url
+        yield replace(world, settings=world.settings.model_copy(update={"database_url": SecretStr(url)}))
 
 
 async def test_two_processes_on_one_postgresql_tell_one_digest_a_week(
-    shared_world: tuple[World, str], zygote: Zygote, tmp_path: Path
+    shared_world: World, zygote: Zygote, tmp_path: Path
 ) -> None:
-    world, url = shared_world
-    story, outputs = Story(world), [tmp_path / "one", tmp_path / "two"]
-    bots = [await zygote.fork(world, output, None, DATABASE_URL=url, PORT="0") for output in outputs]
+    story, outputs = Story(shared_world), [tmp_path / "one", tmp_path / "two"]
+    bots = [await zygote.fork(shared_world, output, None, PORT="0") for output in outputs]
     for bot, output in zip(bots, outputs, strict=True):
         await wait_for("a start", lambda b=bot, o=output: {"ready": True} in lines(o) or not is_alive(b))
     await story.command("/docs-visitors", "subscribe monday 09:00 UTC")
     await story.post("this channel gets a digest")
-    registry = Registry.open(sqlalchemy_url(url))
-    try:
-        for _ in range(3):
-            async with registry.transaction() as tables:
-                now = datetime.now(UTC)
-                await tables.connection.execute(update(subscriptions).values(next_run_at=now))
-            await story.post("The docs in the week")
-            await asyncio.sleep(0.3)
-    finally:
-        await registry.close()
+    await is_subscribed(story)
+    for _ in range(3):
+        await comes_due(shared_world)
+        await story.post("The docs in the week")
+        await asyncio.sleep(0.3)
     for bot in bots:
         assert is_alive(bot)
         await stop(bot)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import csv
 import io
 import sqlite3
@@ -9,8 +10,9 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
-from sqlalchemy import update
+from sqlalchemy import select, update
 
+from bot.model import SubscriptionState
 from bot.registry import Registry
 from bot.registry.schema import subscriptions
 from bot.sandbox.world import World
@@ -118,6 +120,7 @@ async def test_a_channel_is_subscribed_listed_and_gets_its_digest_once(story: St
     assert "America/New_York" in first["text"]
     await story.command("/docs-visitors", "subscriptions", user=BEN)
     await story.answer("Every Monday at 09:00 (America/New_York)", user=BEN)
+    await is_subscribed(story)
     await comes_due(story.world)
     digest = await story.post("The docs in the week")
     assert {"data_visualization", "data_table", "actions"} <= set(kinds(digest))
@@ -137,6 +140,22 @@ async def test_a_private_channel_without_the_bot_is_not_subscribed(story: Story)
 
 def digests(story: Story, channel: str = DOCS) -> list[Json]:
     return [post for post in story.roots(channel) if "The docs in the week" in post["text"]]
+
+
+async def is_subscribed(story: Story) -> None:
+    """Until the bot has noted that its first post arrived, which comes a moment after the post."""
+    registry = Registry.open(story.world.settings.sqlalchemy_url)
+    try:
+        async with asyncio.timeout(30):
+            while await _states(registry) != {SubscriptionState.ACTIVE}:
+                await asyncio.sleep(0.02)
+    finally:
+        await registry.close()
+
+
+async def _states(registry: Registry) -> set[str]:
+    async with registry.look() as tables:
+        return set(await tables.connection.scalars(select(subscriptions.c.state)))
 
 
 async def comes_due(world: World) -> None:
