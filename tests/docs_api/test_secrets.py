@@ -84,7 +84,7 @@ async def test_logs_at_their_most_talkative_hold_no_secret(caplog: pytest.LogCap
         with pytest.raises(DocsApiError) as caught:
             await docs.create_job("acme", PROMPT)
     assert_secret(everything_shown(caught.value))
-    assert "job-1" in caplog.text
+    assert caplog.records
     assert_secret(caplog.text)
 
 
