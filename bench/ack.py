@@ -15,9 +15,10 @@ from pathlib import Path
 from bench.ack_client import Typist
 from bench.ack_slack import PEOPLE, PlayedSlack, played_slack
 from bench.bot_process import BOT_TOKEN, SIGNING_SECRET, environment, running_bot
-from bench.children import READY, Child, child, free_port
+from bench.children import READY, Child, child
 from bench.measure import Spread, spread
 from bench.report import Report, Row, at_most
+from bot.sandbox.ports import free_port
 
 Burst = Callable[[int, int], Awaitable[list[float]]]
 """So many commands, so many at once; answers the seconds of each."""

@@ -18,7 +18,7 @@ from time import monotonic
 
 from pydantic import SecretStr
 
-from bench.children import READY, child, free_port
+from bench.children import READY, child
 from bench.jobs import add_running_jobs
 from bench.report import Goal, Report, Row, below
 from bench.silent import SilentMessenger
@@ -29,6 +29,7 @@ from bot.registry import Registry
 from bot.registry.database import open_engine
 from bot.registry.due import Queue
 from bot.registry.migrate import migrate
+from bot.sandbox.ports import free_port
 from bot.schedule import Bell, Round, Rounds
 from bot.work.deliver import deliver_round
 from bot.work.due import queues_due

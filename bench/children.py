@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import os
-import socket
 import sys
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
@@ -86,10 +85,3 @@ async def child(
         transport = getattr(process, "_transport", None)
         if transport is not None:
             transport.close()
-
-
-def free_port() -> int:
-    """A port that nobody uses at this moment."""
-    with socket.socket() as found:
-        found.bind(("127.0.0.1", 0))
-        return int(found.getsockname()[1])

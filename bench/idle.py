@@ -18,10 +18,11 @@ from sqlalchemy import Engine, event
 
 from bench.ack_slack import PlayedSlack, played_slack
 from bench.bot_process import SIGNING_SECRET, environment, running_bot
-from bench.children import READY, child, free_port
+from bench.children import READY, child
 from bench.measure import memory_mb
 from bench.report import Report, Row, below
 from bot import app
+from bot.sandbox.ports import free_port
 from bot.settings import Settings
 
 _TOKEN = "xapp-idle"  # noqa: S105

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import socket
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -10,6 +9,7 @@ from pathlib import Path
 
 from bot.app import running_bot
 from bot.sandbox.docs_service import DocsService, DocsServiceOptions
+from bot.sandbox.ports import free_port
 from bot.sandbox.workspace import Workspace, WorkspaceOptions
 from bot.settings import Settings
 
@@ -48,13 +48,6 @@ class World:
     workspace: Workspace
     workspace_url: str
     settings: Settings
-
-
-def free_port(host: str = "127.0.0.1") -> int:
-    """A port that nobody listens on at this moment."""
-    with socket.socket() as probe:
-        probe.bind((host, 0))
-        return int(probe.getsockname()[1])
 
 
 @asynccontextmanager

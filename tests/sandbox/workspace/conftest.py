@@ -10,8 +10,9 @@ from typing import Any
 import pytest
 from slack_sdk.web.async_client import AsyncWebClient
 
+from bot.sandbox.ports import free_port
 from bot.sandbox.workspace import Workspace, WorkspaceOptions
-from tests.sandbox.workspace.small_bot import Heard, HeldClock, free_port, listening, small_app
+from tests.sandbox.workspace.small_bot import Heard, HeldClock, listening, small_app
 
 Opener = Callable[..., Awaitable[Workspace]]
 

@@ -13,10 +13,11 @@ from aiohttp import web
 from slack_sdk.errors import SlackApiError
 from slack_sdk.signature import SignatureVerifier
 
+from bot.sandbox.ports import free_port
 from bot.sandbox.workspace import Workspace
 from bot.sandbox.workspace.line import signed
 from tests.sandbox.workspace.conftest import Opener, Served, client_of
-from tests.sandbox.workspace.small_bot import ANA, DOCS, Json, free_port, listening, small_app, until
+from tests.sandbox.workspace.small_bot import ANA, DOCS, Json, listening, small_app, until
 
 
 @asynccontextmanager
