@@ -10,7 +10,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, date, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, TypeVar
+from types import ModuleType
+from typing import TYPE_CHECKING, Annotated, TypeVar, cast
 
 import typer
 
@@ -85,7 +86,17 @@ def _database_told() -> Iterator[None]:
         raise typer.Exit(CANNOT_START) from None
 
 
+def leave_out_colours() -> None:
+    """Keep out of this process what only a terminal needs; structlog and httpx load it where it is installed.
+
+    It is 7 MB, and rich's tracebacks would show the values of variables. What wants a module that is None
+    here does without: https://docs.python.org/3/reference/import.html#the-module-cache
+    """
+    cast("dict[str, ModuleType | None]", sys.modules).update(rich=None, pygments=None, click=None)
+
+
 def _run(*, intake: bool, rounds: bool) -> None:
+    leave_out_colours()
     from bot.app import Roles
     from bot.work.ports import SlackError
 
