@@ -23,7 +23,9 @@ def http_mode() -> bool:
 
 @pytest.fixture
 async def world(tmp_path: Path, http_mode: bool) -> AsyncIterator[World]:
-    options = WorldOptions(tmp_path, http_mode=http_mode, work_seconds=0.3, log_level="ERROR")
+    options = WorldOptions(
+        tmp_path, http_mode=http_mode, work_seconds=0.3, log_level="ERROR", pages=80, days=70
+    )
     async with both_sides(options) as world:
         yield world
 

@@ -13,6 +13,7 @@ line would have explained it.
 from __future__ import annotations
 
 import asyncio
+import importlib
 import json
 import os
 import re
@@ -28,6 +29,15 @@ _SHOWN = ("/bot/work/", "/bot/registry/store", "/bot/slack/messenger", "/bot/doc
 """Single statements within a transaction are not told apart: a kill at any of them takes all of them back."""
 _PURE = re.compile(r"bot/work/(gather|weekly_report|analytics):\d+$")
 """Modules that only look into the database, within a transaction of those who call them."""
+
+
+_LOADED = (
+    "alembic.command",
+    "bot.app",
+    "sqlalchemy.dialects.postgresql.psycopg",
+    "sqlalchemy.dialects.sqlite.aiosqlite",
+    "tests.scenarios.patience",
+)
 
 
 def place_of(coroutine: Any, watched: Sequence[str]) -> str | None:
@@ -151,9 +161,9 @@ def _is_explained(error: BaseException) -> bool:
 
 def serve(orders: TextIO) -> None:
     """The zygote: for each order fork a child, and print its process id."""
-    import bot.app  # what takes long is done once, before any loop or thread exists
-
-    del bot
+    # What takes long is done once, before any loop or thread exists.
+    for name in _LOADED:
+        importlib.import_module(name)
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)
     for line in orders:
         pid = os.fork()

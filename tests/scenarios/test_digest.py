@@ -47,7 +47,7 @@ async def test_a_digest_is_told_once_over_a_restart(world: World) -> None:
 async def shared_world(tmp_path: Path, postgres: PostgresServer) -> AsyncIterator[World]:
     """The far sides, and settings that lead several bots to one database."""
     url = postgres.new_database().replace("postgresql+psycopg://", "postgres://", 1)
-    async with both_sides(WorldOptions(tmp_path, work_seconds=0.2)) as world:
+    async with both_sides(WorldOptions(tmp_path, work_seconds=0.2, pages=80, days=70)) as world:
         yield replace(world, settings=world.settings.model_copy(update={"database_url": SecretStr(url)}))
 
 

@@ -122,7 +122,7 @@ async def tell(zygote: Zygote, folder: Path, kill_at: str | None) -> tuple[set[s
 
     Answers the places that were passed, and whether the kill happened.
     """
-    async with both_sides(WorldOptions(folder, work_seconds=0.2)) as world:
+    async with both_sides(WorldOptions(folder, work_seconds=0.2, pages=20, days=2)) as world:
         story, first = Story(world), folder / "first"
         pid = await zygote.fork(world, first, kill_at, WATCHED)
         await wait_for("a first start", lambda: {"ready": True} in lines(first) or not is_alive(pid))

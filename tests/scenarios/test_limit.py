@@ -16,7 +16,7 @@ from tests.scenarios.story import ANA, BEN, Json, Story
 
 @pytest.fixture
 async def world(tmp_path: Path) -> AsyncIterator[World]:
-    options = WorldOptions(tmp_path, work_seconds=0.3, log_level="ERROR", uses_an_hour=1)
+    options = WorldOptions(tmp_path, work_seconds=0.3, uses_an_hour=1, pages=20, days=2)
     async with both_sides(options) as world:
         yield world
 
