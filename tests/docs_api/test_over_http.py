@@ -67,22 +67,29 @@ async def answering_bytes(
 
 
 def client(
-    base_url: str, *, read: float = 5.0, limit: int = 5_000_000, proxy: str | None = None
+    base_url: str,
+    *,
+    connect: float = 5.0,
+    read: float = 5.0,
+    limit: int = 5_000_000,
+    proxy: str | None = None,
 ) -> DocsClient:
-    """The client as it is in real life, with short patience."""
+    """The client as it is in real life, with as much patience as a test has."""
     return DocsClient.open(
         base_url=base_url,
         api_key=SecretStr(KEY),
-        connect_timeout_seconds=0.2,
+        connect_timeout_seconds=connect,
         read_timeout_seconds=read,
         max_response_bytes=limit,
         proxy=proxy,
     )
 
 
-async def failure_of(base_url: str, *, read: float = 5.0, limit: int = 5_000_000) -> Unavailable:
+async def failure_of(
+    base_url: str, *, connect: float = 5.0, read: float = 5.0, limit: int = 5_000_000
+) -> Unavailable:
     """The error a create ends with."""
-    async with client(base_url, read=read, limit=limit) as docs:
+    async with client(base_url, connect=connect, read=read, limit=limit) as docs:
         with pytest.raises(Unavailable) as caught:
             await docs.create_job("acme", PROMPT)
     return caught.value
@@ -152,7 +159,7 @@ async def test_an_unknown_host_was_not_sent() -> None:
 async def test_a_connection_that_never_comes_about_was_not_sent() -> None:
     # A server that accepts and then is silent inside TLS's greeting: connecting takes for ever.
     async with answering_bytes(hold=True) as (base_url, _):
-        error = await failure_of(base_url.replace("http:", "https:"))
+        error = await failure_of(base_url.replace("http:", "https:"), connect=0.2)
     assert not error.sent
 
 
@@ -226,7 +233,7 @@ async def test_an_answer_that_drips_for_ever_is_ended() -> None:
     drops = [b"HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n", *[b" "] * 1_000]
     began = time.monotonic()
     async with answering_bytes(*drops, pause_seconds=0.05) as (base_url, _):
-        error = await failure_of(base_url, read=0.3)
+        error = await failure_of(base_url, connect=0.2, read=0.3)
     assert error.sent
     assert time.monotonic() - began < 5
 
