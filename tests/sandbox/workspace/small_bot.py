@@ -140,7 +140,7 @@ async def listening(app: AsyncApp, workspace: Workspace) -> AsyncIterator[None]:
 
 async def until(look: Callable[[], Found | None]) -> Found:
     """What the look finds, as soon as it finds something."""
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(20):
         for _ in range(500):
             if (found := look()) is not None:
                 return found

@@ -32,13 +32,13 @@ async def _socket(workspace: Workspace) -> AsyncIterator[aiohttp.ClientWebSocket
 async def test_an_event_comes_again_with_the_same_id_until_it_is_acknowledged(
     open_workspace: Opener,
 ) -> None:
-    workspace = await open_workspace(ack_seconds=0.05, redeliver_after_seconds=(0.01, 0.01, 0.01))
+    workspace = await open_workspace(ack_seconds=0.4, redeliver_after_seconds=(0.01, 0.01, 0.01))
     async with _socket(workspace) as socket:
         workspace.people.say(ANA, DOCS, "hello")
-        frames = [await socket.receive_json(timeout=2) for _ in range(3)]
+        frames = [await socket.receive_json(timeout=20) for _ in range(3)]
         await socket.send_json({"envelope_id": frames[-1]["envelope_id"]})
         with pytest.raises(TimeoutError):
-            await socket.receive_json(timeout=0.2)
+            await socket.receive_json(timeout=0.6)
     assert len({frame["payload"]["event_id"] for frame in frames}) == 1
     assert len({frame["envelope_id"] for frame in frames}) == 3
     assert [frame.get("retry_attempt", 0) for frame in frames] == [0, 1, 2]
@@ -51,7 +51,7 @@ async def test_an_event_that_nobody_acknowledges_is_given_up_after_three_retries
     async with _socket(workspace) as socket:
         workspace.people.say(ANA, DOCS, "hello")
         for _ in range(4):
-            await socket.receive_json(timeout=2)
+            await socket.receive_json(timeout=20)
         with pytest.raises(TimeoutError):
             await socket.receive_json(timeout=0.2)
 
@@ -60,7 +60,7 @@ async def test_an_event_waits_for_a_connection_and_comes_as_a_retry(workspace: W
     workspace.people.say(ANA, DOCS, "hello")
     await asyncio.sleep(0.05)
     async with _socket(workspace) as socket:
-        frame = await socket.receive_json(timeout=2)
+        frame = await socket.receive_json(timeout=20)
         await socket.send_json({"envelope_id": frame["envelope_id"]})
     assert (frame["type"], frame["retry_attempt"]) == ("events_api", 1)
 
@@ -78,7 +78,7 @@ async def test_two_connections_share_what_comes(workspace: Workspace) -> None:
         for _ in range(2):
             workspace.people.say(ANA, DOCS, "hello")
         for socket in (one, two):
-            frame = await socket.receive_json(timeout=2)
+            frame = await socket.receive_json(timeout=20)
             await socket.send_json({"envelope_id": frame["envelope_id"]})
 
 
