@@ -9,6 +9,7 @@ import pytest
 
 from bot.app import running_bot
 from bot.sandbox.world import World, WorldOptions, both_sides
+from tests import bots
 from tests.scenarios.patience import SHORT
 from tests.scenarios.story import Story
 
@@ -34,3 +35,10 @@ async def world(tmp_path: Path, http_mode: bool) -> AsyncIterator[World]:
 async def story(world: World) -> AsyncIterator[Story]:
     async with running_bot(world.settings.model_copy(update=FAST), patience=SHORT):
         yield Story(world)
+
+
+@pytest.fixture
+async def zygote() -> AsyncIterator[bots.Zygote]:
+    """What forks bots."""
+    async with bots.zygote() as zygote:
+        yield zygote

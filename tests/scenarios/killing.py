@@ -5,9 +5,10 @@ milliseconds instead of a start. In the child every task's coroutine is wrapped:
 suspended, the chain of the bot's own frames that is waiting is the *place*. The child reports each
 new place, and kills itself with SIGKILL when it comes to the one it was given.
 
-An order may name a ``role`` (run, serve or work) and the ``lease_seconds`` of claims, and ask to be
-``terse``: then a bot that cannot start says only of what kind the reason is, and whether the command
-line would have explained it.
+An order has the bot's settings (``env``) and a file for its ``output``. It may name the modules of the
+work that are ``watched`` and the place to be killed at (``kill_at``), a ``role`` (run, serve or work) and
+the ``lease_seconds`` of claims, and ask to be ``terse``: then a bot that cannot start says only of what
+kind the reason is, and whether the command line would have explained it.
 """
 
 from __future__ import annotations
@@ -109,8 +110,8 @@ async def _run(order: dict[str, Any]) -> None:
     from tests.scenarios.patience import SHORT
 
     loop = asyncio.get_running_loop()
-    if order["watched"]:
-        watch(loop, order["watched"], order["kill_at"])
+    if watched := order.get("watched"):
+        watch(loop, watched, order.get("kill_at"))
     # A bot that outlives its test would take what is meant for the next one on the same port.
     orphaned = asyncio.create_task(_leave_with(os.getppid()))
     stop = asyncio.Event()

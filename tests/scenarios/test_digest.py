@@ -12,13 +12,11 @@ from pydantic import SecretStr
 
 from bot.app import running_bot
 from bot.sandbox.world import World, WorldOptions, both_sides
+from tests.bots import Zygote, is_alive, started, stop
 from tests.databases import PostgresServer
 from tests.scenarios.patience import SHORT
 from tests.scenarios.story import Story
-from tests.scenarios.test_kill import Zygote, is_alive, lines, stop, wait_for, zygote
 from tests.scenarios.test_visitors import comes_due, digests, is_subscribed
-
-__all__ = ["zygote"]
 
 
 @pytest.fixture(scope="module")
@@ -55,9 +53,9 @@ async def test_two_processes_on_one_postgresql_tell_one_digest_a_week(
     shared_world: World, zygote: Zygote, tmp_path: Path
 ) -> None:
     story, outputs = Story(shared_world), [tmp_path / "one", tmp_path / "two"]
-    bots = [await zygote.fork(shared_world, output, None, PORT="0") for output in outputs]
+    bots = [await zygote.start(shared_world, output, PORT="0") for output in outputs]
     for bot, output in zip(bots, outputs, strict=True):
-        await wait_for("a start", lambda b=bot, o=output: {"ready": True} in lines(o) or not is_alive(b))
+        await started(bot, output)
     await story.command("/docs-visitors", "subscribe monday 09:00 UTC")
     await story.post("this channel gets a digest")
     await is_subscribed(story)

@@ -4,28 +4,26 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 from bot.sandbox.world import WorldOptions, both_sides
+from tests.bots import Zygote, is_alive, lines, started, stop, wait_for
 from tests.scenarios.story import Story
-from tests.scenarios.test_kill import Zygote, is_alive, lines, requests, stop, wait_for, zygote
+from tests.scenarios.test_kill import kill_everywhere, requests
 from tests.scenarios.test_visitors import digests
 
-__all__ = ["zygote"]
 WATCHED = ("question", "read", "files", "digest")
-_AT_ONCE = 10
-_FEWEST_PLACES = 20
-_FEWEST_KILLS = 0.7
 
 
 async def tell(zygote: Zygote, folder: Path, kill_at: str | None) -> tuple[set[str], bool]:
     """Ask for numbers, a file and a digest with a bot that is killed at the place; start it again; look."""
     async with both_sides(WorldOptions(folder, pages=40, days=30)) as world:
         story, first = Story(world), folder / "first"
-        pid = await zygote.fork(world, first, kill_at, WATCHED)
-        await wait_for("a first start", lambda: {"ready": True} in lines(first) or not is_alive(pid))
+        pid = await zygote.start(world, first, kill_at, WATCHED)
+        await started(pid, first)
         asking = asyncio.gather(
             story.command("/docs-visitors", "last week compare none csv here"),
             story.command("/docs-visitors", "digest now"),
@@ -34,15 +32,10 @@ async def tell(zygote: Zygote, folder: Path, kill_at: str | None) -> tuple[set[s
             await wait_for("all of it or the kill", lambda: is_over(story) or not is_alive(pid))
         killed = not is_alive(pid)
         await stop(pid)
-        again = await zygote.fork(world, folder / "second", None) if killed else None
+        again = await zygote.start(world, folder / "second") if killed else None
         question, digest = (answer["ok"] for answer in await asking)
         if again is not None:
-            await wait_for(
-                "what was acknowledged",
-                lambda: (
-                    (not question or (answered(story) and files(story))) and (not digest or digests(story))
-                ),
-            )
+            await wait_for("what was acknowledged", lambda: is_told(story, question=question, digest=digest))
             await asyncio.sleep(0.5)
             await stop(again)
         told = [post["text"][:60] for post in story.roots()]
@@ -79,21 +72,4 @@ def is_over(story: Story) -> bool:
 async def test_a_kill_at_any_await_of_visitors_loses_nothing_and_says_nothing_twice(
     zygote: Zygote, tmp_path: Path
 ) -> None:
-    places, killed = await tell(zygote, tmp_path / "calm", None)
-    assert not killed
-    assert len(places) >= _FEWEST_PLACES, places
-    room = asyncio.Semaphore(_AT_ONCE)
-    kills: list[bool] = []
-
-    async def one(number: int, place: str) -> None:
-        async with room:
-            try:
-                kills.append((await tell(zygote, tmp_path / str(number), place))[1])
-            except AssertionError as error:
-                raise AssertionError(f"killed at {place}: {error}") from error
-
-    async with asyncio.TaskGroup() as group:
-        for number, place in enumerate(sorted(places)):
-            group.create_task(one(number, place))
-    print(f"{sum(kills)} kills at {len(places)} places")
-    assert sum(kills) >= len(places) * _FEWEST_KILLS
+    await kill_everywhere(partial(tell, zygote), tmp_path, at_least=0.7)

@@ -11,11 +11,12 @@ from pathlib import Path
 
 from bot.sandbox.workspace.state import BOT_USER
 from bot.sandbox.world import World
+from tests.bots import lines, stop, wait_for, zygote
 from tests.databases import PostgresServer
 from tests.registry.test_database import as_anybody
 from tests.scenarios.story import Json, Story, environment
-from tests.scenarios.test_kill import lines, requests, stop, wait_for
-from tests.torture.bots import zygote
+from tests.scenarios.test_kill import requests
+from tests.torture.bots import LEASE_SECONDS
 
 CHANNELS = ("C01DOCS", "C02GENERAL", "C03PRODUCT")
 _FAST = {"POLL_MIN_SECONDS": "0.1", "POLL_MAX_SECONDS": "0.2", "PORT": "0", "LOG_LEVEL": "WARNING"}
@@ -29,7 +30,10 @@ async def running(
     outputs = [folder / f"{number}-{role}.log" for number, role in enumerate(roles)]
     env = {**environment(world), **_FAST, **settings}
     async with zygote() as parent:
-        pids = [await parent.fork(env, role, output) for role, output in zip(roles, outputs, strict=True)]
+        pids = [
+            await parent.fork(env, output, role=role, terse=True, lease_seconds=LEASE_SECONDS)
+            for role, output in zip(roles, outputs, strict=True)
+        ]
         await wait_for("every start", lambda: all({"ready": True} in lines(output) for output in outputs))
         yield outputs
         for pid in pids:

@@ -12,8 +12,8 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 
+from tests.bots import zygote
 from tests.databases import PostgresServer
-from tests.torture.bots import zygote
 from tests.torture.checker import check
 from tests.torture.plan import Plan, make_plan
 from tests.torture.report import Report

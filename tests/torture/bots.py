@@ -8,12 +8,12 @@ import json
 import os
 import resource
 import signal
-import sys
-from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from time import monotonic
+
+from tests.bots import Zygote, is_alive
 
 LEASE_SECONDS = 5.0
 """Longer than a busy machine keeps a process from its work, shorter than the wait for the run's end."""
@@ -22,48 +22,6 @@ _RESTART_SECONDS = 0.3
 _START_SECONDS = 40.0
 """A start that meets a locked database, and a machine with other things to do."""
 _STOP_SECONDS = 30.0
-
-
-class Zygote:
-    """The process that has imported the bot and forks one for each order; see ``tests.scenarios.killing``."""
-
-    def __init__(self, process: asyncio.subprocess.Process) -> None:
-        self._process = process
-        self._turn = asyncio.Lock()
-
-    async def fork(self, env: Mapping[str, str], role: str, output: Path) -> int:
-        """Start a bot; answers its process id."""
-        order = {"env": dict(env), "role": role, "output": str(output), "terse": True}
-        order |= {"kill_at": None, "watched": [], "lease_seconds": LEASE_SECONDS}
-        assert self._process.stdin is not None
-        assert self._process.stdout is not None
-        async with self._turn:
-            self._process.stdin.write(json.dumps(order).encode() + b"\n")
-            await self._process.stdin.drain()
-            return int(await self._process.stdout.readline())
-
-
-@asynccontextmanager
-async def zygote() -> AsyncIterator[Zygote]:
-    """A zygote, until the block ends."""
-    pipe = asyncio.subprocess.PIPE
-    command = (sys.executable, "-m", "tests.scenarios.killing")
-    process = await asyncio.create_subprocess_exec(*command, stdin=pipe, stdout=pipe)
-    try:
-        yield Zygote(process)
-    finally:
-        assert process.stdin is not None
-        process.stdin.close()
-        await process.wait()
-
-
-def is_alive(pid: int) -> bool:
-    """Whether the process still runs."""
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    return True
 
 
 @dataclass
@@ -100,7 +58,9 @@ class Bot:
     async def _start(self) -> None:
         at = self.log.stat().st_size if self.log.exists() else 0
         self._ordered, self.starts = False, self.starts + 1
-        self.pid = await self.zygote.fork(self.env, self.role, self.log)
+        self.pid = await self.zygote.fork(
+            self.env, self.log, role=self.role, terse=True, lease_seconds=LEASE_SECONDS
+        )
         deadline = monotonic() + _START_SECONDS
         while is_alive(self.pid):
             if not self._wanted:

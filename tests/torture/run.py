@@ -13,8 +13,9 @@ from pathlib import Path
 from time import monotonic
 from typing import Any
 
+from tests.bots import Zygote
 from tests.torture.acting import Acting
-from tests.torture.bots import Bot, Zygote
+from tests.torture.bots import Bot
 from tests.torture.plan import Plan, Trouble
 from tests.torture.record import Record
 from tests.torture.rows import NotReadable, Row, Rows, let_time_pass, read_rows, read_service

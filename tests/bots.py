@@ -1,0 +1,106 @@
+"""Bots as processes of their own, forked from one that has imported the bot: ``tests.scenarios.killing``."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import signal
+import sys
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+from bot.sandbox.world import World
+from tests.scenarios.story import environment
+
+_LIMIT_SECONDS = 20.0
+_FAST = {"POLL_MIN_SECONDS": "0.1", "POLL_MAX_SECONDS": "0.2", "LOG_LEVEL": "ERROR"}
+
+
+class Zygote:
+    """The process that forks bots."""
+
+    def __init__(self, process: asyncio.subprocess.Process) -> None:
+        self._process = process
+        self._turn = asyncio.Lock()
+
+    async def fork(self, env: Mapping[str, str], output: Path, **order: Any) -> int:
+        """Start a bot with these settings, which writes there; answers its process id.
+
+        What else an order may say stands in ``tests.scenarios.killing``.
+        """
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        written = json.dumps({"env": dict(env), "output": str(output), **order})
+        async with self._turn:
+            self._process.stdin.write(written.encode() + b"\n")
+            await self._process.stdin.drain()
+            return int(await self._process.stdout.readline())
+
+    async def start(
+        self,
+        world: World,
+        output: Path,
+        kill_at: str | None = None,
+        watched: Sequence[str] = (),
+        **settings: str,
+    ) -> int:
+        """Start a bot in this world, some of its settings changed.
+
+        ``watched``: the modules of the work whose awaits are told, and killed at.
+        """
+        env = environment(world) | _FAST | settings
+        return await self.fork(env, output, kill_at=kill_at, watched=watched)
+
+
+@asynccontextmanager
+async def zygote() -> AsyncIterator[Zygote]:
+    """A zygote, until the block ends."""
+    pipe = asyncio.subprocess.PIPE
+    command = (sys.executable, "-m", "tests.scenarios.killing")
+    process = await asyncio.create_subprocess_exec(*command, stdin=pipe, stdout=pipe)
+    try:
+        yield Zygote(process)
+    finally:
+        assert process.stdin is not None
+        process.stdin.close()
+        await process.wait()
+
+
+def lines(output: Path) -> list[dict[str, Any]]:
+    """What a bot has printed so far."""
+    if not output.exists():
+        return []
+    return [json.loads(line) for line in output.read_text().splitlines() if line.startswith("{")]
+
+
+def is_alive(pid: int) -> bool:
+    """Whether the process still runs."""
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    return True
+
+
+async def wait_for(what: str, check: Callable[[], bool]) -> None:
+    """Until the check holds."""
+    for _ in range(int(_LIMIT_SECONDS * 50)):
+        if check():
+            return
+        await asyncio.sleep(0.02)
+    raise AssertionError(f"{what} did not come about")
+
+
+async def started(pid: int, output: Path) -> None:
+    """Until the bot takes requests in, or has ended."""
+    await wait_for("a start", lambda: {"ready": True} in lines(output) or not is_alive(pid))
+
+
+async def stop(pid: int) -> None:
+    """End a bot in order."""
+    if is_alive(pid):
+        os.kill(pid, signal.SIGTERM)
+        await wait_for("the end of the process", lambda: not is_alive(pid))
