@@ -3,40 +3,22 @@
 from __future__ import annotations
 
 import re
-import shutil
 from collections.abc import AsyncIterator
 
 import pytest
-from playwright.async_api import Browser, Page, async_playwright, expect
+from playwright.async_api import Page, expect
 
+from tests.browser import needs_chromium, opened
 from tests.scenarios.story import Story
 
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
-QUIET = (
-    *("--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"),
-    *("--disable-background-networking", "--disable-component-update", "--disable-sync"),
-)
 PROMPT = "/docs-agent Add a quickstart for the Python SDK"
-pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="Chromium is not installed (apt install chromium)")
+pytestmark = needs_chromium
 
 
 @pytest.fixture
-async def browser() -> AsyncIterator[Browser]:
-    async with async_playwright() as playwright:
-        browser = await playwright.chromium.launch(executable_path=CHROMIUM, args=list(QUIET))
-        yield browser
-        await browser.close()
-
-
-@pytest.fixture
-async def page(story: Story, browser: Browser) -> AsyncIterator[Page]:
-    page = await browser.new_page(viewport={"width": 1280, "height": 800})
-    errors: list[str] = []
-    page.on("pageerror", lambda error: errors.append(str(error)))
-    page.on("console", lambda message: errors.append(message.text) if message.type == "error" else None)
-    await page.goto(story.world.workspace_url)
-    yield page
-    assert errors == []
+async def page(story: Story) -> AsyncIterator[Page]:
+    async with opened(story.world.workspace_url, height=800) as page:
+        yield page
 
 
 async def type_in(page: Page, label: str, text: str) -> None:

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
 from datetime import timedelta
-from pathlib import Path
 
 import aiohttp
 import pytest
 from pydantic import SecretStr
 
 from bot.model import ChannelId, DeliveryId, Message, MessageTs, UserId
-from bot.sandbox.workspace import Workspace, WorkspaceOptions
+from bot.sandbox.workspace import Workspace
 from bot.sandbox.workspace.options import utcnow
 from bot.slack.client import identify, open_session, web_client
 from bot.slack.errors import wait_seconds
@@ -26,21 +24,6 @@ DOCS, PRODUCT, SECRET, ANA = (
 )
 HELLO = Message("Hello", ({"type": "section", "text": {"type": "mrkdwn", "text": "Hello"}},))
 ONE = DeliveryId("delivery-1")
-
-
-@pytest.fixture
-async def workspace(tmp_path: Path) -> AsyncIterator[Workspace]:
-    workspace = Workspace(WorkspaceOptions(tmp_path))
-    await workspace.start()
-    yield workspace
-    await workspace.stop()
-
-
-@pytest.fixture
-async def messenger(workspace: Workspace) -> AsyncIterator[SlackMessenger]:
-    async with open_session() as session:
-        client = web_client(SecretStr("xoxb-sandbox"), workspace.api_url, session)
-        yield SlackMessenger(client, session, workspace.api_url)
 
 
 def fail(workspace: Workspace, method: str, fault: str, seconds: float = 7) -> None:

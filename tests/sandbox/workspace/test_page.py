@@ -4,23 +4,18 @@ from __future__ import annotations
 
 import asyncio
 import re
-import shutil
 from collections.abc import AsyncIterator
 
 import aiohttp
 import pytest
-from playwright.async_api import Browser, Locator, Page, async_playwright, expect
+from playwright.async_api import Locator, Page, expect
 from slack_sdk.web.async_client import AsyncWebClient
 
 from bot.sandbox.workspace import Workspace
+from tests.browser import needs_chromium, opened
 from tests.sandbox.workspace.small_bot import ANA, DOCS, Json, until
 
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
-QUIET = (
-    *("--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"),
-    *("--disable-background-networking", "--disable-component-update", "--disable-sync"),
-)
-pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="Chromium is not installed (apt install chromium)")
+pytestmark = needs_chromium
 
 DAYS = ["Mon 9", "Tue 10", "Wed 11", "Thu 12", "Fri 13", "Sat 14", "Sun 15"]
 READERS = {
@@ -87,22 +82,9 @@ def report() -> list[Json]:
 
 
 @pytest.fixture
-async def browser() -> AsyncIterator[Browser]:
-    async with async_playwright() as playwright:
-        browser = await playwright.chromium.launch(executable_path=CHROMIUM, args=list(QUIET))
-        yield browser
-        await browser.close()
-
-
-@pytest.fixture
-async def page(workspace: Workspace, browser: Browser) -> AsyncIterator[Page]:
-    page = await browser.new_page(viewport={"width": 1280, "height": 1000})
-    errors: list[str] = []
-    page.on("pageerror", lambda error: errors.append(str(error)))
-    page.on("console", lambda message: errors.append(message.text) if message.type == "error" else None)
-    await page.goto(workspace.base_url)
-    yield page
-    assert errors == []
+async def page(workspace: Workspace) -> AsyncIterator[Page]:
+    async with opened(workspace.base_url, height=1000) as page:
+        yield page
 
 
 @pytest.fixture

@@ -1,0 +1,34 @@
+"""Debian's Chromium, for tests of what a person sees on a page."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+import pytest
+from playwright.async_api import Page, async_playwright
+
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
+_QUIET = (
+    *("--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"),
+    *("--disable-background-networking", "--disable-component-update", "--disable-sync"),
+)
+needs_chromium = pytest.mark.skipif(
+    CHROMIUM is None, reason="Chromium is not installed (apt install chromium)"
+)
+
+
+@asynccontextmanager
+async def opened(url: str, *, height: int) -> AsyncIterator[Page]:
+    """The page at this address, in a browser of its own; what it complains of fails the test."""
+    async with async_playwright() as playwright:
+        browser = await playwright.chromium.launch(executable_path=CHROMIUM, args=list(_QUIET))
+        page = await browser.new_page(viewport={"width": 1280, "height": height})
+        errors: list[str] = []
+        page.on("pageerror", lambda error: errors.append(str(error)))
+        page.on("console", lambda message: errors.append(message.text) if message.type == "error" else None)
+        await page.goto(url)
+        yield page
+        await browser.close()
+    assert errors == []
