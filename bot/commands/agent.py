@@ -52,7 +52,7 @@ async def _run(desk: Desk, said: Invocation) -> Answer:
     if words.lower() == "limits":
         return Answer(message=await limits(desk, said.user))
     asked = await ask(desk, AskRequest(said.key, said.channel, said.user, said.text, said.response_url))
-    return Answer(message=operating.same_job(asked.job)) if asked.same else Answer()
+    return Answer(message=operating.same_job(asked.job)) if asked.same else Answer(stored=True)
 
 
 async def _jobs(desk: Desk, channel: ChannelId) -> Message:
@@ -120,7 +120,7 @@ async def _once_more(desk: Desk, press: Press, job: int, occasion: str) -> Answe
     asked = await run_again(desk, request)
     if asked is None:
         return Answer(message=say.no_such_job(press.value))
-    return Answer(message=say.run_again_before(asked.job)) if asked.repeated else Answer()
+    return Answer(message=say.run_again_before(asked.job)) if asked.repeated else Answer(stored=True)
 
 
 async def _follow_up_anyway(desk: Desk, press: Press) -> Answer:
@@ -130,7 +130,7 @@ async def _follow_up_anyway(desk: Desk, press: Press) -> Answer:
         return Answer(message=say.no_such_job(press.value))
     if not result.accepted:
         return Answer(message=say.cannot_follow_up(result.job))
-    return Answer(message=say.too_late()) if result.repeated else Answer()
+    return Answer(message=say.too_late()) if result.repeated else Answer(stored=True)
 
 
 def _number(press: Press) -> int:
@@ -158,12 +158,12 @@ async def _decide(
     asked_by = await may_decide(desk, prompt, press.user)
     if asked_by is not None:
         return Answer(message=operating.not_yours(asked_by))
-    return _done(await decide(desk, prompt))
 
+    async def then() -> Message | None:
+        """The thread shows what was done; only a button that came too late needs a word."""
+        return None if await decide(desk, prompt) else say.too_late()
 
-def _done(was_done: bool) -> Answer:
-    """The thread shows what was done; only a button that came too late needs a word."""
-    return Answer() if was_done else Answer(message=say.too_late())
+    return Answer(then=then)
 
 
 COMMAND = Command(

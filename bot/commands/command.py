@@ -25,12 +25,16 @@ class Answer:
 
     ``replaces``: the message takes the place of the one whose button was pressed.
     ``held_for``: it is not known yet whether this person may use the bot; nothing is shown before it is.
+    ``then``: an act that nothing looks at again, and its words; done once it is known that the person may.
+    ``stored``: what was asked is stored and looked at again; there who may not use the bot is told so.
     """
 
     message: Message | None = None
     modal: Modal | None = None
     replaces: bool = False
     held_for: UserId | None = None
+    then: Callable[[], Awaitable[Message | None]] | None = None
+    stored: bool = False
 
 
 @dataclass(frozen=True, slots=True)

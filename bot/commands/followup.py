@@ -61,7 +61,7 @@ async def _send(desk: Desk, said: Invocation, job: TrackedJob, raw: str, *, gues
         return Answer(message=say.cannot_follow_up(result.job))
     if result.same is not None:
         return Answer(message=operating.same_follow_up(result.job.number, result.same))
-    return Answer(message=say.follow_up_taken(result.job, guessed=guessed))
+    return Answer(message=say.follow_up_taken(result.job, guessed=guessed), stored=not result.repeated)
 
 
 async def _button(desk: Desk, press: Press) -> Answer:

@@ -26,7 +26,7 @@ def guarded(command: Command) -> Command:
     """The command for those who may. Somebody unknown is served, but sees nothing until Slack has told.
 
     What they asked for is stored and looked at again before anything comes of it (``work/prepare.py``,
-    ``work/question.py``, ``work/digest.py``).
+    ``work/question.py``, ``work/digest.py``), or done after Slack has told (``Answer.then``).
     """
     return replace(
         command,
@@ -35,6 +35,18 @@ def guarded(command: Command) -> Command:
         shortcuts={name: _answering(use) for name, use in command.shortcuts.items()},
         forms={name: _submitting(submit) for name, submit in command.forms.items()},
     )
+
+
+async def once_known(answer: Answer, standing: Standing) -> Answer:
+    """What is shown of an answer that was held, now that it is known who it is for."""
+    if standing.may:
+        return await _carried_out(replace(answer, held_for=None))
+    # Of what is stored they hear when it is looked at again, also if this process dies before.
+    return Answer() if answer.stored else Answer(message=say.not_allowed(standing))
+
+
+async def _carried_out(answer: Answer) -> Answer:
+    return answer if answer.then is None else replace(answer, message=await answer.then(), then=None)
 
 
 async def _standing(desk: Desk, user: UserId, channel: ChannelId | None) -> Standing | None:
@@ -51,7 +63,7 @@ def _answering(
         if standing is not None and not standing.may:
             return Answer(message=say.not_allowed(standing))
         answer = await run(desk, done)
-        return answer if standing is not None else replace(answer, held_for=done.user)
+        return replace(answer, held_for=done.user) if standing is None else await _carried_out(answer)
 
     return checked
 

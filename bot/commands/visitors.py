@@ -38,7 +38,8 @@ async def _run(desk: Desk, said: Invocation) -> Answer:
 async def _ask(desk: Desk, said: Invocation, words: str) -> Answer:
     wish = parse_wish(words, desk.clock(), desk.analytics.zone)
     request = VisitorsRequest(said.key, said.channel, said.user, wish, said.response_url)
-    return Answer(message=await ask_visitors(desk, request))
+    asked = await ask_visitors(desk, request)
+    return Answer(message=asked.message, stored=not asked.answered)
 
 
 async def _subscribe(desk: Desk, said: Invocation, words: str) -> Answer:
@@ -52,11 +53,12 @@ async def _subscribe(desk: Desk, said: Invocation, words: str) -> Answer:
         section=wanted.section,
         response_url=said.response_url,
     )
-    return Answer(message=await subscribe(desk, request))
+    return Answer(then=lambda: subscribe(desk, request))
 
 
 async def _unsubscribe(desk: Desk, said: Invocation, words: str) -> Answer:
-    return Answer(message=await unsubscribe(desk, said.channel, parse_weekly(words).section))
+    section = parse_weekly(words).section
+    return Answer(then=lambda: unsubscribe(desk, said.channel, section))
 
 
 async def _subscriptions(desk: Desk, said: Invocation, words: str) -> Answer:
@@ -68,7 +70,7 @@ async def _digest(desk: Desk, said: Invocation, words: str) -> Answer:
     """``digest now [path /api]``"""
     section = parse_weekly(" ".join(word for word in words.split() if word.lower() != "now")).section
     message = await digest_now(desk, said.key, said.channel, said.user, section, said.response_url)
-    return Answer(message=message)
+    return Answer(message=message, stored=True)
 
 
 _ACTIONS: dict[str, Callable[[Desk, Invocation, str], Awaitable[Answer]]] = {
@@ -80,11 +82,11 @@ _ACTIONS: dict[str, Callable[[Desk, Invocation, str], Awaitable[Answer]]] = {
 
 
 async def _share(desk: Desk, press: Press) -> Answer:
-    return Answer(message=await share(desk, _question(press), press.user))
+    return Answer(then=lambda: share(desk, _question(press), press.user))
 
 
 async def _csv_file(desk: Desk, press: Press) -> Answer:
-    return Answer(message=await send_csv(desk, _question(press)))
+    return Answer(then=lambda: send_csv(desk, _question(press)))
 
 
 async def _how_counted(desk: Desk, press: Press) -> Answer:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 import secrets
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import replace
 from typing import Any
 
 import structlog
@@ -19,7 +18,8 @@ from slack_bolt.authorization import AuthorizeResult
 from slack_sdk.web.async_client import AsyncWebClient
 
 from bot.commands.command import Answer, Command, Modal, PressRun, ShortcutRun, SubmitRun
-from bot.messages import operating, problems
+from bot.commands.guard import once_known
+from bot.messages import problems
 from bot.model import Message, Standing, UserId
 from bot.slack import payloads
 from bot.slack.answering import say_privately
@@ -170,13 +170,12 @@ class Listeners:
 
         async def look() -> None:
             try:
-                standing = await self._admit(user)
+                shown = await once_known(answer, await self._admit(user))
             except Exception as error:
                 # The person is told privately and the operator in the log, under one reference.
                 self._say_later(_broke("admission_failed", error), body)
                 return
-            shown = answer if standing.may else Answer(message=operating.not_allowed(standing))
-            self._show(replace(shown, held_for=None), body)
+            self._show(shown, body)
 
         self._background.start("who may", look())
 

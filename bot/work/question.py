@@ -62,7 +62,15 @@ class VisitorsRequest:
     response_url: SecretStr | None = None
 
 
-async def ask_visitors(desk: Desk, request: VisitorsRequest) -> Message:
+@dataclass(frozen=True, slots=True)
+class VisitorsAsked:
+    """What is said at once; ``answered`` when that is all, else the answer comes later."""
+
+    message: Message
+    answered: bool = False
+
+
+async def ask_visitors(desk: Desk, request: VisitorsRequest) -> VisitorsAsked:
     """Store a question; answers with the report if all of it is known already, else that it is being read."""
     try:
         async with desk.registry.transaction() as tables:
@@ -72,11 +80,13 @@ async def ask_visitors(desk: Desk, request: VisitorsRequest) -> Message:
             known = await tables.questions.with_key(request.key)
         if known is None:
             raise
-        return say.reading(request.wish.period, known)
+        return VisitorsAsked(say.reading(request.wish.period, known))
     async with desk.registry.transaction() as tables:
         message = await _at_once(desk, tables, question)
     desk.wake()
-    return message or say.reading(request.wish.period, question)
+    if message is not None:
+        return VisitorsAsked(message, answered=True)
+    return VisitorsAsked(say.reading(request.wish.period, question))
 
 
 async def _store(desk: Desk, tables: Tables, request: VisitorsRequest) -> QuestionId:

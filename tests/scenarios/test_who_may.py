@@ -38,7 +38,9 @@ async def test_a_guest_is_told_privately_and_the_channel_sees_nothing(story: Sto
         ("/docs-visitors", "digest now"),
     ],
 )
-async def test_a_guest_sees_nothing_by_any_command_and_is_told_once(story: Story, command: str, text: str) -> None:
+async def test_a_guest_sees_nothing_by_any_command_and_is_told_once(
+    story: Story, command: str, text: str
+) -> None:
     await story.command(command, text, user=GUS)
     await story.answer("Guests cannot use this bot", GUS)
     await asyncio.sleep(0.3)
@@ -46,6 +48,18 @@ async def test_a_guest_sees_nothing_by_any_command_and_is_told_once(story: Story
     assert "Guests cannot use this bot" in note["text"]
     assert story.view(GUS) is None
     assert story.roots() == []
+
+
+@pytest.mark.parametrize("text", ["unsubscribe", "subscribe friday 10:00 UTC"])
+async def test_a_guest_of_whom_nothing_is_known_yet_touches_no_subscription(story: Story, text: str) -> None:
+    await story.command("/docs-visitors", "subscribe monday 09:00 UTC")
+    await story.post("Monday")
+    await story.command("/docs-visitors", text, user=GUS)
+    await story.answer("Guests cannot use this bot", GUS)
+    await asyncio.sleep(0.3)
+    await story.command("/docs-visitors", "subscriptions")
+    assert "Monday" in (await story.answer("09:00"))["text"]
+    assert len(story.private(GUS)) == 1
 
 
 async def test_a_guests_reply_and_button_change_nothing(story: Story) -> None:

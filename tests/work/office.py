@@ -9,6 +9,7 @@ from pydantic import SecretStr
 
 from bot.commands import COMMANDS
 from bot.commands.command import Answer, Invocation, Press
+from bot.commands.guard import once_known
 from bot.commands.visitors import COMMAND
 from bot.model import (
     Admission,
@@ -22,6 +23,7 @@ from bot.model import (
     UserId,
 )
 from bot.registry import Registry
+from bot.work.admission import admit_or_not
 from bot.work.analytics import Analytics
 from bot.work.ask import Asked, AskRequest, ask
 from bot.work.deliver import deliver_round
@@ -112,14 +114,15 @@ class Office:
             RequestKey(key or f"command:{self.keys}"), "/docs-visitors", text, CHANNEL, user, RESPONSE_URL
         )
         answer = await COMMAND.run(self.desk, said)
-        assert answer.message is not None
-        return answer.message
+        message = answer.message if answer.then is None else await answer.then()
+        assert message is not None
+        return message
 
     async def types(self, command: str, text: str = "", *, user: UserId = ANA) -> Answer:
         """Somebody types a slash command."""
         self.keys += 1
         said = Invocation(RequestKey(f"command:{self.keys}"), command, text, CHANNEL, user, RESPONSE_URL)
-        return await _NAMED[command].run(self.desk, said)
+        return await self._acted(await _NAMED[command].run(self.desk, said), user)
 
     async def press(
         self, action_id: str, value: str, *, user: UserId = ANA, ts: MessageTs | None = None
@@ -127,7 +130,14 @@ class Office:
         """Somebody presses a button, or chooses from a menu; ``ts`` is the message that it stands in."""
         self.keys += 1
         press = Press(RequestKey(f"press:{self.keys}"), action_id, value, CHANNEL, user, ts, BUTTON_URL)
-        return await _BUTTONS[action_id](self.desk, press)
+        return await self._acted(await _BUTTONS[action_id](self.desk, press), user)
+
+    async def _acted(self, answer: Answer, user: UserId) -> Answer:
+        """As the listeners do it: what waits for Slack's word about somebody is done when it has come."""
+        if answer.then is None:
+            return answer
+        standing = await admit_or_not(self.registry, self.slack, self.desk.admission, self.clock, user)
+        return await once_known(answer, standing)
 
     def admission(self, **lists: Any) -> None:
         """For whom the bot is."""

@@ -175,10 +175,24 @@ async def test_a_question_about_visitors_of_a_guest_is_not_read(office: Office) 
 @pytest.mark.parametrize("text", ["subscribe monday 09:00 UTC", "digest now"])
 async def test_a_guest_subscribes_to_nothing_and_gets_no_digest(office: Office, text: str) -> None:
     office.slack.profiles[GUS] = NOT_MEMBERS[Standing.GUEST]
-    await office.types("/docs-visitors", text, user=GUS)
+    await office.visitors(text, user=GUS)
     await office.reading(20)
     assert office.posted() == []
     assert any("Guests cannot use this bot" in each for each in office.answers())
+
+
+async def test_a_guest_whom_slack_has_not_told_of_yet_decides_nothing(office: Office) -> None:
+    office.limit(1)
+    await office.ask("One")
+    await office.ask("Two")
+    await office.settle()
+    office.clock.pass_seconds(7 * 3_600)
+    office.limit(0)
+    office.slack.profiles[ANA] = NOT_MEMBERS[Standing.GUEST]
+    answer = await office.press("withdraw", "2")
+    assert answer.message is not None
+    assert "Guests cannot use this bot" in answer.message.text
+    assert (await office.job(2)).state is JobState.WAITING
 
 
 async def test_only_who_asked_and_admins_decide_about_a_waiting_prompt(office: Office) -> None:
