@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import datetime, timedelta
 
 import structlog
@@ -122,7 +123,8 @@ async def _give_places(
 async def _submit(shop: Workshop, prompt: Prompt) -> None:
     try:
         project, service_id = await _mark_sending(shop, prompt)
-        await _call(shop, prompt, project, service_id)
+        # As the row is now: whoever finds it left behind counts the same tries.
+        await _call(shop, replace(prompt, attempts=prompt.attempts + 1), project, service_id)
     except LeaseLost:
         # Withdrawn by a person, or taken over by another process: theirs is the last word.
         log.info("prompt_taken_over", prompt=prompt.id)
@@ -207,9 +209,8 @@ async def _limit_reached(
 
 async def _try_later(shop: Workshop, tables: Tables, prompt: Prompt) -> None:
     """The service was not reached at all: nothing was spent, and trying again is safe."""
-    attempts = prompt.attempts + 1
-    due_at = shop.after(back_off_seconds(attempts, shop.chance()))
+    due_at = shop.after(back_off_seconds(prompt.attempts, shop.chance()))
     await settle.back_to_waiting(shop, tables, prompt, due_at)
-    if attempts >= 3:
+    if prompt.attempts >= 3:
         await tables.jobs.change(prompt.job, queue_until=due_at, queue_place=None, queue_why=QueueWhy.SERVICE)
         await redraw_root(tables, prompt.job, shop.clock())

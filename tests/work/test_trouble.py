@@ -70,6 +70,21 @@ async def test_a_sender_that_died_leaves_a_doubt_that_is_told(office: Office) ->
     assert len(office.slack.replies()) == 1
 
 
+async def test_a_second_doubt_is_told_as_the_first_was(office: Office) -> None:
+    """Left behind by a sender that died, sent again by a person, and its answer lost."""
+    await office.ask("Add a quickstart")
+    office.docs.answer_instead("create", RuntimeError("killed"))
+    with pytest.raises(RuntimeError):
+        await office.settle()
+    office.restart()
+    await office.pass_time(100)
+    assert await send_again(office.desk, PromptId(1))
+    office.docs.lost.append(httpx.ReadTimeout("lost"))
+    await office.settle()
+    assert (await office.job()).state is JobState.IN_DOUBT
+    assert len(office.slack.replies()) == 2
+
+
 async def test_a_service_that_cannot_be_reached_is_tried_again_until_it_can(office: Office) -> None:
     office.docs.answer_instead("create", *[httpx.ConnectError("refused")] * 4)
     await office.ask("Add a quickstart")
@@ -204,6 +219,16 @@ async def test_a_post_of_unclear_outcome_is_looked_for_before_it_is_posted_again
     await office.ask("Add a quickstart")
     await office.settle(10)
     assert len([post for post in office.slack.posts if post.thread is None]) == 1
+    assert len(office.docs.prompts) == 1
+
+
+@pytest.mark.parametrize("code", ["invalid_blocks", "team_added_to_org"])
+async def test_a_look_that_is_refused_ends_no_doubt_about_a_post(office: Office, code: str) -> None:
+    office.slack.lose_answer.append(SlackUnclear("cut"))
+    office.slack.trouble("find_posted", SlackRefused(code), SlackRefused(code))
+    await office.ask("Add a quickstart")
+    await office.settle(30)
+    assert len(office.slack.posts) == 1
     assert len(office.docs.prompts) == 1
 
 
