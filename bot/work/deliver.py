@@ -13,6 +13,7 @@ from bot.registry import LeaseLost
 from bot.work.files import share_file
 from bot.work.leases import check_lease
 from bot.work.ports import SlackError, SlackRefused, SlackThrottled, SlackUnclear, SlackUnreachable
+from bot.work.refusals import BLOCKS_REFUSED, PASSING, looked
 from bot.work.subscribed import posted
 from bot.work.together import Together
 from bot.work.undelivered import give_up
@@ -31,21 +32,8 @@ _MOST_TRIES = 12
 _MOST_DOUBTS = 40
 """About an hour of looking; then somebody is told instead."""
 
-_BLOCKS_REFUSED = frozenset(
-    {
-        "invalid_blocks",
-        "invalid_blocks_format",
-        "msg_blocks_too_long",
-        "msg_blocks_too_many",
-        "block_mismatch",
-    }
-)
 _PACED = (DeliveryKind.ROOT, DeliveryKind.REPLY, DeliveryKind.POST, DeliveryKind.FILE)
 _JOINABLE = frozenset({"not_in_channel"})
-_PASSING = frozenset(
-    {"internal_error", "fatal_error", "service_unavailable", "request_timeout", "team_added_to_org"}
-)
-"""Slack's own troubles; every other refusal would only be repeated."""
 
 
 async def deliver_round(shop: Workshop) -> int:
@@ -144,8 +132,10 @@ async def _post(shop: Workshop, delivery: Delivery) -> MessageTs:
         found = await _as_member(
             shop,
             delivery.channel,
-            lambda: shop.messenger.find_posted(
-                delivery.channel, delivery=delivery.id, thread=thread, since=delivery.created_at
+            lambda: looked(
+                shop.messenger.find_posted(
+                    delivery.channel, delivery=delivery.id, thread=thread, since=delivery.created_at
+                )
             ),
         )
         if found is not None:
@@ -198,15 +188,15 @@ async def _tell(shop: Workshop, delivery: Delivery) -> None:
         try:
             await shop.messenger.answer(delivery.response_url, said(delivery), replaces=delivery.replaces)
         except SlackRefused as refusal:
-            if refusal.code in _BLOCKS_REFUSED and not delivery.plain:
+            if refusal.code in BLOCKS_REFUSED and not delivery.plain:
                 raise
             log.info("response_url_refused", delivery=delivery.id, reason=refusal.code)
         else:
             return
     if delivery.user is None:
         raise SlackRefused("user_not_found")
-    if delivery.in_doubt and await shop.messenger.find_told(
-        delivery.user, delivery=delivery.id, since=delivery.created_at
+    if delivery.in_doubt and await looked(
+        shop.messenger.find_told(delivery.user, delivery=delivery.id, since=delivery.created_at)
     ):
         return
     check_lease(shop, delivery)
@@ -235,8 +225,8 @@ async def _settle_sent(shop: Workshop, sent: Sequence[Sent]) -> list[None]:
 async def _settle_error(shop: Workshop, delivery: Delivery, error: SlackError) -> None:
     """By what the error means: later, look first, plainer, or never."""
     shop.count("deliveries", type(error).__name__.removeprefix("Slack").lower())
-    if delivery.in_doubt and isinstance(error, SlackThrottled | SlackUnreachable):
-        # We could not even look, so it may still be there already: the doubt remains.
+    if delivery.in_doubt and _passes(error):
+        # Perhaps we could not even look, so it may still be there already: the doubt remains.
         await _in_doubt(shop, delivery, getattr(error, "retry_after_seconds", 0.0))
         return
     match error:
@@ -246,15 +236,22 @@ async def _settle_error(shop: Workshop, delivery: Delivery, error: SlackError) -
             await _again(shop, delivery, back_off_seconds(delivery.attempts, shop.chance()))
         case SlackUnclear():
             await _in_doubt(shop, delivery)
-        case SlackRefused(code=code) if code in _BLOCKS_REFUSED and not delivery.plain:
+        case SlackRefused(code=code) if code in BLOCKS_REFUSED and not delivery.plain:
             log.error("blocks_refused", delivery=delivery.id, reason=code, details=error.details)
             await _again(shop, delivery, 0.0, plain=True)
-        case SlackRefused(code=code) if code in _PASSING and delivery.attempts < _MOST_TRIES:
+        case SlackRefused(code=code) if code in PASSING and delivery.attempts < _MOST_TRIES:
             await _again(shop, delivery, back_off_seconds(delivery.attempts, shop.chance()))
         case SlackRefused(code=code):
             await give_up(shop, delivery, code)
         case _:
             await give_up(shop, delivery, "unknown")
+
+
+def _passes(error: SlackError) -> bool:
+    """Whether the same may go well a little later."""
+    if isinstance(error, SlackRefused):
+        return error.code in PASSING
+    return isinstance(error, SlackThrottled | SlackUnreachable)
 
 
 async def _again(

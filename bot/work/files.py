@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import tempfile
+from collections.abc import Awaitable
 from pathlib import Path
 
 from bot.messages import reading as say
@@ -11,6 +12,7 @@ from bot.messages.spreadsheet import BOM, HEADER, csv_line
 from bot.model import ChannelId, Delivery, Question
 from bot.work.leases import check_lease
 from bot.work.ports import SlackRefused
+from bot.work.refusals import looked
 from bot.work.workshop import Workshop
 
 
@@ -33,8 +35,12 @@ async def share_file(shop: Workshop, delivery: Delivery) -> None:
 
 async def _stands(shop: Workshop, delivery: Delivery, channel: ChannelId, name: str) -> bool:
     """Whether an earlier try shared it; looking takes a member, so the public channel is joined."""
+
+    def look() -> Awaitable[bool]:
+        return looked(shop.messenger.find_file(channel, name, since=delivery.created_at))
+
     try:
-        return await shop.messenger.find_file(channel, name, since=delivery.created_at)
+        return await look()
     except SlackRefused as refusal:
         if refusal.code != "not_in_channel":
             raise
@@ -42,7 +48,7 @@ async def _stands(shop: Workshop, delivery: Delivery, channel: ChannelId, name: 
             await shop.messenger.join(channel)
         except SlackRefused:
             raise refusal from None
-        return await shop.messenger.find_file(channel, name, since=delivery.created_at)
+        return await look()
 
 
 def file_name(question: Question, delivery: Delivery) -> str:

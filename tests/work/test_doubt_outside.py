@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from bot.work.ports import SlackRefused, SlackUnclear
 from tests.builders import CHANNEL
 from tests.work.office import Office
@@ -26,6 +28,27 @@ async def test_a_file_in_doubt_is_looked_for_as_a_member_and_then_sent(office: O
     await office.reading()
     await office.settle(10)
     assert [channel for channel, *_ in office.slack.files] == [CHANNEL]
+
+
+@pytest.mark.parametrize(
+    ("method", "code"),
+    [
+        ("find_file", "invalid_blocks"),
+        ("find_file", "team_added_to_org"),
+        ("conversation_with", "team_added_to_org"),
+    ],
+)
+async def test_a_look_that_is_refused_ends_no_doubt_about_a_file(
+    office: Office, method: str, code: str
+) -> None:
+    await office.visitors("7d compare none csv")
+    office.slack.lose_answer.append(SlackUnclear("cut"))
+    while not office.slack.files:
+        await office.reading(1)
+    office.slack.trouble(method, SlackRefused(code))
+    await office.reading()
+    await office.settle(10)
+    assert len(office.slack.files) == 1
 
 
 async def test_a_channel_that_cannot_be_joined_is_still_given_up(office: Office) -> None:

@@ -1,0 +1,39 @@
+"""What Slack's refusals mean for what is to be said."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable
+from typing import TypeVar
+
+from bot.work.ports import SlackRefused, SlackUnclear
+
+Found = TypeVar("Found")
+
+BLOCKS_REFUSED = frozenset(
+    {
+        "invalid_blocks",
+        "invalid_blocks_format",
+        "msg_blocks_too_long",
+        "msg_blocks_too_many",
+        "block_mismatch",
+    }
+)
+"""The words in plain blocks may still pass."""
+PASSING = frozenset(
+    {"internal_error", "fatal_error", "service_unavailable", "request_timeout", "team_added_to_org"}
+)
+"""Slack's own troubles; every other refusal would only be repeated."""
+
+
+async def looked(look: Awaitable[Found]) -> Found:
+    """What a look for an earlier try found.
+
+    A look that is refused as if for its blocks says nothing of the blocks that were sent, which may well
+    stand there. Raises `SlackUnclear` then, so that nothing is said again without a look.
+    """
+    try:
+        return await look
+    except SlackRefused as refusal:
+        if refusal.code in BLOCKS_REFUSED:
+            raise SlackUnclear(f"the look was refused: {refusal.code}") from None
+        raise
