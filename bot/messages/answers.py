@@ -8,7 +8,6 @@ from enum import StrEnum
 
 from bot.messages import blocks as b
 from bot.messages.jobs import state_words
-from bot.messages.legible import one_line
 from bot.messages.problems import Problem, Spent
 from bot.model import ChannelId, JobNumber, JobState, Message, TrackedJob
 
@@ -34,7 +33,7 @@ def cannot_post(reason: CannotPost, bot_name: str) -> Message:
         case CannotPost.NOT_A_MEMBER:
             way = (
                 "I am not in this channel, so I could not report here. "
-                f"Type `/invite @{b.escape(bot_name)}` in the channel, then ask again."
+                f"Type `/invite @{b.quoted(bot_name, 80)}` in the channel, then ask again."
             )
         case CannotPost.ARCHIVED:
             way = "The channel is archived. Ask again in another one."
@@ -52,7 +51,7 @@ def undelivered(job: TrackedJob, problem: Problem) -> Message:
     result = f" {b.link(job.pr_link, 'View pull request')}." if b.web_address(job.pr_link) else ""
     return b.words(
         f":mailbox_with_no_mail: {problem.what} So I tell you here: #{job.number} "
-        f"(“{b.escape(one_line(job.text, 80))}”) is now: {state_words(job)}.{result} {problem.next_step}"
+        f"(“{b.quoted(job.text, 80)}”) is now: {state_words(job)}.{result} {problem.next_step}"
     )
 
 
@@ -76,7 +75,7 @@ def _line(job: TrackedJob) -> str:
     url = b.web_address(job.pr_link) if job.state is JobState.PULL_REQUEST else None
     shown = f" · {b.link(url, 'pull request')}" if url and len(url) < _LISTED_URL_LENGTH else ""
     return (
-        f"#{job.number} {state_words(job)} · {b.escape(one_line(job.text, 80))} · "
+        f"#{job.number} {state_words(job)} · {b.quoted(job.text, 80)} · "
         f"{b.mention(job.requester)} · {b.moment(job.asked_at)}{shown}"
     )
 
@@ -86,9 +85,9 @@ def job_status(job: TrackedJob, now: datetime, permalink: str | None = None) -> 
     del now
     details = [_line(job)]
     if job.service_id:
-        details.append(f"The service's id: `{b.escape(one_line(job.service_id, 200)).replace('`', chr(39))}`")
+        details.append(f"The service's id: `{b.quoted(job.service_id, 200)}`")
     if job.problem:
-        details.append(f"Problem: {b.escape(one_line(job.problem, 200))}")
+        details.append(f"Problem: {b.quoted(job.problem, 200)}")
     if b.web_address(permalink):
         details.append(b.link(permalink, "Go to its thread"))
     return b.words("\n".join(details))
@@ -97,7 +96,7 @@ def job_status(job: TrackedJob, now: datetime, permalink: str | None = None) -> 
 def no_such_job(named: str) -> Message:
     """What was typed names no job."""
     return b.words(
-        f":mag: I know no job “{b.escape(one_line(named, 80))}”. Nothing was sent. "
+        f":mag: I know no job “{b.quoted(named, 80)}”. Nothing was sent. "
         "`/docs-agent jobs` lists this channel's jobs; "
         "a job is named by its number (`42`), the service's id, or a link to its thread."
     )
@@ -107,7 +106,7 @@ def no_job_yet(command: str) -> Message:
     """There is no job to follow up on."""
     return b.words(
         ":mag: You have no job in this channel that could be followed up. "
-        f"Start one with `/docs-agent`, or name one: `{b.escape(command)} 42 what to change`. "
+        f"Start one with `/docs-agent`, or name one: `{b.quoted(command, 80)} 42 what to change`. "
         "Nothing was sent."
     )
 
@@ -116,7 +115,7 @@ def follow_up_taken(job: TrackedJob, *, guessed: bool) -> Message:
     """A follow-up was taken in."""
     which = "your latest job here, " if guessed else ""
     return b.words(
-        f":speech_balloon: Sent to {which}#{job.number} (“{b.escape(one_line(job.text, 80))}”). "
+        f":speech_balloon: Sent to {which}#{job.number} (“{b.quoted(job.text, 80)}”). "
         "Its thread tells how it goes."
     )
 
@@ -165,6 +164,6 @@ def greeting(bot_name: str) -> Message:
     return b.words(
         ":wave: I ask the documentation agent for changes. "
         "Type `/docs-agent Add a quickstart for the Python SDK`, "
-        f"or mention me: `@{b.escape(bot_name)} Add a quickstart for the Python SDK`. "
+        f"or mention me: `@{b.quoted(bot_name, 80)} Add a quickstart for the Python SDK`. "
         "Reply in the job's thread to go on. `/docs-agent help` tells the rest."
     )

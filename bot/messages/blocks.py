@@ -12,7 +12,7 @@ from datetime import datetime
 from typing import Any
 from urllib.parse import urlsplit
 
-from bot.messages.legible import between_signs, clip, visible
+from bot.messages.legible import between_signs, clip, one_line, visible
 from bot.model import Block, Message, UserId
 
 SECTION_LENGTH = 3_000
@@ -35,6 +35,11 @@ def escape(text: str) -> str:
     https://docs.slack.dev/messaging/formatting-message-text#escaping
     """
     return visible(text).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+
+
+def quoted(text: str, length: int) -> str:
+    """Words of somebody else on one line among ours, clipped: no code of theirs runs into our words."""
+    return escape(one_line(text, length)).replace("`", "'")
 
 
 def clip_mrkdwn(mrkdwn: str, length: int) -> str:

@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 
 from bot.messages import blocks as b
-from bot.messages.legible import clip, one_line, visible
+from bot.messages.legible import clip, visible
 from bot.messages.numbers import counted
 from bot.messages.problems import Problem, Spent
 from bot.model import Block, JobState, Message, Prompt, QueueWhy, TrackedJob, UserId
@@ -73,10 +73,10 @@ def root(job: TrackedJob, now: datetime) -> Message:
 def _details(job: TrackedJob) -> str:
     parts = [
         f"asked by {b.mention(job.requester)} {b.moment(job.asked_at)}",
-        b.escape(one_line(job.project, 80)),
+        b.quoted(job.project, 80),
     ]
     if job.repository:
-        parts.append(b.escape(one_line(job.repository, 120)))
+        parts.append(b.quoted(job.repository, 120))
     if job.round > 1:
         parts.append(f"round {job.round}")
     if job.queue_until and _may_queue(job):
@@ -86,7 +86,7 @@ def _details(job: TrackedJob) -> str:
     if job.time_taken is not None:
         parts.append(f"took {lasted(job.time_taken)}")
     if job.problem and job.state is JobState.REFUSED:
-        parts.append(b.escape(one_line(job.problem, 120)))
+        parts.append(b.quoted(job.problem, 120))
     return " · ".join(parts)
 
 
@@ -161,7 +161,7 @@ def follow_up_by_command(job: TrackedJob, prompt_text: str, asked_by: UserId) ->
 
 def follow_up_withdrawn(job: TrackedJob, prompt: Prompt) -> Message:
     """A follow-up was taken back before it was sent."""
-    quoted = b.escape(clip(one_line(prompt.text or "", 200), 120))
+    quoted = b.quoted(prompt.text or "", 120)
     return b.words(
         f":leftwards_arrow_with_hook: The follow-up of {b.mention(prompt.asked_by)} to #{job.number} "
         f"(“{quoted}”) was withdrawn and has not been sent. {Spent.NO.value}"
@@ -187,10 +187,10 @@ def _took(job: TrackedJob) -> str:
 
 def _pull_request(job: TrackedJob) -> str:
     if b.web_address(job.pr_link) is None:
-        odd = b.escape(one_line(job.pr_link or "", 300))
+        odd = b.quoted(job.pr_link or "", 300)
         return (
             f":memo: {_what(job)} is done{_took(job)}, but the address of its pull request is not one "
-            f"I can link to: `{odd.replace('`', chr(39))}`. Look for it in the repository."
+            f"I can link to: `{odd}`. Look for it in the repository."
         )
     again = "has been updated" if job.round > 1 else "is ready"
     return (

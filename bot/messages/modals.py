@@ -82,7 +82,7 @@ def follow_up_form(
         "The agent goes on where it stopped, on the same pull request.",
     )
     if chosen is not None and len(jobs) == 1:
-        shown = f"*#{jobs[0].number}* {b.escape(one_line(jobs[0].text, 150))}"
+        shown = f"*#{jobs[0].number}* {b.quoted(jobs[0].text, 150)}"
         return _view("follow_up", "Follow up", private, [dict(b.section(shown)), prompt])
     options = [_option(job) for job in jobs[:_MOST_OPTIONS]]
     element = {"type": "static_select", "options": options, "initial_option": options[0]}

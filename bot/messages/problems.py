@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
-from bot.messages.blocks import escape, words
-from bot.messages.legible import clip, one_line
+from bot.messages.blocks import quoted, words
 from bot.model import Message
 
 
@@ -47,7 +46,7 @@ class ReadingProblem(StrEnum):
 
 
 def _quoted(text: str) -> str:
-    return escape(one_line(text, 300)) or "(no reason was given)"
+    return quoted(text, 300) or "(no reason was given)"
 
 
 def service_rejected(text: str) -> Problem:
@@ -115,7 +114,7 @@ def slack_refused(code: str) -> Problem:
     """Slack did not let the bot say something. ``code`` is Slack's own word for why."""
     return Problem(
         "Slack did not let me post",
-        f"Slack did not let me post in the thread (`{escape(one_line(code, 60))}`).",
+        f"Slack did not let me post in the thread (`{quoted(code, 60)}`).",
         Spent.NO,
         "Look whether the channel is archived, or whether I was removed from it.",
     )
@@ -142,5 +141,5 @@ def something_broke(reference: str) -> Message:
     return words(
         ":warning: Something went wrong on my side and nothing was started. "
         f"{Spent.NO.value} Please try again; if it happens again, give whoever runs this bot "
-        f"the reference `{escape(clip(reference, 40))}`."
+        f"the reference `{quoted(reference, 40)}`."
     )

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from bot.messages import blocks as b
 from bot.messages.charts import shown_path
-from bot.messages.legible import one_line
 from bot.messages.numbers import counted, dates, number
 from bot.messages.visitors import TIME_OF_DAY, page_numbers, shown_code
 from bot.model import Budget, Message, PageCounts, Period, Question, QuestionId, Snapshot
@@ -132,7 +131,7 @@ def undelivered(code: str, bot_name: str, *, what: str) -> Message:
 
 
 def _short(text: str) -> str:
-    return b.escape(one_line(text, _SHORT_LENGTH))
+    return b.quoted(text, _SHORT_LENGTH)
 
 
 def improve_prompt(page: PageCounts, period: Period) -> str:

@@ -8,7 +8,6 @@ from zoneinfo import ZoneInfo
 
 from bot.messages import blocks as b
 from bot.messages.digest import when
-from bot.messages.legible import one_line
 from bot.messages.numbers import clock, dates
 from bot.messages.numbers import weekday as weekday_name
 from bot.messages.visitors import shown_code
@@ -119,7 +118,7 @@ def _told(subscription: Subscription, now: datetime) -> str:
 
 
 def _short(text: str) -> str:
-    return b.escape(one_line(text, _SHORT_LENGTH))
+    return b.quoted(text, _SHORT_LENGTH)
 
 
 def _where(subscription: Subscription) -> str:

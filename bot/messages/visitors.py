@@ -10,7 +10,6 @@ from dataclasses import replace
 
 from bot.messages import blocks as b
 from bot.messages.charts import page_table, shown_path, visitors_chart
-from bot.messages.legible import one_line
 from bot.messages.numbers import (
     change,
     counted,
@@ -254,7 +253,7 @@ NO_CHART_READ = "There is no chart, because a part of it could not be read."
 
 
 def _problem(problem: str | None) -> str:
-    return f": {b.escape(one_line(problem, _REASON_LENGTH))}" if problem else ""
+    return f": {b.quoted(problem, _REASON_LENGTH)}" if problem else ""
 
 
 def footing(answer: Report) -> str:

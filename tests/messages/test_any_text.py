@@ -157,6 +157,13 @@ def private_messages(job: TrackedJob, text: str) -> Iterator[Message]:
     yield help_message([CommandHelp("/docs-agent", text[:100], "Asks", ("/docs-agent x",))])
 
 
+def mrkdwn_of(message: Message) -> Iterator[str]:
+    """Its paragraphs and small print, in which signs are markup."""
+    for block in message.blocks:
+        parts = [block.get("text"), *block.get("fields", ()), *block.get("elements", ())]
+        yield from (part["text"] for part in parts if part and part["type"] == "mrkdwn")
+
+
 def random_prompt(random: Random) -> str:
     """Any characters, with markup, pings and hidden signs among them; now and then 40,000 of them."""
     length = 40_000 if random.random() < 0.01 else random.randint(1, 400)
@@ -197,6 +204,14 @@ def test_a_thread_is_told_nothing_invalid_or_harmful(job: TrackedJob, text: str)
 def test_one_person_is_told_nothing_invalid_or_harmful(job: TrackedJob, text: str) -> None:
     for message in private_messages(job, text):
         assert problems_of(message, allowed(job)) == []
+
+
+@OFTEN
+@given(any_job(), ANY_TEXT)
+def test_no_code_of_somebody_else_runs_into_our_words(job: TrackedJob, text: str) -> None:
+    for message in (*private_messages(job, text), *thread_messages(job, text)):
+        for paragraph in mrkdwn_of(message):
+            assert all(line.count("`") % 2 == 0 for line in paragraph.split("\n")), paragraph
 
 
 @OFTEN
