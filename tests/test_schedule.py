@@ -206,9 +206,9 @@ async def test_a_round_for_which_nothing_is_due_is_not_late() -> None:
     rounds = Rounds([Round("r", run, 0.0, queue="q")], due=look, look_seconds=0.01)
     rounds.start()
     async with asyncio.timeout(20):
-        for _ in range(12):
+        for _ in range(60):
             await looks.get()
-    assert rounds.ages_seconds()["r"] < 0.1
+    assert rounds.ages_seconds()["r"] < 0.5
     await rounds.stop(1)
 
 

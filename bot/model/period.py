@@ -37,10 +37,6 @@ class Period:
         """The period of equal length that ends where this one begins."""
         return Period(self.first - timedelta(days=self.days), self.first)
 
-    def overlaps(self, other: Period) -> bool:
-        """Whether a day belongs to both."""
-        return self.first < other.end and other.first < self.end
-
     def steps(self) -> tuple[Period, ...]:
         """The period in two to twenty parts for a chart: days, else weeks or more; nothing for one day."""
         if self.days == 1:

@@ -55,11 +55,6 @@ class Need(IntEnum):
     AHEAD = 20
     """A digest will need it; from here down a share of the hourly budget is left to people."""
 
-    @property
-    def is_background(self) -> bool:
-        """Nobody waits for this one."""
-        return self >= Need.DIGEST
-
 
 class SnapshotState(StrEnum):
     """``wanted → done | failed``; ``resting``: begun, and left alone until somebody wants the rest."""

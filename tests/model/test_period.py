@@ -40,19 +40,6 @@ def test_a_period_is_never_empty(end: date) -> None:
 def test_the_period_before_is_as_long_and_touches_this_one(period: Period) -> None:
     before = period.before()
     assert (before.days, before.end) == (period.days, period.first)
-    assert not before.overlaps(period)
-
-
-@given(PERIODS, PERIODS)
-def test_two_periods_overlap_when_a_day_belongs_to_both(one: Period, other: Period) -> None:
-    shared = {*_days(one)} & {*_days(other)}
-    assert one.overlaps(other) == other.overlaps(one) == bool(shared)
-
-
-@given(PERIODS, st.integers(-2, 2))
-def test_periods_that_only_touch_do_not_overlap(period: Period, moved: int) -> None:
-    after = Period(period.end + timedelta(days=moved), period.end + timedelta(days=moved + 3))
-    assert period.overlaps(after) == (moved < 0)
 
 
 @given(PERIODS)
