@@ -117,7 +117,9 @@ async def _decide(desk: Desk, prompt_id: PromptId, was: PromptState, becomes: Pr
 
 
 async def _change(desk: Desk, tables: Tables, prompt: Prompt, was: PromptState, becomes: PromptState) -> None:
-    now = desk.clock()
+    now, project = desk.clock(), (await tables.jobs.known(prompt.job)).project
+    # Before any prompt, as the round does that gives places: whoever leaves the queue meets it whole.
+    await tables.limits.lock(project)
     await tables.prompts.change(
         prompt.id,
         was=was,
@@ -129,7 +131,7 @@ async def _change(desk: Desk, tables: Tables, prompt: Prompt, was: PromptState, 
         claimed_until=None,
     )
     if was is PromptState.WAITING:
-        await tables.prompts.move_up((await tables.jobs.known(prompt.job)).project, now)
+        await tables.prompts.move_up(project, now)
     if prompt.kind is PromptKind.FOLLOW_UP:
         if was is PromptState.WAITING:
             await _say_withdrawn(tables, prompt, now)

@@ -46,6 +46,8 @@ async def key_refused(
 
     ``wrote``: it was refused for a prompt, not for a look.
     """
+    # Locked, or of several that are refused at the same moment each would tell the admins.
+    await tables.limits.lock(project)
     now, known = shop.clock(), await is_refused(tables, project)
     attempts = await tables.holds.attempts(project) + 1 if known else 1
     wait_seconds = back_off_seconds(attempts, shop.chance(), first=_FIRST_SECONDS, cap=_CAP_SECONDS)
@@ -72,8 +74,10 @@ async def hold_back(shop: Workshop, tables: Tables, project: ProjectId, until: d
 async def service_is_well(shop: Workshop, tables: Tables, project: ProjectId, *, wrote: bool) -> None:
     """The service answered: what was held goes on, and admins hear that a refused key is good again."""
     reason = await tables.holds.reason(project)
-    if reason == _MAY_NOT_WRITE and not wrote:
+    if reason is None or (reason == _MAY_NOT_WRITE and not wrote):
         return
+    if reason in _KEY_REASONS:
+        await tables.limits.lock(project)
     if not await tables.holds.lift(project) or reason not in _KEY_REASONS:
         return
     now = shop.clock()

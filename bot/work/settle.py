@@ -23,6 +23,8 @@ _FREE = {"claimed_by": None, "claimed_until": None}
 async def accepted(shop: Workshop, tables: Tables, prompt: Prompt, answer: Job) -> None:
     """The service took it: a round begins."""
     now = shop.clock()
+    job = await tables.jobs.known(prompt.job)
+    await service_is_well(shop, tables, job.project, wrote=True)
     await tables.prompts.change(
         prompt.id,
         owner=shop.owner,
@@ -52,7 +54,6 @@ async def accepted(shop: Workshop, tables: Tables, prompt: Prompt, answer: Job) 
         values["service_id"] = answer.id
     values |= {"repository": answer.source.repository, "ref": answer.source.ref}
     await tables.jobs.change(job.number, **values)
-    await service_is_well(shop, tables, job.project, wrote=True)
     await redraw_root(tables, job.number, now)
 
 
@@ -96,11 +97,13 @@ async def in_doubt(shop: Workshop, tables: Tables, prompt: Prompt) -> None:
 
 
 async def refused(shop: Workshop, tables: Tables, prompt: Prompt, error: DocsApiError) -> None:
-    """The service said no: people are told why, and what to do."""
-    now = shop.clock()
+    """The service said no: people are told why, and what to do. Its use is free for who waits."""
+    now, project = shop.clock(), (await tables.jobs.known(prompt.job)).project
+    await tables.limits.lock(project)
     await tables.prompts.change(
         prompt.id, owner=shop.owner, was=PromptState.SENDING, state=PromptState.REFUSED, sent_at=None, **_FREE
     )
+    await tables.prompts.move_up(project, now)
     problem = _problem(prompt, error)
     if prompt.kind is PromptKind.START:
         await not_started(tables, prompt, problem, now)

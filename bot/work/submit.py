@@ -64,7 +64,8 @@ async def submit_round(shop: Workshop) -> int:
 async def _settle_abandoned(shop: Workshop) -> int:
     async with shop.registry.transaction() as tables:
         left = await tables.prompts.claim_abandoned(shop.claimer(), _AT_ONCE)
-        for prompt in left:
+        # Jobs are locked in one order by all who change several.
+        for prompt in sorted(left, key=lambda each: each.job):
             await settle.in_doubt(shop, tables, prompt)
     if left:
         shop.count("prompts", "in_doubt")
@@ -103,21 +104,26 @@ async def _give_places(
     now = shop.clock()
     # Where only the service's word keeps them back, our count lets so many go when its time is over.
     room = max(0, shop.uses_an_hour - len(uses)) if held_until else 0
+    moved: list[tuple[Queued, int, datetime]] = []
     for place, waiting in enumerate(queue, 1):
         frees = frees_at(uses, shop.uses_an_hour, place - room) if place > room else held_until
         frees = frees or shop.after(_UNKNOWN_WAIT_SECONDS)
         until = max(frees, held_until or frees, shop.after(1.0))
-        moved_seconds = abs((until - waiting.due_at).total_seconds())
-        if waiting.place == place and moved_seconds < _MOVED_SECONDS and waiting.due_at > now:
-            continue
-        await tables.prompts.change(waiting.id, due_at=until, place=place)
+        if waiting.place != place or _is_far(until, waiting.due_at) or waiting.due_at <= now:
+            moved.append((waiting, place, until))
+    for waiting, place, until in sorted(moved, key=lambda each: each[0].job):
+        await tables.prompts.change(waiting.id, was=PromptState.WAITING, due_at=until, place=place)
         await tables.jobs.change(waiting.job, queue_until=until, queue_place=place, queue_why=QueueWhy.LIMIT)
-        if waiting.place is None or moved_seconds >= _MOVED_SECONDS or place <= _SHOWN_PLACES:
+        if waiting.place is None or _is_far(until, waiting.due_at) or place <= _SHOWN_PLACES:
             await redraw_root(tables, waiting.job, now)
         if waiting.place is None:
             shop.count("prompts", "queued")
     if queue:
         shop.wake()
+
+
+def _is_far(until: datetime, was: datetime) -> bool:
+    return abs((until - was).total_seconds()) >= _MOVED_SECONDS
 
 
 async def _submit(shop: Workshop, prompt: Prompt) -> None:
@@ -198,6 +204,7 @@ async def _limit_reached(
 ) -> None:
     """The service's word counts more than our own count."""
     now = shop.clock()
+    await tables.limits.lock(project)
     await settle.back_to_waiting(shop, tables, prompt, now)
     if retry_after_seconds is not None:
         until = shop.after(max(retry_after_seconds, 1.0))
