@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable
 
 from bot.commands.carried import Carried
 from bot.commands.command import Answer, Command, Invocation, Modal, Press
-from bot.commands.visitors_words import Misunderstood, parse_weekly, parse_wish
+from bot.commands.visitors_words import Misunderstood, parse_section, parse_weekly, parse_wish
 from bot.messages import incoming, modals, reading
 from bot.model import PageRowId, QuestionId
 from bot.work.desk import Desk
@@ -32,7 +32,7 @@ async def _run(desk: Desk, said: Invocation) -> Answer:
     try:
         return await (action(desk, said, rest.strip()) if action else _ask(desk, said, words))
     except Misunderstood as why:
-        return Answer(message=reading.misunderstood(str(why)))
+        return Answer(message=reading.misunderstood(str(why), about_digest=action is not None))
 
 
 async def _ask(desk: Desk, said: Invocation, words: str) -> Answer:
@@ -57,7 +57,7 @@ async def _subscribe(desk: Desk, said: Invocation, words: str) -> Answer:
 
 
 async def _unsubscribe(desk: Desk, said: Invocation, words: str) -> Answer:
-    section = parse_weekly(words).section
+    section = parse_section(words)
     return Answer(then=lambda: unsubscribe(desk, said.channel, section))
 
 
@@ -68,7 +68,7 @@ async def _subscriptions(desk: Desk, said: Invocation, words: str) -> Answer:
 
 async def _digest(desk: Desk, said: Invocation, words: str) -> Answer:
     """``digest now [path /api]``"""
-    section = parse_weekly(" ".join(word for word in words.split() if word.lower() != "now")).section
+    section = parse_section(" ".join(word for word in words.split() if word.lower() != "now"))
     message = await digest_now(desk, said.key, said.channel, said.user, section, said.response_url)
     return Answer(message=message, stored=True)
 

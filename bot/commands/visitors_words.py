@@ -181,14 +181,34 @@ def parse_weekly(text: str) -> WeeklyWords:
     )
 
 
-def _read_weekly(word: str, words: list[str], read: _ReadWeekly) -> None:
-    if word.lower() in ("every", "at", "on"):
-        return
+def parse_section(text: str) -> str | None:
+    """Nothing, or ``path /api`` for a section. Raises Misunderstood."""
+    words, read = text.split(), _ReadWeekly()
+    while words:
+        word = words.pop(0)
+        if not _read_section(word, words, read):
+            raise Misunderstood(
+                f"I do not understand {code(one_line(word, 60))}: "
+                "here comes nothing more, or `path /api` for a section."
+            )
+    return _once("path", read.sections, None)
+
+
+def _read_section(word: str, words: list[str], read: _ReadWeekly) -> bool:
+    """Take a section if this word begins one; answers whether it did."""
     if word.lower() == "path":
         read.sections.append(_named_section(words))
     elif word.startswith("/"):
         read.sections.append(_section(word))
-    elif (day := _weekday(word)) is not None:
+    else:
+        return False
+    return True
+
+
+def _read_weekly(word: str, words: list[str], read: _ReadWeekly) -> None:
+    if word.lower() in ("every", "at", "on") or _read_section(word, words, read):
+        return
+    if (day := _weekday(word)) is not None:
         read.days.append(day)
     elif (clock := _clock(word, words)) is not None:
         read.clocks.append(clock)

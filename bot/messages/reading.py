@@ -12,8 +12,13 @@ EXAMPLES = (
     "`/docs-visitors 28d`, `/docs-visitors last week path /api`, `/docs-visitors October top 20 sort ai`, "
     "`/docs-visitors 2026-10-01..2026-10-15 csv`"
 )
+DIGEST_EXAMPLES = (
+    "`/docs-visitors subscribe monday 09:00 Europe/Berlin`, `/docs-visitors subscribe path /api`, "
+    "`/docs-visitors unsubscribe path /api`, `/docs-visitors digest now`"
+)
 _SHORT_LENGTH = 200
 NO_USE = "Nothing was asked of the docs service."
+NO_CHANGE = "Nothing was changed."
 
 
 def reading(period: Period, question: QuestionId) -> Message:
@@ -62,9 +67,10 @@ def budget_used_up(period: Period, budget: Budget) -> Message:
     )
 
 
-def misunderstood(why: str) -> Message:
-    """What was typed is no question about visitors. ``why`` is ours and escaped."""
-    return b.words(f":mag: {why} {NO_USE}\nFor example: {EXAMPLES}. `/docs-visitors help` tells the rest.")
+def misunderstood(why: str, *, about_digest: bool = False) -> Message:
+    """What was typed is no question about visitors, or no order for a digest. ``why`` is ours and escaped."""
+    nothing, examples = (NO_CHANGE, DIGEST_EXAMPLES) if about_digest else (NO_USE, EXAMPLES)
+    return b.words(f":mag: {why} {nothing}\nFor example: {examples}. `/docs-visitors help` tells the rest.")
 
 
 def how_counted(question: Question, now: Snapshot, zone: str) -> Message:

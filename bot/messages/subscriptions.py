@@ -8,7 +8,7 @@ from zoneinfo import ZoneInfo
 
 from bot.messages import blocks as b
 from bot.messages.digest import when
-from bot.messages.numbers import clock, dates
+from bot.messages.numbers import clock, counted, dates
 from bot.messages.numbers import weekday as weekday_name
 from bot.messages.visitors import shown_code
 from bot.model import Message, Period, Subscription, SubscriptionState, Weekday
@@ -80,12 +80,18 @@ def digest_failed(week: Period, why: str) -> Message:
     )
 
 
-def unsubscribed(count: int) -> Message:
-    """None left."""
+def unsubscribed(count: int, left: int = 0) -> Message:
+    """So many were ended; ``left`` are others that still come."""
     if count == 0:
         return b.words(
             ":information_source: This channel has no such subscription. Nothing was changed. "
             "`/docs-visitors subscriptions` lists what there is."
+        )
+    if left:
+        still = counted(left, "other", "others")
+        return b.words(
+            f":white_check_mark: That docs digest is ended. This channel still gets {still}: "
+            "`/docs-visitors subscriptions`."
         )
     return b.words(":white_check_mark: This channel gets no docs digest any more.")
 

@@ -53,7 +53,7 @@ async def subscribe(desk: Desk, request: SubscribeRequest) -> Message:
 
 async def unsubscribe(desk: Desk, channel: ChannelId, section: str | None) -> Message:
     """End a channel's subscription to a section, or all of them when none is named."""
-    ended = 0
+    ended = left = 0
     async with desk.registry.transaction() as tables:
         for each in await tables.subscriptions.in_channel(channel):
             if section is None or each.section == section:
@@ -61,7 +61,9 @@ async def unsubscribe(desk: Desk, channel: ChannelId, section: str | None) -> Me
                     each.id, state=SubscriptionState.ENDED, next_run_at=None, response_url=None
                 )
                 ended += 1
-    return say.unsubscribed(ended)
+            else:
+                left += 1
+    return say.unsubscribed(ended, left)
 
 
 async def list_subscriptions(desk: Desk, channel: ChannelId) -> Message:

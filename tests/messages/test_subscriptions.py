@@ -83,6 +83,14 @@ def test_a_digest_asked_for_now_is_announced() -> None:
 def test_unsubscribing_says_whether_there_was_something_to_end() -> None:
     assert "no docs digest any more" in say.unsubscribed(1).text
     assert "Nothing was changed" in say.unsubscribed(0).text
+    assert "Nothing was changed" in say.unsubscribed(0, 2).text
+
+
+@pytest.mark.parametrize(("left", "said"), [(1, "still gets 1 other:"), (3, "still gets 3 others:")])
+def test_unsubscribing_one_of_several_says_that_others_still_come(left: int, said: str) -> None:
+    text = say.unsubscribed(1, left).text
+    assert said in text
+    assert "any more" not in text
 
 
 def test_an_empty_list_says_how_to_begin() -> None:

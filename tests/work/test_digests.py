@@ -328,6 +328,26 @@ async def test_unsubscribing_ends_it(office: Office) -> None:
     assert digests(office) == []
 
 
+async def test_unsubscribing_a_section_ends_that_one_alone_and_says_so(office: Office) -> None:
+    await subscribed(office)
+    await office.visitors("subscribe friday 16:30 UTC path /api")
+    await office.reading(5)
+    assert "still gets 1 other" in (await office.visitors("unsubscribe path /api")).text
+    assert (await of_channel(office)).section is None
+    assert "no such subscription" in (await office.visitors("unsubscribe /api")).text
+
+
+async def test_words_that_unsubscribing_does_not_know_end_nothing(office: Office) -> None:
+    await subscribed(office)
+    for words in ("unsubscribe tuesday", "unsubscribe 09:00", "digest monday", "digest now UTC"):
+        said = (await office.visitors(words)).text
+        assert "or `path /api` for a section. Nothing was changed." in said
+        assert "`/docs-visitors unsubscribe path /api`" in said
+    await office.reading(5)
+    assert (await of_channel(office)).state is SubscriptionState.ACTIVE
+    assert digests(office) == []
+
+
 async def test_subscribing_again_changes_the_time_and_does_not_repeat_a_week(office: Office) -> None:
     await subscribed(office)
     await until(office, datetime(2026, 11, 9, 9, 0, tzinfo=UTC))
