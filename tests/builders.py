@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -11,12 +12,13 @@ from bot.model import (
     MessageTs,
     NewPrompt,
     ProjectId,
+    Prompt,
     PromptId,
     PromptKind,
     RequestKey,
     UserId,
 )
-from bot.registry import Claimer, Registry
+from bot.registry import Claimer, Registry, Tables
 
 NOW = datetime(2026, 11, 2, 9, 0, tzinfo=UTC)
 PROJECT = ProjectId("acme-docs")
@@ -83,3 +85,9 @@ async def add_prompt(
         if values:
             await tables.prompts.change(prompt, **values)
     return prompt
+
+
+async def claim_waiting(tables: Tables, who: Claimer, limit: int) -> Sequence[Prompt]:
+    """Claim the first prompts that wait, in the order in which they came, as submitting does."""
+    queue = await tables.prompts.limit_queue(PROJECT, who.now)
+    return await tables.prompts.claim_these(who, [waiting.id for waiting in queue[:limit]])

@@ -216,11 +216,6 @@ class PromptRows:
             for row in rows
         ]
 
-    async def claim_waiting(self, claimer: Claimer, project: ProjectId, limit: int) -> Sequence[Prompt]:
-        """The first that wait, in the order in which they came."""
-        queue = await self.limit_queue(project, claimer.now)
-        return await self.claim_these(claimer, [waiting.id for waiting in queue[:limit]])
-
     async def claim_these(self, claimer: Claimer, ids: Sequence[PromptId]) -> Sequence[Prompt]:
         """These prompts, as far as they still wait and nobody holds them."""
         if not ids:

@@ -11,7 +11,7 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 
 from bot.model import DeliveryKind, JobState, Need, PromptKind, PromptState, Use
 from bot.registry import LeaseLost, Registry
-from tests.builders import ANA, NOW, PROJECT, add_job, add_prompt, claimer
+from tests.builders import ANA, NOW, PROJECT, add_job, add_prompt, claim_waiting, claimer
 from tests.registry.stock import fill
 
 LATER = NOW + timedelta(seconds=61)
@@ -53,7 +53,7 @@ async def test_a_claim_takes_no_more_than_it_may(registry: Registry, engine: Asy
     now = datetime.now(UTC)
     async with registry.transaction() as tables:
         assert len(await tables.jobs.claim_due(claimer(at=now), 4)) == 4
-        assert len(await tables.prompts.claim_waiting(claimer(at=now), PROJECT, 4)) == 4
+        assert len(await claim_waiting(tables, claimer(at=now), 4)) == 4
         assert len(await tables.snapshots.claim(claimer(at=now), 4, Need.AHEAD)) == 4
         assert len(await tables.questions.claim(claimer(at=now), 4)) == 4
         assert len(await tables.digests.claim(claimer(at=now), 4)) == 4
@@ -122,10 +122,10 @@ async def test_a_first_prompt_waits_for_its_thread(registry: Registry) -> None:
     number = await add_job(registry)
     await add_prompt(registry, number, state=PromptState.WAITING)
     async with registry.transaction() as tables:
-        assert await tables.prompts.claim_waiting(claimer(), PROJECT, 10) == []
+        assert await claim_waiting(tables, claimer(), 10) == []
         await tables.jobs.change(number, root_ts="1.1")
     async with registry.transaction() as tables:
-        assert len(await tables.prompts.claim_waiting(claimer(), PROJECT, 10)) == 1
+        assert len(await claim_waiting(tables, claimer(), 10)) == 1
 
 
 async def test_a_follow_up_waits_for_the_one_before_it(registry: Registry) -> None:
@@ -133,11 +133,11 @@ async def test_a_follow_up_waits_for_the_one_before_it(registry: Registry) -> No
     first = await add_prompt(registry, number, key="a", kind=PromptKind.FOLLOW_UP, state=PromptState.WAITING)
     second = await add_prompt(registry, number, key="b", kind=PromptKind.FOLLOW_UP, state=PromptState.WAITING)
     async with registry.transaction() as tables:
-        [got] = await tables.prompts.claim_waiting(claimer(), PROJECT, 10)
+        [got] = await claim_waiting(tables, claimer(), 10)
         await tables.prompts.change(got.id, state=PromptState.SENT, claimed_by=None, claimed_until=None)
     assert got.id == first
     async with registry.transaction() as tables:
-        [after] = await tables.prompts.claim_waiting(claimer(), PROJECT, 10)
+        [after] = await claim_waiting(tables, claimer(), 10)
     assert after.id == second
 
 
@@ -145,7 +145,7 @@ async def test_a_prompt_being_sent_is_abandoned_only_when_its_lease_ran_out(regi
     number = await add_job(registry, root_ts="1.1")
     await add_prompt(registry, number, state=PromptState.WAITING)
     async with registry.transaction() as tables:
-        [prompt] = await tables.prompts.claim_waiting(claimer("one"), PROJECT, 10)
+        [prompt] = await claim_waiting(tables, claimer("one"), 10)
         await tables.prompts.change(prompt.id, state=PromptState.SENDING)
         assert await tables.prompts.claim_abandoned(claimer("two"), 10) == []
     async with registry.transaction() as tables:
@@ -165,7 +165,7 @@ async def test_what_is_about_to_be_sent_counts_as_a_use_until_its_lease_runs_out
     await add_prompt(registry, number, state=PromptState.WAITING)
     async with registry.transaction() as tables:
         assert await tables.prompts.uses(PROJECT, NOW) == []
-        assert len(await tables.prompts.claim_waiting(claimer("one"), PROJECT, 10)) == 1
+        assert len(await claim_waiting(tables, claimer("one"), 10)) == 1
         assert await tables.prompts.uses(PROJECT, NOW) == [Use(ANA, NOW)]
         assert await tables.prompts.uses(PROJECT, LATER) == []
 
@@ -190,7 +190,7 @@ async def test_who_counts_and_takes_is_alone_with_the_count(registry: Registry) 
         await tables.budget.lock(PROJECT)
         counting = asyncio.gather(uses(), calls())
         await asyncio.sleep(0.1)
-        await tables.prompts.claim_waiting(claimer("one"), PROJECT, 1)
+        await claim_waiting(tables, claimer("one"), 1)
         await tables.budget.take(PROJECT, 3, NOW)
     assert tuple(await counting) == (1, 3)
 

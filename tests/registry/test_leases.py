@@ -25,7 +25,7 @@ from bot.model import (
 from bot.registry import Claimer, LeaseLost, Registry, Tables
 from bot.registry import schema as s
 from bot.registry.snapshots import ReadPage
-from tests.builders import PROJECT, claimer
+from tests.builders import claim_waiting, claimer
 from tests.registry.stock import fill
 
 LEASE_SECONDS = 90.0
@@ -61,7 +61,7 @@ QUEUES = {
     ),
     "prompts": Queue(
         s.prompts,
-        lambda tables, who: tables.prompts.claim_waiting(who, PROJECT, 1),
+        lambda tables, who: claim_waiting(tables, who, 1),
         _prompt_to(PromptState.SENDING),
         {"state": PromptState.WAITING},
     ),
