@@ -7,6 +7,7 @@ from bot.commands.command import Answer, Command, FormErrors, Invocation, Modal,
 from bot.commands.jobref import find_job, looks_like_job
 from bot.messages import answers as say
 from bot.messages import incoming, modals, operating
+from bot.messages.blocks import bare
 from bot.model import ChannelId, JobNumber, TrackedJob, UserId
 from bot.work.desk import Desk
 from bot.work.follow_up import FollowUpRequest, follow_up, takes_follow_ups
@@ -97,7 +98,7 @@ async def _submit(desk: Desk, sent: Submission) -> FormErrors | None:
     )
     if result and result.same is not None:
         return FormErrors({"prompt": operating.SAME_ANEW})
-    return None if result and result.accepted else FormErrors({"prompt": say.cannot_follow_up(job).text})
+    return None if result and result.accepted else FormErrors({"prompt": bare(say.cannot_follow_up(job))})
 
 
 COMMAND = Command(

@@ -16,6 +16,7 @@ from bot.commands.command import (
     Submission,
 )
 from bot.messages import operating as say
+from bot.messages.blocks import bare
 from bot.model import ChannelId, Standing, UserId
 from bot.work.desk import Desk
 
@@ -74,7 +75,7 @@ def _submitting(
     async def checked(desk: Desk, sent: Submission) -> FormErrors | None:
         standing = await _standing(desk, sent.user, None)
         if standing is not None and not standing.may:
-            return FormErrors({"prompt": say.not_allowed(standing).text})
+            return FormErrors({"prompt": bare(say.not_allowed(standing))})
         return await submit(desk, sent)
 
     return checked

@@ -165,6 +165,13 @@ def code(text: str) -> str:
     return f"`{escape(text).replace('`', chr(39)) or ' '}`"
 
 
+def bare(message: Message) -> str:
+    """The words of a message where Slack shows plain text, as under an input of a form."""
+    without_sign = re.sub(r"^:[a-z_]+: ", "", message.text)
+    said = re.sub(r"[*`]", "", without_sign)
+    return said.replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&")
+
+
 def words(text: str) -> Message:
     """A message of words alone, in escaped mrkdwn."""
     return Message(text, plain(text))

@@ -38,6 +38,5 @@ def help_message(commands: Sequence[CommandHelp]) -> Message:
 
 def _paragraph(command: CommandHelp) -> str:
     examples = "\n".join(f"• `{b.escape(example)}`" for example in command.examples)
-    return (
-        f"*{b.escape(command.name)}* {b.quoted(command.usage_hint, 200)}\n{b.escape(command.summary)}\n{examples}"
-    )
+    usage = f"*{b.escape(command.name)}* {b.quoted(command.usage_hint, 200)}"
+    return f"{usage}\n{b.escape(command.summary)}\n{examples}"

@@ -57,12 +57,15 @@ def lasted(time: timedelta) -> str:
     return f"{hours} h {minutes % 60} min" if hours < 48 else f"{hours // 24} days"
 
 
-def root(job: TrackedJob, now: datetime) -> Message:
-    """The job's one tidy message: it changes in place and pings nobody."""
+def root(job: TrackedJob, now: datetime, frees_at: datetime | None = None) -> Message:
+    """The job's one tidy message: it changes in place and pings nobody.
+
+    ``frees_at``: when the next use of the shared limit frees; said beside how few are left.
+    """
     del now
     shown = clip(visible(job.text), QUOTE_LENGTH)
     headline = f"{state_words(job)} · #{job.number}"
-    details = _details(job)
+    details = _details(job, frees_at)
     buttons = _root_buttons(job)
     text = b.clip_bytes(f"{headline}\n{b.escape(shown)}\n{details}", b.EDITED_BYTES)
     drawn = (b.section(headline), b.quote(shown), b.context(details), *b.actions(buttons))
@@ -70,7 +73,7 @@ def root(job: TrackedJob, now: datetime) -> Message:
     return Message(text, drawn, (*b.plain(text), *b.actions(safe)))
 
 
-def _details(job: TrackedJob) -> str:
+def _details(job: TrackedJob, frees_at: datetime | None) -> str:
     parts = [
         f"asked by {b.mention(job.requester)} {b.moment(job.asked_at)}",
         b.quoted(job.project, 80),
@@ -82,7 +85,8 @@ def _details(job: TrackedJob) -> str:
     if job.queue_until and _may_queue(job):
         parts.append(_queued(job, job.queue_until))
     if job.uses_left is not None and job.state is JobState.WORKING:
-        parts.append(f"{counted(job.uses_left, 'use', 'uses')} of this hour left")
+        frees = f", the next frees at {b.moment(frees_at, '{time}')}" if frees_at else ""
+        parts.append(f"{counted(job.uses_left, 'use', 'uses')} of this hour left{frees}")
     if job.time_taken is not None:
         parts.append(f"took {lasted(job.time_taken)}")
     if job.problem and job.state is JobState.REFUSED:

@@ -20,6 +20,7 @@ from slack_sdk.web.async_client import AsyncWebClient
 from bot.commands.command import Answer, Command, Modal, PressRun, ShortcutRun, SubmitRun
 from bot.commands.guard import once_known
 from bot.messages import problems
+from bot.messages.blocks import bare
 from bot.model import Message, Standing, UserId
 from bot.slack import payloads
 from bot.slack.answering import say_privately
@@ -117,7 +118,7 @@ class Listeners:
                 errors = await submitted(self._desk, payloads.submission(body))
             except Exception as error:
                 broken = _broke("form_failed", error, form=body["view"].get("callback_id"))
-                await ack(response_action="errors", errors={_first_input(body): broken.text})
+                await ack(response_action="errors", errors={_first_input(body): bare(broken)})
                 return
             if errors is None:
                 await ack()

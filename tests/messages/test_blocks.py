@@ -112,6 +112,11 @@ def test_a_mention_needs_an_id() -> None:
     assert b.mention(UserId("U1> <!here")) == "U1&gt; &lt;!here"
 
 
+def test_a_form_shows_words_without_signs_of_markup() -> None:
+    said = b.words(":no_entry: #3 has &lt;b&gt; *bold* words. Start a new job with `/docs-agent`.")
+    assert b.bare(said) == "#3 has <b> bold words. Start a new job with /docs-agent."
+
+
 def test_an_empty_row_of_buttons_is_no_block() -> None:
     assert b.actions([]) == ()
 

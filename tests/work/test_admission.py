@@ -6,7 +6,9 @@ from datetime import timedelta
 
 import pytest
 
-from bot.model import JobState, Profile, Standing, UserId
+from bot.commands import COMMANDS
+from bot.commands.command import Submission
+from bot.model import JobState, Profile, RequestKey, Standing, UserId
 from bot.work.ports import SlackRefused, SlackUnreachable
 from tests.builders import ANA, BEN
 from tests.work.office import Office
@@ -163,6 +165,18 @@ async def test_every_command_is_refused_to_a_known_guest(office: Office, command
     assert answer.message is not None
     assert "Guests cannot use this bot" in answer.message.text
     assert answer.modal is None
+
+
+async def test_a_guests_form_says_why_in_plain_words(office: Office) -> None:
+    office.slack.profiles[GUS] = NOT_MEMBERS[Standing.GUEST]
+    await office.ask("Add a page", user=GUS)
+    await office.settle()
+    for command, form in (("/docs-agent", "ask"), ("/docs-followup", "follow_up")):
+        [submit] = [each.forms[form] for each in COMMANDS if each.name == command]
+        sent = Submission(RequestKey(form), form, {"prompt": "Add a page"}, "{}", GUS)
+        errors = await submit(office.desk, sent)
+        assert errors is not None
+        assert errors.errors["prompt"].startswith("Guests cannot use this bot. Nothing was started.")
 
 
 async def test_a_question_about_visitors_of_a_guest_is_not_read(office: Office) -> None:

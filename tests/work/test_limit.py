@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from datetime import timedelta
 
 import httpx
@@ -206,4 +207,7 @@ async def test_the_root_says_how_many_uses_are_left_when_few_are(office: Office)
     for number in range(3):
         await say_all(office, (ANA, f"more {number}"))
     root = [post for post in office.slack.posts if post.thread is None][3]
-    assert "1 use of this hour left" in office.slack.edits[root.ts][-1].text
+    frees_at = int((NOW + timedelta(hours=1)).timestamp())
+    said = office.slack.edits[root.ts][-1].text
+    assert re.search(r"1 use of this hour left, the next frees at <!date\^(\d+)\^{time}\|", said)
+    assert abs(int(re.findall(r"date\^(\d+)", said)[-1]) - frees_at) < 60
