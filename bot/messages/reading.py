@@ -96,6 +96,14 @@ def shared_before() -> Message:
     return b.words(":information_source: That has been shared already. Nothing was posted.")
 
 
+def file_sent_before() -> Message:
+    """The button was pressed before, or the file was asked for with the question."""
+    return b.words(
+        ":information_source: That file is in our direct messages already, or on its way there. "
+        "Nothing was sent again."
+    )
+
+
 def not_kept() -> Message:
     """A button under numbers that are not kept any more."""
     return b.words(

@@ -275,12 +275,19 @@ async def _answer(shop: Workshop, tables: Tables, question: Question, status: _S
         await send_file(tables, question, question.wish.file_to, now)
 
 
-async def send_file(tables: Tables, question: Question, to: FileTo, now: datetime) -> None:
-    """Put the file with all pages into the outbox, once for each place."""
+def file_key(number: QuestionId, to: FileTo) -> str:
+    """What the keys of files with an answer's pages begin with, for one place."""
+    return f"question:{number}:file:{to}"
+
+
+async def send_file(
+    tables: Tables, question: Question, to: FileTo, now: datetime, *, key: str | None = None
+) -> None:
+    """Put the file with all pages into the outbox, once for each key."""
     if to is FileTo.NOWHERE:
         return
     file = NewDelivery(
-        f"question:{question.id}:file:{to}",
+        key or f"{file_key(question.id, to)}:0",
         DeliveryKind.FILE,
         question.channel,
         user=question.user if to is FileTo.PRIVATE else None,

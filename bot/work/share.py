@@ -18,7 +18,7 @@ from bot.model import (
 from bot.registry import Tables
 from bot.work.desk import Desk
 from bot.work.gather import gather
-from bot.work.question import send_file
+from bot.work.question import file_key, send_file
 
 _MOST_TRIES = 50
 
@@ -32,7 +32,7 @@ async def share(desk: Desk, number: QuestionId, user: UserId) -> Message | None:
             return say.not_kept()
         if question.state is not QuestionState.ANSWERED:
             return say.still_reading()
-        key = await _free_key(tables, number)
+        key = await _free_key(tables, f"question:{number}:shared")
         if key is None:
             return say.shared_before()
         message = await _again(desk, tables, question, user)
@@ -46,10 +46,10 @@ async def share(desk: Desk, number: QuestionId, user: UserId) -> Message | None:
     return None
 
 
-async def _free_key(tables: Tables, number: QuestionId) -> str | None:
-    """A key for sharing once; another try after Slack refused; None when it is shared or on its way."""
+async def _free_key(tables: Tables, what: str) -> str | None:
+    """A key for doing this once; another after Slack refused; None when it is done or on its way."""
     for count in range(_MOST_TRIES):
-        key = f"question:{number}:shared:{count}"
+        key = f"{what}:{count}"
         state = await tables.deliveries.state_of(key)
         if state is None:
             return key
@@ -74,7 +74,7 @@ async def _again(desk: Desk, tables: Tables, question: Question, user: UserId) -
 
 
 async def send_csv(desk: Desk, number: QuestionId) -> Message:
-    """Send every page as a file to who asked."""
+    """Send every page as a file to who asked, once; again only after Slack refused it."""
     async with desk.registry.transaction() as tables:
         question = await tables.questions.get(number)
         if question is None:
@@ -84,7 +84,10 @@ async def send_csv(desk: Desk, number: QuestionId) -> Message:
         window = (await tables.snapshots.get([question.now])).get(question.now)
         if window is None or not window.with_pages:
             return say.not_kept()
-        await send_file(tables, question, FileTo.PRIVATE, desk.clock())
+        key = await _free_key(tables, file_key(number, FileTo.PRIVATE))
+        if key is None:
+            return say.file_sent_before()
+        await send_file(tables, question, FileTo.PRIVATE, desk.clock(), key=key)
     desk.wake()
     return say.file_follows(to_channel=False)
 

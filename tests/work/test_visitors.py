@@ -406,6 +406,32 @@ async def test_a_file_is_put_into_the_channel_on_request_and_the_channel_joined_
     assert office.slack.joined == {CHANNEL}
 
 
+async def test_a_file_comes_once_however_often_its_button_is_pressed(office: Office) -> None:
+    number = await answered(office)
+    first, second = [await office.press("csv_file", number) for _ in range(2)]
+    await office.reading(5)
+    third = await office.press("csv_file", number)
+    await office.reading(5)
+    assert first.message is not None
+    assert "All pages come as a CSV file" in first.message.text
+    for answer in (second, third):
+        assert answer.message is not None
+        assert "Nothing was sent again" in answer.message.text
+    assert len(office.slack.files) == 1
+
+
+async def test_a_file_that_slack_refused_can_be_asked_for_again_with_the_same_button(office: Office) -> None:
+    number = await answered(office)
+    office.slack.trouble("upload", SlackRefused("storage_limit_reached"))
+    await office.press("csv_file", number)
+    await office.reading(5)
+    assert "The file could not be sent." in office.slack.direct[-1][1].text
+    assert office.slack.files == []
+    await office.press("csv_file", number)
+    await office.reading(5)
+    assert len(office.slack.files) == 1
+
+
 async def test_a_file_whose_answer_was_lost_is_looked_for_before_it_is_sent_again(office: Office) -> None:
     number = await answered(office)
     office.slack.lose_answer.append(SlackUnclear("reset"))
