@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import datetime, time
+from datetime import datetime, time, timedelta
 from zoneinfo import ZoneInfo
 
 from bot.messages import blocks as b
@@ -17,12 +17,29 @@ _LISTED = 15
 _SHORT_LENGTH = 200
 
 
-def first_post(subscription: Subscription, runs: Sequence[datetime]) -> Message:
-    """Proves that the channel can be posted to, and tells it what will come."""
+def first_post(
+    subscription: Subscription,
+    run_at: datetime,
+    week: Period,
+    *,
+    newer_at: datetime | None = None,
+    counted_in: str = "UTC",
+) -> Message:
+    """Proves that the channel can be posted to, and tells it what will come.
+
+    ``newer_at``: where a week is over in the subscription's zone before it is in the one that days are
+    ``counted_in``, the moment from which on a digest would be about a newer week.
+    """
+    wait = (
+        f": the week after that is not over before {_local(newer_at, subscription)}, "
+        f"since days begin in {b.escape(counted_in)}"
+        if newer_at
+        else ""
+    )
     return b.words(
         f":books: {when(subscription.weekly)} this channel gets a digest of who read the docs"
         f"{_where(subscription)}, set up by {b.mention(subscription.owner)}. "
-        f"The first comes {_local(runs[0], subscription)}. "
+        f"The first comes {_local(run_at, subscription)}, about {dates(week)}{wait}. "
         "`/docs-visitors subscribe` changes the time, `/docs-visitors unsubscribe` ends it."
     )
 
@@ -69,7 +86,11 @@ def missed(subscription: Subscription, week: Period, why: str) -> Message:
 def digest_coming(section: str | None) -> Message:
     """Somebody asked for a digest now."""
     where = f" for {shown_code(section)}" if section else ""
-    return b.words(f":books: The digest of the last full week{where} comes into this channel in a moment.")
+    return b.words(
+        f":books: The digest of the last full week{where} comes into this channel as soon as its numbers "
+        "are read, most often at once. If that takes longer than ten minutes I post what is there, "
+        "or tell you why there is none."
+    )
 
 
 def digest_failed(week: Period, why: str) -> Message:
@@ -112,7 +133,9 @@ def _told(subscription: Subscription, now: datetime) -> str:
     lines = [f"*{when(subscription.weekly)}*{_where(subscription)}, by {b.mention(subscription.owner)}"]
     match subscription.state:
         case SubscriptionState.ACTIVE:
-            runs = subscription.weekly.next_few(now, 3)
+            # A time that was changed after a week's digest begins with the week after.
+            begin = max(now, (subscription.next_run_at or now) - timedelta(seconds=1))
+            runs = subscription.weekly.next_few(begin, 3)
             lines.append(f"Next: {', '.join(_local(run, subscription) for run in runs)}")
         case SubscriptionState.PAUSED:
             lines.append(":double_vertical_bar: Paused, since Slack did not let me post here.")

@@ -203,6 +203,11 @@ class DigestRows:
         }
         return await insert_unless_there(self.connection, digests, values)
 
+    async def has_key(self, key: str) -> bool:
+        """Whether there is, or was, a digest under this key."""
+        found = await self.connection.execute(select(digests.c.id).where(digests.c.key == key))
+        return found.first() is not None
+
     async def get(self, digest: DigestId) -> Digest | None:
         """The digest with this id."""
         row = (

@@ -6,11 +6,13 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from zoneinfo import ZoneInfo
 
-from bot.model import Need, Period, ProjectId, Snapshot
+from bot.model import Budget, Need, Period, ProjectId, Snapshot
 from bot.registry import Tables
 
 SETTLED = timedelta(hours=3)
 """After the end of its last day a window counts as over: late visits are in by then."""
+
+_BACKGROUND_SHARE = 0.7
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,6 +22,10 @@ class Analytics:
     calls_an_hour: int = 100
     zone: ZoneInfo = field(default_factory=lambda: ZoneInfo("UTC"))
     page_size: int = 250
+
+    def background_room(self, budget: Budget) -> int:
+        """How many calls digests may make now; the rest of the hour is for people who wait."""
+        return min(max(1, int(self.calls_an_hour * _BACKGROUND_SHARE)) - budget.used, budget.free)
 
     def is_final(self, period: Period, now: datetime) -> bool:
         """Whether the numbers of a window do not change any more."""

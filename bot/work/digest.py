@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from datetime import datetime, timedelta
+from zoneinfo import ZoneInfo
 
 import structlog
 
@@ -14,6 +15,7 @@ from bot.model import (
     DeliveryKind,
     Digest,
     DigestState,
+    Message,
     Need,
     NewDelivery,
     Period,
@@ -24,11 +26,13 @@ from bot.model import (
     SubscriptionState,
     UserId,
     Wish,
+    day_start,
     last_full_week,
 )
 from bot.registry import LeaseLost, Tables
 from bot.work.admission import admit_or_not
 from bot.work.ports import SlackError
+from bot.work.subscribed import first_run, week_key
 from bot.work.turn_away import say_not_allowed
 from bot.work.weekly_report import CURVE_WEEKS, weekly_report
 from bot.work.workshop import Workshop
@@ -80,11 +84,20 @@ async def _prove(shop: Workshop, subscription: Subscription) -> None:
             DeliveryKind.POST,
             known.channel,
             user=known.owner,
-            message=say.first_post(known, known.weekly.next_few(now, 1)),
+            message=await _first_words(shop, tables, known),
             subscription=known.id,
         )
         await tables.deliveries.add(post, now)
     shop.wake()
+
+
+async def _first_words(shop: Workshop, tables: Tables, known: Subscription) -> Message:
+    """What the first post says: also which week the first digest is about."""
+    run_at, zone = await first_run(shop, tables, known), shop.analytics.zone
+    week = last_full_week(run_at, zone)
+    is_behind = last_full_week(run_at, ZoneInfo(known.weekly.zone)).first > week.first
+    newer_at = day_start(week.end + timedelta(days=week.days), zone) if is_behind else None
+    return say.first_post(known, run_at, week, newer_at=newer_at, counted_in=zone.key)
 
 
 async def _standing(shop: Workshop, user: UserId) -> Standing:
@@ -145,7 +158,7 @@ async def _begin(
         return
     await tables.subscriptions.change(subscription.id, next_run_at=next_run_at)
     await tables.digests.add(
-        key=f"{subscription.id}:{week.first.isoformat()}",
+        key=week_key(subscription, week),
         subscription=subscription.id,
         project=subscription.project,
         channel=subscription.channel,
@@ -182,6 +195,9 @@ async def _refuse(shop: Workshop, tables: Tables, each: Digest, asked_by: UserId
 
 async def _look(shop: Workshop, tables: Tables, each: Digest) -> bool:
     """Tell the digest if it can be told now; answers whether something was put into the outbox."""
+    if await _is_unwanted(tables, each):
+        await tables.digests.settle(each.id, owner=shop.owner, state=DigestState.MISSED, response_url=None)
+        return False
     now = shop.clock()
     window = await _part(shop, tables, each, each.week, Need.DIGEST, now)
     before = await _part(shop, tables, each, each.week.before(), Need.DIGEST_COMPARED, now)
@@ -200,10 +216,22 @@ async def _look(shop: Workshop, tables: Tables, each: Digest) -> bool:
     if window.totals is None:
         return await _without_numbers(shop, tables, each, window)
     curve_open = any(week.state is SnapshotState.WANTED for week in history)
-    if curve_open and age_seconds < shop.patience.curve_seconds:
+    if curve_open and age_seconds < shop.patience.curve_seconds and await _may_read(shop, tables, now):
         return await _later(shop, tables, each)
     await _tell(shop, tables, each, window, before, now)
     return True
+
+
+async def _may_read(shop: Workshop, tables: Tables, now: datetime) -> bool:
+    """Whether the budget still has room for what nobody asked for by name."""
+    budget = await tables.budget.look(shop.project, shop.analytics.calls_an_hour, now)
+    return shop.analytics.background_room(budget) > 0
+
+
+async def _is_unwanted(tables: Tables, each: Digest) -> bool:
+    """Whether its subscription was ended while its numbers were being read."""
+    subscription = await tables.subscriptions.get(each.subscription) if each.subscription else None
+    return subscription is not None and subscription.state is SubscriptionState.ENDED
 
 
 def _history(week: Period) -> list[Period]:

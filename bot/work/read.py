@@ -29,8 +29,6 @@ _AT_ONCE = 4
 _REFUSED_AT_ONCE = 50
 _MOST_TRIES = 4
 _MOST_ROWS = 1_000_000
-_BACKGROUND_SHARE = 0.7
-"""Of the budget; the rest is for people who wait."""
 _UNKNOWN_WAIT_SECONDS = 300.0
 _SWEEP_OPEN = timedelta(days=2)
 _SWEEP_FINAL = timedelta(days=200)
@@ -67,7 +65,7 @@ async def _claim(shop: Workshop) -> Sequence[Snapshot]:
         if not budget.free:
             return []
         claimed = await tables.snapshots.claim(shop.claimer(), min(budget.free, _AT_ONCE), Need.CHART)
-        room = min(max(1, int(limit * _BACKGROUND_SHARE)) - budget.used, budget.free, _AT_ONCE)
+        room = min(shop.analytics.background_room(budget), _AT_ONCE)
         if not claimed and room > 0:
             claimed = await tables.snapshots.claim(shop.claimer(), room, Need.AHEAD)
         await tables.budget.take(shop.project, len(claimed), now)

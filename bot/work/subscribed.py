@@ -2,14 +2,37 @@
 
 from __future__ import annotations
 
+from datetime import datetime
+
 import structlog
 
 from bot.messages import subscriptions as say
-from bot.model import Delivery, DeliveryKind, NewDelivery, Subscription, SubscriptionState
+from bot.model import (
+    Delivery,
+    DeliveryKind,
+    NewDelivery,
+    Period,
+    Subscription,
+    SubscriptionState,
+    last_full_week,
+)
 from bot.registry import Tables
 from bot.work.workshop import Workshop
 
 log = structlog.get_logger(__name__)
+
+
+def week_key(subscription: Subscription, week: Period) -> str:
+    """Under which a subscription's digest of a week is written, so that there is one."""
+    return f"{subscription.id}:{week.first.isoformat()}"
+
+
+async def first_run(shop: Workshop, tables: Tables, subscription: Subscription) -> datetime:
+    """When a subscription that is new or changed runs first: a week that it has told is not told again."""
+    run_at = subscription.weekly.next_after(shop.clock())
+    week = last_full_week(run_at, shop.analytics.zone)
+    known = await tables.digests.has_key(week_key(subscription, week))
+    return subscription.weekly.next_after(run_at) if known else run_at
 
 
 async def posted(shop: Workshop, tables: Tables, delivery: Delivery) -> None:
@@ -17,7 +40,7 @@ async def posted(shop: Workshop, tables: Tables, delivery: Delivery) -> None:
     subscription = await _of(tables, delivery)
     now = shop.clock()
     if delivery.digest is None:
-        next_run_at = subscription.weekly.next_after(now)
+        next_run_at = await first_run(shop, tables, subscription)
         await tables.subscriptions.change(
             subscription.id,
             was=SubscriptionState.PROVING,

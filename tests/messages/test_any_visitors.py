@@ -46,7 +46,7 @@ from tests.messages.visitor_samples import (
 )
 
 NOBODY = Allowed(())
-RUNS = (datetime(2026, 11, 9, 8, 0, tzinfo=UTC),)
+RUN = datetime(2026, 11, 9, 8, 0, tzinfo=UTC)
 
 
 def essence(message: Message) -> Iterator[str]:
@@ -119,7 +119,8 @@ def test_what_is_said_about_subscriptions_is_valid_and_harmless(
     subscription: Subscription, week: Period, text: str, count: int
 ) -> None:
     for message in (
-        subscriptions.first_post(subscription, RUNS),
+        subscriptions.first_post(subscription, RUN, week),
+        subscriptions.first_post(subscription, RUN, week, newer_at=RUN, counted_in="Asia/Kolkata"),
         subscriptions.subscribing(Weekday.MONDAY, time(9), text, text),
         subscriptions.cannot_subscribe(text, text),
         subscriptions.cannot_subscribe("not_in_channel", text),

@@ -57,6 +57,18 @@ async def test_subscribing_is_proven_by_a_post_and_takes_the_zone_of_who_asks(of
     assert subscription.next_run_at == datetime(2026, 11, 3, 7, 30, tzinfo=UTC)
 
 
+async def test_a_time_before_the_week_is_over_in_utc_is_told_with_the_week_it_will_be_about(
+    office: Office,
+) -> None:
+    await subscribed(office, "monday 09:00 Australia/Sydney")
+    assert (
+        "The first comes 2026-11-09 09:00 AEDT, about 26 Oct – 1 Nov 2026: "
+        "the week after that is not over before 2026-11-09 11:00 AEDT, since days begin in UTC."
+    ) in office.posted()[0]
+    await until(office, datetime(2026, 11, 8, 22, 0, tzinfo=UTC))
+    assert "26 Oct – 1 Nov 2026" in digests(office)[0]
+
+
 async def test_a_zone_that_slack_does_not_tell_is_utc_and_shown(office: Office) -> None:
     office.slack.trouble("user_zone", SlackRefused("user_not_found"))
     await subscribed(office, "friday 10:00")
@@ -328,6 +340,32 @@ async def test_unsubscribing_ends_it(office: Office) -> None:
     assert digests(office) == []
 
 
+async def test_a_digest_whose_subscription_ends_while_it_is_read_is_not_posted(office: Office) -> None:
+    await subscribed(office)
+    office.docs.answer_instead("visitors", httpx.Response(429, headers={"retry-after": "600"}))
+    await until(office, datetime(2026, 11, 9, 9, 0, tzinfo=UTC))
+    assert digests(office) == []
+    await office.visitors("unsubscribe")
+    office.clock.pass_seconds(700)
+    await office.reading(12)
+    assert len(office.posted()) == 1, "the first post alone"
+
+
+async def test_a_digest_now_does_not_wait_for_a_curve_that_the_budget_has_no_room_for(
+    office: Office,
+) -> None:
+    office.docs.site.fill(5, WEEK, MONDAY - DAY)
+    office.budget(4)
+    await office.visitors("last week")
+    await office.reading(5)
+    await office.visitors("digest now", user=BEN)
+    began_at = office.clock.at
+    while not digests(office) and office.clock.at < began_at + timedelta(minutes=5):
+        await office.reading(1)
+    assert office.clock.at < began_at + timedelta(seconds=30)
+    assert "leaves out" in digests(office)[0]
+
+
 async def test_unsubscribing_a_section_ends_that_one_alone_and_says_so(office: Office) -> None:
     await subscribed(office)
     await office.visitors("subscribe friday 16:30 UTC path /api")
@@ -352,6 +390,9 @@ async def test_subscribing_again_changes_the_time_and_does_not_repeat_a_week(off
     await subscribed(office)
     await until(office, datetime(2026, 11, 9, 9, 0, tzinfo=UTC))
     await subscribed(office, "thursday 10:00 UTC")
+    assert "The first comes 2026-11-19 10:00 UTC, about 9–15 Nov 2026." in office.posted()[-1]
+    listed = (await office.visitors("subscriptions")).text
+    assert "Next: 2026-11-19 10:00 UTC, 2026-11-26 10:00 UTC" in listed
     await until(office, datetime(2026, 11, 12, 10, 0, tzinfo=UTC))
     assert len(digests(office)) == 1
     await until(office, datetime(2026, 11, 19, 10, 0, tzinfo=UTC))
