@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from bot.export import Wanted
 
 cli = typer.Typer(
-    help="Ask a documentation agent for changes from Slack.",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
@@ -112,6 +111,22 @@ def _run(*, intake: bool, rounds: bool) -> None:
         raise typer.Exit(CANNOT_START) from None
 
 
+def _tell_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(__version__)
+        raise typer.Exit
+
+
+@cli.callback()
+def options(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_tell_version, is_eager=True, help="The version of the bot.")
+    ] = False,
+) -> None:
+    """Ask a documentation agent for changes from Slack."""
+    del version
+
+
 @cli.command()
 def run() -> None:
     """Everything in one process: take requests in and carry them out."""
@@ -143,7 +158,10 @@ def migrate() -> None:
 
 @cli.command()
 def jobs(
-    state: Annotated[JobState | None, typer.Option(help="Only jobs in this state.")] = None,
+    state: Annotated[
+        JobState | None,
+        typer.Option(metavar="STATE", help=f"Only jobs in this state: {', '.join(JobState)}."),
+    ] = None,
     limit: Annotated[int, typer.Option(min=1, max=1000, help="How many at the most.")] = 20,
 ) -> None:
     """The newest jobs of all channels, and what could not be said."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import fcntl
 import signal
 from collections.abc import Callable, Iterator
 from contextlib import AsyncExitStack, contextmanager
@@ -18,6 +19,7 @@ from bot.sandbox.workspace import Workspace, WorkspaceOptions
 from bot.sandbox.world import MANIFEST, PROJECT, WorldOptions, sandbox
 
 console = Console(highlight=False)
+complaints = Console(stderr=True, highlight=False, soft_wrap=True)
 FAILED = 1
 USAGE = 2
 
@@ -39,27 +41,59 @@ class Choice:
 
 
 def sandbox_command(choice: Choice) -> int:
-    """Run what was chosen; answers the exit code."""
-    if choice.only not in ("", "docs-service", "workspace"):
-        console.print("--only takes docs-service or workspace")
-        return USAGE
-    if not 1 <= choice.pages <= MOST_PAGES or not 1 <= choice.days <= MOST_DAYS:
-        console.print(f"--pages takes 1 to {MOST_PAGES:,}, --days 1 to {MOST_DAYS:,}")
-        return USAGE
-    if choice.uses_an_hour < 1:
-        console.print("--uses-an-hour takes 1 or more")
+    """Run what was chosen, or say on the standard error why not; answers the exit code."""
+    if wrong := _wrong(choice):
+        complaints.print(wrong)
         return USAGE
     try:
         if choice.play:
             return asyncio.run(play(http=choice.http))
-        asyncio.run(_stay(choice))
+        with _alone_in(choice.folder):
+            asyncio.run(_stay(choice))
+    except FolderTaken:
+        complaints.print(f"Another sandbox uses {choice.folder}. End it, or name another with --folder.")
+        return FAILED
     except OSError as error:
-        console.print(
-            f"{error.strerror or error}. Is something else on port {choice.port} or the next? "
-            "Try --port 8810."
-        )
+        complaints.print(_trouble(error, choice))
         return FAILED
     return 0
+
+
+def _wrong(choice: Choice) -> str | None:
+    """What an option cannot be, or None."""
+    allowed = {
+        "--only takes docs-service or workspace": choice.only in ("", "docs-service", "workspace"),
+        # The docs service is on the port after the workspace's.
+        "--port takes 0 (any that is free) to 65,534": 0 <= choice.port < 65_535,
+        "--work-seconds takes 0 or more": choice.work_seconds >= 0,
+        f"--pages takes 1 to {MOST_PAGES:,}": 1 <= choice.pages <= MOST_PAGES,
+        f"--days takes 1 to {MOST_DAYS:,}": 1 <= choice.days <= MOST_DAYS,
+        "--uses-an-hour takes 1 or more": choice.uses_an_hour >= 1,
+    }
+    return next((said for said, fits in allowed.items() if not fits), None)
+
+
+def _trouble(error: OSError, choice: Choice) -> str:
+    what = error.strerror or str(error)
+    if error.filename is not None:
+        return f"{what}: {error.filename}. Name a folder that can be written with --folder."
+    return f"{what}. Is something else on port {choice.port} or the next? Try --port 8810."
+
+
+class FolderTaken(Exception):
+    """Another sandbox keeps its things in this folder."""
+
+
+@contextmanager
+def _alone_in(folder: Path) -> Iterator[None]:
+    """The folder to ourselves, since two workspaces would write over each other's words; else FolderTaken."""
+    folder.mkdir(parents=True, exist_ok=True)
+    with (folder / "in-use").open("w") as held:
+        try:
+            fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise FolderTaken from None
+        yield
 
 
 async def _stay(choice: Choice) -> None:
@@ -108,7 +142,9 @@ async def _everything(choice: Choice, stack: AsyncExitStack) -> None:
         world = await stack.enter_async_context(sandbox(options))
     console.print(f"\n  The workspace:     [bold]{world.workspace_url}[/]")
     console.print(f"  The docs service:  {world.docs_service_url}")
-    console.print(f"  The bot:           {'signed HTTP' if choice.http else 'Socket Mode'}, unchanged\n")
+    console.print(
+        f"  The bot:           connected through {'signed HTTP' if choice.http else 'Socket Mode'}\n"
+    )
     console.print("  In #docs, type:    [bold]/docs-agent Add a quickstart for the Python SDK[/]")
     console.print("  Ctrl-C ends it; what happened is kept in", choice.folder, "\n")
 

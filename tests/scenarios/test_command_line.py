@@ -144,3 +144,7 @@ async def test_each_part_of_the_sandbox_runs_alone(tmp_path: Path, part: str) ->
         process.send_signal(signal.SIGTERM)
         assert await process.wait() == 0
         await process.stdout.read()
+
+
+async def test_the_version_is_told_as_command_and_as_option() -> None:
+    assert await docs_bot("--version") == await docs_bot("version")

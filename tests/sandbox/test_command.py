@@ -1,0 +1,55 @@
+"""What ``docs-bot sandbox`` says when it cannot start."""
+
+from __future__ import annotations
+
+import fcntl
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from bot.sandbox.command import FAILED, USAGE, Choice, sandbox_command
+
+
+@pytest.fixture
+def choice(tmp_path: Path) -> Choice:
+    """What would start."""
+    return Choice(port=0, folder=tmp_path / "sandbox", http=False, play=False, only="", work_seconds=1)
+
+
+@pytest.mark.parametrize(
+    ("option", "value"),
+    [
+        ("port", 65_535),
+        ("port", -1),
+        ("work_seconds", -1.0),
+        ("pages", 0),
+        ("days", 1_001),
+        ("uses_an_hour", 0),
+        ("only", "bot"),
+    ],
+)
+def test_an_option_that_cannot_work_is_told_with_what_it_takes(
+    choice: Choice, option: str, value: object, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert sandbox_command(replace(choice, **{option: value})) == USAGE  # type: ignore[arg-type]
+    assert f"--{option.replace('_', '-')} takes" in capsys.readouterr().err
+
+
+def test_a_folder_that_cannot_be_made_is_named(choice: Choice, capsys: pytest.CaptureFixture[str]) -> None:
+    choice.folder.write_text("a file")
+    assert sandbox_command(choice) == FAILED
+    said = capsys.readouterr().err
+    assert str(choice.folder) in said
+    assert "--folder" in said
+    assert "port" not in said
+
+
+def test_a_second_sandbox_in_the_same_folder_is_refused(
+    choice: Choice, capsys: pytest.CaptureFixture[str]
+) -> None:
+    choice.folder.mkdir()
+    with (choice.folder / "in-use").open("w") as held:
+        fcntl.flock(held, fcntl.LOCK_EX)
+        assert sandbox_command(choice) == FAILED
+    assert f"Another sandbox uses {choice.folder}." in capsys.readouterr().err
