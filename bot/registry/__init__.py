@@ -3,6 +3,6 @@
 from __future__ import annotations
 
 from bot.registry.claims import Claimer, LeaseLost
-from bot.registry.store import AlreadyStored, Registry, Tables
+from bot.registry.store import AlreadyStored, DatabaseTrouble, Registry, Tables
 
-__all__ = ["AlreadyStored", "Claimer", "LeaseLost", "Registry", "Tables"]
+__all__ = ["AlreadyStored", "Claimer", "DatabaseTrouble", "LeaseLost", "Registry", "Tables"]

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import structlog
 from sqlalchemy import text
-from sqlalchemy.exc import DBAPIError, IntegrityError
+from sqlalchemy.exc import IntegrityError, SQLAlchemyError
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
 from bot.registry.budgets import BudgetRows
@@ -32,6 +32,8 @@ from bot.registry.snapshots import SnapshotRows
 from bot.registry.subscriptions import DigestRows, SubscriptionRows
 
 log = structlog.get_logger(__name__)
+DatabaseTrouble = SQLAlchemyError
+"""What every transaction may raise: the database is away, locked or full, or ended a deadlock."""
 
 
 class AlreadyStored(Exception):
@@ -145,7 +147,7 @@ class Registry:
             async with self._engine.begin() as connection:
                 for table in (jobs, prompts, snapshots, questions, digests):
                     await release(connection, table, owner)
-        except DBAPIError as error:
+        except DatabaseTrouble as error:
             log.warning("not_released", reason=type(error).__name__)
 
     async def answers(self) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
+from functools import partial
 from typing import TypeVar, assert_never
 
 import structlog
@@ -14,6 +15,7 @@ from bot.work.files import share_file
 from bot.work.leases import check_lease
 from bot.work.ports import SlackError, SlackRefused, SlackThrottled, SlackUnclear, SlackUnreachable
 from bot.work.refusals import BLOCKS_REFUSED, PASSING, looked
+from bot.work.steady import all_of, kept
 from bot.work.subscribed import posted
 from bot.work.together import Together
 from bot.work.undelivered import give_up
@@ -51,11 +53,13 @@ async def deliver_round(shop: Workshop) -> int:
             if not running:
                 return handled
             running = await _some_done(running, _BUSY_SECONDS if due else _SLOW_SECONDS)
-        await asyncio.gather(*running)
-    except BaseException:
-        # What is cut off here may have been said: its row stays *sending*, and is looked for later.
-        for task in running:
-            task.cancel()
+        await all_of(*running)
+    except BaseException as error:
+        # One that fails does not cut off the others: what they say may stand there already.
+        if isinstance(error, asyncio.CancelledError):
+            # What is cut off here may have been said: its row stays *sending*, and is looked for later.
+            for task in running:
+                task.cancel()
         await asyncio.gather(*running, return_exceptions=True)
         raise
     return handled
@@ -87,14 +91,14 @@ async def _deliver(shop: Workshop, sent: Together[Sent, None], delivery: Deliver
         try:
             ts = await _carry_out(shop, delivery)
         except SlackError as error:
-            await _settle_error(shop, delivery, error)
+            await kept(partial(_settle_error, shop, delivery, error))
         else:
             # A subscription has more to write, which must not fail for others.
             alone = delivery.subscription is not None
             if alone:
-                await _settle_sent(shop, [(delivery, ts)])
+                await kept(lambda: _settle_sent(shop, [(delivery, ts)]))
             else:
-                await sent.put((delivery, ts), lambda some: _settle_sent(shop, some))
+                await kept(lambda: sent.put((delivery, ts), lambda some: _settle_sent(shop, some)))
     except LeaseLost:
         log.warning("delivery_taken_over", delivery=delivery.id)
         return
@@ -179,6 +183,8 @@ def said(delivery: Delivery) -> Message:
 async def _edit(shop: Workshop, delivery: Delivery) -> None:
     if delivery.root_ts is None:
         raise SlackRefused("message_not_found")
+    # Else a process that was stopped meanwhile would draw an old state over a newer one.
+    check_lease(shop, delivery)
     await shop.messenger.edit(delivery.channel, delivery.root_ts, said(delivery))
 
 

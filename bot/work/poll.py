@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 
 import structlog
 
 from bot.docs_api import DocsApiError, Job, NotFound, RateLimited, Unavailable
 from bot.messages import jobs as say
 from bot.model import JobNumber, JobState, ProjectId, TrackedJob, back_off_seconds
-from bot.registry import LeaseLost, Tables
+from bot.registry import DatabaseTrouble, LeaseLost, Tables
 from bot.work.key_health import is_key_problem, key_refused, service_is_well
+from bot.work.steady import kept
 from bot.work.tell import redraw_root, reply
 from bot.work.verdict import Verdict, read
 from bot.work.workshop import Workshop
@@ -43,21 +45,39 @@ async def poll_round(shop: Workshop) -> int:
         due = await tables.jobs.claim_due(shop.claimer(), _AT_ONCE)
         held = frozenset(await tables.holds.all() if due else ())
     looks = await asyncio.gather(*(_look(shop, job, misses) for job, misses in due))
-    await _lift_holds(shop, looks, held)
+    failed: list[Exception] = []
+    await _try(failed, lambda: _lift_holds(shop, looks, held))
     unchanged: list[tuple[JobNumber, datetime]] = []
     answered: list[tuple[TrackedJob, Job]] = []
     for look in looks:
         if isinstance(look.answer, DocsApiError):
-            await _settle_failed(shop, look, look.answer)
+            await _try(failed, partial(_settle_failed, shop, look, look.answer))
         elif _is_unchanged(shop, look):
             unchanged.append((look.job.number, _next_look(shop, look.job)))
         else:
             answered.append((look.job, look.answer))
     if unchanged:
-        async with shop.registry.transaction() as tables:
-            await tables.jobs.reschedule(unchanged, shop.owner)
-    await _settle_all(shop, answered)
+        await _try(failed, lambda: _put_all_back(shop, unchanged))
+    await _settle_all(shop, answered, failed)
+    if failed:
+        # After all others; the schedule counts and logs it.
+        raise failed[0]
     return len(due) if len(due) == _AT_ONCE else 0
+
+
+async def _try(failed: list[Exception], write: Callable[[], Awaitable[None]]) -> None:
+    """What cannot be written must not keep the rest of what has been found out."""
+    is_away = any(isinstance(error, DatabaseTrouble) for error in failed)
+    try:
+        # The database is waited for once, not for each of fifty.
+        await (write() if is_away else kept(write))
+    except Exception as error:  # raised at the end of the round
+        failed.append(error)
+
+
+async def _put_all_back(shop: Workshop, unchanged: Sequence[tuple[JobNumber, datetime]]) -> None:
+    async with shop.registry.transaction() as tables:
+        await tables.jobs.reschedule(unchanged, shop.owner)
 
 
 async def _look(shop: Workshop, job: TrackedJob, misses: int) -> Look:
@@ -93,9 +113,10 @@ def _next_look(shop: Workshop, job: TrackedJob) -> datetime:
     return shop.after(shop.pace.wait_seconds(_age_seconds(shop, job), shop.chance()))
 
 
-async def _settle_all(shop: Workshop, answered: Sequence[tuple[TrackedJob, Job]]) -> None:
+async def _settle_all(
+    shop: Workshop, answered: Sequence[tuple[TrackedJob, Job]], failed: list[Exception]
+) -> None:
     """Some in one transaction: each transaction waits for the disk, and many jobs may end at once."""
-    failed: list[Exception] = []
     for begin in range(0, len(answered), _TOGETHER):
         few = answered[begin : begin + _TOGETHER]
         try:
@@ -104,13 +125,7 @@ async def _settle_all(shop: Workshop, answered: Sequence[tuple[TrackedJob, Job]]
             # One that cannot be written must not keep the others: each is tried alone.
             log.warning("not_settled_together", jobs=[job.number for job, _ in few], exc_info=True)
             for one in few:
-                try:
-                    await _settle(shop, [one])
-                except Exception as error:
-                    failed.append(error)
-    if failed:
-        # After all others; the schedule counts and logs it.
-        raise failed[0]
+                await _try(failed, partial(_settle, shop, [one]))
 
 
 async def _settle(shop: Workshop, answered: Sequence[tuple[TrackedJob, Job]]) -> None:

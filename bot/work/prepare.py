@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Awaitable, Callable, Iterable
 from datetime import datetime, timedelta
 from typing import TypeVar
@@ -15,6 +14,7 @@ from bot.model import DeliveryKind, NewDelivery, Prompt, PromptKind, PromptState
 from bot.registry import LeaseLost, Tables
 from bot.work.admission import admit
 from bot.work.ports import SlackError
+from bot.work.steady import all_of
 from bot.work.tell import reply
 from bot.work.turn_away import turn_away
 from bot.work.workshop import Workshop
@@ -30,7 +30,7 @@ async def prepare_round(shop: Workshop) -> int:
     """Turn stored requests into prompts that wait to be sent, and write their root messages."""
     async with shop.registry.transaction() as tables:
         prompts = await tables.prompts.claim_new(shop.claimer(), _AT_ONCE)
-    await asyncio.gather(*(_prepare(shop, prompt) for prompt in prompts))
+    await all_of(*(_prepare(shop, prompt) for prompt in prompts))
     return len(prompts)
 
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
+from functools import partial
 
 import structlog
 
@@ -37,6 +37,7 @@ from bot.model import (
 from bot.registry import LeaseLost, Tables
 from bot.work import settle
 from bot.work.key_health import hold_back, is_refused, key_refused
+from bot.work.steady import all_of, kept
 from bot.work.tell import redraw_root
 from bot.work.workshop import Workshop
 
@@ -89,7 +90,7 @@ async def _submit_project(shop: Workshop, project: ProjectId) -> int:
             shop.claimer(), [each.id for each in queue[: min(free, at_once)]]
         )
         await _give_places(shop, tables, queue[free:], uses, held_until)
-    await asyncio.gather(*(_submit(shop, prompt) for prompt in prompts))
+    await all_of(*(_submit(shop, prompt) for prompt in prompts))
     return len(prompts)
 
 
@@ -166,10 +167,9 @@ async def _call(shop: Workshop, prompt: Prompt, project: ProjectId, service_id: 
             answer = await shop.docs.send_follow_up(project, service_id, text)
     except DocsApiError as error:
         log.warning("prompt_not_taken", prompt=prompt.id, job=prompt.job, reason=type(error).__name__)
-        async with shop.registry.transaction() as tables:
-            await _settle_error(shop, tables, prompt, project, error)
+        await kept(partial(_settle_error, shop, prompt, project, error))
         return
-    await _settle_accepted(shop, prompt, answer)
+    await kept(lambda: _settle_accepted(shop, prompt, answer))
 
 
 async def _settle_accepted(shop: Workshop, prompt: Prompt, answer: Job) -> None:
@@ -179,7 +179,13 @@ async def _settle_accepted(shop: Workshop, prompt: Prompt, answer: Job) -> None:
     log.info("prompt_sent", prompt=prompt.id, job=prompt.job, kind=prompt.kind)
 
 
-async def _settle_error(
+async def _settle_error(shop: Workshop, prompt: Prompt, project: ProjectId, error: DocsApiError) -> None:
+    async with shop.registry.transaction() as tables:
+        await _write_error(shop, tables, prompt, project, error)
+    shop.count("prompts", type(error).__name__.lower())
+
+
+async def _write_error(
     shop: Workshop, tables: Tables, prompt: Prompt, project: ProjectId, error: DocsApiError
 ) -> None:
     """By kind of error: wait, ask people, or explain. The order matters: the tree has broader parents."""
@@ -196,7 +202,6 @@ async def _settle_error(
             await settle.refused(shop, tables, prompt, error)
         case _:
             await settle.in_doubt(shop, tables, prompt)
-    shop.count("prompts", type(error).__name__.lower())
 
 
 async def _limit_reached(

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from datetime import datetime
 
 import pytest
 
-from bot.model import ChannelId
+from bot.model import ChannelId, JobNumber
 from bot.work.deliver import deliver_round
 from bot.work.prepare import prepare_round
+from bot.work.tell import redraw_root
 from tests.builders import CHANNEL, HeldClock
 from tests.fakes import FakeSlack
 from tests.work.office import Office
@@ -43,3 +45,25 @@ async def test_a_post_is_begun_only_when_its_lease_outlasts_it(
     await late.settle()
     assert len([post for post in slow.posts if post.thread is None]) == 1
     assert [text for _, text in late.docs.prompts] == ["Add a quickstart"]
+
+
+class Leaping(HeldClock):
+    """After each look at it, a process is stopped for a while."""
+
+    def __call__(self) -> datetime:
+        at = super().__call__()
+        self.pass_seconds(100)
+        return at
+
+
+async def test_an_old_state_is_not_drawn_over_a_newer_one(office: Office) -> None:
+    """Stopped between the claim and the edit; another process has gone on meanwhile."""
+    await office.ask("Add a quickstart")
+    await office.settle()
+    drawn = len(office.slack.edits[office.slack.root().ts])
+    async with office.registry.transaction() as tables:
+        await redraw_root(tables, JobNumber(1), office.clock())
+    await deliver_round(replace(office.shop, owner="stopped", clock=Leaping(office.clock.at)))
+    assert len(office.slack.edits[office.slack.root().ts]) == drawn
+    await office.pass_time(10_000)
+    assert len(office.slack.edits[office.slack.root().ts]) == drawn + 1

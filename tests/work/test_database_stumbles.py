@@ -1,0 +1,133 @@
+"""The database fails just when a far side has answered: what that said is not lost."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+import httpx
+import pytest
+from sqlalchemy.exc import OperationalError
+
+from bot.model import ChannelId, DeliveryId, JobState, Message, MessageTs, UserId
+from bot.registry import Registry, Tables
+from bot.registry.database import open_engine
+from bot.registry.schema import metadata
+from bot.work.deliver import deliver_round
+from bot.work.poll import poll_round
+from bot.work.prepare import prepare_round
+from bot.work.submit import submit_round
+from tests.builders import CHANNEL
+from tests.fakes import FakeDocs, FakeSlack
+from tests.work.office import Office
+
+AWAY = OperationalError("COMMIT", None, Exception("the connection was cut"))
+OTHER = ChannelId("C0OTHER")
+
+
+class Stumbling(Registry):
+    """Its next transactions fail with these; None lets one through."""
+
+    def __init__(self) -> None:
+        super().__init__(open_engine("sqlite+aiosqlite:///:memory:"))
+        self.next: list[Exception | None] = []
+
+    async def create(self) -> None:
+        """Make the tables."""
+        async with self._engine.begin() as connection:
+            await connection.run_sync(metadata.create_all)
+
+    @asynccontextmanager
+    async def transaction(self) -> AsyncIterator[Tables]:
+        if self.next and (error := self.next.pop(0)) is not None:
+            raise error
+        async with super().transaction() as tables:
+            yield tables
+
+
+class Answering(FakeDocs):
+    """When it has taken a prompt, the database is away for a moment."""
+
+    stumbling: Stumbling
+
+    def _create(self, request: httpx.Request) -> httpx.Response:
+        self.stumbling.next = [AWAY, AWAY]
+        return super()._create(request)
+
+
+class Posting(FakeSlack):
+    """Posts take a moment; in one channel something unheard of happens at once."""
+
+    stumbling: Stumbling
+    then: list[Exception | None]
+
+    async def post(
+        self, channel: ChannelId, message: Message, *, delivery: DeliveryId, thread: MessageTs | None
+    ) -> MessageTs:
+        if channel == OTHER:
+            raise RuntimeError("unheard of")
+        ts = await super().post(channel, message, delivery=delivery, thread=thread)
+        await asyncio.sleep(0.05)
+        self.stumbling.next, self.then = self.then, []
+        return ts
+
+
+@pytest.fixture
+async def registry() -> AsyncIterator[Stumbling]:
+    registry = Stumbling()
+    await registry.create()
+    yield registry
+    await registry.close()
+
+
+@pytest.fixture
+async def office(registry: Stumbling) -> AsyncIterator[Office]:
+    docs, slack = Answering(), Posting()
+    docs.stumbling = slack.stumbling = registry
+    slack.then = []
+    office = Office(registry, slack=slack, docs=docs)
+    yield office
+    await office.shop.docs.aclose()
+
+
+async def test_a_prompt_that_the_service_took_is_no_doubt(office: Office) -> None:
+    await office.ask("Add a quickstart")
+    await prepare_round(office.shop)
+    await deliver_round(office.shop)
+    await submit_round(office.shop)
+    assert (await office.job()).state is JobState.WORKING
+    assert len(office.docs.prompts) == 1
+
+
+async def test_a_post_that_slack_took_is_not_looked_for(office: Office) -> None:
+    assert isinstance(office.slack, Posting)
+    await office.ask("Add a quickstart")
+    await prepare_round(office.shop)
+    office.slack.then = [AWAY, AWAY]
+    await deliver_round(office.shop)
+    assert (await office.job()).root_ts == office.slack.root().ts
+
+
+async def test_what_fails_for_one_delivery_does_not_cut_off_another(office: Office) -> None:
+    await office.ask("Nowhere", channel=OTHER, user=UserId("U0BEN"))
+    await office.ask("Add a quickstart", channel=CHANNEL)
+    await prepare_round(office.shop)
+    with pytest.raises(RuntimeError, match="unheard of"):
+        await deliver_round(office.shop)
+    assert (await office.job(2)).root_ts is not None
+
+
+async def test_an_end_is_told_though_another_look_cannot_be_written(
+    office: Office, registry: Stumbling
+) -> None:
+    for number in range(2):
+        await office.ask(f"p{number}")
+    await office.settle()
+    office.docs.finish()
+    office.docs.answer_instead("get", httpx.Response(500, text="unwell"))
+    office.clock.pass_seconds(100)
+    registry.next = [None, RuntimeError("unheard of")]
+    with pytest.raises(RuntimeError, match="unheard of"):
+        await poll_round(office.shop)
+    assert (await office.job(2)).state is JobState.PULL_REQUEST
