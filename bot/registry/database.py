@@ -12,13 +12,25 @@ from typing import Any
 
 from sqlalchemy import AsyncAdaptedQueuePool, event
 from sqlalchemy.engine import Connection, make_url
-from sqlalchemy.exc import SQLAlchemyError
+from sqlalchemy.exc import DisconnectionError, SQLAlchemyError
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
 
 from bot.registry import one_trip
 
 READ_ONLY = "docs_bot_read_only"
 _BUSY_SECONDS = 10.0
+_NOTICES = {
+    "connect_timeout": 10,
+    "keepalives_idle": 20,
+    "keepalives_interval": 10,
+    "keepalives_count": 3,
+    "tcp_user_timeout": 50_000,
+}
+"""After less than a minute of silence the server is gone; what the address says of these counts more.
+
+https://www.postgresql.org/docs/current/libpq-connect.html#LIBPQ-PARAMKEYWORDS
+"""
+_IDLE_SECONDS = 60
 _MOUNTS = Path("/proc/self/mounts")
 _FAR = ("nfs", "nfs4", "cifs", "smb3", "smbfs", "afs", "ceph", "lustre", "glusterfs", "beegfs")
 """File systems of the network, as Linux names them; those of FUSE are named ``fuse.`` and their own name."""
@@ -39,7 +51,24 @@ def open_engine(url: str) -> AsyncEngine:
     parsed = make_url(url)
     if parsed.get_backend_name() == "sqlite":
         return _open_sqlite(url, parsed.database)
-    return create_async_engine(url, pool_size=5, max_overflow=5, pool_pre_ping=True, hide_parameters=True)
+    engine = create_async_engine(
+        url,
+        pool_size=5,
+        max_overflow=5,
+        pool_pre_ping=True,
+        hide_parameters=True,
+        connect_args={name: value for name, value in _NOTICES.items() if name not in parsed.query},
+    )
+    event.listen(engine.sync_engine, "connect", _prepare_postgres)
+    return engine
+
+
+def _prepare_postgres(connection: Any, _record: Any) -> None:
+    # A host that vanished in the middle of a transaction would keep its locks, and all others waiting.
+    cursor = connection.cursor()
+    cursor.execute(f"SET idle_in_transaction_session_timeout = '{_IDLE_SECONDS}s'")
+    cursor.close()
+    connection.commit()
 
 
 def _open_sqlite(url: str, path: str | None) -> AsyncEngine:
@@ -52,9 +81,13 @@ def _open_sqlite(url: str, path: str | None) -> AsyncEngine:
         hide_parameters=True,
         connect_args={"timeout": _BUSY_SECONDS, "async_creator_fn": one_trip.connect},
     )
-    if path and path != ":memory:" and not path.startswith("file:"):
-        event.listen(engine.sync_engine, "do_connect", lambda *_: _look_at(Path(path).absolute()))
     event.listen(engine.sync_engine, "connect", _prepare_sqlite)
+    if path and path != ":memory:" and not path.startswith("file:"):
+        file = Path(path).absolute()
+        event.listen(engine.sync_engine, "do_connect", lambda *_: _look_at(file))
+        # When it is prepared, since a new file is there only then.
+        event.listen(engine.sync_engine, "connect", lambda _, record: _note_file(file, record))
+        event.listen(engine.sync_engine, "checkout", lambda _, record, __: _is_same_file(file, record))
     event.listen(engine.sync_engine, "begin", _begin_sqlite)
     return engine
 
@@ -80,6 +113,27 @@ def _look_at(file: Path) -> None:
             "The SQLite file is on a network file system, where its locks do not hold: "
             "put it on a local disk, or give a PostgreSQL in DATABASE_URL."
         )
+
+
+def _note_file(file: Path, record: Any) -> None:
+    record.info["file"] = _identity(file)
+
+
+def _is_same_file(file: Path, record: Any) -> None:
+    """Raises DisconnectionError, after which the pool connects anew, when another file stands there now.
+
+    What is written to a file that has been deleted or replaced is lost, without any error.
+    """
+    if record.info.get("file") != _identity(file):
+        raise DisconnectionError("the SQLite file has been replaced")
+
+
+def _identity(file: Path) -> tuple[int, int] | None:
+    try:
+        found = file.stat()
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
 
 
 def is_far(folder: Path, mounts: Path = _MOUNTS) -> bool:

@@ -9,6 +9,7 @@ import sqlite3
 import subprocess
 import sys
 import time
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -17,6 +18,7 @@ from sqlalchemy.exc import OperationalError
 
 from bot.registry.database import is_far, open_engine, reading
 from bot.registry.migrate import migrate
+from tests.databases import PostgresServer
 
 CAP_DAC_OVERRIDE = 1
 PR_CAPBSET_DROP = 24
@@ -150,6 +152,49 @@ print("held", flush=True)
 time.sleep(1)
 connection.execute("COMMIT")
 """
+
+
+async def test_a_file_that_is_replaced_is_not_written_to_where_nobody_finds_it(tmp_path: Path) -> None:
+    """A backup is put back under a bot that runs."""
+    file, backup = tmp_path / "bot.db", tmp_path / "backup.db"
+    engine = open_engine(f"sqlite+aiosqlite:///{file}")
+    await migrate(engine)
+    with closing(sqlite3.connect(file)) as connection, closing(sqlite3.connect(backup)) as copy:
+        connection.backup(copy)
+    for name in ("bot.db-wal", "bot.db-shm"):
+        (tmp_path / name).unlink()
+    backup.replace(file)
+    async with engine.begin() as written:
+        await written.execute(text("INSERT INTO holds VALUES ('acme', '2026-11-02 09:00:00', 1, 'unwell')"))
+    await engine.dispose()
+    with closing(sqlite3.connect(file)) as connection:
+        assert connection.execute("SELECT count(*) FROM holds").fetchone() == (1,)
+
+
+async def test_a_file_that_is_gone_is_an_error(tmp_path: Path) -> None:
+    file = tmp_path / "bot.db"
+    engine = open_engine(f"sqlite+aiosqlite:///{file}")
+    await migrate(engine)
+    for name in ("bot.db", "bot.db-wal", "bot.db-shm"):
+        (tmp_path / name).unlink()
+    with pytest.raises(OperationalError, match="no such table"):
+        async with engine.begin() as connection:
+            await connection.execute(text("DELETE FROM holds"))
+    await engine.dispose()
+
+
+async def test_postgresql_lets_go_of_what_a_vanished_process_held(postgres: PostgresServer) -> None:
+    """And we give up a server that vanished; what the address says of it counts more."""
+    engine = open_engine(f"{postgres.new_database()}&keepalives_idle=7")
+    async with engine.begin() as connection:
+        idle = await connection.scalar(text("SHOW idle_in_transaction_session_timeout"))
+        raw = await connection.get_raw_connection()
+        assert raw.driver_connection is not None
+        parameters = raw.driver_connection.info.get_parameters()
+    await engine.dispose()
+    assert idle == "1min"
+    assert parameters["keepalives_idle"] == "7"
+    assert parameters["tcp_user_timeout"] == "50000"
 
 
 async def test_a_lock_that_never_ends_is_an_error_in_the_end(tmp_path: Path) -> None:
