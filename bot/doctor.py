@@ -216,7 +216,8 @@ async def _docs_service(settings: Settings) -> list[Finding]:
             await docs.visitors(settings.docs_project_id, limit=1)
         except DocsApiError as error:
             return [Finding("docs service", isinstance(error, RateLimited), str(error), _advice(error))]
-    return [Finding("docs service", True, f"knows the project {settings.docs_project_id}")]
+    seen = f"lets the key read the project {settings.docs_project_id}; whether it may write, a prompt shows"
+    return [Finding("docs service", True, seen)]
 
 
 def _advice(error: DocsApiError) -> str:

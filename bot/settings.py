@@ -78,6 +78,8 @@ def _begins(prefix: str) -> AfterValidator:
     def check(value: SecretStr) -> SecretStr:
         if not value.get_secret_value().startswith(prefix):
             raise ValueError(f"must begin with {prefix}")
+        if value.get_secret_value() == prefix:
+            raise ValueError(f"has nothing after {prefix}")
         return value
 
     return AfterValidator(check)
@@ -278,7 +280,7 @@ def _read(env_file: Path | None) -> dict[str, str]:
 
 def _misfits(found: Mapping[str, str]) -> list[str]:
     """What is wrong between settings, told together with what is wrong in one."""
-    wrong = []
+    wrong = _open_to_all(found)
     if not {"SLACK_APP_TOKEN", "SLACK_SIGNING_SECRET"} & found.keys():
         wrong.append(
             "SLACK_APP_TOKEN (for Socket Mode) or SLACK_SIGNING_SECRET (for HTTP) is missing: "
@@ -300,6 +302,18 @@ def _misfits(found: Mapping[str, str]) -> list[str]:
     if least > most:
         wrong.append("POLL_MIN_SECONDS must not be greater than POLL_MAX_SECONDS")
     return wrong
+
+
+def _open_to_all(found: Mapping[str, str]) -> list[str]:
+    """Misspelt lists: what was meant to keep people out must not let everybody in."""
+    names = [name.upper() for name in Settings.model_fields]
+    missing = [name for name in names if name.startswith("ALLOWED_") and name not in found]
+    near = {name: _near(name, found, names) for name in missing}
+    return [
+        f"{given} is no setting (did you mean {name}?), so the bot would be open to all"
+        for name, given in near.items()
+        if given
+    ]
 
 
 def _forgets(found: Mapping[str, str]) -> bool:

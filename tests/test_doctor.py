@@ -77,6 +77,7 @@ async def test_an_installation_that_is_well_is_found_well() -> None:
     parts = {"settings", "database", "slack", "scopes", "clock", "intake", "who may", "docs service"}
     assert parts == found.keys()
     assert all(finding.ok for finding in found.values()), found
+    assert "whether it may write, a prompt shows" in found["docs service"].seen
 
 
 async def test_each_key_goes_only_to_whom_it_belongs() -> None:

@@ -103,6 +103,12 @@ def test_a_password_of_the_database_is_a_secret_as_it_is_written_and_as_it_is_me
     assert {"p%40ss", "p@ss"} <= set(load(DATABASE_URL="postgres://u:p%40ss@h/d").secrets())
 
 
+def test_a_misspelt_list_does_not_open_the_bot_to_all() -> None:
+    assert "ALLOWED_USER is no setting (did you mean ALLOWED_USERS?)" in complaint(ALLOWED_USER="U0ANA")
+    assert "ALLOWED_CHANEL is no setting" in complaint(ALLOWED_CHANEL="C0DOCS")
+    assert load(ALLOWED_HOSTS="example.com", ALLOWED_USERS="U0ANA").warnings() == ()
+
+
 def test_a_file_that_is_no_text_is_told(tmp_path: Path) -> None:
     file = tmp_path / ".env"
     file.write_bytes(b"\xff\xfe\x00")

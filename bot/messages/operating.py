@@ -15,6 +15,7 @@ from bot.model import Budget, JobNumber, Message, ProjectId, Standing, UserId
 def key_refused(project: ProjectId, *, forbidden: bool) -> Message:
     """For admins, once: what to do."""
     named = b.code(one_line(project, 80))
+    said = "may read (only a prompt shows whether it may write)" if forbidden else "is good"
     what = (
         f"The docs service knows the key for {named} but does not let it do this (403): "
         "it lacks a right, or the bot's address is not allowed."
@@ -25,7 +26,7 @@ def key_refused(project: ProjectId, *, forbidden: bool) -> Message:
     return b.words(
         f":key: {what} I have stopped calling it; what people ask waits, and nothing is lost. "
         "Look at the key on the API keys page of the project's dashboard, put a new one into `DOCS_API_KEY`, "
-        "and restart the bot; `docs-bot doctor` says whether it is good. I try again by myself."
+        f"and restart the bot; `docs-bot doctor` says whether it {said}. I try again by myself."
     )
 
 

@@ -58,6 +58,8 @@ def test_every_no_says_why_that_nothing_was_spent_and_whom_to_ask(standing: Stan
 def test_admins_are_told_what_to_do_about_the_key(forbidden: bool) -> None:
     said = operating.key_refused(PROJECT, forbidden=forbidden).text
     assert ("403" in said, "401" in said) == (forbidden, not forbidden)
+    assert ("may read" in said) == forbidden
+    assert "{" not in said
     for word in ("`DOCS_API_KEY`", "docs-bot doctor", "nothing is lost", "I try again by myself"):
         assert word in said
 
