@@ -46,8 +46,8 @@ class Asked:
 
 
 def storable(raw: str) -> str:
-    """The text without what no database keeps: NUL, and halves of surrogate pairs."""
-    return raw.replace("\x00", "").encode("utf-8", "replace").decode("utf-8")
+    """The text without what no database keeps (NUL, halves of surrogate pairs) and without blanks around."""
+    return raw.replace("\x00", "").encode("utf-8", "replace").decode("utf-8").strip()
 
 
 async def ask(desk: Desk, request: AskRequest) -> Asked:

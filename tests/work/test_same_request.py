@@ -40,6 +40,13 @@ async def test_the_same_command_again_asks_and_starts_nothing(office: Office) ->
     assert len(office.docs.prompts) == 1
 
 
+async def test_blanks_around_the_words_make_no_other_request(office: Office) -> None:
+    await office.types("/docs-agent", "Add a page")
+    again = await office.types("/docs-agent", "  Add a page\n")
+    assert again.message is not None
+    assert "it is #1" in again.message.text
+
+
 async def test_the_button_starts_it_once_more_however_often_it_is_pressed(office: Office) -> None:
     await office.types("/docs-agent", "Add a page")
     await office.types("/docs-agent", "Add a page")
