@@ -27,7 +27,6 @@ _MONTHS = (
     "december",
 )
 _EARLIEST_YEAR = 2000
-_FUTURE = "that lies in the future: nobody has read anything then"
 
 
 class BadPeriod(ValueError):
@@ -49,6 +48,11 @@ class _Calendar:
     def today(self) -> date:
         return today(self.now, self.zone)
 
+    @property
+    def said(self) -> str:
+        """Which day it is and where: where people are it may be another."""
+        return f"today is {self.today} in {self.zone.key}"
+
 
 def _day(day: date) -> Period:
     return Period(day, day + timedelta(days=1))
@@ -68,7 +72,7 @@ _WORDS: dict[str, Callable[[_Calendar], Period]] = {
     "this month": lambda calendar: _whole_month(calendar.today.year, calendar.today.month),
     "last month": _last_month,
 }
-_DAYS = re.compile(r"([0-9]+)\s*d(?:ays?)?")
+_DAYS = re.compile(r"(?:(?:the )?(?:last|past) )?([0-9]+)\s*d(?:ays?)?")
 _ISO_DAY = re.compile(r"([0-9]{4})-([0-9]{1,2})-([0-9]{1,2})")
 _ISO_MONTH = re.compile(r"([0-9]{4})-([0-9]{1,2})")
 _BETWEEN = re.compile(r"\s*(?:\.{2,}|…|–|—|\s-\s|\bto\b)\s*")
@@ -90,7 +94,7 @@ def parse_period(text: str, now: datetime, zone: ZoneInfo) -> Period:
     calendar = _Calendar(now, zone)
     period, day = _parse(" ".join(text.lower().split()), calendar), calendar.today
     if period.first > day:
-        raise BadPeriod(_FUTURE)
+        raise BadPeriod(f"that lies in the future: {calendar.said}")
     if period.end > day + timedelta(days=1):
         period = Period(period.first, day + timedelta(days=1))
     if period.days > MOST_DAYS:
@@ -137,7 +141,7 @@ def _between(begin: str, end: str, calendar: _Calendar) -> Period:
     if last.last < first.first:
         raise BadPeriod("the end comes before the beginning")
     if last.first > calendar.today:
-        raise BadPeriod(f"the end lies in the future: today is {calendar.today}")
+        raise BadPeriod(f"the end lies in the future: {calendar.said}")
     return Period(first.first, last.end)
 
 
@@ -185,5 +189,5 @@ def _year(year: int, calendar: _Calendar) -> int:
     if year < _EARLIEST_YEAR:
         raise BadPeriod(f"that is before {_EARLIEST_YEAR}")
     if year > calendar.today.year:
-        raise BadPeriod(_FUTURE)
+        raise BadPeriod(f"that lies in the future: {calendar.said}")
     return year
