@@ -77,6 +77,11 @@ class Wanted:
     last: date
     section: str = ""
 
+    def __post_init__(self) -> None:
+        # The paths of pages begin with a slash, also where somebody leaves it out.
+        if self.section:
+            object.__setattr__(self, "section", f"/{self.section.lstrip('/')}")
+
 
 class Output(Protocol):
     """Where rows go while they arrive; the totals come first, once."""

@@ -180,6 +180,13 @@ async def test_a_section_chooses_pages_and_leaves_the_totals_the_sites(site: Sit
     assert f"Pages read under /api: {len(rows):,}" in site.said
 
 
+@pytest.mark.parametrize(
+    ("given", "section"), [("", ""), ("/api", "/api"), ("api", "/api"), ("api*", "/api*"), ("//api", "/api")]
+)
+def test_a_section_begins_with_a_slash_however_it_was_given(given: str, section: str) -> None:
+    assert wanted(given).section == section
+
+
 async def test_csv_on_the_standard_output_has_no_mark_and_nothing_else(site: Site) -> None:
     await site.export(wanted(), to=STDOUT)
     assert site.said.startswith("page,human,ai,total\r\n")
@@ -226,7 +233,7 @@ def test_the_json_document_is_one_whatever_stands_in_it(
     document.end(complete=complete)
     told: dict[str, Any] = json.loads(stream.getvalue())
     assert [tuple(page.values()) for page in told["pages"]] == rows
-    assert (told["project"], told["path"], told["complete"]) == ('a"\n', "\\", complete)
+    assert (told["project"], told["path"], told["complete"]) == ('a"\n', "/\\", complete)
 
 
 # ---- trouble
