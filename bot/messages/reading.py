@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from bot.messages import blocks as b
 from bot.messages.charts import shown_path
+from bot.messages.legible import one_line
 from bot.messages.numbers import counted, dates, number
 from bot.messages.visitors import TIME_OF_DAY, page_numbers, shown_code
 from bot.model import Budget, Message, PageCounts, Period, Question, QuestionId, Snapshot
@@ -17,6 +18,8 @@ DIGEST_EXAMPLES = (
     "`/docs-visitors unsubscribe path /api`, `/docs-visitors digest now`"
 )
 _SHORT_LENGTH = 200
+_PROMPT_PATH_LENGTH = 2_000
+"""The agent needs the whole path; longer ones are not kept."""
 NO_USE = "Nothing was asked of the docs service."
 NO_CHANGE = "Nothing was changed."
 
@@ -152,7 +155,7 @@ def improve_prompt(page: PageCounts, period: Period) -> str:
     """What the form about a page begins with: plain text, for the person to change."""
     numbers = page_numbers(page.now)
     return (
-        f"Improve the page {shown_path(page.path)}\n\n"
+        f"Improve the page {one_line(page.path, _PROMPT_PATH_LENGTH) or shown_path(page.path)}\n\n"
         f"Unique visitors {dates(period)} (approximate): {numbers}.\n\n"
         f"{_aim(page)}"
     )

@@ -131,6 +131,11 @@ def test_the_form_about_a_page_begins_with_its_path_and_numbers() -> None:
     )
 
 
+def test_the_form_about_a_page_names_its_whole_path_however_long() -> None:
+    path = "/guides/" + "a-long-name-of-a-section/" * 20 + "R&D"
+    assert reading.improve_prompt(page(path, (1, 4, 5)), WEEK).startswith(f"Improve the page {path}\n\n")
+
+
 @pytest.mark.parametrize(
     ("of", "aim"),
     [
