@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 
 from bot.messages import blocks as b
 from bot.messages.charts import shown_path, visitors_chart
-from bot.messages.numbers import clock, counted, dates, duration, number, page_gain, point_label, weekday
+from bot.messages.numbers import clock, counted, dates, duration, number, page_gain, weekday
 from bot.messages.visitors import (
     caveats,
+    chart_words,
     footing,
     improve_menu,
     movements,
@@ -23,10 +23,8 @@ from bot.messages.visitors import (
 )
 from bot.model import (
     Block,
-    Counts,
     JobState,
     Message,
-    Period,
     Subscription,
     Suggestion,
     WeeklyReport,
@@ -66,14 +64,10 @@ def _digest(weekly: WeeklyReport) -> Message:
         *row,
         b.context(*notes),
     )
-    words = [heading, totals_words(answer.site, answer.before), *_curve_words(curve), *pages_words(answer)]
+    curve_words = chart_words(curve, "Week by week") if len(curve) > 1 else []
+    words = [heading, totals_words(answer.site, answer.before), *curve_words, *pages_words(answer)]
     text = "\n".join([*words, *lines, *notes])
     return Message(text, blocks, (*b.plain(text), *row))
-
-
-def _curve_words(curve: Sequence[tuple[Period, Counts]]) -> list[str]:
-    told = [f"{point_label(week)}: {number(counts.total)}" for week, counts in curve]
-    return [f"All together week by week: {'; '.join(told)}."] if len(told) > 1 else []
 
 
 def _curve_gap(known: int, wanted: int) -> list[str]:

@@ -194,10 +194,10 @@ def _line(name: str, pages: Sequence[PageCounts], told: Callable[[PageCounts], s
     return f"{name}: {' · '.join(named)}" if named else ""
 
 
-def chart_words(chart: Iterable[tuple[Period, Counts]]) -> list[str]:
-    """The curve in words, for those who cannot see it."""
-    told = [f"{point_label(period)}: {number(counts.total)}" for period, counts in chart]
-    return [f"All together over time: {'; '.join(told)}."] if told else []
+def chart_words(chart: Iterable[tuple[Period, Counts]], heading: str = "Over time") -> list[str]:
+    """All three curves in words, for those who cannot see them."""
+    told = [f"{point_label(period)} {page_numbers(counts)}" for period, counts in chart]
+    return [f"{heading}: {'; '.join(told)}."] if told else []
 
 
 def caveats(answer: Report) -> list[str]:

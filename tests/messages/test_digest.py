@@ -70,9 +70,9 @@ def test_the_curve_draws_eight_weeks_oldest_first() -> None:
 
 def test_the_curve_is_told_in_words() -> None:
     assert (
-        "All together week by week: 7–13 Sep: 3,900; 14–20 Sep: 3,901; 21–27 Sep: 3,902; "
-        "28 Sep–4 Oct: 3,903; 5–11 Oct: 3,904; 12–18 Oct: 3,905; 19–25 Oct: 3,906; 26 Oct–1 Nov: 3,907."
-    ) in lines(weekly())
+        "Week by week: 14–20 Sep 1,000 people, 3,000 AI agents, 3,901 in all; "
+        "26 Oct–1 Nov 1,000 people, 3,000 AI agents, 3,907 in all."
+    ) in lines(weekly(curve=curve(1, 7)))
 
 
 def test_weeks_that_are_not_known_are_left_out_and_counted() -> None:
@@ -96,7 +96,7 @@ def test_a_whole_curve_leaves_nothing_out() -> None:
 def test_of_fewer_than_two_weeks_there_is_no_curve(known: tuple[int, ...]) -> None:
     told = weekly(curve=curve(*known))
     assert chart(digest(told).blocks) is None
-    assert "week by week" not in digest(told).text
+    assert "Week by week" not in digest(told).text
     assert "There is no curve yet: too few weeks have been read." in lines(told)
 
 
