@@ -22,11 +22,6 @@ def visible(text: str) -> str:
     return _TAGS.sub(lambda found: found[1] or "\ufffd", _HIDDEN.sub("\ufffd", lines))
 
 
-def sendable(text: str) -> str:
-    """The text without halves of surrogate pairs, which no JSON in UTF-8 can carry."""
-    return re.sub("[\ud800-\udfff]", "\ufffd", text)
-
-
 def clip(text: str, length: int) -> str:
     """At most so many characters; a clipped text ends with "…", and no sign is cut in two."""
     return text if len(text) <= length else text[: between_signs(text, length - 1)].rstrip() + "…"

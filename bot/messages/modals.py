@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from bot.messages import blocks as b
-from bot.messages.legible import clip, one_line, sendable
+from bot.messages.legible import clip, one_line, visible
 from bot.model import ChannelId, JobNumber, TrackedJob
 
 _OPTION_LENGTH = 75
@@ -48,7 +48,7 @@ def _prompt_input(label: str, placeholder: str, text: str, hint: str) -> dict[st
         "focus_on_load": True,
     }
     if text:
-        element["initial_value"] = clip(sendable(text), b.PLAIN_INPUT_LENGTH)
+        element["initial_value"] = clip(visible(text), b.PLAIN_INPUT_LENGTH)
     return _input("prompt", label, element, hint)
 
 
@@ -58,7 +58,8 @@ def ask_form(*, channel: ChannelId | None, private: str, text: str = "") -> dict
         "What should be written or changed?",
         "Add a quickstart for the Python SDK",
         text,
-        "Name pages, audience and what must not change. Longer prompts can be typed after /docs-agent.",
+        "Name pages, audience and what must not change. "
+        f"More than {b.PLAIN_INPUT_LENGTH:,} characters fit after /docs-agent.",
     )
     chosen: list[dict[str, Any]] = []
     if channel is None:

@@ -270,6 +270,8 @@ def _input(block: Mapping[str, Any]) -> Iterator[str]:
     if element["type"] == "plain_text_input":
         if len(element.get("initial_value", "")) > element.get("max_length", 3000):
             yield "initial value too long"
+        if HIDDEN.search(element.get("initial_value", "")):
+            yield "initial value hides something"
         yield from _text(element["placeholder"]["text"], 150, "placeholder")
     if element["type"] == "static_select":
         yield from _options(element)

@@ -38,6 +38,11 @@ def test_a_text_to_begin_with_stands_in_the_form_as_far_as_it_fits() -> None:
     assert begun.endswith("…")
 
 
+def test_nothing_is_hidden_in_somebodys_message_that_becomes_a_prompt() -> None:
+    view = modals.ask_form(channel=CHANNEL, private="", text="Say \u202eyes\U000e0041")
+    assert inputs(view)["prompt"]["initial_value"] == "Say \ufffdyes\ufffd"
+
+
 def test_a_follow_up_offers_the_jobs_with_the_first_chosen() -> None:
     jobs = [job(), job(number=JobNumber(41), text="Explain\n" + "every error " * 20)]
     view = modals.follow_up_form(jobs, private="")
