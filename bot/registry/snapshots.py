@@ -241,6 +241,13 @@ class SnapshotRows:
             .values(state=SnapshotState.RESTING)
         )
 
+    async def read_on(self, ids: Iterable[SnapshotId], now: datetime) -> None:
+        """Somebody waits for these still, though they rest since another does not any more."""
+        resting = and_(snapshots.c.id.in_(list(ids)), snapshots.c.state == SnapshotState.RESTING)
+        await self.connection.execute(
+            update(snapshots).where(resting).values(state=SnapshotState.WANTED, due_at=now)
+        )
+
     async def sweep(self, before: datetime, rows_before: date, limit: int = 20) -> int:
         """Forget the pages of windows that were open then, and of old ones; answers of how many windows.
 

@@ -247,7 +247,9 @@ async def _part(
 ) -> Snapshot:
     """A window with its pages. At the first look one that failed for somebody else is wanted anew."""
     known = await shop.analytics.peek(tables, each.project, period, now)
-    if known is not None and known.with_pages and each.attempts:
+    # What rests does so for somebody else's sake, and is read on.
+    rests = known is not None and known.state is SnapshotState.RESTING
+    if known is not None and known.with_pages and each.attempts and not rests:
         return known
     return await shop.analytics.want(tables, each.project, period, need, now)
 
@@ -255,7 +257,7 @@ async def _part(
 async def _week(shop: Workshop, tables: Tables, each: Digest, week: Period, now: datetime) -> Snapshot:
     """A week of the curve: its totals are enough."""
     known = await shop.analytics.peek(tables, each.project, week, now)
-    if known is not None and each.attempts:
+    if known is not None and each.attempts and known.state is not SnapshotState.RESTING:
         return known
     return await shop.analytics.want(tables, each.project, week, Need.HISTORY, now, with_pages=False)
 

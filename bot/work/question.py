@@ -43,6 +43,8 @@ log = structlog.get_logger(__name__)
 _AT_ONCE = 20
 _CHART_RESERVE = 10
 """So many calls of the hour a chart leaves for the next question."""
+_UNREAD = (SnapshotState.WANTED, SnapshotState.RESTING)
+"""What rests does so for somebody else's sake: whoever waits for it has it read on."""
 _SOON_SECONDS = 20.0
 """A budget that frees so soon is waited for."""
 _MOST_SHOWN = 3
@@ -191,18 +193,20 @@ async def _look(tables: Tables, analytics: Analytics, question: Question, now: d
     budget = await tables.budget.look(question.project, analytics.calls_an_hour, now)
     window, compared, chart = await _parts(tables, question)
     pages = [window, *([compared] if compared else [])]
-    waits = any(part.state is SnapshotState.WANTED for part in pages)
+    waits = any(part.state in _UNREAD for part in pages)
     out = waits and budget.free_at is not None and (budget.free_at - now).total_seconds() > _SOON_SECONDS
     parts = [*pages, *(chart or [])]
     if waits and not out:
+        await tables.snapshots.read_on([part.id for part in pages], now)
         return _Status(parts, budget)
     if window.totals is None:
         return _Status(parts, budget, unreadable=_unreadable(question, window, budget))
     if question.chart is None and not out:
         chart = await _plan_chart(tables, analytics, question, budget, now)
         parts = [*pages, *(chart or [])]
-    if not out and any(part.state is SnapshotState.WANTED for part in chart or []):
+    if not out and any(part.state in _UNREAD for part in chart or []):
         if budget.free_at is None:
+            await tables.snapshots.read_on([part.id for part in chart or []], now)
             return _Status(parts, budget)
         out = True
     report = await gather(tables, analytics, question.wish, window, compared, chart, budget, now)

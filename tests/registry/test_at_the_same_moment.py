@@ -60,7 +60,6 @@ async def test_all_who_wait_can_withdraw_while_places_are_given(office: Office) 
     office.limit(1)
     await open_threads(office, 9)
     await submit_round(office.shop)
-    other = replace(office.shop, owner="two")
     waiting = [number for number in range(1, 10) if (await office.job(number)).state is JobState.WAITING]
     assert len(waiting) == 8
     office.clock.pass_seconds(3600)
@@ -68,7 +67,7 @@ async def test_all_who_wait_can_withdraw_while_places_are_given(office: Office) 
     done = await asyncio.gather(
         *(withdraw(office.desk, PromptId(number)) for number in waiting),
         submit_round(office.shop),
-        submit_round(other),
+        submit_round(replace(office.shop, owner="two")),
     )
     assert all(done[:8])
     states = {(await office.job(number)).state for number in waiting}

@@ -10,8 +10,11 @@ from zoneinfo import ZoneInfo
 import httpx
 import pytest
 
-from bot.model import JobState, Subscription, SubscriptionState
+from bot.model import JobState, Profile, RequestKey, Subscription, SubscriptionState, Wish, last_full_week
+from bot.work.digest import digest_round
 from bot.work.ports import SlackRefused, SlackUnclear
+from bot.work.question import VisitorsRequest, answer_round, ask_visitors
+from bot.work.read import read_round
 from tests.builders import ANA, BEN, CHANNEL, PROJECT, add_job
 from tests.work.office import RESPONSE_URL, Office
 
@@ -410,3 +413,22 @@ async def test_the_suggested_page_is_one_that_nobody_has_worked_on_lately(office
     await until(office, datetime(2026, 11, 9, 9, 0, tzinfo=UTC))
     line = next(line for line in digests(office)[0].splitlines() if "Worth improving" in line)
     assert "`/install`" in line
+
+
+async def test_a_digest_reads_on_when_somebody_else_who_asked_the_same_gives_up(office: Office) -> None:
+    """A guest's question rests the windows that it shares with the digest."""
+    for page in range(6):
+        office.docs.site.read(f"/p{page}", WEEK, MONDAY - DAY, people=page + 1)
+    office.budget(100, page_size=2)
+    await office.visitors("digest now")
+    await digest_round(office.shop)
+    await read_round(office.shop)
+    office.slack.profiles[BEN] = Profile(is_guest=True, is_bot=False, is_stranger=False, is_deleted=False)
+    wish = Wish(last_full_week(office.clock(), office.desk.analytics.zone), None)
+    await ask_visitors(office.desk, VisitorsRequest(RequestKey("two"), CHANNEL, BEN, wish))
+    office.clock.pass_seconds(1)
+    await answer_round(office.shop)
+    await office.reading(30)
+    [digest] = digests(office)
+    [post] = [each for each in office.slack.posts if each.message.text == digest]
+    assert "/p5" in str(post.message.blocks)

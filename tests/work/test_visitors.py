@@ -6,6 +6,7 @@ import asyncio
 import csv
 import io
 import random
+from dataclasses import replace
 from datetime import date, timedelta
 from math import ceil
 
@@ -14,12 +15,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sqlalchemy import func, select
 
-from bot.model import Counts, Period, SnapshotState
+from bot.model import Counts, Period, Profile, RequestKey, SnapshotState, Wish
 from bot.registry import Registry
 from bot.registry.database import open_engine
 from bot.registry.schema import metadata, questions, snapshots
 from bot.registry.snapshots import SnapshotRows
 from bot.work.ports import SlackRefused, SlackUnclear
+from bot.work.question import VisitorsRequest, answer_round, ask_visitors
 from bot.work.read import read_round
 from tests.builders import ANA, BEN, CHANNEL, NOW
 from tests.site import Rows, Site, Visit
@@ -550,3 +552,22 @@ async def test_a_process_that_dies_while_reading_is_continued_by_another(office:
     office.clock.pass_seconds(100)
     await office.reading(20)
     assert "Top 10 of 30 pages" in office.answers()[0]
+
+
+async def test_somebody_elses_question_that_is_turned_away_ends_nobodys_reading(office: Office) -> None:
+    for page in range(6):
+        office.docs.site.read(f"/p{page}", FIRST, LAST, people=page + 1)
+    office.budget(100, page_size=2)
+    request = VisitorsRequest(RequestKey("one"), CHANNEL, ANA, Wish(Period(FIRST, LAST + DAY), None))
+    await ask_visitors(office.desk, request)
+    await read_round(office.shop)
+    await answer_round(office.shop)
+    office.slack.profiles[BEN] = Profile(is_guest=True, is_bot=False, is_stranger=False, is_deleted=False)
+    await ask_visitors(office.desk, replace(request, key=RequestKey("two"), user=BEN))
+    office.clock.pass_seconds(1)
+    await answer_round(office.shop)
+    await office.reading()
+    told = {user: message for user, message, _ in office.slack.direct}
+    assert "Guests cannot" in told[BEN].text
+    assert "/p0" in str(told[ANA].blocks)
+    assert "Only the first" not in str(told[ANA].blocks)
