@@ -33,7 +33,8 @@ def visitors_chart(title: str, points: Sequence[tuple[Period, Counts]]) -> Block
         }
         for name, values in rows.items()
     ]
-    axes = {"categories": labels, "y_label": "Unique visitors"}
+    # No label of the axis: it would repeat the title.
+    axes = {"categories": labels}
     return {
         "type": "data_visualization",
         "title": clip(title, _TITLE_LENGTH),

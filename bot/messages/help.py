@@ -13,6 +13,11 @@ _IN_THREADS = (
     "Begin with `aside` or `!` to talk among yourselves, or by mentioning somebody. "
     "Slack allows no slash commands in threads; that is why `/docs-followup` names its job."
 )
+_ELSEWHERE = (
+    "*Elsewhere*: mention me in a channel or write me a direct message to start a job, or choose "
+    "*Ask the docs agent* from the menu of somebody's message. "
+    "`/docs-agent` and `/docs-followup` without a word more open a form."
+)
 _COST = (
     "*What it costs*: each new job and each follow-up is one use of the docs service's hourly limit. "
     "Looking, listing and replies that are not meant for me cost nothing."
@@ -30,10 +35,10 @@ class CommandHelp:
 
 
 def help_message(commands: Sequence[CommandHelp]) -> Message:
-    """All commands with examples, and how threads work."""
-    paragraphs = [_paragraph(command) for command in commands]
-    text = "\n\n".join([*paragraphs, _IN_THREADS, _COST])
-    return Message(text, tuple(b.section(part) for part in [*paragraphs, _IN_THREADS, _COST]), b.plain(text))
+    """All commands with examples, and all other ways to ask."""
+    paragraphs = [*(_paragraph(command) for command in commands), _IN_THREADS, _ELSEWHERE, _COST]
+    text = "\n\n".join(paragraphs)
+    return Message(text, tuple(b.section(part) for part in paragraphs), b.plain(text))
 
 
 def _paragraph(command: CommandHelp) -> str:

@@ -47,14 +47,15 @@ def state_words(job: TrackedJob) -> str:
 
 
 def lasted(time: timedelta) -> str:
-    """A duration as people say it."""
+    """A duration as people say it; no line ends between a number and its unit."""
     seconds = max(int(time.total_seconds()), 0)
     if seconds < 60:
-        return f"{seconds} s"
+        return f"{seconds}\N{NO-BREAK SPACE}s"
     minutes, hours = seconds // 60, seconds // 3600
     if hours < 1:
-        return f"{minutes} min"
-    return f"{hours} h {minutes % 60} min" if hours < 48 else f"{hours // 24} days"
+        return f"{minutes}\N{NO-BREAK SPACE}min"
+    said = f"{hours} h {minutes % 60} min" if hours < 48 else f"{hours // 24} days"
+    return said.replace(" ", "\N{NO-BREAK SPACE}")
 
 
 def root(job: TrackedJob, now: datetime, frees_at: datetime | None = None) -> Message:

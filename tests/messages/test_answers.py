@@ -82,7 +82,7 @@ def test_the_help_names_every_command_with_its_examples_and_explains_threads() -
         [CommandHelp("/docs-agent", "what | help", "Ask for a change", ("/docs-agent A & B",))]
     )
     assert said.text.startswith("*/docs-agent* what | help\nAsk for a change\n• `/docs-agent A &amp; B`")
-    for words in ("`aside`", "`!`", ":eyes:", "no slash commands in threads", "hourly limit"):
+    for words in ("`aside`", "`!`", ":eyes:", "no slash commands in threads", "hourly limit", "open a form"):
         assert words in said.text
 
 

@@ -20,7 +20,7 @@ def test_the_root_says_state_number_prompt_and_who_asked() -> None:
         ":memo: *Pull request ready* · #42\n"
         "Add a quickstart for the Python SDK\n"
         f"asked by {PINGS_ANA} <!date^1793610000^{{date_short_pretty}} at {{time}}|2026-11-02 09:00 UTC>"
-        " · acme-docs · acme/docs · took 4 min"
+        " · acme-docs · acme/docs · took 4\N{NO-BREAK SPACE}min"
     )
     assert quoted(root) == "Add a quickstart for the Python SDK"
 
@@ -80,7 +80,7 @@ def test_a_prompt_too_long_for_the_root_follows_whole() -> None:
 def test_a_pull_request_is_told_to_who_asked_with_the_next_steps() -> None:
     end = jobs.ended(job(), LATER)
     assert end.text == (
-        f"{PINGS_ANA} :memo: #42 is done after 4 min: the pull request is ready. "
+        f"{PINGS_ANA} :memo: #42 is done after 4\N{NO-BREAK SPACE}min: the pull request is ready. "
         "Review it, or reply here to have something changed. "
         f"<{PULL_REQUEST}|View pull request>"
     )
@@ -140,13 +140,13 @@ def test_each_other_end_says_what_to_do_next(state: JobState, words: str, offere
 
 def test_a_long_run_is_mentioned_without_pinging_anybody() -> None:
     said = jobs.still_running(job(JobState.WORKING), NOW + timedelta(minutes=31)).text
-    assert "#42 has been running for 31 min" in said
+    assert "#42 has been running for 31\N{NO-BREAK SPACE}min" in said
     assert "<@" not in said
 
 
 def test_who_asked_is_told_that_we_stop_watching() -> None:
     said = jobs.unwatched(job(JobState.UNWATCHED), NOW + timedelta(days=7))
-    assert said.text.startswith(f"{PINGS_ANA} :zzz: #42 is still running after 7 days")
+    assert said.text.startswith(f"{PINGS_ANA} :zzz: #42 is still running after 7\N{NO-BREAK SPACE}days")
     assert actions(said) == ["follow_up", "run_again"]
 
 
@@ -189,4 +189,4 @@ def test_a_follow_up_too_long_for_one_message_says_that_it_is_the_beginning() ->
     [(-5, "0 s"), (59, "59 s"), (60, "1 min"), (3_599, "59 min"), (5_400, "1 h 30 min"), (604_800, "7 days")],
 )
 def test_durations_are_said_as_people_say_them(seconds: int, words: str) -> None:
-    assert jobs.lasted(timedelta(seconds=seconds)) == words
+    assert jobs.lasted(timedelta(seconds=seconds)) == words.replace(" ", "\N{NO-BREAK SPACE}")
