@@ -69,7 +69,7 @@ def _channels() -> list[Channel]:
     ]
     return [
         Channel("C01DOCS", "docs", [*people, "U04GUS", BOT_USER], "Everything about the documentation"),
-        Channel("C02GENERAL", "general", [*people, "U04GUS"], "Company-wide; the bot is not in here yet"),
+        Channel("C02GENERAL", "general", [*people, "U04GUS"], "Company-wide; the bot joins when it is asked"),
         Channel("C03PRODUCT", "product-docs", list(people), "Public; the bot joins when it is asked"),
         Channel("G04SECRET", "docs-secret", list(people), "Private; invite the bot first", is_private=True),
         *ims,
