@@ -251,13 +251,15 @@ class SnapshotRows:
     async def sweep(self, before: datetime, rows_before: date, limit: int = 20) -> int:
         """Forget the pages of windows that were open then, and of old ones; answers of how many windows.
 
-        Totals stay, since a curve of past weeks is made of them.
+        Totals stay, since a curve of past weeks is made of them. What was read later than ``before`` stays
+        too, however old its window: somebody may look at it, or it is still being read.
         """
         stale: ColumnElement[bool] = and_(snapshots.c.is_final.is_(False), snapshots.c.created_at < before)
         old = and_(snapshots.c.is_final, snapshots.c.end < rows_before)
         found = await self.connection.execute(
             select(snapshots.c.id)
             .where(or_(stale, old), snapshots.c.with_pages, snapshots.c.rows > 0)
+            .where(snapshots.c.taken_at < before)
             .limit(limit)
         )
         ids = list(found.scalars())

@@ -209,6 +209,18 @@ async def test_rows_that_come_twice_are_kept_once_and_counted(registry: Registry
     assert (done.rows, done.repeated) == (2, 3)
 
 
+async def test_pages_of_an_old_window_stay_while_it_is_read_or_was_read_lately(registry: Registry) -> None:
+    begun, after = await want(registry, WEEK), WEEK.end + timedelta(days=1)
+    async with registry.transaction() as tables:
+        [claimed] = await tables.snapshots.claim(claimer(), 1, Need.AHEAD)
+        page = ReadPage(SITE, [("/a", Counts(1, 0, 1))], NOW)
+        await tables.snapshots.store(claimed, page, owner=claimer().owner, next_offset=1, is_last=False)
+    async with registry.transaction() as tables:
+        assert await tables.snapshots.sweep(NOW - timedelta(days=2), after) == 0
+        assert (await tables.snapshots.get([begun.id]))[begun.id].next_offset == 1
+        assert await tables.snapshots.sweep(NOW + timedelta(days=2), after) == 1
+
+
 async def test_a_week_gets_one_digest_whoever_plans_it(registry: Registry) -> None:
     async def plan() -> bool:
         async with registry.transaction() as tables:
