@@ -116,7 +116,7 @@ async def _ask_anyway(desk: Desk, press: Press) -> Answer:
 
 
 async def _once_more(desk: Desk, press: Press, job: int, occasion: str) -> Answer:
-    request = RunAgain(JobNumber(job), occasion, press.channel, press.user, press.response_url)
+    request = RunAgain(JobNumber(job), occasion, press.user, press.response_url)
     asked = await run_again(desk, request)
     if asked is None:
         return Answer(message=say.no_such_job(press.value))

@@ -50,6 +50,11 @@ async def _carried_out(answer: Answer) -> Answer:
     return answer if answer.then is None else replace(answer, message=await answer.then(), then=None)
 
 
+def _place(done: Invocation | Press | ShortcutUse) -> ChannelId | None:
+    """Where it was done; None for a button of what the bot wrote to somebody alone about a channel."""
+    return None if isinstance(done, Press) and done.channel.startswith("D") else done.channel
+
+
 async def _standing(desk: Desk, user: UserId, channel: ChannelId | None) -> Standing | None:
     if channel is not None and not desk.admission.allows_channel(channel):
         return Standing.CHANNEL
@@ -60,7 +65,7 @@ def _answering(
     run: Callable[[Desk, Done], Awaitable[Answer]],
 ) -> Callable[[Desk, Done], Awaitable[Answer]]:
     async def checked(desk: Desk, done: Done) -> Answer:
-        standing = await _standing(desk, done.user, done.channel)
+        standing = await _standing(desk, done.user, _place(done))
         if standing is not None and not standing.may:
             return Answer(message=say.not_allowed(standing))
         answer = await run(desk, done)

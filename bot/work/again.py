@@ -9,7 +9,6 @@ from pydantic import SecretStr
 
 from bot.messages import jobs as say
 from bot.model import (
-    ChannelId,
     JobNumber,
     JobState,
     Prompt,
@@ -29,11 +28,13 @@ from bot.work.tell import redraw_root, reply
 
 @dataclass(frozen=True, slots=True)
 class RunAgain:
-    """Start a new job with the text of an old one; ``occasion`` makes presses of one button count once."""
+    """Start a new job with the text and in the channel of an old one.
+
+    ``occasion`` makes presses of one button count once.
+    """
 
     job: JobNumber
     occasion: str
-    channel: ChannelId
     user: UserId
     response_url: SecretStr | None = None
 
@@ -42,12 +43,13 @@ async def run_again(desk: Desk, request: RunAgain) -> Asked | None:
     """A new job; None when the old one is unknown. A second press of the same button finds the first's."""
     async with desk.registry.look() as tables:
         prompt = await tables.prompts.starting(request.job)
-    if prompt is None:
+        job = await tables.jobs.get(request.job)
+    if prompt is None or job is None:
         return None
     key = RequestKey(f"again:{request.job}:{request.occasion}")
     return await ask(
         desk,
-        AskRequest(key, request.channel, request.user, prompt.raw, request.response_url, once_more=True),
+        AskRequest(key, job.channel, request.user, prompt.raw, request.response_url, once_more=True),
     )
 
 

@@ -125,11 +125,17 @@ class Office:
         return await self._acted(await _NAMED[command].run(self.desk, said), user)
 
     async def press(
-        self, action_id: str, value: str, *, user: UserId = ANA, ts: MessageTs | None = None
+        self,
+        action_id: str,
+        value: str,
+        *,
+        user: UserId = ANA,
+        ts: MessageTs | None = None,
+        channel: ChannelId = CHANNEL,
     ) -> Answer:
         """Somebody presses a button, or chooses from a menu; ``ts`` is the message that it stands in."""
         self.keys += 1
-        press = Press(RequestKey(f"press:{self.keys}"), action_id, value, CHANNEL, user, ts, BUTTON_URL)
+        press = Press(RequestKey(f"press:{self.keys}"), action_id, value, channel, user, ts, BUTTON_URL)
         return await self._acted(await _BUTTONS[action_id](self.desk, press), user)
 
     async def _acted(self, answer: Answer, user: UserId) -> Answer:

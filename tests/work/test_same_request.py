@@ -108,6 +108,23 @@ async def test_the_same_reply_again_is_held_back_and_sent_once_more_by_its_butto
     assert [text for _, text in office.docs.prompts] == ["Add a page", "More", "More"]
 
 
+async def test_what_is_asked_in_a_direct_message_goes_on_in_its_channel(office: Office) -> None:
+    office.admission(channels=frozenset({CHANNEL}))
+    direct = ChannelId("D0ANA")
+    await mention(office, "Add a page", "1700000901.000001")
+    await mention(office, "Add a page", "1700000902.000001")
+    await office.settle()
+    assert (await office.press("ask_anyway", "1", ts=QUESTION, channel=direct)).message is None
+    await office.settle()
+    await office.reply("More")
+    await office.reply("More")
+    await office.settle()
+    assert (await office.press("follow_up_anyway", "3", ts=QUESTION, channel=direct)).message is None
+    await office.settle()
+    assert (await office.job(2)).channel == CHANNEL
+    assert [text for _, text in office.docs.prompts] == ["Add a page", "Add a page", "More", "More"]
+
+
 async def test_what_many_ask_at_the_same_moment_is_stored_together_and_each_once(office: Office) -> None:
     """Of each the same text twice: one way with the same key, as Slack delivers again, one way without."""
     requests = [

@@ -177,7 +177,7 @@ async def test_a_job_that_has_been_sent_cannot_be_withdrawn(office: Office) -> N
 async def test_run_again_starts_one_new_job_for_each_end(office: Office) -> None:
     asked = await office.ask("First")
     await office.settle()
-    press = RunAgain(asked.job, "1", CHANNEL, ANA)
+    press = RunAgain(asked.job, "1", ANA)
     first, second = await run_again(office.desk, press), await run_again(office.desk, press)
     await office.settle()
     assert first is not None
