@@ -29,6 +29,7 @@ _MOST_PAGES = 50
 _NAMES_KEPT = 5_000
 _NAME_SECONDS = 3_600.0
 _GROUP_SECONDS = 300.0
+_SLACKBOT = UserId("USLACKBOT")
 
 
 class SlackMessenger:
@@ -211,15 +212,16 @@ class SlackMessenger:
         told = answer.get("user") or {}
         return Profile(
             is_guest=bool(told.get("is_restricted") or told.get("is_ultra_restricted")),
-            is_bot=bool(told.get("is_bot") or told.get("is_workflow_bot")),
+            # Slackbot, which posts reminders and canned replies, is not called a bot.
+            is_bot=bool(told.get("is_bot") or told.get("is_workflow_bot") or user == _SLACKBOT),
             is_stranger=bool(told.get("is_stranger")) or not self._is_ours(told),
             is_deleted=bool(told.get("deleted")) or not told,
         )
 
     def _is_ours(self, user: dict[str, Any]) -> bool:
-        """Of this workspace, or of another one of the same organisation."""
+        """Of this workspace, or of another one of the same organisation. Not, when Slack does not say."""
         ours, team = self._identity, user.get("team_id")
-        if ours is None or not team or team == ours.team_id:
+        if ours is None or (team and team == ours.team_id):
             return True
         enterprise = (user.get("enterprise_user") or {}).get("enterprise_id")
         return bool(ours.enterprise_id) and enterprise == ours.enterprise_id
