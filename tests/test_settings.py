@@ -120,6 +120,11 @@ def test_blank_counts_as_missing() -> None:
     assert "DOCS_API_KEY is missing" in complaint(DOCS_API_KEY="  ")
 
 
+def test_the_beginning_of_a_token_is_no_token() -> None:
+    assert "SLACK_BOT_TOKEN has nothing after xoxb-" in complaint(SLACK_BOT_TOKEN="xoxb-")
+    assert "SLACK_APP_TOKEN has nothing after xapp-" in complaint(SLACK_APP_TOKEN="xapp-")
+
+
 def test_a_misspelt_variable_is_noticed() -> None:
     assert "SLACK_BOTTOKEN: did you mean that?" in complaint(SLACK_BOT_TOKEN=None, SLACK_BOTTOKEN="xoxb-1")
 
