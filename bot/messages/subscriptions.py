@@ -40,7 +40,8 @@ def first_post(
         f":books: {when(subscription.weekly)} this channel gets a digest of who read the docs"
         f"{_where(subscription)}, set up by {b.mention(subscription.owner)}. "
         f"The first comes {_local(run_at, subscription)}, about {dates(week)}{wait}. "
-        "`/docs-visitors subscribe` changes the time, `/docs-visitors unsubscribe` ends it."
+        f"{_typed('subscribe', subscription)} changes the time, "
+        f"{_typed('unsubscribe', subscription)} ends it."
     )
 
 
@@ -70,7 +71,7 @@ def paused(subscription: Subscription, code: str) -> Message:
     return b.words(
         f":double_vertical_bar: The weekly docs digest for <#{subscription.channel}> is paused: "
         f"Slack did not let me post there (`{_short(code)}`). "
-        "When that is mended, `/docs-visitors subscribe` in the channel starts it again."
+        f"When that is mended, {_same_again(subscription)} in the channel starts it again."
     )
 
 
@@ -79,7 +80,7 @@ def missed(subscription: Subscription, week: Period, why: str) -> Message:
     return b.words(
         f":warning: There was no docs digest for <#{subscription.channel}> for the week {dates(week)}. "
         f"Its numbers are missing: {_short(why)}. The next one comes as planned; "
-        "`/docs-visitors digest now` tries this one again."
+        f"{_typed('digest now', subscription)} tries this one again."
     )
 
 
@@ -138,7 +139,8 @@ def _told(subscription: Subscription, now: datetime) -> str:
             runs = subscription.weekly.next_few(begin, 3)
             lines.append(f"Next: {', '.join(_local(run, subscription) for run in runs)}")
         case SubscriptionState.PAUSED:
-            lines.append(":double_vertical_bar: Paused, since Slack did not let me post here.")
+            again = f"{_same_again(subscription)} starts it again."
+            lines.append(f":double_vertical_bar: Paused, since Slack did not let me post here. {again}")
         case _:
             lines.append("The first post is on its way.")
     at = f" ({b.moment(subscription.last_run_at)})" if subscription.last_run_at else ""
@@ -148,6 +150,19 @@ def _told(subscription: Subscription, now: datetime) -> str:
 
 def _short(text: str) -> str:
     return b.quoted(text, _SHORT_LENGTH)
+
+
+def _typed(verb: str, subscription: Subscription) -> str:
+    """What a person types to have this done to this subscription, and to no other of the channel."""
+    section = f" path {subscription.section}" if subscription.section else ""
+    return b.code(f"/docs-visitors {verb}{section}")
+
+
+def _same_again(subscription: Subscription) -> str:
+    """What a person types to subscribe to the very same."""
+    weekly = subscription.weekly
+    when_said = f"{weekday_name(weekly.weekday).lower()} {clock(weekly.at)} {weekly.zone}"
+    return _typed(f"subscribe {when_said}", subscription)
 
 
 def _where(subscription: Subscription) -> str:

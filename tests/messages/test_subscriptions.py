@@ -6,6 +6,7 @@ from datetime import UTC, datetime, time
 
 import pytest
 
+from bot.commands.visitors_words import WeeklyWords, parse_weekly
 from bot.messages import subscriptions as say
 from bot.model import SubscriptionState, Weekday, WeeklyTime
 from tests.builders import ANA, CHANNEL, NOW
@@ -28,6 +29,20 @@ def test_a_subscription_of_a_section_says_which() -> None:
     assert "`/api`" in say.subscribing(Weekday.MONDAY, time(9), "UTC", "/api").text
     assert "`/api`" in say.digest_coming("/api").text
     assert "`/api`" in say.listed([subscription(section="/api")], NOW).text
+
+
+def test_what_to_type_about_a_section_names_it_so_that_no_other_is_meant() -> None:
+    told = subscription(section="/api*", state=SubscriptionState.PAUSED)
+    first = say.first_post(told, RUN, WEEK).text
+    assert "`/docs-visitors subscribe path /api*` changes the time" in first
+    assert "`/docs-visitors unsubscribe path /api*` ends it." in first
+    assert "`/docs-visitors digest now path /api*` tries this one again" in say.missed(told, WEEK, LATE).text
+    again = "`/docs-visitors subscribe monday 09:00 Europe/Berlin path /api*`"
+    assert f"{again} in the channel starts it again" in say.paused(told, "is_archived").text
+    assert f"{again} starts it again" in say.listed([told], NOW).text
+    assert parse_weekly(again.strip("`").removeprefix("/docs-visitors subscribe ")) == WeeklyWords(
+        told.weekly.weekday, told.weekly.at, told.weekly.zone, "/api*"
+    )
 
 
 def test_a_section_cannot_write_markup() -> None:
@@ -57,7 +72,7 @@ def test_the_owner_is_told_that_it_is_paused_and_how_it_goes_on() -> None:
     said = say.paused(subscription(), "is_archived").text
     assert f"<#{CHANNEL}> is paused" in said
     assert "`is_archived`" in said
-    assert "`/docs-visitors subscribe` in the channel starts it again" in said
+    assert "`/docs-visitors subscribe monday 09:00 Europe/Berlin` in the channel starts it again" in said
 
 
 def test_a_week_without_a_digest_is_told_with_its_reason() -> None:
