@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from bot.messages.legible import one_line
 from bot.model import JobState, TrackedJob
 from bot.registry import Registry
+
+_LENGTH = 300
 
 
 async def listed(sqlalchemy_url: str, state: JobState | None, limit: int) -> str:
@@ -24,5 +27,13 @@ async def listed(sqlalchemy_url: str, state: JobState | None, limit: int) -> str
 
 def _line(job: TrackedJob) -> str:
     asked = job.asked_at.strftime("%Y-%m-%d %H:%M UTC")
-    parts = (f"#{job.number}", job.state, asked, job.channel, job.requester, job.service_id or "-")
-    return "  ".join([*parts, job.pr_link or job.problem or ""]).rstrip()
+    parts = (
+        f"#{job.number}",
+        job.state,
+        asked,
+        job.channel,
+        job.requester,
+        one_line(job.service_id or "-", _LENGTH),
+    )
+    # The service's words must not steer a terminal.
+    return "  ".join([*parts, one_line(job.pr_link or job.problem or "", _LENGTH)]).rstrip()

@@ -32,6 +32,7 @@ from bot.work.again import (
 )
 from bot.work.ask import AskRequest, ask
 from bot.work.desk import Desk
+from bot.work.key_health import is_refused
 
 NAME = "/docs-agent"
 _STATUS = re.compile(r"status\s+(\S+)", re.IGNORECASE)
@@ -68,11 +69,12 @@ async def limits(desk: Desk, user: UserId) -> Message:
         uses = await tables.prompts.uses(desk.project, now)
         held_until = await tables.limits.held_until(desk.project, now)
         waiting = await tables.prompts.waiting_for_limit(desk.project)
+        refused = await is_refused(tables, desk.project)
         analytics = await tables.budget.look(desk.project, desk.analytics.calls_an_hour, now)
     used = desk.uses_an_hour if held_until else len(uses)
     frees = held_until or frees_at(uses, desk.uses_an_hour, 1)
     mine = spent_by(uses).get(user, 0)
-    return operating.limits(used, desk.uses_an_hour, frees, waiting, mine, analytics)
+    return operating.limits(used, desk.uses_an_hour, frees, waiting, mine, analytics, key_is_refused=refused)
 
 
 async def _status(desk: Desk, named: str) -> Message:

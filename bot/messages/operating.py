@@ -45,15 +45,19 @@ def limits(
     waiting: int,
     mine: int,
     analytics: Budget,
+    *,
+    key_is_refused: bool = False,
 ) -> Message:
-    """How much of both hourly limits is left."""
+    """How much of both hourly limits is left, and whether the service takes anything at all."""
     left = max(0, limit - used)
     frees = f", the next frees at {b.moment(frees_at, '{time}')}" if frees_at and used else ""
     queue = counted(waiting, "prompt waits", "prompts wait") if waiting else "Nothing waits"
     calls_left = max(0, analytics.limit - analytics.used)
     calls_at = analytics.free_at
     possible = f", the next is possible at {b.moment(calls_at, '{time}')}" if calls_at else ""
+    key = ":key: At present the docs service refuses the bot's key, so all that is asked waits for that.\n"
     return b.words(
+        f"{key if key_is_refused else ''}"
         f":bar_chart: *{number(left)} of {number(limit)} uses left*{frees}. "
         f"Of those spent within the hour {counted(mine, 'was yours', 'were yours')}.\n"
         f"{queue} for a use; nobody's second goes before another's first.\n"

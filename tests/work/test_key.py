@@ -59,9 +59,11 @@ async def test_the_root_says_that_it_waits_for_the_key(office: Office) -> None:
     await office.ask("One")
     await office.settle()
     assert "it waits: the docs service refuses the bot's key. Next try at" in office.root_text()
+    assert "refuses the bot's key" in str((await office.types("/docs-agent", "limits")).message)
     await office.pass_time(90)
     assert (await office.job()).state is JobState.WORKING
     assert "refuses" not in office.root_text()
+    assert "refuses the bot's key" not in str((await office.types("/docs-agent", "limits")).message)
 
 
 async def test_a_key_refused_while_polling_stops_polls_and_is_told(office: Office) -> None:

@@ -1,0 +1,29 @@
+"""The operator's list of jobs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from bot.listing import listed
+from bot.model import JobState, ServiceJobId, Wanted
+from bot.registry import Registry
+from bot.registry.database import open_engine
+from bot.registry.schema import metadata
+from tests.builders import ANA, CHANNEL, NOW, PROJECT
+
+
+async def test_the_services_words_do_not_steer_the_terminal(tmp_path: Path) -> None:
+    url = f"sqlite+aiosqlite:///{tmp_path / 'bot.db'}"
+    engine = open_engine(url)
+    async with engine.begin() as connection:
+        await connection.run_sync(metadata.create_all)
+    async with Registry(engine).transaction() as tables:
+        wanted = Wanted(ANA, CHANNEL, "Add a page")
+        number = (await tables.jobs.add_all(PROJECT, [wanted], NOW))[wanted]
+        link, service_id = "https://code.example/\x1b]0;owned\x07\n#9", ServiceJobId("id\x1b[2J")
+        await tables.jobs.change(number, state=JobState.PULL_REQUEST, pr_link=link, service_id=service_id)
+    await engine.dispose()
+    said = await listed(url, None, 10)
+    assert "https://code.example/" in said
+    assert "\x1b" not in said
+    assert len(said.splitlines()) == 1
