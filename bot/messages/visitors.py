@@ -154,6 +154,10 @@ _ORDERS = {SortBy.TOTAL: "", SortBy.HUMAN: ", most people first", SortBy.AI: ", 
 
 def _no_pages(answer: Report) -> str:
     section = shown_code(answer.wish.section)
+    if not answer.now.complete:
+        # Nobody knows about the rest; the caveats say how many were read and why no more.
+        here = f" under {section}" if section else ""
+        return f"No page{here} is among those whose numbers could be read."
     return f"No page under {section} was read." if section else "No page was read."
 
 
@@ -230,8 +234,8 @@ def _about_before(answer: Report, compared: Period) -> list[str]:
         these, those = (counted(each.days, "day", "days") for each in (answer.wish.period, compared))
         said.append(f"The two periods differ in length: {these} and {those}.")
     if answer.was and not answer.was.complete:
-        read = counted(answer.was.rows, "page", "pages")
-        said.append(f"Only {read} of the period before could be read, so new and gone pages are not known.")
+        read = f"Only {counted(answer.was.rows, 'page', 'pages')}" if answer.was.rows else "No page"
+        said.append(f"{read} of the period before could be read, so new and gone pages are not known.")
     return said
 
 

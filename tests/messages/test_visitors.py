@@ -150,6 +150,13 @@ def test_a_section_that_nobody_read_is_told_and_has_no_table() -> None:
     assert "static_select" not in [each["type"] for each in elements(message.blocks)]
 
 
+def test_a_section_is_not_said_to_be_unread_when_not_all_was_counted() -> None:
+    told = report(wish={"section": "/api"}, pages=0, top=(), now=snapshot(rows=250, complete=False))
+    assert "No page under `/api` is among those whose numbers could be read." in lines(told)
+    whole = report(wish={"section": "/api"}, pages=0, top=())
+    assert "No page under `/api` was read." in lines(whole)
+
+
 def test_rises_falls_and_what_came_and_went_are_told() -> None:
     moved = Movements(
         risen=(page("/up", (0, 0, 950), (0, 0, 700)), page("/up2", (0, 0, 20), (0, 0, 5))),
@@ -271,6 +278,8 @@ def test_a_period_before_that_was_read_in_part_is_told() -> None:
     assert (
         "Only 750 pages of the period before could be read, so new and gone pages are not known."
     ) in small_print(report(was=snapshot(BEFORE, complete=False, rows=750)))
+    none = small_print(report(was=snapshot(BEFORE, complete=False, rows=0)))
+    assert "No page of the period before could be read, so new and gone pages are not known." in none
 
 
 def test_periods_of_different_length_are_pointed_out() -> None:
