@@ -165,11 +165,15 @@ def jobs(
     limit: Annotated[int, typer.Option(min=1, max=1000, help="How many at the most.")] = 20,
 ) -> None:
     """The newest jobs of all channels, and what could not be said."""
-    from bot.listing import listed
+    from bot.listing import NotReady, listed
 
     settings = _settings()
-    with _database_told():
-        typer.echo(asyncio.run(listed(settings.sqlalchemy_url, state, limit)))
+    try:
+        with _database_told():
+            typer.echo(asyncio.run(listed(settings.sqlalchemy_url, state, limit)))
+    except NotReady as error:
+        typer.echo(str(error), err=True)
+        raise typer.Exit(CANNOT_START) from None
 
 
 def _option(read: Callable[[_Given], _Read]) -> Callable[[_Given], _Read]:

@@ -5,14 +5,26 @@ from __future__ import annotations
 from bot.messages.legible import one_line
 from bot.model import JobState, TrackedJob
 from bot.registry import Registry
+from bot.registry.database import open_engine
+from bot.registry.migrate import current, newest
 
 _LENGTH = 300
 
 
+class NotReady(Exception):
+    """The database has no tables yet, or only those of an older version."""
+
+
 async def listed(sqlalchemy_url: str, state: JobState | None, limit: int) -> str:
-    """The newest jobs, one a line, and below them what could not be said to anybody."""
-    registry = Registry.open(sqlalchemy_url)
+    """The newest jobs, one a line, and below them what could not be said to anybody; or NotReady."""
+    engine = open_engine(sqlalchemy_url)
+    registry = Registry(engine)
     try:
+        if (await current(engine) or "") < newest():
+            raise NotReady(
+                "The database is not at this version's schema yet. `docs-bot migrate` brings it there, "
+                "and so does a start."
+            )
         async with registry.look() as tables:
             jobs = await tables.jobs.newest(limit, state)
             dead = await tables.deliveries.dead(limit)

@@ -4,19 +4,20 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from bot.listing import listed
+import pytest
+
+from bot.listing import NotReady, listed
 from bot.model import JobState, ServiceJobId, Wanted
 from bot.registry import Registry
 from bot.registry.database import open_engine
-from bot.registry.schema import metadata
+from bot.registry.migrate import migrate
 from tests.builders import ANA, CHANNEL, NOW, PROJECT
 
 
 async def test_the_services_words_do_not_steer_the_terminal(tmp_path: Path) -> None:
     url = f"sqlite+aiosqlite:///{tmp_path / 'bot.db'}"
     engine = open_engine(url)
-    async with engine.begin() as connection:
-        await connection.run_sync(metadata.create_all)
+    await migrate(engine)
     async with Registry(engine).transaction() as tables:
         wanted = Wanted(ANA, CHANNEL, "Add a page")
         number = (await tables.jobs.add_all(PROJECT, [wanted], NOW))[wanted]
@@ -27,3 +28,8 @@ async def test_the_services_words_do_not_steer_the_terminal(tmp_path: Path) -> N
     assert "https://code.example/" in said
     assert "\x1b" not in said
     assert len(said.splitlines()) == 1
+
+
+async def test_before_the_first_start_it_says_what_makes_the_tables(tmp_path: Path) -> None:
+    with pytest.raises(NotReady, match="docs-bot migrate"):
+        await listed(f"sqlite+aiosqlite:///{tmp_path / 'bot.db'}", None, 10)
