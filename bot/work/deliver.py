@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
+from datetime import timedelta
 from functools import partial
 from typing import TypeVar, assert_never
 
@@ -14,7 +15,7 @@ from bot.registry import LeaseLost
 from bot.work.files import share_file
 from bot.work.leases import check_lease
 from bot.work.ports import SlackError, SlackRefused, SlackThrottled, SlackUnclear, SlackUnreachable
-from bot.work.refusals import BLOCKS_REFUSED, PASSING, looked
+from bot.work.refusals import BLOCKS_REFUSED, PASSING, TOKEN_REFUSED, looked
 from bot.work.steady import all_of, kept
 from bot.work.subscribed import posted
 from bot.work.together import Together
@@ -31,6 +32,9 @@ _MOST_LOOKS = 20
 _BUSY_SECONDS, _SLOW_SECONDS = 0.05, 0.5
 """Until the next look for what is due, while some are under way."""
 _MOST_TRIES = 12
+_TOKEN_PATIENCE = timedelta(hours=24)
+_KEPT = (DeliveryKind.REPLY, DeliveryKind.EDIT, DeliveryKind.PRIVATE)
+"""What waits so long for a token that Slack accepts; without its root or its post nothing has begun."""
 _MOST_DOUBTS = 40
 """About an hour of looking; then somebody is told instead."""
 
@@ -231,7 +235,8 @@ async def _settle_sent(shop: Workshop, sent: Sequence[Sent]) -> list[None]:
 async def _settle_error(shop: Workshop, delivery: Delivery, error: SlackError) -> None:
     """By what the error means: later, look first, plainer, or never."""
     shop.count("deliveries", type(error).__name__.removeprefix("Slack").lower())
-    if delivery.in_doubt and _passes(error):
+    waits = _waits_for_token(shop, delivery, error)
+    if delivery.in_doubt and (waits or _passes(error)):
         # Perhaps we could not even look, so it may still be there already: the doubt remains.
         await _in_doubt(shop, delivery, getattr(error, "retry_after_seconds", 0.0))
         return
@@ -245,12 +250,20 @@ async def _settle_error(shop: Workshop, delivery: Delivery, error: SlackError) -
         case SlackRefused(code=code) if code in BLOCKS_REFUSED and not delivery.plain:
             log.error("blocks_refused", delivery=delivery.id, reason=code, details=error.details)
             await _again(shop, delivery, 0.0, plain=True)
-        case SlackRefused(code=code) if code in PASSING and delivery.attempts < _MOST_TRIES:
+        case SlackRefused(code=code) if waits or (code in PASSING and delivery.attempts < _MOST_TRIES):
             await _again(shop, delivery, back_off_seconds(delivery.attempts, shop.chance()))
         case SlackRefused(code=code):
             await give_up(shop, delivery, code)
         case _:
             await give_up(shop, delivery, "unknown")
+
+
+def _waits_for_token(shop: Workshop, delivery: Delivery, error: SlackError) -> bool:
+    if not isinstance(error, SlackRefused) or error.code not in TOKEN_REFUSED or delivery.kind not in _KEPT:
+        return False
+    if shop.once.first("token", error.code):
+        log.error("token_refused", reason=error.code)
+    return shop.clock() - delivery.created_at < _TOKEN_PATIENCE
 
 
 def _passes(error: SlackError) -> bool:

@@ -7,13 +7,17 @@ import tempfile
 from collections.abc import Awaitable
 from pathlib import Path
 
+import structlog
+
 from bot.messages import reading as say
 from bot.messages.spreadsheet import BOM, HEADER, csv_line
 from bot.model import ChannelId, Delivery, Question
 from bot.work.leases import check_lease
-from bot.work.ports import SlackRefused
+from bot.work.ports import SlackRefused, SlackUnreachable
 from bot.work.refusals import looked
 from bot.work.workshop import Workshop
+
+log = structlog.get_logger(__name__)
 
 
 async def share_file(shop: Workshop, delivery: Delivery) -> None:
@@ -29,8 +33,13 @@ async def share_file(shop: Workshop, delivery: Delivery) -> None:
     if delivery.in_doubt and await _stands(shop, delivery, channel, name):
         return
     check_lease(shop, delivery)
-    with tempfile.TemporaryDirectory(prefix="docs-bot-") as folder:
-        await _upload(shop, question, channel, Path(folder) / name)
+    try:
+        with tempfile.TemporaryDirectory(prefix="docs-bot-") as folder:
+            await _upload(shop, delivery, question, channel, Path(folder) / name)
+    except OSError as error:
+        # No room for the file: nothing has been shared, and there may be room later.
+        log.warning("file_not_written", delivery=delivery.id, reason=error.strerror)
+        raise SlackUnreachable(type(error).__name__) from None
 
 
 async def _stands(shop: Workshop, delivery: Delivery, channel: ChannelId, name: str) -> bool:
@@ -57,11 +66,19 @@ def file_name(question: Question, delivery: Delivery) -> str:
     return f"docs-visitors-{period.first}-to-{period.last}-{delivery.id[:8]}.csv"
 
 
-async def _upload(shop: Workshop, question: Question, channel: ChannelId, path: Path) -> None:
+async def _upload(
+    shop: Workshop, delivery: Delivery, question: Question, channel: ChannelId, path: Path
+) -> None:
     rows, is_complete = await _write(shop, question, path)
     words = say.file_words(question, rows, complete=is_complete)
-    try:
+
+    async def upload() -> None:
+        # Writing a large file takes its time too.
+        check_lease(shop, delivery)
         await shop.messenger.upload(channel, path, name=path.name, words=words)
+
+    try:
+        await upload()
     except SlackRefused as refusal:
         if refusal.code not in ("not_in_channel", "channel_not_found") or channel != question.channel:
             raise
@@ -69,7 +86,7 @@ async def _upload(shop: Workshop, question: Question, channel: ChannelId, path: 
             await shop.messenger.join(channel)
         except SlackRefused:
             raise refusal from None
-        await shop.messenger.upload(channel, path, name=path.name, words=words)
+        await upload()
 
 
 async def _write(shop: Workshop, question: Question, path: Path) -> tuple[int, bool]:

@@ -24,6 +24,11 @@ PASSING = frozenset(
 )
 """Slack's own troubles; every other refusal would only be repeated."""
 
+TOKEN_REFUSED = frozenset(
+    {"invalid_auth", "not_authed", "token_revoked", "token_expired", "account_inactive"}
+)
+"""Whoever runs the bot gives it another token, and then all of it can be said."""
+
 
 async def looked(look: Awaitable[Found]) -> Found:
     """What a look for an earlier try found.

@@ -312,3 +312,31 @@ async def test_a_post_that_stays_unclear_is_given_up_and_told_directly(office: O
     for _ in range(80):
         await office.pass_time(130)
     assert [user for user, _, _ in office.slack.direct] == [ANA]
+
+
+@pytest.mark.parametrize("code", ["token_revoked", "invalid_auth"])
+async def test_an_end_is_told_when_the_token_is_good_again(office: Office, code: str) -> None:
+    """A token is changed by hand, hours later; the job went on meanwhile."""
+    await office.ask("Add a quickstart")
+    await office.settle()
+    office.docs.finish()
+    office.slack.trouble("edit", *[SlackRefused(code)] * 200)
+    office.slack.trouble("post", *[SlackRefused(code)] * 200)
+    for _ in range(6):
+        await office.pass_time(1_800)
+    assert office.said() == []
+    office.slack.troubles.clear()
+    await office.pass_time(600)
+    assert len(office.said()) == 1
+    assert ":memo:" in office.root_text()
+
+
+async def test_a_reply_in_doubt_is_looked_for_when_the_token_is_good_again(office: Office) -> None:
+    await office.ask("Add a quickstart")
+    await office.settle()
+    office.docs.finish()
+    office.slack.lose_answer.append(SlackUnclear("lost"))
+    office.slack.trouble("find_posted", SlackRefused("token_revoked"))
+    await office.settle()
+    await office.pass_time(600)
+    assert len(office.said()) == 1

@@ -6,11 +6,14 @@ import asyncio
 import csv
 import io
 import random
+import resource
+import sys
 from dataclasses import replace
 from datetime import date, timedelta
 from math import ceil
 
 import httpx
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sqlalchemy import func, select
@@ -571,3 +574,20 @@ async def test_somebody_elses_question_that_is_turned_away_ends_nobodys_reading(
     assert "Guests cannot" in told[BEN].text
     assert "/p0" in str(told[ANA].blocks)
     assert "Only the first" not in str(told[ANA].blocks)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="how large a file may be is set as Linux does")
+async def test_a_file_for_which_there_is_no_room_is_sent_when_there_is(office: Office) -> None:
+    for page in range(250):
+        office.docs.site.read(f"/guides/a-page-with-a-long-name-{page}", LAST, LAST, people=1)
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (5_000, hard))
+    try:
+        await office.visitors("yesterday compare none csv")
+        await office.reading(5)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    assert office.slack.files == []
+    await office.reading(20)
+    [(_, _, _, content)] = office.slack.files
+    assert len(content.splitlines()) == 251
