@@ -189,7 +189,7 @@ def parse_section(text: str) -> str | None:
         if not _read_section(word, words, read):
             raise Misunderstood(
                 f"I do not understand {code(one_line(word, 60))}: "
-                "here comes nothing more, or `path /api` for a section."
+                "nothing may follow here but `path /api` for a section."
             )
     return _once("path", read.sections, None)
 

@@ -382,7 +382,7 @@ async def test_words_that_unsubscribing_does_not_know_end_nothing(office: Office
     await subscribed(office)
     for words in ("unsubscribe tuesday", "unsubscribe 09:00", "digest monday", "digest now UTC"):
         said = (await office.visitors(words)).text
-        assert "or `path /api` for a section. Nothing was changed." in said
+        assert "nothing may follow here but `path /api` for a section. Nothing was changed." in said
         assert "`/docs-visitors unsubscribe path /api`" in said
     await office.reading(5)
     assert (await of_channel(office)).state is SubscriptionState.ACTIVE
