@@ -22,7 +22,9 @@ ROOT, OTHER_ROOT = "1772442000.000100", "1772442000.000200"
 def delivery(name: str, kind: str, **values: Any) -> Row:
     """A row of the outbox that was sent."""
     row = {"id": f"{name:0>8}-id", "key": name, "kind": kind, "state": "sent", "job": None, "channel": DOCS}
-    return row | {"user": None, "error": None, "digest": None, "question": None, "due_at": AT} | values
+    return (
+        row | {"user": None, "error": None, "digest": None, "question": None, "due_at": AT, "seq": 1} | values
+    )
 
 
 def message(text: str, ts: str, name: str | None, **values: Any) -> Json:
@@ -36,13 +38,14 @@ def job(number: int, act: Act, state: str, root: str) -> Row:
     """A tracked job."""
     row = {"number": number, "project": "p", "channel": DOCS, "requester": act.who, "text": act.words}
     more = {"state": state, "root_ts": root, "service_id": f"job_{number}", "round": 1}
-    return row | more | {"poll_at": None, "claimed_until": None, "due_at": AT}
+    times = {"poll_at": None, "claimed_until": None, "due_at": AT, "round_started_at": AT}
+    return row | more | times
 
 
 def prompt(number: int, act: Act, of: int, kind: str, **values: Any) -> Row:
     """A prompt that was sent."""
     row = {"id": number, "job": of, "kind": kind, "state": "sent", "asked_by": act.who, "raw": act.words}
-    return row | {"attempts": 1, "due_at": AT, "claimed_until": None} | values
+    return row | {"attempts": 1, "due_at": AT, "sent_at": AT, "claimed_until": None} | values
 
 
 def book(number: int, message_number: int, act: Act, outcome: str) -> Row:

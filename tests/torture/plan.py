@@ -9,6 +9,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from random import Random
 
+ADMIN = "U04GUS"
+"""Only looks on."""
 PEOPLE = ("U01ANA", "U02BEN", "U03CHIKA")
 DOCS, PRODUCT, SECRET, ARCHIVED = "C01DOCS", "C03PRODUCT", "G04SECRET", "C05OLD"
 MODES = (("run",), ("run",), ("run",), ("run", "work"), ("run", "run"))

@@ -7,6 +7,7 @@ from collections import Counter
 from typing import Any
 
 from tests.torture.checks import Checks
+from tests.torture.plan import ADMIN
 from tests.torture.rows import Row
 from tests.torture.seen import Seen
 
@@ -18,6 +19,7 @@ def numbers(seen: Seen, checks: Checks) -> None:
     _questions(seen, checks)
     _files(seen, checks)
     _digests(seen, checks)
+    _key(seen, checks)
 
 
 def _questions(seen: Seen, checks: Checks) -> None:
@@ -27,7 +29,9 @@ def _questions(seen: Seen, checks: Checks) -> None:
         checks.insist(count <= asked[place], f"{count} questions kept of {place}, {asked[place]} asked")
     for place, count in taken.items():
         checks.insist(stored[place] >= count, f"{count} questions of {place} taken, {stored[place]} kept")
-    answers = {row["question"]: row for row in seen.record.of("deliveries") if row["kind"] == "private"}
+    private = [row for row in seen.record.of("deliveries") if row["kind"] == "private" and row["question"]]
+    answers = {row["question"]: row for row in private}
+    checks.insist(len(answers) == len(private), "a question was answered twice")
     for row in seen.record.of("questions"):
         checks.insist(row["state"] == "answered", f"question {row['id']}: still {row['state']} at the end")
         answer = answers.get(row["id"])
@@ -89,7 +93,9 @@ def _digests(seen: Seen, checks: Checks) -> None:
         checks.insist(
             stored[place] >= taken[place], f"{taken[place]} digests taken of {place}, {stored[place]} kept"
         )
-    posts = {row["digest"]: row for row in seen.record.of("deliveries") if row["digest"]}
+    written = [row for row in seen.record.of("deliveries") if row["digest"]]
+    posts = {row["digest"]: row for row in written}
+    checks.insist(len(posts) == len(written), "a digest was written twice")
     for row in seen.record.of("digests"):
         about, post = f"digest {row['id']}", posts.get(row["id"])
         checks.insist(row["state"] in ("told", "missed"), f"{about}: still {row['state']} at the end")
@@ -110,3 +116,12 @@ def _digests(seen: Seen, checks: Checks) -> None:
             checks.insist(
                 message["channel"] in places, f"a digest in {message['channel']}, where nobody asked"
             )
+
+
+def _key(seen: Seen, checks: Checks) -> None:
+    """An admin is told once that the key is refused, and not again before it was good."""
+    rows = sorted(seen.record.of("deliveries"), key=lambda row: int(row["seq"]))
+    keys = [row["key"] for row in rows if row["user"] == ADMIN]
+    words = [key.split(":")[2] for key in keys if key.startswith("key:")]
+    turns = [("refused", "accepted")[turn % 2] for turn in range(len(words))]
+    checks.insist(words == turns, f"an admin was told of the key: {words}")

@@ -18,6 +18,8 @@ def requests(seen: Seen, checks: Checks) -> None:
         _followed_up(seen, checks, done)
     for row in seen.record.of("prompts"):
         _prompt(seen, checks, row)
+    for job in seen.jobs.values():
+        _refusals(seen, checks, job)
     known = {row["service_id"] for row in seen.jobs.values()}
     for job in seen.record.service["jobs"]:
         doubt = any(
@@ -95,10 +97,13 @@ def _prompt(seen: Seen, checks: Checks, row: Row) -> None:
     job = seen.jobs[row["job"]]
     about = f"prompt {row['id']} of #{job['number']}"
     muted = seen.muted(job["number"], row["asked_by"])
-    spoken = [each["text"] for each in seen.in_thread(job)]
+    said = seen.in_thread(job)
+    spoken = [each["text"] for each in said]
     match row["state"]:
         case "in_doubt":
-            told = any(":grey_question:" in text and row["asked_by"] in text for text in spoken)
+            # Since it was sent the last time: each doubt is one of its own.
+            since = [each["text"] for each in said if float(each["ts"]) >= row["sent_at"].timestamp()]
+            told = any(":grey_question:" in text and row["asked_by"] in text for text in since)
             checks.insist(told, f"{about}: in doubt, and nobody was asked", explained=muted)
             left = not seen.record.plan.decision
             checks.insist(left, f"{about}: decided, and still in doubt", explained=muted)
@@ -117,3 +122,17 @@ def _prompt(seen: Seen, checks: Checks, row: Row) -> None:
         case state:
             waits = state == "waiting" and job["state"] == "in_doubt"
             checks.insist(waits, f"{about}: still {state} at the end")
+
+
+def _refusals(seen: Seen, checks: Checks, job: Row) -> None:
+    """Each of a job's prompts that was refused is told by itself."""
+    refused = [row for row in seen.prompts_of[job["number"]] if row["state"] == "refused"]
+    people = {job["requester"], *(row["asked_by"] for row in refused)}
+    heard = [each["text"] for each in seen.in_thread(job)]
+    heard += [text for user in people for text in seen.alone(user)]
+    told = [text for text in heard if ":no_entry:" in text or ":mailbox_with_no_mail:" in text]
+    checks.insist(
+        len(told) >= len(refused),
+        f"#{job['number']}: {len(refused)} prompts refused, told of {len(told)}",
+        explained=any(seen.muted(job["number"], user) for user in people),
+    )

@@ -6,7 +6,7 @@ import re
 
 from tests.torture.checks import Checks
 from tests.torture.rows import Row
-from tests.torture.seen import Json, Seen, delivery_of
+from tests.torture.seen import END, Json, Seen, delivery_of
 
 _POSTED = ("root", "reply", "post")
 _NUMBERED = re.compile(r"(?<![\w&])#(\d+)\b")
@@ -141,6 +141,10 @@ def _ends(seen: Seen, checks: Checks, job: Row) -> None:
     if told and not unsaid:
         checks.insist(
             _SIGNS[job["state"]] == f":{told[-1][1]}:", f"{about}: is {job['state']}, last told {told[-1]}"
+        )
+        last = max(float(each["ts"]) for each in seen.in_thread(job) if END.match(each["text"]))
+        checks.insist(
+            last >= job["round_started_at"].timestamp(), f"{about}: the end of its last round was never told"
         )
     _true_end(seen, checks, job, rounds)
 

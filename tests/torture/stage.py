@@ -14,7 +14,7 @@ from bot.sandbox.ports import free_port
 from bot.sandbox.workspace import Workspace, WorkspaceOptions
 from bot.sandbox.workspace.state import BOT_USER, Channel
 from bot.sandbox.world import MANIFEST, PROJECT
-from tests.torture.plan import ARCHIVED, PEOPLE, Plan
+from tests.torture.plan import ADMIN, ARCHIVED, PEOPLE, Plan
 
 _PAGES, _DAYS = 30, 20
 _BURST = 12
@@ -92,6 +92,7 @@ def _environment(plan: Plan, workspace: Workspace, docs_url: str, api_key: str) 
         "DOCS_API_KEY": api_key,
         "DOCS_PROJECT_ID": PROJECT,
         "ANALYTICS_CALLS_AN_HOUR": "100",
+        "ADMINS": ADMIN,
         "POLL_MIN_SECONDS": "0.1",
         "POLL_MAX_SECONDS": "0.2",
         "LOG_LEVEL": plan.log_level,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from tests.torture.__main__ import torture
 from tests.torture.checker import check
 from tests.torture.made_up import (
     ANA,
+    AT,
     BEN,
     FOLLOW_UP,
     OTHER,
@@ -24,7 +26,7 @@ from tests.torture.made_up import (
     prompt,
     record,
 )
-from tests.torture.plan import PRODUCT, Trouble, described, make_plan
+from tests.torture.plan import ADMIN, PRODUCT, Trouble, described, make_plan
 from tests.torture.record import Record
 
 SEEDS = (1001, 1002, 1003)
@@ -108,6 +110,24 @@ def _undecided(made: Record) -> None:
     made.plan = replace(made.plan, decision="forget")
 
 
+def _second_doubt(made: Record) -> None:
+    """Asked about the first, and not about the next."""
+    _row(made, "prompts").update(state="in_doubt", sent_at=AT + timedelta(seconds=1))
+    _say(made, f"<@{ANA}> :grey_question: nobody knows")
+
+
+def _refused_and_told_once(made: Record) -> None:
+    for number in (0, 2):
+        _row(made, "prompts", number).update(state="refused")
+    _say(made, f"<@{ANA}> :no_entry: no")
+
+
+def _key_refused_twice(made: Record) -> None:
+    for number in (2, 3):
+        key = f"key:p:refused:{number}"
+        made.rows["deliveries"].append(delivery(str(number), "private", user=ADMIN, seq=number, key=key))
+
+
 def _unanswered(made: Record) -> None:
     made.private.clear()
     made.rows["deliveries"].remove(_outbox(made, "answer"))
@@ -141,6 +161,8 @@ BREAKS: dict[str, Callable[[Record], object]] = {
     "refused, and sent all the same": _spoil("prompts", 2, state="refused"),
     "not stored, and nothing was said": lambda made: made.rows["prompts"].pop(),
     "in doubt, and nobody was asked": _spoil("prompts", state="in_doubt"),
+    "prompt 1 of #1: in doubt, and nobody was asked": _second_doubt,
+    "2 prompts refused, told of 1": _refused_and_told_once,
     "in doubt without a reason": _spoil("prompts", state="in_doubt"),
     "decided, and still in doubt": _undecided,
     "refused, and nobody was told": _refused_unsaid,
@@ -165,6 +187,7 @@ BREAKS: dict[str, Callable[[Record], object]] = {
     "told to somebody else": lambda made: made.messages[1].update(text=f"<@{BEN}> :memo: #1 is done"),
     "#1: still working": _spoil("jobs", state="working"),
     "#1: still waiting": _spoil("jobs", state="waiting"),
+    "the end of its last round was never told": _spoil("jobs", round_started_at=AT + timedelta(seconds=1)),
     "its end was never told": _without("#2 failed"),
     "could not be told and was not told alone": _given_up,
     "last told": lambda made: made.messages[-3].update(text=f"<@{BEN}> :memo: #2 is done"),
@@ -189,6 +212,9 @@ BREAKS: dict[str, Callable[[Record], object]] = {
     "digest 1: still gathering": _spoil("digests", state="gathering"),
     "digest 1: told, and nothing was written": lambda made: made.rows["deliveries"].pop(),
     "digest 1: not posted": _spoil("digests", state="missed"),
+    "answered twice": _add("deliveries", delivery("answer2", "private", user=ANA, question=1)),
+    "a digest was written twice": _add("deliveries", delivery("digest2", "post", channel=PRODUCT, digest=1)),
+    "an admin was told of the key": _key_refused_twice,
     "where nobody asked": _another_channel,
     # Quiet.
     "a bot ended by itself": lambda made: made.complaints.append("a bot ended by itself"),
