@@ -293,6 +293,15 @@ class PromptRows:
         )
         return [ProjectId(name) for name in (await self.connection.execute(statement)).scalars()]
 
+    async def doubted_of(self, job: JobNumber) -> Prompt | None:
+        """The last prompt for a job of which nobody knows whether it arrived."""
+        condition = and_(prompts.c.job == job, prompts.c.state == PromptState.IN_DOUBT)
+        rows = await self.connection.execute(
+            select(prompts).where(condition).order_by(prompts.c.id.desc()).limit(1)
+        )
+        row = rows.mappings().first()
+        return to_prompt(row) if row else None
+
     async def unsettled_of(self, job: JobNumber) -> Sequence[Prompt]:
         """What has been asked for a job and is not settled yet, oldest first."""
         condition = and_(prompts.c.job == job, prompts.c.state.in_(_UNSETTLED))

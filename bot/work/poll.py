@@ -186,14 +186,15 @@ async def _settle_answer(shop: Workshop, tables: Tables, job: TrackedJob, answer
 
 
 async def _doubt_resolved(shop: Workshop, tables: Tables, job: TrackedJob) -> None:
-    """A follow-up in doubt was carried out after all: its round has begun."""
-    now = shop.clock()
+    """A follow-up in doubt was carried out after all: its round has begun, for who asked for it."""
+    now, doubted = shop.clock(), await tables.prompts.doubted_of(job.number)
     await _put_back(
         shop,
         tables,
         job,
         state=JobState.WORKING,
         round=job.round + 1,
+        round_requester=doubted.asked_by if doubted else job.round_requester,
         round_started_at=now,
         saw_active=True,
         ended_at=None,

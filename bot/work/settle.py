@@ -90,6 +90,8 @@ async def in_doubt(shop: Workshop, tables: Tables, prompt: Prompt) -> None:
         # Should it have arrived after all, the job turns active again and its end is told.
         values["quiet_until"] = shop.after(shop.patience.quiet_seconds)
         values["poll_at"] = shop.after(shop.pace.min_seconds)
+        # Whoever looks at it now does so for an earlier doubt.
+        values |= _FREE
     await tables.jobs.change(prompt.job, **values)
     job = await redraw_root(tables, prompt.job, now)
     message = say.in_doubt(job, prompt.id, prompt.asked_by, is_follow_up)

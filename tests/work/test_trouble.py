@@ -14,7 +14,7 @@ from bot.work.listen import ThreadNotKnownYet
 from bot.work.ports import SlackRefused, SlackThrottled, SlackUnclear, SlackUnreachable
 from bot.work.prepare import prepare_round
 from bot.work.submit import submit_round
-from tests.builders import ANA, CHANNEL
+from tests.builders import ANA, BEN, CHANNEL
 from tests.work.office import RESPONSE_URL, Office
 
 
@@ -117,6 +117,19 @@ async def test_a_follow_up_in_doubt_that_was_carried_out_has_its_end_told(office
     await office.settle()
     assert (await office.job()).state is JobState.PULL_REQUEST
     assert len(office.slack.replies()) == 3
+
+
+async def test_the_end_of_a_follow_up_in_doubt_is_told_to_who_asked_for_it(office: Office) -> None:
+    await office.ask("Add a quickstart")
+    await office.settle()
+    office.docs.finish()
+    await office.settle()
+    office.docs.lost.append(httpx.ReadTimeout("lost"))
+    await office.reply("more", user=BEN)
+    await office.settle()
+    office.docs.finish()
+    await office.settle()
+    assert office.said()[-1].startswith(f"<@{BEN}> :memo:")
 
 
 async def test_a_follow_up_in_doubt_that_never_began_ends_in_silence(office: Office) -> None:
