@@ -215,7 +215,8 @@ def _no_change(job: TrackedJob) -> str:
 def _failed(job: TrackedJob) -> str:
     return (
         f":x: {_what(job)} failed{_took(job)}: the agent hit an error it could not recover from. "
-        "The docs service does not say more. Run it again, or reply here with a smaller step."
+        f"The docs service does not say more. {Spent.YES.value} "
+        "Run it again, or reply here with a smaller step."
     )
 
 

@@ -59,7 +59,7 @@ def limits(
     return b.words(
         f"{key if key_is_refused else ''}"
         f":bar_chart: *{number(left)} of {number(limit)} uses left*{frees}. "
-        f"Of those spent within the hour {counted(mine, 'was yours', 'were yours')}.\n"
+        f"Of those spent within the hour, {counted(mine, 'was yours', 'were yours')}.\n"
         f"{queue} for a use; nobody's second goes before another's first.\n"
         f"Visitors: {number(calls_left)} of {number(analytics.limit)} analytics calls left{possible}.\n"
         "A use is one new job or one follow-up; looking costs nothing."

@@ -7,6 +7,7 @@ from datetime import timedelta
 import pytest
 
 from bot.messages import jobs, problems
+from bot.messages.problems import Spent
 from bot.model import JobState
 from tests.builders import ANA, BEN, NOW
 from tests.messages.samples import LATER, PULL_REQUEST, actions, buttons, job, quoted
@@ -89,6 +90,10 @@ def test_a_pull_request_is_told_to_who_asked_with_the_next_steps() -> None:
         ("Follow up", "follow_up", "42"),
         ("Run again", "run_again", "42:1"),
     ]
+
+
+def test_a_failure_says_what_it_cost() -> None:
+    assert Spent.YES.value in jobs.ended(job(JobState.FAILED), LATER).text
 
 
 def test_without_the_link_button_the_words_still_lead_to_the_pull_request() -> None:
