@@ -132,6 +132,23 @@ class SnapshotRows:
         row = await self._known(project, period, is_final=is_final, now=now)
         return to_snapshot(row) if row else None
 
+    async def begun_for(self, project: ProjectId, period: Period, begun_at: datetime) -> Snapshot | None:
+        """The snapshot that was wanted for work begun then: it goes on with that one until it is done.
+
+        A window that counted as open then would otherwise be begun anew whenever its snapshot is not fresh.
+        """
+        window = and_(
+            snapshots.c.project == project,
+            snapshots.c.first == period.first,
+            snapshots.c.end == period.end,
+            or_(snapshots.c.is_final, snapshots.c.created_at > begun_at - FRESH),
+        )
+        found = await self.connection.execute(
+            select(snapshots).where(window).order_by(snapshots.c.id).limit(1)
+        )
+        row = found.mappings().first()
+        return to_snapshot(row) if row else None
+
     async def stop(self, snapshot: SnapshotId, problem: str) -> None:
         """There is no use in reading on; what is read stays."""
         values = {"state": SnapshotState.DONE, "complete": False, "problem": problem}

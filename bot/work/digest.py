@@ -246,10 +246,10 @@ async def _part(
     shop: Workshop, tables: Tables, each: Digest, period: Period, need: Need, now: datetime
 ) -> Snapshot:
     """A window with its pages. At the first look one that failed for somebody else is wanted anew."""
-    known = await shop.analytics.peek(tables, each.project, period, now)
+    known = await tables.snapshots.begun_for(each.project, period, each.begun_at) if each.attempts else None
     # What rests does so for somebody else's sake, and is read on.
     rests = known is not None and known.state is SnapshotState.RESTING
-    if known is not None and known.with_pages and each.attempts and not rests:
+    if known is not None and known.with_pages and not rests:
         return known
     return await shop.analytics.want(tables, each.project, period, need, now)
 

@@ -53,7 +53,7 @@ async def weekly_report(
     lately = await tables.jobs.asked_between(project, now - _LATELY, now, _LATELY_JOBS)
     return WeeklyReport(
         report=report,
-        curve=await _curve(tables, analytics, project, wish.period, now),
+        curve=await _curve(tables, analytics, project, window, now),
         work=work_done(jobs),
         suggestion=suggestion(report, [job.text for job in lately]),
         subscription=subscription,
@@ -61,10 +61,12 @@ async def weekly_report(
 
 
 async def _curve(
-    tables: Tables, analytics: Analytics, project: ProjectId, week: Period, now: datetime
+    tables: Tables, analytics: Analytics, project: ProjectId, window: Snapshot, now: datetime
 ) -> tuple[tuple[Period, Counts | None], ...]:
-    points: list[tuple[Period, Counts | None]] = []
-    for _ in range(CURVE_WEEKS):
+    """Ends with the very numbers of the week that is told."""
+    points: list[tuple[Period, Counts | None]] = [(window.period, window.totals)]
+    week = window.period.before()
+    for _ in range(CURVE_WEEKS - 1):
         known = await analytics.peek(tables, project, week, now)
         points.append((week, known.totals if known else None))
         week = week.before()

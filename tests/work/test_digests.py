@@ -316,6 +316,20 @@ async def test_when_the_budget_ends_the_digest_comes_with_what_was_read(office: 
     assert "Only the first" in digest
 
 
+async def test_a_week_that_ended_a_moment_ago_is_read_once_however_long_that_takes(office: Office) -> None:
+    """East of UTC a digest may come before the week counts as settled; its numbers are not begun anew."""
+    office.docs.site.fill(900, MONDAY, MONDAY + 6 * DAY)
+    office.budget(10, page_size=100)
+    await subscribed(office, "monday 09:00 Asia/Tokyo")
+    office.clock.at = datetime(2026, 11, 9, 0, 0, tzinfo=UTC)
+    await office.reading(70, step_seconds=120)
+    [digest] = digests(office)
+    assert "Top 10 of 900 pages" in digest
+    assert "2–8 Nov " in next(line for line in digest.splitlines() if line.startswith("Week by week"))
+    whole = [call for call in office.docs.site.calls if call[0] == MONDAY and call[2] > 1]
+    assert len(whole) == 9
+
+
 async def test_a_digest_can_be_asked_for_now_and_the_weekly_one_still_comes(office: Office) -> None:
     await subscribed(office)
     await office.visitors("digest now", user=BEN)
