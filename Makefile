@@ -19,12 +19,13 @@ help:
 	@echo "make test      the whole test suite"
 	@echo "make check     style, types and layers"
 	@echo "make torture   the bot under faults, from seeds (RUNS=$(RUNS) SEED=$(SEED); 200 runs take about five minutes)"
-	@echo "make bench     how fast it is, beside what one would use instead (six minutes)"
+	@echo "make bench     how fast it is, beside what one would use instead (four minutes)"
 	@echo "make lock      pin the newest versions that pyproject.toml allows (needs uv)"
 
 $(VENV)/.run: requirements.txt pyproject.toml
 	@test -n "$(PYTHON)" || { echo "Python 3.11 or newer is needed. Name yours with: make PYTHON=/path/to/python3"; exit 1; }
-	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@echo "Setting up $(VENV): about half a minute."
+	@$(BIN)/python -m pip --version >/dev/null 2>&1 || $(PYTHON) -m venv --clear $(VENV)
 	$(PIP) --require-hashes -r requirements.txt
 	$(PIP) --no-deps --no-build-isolation --editable .
 	@touch $@
