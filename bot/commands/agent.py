@@ -19,7 +19,7 @@ from bot.commands.command import (
 from bot.commands.jobref import find_job
 from bot.messages import answers as say
 from bot.messages import incoming, modals, operating
-from bot.model import ChannelId, JobNumber, Message, PromptId, UserId, frees_at, spent_by
+from bot.model import ChannelId, JobNumber, Message, PromptId, TrackedJob, UserId, frees_at, spent_by
 from bot.work.again import (
     RunAgain,
     follow_up_anyway,
@@ -59,7 +59,11 @@ async def _run(desk: Desk, said: Invocation) -> Answer:
 async def _jobs(desk: Desk, channel: ChannelId) -> Message:
     async with desk.registry.look() as tables:
         jobs = await tables.jobs.in_channel(channel, _LISTED)
-    return say.job_list(jobs, channel, desk.clock())
+    return say.job_list([(job, _thread_link(desk, job)) for job in jobs])
+
+
+def _thread_link(desk: Desk, job: TrackedJob) -> str | None:
+    return desk.permalink(job.thread) if job.thread and desk.workspace_url else None
 
 
 async def limits(desk: Desk, user: UserId) -> Message:
@@ -81,8 +85,7 @@ async def _status(desk: Desk, named: str) -> Message:
     job = await find_job(desk, named)
     if job is None:
         return say.no_such_job(named)
-    link = desk.permalink(job.thread) if job.thread and desk.workspace_url else None
-    return say.job_status(job, desk.clock(), link)
+    return say.job_status(job, _thread_link(desk, job))
 
 
 async def _submit(desk: Desk, sent: Submission) -> FormErrors | None:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import datetime
 from enum import StrEnum
 
 from bot.messages import blocks as b
 from bot.messages.jobs import state_words
 from bot.messages.problems import Problem, Spent
-from bot.model import ChannelId, JobNumber, JobState, Message, TrackedJob
+from bot.model import JobNumber, JobState, Message, TrackedJob
 
 EMPTY_FORM = "Say what should be done; an empty prompt is not sent."
 NO_CHANNEL_CHOSEN = "Choose the channel in which I shall report."
@@ -55,15 +54,12 @@ def undelivered(job: TrackedJob, problem: Problem) -> Message:
     )
 
 
-def job_list(jobs: Sequence[TrackedJob], channel: ChannelId, now: datetime) -> Message:
-    """A channel's jobs, newest first."""
-    del channel, now
+def job_list(jobs: Sequence[tuple[TrackedJob, str | None]]) -> Message:
+    """A channel's jobs, newest first; each number leads to the thread whose address stands beside the job."""
     if not jobs:
-        return b.words(
-            "No jobs in this channel yet. Start one: `/docs-agent Add a quickstart for the Python SDK`"
-        )
-    lines = [_line(job) for job in jobs]
-    heading = f"The last {len(jobs)} jobs of this channel:" if len(jobs) > 1 else "This channel's only job:"
+        return b.words("No jobs here yet. Start one: `/docs-agent Add a quickstart for the Python SDK`")
+    lines = [_line(job, permalink) for job, permalink in jobs]
+    heading = f"The last {len(jobs)} jobs here:" if len(jobs) > 1 else "The only job here:"
     return Message(
         "\n".join([heading, *lines]),
         (b.section(f"*{heading}*"), *(b.section(line) for line in lines)),
@@ -71,18 +67,17 @@ def job_list(jobs: Sequence[TrackedJob], channel: ChannelId, now: datetime) -> M
     )
 
 
-def _line(job: TrackedJob) -> str:
+def _line(job: TrackedJob, permalink: str | None = None) -> str:
     url = b.web_address(job.pr_link) if job.state is JobState.PULL_REQUEST else None
     shown = f" · {b.link(url, 'pull request')}" if url and len(url) < _LISTED_URL_LENGTH else ""
     return (
-        f"#{job.number} {state_words(job)} · {b.quoted(job.text, 80)} · "
+        f"{b.link(permalink, f'#{job.number}')} {state_words(job)} · {b.quoted(job.text, 80)} · "
         f"{b.mention(job.requester)} · {b.moment(job.asked_at)}{shown}"
     )
 
 
-def job_status(job: TrackedJob, now: datetime, permalink: str | None = None) -> Message:
+def job_status(job: TrackedJob, permalink: str | None = None) -> Message:
     """One job, with the way to its thread."""
-    del now
     details = [_line(job)]
     if job.service_id:
         details.append(f"The service's id: `{b.quoted(job.service_id, 200)}`")

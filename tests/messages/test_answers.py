@@ -8,7 +8,7 @@ from bot.messages import answers, problems
 from bot.messages.answers import CannotPost
 from bot.messages.help import CommandHelp, help_message
 from bot.model import JobNumber, JobState
-from tests.builders import ANA, CHANNEL, NOW
+from tests.builders import ANA
 from tests.messages.samples import PULL_REQUEST, job
 
 
@@ -28,24 +28,26 @@ def test_each_reason_for_not_posting_has_its_own_advice() -> None:
 
 def test_the_list_shows_each_job_on_a_line_in_the_order_given() -> None:
     older = job(JobState.FAILED, number=JobNumber(41), text="Fix the <!channel> page")
-    lines = answers.job_list([job(), older], CHANNEL, NOW).text.splitlines()
+    thread = "https://acme.slack.example/archives/C0DOCS/p1793610000000100"
+    first = f"<{thread}|#42> :memo: *Pull request ready*"
+    lines = answers.job_list([(job(), thread), (older, None)]).text.splitlines()
     when = "<!date^1793610000^{date_short_pretty} at {time}|2026-11-02 09:00 UTC>"
     asked = "Add a quickstart for the Python SDK"
     assert lines == [
-        "The last 2 jobs of this channel:",
-        f"#42 :memo: *Pull request ready* · {asked} · <@{ANA}> · {when} · <{PULL_REQUEST}|pull request>",
+        "The last 2 jobs here:",
+        f"{first} · {asked} · <@{ANA}> · {when} · <{PULL_REQUEST}|pull request>",
         f"#41 :x: *Failed* · Fix the &lt;!channel&gt; page · <@{ANA}> · {when}",
     ]
 
 
 def test_an_empty_list_says_how_to_begin() -> None:
-    assert "/docs-agent Add a quickstart" in answers.job_list([], CHANNEL, NOW).text
+    assert "/docs-agent Add a quickstart" in answers.job_list([]).text
 
 
 def test_a_job_s_status_leads_to_its_thread_when_that_is_known() -> None:
     link = "https://acme.slack.example/archives/C0DOCS/p1793610000000100"
-    assert f"<{link}|Go to its thread>" in answers.job_status(job(), NOW, link).text
-    assert "thread" not in answers.job_status(job(), NOW).text
+    assert f"<{link}|Go to its thread>" in answers.job_status(job(), link).text
+    assert "thread" not in answers.job_status(job()).text
 
 
 def test_what_names_no_job_is_shown_harmlessly() -> None:

@@ -138,10 +138,10 @@ def private_messages(job: TrackedJob, text: str) -> Iterator[Message]:
     for reason in answers.CannotPost:
         yield answers.cannot_post(reason, text)
     yield answers.undelivered(job, problems.slack_refused(text))
-    yield answers.job_list([job] * 10, CHANNEL, NOW)
-    yield answers.job_list([], CHANNEL, NOW)
-    yield answers.job_status(job, NOW, text)
-    yield answers.job_status(job, NOW, PERMALINK)
+    yield answers.job_list([(job, text), (job, PERMALINK)] * 5)
+    yield answers.job_list([])
+    yield answers.job_status(job, text)
+    yield answers.job_status(job, PERMALINK)
     yield answers.no_such_job(text)
     yield answers.no_job_yet(text)
     yield answers.follow_up_taken(job, guessed=True)
@@ -185,7 +185,7 @@ def test_ten_thousand_random_prompts_give_valid_and_harmless_blocks() -> None:
             *jobs.full_prompt(job),
             jobs.follow_up_by_command(job, text, BEN),
             jobs.ended(job, NOW),
-            answers.job_list([job], CHANNEL, NOW),
+            answers.job_list([(job, None)]),
             answers.follow_up_taken(job, guessed=True),
         )
         for message in said:
