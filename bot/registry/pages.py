@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -25,7 +25,6 @@ _COLUMNS = (
     _was.c.ai.label("was_ai"),
     _was.c.total.label("was_total"),
 )
-_CHUNK = 1_000
 _LEAST_NEW = 4
 """By the rule of ``moved``: from nothing, five are a real change."""
 _LEAST_READERS = 10
@@ -114,17 +113,12 @@ class PageRows:
         counts = Counts(found["human"], found["ai"], found["total"])
         return PageCounts(row, found["path"], counts), Period(found["first"], found["end"])
 
-    async def all(self, snapshot: SnapshotId, section: str | None) -> AsyncIterator[Sequence[PageCounts]]:
-        """Every page, a thousand at a time, in the order of the service."""
-        after = 0
-        while True:
-            condition = and_(_within(_now.c.path, section), _now.c.id > after)
-            found = await self._pages(snapshot, None, condition, (_now.c.id,), _CHUNK)
-            if found:
-                yield found
-                after = found[-1].row
-            if len(found) < _CHUNK:
-                return
+    async def following(
+        self, snapshot: SnapshotId, section: str | None, after: int = 0, limit: int = 1_000
+    ) -> Sequence[PageCounts]:
+        """The pages after that row, in the order of the service; nothing when there are no more."""
+        condition = and_(_within(_now.c.path, section), _now.c.id > after)
+        return await self._pages(snapshot, None, condition, (_now.c.id,), limit)
 
     async def _pages(
         self,

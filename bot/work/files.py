@@ -91,15 +91,18 @@ async def _upload(
 
 async def _write(shop: Workshop, question: Question, path: Path) -> tuple[int, bool]:
     """A thousand rows at a time, so that a large site takes little memory."""
-    count = 0
+    count, after = 0, 0
     await asyncio.to_thread(path.write_text, BOM + csv_line(HEADER), "utf-8", newline="")
-    async with shop.registry.look() as tables:
-        snapshot = (await tables.snapshots.get([question.now]))[question.now]
-        async for pages in tables.pages.all(question.now, question.wish.section):
-            lines = [csv_line((page.path, page.now.human, page.now.ai, page.now.total)) for page in pages]
-            await asyncio.to_thread(_append, path, "".join(lines))
-            count += len(pages)
-    return count, snapshot.complete
+    while True:
+        # A look for each: with SQLite whoever wants to write waits as long as somebody looks.
+        async with shop.registry.look() as tables:
+            snapshot = (await tables.snapshots.get([question.now]))[question.now]
+            pages = await tables.pages.following(question.now, question.wish.section, after)
+        if not pages:
+            return count, snapshot.complete
+        lines = [csv_line((page.path, page.now.human, page.now.ai, page.now.total)) for page in pages]
+        await asyncio.to_thread(_append, path, "".join(lines))
+        count, after = count + len(pages), pages[-1].row
 
 
 def _append(path: Path, text: str) -> None:

@@ -41,7 +41,7 @@ async def newest_snapshot(office: Office, period: Period) -> tuple[Counts | None
     async with office.registry.look() as tables:
         known = await tables.snapshots.peek(office.desk.project, period, is_final=True, now=office.clock())
         assert known is not None
-        pages = {page.path: page.now async for chunk in tables.pages.all(known.id, None) for page in chunk}
+        pages = {page.path: page.now for page in await tables.pages.following(known.id, None, limit=9_999)}
     return known.totals, pages, known.repeated
 
 
