@@ -187,7 +187,8 @@ class DeliveryRows:
         """No further post into this channel before then."""
         values = {"channel": channel, "free_at": free_at}
         if not await insert_unless_there(self.connection, paces, values):
-            await self.connection.execute(update(paces).where(paces.c.channel == channel).values(**values))
+            sooner = and_(paces.c.channel == channel, paces.c.free_at < free_at)
+            await self.connection.execute(update(paces).where(sooner).values(**values))
 
     async def settle(self, delivery: DeliveryId, *, owner: str, now: datetime, **values: Any) -> None:
         """Write how it went and let go of the row. Once it is over, its response URL is forgotten."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
-from datetime import timedelta
+from datetime import datetime, timedelta
 from functools import partial
 from typing import TypeVar, assert_never
 
@@ -24,13 +24,15 @@ from bot.work.workshop import Workshop
 
 log = structlog.get_logger(__name__)
 Result = TypeVar("Result")
-Sent = tuple[Delivery, MessageTs | None]
-"""What Slack took, and where it stands when it is a post."""
+Sent = tuple[Delivery, MessageTs | None, datetime | None]
+"""What Slack took, where it stands when it is a post, and, if it went out late, when its channel is free."""
 _AT_ONCE = 50
 _MOST_LOOKS = 20
 """In one round; so many, and it comes to its end while there is always more to say."""
 _BUSY_SECONDS, _SLOW_SECONDS = 0.05, 0.5
 """Until the next look for what is due, while some are under way."""
+_LATE_SECONDS = 0.02
+"""What the pace of a channel is longer than Slack asks for: so late a post may go out after its claim."""
 _MOST_TRIES = 12
 _TOKEN_PATIENCE = timedelta(hours=24)
 _KEPT = (DeliveryKind.REPLY, DeliveryKind.EDIT, DeliveryKind.PRIVATE)
@@ -91,6 +93,7 @@ async def _some_done(running: set[asyncio.Task[None]], seconds: float) -> set[as
 
 
 async def _deliver(shop: Workshop, sent: Together[Sent, None], delivery: Delivery) -> None:
+    free_at = _late_channel(shop, delivery)
     try:
         try:
             ts = await _carry_out(shop, delivery)
@@ -100,14 +103,25 @@ async def _deliver(shop: Workshop, sent: Together[Sent, None], delivery: Deliver
             # A subscription has more to write, which must not fail for others.
             alone = delivery.subscription is not None
             if alone:
-                await kept(lambda: _settle_sent(shop, [(delivery, ts)]))
+                await kept(lambda: _settle_sent(shop, [(delivery, ts, free_at)]))
             else:
-                await kept(lambda: sent.put((delivery, ts), lambda some: _settle_sent(shop, some)))
+                await kept(lambda: sent.put((delivery, ts, free_at), lambda some: _settle_sent(shop, some)))
     except LeaseLost:
         log.warning("delivery_taken_over", delivery=delivery.id)
         return
     if delivery.kind in _PACED:
         shop.wake()
+
+
+def _late_channel(shop: Workshop, delivery: Delivery) -> datetime | None:
+    """When the channel takes the next post, if this one is so late that the next would come too soon."""
+    if delivery.kind not in _PACED or delivery.held_until is None:
+        return None
+    claimed_at = delivery.held_until - timedelta(seconds=shop.patience.lease_seconds)
+    if (shop.clock() - claimed_at).total_seconds() <= _LATE_SECONDS:
+        return None
+    shop.wake_after(shop.patience.channel_pace_seconds)
+    return shop.after(shop.patience.channel_pace_seconds)
 
 
 async def _carry_out(shop: Workshop, delivery: Delivery) -> MessageTs | None:
@@ -215,7 +229,7 @@ async def _tell(shop: Workshop, delivery: Delivery) -> None:
 
 async def _settle_sent(shop: Workshop, sent: Sequence[Sent]) -> list[None]:
     async with shop.registry.transaction() as tables:
-        for delivery, ts in sent:
+        for delivery, ts, free_at in sent:
             try:
                 await tables.deliveries.settle(
                     delivery.id, owner=shop.owner, now=shop.clock(), state=DeliveryState.SENT, posted_ts=ts
@@ -227,6 +241,8 @@ async def _settle_sent(shop: Workshop, sent: Sequence[Sent]) -> list[None]:
                 await tables.jobs.change(delivery.job, root_ts=ts)
             if delivery.subscription is not None:
                 await posted(shop, tables, delivery)
+            if free_at is not None:
+                await tables.deliveries.slow_down(delivery.channel, free_at)
     for _ in sent:
         shop.count("deliveries", "sent")
     return [None] * len(sent)

@@ -67,3 +67,23 @@ async def test_an_old_state_is_not_drawn_over_a_newer_one(office: Office) -> Non
     assert len(office.slack.edits[office.slack.root().ts]) == drawn
     await office.pass_time(10_000)
     assert len(office.slack.edits[office.slack.root().ts]) == drawn + 1
+
+
+async def test_a_post_that_went_out_late_keeps_the_next_one_waiting_as_long(office: Office) -> None:
+    """Held up between claim and post, a process would otherwise post twice within Slack's second."""
+
+    def is_held_up(_planned_seconds: float) -> None:
+        office.clock.pass_seconds(0.5)
+
+    pace_seconds = office.shop.patience.channel_pace_seconds
+    for text in ("Add a quickstart", "Add a glossary"):
+        await office.ask(text)
+    await prepare_round(office.shop)
+    await deliver_round(replace(office.shop, wake_after=is_held_up))
+    assert len(office.slack.posts) == 1
+    office.clock.pass_seconds(pace_seconds - 0.1)
+    await deliver_round(office.shop)
+    assert len(office.slack.posts) == 1
+    office.clock.pass_seconds(0.2)
+    await deliver_round(office.shop)
+    assert len(office.slack.posts) == 2
