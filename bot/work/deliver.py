@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Sequence
 from datetime import datetime, timedelta
 from functools import partial
-from typing import TypeVar, assert_never
+from typing import assert_never
 
 import structlog
 
-from bot.model import ChannelId, Delivery, DeliveryKind, DeliveryState, Message, MessageTs, back_off_seconds
+from bot.model import Delivery, DeliveryKind, DeliveryState, Message, MessageTs, back_off_seconds
 from bot.registry import LeaseLost
 from bot.work.files import share_file
 from bot.work.leases import check_lease
+from bot.work.membership import as_member
 from bot.work.ports import SlackError, SlackRefused, SlackThrottled, SlackUnclear, SlackUnreachable
 from bot.work.refusals import BLOCKS_REFUSED, PASSING, TOKEN_REFUSED, looked
 from bot.work.steady import all_of, kept
@@ -23,7 +24,6 @@ from bot.work.undelivered import give_up
 from bot.work.workshop import Workshop
 
 log = structlog.get_logger(__name__)
-Result = TypeVar("Result")
 Sent = tuple[Delivery, MessageTs | None, datetime | None]
 """What Slack took, where it stands when it is a post, and, if it went out late, when its channel is free."""
 _AT_ONCE = 50
@@ -41,7 +41,6 @@ _MOST_DOUBTS = 40
 """About an hour of looking; then somebody is told instead."""
 
 _PACED = (DeliveryKind.ROOT, DeliveryKind.REPLY, DeliveryKind.POST, DeliveryKind.FILE)
-_JOINABLE = frozenset({"not_in_channel"})
 
 
 async def deliver_round(shop: Workshop) -> int:
@@ -151,7 +150,7 @@ async def _post(shop: Workshop, delivery: Delivery) -> MessageTs:
             raise SlackRefused("thread_not_found")
         thread = delivery.root_ts
     if delivery.in_doubt:
-        found = await _as_member(
+        found = await as_member(
             shop,
             delivery.channel,
             lambda: looked(
@@ -168,26 +167,7 @@ async def _post(shop: Workshop, delivery: Delivery) -> MessageTs:
         check_lease(shop, delivery)
         return await shop.messenger.post(delivery.channel, message, delivery=delivery.id, thread=thread)
 
-    return await _as_member(shop, delivery.channel, post)
-
-
-async def _as_member(shop: Workshop, channel: ChannelId, call: Callable[[], Awaitable[Result]]) -> Result:
-    """Posting and looking take a member: the public channel is joined on the way.
-
-    When that is refused too, the first refusal is the one that explains.
-    """
-    try:
-        return await call()
-    except SlackRefused as refusal:
-        if refusal.code not in _JOINABLE:
-            raise
-        try:
-            await shop.messenger.join(channel)
-        except SlackRefused as second:
-            if shop.once.first("join", channel, second.code):
-                log.warning("join_refused", channel=channel, reason=second.code)
-            raise refusal from None
-        return await call()
+    return await as_member(shop, delivery.channel, post)
 
 
 def said(delivery: Delivery) -> Message:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import tempfile
-from collections.abc import Awaitable
 from pathlib import Path
 
 import structlog
@@ -13,11 +12,14 @@ from bot.messages import reading as say
 from bot.messages.spreadsheet import BOM, HEADER, csv_line
 from bot.model import ChannelId, Delivery, Question
 from bot.work.leases import check_lease
+from bot.work.membership import JOINABLE, as_member
 from bot.work.ports import SlackRefused, SlackUnreachable
 from bot.work.refusals import looked
 from bot.work.workshop import Workshop
 
 log = structlog.get_logger(__name__)
+_OUTSIDE = JOINABLE | {"channel_not_found"}
+"""How Slack refuses a file in a channel that we are not in."""
 
 
 async def share_file(shop: Workshop, delivery: Delivery) -> None:
@@ -44,20 +46,11 @@ async def share_file(shop: Workshop, delivery: Delivery) -> None:
 
 async def _stands(shop: Workshop, delivery: Delivery, channel: ChannelId, name: str) -> bool:
     """Whether an earlier try shared it; looking takes a member, so the public channel is joined."""
-
-    def look() -> Awaitable[bool]:
-        return looked(shop.messenger.find_file(channel, name, since=delivery.created_at))
-
-    try:
-        return await look()
-    except SlackRefused as refusal:
-        if refusal.code != "not_in_channel":
-            raise
-        try:
-            await shop.messenger.join(channel)
-        except SlackRefused:
-            raise refusal from None
-        return await look()
+    return await as_member(
+        shop,
+        channel,
+        lambda: looked(shop.messenger.find_file(channel, name, since=delivery.created_at)),
+    )
 
 
 def file_name(question: Question, delivery: Delivery) -> str:
@@ -77,16 +70,9 @@ async def _upload(
         check_lease(shop, delivery)
         await shop.messenger.upload(channel, path, name=path.name, words=words)
 
-    try:
-        await upload()
-    except SlackRefused as refusal:
-        if refusal.code not in ("not_in_channel", "channel_not_found") or channel != question.channel:
-            raise
-        try:
-            await shop.messenger.join(channel)
-        except SlackRefused:
-            raise refusal from None
-        await upload()
+    # Somebody's own conversation with the bot is none that can be joined.
+    joinable = _OUTSIDE if channel == question.channel else frozenset()
+    await as_member(shop, channel, upload, joinable)
 
 
 async def _write(shop: Workshop, question: Question, path: Path) -> tuple[int, bool]:

@@ -22,9 +22,9 @@ _FREE = {"claimed_by": None, "claimed_until": None}
 
 async def accepted(shop: Workshop, tables: Tables, prompt: Prompt, answer: Job) -> None:
     """The service took it: a round begins."""
-    now = shop.clock()
-    job = await tables.jobs.known(prompt.job)
-    await service_is_well(shop, tables, job.project, wrote=True)
+    now, project = shop.clock(), (await tables.jobs.known(prompt.job)).project
+    # Before any prompt, as all do who lock the project's count.
+    await service_is_well(shop, tables, project, wrote=True)
     await tables.prompts.change(
         prompt.id,
         owner=shop.owner,
@@ -43,7 +43,7 @@ async def accepted(shop: Workshop, tables: Tables, prompt: Prompt, answer: Job) 
         "saw_active": prompt.kind is PromptKind.START or answer.is_running,
         "ended_at": None,
         **OUT_OF_QUEUE,
-        "uses_left": await _few_left(shop, tables, job.project),
+        "uses_left": await _few_left(shop, tables, project),
         "quiet_until": None,
         "told_running_at": None,
         "misses": 0,

@@ -11,6 +11,7 @@ from bot.messages import problems, reading
 from bot.messages.answers import CannotPost
 from bot.model import Delivery, DeliveryKind, DeliveryState, JobState, NewDelivery, PromptState, TrackedJob
 from bot.registry import Tables
+from bot.work.refusals import TOKEN_REFUSED
 from bot.work.settle import drop_follow_ups
 from bot.work.subscribed import refused
 from bot.work.workshop import Workshop
@@ -24,11 +25,7 @@ _REASONS = {
     "restricted_action": CannotPost.RESTRICTED,
     "restricted_action_read_only_channel": CannotPost.RESTRICTED,
     "restricted_action_thread_only_channel": CannotPost.RESTRICTED,
-    "invalid_auth": CannotPost.TOKEN,
-    "not_authed": CannotPost.TOKEN,
-    "token_revoked": CannotPost.TOKEN,
-    "token_expired": CannotPost.TOKEN,
-    "account_inactive": CannotPost.TOKEN,
+    **dict.fromkeys(TOKEN_REFUSED, CannotPost.TOKEN),
     "missing_scope": CannotPost.TOKEN,
 }
 
