@@ -8,8 +8,8 @@ from datetime import UTC, datetime
 from sqlalchemy import insert
 
 from bot.model import JobState
-from bot.registry import Registry
-from bot.registry.schema import jobs as jobs_table
+from bot.store import Registry
+from bot.store.schema import jobs as jobs_table
 
 
 async def add_running_jobs(

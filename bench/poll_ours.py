@@ -21,14 +21,14 @@ from bench.silent import SilentMessenger
 from bot import logs
 from bot.docs_api import DocsClient
 from bot.model import PollPace, ProjectId
-from bot.registry import Registry
-from bot.registry.database import open_engine
-from bot.registry.due import Queue
-from bot.registry.migrate import migrate
-from bot.schedule import Bell, Round, Rounds
+from bot.store import Registry
+from bot.store.database import open_engine
+from bot.store.due import Queue
+from bot.store.migrate import migrate
 from bot.work.due import queues_due
-from bot.work.poll import poll_round
-from bot.work.workshop import Workshop
+from bot.work.jobs.poll import poll_round
+from bot.work.worker_context import Workshop
+from bot.worker import Bell, Round, Rounds
 
 
 async def _fill(registry: Registry, count: int, every_seconds: float) -> None:

@@ -21,7 +21,7 @@ from bot.settings import DocsSettings, Settings, SettingsError
 
 if TYPE_CHECKING:
     from bot.app import Roles
-    from bot.export import Wanted
+    from bot.cli.visitors import Wanted
 
 cli = typer.Typer(
     no_args_is_help=True,
@@ -72,7 +72,7 @@ def _database_told() -> Iterator[None]:
     """What a database that cannot be used means for this process, in a line."""
     from sqlalchemy.exc import SQLAlchemyError
 
-    from bot.registry.database import UnusableFile
+    from bot.store.database import UnusableFile
 
     try:
         yield
@@ -165,7 +165,7 @@ def jobs(
     limit: Annotated[int, typer.Option(min=1, max=1000, help="How many at the most.")] = 20,
 ) -> None:
     """The newest jobs of all channels, and what could not be said."""
-    from bot.listing import NotReady, listed
+    from bot.cli.jobs import NotReady, listed
 
     settings = _settings()
     try:
@@ -189,13 +189,13 @@ def _option(read: Callable[[_Given], _Read]) -> Callable[[_Given], _Read]:
 
 
 def _day(given: str) -> date:
-    from bot.export import parse_day
+    from bot.cli.visitors import parse_day
 
     return parse_day(given)
 
 
 def _target(given: str) -> Path:
-    from bot.export import check_target
+    from bot.cli.visitors import check_target
 
     return check_target(Path(given))
 
@@ -224,7 +224,7 @@ def visitors(
     ] = False,
 ) -> None:
     """Who read the docs between two days, both included, in UTC; needs only the settings DOCS_…."""
-    from bot.export import STDOUT, ExportError, Wanted, check_days
+    from bot.cli.visitors import STDOUT, ExportError, Wanted, check_days
 
     now = datetime.now(UTC)
     try:
@@ -246,7 +246,7 @@ def visitors(
 
 
 async def _exported(settings: DocsSettings, wanted: Wanted, csv: Path | None, as_json: bool) -> None:
-    from bot.export import export
+    from bot.cli.visitors import export
 
     task = asyncio.current_task()
     if task is not None:
@@ -265,7 +265,7 @@ async def _exported(settings: DocsSettings, wanted: Wanted, csv: Path | None, as
 @cli.command()
 def doctor() -> None:
     """Say what is wrong with this installation; exits with 1 when something is."""
-    from bot.doctor import diagnose
+    from bot.cli.doctor import diagnose
 
     findings = asyncio.run(diagnose(_settings()))
     for finding in findings:

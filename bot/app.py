@@ -22,11 +22,6 @@ from bot.docs_api import DocsClient
 from bot.model import Admission, ChannelId, PollPace, ProjectId, UserId
 from bot.ops.health import Check, add_health_routes
 from bot.ops.metrics import Backlog, Metrics
-from bot.registry import Registry
-from bot.registry.database import open_engine
-from bot.registry.due import Queue
-from bot.registry.migrate import migrate
-from bot.schedule import Bell, Round, Rounds
 from bot.settings import Settings
 from bot.slack.background import Background
 from bot.slack.client import Identity, SlackClient, identify, open_session, web_client
@@ -34,20 +29,25 @@ from bot.slack.http import add_slack_routes
 from bot.slack.listeners import Listeners, build_app
 from bot.slack.messenger import SlackMessenger
 from bot.slack.socket import SocketIntake
-from bot.work.admission import admit_or_not
-from bot.work.analytics import Analytics
-from bot.work.deliver import deliver_round
-from bot.work.desk import Desk, FollowUps
-from bot.work.digest import digest_round
+from bot.store import Registry
+from bot.store.database import open_engine
+from bot.store.due import Queue
+from bot.store.migrate import migrate
+from bot.work.access.check import admit_or_not
+from bot.work.context import Desk, FollowUps
+from bot.work.digests.digest import digest_round
 from bot.work.due import queues_due
-from bot.work.key_health import is_refused
-from bot.work.listen import heard_mention, heard_reply
-from bot.work.poll import poll_round
-from bot.work.prepare import prepare_round
-from bot.work.question import answer_round
-from bot.work.read import read_round, sweep_round
-from bot.work.submit import submit_round
-from bot.work.workshop import Patience, Workshop
+from bot.work.jobs.key_health import is_refused
+from bot.work.jobs.poll import poll_round
+from bot.work.jobs.prepare import prepare_round
+from bot.work.jobs.submit import submit_round
+from bot.work.jobs.thread_events import heard_mention, heard_reply
+from bot.work.outbox.deliver import deliver_round
+from bot.work.visitors.fetch import read_round, sweep_round
+from bot.work.visitors.question import answer_round
+from bot.work.visitors.windows import Analytics
+from bot.work.worker_context import Patience, Workshop
+from bot.worker import Bell, Round, Rounds
 
 __all__ = ["EVERYTHING", "Patience", "Roles", "migrate_database", "running_bot"]
 

@@ -18,7 +18,7 @@ from bot.model import (
     RequestKey,
     UserId,
 )
-from bot.registry import Claimer, Registry, Tables
+from bot.store import Claimer, Registry, Tables
 
 NOW = datetime(2026, 11, 2, 9, 0, tzinfo=UTC)
 PROJECT = ProjectId("acme-docs")

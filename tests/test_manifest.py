@@ -11,8 +11,8 @@ import jsonschema
 import pytest
 import yaml
 
+from bot.cli.doctor import SCOPES
 from bot.commands import COMMANDS
-from bot.doctor import SCOPES
 
 ROOT = Path(__file__).parents[1]
 MANIFEST: dict[str, Any] = yaml.safe_load((ROOT / "manifest.yml").read_text())

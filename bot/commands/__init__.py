@@ -8,7 +8,7 @@ from bot.commands import agent, followup, visitors
 from bot.commands.command import Answer, Command, Invocation
 from bot.commands.guard import guarded
 from bot.messages.help import CommandHelp, help_message
-from bot.work.desk import Desk
+from bot.work.context import Desk
 
 
 def _with_help(*commands: Command) -> tuple[Command, ...]:

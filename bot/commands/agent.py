@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Awaitable, Callable
 
-from bot.commands.carried import Carried
+from bot import slack_text
 from bot.commands.command import (
     Answer,
     Command,
@@ -16,11 +16,14 @@ from bot.commands.command import (
     ShortcutUse,
     Submission,
 )
-from bot.commands.jobref import find_job
-from bot.messages import answers as say
-from bot.messages import incoming, modals, operating
+from bot.commands.form_state import Carried
+from bot.commands.parsing.job_reference import find_job
+from bot.messages import job_answers as say
+from bot.messages import modals, quota
 from bot.model import ChannelId, JobNumber, Message, PromptId, TrackedJob, UserId, frees_at, spent_by
-from bot.work.again import (
+from bot.work.context import Desk
+from bot.work.jobs.ask import AskRequest, ask
+from bot.work.jobs.decisions import (
     RunAgain,
     follow_up_anyway,
     forget,
@@ -30,9 +33,7 @@ from bot.work.again import (
     to_withdraw,
     withdraw,
 )
-from bot.work.ask import AskRequest, ask
-from bot.work.desk import Desk
-from bot.work.key_health import is_refused
+from bot.work.jobs.key_health import is_refused
 
 NAME = "/docs-agent"
 _STATUS = re.compile(r"status\s+(\S+)", re.IGNORECASE)
@@ -41,8 +42,8 @@ _FORM_LENGTH = 3000
 
 
 async def _run(desk: Desk, said: Invocation) -> Answer:
-    words = incoming.to_plain(said.text, {}, {}).strip()
-    if incoming.is_blank(words):
+    words = slack_text.to_plain(said.text, {}, {}).strip()
+    if slack_text.is_blank(words):
         private = Carried(said.channel, said.response_url).dumps()
         return Answer(modal=Modal(modals.ask_form(channel=said.channel, private=private)))
     # Only a whole text is a word of ours: "jobs in the navigation are out of date" is a prompt.
@@ -53,7 +54,7 @@ async def _run(desk: Desk, said: Invocation) -> Answer:
     if words.lower() == "limits":
         return Answer(message=await limits(desk, said.user))
     asked = await ask(desk, AskRequest(said.key, said.channel, said.user, said.text, said.response_url))
-    return Answer(message=operating.same_job(asked.job)) if asked.same else Answer(stored=True)
+    return Answer(message=quota.same_job(asked.job)) if asked.same else Answer(stored=True)
 
 
 async def _jobs(desk: Desk, channel: ChannelId) -> Message:
@@ -78,7 +79,7 @@ async def limits(desk: Desk, user: UserId) -> Message:
     used = desk.uses_an_hour if held_until else len(uses)
     frees = held_until or frees_at(uses, desk.uses_an_hour, 1)
     mine = spent_by(uses).get(user, 0)
-    return operating.limits(used, desk.uses_an_hour, frees, waiting, mine, analytics, key_is_refused=refused)
+    return quota.limits(used, desk.uses_an_hour, frees, waiting, mine, analytics, key_is_refused=refused)
 
 
 async def _status(desk: Desk, named: str) -> Message:
@@ -92,20 +93,20 @@ async def _submit(desk: Desk, sent: Submission) -> FormErrors | None:
     carried = Carried.loads(sent.private)
     text = sent.fields.get("prompt") or ""
     channel = ChannelId(sent.fields.get("channel") or carried.channel or "")
-    if incoming.is_blank(text):
+    if slack_text.is_blank(text):
         return FormErrors({"prompt": say.EMPTY_FORM})
     if not channel:
         return FormErrors({"channel": say.NO_CHANNEL_CHOSEN})
-    raw = incoming.from_plain(text)
+    raw = slack_text.from_plain(text)
     asked = await ask(desk, AskRequest(sent.key, channel, sent.user, raw, carried.response_url))
-    return FormErrors({"prompt": operating.SAME_ANEW}) if asked.same else None
+    return FormErrors({"prompt": quota.SAME_ANEW}) if asked.same else None
 
 
 async def _ask_about(desk: Desk, used: ShortcutUse) -> Answer:
     """Somebody's message becomes the beginning of a prompt, which the person can change before it goes."""
     del desk
     private = Carried(used.channel, used.response_url).dumps()
-    text = incoming.to_plain(used.text, {}, {})[:_FORM_LENGTH]
+    text = slack_text.to_plain(used.text, {}, {})[:_FORM_LENGTH]
     return Answer(modal=Modal(modals.ask_form(channel=used.channel, private=private, text=text)))
 
 
@@ -162,7 +163,7 @@ async def _decide(
     """Only who asked, or an admin, decides; and only while there is something to decide."""
     asked_by = await may_decide(desk, prompt, press.user)
     if asked_by is not None:
-        return Answer(message=operating.not_yours(asked_by))
+        return Answer(message=quota.not_yours(asked_by))
 
     async def then() -> Message | None:
         """The thread shows what was done; only a button that came too late needs a word."""

@@ -9,7 +9,7 @@ from typing import Any
 from pydantic import SecretStr
 
 from bot.model import ChannelId, Message, MessageTs, RequestKey, UserId
-from bot.work.desk import Desk
+from bot.work.context import Desk
 
 
 @dataclass(frozen=True, slots=True)

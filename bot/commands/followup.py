@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
-from bot.commands.carried import Carried
+from bot import slack_text
 from bot.commands.command import Answer, Command, FormErrors, Invocation, Modal, Press, Submission
-from bot.commands.jobref import find_job, looks_like_job
-from bot.messages import answers as say
-from bot.messages import incoming, modals, operating
+from bot.commands.form_state import Carried
+from bot.commands.parsing.job_reference import find_job, looks_like_job
+from bot.messages import job_answers as say
+from bot.messages import modals, quota
 from bot.messages.blocks import bare
 from bot.model import ChannelId, JobNumber, TrackedJob, UserId
-from bot.work.desk import Desk
-from bot.work.follow_up import FollowUpRequest, follow_up, takes_follow_ups
+from bot.work.context import Desk
+from bot.work.jobs.follow_up import FollowUpRequest, follow_up, takes_follow_ups
 
 NAME = "/docs-followup"
 _OFFERED = 20
 
 
 async def _run(desk: Desk, said: Invocation) -> Answer:
-    words = incoming.to_plain(said.text, {}, {}).strip()
-    if incoming.is_blank(words):
+    words = slack_text.to_plain(said.text, {}, {}).strip()
+    if slack_text.is_blank(words):
         return await _form(desk, said)
     named, *rest = words.split(maxsplit=1)
     job = await find_job(desk, named)
@@ -61,7 +62,7 @@ async def _send(desk: Desk, said: Invocation, job: TrackedJob, raw: str, *, gues
     if not result.accepted:
         return Answer(message=say.cannot_follow_up(result.job))
     if result.same is not None:
-        return Answer(message=operating.same_follow_up(result.job.number, result.same))
+        return Answer(message=quota.same_follow_up(result.job.number, result.same))
     return Answer(message=say.follow_up_taken(result.job, guessed=guessed), stored=not result.repeated)
 
 
@@ -78,7 +79,7 @@ async def _button(desk: Desk, press: Press) -> Answer:
 async def _submit(desk: Desk, sent: Submission) -> FormErrors | None:
     carried = Carried.loads(sent.private)
     text, chosen = sent.fields.get("prompt") or "", sent.fields.get("job")
-    if incoming.is_blank(text):
+    if slack_text.is_blank(text):
         return FormErrors({"prompt": say.EMPTY_FORM})
     number = carried.job or (JobNumber(int(chosen)) if chosen and chosen.isdecimal() else None)
     async with desk.registry.look() as tables:
@@ -92,12 +93,12 @@ async def _submit(desk: Desk, sent: Submission) -> FormErrors | None:
             job.number,
             job.channel,
             sent.user,
-            incoming.from_plain(text),
+            slack_text.from_plain(text),
             response_url=carried.response_url,
         ),
     )
     if result and result.same is not None:
-        return FormErrors({"prompt": operating.SAME_ANEW})
+        return FormErrors({"prompt": quota.SAME_ANEW})
     return None if result and result.accepted else FormErrors({"prompt": bare(say.cannot_follow_up(job))})
 
 

@@ -15,10 +15,10 @@ from bot.commands.command import (
     ShortcutUse,
     Submission,
 )
-from bot.messages import operating as say
+from bot.messages import quota as say
 from bot.messages.blocks import bare
 from bot.model import ChannelId, Standing, UserId
-from bot.work.desk import Desk
+from bot.work.context import Desk
 
 Done = TypeVar("Done", Invocation, Press, ShortcutUse)
 

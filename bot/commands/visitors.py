@@ -5,34 +5,35 @@ from __future__ import annotations
 import re
 from collections.abc import Awaitable, Callable
 
-from bot.commands.carried import Carried
+from bot import slack_text
 from bot.commands.command import Answer, Command, Invocation, Modal, Press
-from bot.commands.visitors_words import Misunderstood, parse_section, parse_weekly, parse_wish
-from bot.messages import incoming, modals, reading
+from bot.commands.form_state import Carried
+from bot.commands.parsing.visitors_options import Misunderstood, parse_section, parse_weekly, parse_wish
+from bot.messages import modals, visitors_answers
 from bot.model import PageRowId, QuestionId
-from bot.work.desk import Desk
-from bot.work.question import VisitorsRequest, ask_visitors, show_progress
-from bot.work.share import how_counted, send_csv, share
-from bot.work.subscribe import (
+from bot.work.context import Desk
+from bot.work.digests.subscriptions import (
     SubscribeRequest,
     digest_now,
     list_subscriptions,
     subscribe,
     unsubscribe,
 )
+from bot.work.visitors.buttons import how_counted, send_csv, share
+from bot.work.visitors.question import VisitorsRequest, ask_visitors, show_progress
 
 NAME = "/docs-visitors"
 _PAGE = re.compile(r"page:([0-9]{1,10})")
 
 
 async def _run(desk: Desk, said: Invocation) -> Answer:
-    words = incoming.to_plain(said.text, {}, {}).strip()
+    words = slack_text.to_plain(said.text, {}, {}).strip()
     first, _, rest = words.partition(" ")
     action = _ACTIONS.get(first.lower())
     try:
         return await (action(desk, said, rest.strip()) if action else _ask(desk, said, words))
     except Misunderstood as why:
-        return Answer(message=reading.misunderstood(str(why), about_digest=action is not None))
+        return Answer(message=visitors_answers.misunderstood(str(why), about_digest=action is not None))
 
 
 async def _ask(desk: Desk, said: Invocation, words: str) -> Answer:
@@ -95,7 +96,7 @@ async def _how_counted(desk: Desk, press: Press) -> Answer:
 
 async def _progress(desk: Desk, press: Press) -> Answer:
     message = await show_progress(desk, _question(press), press.response_url)
-    return Answer(message=message or reading.not_kept(), replaces=True)
+    return Answer(message=message or visitors_answers.not_kept(), replaces=True)
 
 
 def _question(press: Press) -> QuestionId:
@@ -108,9 +109,9 @@ async def _improve(desk: Desk, press: Press) -> Answer:
     async with desk.registry.look() as tables:
         known = await tables.pages.one(PageRowId(int(found[1]))) if found else None
     if known is None:
-        return Answer(message=reading.not_kept())
+        return Answer(message=visitors_answers.not_kept())
     private = Carried(press.channel, press.response_url).dumps()
-    text = reading.improve_prompt(*known)
+    text = visitors_answers.improve_prompt(*known)
     return Answer(modal=Modal(modals.ask_form(channel=press.channel, private=private, text=text)))
 
 

@@ -12,7 +12,7 @@ from datetime import datetime
 from typing import Any
 from urllib.parse import urlsplit
 
-from bot.messages.legible import between_signs, clip, one_line, visible
+from bot.messages.plain_text import between_signs, clip, one_line, visible
 from bot.model import Block, Message, UserId
 
 SECTION_LENGTH = 3_000

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from bot.messages.blocks import escape
-from bot.messages.legible import clip, one_line
 from bot.messages.numbers import gained, number, page_gain, point_label
+from bot.messages.plain_text import clip, one_line
 from bot.model import Block, Counts, PageCounts, Period
 
 PATH_LENGTH = 72

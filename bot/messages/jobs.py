@@ -6,8 +6,8 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 
 from bot.messages import blocks as b
-from bot.messages.legible import clip, visible
 from bot.messages.numbers import counted
+from bot.messages.plain_text import clip, visible
 from bot.messages.problems import Problem, Spent
 from bot.model import Block, JobState, Message, Prompt, QueueWhy, TrackedJob, UserId
 

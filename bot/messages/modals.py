@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from bot.messages import blocks as b
-from bot.messages.legible import clip, one_line, visible
+from bot.messages.plain_text import clip, one_line, visible
 from bot.model import ChannelId, JobNumber, TrackedJob
 
 _OPTION_LENGTH = 75

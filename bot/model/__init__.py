@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from bot.model.deliveries import Delivery, DeliveryKind, DeliveryState, NewDelivery
+from bot.model.access import Admission, Profile, Standing
+from bot.model.digests import Digest, DigestState, Subscription, SubscriptionState
 from bot.model.ids import (
     ChannelId,
     DeliveryId,
@@ -21,12 +22,12 @@ from bot.model.ids import (
 )
 from bot.model.jobs import JobState, QueueWhy, ThreadRef, TrackedJob
 from bot.model.message import Block, Message
-from bot.model.people import Admission, Profile, Standing
+from bot.model.outbox import Delivery, DeliveryKind, DeliveryState, NewDelivery
 from bot.model.period import Period, day_start, full_days, last_full_week, today, week_of
 from bot.model.polling import PollPace, back_off_seconds
 from bot.model.prompts import NewPrompt, Prompt, PromptKind, PromptState, Wanted
 from bot.model.questions import DEFAULT_TOP, MOST_TOP, FileTo, Question, QuestionState, Wish
-from bot.model.queue import (
+from bot.model.quota import (
     WINDOW,
     Queued,
     Use,
@@ -37,9 +38,8 @@ from bot.model.queue import (
     still_counted,
 )
 from bot.model.report import Movements, Report, Suggestion, WeeklyReport, Why, WorkDone
-from bot.model.subscriptions import Digest, DigestState, Subscription, SubscriptionState
 from bot.model.visitors import Budget, Counts, Need, PageCounts, Snapshot, SnapshotState, SortBy, in_section
-from bot.model.weekly import Weekday, WeeklyTime
+from bot.model.weekly_time import Weekday, WeeklyTime
 
 __all__ = [
     "DEFAULT_TOP",

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
 
+from bot.model.digests import Subscription
 from bot.model.jobs import JobState
 from bot.model.period import Period
 from bot.model.questions import Wish
-from bot.model.subscriptions import Subscription
 from bot.model.visitors import Budget, Counts, PageCounts, Snapshot
 
 

@@ -28,10 +28,10 @@ from bot.slack.background import Background
 from bot.slack.client import Identity
 from bot.slack.errors import translated
 from bot.slack.messenger import SlackMessenger
-from bot.work.desk import Desk
-from bot.work.listen import ThreadNotKnownYet
+from bot.work.context import Desk
+from bot.work.jobs.spoken import Mention, ThreadReply
+from bot.work.jobs.thread_events import ThreadNotKnownYet
 from bot.work.ports import SlackError
-from bot.work.spoken import Mention, ThreadReply
 
 log = structlog.get_logger(__name__)
 Body = dict[str, Any]

@@ -9,7 +9,7 @@ from pydantic import SecretStr
 
 from bot.commands.command import Invocation, Press, ShortcutUse, Submission
 from bot.model import ChannelId, MessageTs, RequestKey, UserId
-from bot.work.spoken import Mention, ThreadReply
+from bot.work.jobs.spoken import Mention, ThreadReply
 
 Payload = Mapping[str, Any]
 

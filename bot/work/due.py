@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from bot.registry.due import Queue, due_queues
-from bot.work.workshop import Workshop
+from bot.store.due import Queue, due_queues
+from bot.work.worker_context import Workshop
 
 
 async def queues_due(shop: Workshop) -> frozenset[Queue]:

@@ -9,13 +9,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import SecretStr
 
-from bot.commands.carried import Carried
-from bot.commands.jobref import as_thread, find_job, looks_like_job
+from bot.commands.form_state import Carried
+from bot.commands.parsing.job_reference import as_thread, find_job, looks_like_job
 from bot.model import ChannelId, JobNumber, ThreadRef
-from bot.registry import Registry
-from bot.registry.database import open_engine
-from bot.registry.migrate import migrate
-from bot.work.desk import Desk
+from bot.store import Registry
+from bot.store.database import open_engine
+from bot.store.migrate import migrate
+from bot.work.context import Desk
 from tests.builders import ANA, CHANNEL, PROJECT, HeldClock, add_job
 
 LINK = "https://acme.slack.com/archives/C0DOCS/p1700000000000001"

@@ -9,10 +9,11 @@ from random import Random
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from bot.commands.carried import Carried
-from bot.messages import answers, incoming, jobs, modals, problems
+from bot import slack_text
+from bot.commands.form_state import Carried
+from bot.messages import job_answers, jobs, modals, problems
 from bot.messages.help import CommandHelp, help_message
-from bot.messages.legible import visible
+from bot.messages.plain_text import visible
 from bot.model import (
     ChannelId,
     JobNumber,
@@ -135,22 +136,22 @@ def thread_messages(job: TrackedJob, text: str) -> Iterator[Message]:
 
 def private_messages(job: TrackedJob, text: str) -> Iterator[Message]:
     """Everything one person can be told."""
-    for reason in answers.CannotPost:
-        yield answers.cannot_post(reason, text)
-    yield answers.undelivered(job, problems.slack_refused(text))
-    yield answers.job_list([(job, text), (job, PERMALINK)] * 5)
-    yield answers.job_list([])
-    yield answers.job_status(job, text)
-    yield answers.job_status(job, PERMALINK)
-    yield answers.no_such_job(text)
-    yield answers.no_job_yet(text)
-    yield answers.follow_up_taken(job, guessed=True)
-    yield answers.cannot_follow_up(job)
-    yield answers.nothing_to_send(1)
-    yield answers.nothing_to_send(0)
-    yield answers.too_late()
-    yield answers.run_again_before(job.number)
-    yield answers.greeting(text)
+    for reason in job_answers.CannotPost:
+        yield job_answers.cannot_post(reason, text)
+    yield job_answers.undelivered(job, problems.slack_refused(text))
+    yield job_answers.job_list([(job, text), (job, PERMALINK)] * 5)
+    yield job_answers.job_list([])
+    yield job_answers.job_status(job, text)
+    yield job_answers.job_status(job, PERMALINK)
+    yield job_answers.no_such_job(text)
+    yield job_answers.no_job_yet(text)
+    yield job_answers.follow_up_taken(job, guessed=True)
+    yield job_answers.cannot_follow_up(job)
+    yield job_answers.nothing_to_send(1)
+    yield job_answers.nothing_to_send(0)
+    yield job_answers.too_late()
+    yield job_answers.run_again_before(job.number)
+    yield job_answers.greeting(text)
     yield problems.something_broke(text)
     yield problems.unknown_command()
     yield problems.form_not_opened()
@@ -185,8 +186,8 @@ def test_ten_thousand_random_prompts_give_valid_and_harmless_blocks() -> None:
             *jobs.full_prompt(job),
             jobs.follow_up_by_command(job, text, BEN),
             jobs.ended(job, NOW),
-            answers.job_list([(job, None)]),
-            answers.follow_up_taken(job, guessed=True),
+            job_answers.job_list([(job, None)]),
+            job_answers.follow_up_taken(job, guessed=True),
         )
         for message in said:
             assert problems_of(message, allowed(job)) == [], f"prompt {number}"
@@ -236,17 +237,17 @@ def test_dialogues_are_valid_whatever_stands_in_them(job: TrackedJob, text: str)
 @OFTEN
 @given(ANY_TEXT)
 def test_what_a_form_gives_comes_back_as_it_was_typed(text: str) -> None:
-    assert incoming.to_plain(incoming.from_plain(text), {}, {}) == text
+    assert slack_text.to_plain(slack_text.from_plain(text), {}, {}) == text
 
 
 @OFTEN
 @given(ANY_TEXT)
 def test_reading_what_slack_sends_never_fails(raw: str) -> None:
-    incoming.names_needed(raw)
-    incoming.is_aside(raw)
-    incoming.mentions_somebody_else_first(raw, BEN)
-    incoming.without_leading_mention(raw, BEN)
-    incoming.is_blank(incoming.to_plain(raw, {}, {}))
+    slack_text.names_needed(raw)
+    slack_text.is_aside(raw)
+    slack_text.mentions_somebody_else_first(raw, BEN)
+    slack_text.without_leading_mention(raw, BEN)
+    slack_text.is_blank(slack_text.to_plain(raw, {}, {}))
 
 
 @OFTEN

@@ -10,9 +10,9 @@ from datetime import UTC, datetime, time
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.messages import modals, reading, subscriptions, visitors
+from bot.messages import modals, subscriptions, visitors, visitors_answers
 from bot.messages.charts import page_table, shown_path, visitors_chart
-from bot.messages.digest import digest
+from bot.messages.digests import digest
 from bot.messages.numbers import number, point_label
 from bot.model import (
     Budget,
@@ -96,13 +96,13 @@ def test_what_is_said_while_reading_is_valid_and_harmless(
 ) -> None:
     period = question.wish.period
     for message in (
-        reading.reading(period, question.id),
-        reading.progress(question, parts, budget),
-        reading.not_readable(period, text),
-        reading.budget_used_up(period, budget),
-        reading.how_counted(question, parts[0], zone),
-        reading.undelivered(text, text, what="Nothing was posted."),
-        reading.undelivered("not_in_channel", text, what="Nothing was posted."),
+        visitors_answers.reading(period, question.id),
+        visitors_answers.progress(question, parts, budget),
+        visitors_answers.not_readable(period, text),
+        visitors_answers.budget_used_up(period, budget),
+        visitors_answers.how_counted(question, parts[0], zone),
+        visitors_answers.undelivered(text, text, what="Nothing was posted."),
+        visitors_answers.undelivered("not_in_channel", text, what="Nothing was posted."),
     ):
         assert problems_of(message, NOBODY) == []
 
@@ -110,7 +110,7 @@ def test_what_is_said_while_reading_is_valid_and_harmless(
 @OFTEN
 @given(QUESTIONS, st.integers(0, 10**12), st.booleans())
 def test_the_words_beside_a_file_are_harmless(question: Question, rows: int, complete: bool) -> None:
-    said = reading.file_words(question, rows, complete=complete)
+    said = visitors_answers.file_words(question, rows, complete=complete)
     assert problems_of(Message(said), Allowed({ANA})) == []
 
 
@@ -138,7 +138,7 @@ def test_what_is_said_about_subscriptions_is_valid_and_harmless(
 @OFTEN
 @given(PAGES, PERIODS)
 def test_the_form_about_a_page_is_valid(page: PageCounts, period: Period) -> None:
-    text = reading.improve_prompt(page, period)
+    text = visitors_answers.improve_prompt(page, period)
     assert modal_problems(modals.ask_form(channel=None, private="{}", text=text)) == []
 
 

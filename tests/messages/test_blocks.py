@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.messages import blocks as b
-from bot.messages.legible import clip, one_line, visible
+from bot.messages.plain_text import clip, one_line, visible
 from bot.model import UserId
 
 FAMILY = "👩‍👩‍👧‍👧"

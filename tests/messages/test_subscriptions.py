@@ -6,7 +6,7 @@ from datetime import UTC, datetime, time
 
 import pytest
 
-from bot.commands.visitors_words import WeeklyWords, parse_weekly
+from bot.commands.parsing.visitors_options import WeeklyWords, parse_weekly
 from bot.messages import subscriptions as say
 from bot.model import SubscriptionState, Weekday, WeeklyTime
 from tests.builders import ANA, CHANNEL, NOW

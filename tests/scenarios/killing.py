@@ -26,9 +26,9 @@ from collections.abc import Coroutine, Generator, Sequence
 from dataclasses import replace
 from typing import Any, TextIO
 
-_SHOWN = ("/bot/work/", "/bot/registry/store", "/bot/slack/messenger", "/bot/docs_api/client")
+_SHOWN = ("/bot/work/", "/bot/store/store", "/bot/slack/messenger", "/bot/docs_api/client")
 """Single statements within a transaction are not told apart: a kill at any of them takes all of them back."""
-_PURE = re.compile(r"bot/work/(gather|weekly_report|analytics):\d+$")
+_PURE = re.compile(r"bot/work/(visitors/report|digests/report|visitors/windows):\d+$")
 """Modules that only look into the database, within a transaction of those who call them."""
 
 

@@ -20,7 +20,7 @@ from tests.bots import Zygote, is_alive, lines, started, stop, wait_for
 from tests.scenarios.story import Story
 
 PROMPT = "Add a quickstart for the Python SDK"
-WATCHED = ("ask", "prepare", "submit", "poll", "deliver")
+WATCHED = ("jobs/ask", "jobs/prepare", "jobs/submit", "jobs/poll", "outbox/deliver")
 _AT_ONCE = 10
 _FEWEST_PLACES = 20
 Telling = Callable[[Path, str | None], Awaitable[tuple[set[str], bool]]]

@@ -15,7 +15,7 @@ from tests.scenarios.story import Story
 from tests.scenarios.test_kill import kill_everywhere, requests
 from tests.scenarios.test_visitors import digests
 
-WATCHED = ("question", "read", "files", "digest")
+WATCHED = ("visitors/question", "visitors/fetch", "outbox/csv_upload", "digests/digest")
 
 
 async def tell(zygote: Zygote, folder: Path, kill_at: str | None) -> tuple[set[str], bool]:

@@ -13,9 +13,9 @@ from bot.sandbox.workspace.state import BOT_USER
 from bot.sandbox.world import World
 from tests.bots import lines, stop, wait_for, zygote
 from tests.databases import PostgresServer
-from tests.registry.test_database import as_anybody
 from tests.scenarios.story import Json, Story, environment
 from tests.scenarios.test_kill import requests
+from tests.store.test_database import as_anybody
 from tests.torture.bots import LEASE_SECONDS
 
 CHANNELS = ("C01DOCS", "C02GENERAL", "C03PRODUCT")

@@ -13,9 +13,9 @@ import pytest
 from sqlalchemy import select, update
 
 from bot.model import SubscriptionState
-from bot.registry import Registry
-from bot.registry.schema import subscriptions
 from bot.sandbox.world import World
+from bot.store import Registry
+from bot.store.schema import subscriptions
 from tests.scenarios.story import ANA, BEN, DOCS, SECRET, Json, Story
 from tests.scenarios.test_restart import order
 

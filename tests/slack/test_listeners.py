@@ -16,17 +16,17 @@ from slack_bolt.response import BoltResponse
 
 from bot.commands import COMMANDS
 from bot.model import Admission, DeliveryKind, Message, NewDelivery, Standing, UserId
-from bot.registry import Registry
-from bot.registry.claims import Claimer
-from bot.registry.database import open_engine
-from bot.registry.schema import metadata
 from bot.sandbox.workspace.line import signed
 from bot.slack.background import Background
 from bot.slack.client import Identity, open_session, web_client
 from bot.slack.listeners import Listeners, build_app
 from bot.slack.messenger import SlackMessenger
-from bot.work.desk import Desk
-from bot.work.listen import heard_mention, heard_reply
+from bot.store import Registry
+from bot.store.database import open_engine
+from bot.store.leases import Claimer
+from bot.store.schema import metadata
+from bot.work.context import Desk
+from bot.work.jobs.thread_events import heard_mention, heard_reply
 from tests.builders import ANA, CHANNEL, PROJECT, HeldClock
 
 SECRET = "signing-secret"

@@ -6,9 +6,9 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from bot.registry import Registry
-from bot.registry.database import open_engine
-from bot.registry.schema import metadata
+from bot.store import Registry
+from bot.store.database import open_engine
+from bot.store.schema import metadata
 from tests.work.office import Office
 
 

@@ -22,21 +22,21 @@ from bot.model import (
     TrackedJob,
     UserId,
 )
-from bot.registry import Registry
-from bot.work.admission import admit_or_not
-from bot.work.analytics import Analytics
-from bot.work.ask import Asked, AskRequest, ask
-from bot.work.deliver import deliver_round
-from bot.work.desk import Desk
-from bot.work.digest import digest_round
-from bot.work.listen import heard_reply
-from bot.work.poll import poll_round
-from bot.work.prepare import prepare_round
-from bot.work.question import answer_round
-from bot.work.read import read_round
-from bot.work.spoken import ThreadReply
-from bot.work.submit import submit_round
-from bot.work.workshop import Workshop
+from bot.store import Registry
+from bot.work.access.check import admit_or_not
+from bot.work.context import Desk
+from bot.work.digests.digest import digest_round
+from bot.work.jobs.ask import Asked, AskRequest, ask
+from bot.work.jobs.poll import poll_round
+from bot.work.jobs.prepare import prepare_round
+from bot.work.jobs.spoken import ThreadReply
+from bot.work.jobs.submit import submit_round
+from bot.work.jobs.thread_events import heard_reply
+from bot.work.outbox.deliver import deliver_round
+from bot.work.visitors.fetch import read_round
+from bot.work.visitors.question import answer_round
+from bot.work.visitors.windows import Analytics
+from bot.work.worker_context import Workshop
 from tests.builders import ANA, CHANNEL, PROJECT, HeldClock
 from tests.fakes import FakeDocs, FakeSlack
 

@@ -11,13 +11,13 @@ import pytest
 from sqlalchemy.exc import OperationalError
 
 from bot.model import ChannelId, DeliveryId, JobState, Message, MessageTs, UserId
-from bot.registry import Registry, Tables
-from bot.registry.database import open_engine
-from bot.registry.schema import metadata
-from bot.work.deliver import deliver_round
-from bot.work.poll import poll_round
-from bot.work.prepare import prepare_round
-from bot.work.submit import submit_round
+from bot.store import Registry, Tables
+from bot.store.database import open_engine
+from bot.store.schema import metadata
+from bot.work.jobs.poll import poll_round
+from bot.work.jobs.prepare import prepare_round
+from bot.work.jobs.submit import submit_round
+from bot.work.outbox.deliver import deliver_round
 from tests.builders import CHANNEL
 from tests.fakes import FakeDocs, FakeSlack
 from tests.work.office import Office

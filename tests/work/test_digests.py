@@ -11,10 +11,10 @@ import httpx
 import pytest
 
 from bot.model import JobState, Profile, RequestKey, Subscription, SubscriptionState, Wish, last_full_week
-from bot.work.digest import digest_round
+from bot.work.digests.digest import digest_round
 from bot.work.ports import SlackRefused, SlackUnclear
-from bot.work.question import VisitorsRequest, answer_round, ask_visitors
-from bot.work.read import read_round
+from bot.work.visitors.fetch import read_round
+from bot.work.visitors.question import VisitorsRequest, answer_round, ask_visitors
 from tests.builders import ANA, BEN, CHANNEL, PROJECT, add_job
 from tests.work.office import RESPONSE_URL, Office
 

@@ -8,9 +8,9 @@ from typing import Self
 import pytest
 
 from bot.model import MessageTs, RequestKey
-from bot.work.desk import Desk
-from bot.work.listen import ThreadNotKnownYet, heard_reply
-from bot.work.spoken import ThreadReply
+from bot.work.context import Desk
+from bot.work.jobs.spoken import ThreadReply
+from bot.work.jobs.thread_events import ThreadNotKnownYet, heard_reply
 from tests.builders import ANA, CHANNEL
 from tests.work.office import BOT, Office
 

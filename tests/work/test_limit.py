@@ -9,9 +9,9 @@ import httpx
 import pytest
 
 from bot.model import ChannelId, JobState, QueueWhy, UserId
-from bot.work.deliver import deliver_round
-from bot.work.prepare import prepare_round
-from bot.work.submit import submit_round
+from bot.work.jobs.prepare import prepare_round
+from bot.work.jobs.submit import submit_round
+from bot.work.outbox.deliver import deliver_round
 from tests.builders import ANA, BEN, NOW
 from tests.work.office import Office
 

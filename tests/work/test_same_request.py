@@ -8,9 +8,9 @@ import httpx
 from pydantic import SecretStr
 
 from bot.model import ChannelId, MessageTs, RequestKey
-from bot.work.ask import AskRequest, ask
-from bot.work.listen import heard_mention
-from bot.work.spoken import Mention
+from bot.work.jobs.ask import AskRequest, ask
+from bot.work.jobs.spoken import Mention
+from bot.work.jobs.thread_events import heard_mention
 from tests.builders import ANA, BEN, CHANNEL
 from tests.work.office import Office
 

@@ -8,9 +8,9 @@ from datetime import datetime
 import pytest
 
 from bot.model import ChannelId, JobNumber
-from bot.work.deliver import deliver_round
-from bot.work.prepare import prepare_round
-from bot.work.tell import redraw_root
+from bot.work.jobs.prepare import prepare_round
+from bot.work.jobs.thread_messages import redraw_root
+from bot.work.outbox.deliver import deliver_round
 from tests.builders import CHANNEL, HeldClock
 from tests.fakes import FakeSlack
 from tests.work.office import Office

@@ -10,8 +10,8 @@ import structlog
 
 from bot.logs import configure
 from bot.model import ChannelId, JobState
-from bot.work.desk import FollowUps
-from bot.work.poll import poll_round
+from bot.work.context import FollowUps
+from bot.work.jobs.poll import poll_round
 from tests.builders import ANA, BEN
 from tests.fakes import PULL_REQUEST
 from tests.work.office import BOT, Office

@@ -8,12 +8,12 @@ import httpx
 import pytest
 
 from bot.model import JobState, PromptId
-from bot.work.again import RunAgain, forget, run_again, send_again, withdraw
-from bot.work.deliver import deliver_round
-from bot.work.listen import ThreadNotKnownYet
+from bot.work.jobs.decisions import RunAgain, forget, run_again, send_again, withdraw
+from bot.work.jobs.prepare import prepare_round
+from bot.work.jobs.submit import submit_round
+from bot.work.jobs.thread_events import ThreadNotKnownYet
+from bot.work.outbox.deliver import deliver_round
 from bot.work.ports import SlackRefused, SlackThrottled, SlackUnclear, SlackUnreachable
-from bot.work.prepare import prepare_round
-from bot.work.submit import submit_round
 from tests.builders import ANA, BEN, CHANNEL
 from tests.work.office import RESPONSE_URL, Office
 

@@ -19,13 +19,13 @@ from hypothesis import strategies as st
 from sqlalchemy import func, select
 
 from bot.model import Counts, Period, Profile, RequestKey, SnapshotState, Wish
-from bot.registry import Registry
-from bot.registry.database import open_engine
-from bot.registry.schema import metadata, questions, snapshots
-from bot.registry.snapshots import SnapshotRows
+from bot.store import Registry
+from bot.store.database import open_engine
+from bot.store.schema import metadata, questions, snapshots
+from bot.store.snapshots import SnapshotRows
 from bot.work.ports import SlackRefused, SlackUnclear
-from bot.work.question import VisitorsRequest, answer_round, ask_visitors
-from bot.work.read import read_round
+from bot.work.visitors.fetch import read_round
+from bot.work.visitors.question import VisitorsRequest, answer_round, ask_visitors
 from tests.builders import ANA, BEN, CHANNEL, NOW
 from tests.site import Rows, Site, Visit
 from tests.work.office import BUTTON_URL, Office

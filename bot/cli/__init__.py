@@ -1,0 +1,1 @@
+"""What only the operator's command line needs."""

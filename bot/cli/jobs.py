@@ -1,0 +1,51 @@
+"""``docs-bot jobs``: what an operator sees of the jobs, without their texts."""
+
+from __future__ import annotations
+
+from bot.messages.plain_text import one_line
+from bot.model import JobState, TrackedJob
+from bot.store import Registry
+from bot.store.database import open_engine
+from bot.store.migrate import current, newest
+
+_LENGTH = 300
+
+
+class NotReady(Exception):
+    """The database has no tables yet, or only those of an older version."""
+
+
+async def listed(sqlalchemy_url: str, state: JobState | None, limit: int) -> str:
+    """The newest jobs, one a line, and below them what could not be said to anybody; or NotReady."""
+    engine = open_engine(sqlalchemy_url)
+    registry = Registry(engine)
+    try:
+        if (await current(engine) or "") < newest():
+            raise NotReady(
+                "The database is not at this version's schema yet. `docs-bot migrate` brings it there, "
+                "and so does a start."
+            )
+        async with registry.look() as tables:
+            jobs = await tables.jobs.newest(limit, state)
+            dead = await tables.deliveries.dead(limit)
+    finally:
+        await registry.close()
+    lines = [_line(job) for job in jobs] or ["No jobs."]
+    if dead:
+        lines += ["", "Could not be said:"]
+        lines += [f"  #{number or '-'}  {kind}: {reason}" for number, kind, reason in dead]
+    return "\n".join(lines)
+
+
+def _line(job: TrackedJob) -> str:
+    asked = job.asked_at.strftime("%Y-%m-%d %H:%M UTC")
+    parts = (
+        f"#{job.number}",
+        job.state,
+        asked,
+        job.channel,
+        job.requester,
+        one_line(job.service_id or "-", _LENGTH),
+    )
+    # The service's words must not steer a terminal.
+    return "  ".join([*parts, one_line(job.pr_link or job.problem or "", _LENGTH)]).rstrip()

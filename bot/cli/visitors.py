@@ -1,0 +1,389 @@
+"""``docs-bot visitors``: who read the docs between two days, as words, a JSON document or a CSV file."""
+
+from __future__ import annotations
+
+import heapq
+import json
+import os
+import re
+import secrets
+import shutil
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, timedelta
+from enum import IntEnum
+from pathlib import Path
+from typing import BinaryIO, Protocol
+
+from rich.console import Console
+from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+from bot.docs_api import (
+    DocsApiError,
+    DocsClient,
+    Forbidden,
+    InvalidArgument,
+    NotFound,
+    PageVisitors,
+    RateLimited,
+    Unauthorized,
+    Visitors,
+)
+from bot.messages.plain_text import visible
+from bot.messages.spreadsheet import BOM, HEADER, csv_line
+from bot.model.visitors import in_section
+from bot.settings import DocsSettings
+
+MOST_ROWS_SHOWN = 20
+"""How many pages the table has; JSON and CSV have all."""
+
+_EXAMPLE = "for example --from 2026-10-01 --to 2026-10-31"
+
+STDOUT = Path("-")
+"""In the place of a CSV file's name: the standard output."""
+
+
+class ExitCode(IntEnum):
+    """How an export can end badly, in the numbers of sysexits.h.
+
+    https://man.freebsd.org/cgi/man.cgi?query=sysexits
+    """
+
+    UNAVAILABLE = 69
+    """The service cannot be reached or does not make sense."""
+    CANNOT_WRITE = 73
+    LIMITED = 75
+    """The hourly limit is reached; later it works."""
+    REFUSED = 77
+    """The key is refused."""
+    BAD_SETTINGS = 78
+
+
+class ExportError(Exception):
+    """What happened and what to do, in one or two lines without secrets; ``code`` is for the shell."""
+
+    def __init__(self, text: str, code: ExitCode) -> None:
+        super().__init__(text)
+        self.code = code
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """Which visitors: two days, both included, in UTC; ``section`` chooses pages, "" is all."""
+
+    first: date
+    last: date
+    section: str = ""
+
+    def __post_init__(self) -> None:
+        # The paths of pages begin with a slash, also where somebody leaves it out.
+        if self.section:
+            object.__setattr__(self, "section", f"/{self.section.lstrip('/')}")
+
+
+class Output(Protocol):
+    """Where rows go while they arrive; the totals come first, once."""
+
+    def begin(self, totals: Visitors) -> None:
+        """Take the whole site's totals."""
+
+    def add(self, rows: Sequence[PageVisitors]) -> None:
+        """Take some more pages of the docs."""
+
+
+# ---- what people type
+
+
+def parse_day(text: str) -> date:
+    """A day as ``2026-10-31``; ValueError with a sentence for people."""
+    try:
+        if not re.fullmatch(r"[0-9]{4}-[0-9]{2}-[0-9]{2}", text):
+            raise ValueError
+        return date.fromisoformat(text)
+    except ValueError:
+        raise ValueError(f"{_one_line(text)!r} is no day; write year, month and day, {_EXAMPLE}") from None
+
+
+def check_days(first: date, last: date, today: date) -> None:
+    """ValueError with a sentence for people when the days are reversed or have not come yet."""
+    if last < first:
+        raise ValueError(f"{last} is before {first}; both days are included, {_EXAMPLE}")
+    if last > today:
+        raise ValueError(f"{last} has not come yet; the last day possible is today, {today} in UTC")
+
+
+def check_target(target: Path) -> Path:
+    """Where the CSV file will be, links followed; ValueError when no file can stand there."""
+    if target == STDOUT:
+        return target
+    target = target.expanduser().resolve()
+    if target.exists() and not target.is_file():
+        raise ValueError(f"{target} is not a file; name one, or - for the standard output")
+    if not target.parent.is_dir():
+        raise ValueError(f"there is no folder {target.parent}; make it first, or name another")
+    return target
+
+
+# ---- where rows go
+
+
+class CsvRows:
+    """All rows as CSV, written as they come."""
+
+    def __init__(self, stream: BinaryIO, mark: str = "") -> None:
+        self._stream = stream
+        self._mark = mark
+
+    def begin(self, totals: Visitors) -> None:
+        """Write the first line; the totals have no place in a table of pages that must not be added."""
+        del totals
+        self._stream.write(f"{self._mark}{csv_line(HEADER)}".encode())
+
+    def add(self, rows: Sequence[PageVisitors]) -> None:
+        """Write a line for each page."""
+        lines = (csv_line((row.path, row.human, row.ai, row.total)) for row in rows)
+        self._stream.write("".join(lines).encode())
+        self._stream.flush()
+
+
+@contextmanager
+def whole_file(target: Path) -> Iterator[BinaryIO]:
+    """A new file that takes the target's place when all went well, and is gone when not."""
+    part = target.with_name(f".docs-bot-{secrets.token_hex(8)}.part")
+    try:
+        with part.open("xb") as stream:
+            yield stream
+            stream.flush()
+            os.fsync(stream.fileno())
+        if target.exists():
+            shutil.copymode(target, part)
+        part.replace(target)
+    finally:
+        part.unlink(missing_ok=True)
+
+
+class JsonDocument:
+    """One JSON document, written as rows come, whole in any case: ``complete`` tells whether all came."""
+
+    def __init__(self, stream: BinaryIO, project: str, wanted: Wanted, now: Callable[[], datetime]) -> None:
+        self._stream = stream
+        self._head = {
+            "project": project,
+            "from": wanted.first.isoformat(),
+            "to": wanted.last.isoformat(),
+            "path": wanted.section or None,
+        }
+        self._now = now
+        self._taken_at: datetime | None = None
+        self._separator = "\n"
+
+    def begin(self, totals: Visitors) -> None:
+        """Write all that stands before the pages."""
+        self._taken_at = self._now()
+        head = json.dumps({**self._head, "totals": _counts(totals)})
+        self._write(f'{head[:-1]}, "pages": [')
+
+    def add(self, rows: Sequence[PageVisitors]) -> None:
+        """Write a line for each page."""
+        for row in rows:
+            self._write(self._separator + json.dumps({"path": row.path, **_counts(row)}))
+            self._separator = ",\n"
+        self._stream.flush()
+
+    def end(self, *, complete: bool) -> None:
+        """Close what was begun; nothing was written when nothing was begun."""
+        if self._taken_at is not None:
+            taken_at = self._taken_at.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+            self._write(f'\n], "complete": {json.dumps(complete)}, "taken_at": "{taken_at}"}}\n')
+            self._stream.flush()
+
+    def _write(self, text: str) -> None:
+        self._stream.write(text.encode())
+
+
+@contextmanager
+def json_document(
+    stream: BinaryIO, project: str, wanted: Wanted, now: Callable[[], datetime]
+) -> Iterator[JsonDocument]:
+    """A document that is closed whatever happens, and tells whether it is complete."""
+    document = JsonDocument(stream, project, wanted, now)
+    complete = False
+    try:
+        yield document
+        complete = True
+    finally:
+        document.end(complete=complete)
+
+
+def _counts(visitors: Visitors) -> dict[str, int]:
+    return {"human": visitors.human, "ai": visitors.ai, "total": visitors.total}
+
+
+class Table:
+    """The totals and the most read pages, for people; keeps only the rows that it will show."""
+
+    def __init__(self, project: str, wanted: Wanted) -> None:
+        self._project = project
+        self._wanted = wanted
+        self._totals: Visitors | None = None
+        self._top: list[PageVisitors] = []
+        self._count = 0
+
+    def begin(self, totals: Visitors) -> None:
+        """Keep the totals."""
+        self._totals = totals
+
+    def add(self, rows: Sequence[PageVisitors]) -> None:
+        """Keep a page when it is among the most read so far."""
+        self._count += len(rows)
+        self._top = heapq.nsmallest(
+            MOST_ROWS_SHOWN, [*self._top, *rows], key=lambda row: (-row.total, row.path)
+        )
+
+    def text(self, today: date) -> str:
+        """What a person reads."""
+        wanted = self._wanted
+        span = f"{wanted.first} to {wanted.last}, both included"
+        lines = [f"{_one_line(self._project)}, {span} (UTC)" + (", today so far" * (wanted.last >= today))]
+        if self._totals is not None:
+            people, agents, everyone = (f"{count:,}" for count in _counts(self._totals).values())
+            lines.append(f"The whole site: {people} people, {agents} AI agents, {everyone} in all")
+        lines.append("Approximate, unique, never additive: who comes twice, or as both, counts once.")
+        return "\n".join([*lines, "", *self._pages()])
+
+    def _pages(self) -> list[str]:
+        where = f" under {_one_line(self._wanted.section)}" if self._wanted.section else ""
+        if not self._count:
+            return [f"No page{where} was read."]
+        shown = f", the {len(self._top)} most read" if self._count > len(self._top) else ""
+        return [
+            f"Pages read{where}: {self._count:,}{shown}",
+            f"{'People':>10}{'AI agents':>12}{'All':>10}  Page",
+            *(f"{row.human:>10,}{row.ai:>12,}{row.total:>10,}  {_one_line(row.path)}" for row in self._top),
+        ]
+
+
+def _one_line(text: str) -> str:
+    return visible(text).replace("\n", "\ufffd").replace("\t", "\ufffd")
+
+
+# ---- fetching
+
+
+async def export(
+    settings: DocsSettings,
+    wanted: Wanted,
+    *,
+    csv: Path | None,
+    as_json: bool,
+    stdout: BinaryIO,
+    now: Callable[[], datetime],
+    encoding: str = "utf-8",
+) -> None:
+    """Fetch every page and write what was asked for; to ``stdout`` one thing only.
+
+    That is JSON, or CSV when ``csv`` is `STDOUT`, or else words and a table for people in ``encoding``.
+    Raises ExportError, and BrokenPipeError when nobody reads ``stdout`` any more. No half CSV file is left,
+    whatever happens; a JSON document is closed and says that it is not complete.
+    """
+    project = settings.docs_project_id
+    table = Table(project, wanted)
+    outputs: list[Output] = []
+    try:
+        with ExitStack() as stack:
+            if as_json:
+                outputs.append(stack.enter_context(json_document(stdout, project, wanted, now)))
+            if csv == STDOUT:
+                # Programs that read a pipe would take the mark for a part of the first column's name.
+                outputs.append(CsvRows(stdout))
+            elif csv is not None:
+                # Entered after the document: the file is in its place before the document says "complete".
+                outputs.append(CsvRows(stack.enter_context(whole_file(csv)), BOM))
+            is_silent = as_json or csv == STDOUT
+            if not is_silent:
+                outputs.append(table)
+            told = stack.enter_context(_progress(shown=not (is_silent and stdout.isatty())))
+            await _fetch(settings, wanted, outputs, told)
+        if not is_silent:
+            # A page's path may hold what this terminal has no signs for.
+            stdout.write(f"{table.text(now().date())}\n".encode(encoding, "replace"))
+            stdout.flush()
+    except DocsApiError as error:
+        raise _explained(error, project, now()) from None
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        words = f"Cannot write: {error.strerror or type(error).__name__}. Look at the disk and at the folder."
+        raise ExportError(words, ExitCode.CANNOT_WRITE) from None
+
+
+async def _fetch(
+    settings: DocsSettings, wanted: Wanted, outputs: Sequence[Output], told: Callable[[int], None]
+) -> None:
+    day_after = wanted.last + timedelta(days=1)
+    is_begun = False
+    async with DocsClient.open(base_url=settings.docs_api_url, api_key=settings.docs_api_key) as docs:
+        pages = docs.all_visitors(settings.docs_project_id, date_from=wanted.first, date_to=day_after)
+        async for page in pages:
+            rows = [row for row in page.visitors if _is_wanted(row.path, wanted)]
+            for output in outputs:
+                if not is_begun:
+                    output.begin(page.totals)
+                output.add(rows)
+            is_begun = True
+            told(len(page.visitors))
+
+
+def _is_wanted(path: str, wanted: Wanted) -> bool:
+    return not wanted.section or in_section(path, wanted.section)
+
+
+@contextmanager
+def _progress(*, shown: bool) -> Iterator[Callable[[int], None]]:
+    """On a terminal only, and never between the lines of something else there."""
+    columns = (SpinnerColumn(), TextColumn("{task.completed:,.0f} pages of the docs"), TimeElapsedColumn())
+    with Progress(
+        *columns,
+        console=Console(stderr=True),
+        transient=True,
+        redirect_stdout=False,
+        redirect_stderr=False,
+        disable=not (shown and sys.stderr.isatty()),
+    ) as progress:
+        task = progress.add_task("", total=None)
+        yield lambda rows: progress.advance(task, rows)
+
+
+def _explained(error: DocsApiError, project: str, now: datetime) -> ExportError:
+    match error:
+        case RateLimited():
+            words, code = (
+                f"The docs service's hourly limit is reached. {_later(error, now)}",
+                ExitCode.LIMITED,
+            )
+        case Unauthorized():
+            advice = "Look at DOCS_API_KEY: it is unknown or has expired."
+            words, code = f"The docs service refuses the key: {error}.\n{advice}", ExitCode.REFUSED
+        case Forbidden():
+            advice = "The key needs the right to read, from this machine's address."
+            words, code = f"The docs service refuses the key: {error}.\n{advice}", ExitCode.REFUSED
+        case NotFound():
+            advice = "Look at DOCS_PROJECT_ID and at the path in DOCS_API_URL."
+            words = f"The docs service does not know {_one_line(project)}: {error}.\n{advice}"
+            code = ExitCode.BAD_SETTINGS
+        case InvalidArgument():
+            words = f"These settings cannot work: {error}.\nLook at the settings that begin with DOCS_."
+            code = ExitCode.BAD_SETTINGS
+        case _:
+            words = f"No usable answer of the docs service: {error}.\nLook at DOCS_API_URL and the network."
+            code = ExitCode.UNAVAILABLE
+    return ExportError(words, code)
+
+
+def _later(error: RateLimited, now: datetime) -> str:
+    if error.retry_after_seconds is None:
+        return "Try again later; the service did not say when."
+    free_at = now.astimezone(UTC) + timedelta(seconds=error.retry_after_seconds)
+    return f"Try again after {free_at:%Y-%m-%d %H:%M:%S} UTC."

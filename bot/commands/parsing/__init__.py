@@ -1,0 +1,1 @@
+"""Reading what people type after a command."""

@@ -1,0 +1,42 @@
+"""Finding the job that somebody names: by number, by the service's id, by a link to its thread."""
+
+from __future__ import annotations
+
+import re
+from urllib.parse import parse_qs, urlsplit
+
+from bot.model import ChannelId, JobNumber, MessageTs, ThreadRef, TrackedJob
+from bot.work.context import Desk
+
+_NUMBER = re.compile(r"#?([0-9]{1,9})")
+# https://acme.slack.com/archives/C0123/p1700000000123456?thread_ts=1700000000.123456&cid=C0123
+_ARCHIVES = re.compile(r"/archives/([A-Z0-9]+)/p([0-9]{10})([0-9]{6})/?")
+
+
+def as_thread(named: str) -> ThreadRef | None:
+    """The thread that a link to one of its messages leads to; None when it is no such link."""
+    try:
+        parts = urlsplit(named)
+    except ValueError:
+        return None
+    found = _ARCHIVES.fullmatch(parts.path)
+    if parts.scheme not in ("http", "https") or not found:
+        return None
+    channel, seconds, fraction = found.groups()
+    root = parse_qs(parts.query).get("thread_ts", [f"{seconds}.{fraction}"])[0]
+    return ThreadRef(ChannelId(channel), MessageTs(root))
+
+
+async def find_job(desk: Desk, named: str) -> TrackedJob | None:
+    """The job that this text names (``42``, ``#42``, a service id, a link), or None."""
+    async with desk.registry.look() as tables:
+        if number := _NUMBER.fullmatch(named):
+            return await tables.jobs.get(JobNumber(int(number[1])))
+        if thread := as_thread(named):
+            return await tables.jobs.in_thread(thread)
+        return await tables.jobs.with_service_id(named)
+
+
+def looks_like_job(named: str) -> bool:
+    """Whether a word is meant as a job. A bare number is: guessing otherwise could spend a use wrongly."""
+    return bool(_NUMBER.fullmatch(named)) or as_thread(named) is not None

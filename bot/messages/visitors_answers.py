@@ -1,0 +1,177 @@
+"""What is said around an answer about visitors: while it is read, when it cannot be, how it was counted."""
+
+from __future__ import annotations
+
+from bot.messages import blocks as b
+from bot.messages.charts import shown_path
+from bot.messages.numbers import counted, dates, number
+from bot.messages.plain_text import one_line
+from bot.messages.visitors import TIME_OF_DAY, page_numbers, shown_code
+from bot.model import Budget, Message, PageCounts, Period, Question, QuestionId, Snapshot
+
+EXAMPLES = (
+    "`/docs-visitors 28d`, `/docs-visitors last week path /api`, `/docs-visitors October top 20 sort ai`, "
+    "`/docs-visitors 2026-10-01..2026-10-15 csv`"
+)
+DIGEST_EXAMPLES = (
+    "`/docs-visitors subscribe monday 09:00 Europe/Berlin`, `/docs-visitors subscribe path /api`, "
+    "`/docs-visitors unsubscribe path /api`, `/docs-visitors digest now`"
+)
+_SHORT_LENGTH = 200
+_PROMPT_PATH_LENGTH = 2_000
+"""The agent needs the whole path; longer ones are not kept."""
+NO_USE = "Nothing was asked of the docs service."
+NO_CHANGE = "Nothing was changed."
+
+
+def reading(period: Period, question: QuestionId) -> Message:
+    """At once, before the first call."""
+    said = f":hourglass_flowing_sand: Reading who read the docs, {dates(period)} …"
+    return b.with_buttons(said, [b.button("Show progress", "progress", str(question))])
+
+
+def progress(question: Question, parts: list[Snapshot], budget: Budget) -> Message:
+    """How far it is, in the message whose button was pressed."""
+    calls = sum(part.calls for part in parts)
+    pages = counted(sum(part.rows for part in parts), "page row", "page rows")
+    used = f"{number(budget.used)} of {number(budget.limit)}"
+    waits = (
+        f" The next call is possible at {b.moment(budget.free_at, TIME_OF_DAY)}." if budget.free_at else ""
+    )
+    said = (
+        f":hourglass_flowing_sand: Reading who read the docs, {dates(question.wish.period)}: "
+        f"{pages} read in {counted(calls, 'call', 'calls')} so far. "
+        f"{used} calls of the hour are used.{waits} The answer comes by itself."
+    )
+    return b.with_buttons(said, [b.button("Show progress", "progress", str(question.id))])
+
+
+def moved_on() -> Message:
+    """The message in which progress was shown, once the answer stands elsewhere."""
+    return b.words(":white_check_mark: The answer is there.")
+
+
+def not_readable(period: Period, problem: str) -> Message:
+    """There is nothing to show."""
+    return b.words(
+        f":warning: I could not read who read the docs, {dates(period)}: {_short(problem)}. "
+        "No use of the agent's hourly limit was spent. Try again later; "
+        "if it stays so, ask whoever runs this bot."
+    )
+
+
+def budget_used_up(period: Period, budget: Budget) -> Message:
+    """Nothing at all could be read within the budget."""
+    until = f" The next is possible at {b.moment(budget.free_at, TIME_OF_DAY)}." if budget.free_at else ""
+    return b.words(
+        f":hourglass: I could not read who read the docs, {dates(period)}: all "
+        f"{counted(budget.limit, 'analytics call', 'analytics calls')} of this hour are used.{until} "
+        "Ask again then; what has been read until then is kept."
+    )
+
+
+def misunderstood(why: str, *, about_digest: bool = False) -> Message:
+    """What was typed is no question about visitors, or no order for a digest. ``why`` is ours and escaped."""
+    nothing, examples = (NO_CHANGE, DIGEST_EXAMPLES) if about_digest else (NO_USE, EXAMPLES)
+    return b.words(f":mag: {why} {nothing}\nFor example: {examples}. `/docs-visitors help` tells the rest.")
+
+
+def how_counted(question: Question, now: Snapshot, zone: str) -> Message:
+    """What the numbers mean."""
+    taken = f" The numbers were taken {b.moment(now.taken_at)}." if now.taken_at else ""
+    return b.words(
+        f"*How this is counted* ({dates(question.wish.period)})\n"
+        "• The docs service counts *unique visitors*: whoever comes twice counts once. "
+        "It decides itself who is an AI agent, and all its numbers are approximate.\n"
+        "• *All together* counts those once who came both as a person and as an AI agent, "
+        "so it can be less than the sum of the two.\n"
+        "• Unique visitors cannot be added: not over days, not over pages. "
+        "So the totals, every point of the chart and every page are a count of their own.\n"
+        f"• Days begin at midnight in {b.escape(zone)}; both ends of the period belong to it.{taken}\n"
+        "• *Rises* and *falls* are changes larger than chance makes (twice the square root of the count). "
+        "*Hardly by people* means at most half of the share that people have on the whole site, "
+        "and at least ten AI agents; the reverse likewise."
+    )
+
+
+def shared_before() -> Message:
+    """The button was pressed before."""
+    return b.words(":information_source: That has been shared already. Nothing was posted.")
+
+
+def file_sent_before() -> Message:
+    """The button was pressed before, or the file was asked for with the question."""
+    return b.words(
+        ":information_source: That file is in our direct messages already, or on its way there. "
+        "Nothing was sent again."
+    )
+
+
+def not_kept() -> Message:
+    """A button under numbers that are not kept any more."""
+    return b.words(
+        ":information_source: Those numbers are not kept any more. Ask again with `/docs-visitors`; "
+        "nothing was done."
+    )
+
+
+def still_reading() -> Message:
+    """A button that comes too early."""
+    return b.words(":hourglass_flowing_sand: It is still being read. Try again when the answer is there.")
+
+
+def file_follows(*, to_channel: bool) -> Message:
+    """All rows come as a file."""
+    where = "to this channel" if to_channel else "in our direct messages"
+    return b.words(f":page_facing_up: All pages come as a CSV file {where}.")
+
+
+def file_words(question: Question, rows: int, *, complete: bool) -> str:
+    """What stands beside the file."""
+    part = "" if complete else " (not all could be read)"
+    section = shown_code(question.wish.section)
+    where = f" under {section}" if section else ""
+    return (
+        f"Who read the docs, {dates(question.wish.period)}: {counted(rows, 'page', 'pages')}{where}{part}, "
+        f"for {b.mention(question.user)}. Approximate unique visitors, not to be added."
+    )
+
+
+def undelivered(code: str, bot_name: str, *, what: str) -> Message:
+    """A post or file that Slack does not let into the channel."""
+    way = (
+        f"I am not in this channel. Type `/invite @{_short(bot_name)}` there, then try again."
+        if code in ("not_in_channel", "channel_not_found")
+        else f"Slack said `{_short(code)}`."
+    )
+    return b.words(f":no_entry: {what} {way}")
+
+
+def _short(text: str) -> str:
+    return b.quoted(text, _SHORT_LENGTH)
+
+
+def improve_prompt(page: PageCounts, period: Period) -> str:
+    """What the form about a page begins with: plain text, for the person to change."""
+    numbers = page_numbers(page.now)
+    return (
+        f"Improve the page {one_line(page.path, _PROMPT_PATH_LENGTH) or shown_path(page.path)}\n\n"
+        f"Unique visitors {dates(period)} (approximate): {numbers}.\n\n"
+        f"{_aim(page)}"
+    )
+
+
+def _aim(page: PageCounts) -> str:
+    if page.now.total and page.now.ai >= 2 * page.now.human:
+        return (
+            "It is read mostly by AI agents: state facts completely and explicitly, give runnable examples, "
+            "and make it findable for people too, with links from the pages around it."
+        )
+    if page.now.total and page.now.human >= 4 * page.now.ai:
+        return (
+            "It is read mostly by people: make the beginning say what they will be able to do, "
+            "check that every step works, and bring examples up to date."
+        )
+    return (
+        "Check that it is correct and up to date, say the most important things first, and improve examples."
+    )

@@ -1,0 +1,244 @@
+"""Subscriptions to the weekly digest, and the digests that come of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, time
+from typing import Any
+
+from pydantic import SecretStr
+from sqlalchemy import ColumnElement, and_, select, update
+from sqlalchemy.engine import RowMapping
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from bot.model import (
+    ChannelId,
+    Digest,
+    DigestId,
+    DigestState,
+    Period,
+    ProjectId,
+    Subscription,
+    SubscriptionId,
+    SubscriptionState,
+    UserId,
+    Weekday,
+    WeeklyTime,
+)
+from bot.store.leases import Claimer, LeaseLost, claim, first, held_by, unclaimed
+from bot.store.schema import digests, subscriptions
+from bot.store.upsert import insert_unless_there
+
+
+def to_subscription(row: RowMapping) -> Subscription:
+    """A row as our noun."""
+    return Subscription(
+        id=row["id"],
+        project=row["project"],
+        channel=row["channel"],
+        section=row["section"],
+        weekly=WeeklyTime(Weekday(row["weekday"]), time.fromisoformat(row["at"]), row["zone"] or "UTC"),
+        owner=row["owner"],
+        state=SubscriptionState(row["state"]),
+        round=row["round"],
+        next_run_at=row["next_run_at"],
+        last_result=row["last_result"],
+        last_run_at=row["last_run_at"],
+        has_zone=bool(row["zone"]),
+    )
+
+
+def to_digest(row: RowMapping) -> Digest:
+    """A row as our noun."""
+    return Digest(
+        id=row["id"],
+        subscription=row["subscription"],
+        project=row["project"],
+        channel=row["channel"],
+        section=row["section"],
+        week=Period(row["first"], row["end"]),
+        begun_at=row["begun_at"],
+        asked_by=row["asked_by"],
+        attempts=row["attempts"],
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class SubscriptionRows:
+    """The subscriptions, seen through one connection."""
+
+    connection: AsyncConnection
+
+    async def put(
+        self,
+        *,
+        project: ProjectId,
+        channel: ChannelId,
+        section: str | None,
+        weekday: Weekday,
+        at: time,
+        zone: str | None,
+        owner: UserId,
+        now: datetime,
+        response_url: SecretStr | None,
+    ) -> SubscriptionId:
+        """Subscribe a channel, or change its subscription; either way the first post has to prove it.
+
+        Without a ``zone`` it will be the owner's.
+        """
+        place = f"{project}\n{channel}\n{section or ''}"
+        values: dict[str, Any] = {
+            "weekday": int(weekday),
+            "at": at.isoformat("minutes"),
+            "zone": zone or "",
+            "owner": owner,
+            "state": SubscriptionState.NEW,
+            "next_run_at": None,
+            "response_url": response_url.get_secret_value() if response_url else None,
+        }
+        where = {"place": place, "project": project, "channel": channel, "section": section}
+        if not await insert_unless_there(
+            self.connection, subscriptions, where | values | {"created_at": now}
+        ):
+            again = values | {"round": subscriptions.c.round + 1}
+            await self.connection.execute(
+                update(subscriptions).where(subscriptions.c.place == place).values(**again)
+            )
+        found = await self.connection.execute(
+            select(subscriptions.c.id).where(subscriptions.c.place == place)
+        )
+        return SubscriptionId(found.scalar_one())
+
+    async def get(self, subscription: SubscriptionId) -> Subscription | None:
+        """The subscription with this id."""
+        found = await self._many(subscriptions.c.id == subscription, 1)
+        return found[0] if found else None
+
+    async def in_channel(self, channel: ChannelId) -> Sequence[Subscription]:
+        """A channel's subscriptions that have not been ended."""
+        here = and_(subscriptions.c.channel == channel, subscriptions.c.state != SubscriptionState.ENDED)
+        return await self._many(here, 50)
+
+    async def new(self, limit: int) -> Sequence[Subscription]:
+        """Subscriptions that wait for their zone and their first post."""
+        return await self._many(subscriptions.c.state == SubscriptionState.NEW, limit)
+
+    async def any_due(self, until: datetime) -> bool:
+        """Whether a next run is not later than this."""
+        due = and_(subscriptions.c.state == SubscriptionState.ACTIVE, subscriptions.c.next_run_at <= until)
+        found = await self.connection.execute(select(subscriptions.c.id).where(due).limit(1))
+        return found.first() is not None
+
+    async def due(self, until: datetime, limit: int) -> Sequence[Subscription]:
+        """Subscriptions whose next run is not later than this; locked where several processes look."""
+        condition = and_(
+            subscriptions.c.state == SubscriptionState.ACTIVE, subscriptions.c.next_run_at <= until
+        )
+        statement = (
+            select(subscriptions)
+            .where(condition)
+            .order_by(subscriptions.c.next_run_at)
+            .limit(limit)
+            .with_for_update(skip_locked=True)
+        )
+        return [to_subscription(row) for row in (await self.connection.execute(statement)).mappings()]
+
+    async def change(
+        self, subscription: SubscriptionId, *, was: SubscriptionState | None = None, **values: Any
+    ) -> bool:
+        """Write columns, only while it is in state ``was``; answers whether it was."""
+        still = subscriptions.c.state == was if was else subscriptions.c.id == subscription
+        result = await self.connection.execute(
+            update(subscriptions).where(subscriptions.c.id == subscription, still).values(**values)
+        )
+        return result.rowcount == 1
+
+    async def response_url(self, subscription: SubscriptionId) -> SecretStr | None:
+        """Where a private answer to the one who subscribed goes, while Slack allows it."""
+        found = await self.connection.execute(
+            select(subscriptions.c.response_url).where(subscriptions.c.id == subscription)
+        )
+        url = found.scalar_one_or_none()
+        return SecretStr(url) if url else None
+
+    async def _many(self, condition: ColumnElement[bool], limit: int) -> Sequence[Subscription]:
+        statement = select(subscriptions).where(condition).order_by(subscriptions.c.id).limit(limit)
+        return [to_subscription(row) for row in (await self.connection.execute(statement)).mappings()]
+
+
+@dataclass(frozen=True, slots=True)
+class DigestRows:
+    """The digests, seen through one connection."""
+
+    connection: AsyncConnection
+
+    async def add(
+        self,
+        *,
+        key: str,
+        subscription: SubscriptionId | None,
+        project: ProjectId,
+        channel: ChannelId,
+        section: str | None,
+        week: Period,
+        now: datetime,
+        asked_by: UserId | None = None,
+        response_url: SecretStr | None = None,
+    ) -> bool:
+        """Write a digest to be made. False when this key has one: a week is told once."""
+        values: dict[str, Any] = {
+            "key": key,
+            "subscription": subscription,
+            "project": project,
+            "channel": channel,
+            "section": section,
+            "first": week.first,
+            "end": week.end,
+            "begun_at": now,
+            "due_at": now,
+            "state": DigestState.GATHERING,
+            "asked_by": asked_by,
+            "response_url": response_url.get_secret_value() if response_url else None,
+        }
+        return await insert_unless_there(self.connection, digests, values)
+
+    async def has_key(self, key: str) -> bool:
+        """Whether there is, or was, a digest under this key."""
+        found = await self.connection.execute(select(digests.c.id).where(digests.c.key == key))
+        return found.first() is not None
+
+    async def get(self, digest: DigestId) -> Digest | None:
+        """The digest with this id."""
+        row = (
+            (await self.connection.execute(select(digests).where(digests.c.id == digest))).mappings().first()
+        )
+        return to_digest(row) if row else None
+
+    async def any_due(self, now: datetime) -> bool:
+        """Whether a digest waits for a look."""
+        due = and_(digests.c.state == DigestState.GATHERING, digests.c.due_at <= now)
+        return (await self.connection.execute(select(digests.c.id).where(due).limit(1))).first() is not None
+
+    async def claim(self, claimer: Claimer, limit: int) -> Sequence[Digest]:
+        """Digests whose numbers are being gathered, due for a look."""
+        due = and_(digests.c.state == DigestState.GATHERING, digests.c.due_at <= claimer.now)
+        candidates = first(digests, and_(due, unclaimed(digests, claimer.now)), limit)
+        rows = await claim(self.connection, digests, claimer, candidates=candidates, still=due)
+        return [to_digest(row) for row in rows]
+
+    async def settle(self, digest: DigestId, *, owner: str, **values: Any) -> None:
+        """Write how it stands and let go of the row."""
+        result = await self.connection.execute(
+            update(digests)
+            .where(digests.c.id == digest, held_by(digests, owner))
+            .values(claimed_by=None, claimed_until=None, **values)
+        )
+        if result.rowcount != 1:
+            raise LeaseLost(f"digest {digest}")
+
+    async def response_url(self, digest: DigestId) -> SecretStr | None:
+        """Where a private answer to the one who asked goes, while Slack allows it."""
+        found = await self.connection.execute(select(digests.c.response_url).where(digests.c.id == digest))
+        url = found.scalar_one_or_none()
+        return SecretStr(url) if url else None

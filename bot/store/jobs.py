@@ -1,0 +1,162 @@
+"""Tracked jobs: adding, finding, changing, and claiming those that are due for a look."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import ColumnElement, and_, bindparam, func, insert, not_, select, update
+from sqlalchemy.engine import RowMapping
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from bot.model import ChannelId, JobNumber, JobState, ProjectId, ThreadRef, TrackedJob, UserId, Wanted
+from bot.store.leases import Claimer, LeaseLost, claim, first, held_by, unclaimed
+from bot.store.schema import holds, jobs
+
+_FIELDS = tuple(field.name for field in fields(TrackedJob))
+_COLUMNS = tuple(jobs.c[name] for name in _FIELDS)
+
+
+def to_job(row: RowMapping) -> TrackedJob:
+    """A row as our noun."""
+    values = {name: row[name] for name in _FIELDS}
+    return TrackedJob(**{**values, "state": JobState(row["state"])})
+
+
+# In one statement for all; its rows may come back in any order, so each says what it is for.
+_ADD = insert(jobs).returning(jobs.c.number, jobs.c.requester, jobs.c.channel, jobs.c.text)
+
+
+@dataclass(frozen=True, slots=True)
+class JobRows:
+    """The jobs, seen through one connection."""
+
+    connection: AsyncConnection
+
+    async def add(
+        self, *, project: ProjectId, channel: ChannelId, requester: UserId, text: str, asked_at: datetime
+    ) -> JobNumber:
+        """A new job that waits to be sent; answers its number."""
+        wanted = Wanted(requester, channel, text)
+        return (await self.add_all(project, [wanted], asked_at))[wanted]
+
+    async def add_all(
+        self, project: ProjectId, wanted: Sequence[Wanted], asked_at: datetime
+    ) -> dict[Wanted, JobNumber]:
+        """New jobs that wait to be sent, for what is wanted differently; answers their numbers."""
+        rows = [
+            {
+                "project": project,
+                "channel": each.channel,
+                "requester": each.asked_by,
+                "text": each.raw,
+                "asked_at": asked_at,
+                "state": JobState.WAITING,
+                "round_requester": each.asked_by,
+            }
+            for each in wanted
+        ]
+        added = await self.connection.execute(_ADD, rows)
+        return {Wanted(row.requester, row.channel, row.text): JobNumber(row.number) for row in added}
+
+    async def get(self, number: JobNumber) -> TrackedJob | None:
+        """The job with this number."""
+        # Numbers beyond the column's range are nobody's, and the drivers would refuse to look.
+        return await self._one(jobs.c.number == number) if 0 < number < 2**31 else None
+
+    async def get_locked(self, number: JobNumber) -> TrackedJob | None:
+        """The same, and it stays so until the transaction ends: nobody else changes it meanwhile."""
+        if not 0 < number < 2**31:
+            return None
+        await self.connection.execute(select(jobs.c.number).where(jobs.c.number == number).with_for_update())
+        return await self.get(number)
+
+    async def known(self, number: JobNumber) -> TrackedJob:
+        """The job with this number, where there must be one; LookupError otherwise."""
+        job = await self.get(number)
+        if job is None:
+            raise LookupError(f"job {number} is not in the registry")
+        return job
+
+    async def in_thread(self, thread: ThreadRef) -> TrackedJob | None:
+        """The job whose root message began this thread."""
+        return await self._one(and_(jobs.c.channel == thread.channel, jobs.c.root_ts == thread.ts))
+
+    async def with_service_id(self, service_id: str) -> TrackedJob | None:
+        """The job that the service knows by this id."""
+        return await self._one(jobs.c.service_id == service_id)
+
+    async def latest_of(self, user: UserId, channel: ChannelId) -> TrackedJob | None:
+        """The last job a person asked for in a channel, of those the service has accepted or still may."""
+        asked = and_(jobs.c.requester == user, jobs.c.channel == channel)
+        never_started = jobs.c.state.in_((JobState.REFUSED, JobState.WITHDRAWN))
+        return await self._one(and_(asked, not_(never_started)))
+
+    async def in_channel(self, channel: ChannelId, limit: int) -> Sequence[TrackedJob]:
+        """A channel's jobs, newest first."""
+        return await self._many(jobs.c.channel == channel, limit)
+
+    async def newest(self, limit: int, state: JobState | None = None) -> Sequence[TrackedJob]:
+        """The newest jobs of all channels, of one state if named."""
+        return await self._many(jobs.c.state == state if state else jobs.c.number > 0, limit)
+
+    async def change(self, number: JobNumber, *, owner: str | None = None, **values: Any) -> None:
+        """Write columns of one job; with ``owner``, only while that owner holds it (else LeaseLost)."""
+        mine = held_by(jobs, owner) if owner else jobs.c.number == number
+        result = await self.connection.execute(
+            update(jobs).where(jobs.c.number == number, mine).values(**values)
+        )
+        if result.rowcount != 1:
+            raise LeaseLost(f"job {number}")
+
+    async def claim_due(self, claimer: Claimer, limit: int) -> Sequence[tuple[TrackedJob, int]]:
+        """Jobs due for a look, each with how many looks in a row have missed it (404).
+
+        Projects on hold (the service was unwell, or refused our key) are left alone.
+        """
+        due = and_(jobs.c.poll_at.is_not(None), jobs.c.poll_at <= claimer.now)
+        held = select(holds.c.project).where(holds.c.until > claimer.now)
+        candidates = first(jobs, and_(due, unclaimed(jobs, claimer.now), jobs.c.project.not_in(held)), limit)
+        rows = await claim(self.connection, jobs, claimer, candidates=candidates, still=due)
+        return [(to_job(row), row["misses"]) for row in rows]
+
+    async def reschedule(self, looks: Sequence[tuple[JobNumber, datetime]], owner: str) -> None:
+        """Give back many jobs that had nothing new, each with the time of its next look."""
+        if not looks:
+            return
+        statement = (
+            update(jobs)
+            .where(jobs.c.number == bindparam("job_number"), held_by(jobs, owner))
+            .values(
+                poll_at=bindparam("next_poll_at"),
+                saw_active=True,
+                misses=0,
+                claimed_by=None,
+                claimed_until=None,
+            )
+        )
+        await self.connection.execute(
+            statement, [{"job_number": number, "next_poll_at": at} for number, at in looks]
+        )
+
+    async def asked_between(
+        self, project: ProjectId, since: datetime, until: datetime, limit: int
+    ) -> Sequence[TrackedJob]:
+        """The jobs that were asked for in a span of time, newest first."""
+        asked = and_(jobs.c.project == project, jobs.c.asked_at >= since, jobs.c.asked_at < until)
+        return await self._many(asked, limit)
+
+    async def count_open(self) -> int:
+        """How many jobs are being followed."""
+        statement = select(func.count()).select_from(jobs).where(jobs.c.poll_at.is_not(None))
+        return int((await self.connection.execute(statement)).scalar_one())
+
+    async def _one(self, condition: ColumnElement[bool]) -> TrackedJob | None:
+        found = await self._many(condition, 1)
+        return found[0] if found else None
+
+    async def _many(self, condition: ColumnElement[bool], limit: int) -> Sequence[TrackedJob]:
+        statement = select(*_COLUMNS).where(condition).order_by(jobs.c.number.desc()).limit(limit)
+        return [to_job(row) for row in (await self.connection.execute(statement)).mappings()]

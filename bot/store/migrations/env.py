@@ -1,0 +1,17 @@
+"""Alembic's entry: runs the migrations on the connection that ``migrate.py`` hands over."""
+
+from __future__ import annotations
+
+from alembic import context
+
+from bot.store.schema import metadata
+
+context.configure(
+    connection=context.config.attributes["connection"],
+    target_metadata=metadata,
+    # SQLite cannot alter most things in place; Alembic then copies the table.
+    render_as_batch=True,
+    compare_type=True,
+)
+with context.begin_transaction():
+    context.run_migrations()

@@ -1,0 +1,139 @@
+"""Ranking and comparing pages, done by the database, so that a site of any size takes little memory."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import ColumnElement, Float, and_, cast, func, or_, select, true
+from sqlalchemy.engine import RowMapping
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from bot.model import Counts, PageCounts, PageRowId, Period, SnapshotId, SortBy
+from bot.store.schema import page_visitors, snapshots
+
+_now = page_visitors.alias("now")
+_was = page_visitors.alias("was")
+_COLUMNS = (
+    _now.c.id,
+    _now.c.path,
+    _now.c.human,
+    _now.c.ai,
+    _now.c.total,
+    _was.c.human.label("was_human"),
+    _was.c.ai.label("was_ai"),
+    _was.c.total.label("was_total"),
+)
+_LEAST_NEW = 4
+"""By the rule of ``moved``: from nothing, five are a real change."""
+_LEAST_READERS = 10
+"""Below so many readers a page's mix of people and AI is chance."""
+
+
+def _within(path: Any, section: str | None) -> ColumnElement[bool]:
+    """The rule of ``in_section``; not by LIKE, which SQLite and PostgreSQL understand differently."""
+    if section is None:
+        return true()
+    if section.endswith("*"):
+        bare = section[:-1]
+        return func.substr(path, 1, len(bare)) == bare if bare else true()
+    bare = section.rstrip("/")
+    return or_(path == bare, func.substr(path, 1, len(bare) + 1) == f"{bare}/")
+
+
+def _to_page(row: RowMapping) -> PageCounts:
+    was = None if row["was_total"] is None else Counts(row["was_human"], row["was_ai"], row["was_total"])
+    return PageCounts(row["id"], row["path"], Counts(row["human"], row["ai"], row["total"]), was)
+
+
+@dataclass(frozen=True, slots=True)
+class PageRows:
+    """The pages of snapshots, seen through one connection."""
+
+    connection: AsyncConnection
+
+    async def count(self, snapshot: SnapshotId, section: str | None) -> int:
+        """How many pages of a section were read by anybody."""
+        inside = and_(page_visitors.c.snapshot == snapshot, _within(page_visitors.c.path, section))
+        statement = select(func.count()).select_from(page_visitors).where(inside)
+        return int((await self.connection.execute(statement)).scalar_one())
+
+    async def top(
+        self, now: SnapshotId, was: SnapshotId | None, section: str | None, sort: SortBy, limit: int
+    ) -> Sequence[PageCounts]:
+        """The most read pages."""
+        by = {SortBy.HUMAN: _now.c.human, SortBy.AI: _now.c.ai, SortBy.TOTAL: _now.c.total}[sort]
+        return await self._pages(now, was, _within(_now.c.path, section), (by.desc(), _now.c.id), limit)
+
+    async def moved(
+        self, now: SnapshotId, was: SnapshotId, section: str | None, *, up: bool, limit: int
+    ) -> Sequence[PageCounts]:
+        """Pages with more (or fewer) visitors than before, by more than chance; the largest change first.
+
+        Counts spread by about their square root; a difference above two of these is taken for real.
+        """
+        change = cast(_now.c.total - _was.c.total, Float)
+        real = change * change > 4 * cast(_now.c.total + _was.c.total, Float)
+        condition = and_(_within(_now.c.path, section), real, change > 0 if up else change < 0)
+        return await self._pages(now, was, condition, (func.abs(change).desc(), _now.c.id), limit)
+
+    async def appeared(
+        self, now: SnapshotId, was: SnapshotId, section: str | None, limit: int
+    ) -> Sequence[PageCounts]:
+        """Pages that were not read before, and now by more than chance."""
+        condition = and_(_within(_now.c.path, section), _was.c.id.is_(None), _now.c.total > _LEAST_NEW)
+        return await self._pages(now, was, condition, (_now.c.total.desc(), _now.c.id), limit)
+
+    async def leaning(
+        self, now: SnapshotId, site: Counts, section: str | None, *, to_ai: bool, limit: int
+    ) -> Sequence[PageCounts]:
+        """Pages whose readers are hardly people (``to_ai``), or hardly AI, against the site as a whole.
+
+        Hardly: at most half of the share that the others have on the whole site.
+        """
+        many, few = (_now.c.ai, _now.c.human) if to_ai else (_now.c.human, _now.c.ai)
+        usual = (site.human if to_ai else site.ai) / site.total if site.total else 0.0
+        hardly = cast(few, Float) * 2 <= cast(_now.c.total, Float) * usual
+        condition = and_(_within(_now.c.path, section), many >= _LEAST_READERS, hardly)
+        return await self._pages(now, None, condition, (many.desc(), _now.c.id), limit)
+
+    async def one(self, row: PageRowId) -> tuple[PageCounts, Period] | None:
+        """One page as it stood in its window; None when it is not kept any more."""
+        if not 0 < row < 2**31:
+            return None
+        statement = (
+            select(page_visitors, snapshots.c.first, snapshots.c.end)
+            .join(snapshots, snapshots.c.id == page_visitors.c.snapshot)
+            .where(page_visitors.c.id == row)
+        )
+        found = (await self.connection.execute(statement)).mappings().first()
+        if found is None:
+            return None
+        counts = Counts(found["human"], found["ai"], found["total"])
+        return PageCounts(row, found["path"], counts), Period(found["first"], found["end"])
+
+    async def following(
+        self, snapshot: SnapshotId, section: str | None, after: int = 0, limit: int = 1_000
+    ) -> Sequence[PageCounts]:
+        """The pages after that row, in the order of the service; nothing when there are no more."""
+        condition = and_(_within(_now.c.path, section), _now.c.id > after)
+        return await self._pages(snapshot, None, condition, (_now.c.id,), limit)
+
+    async def _pages(
+        self,
+        now: SnapshotId,
+        was: SnapshotId | None,
+        condition: ColumnElement[bool],
+        order: tuple[Any, ...],
+        limit: int,
+    ) -> Sequence[PageCounts]:
+        pairs = _now.outerjoin(_was, and_(_was.c.snapshot == (was or 0), _was.c.hash == _now.c.hash))
+        statement = (
+            select(*_COLUMNS)
+            .select_from(pairs)
+            .where(_now.c.snapshot == now, condition)
+            .order_by(*order)
+            .limit(limit)
+        )
+        return [_to_page(row) for row in (await self.connection.execute(statement)).mappings()]

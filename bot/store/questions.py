@@ -1,0 +1,157 @@
+"""Questions about visitors: stored before they are acknowledged, claimed until they are answered."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import date, datetime
+from typing import Any
+
+from pydantic import SecretStr
+from sqlalchemy import and_, insert, select, update
+from sqlalchemy.engine import RowMapping
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from bot.model import (
+    ChannelId,
+    FileTo,
+    Period,
+    ProjectId,
+    Question,
+    QuestionId,
+    QuestionState,
+    RequestKey,
+    SnapshotId,
+    SortBy,
+    UserId,
+    Wish,
+)
+from bot.store.leases import Claimer, LeaseLost, claim, first, held_by, unclaimed
+from bot.store.schema import questions
+
+
+def _stored(wish: Wish) -> dict[str, Any]:
+    compared = wish.compared
+    return {
+        "period": [wish.period.first.isoformat(), wish.period.end.isoformat()],
+        "compared": [compared.first.isoformat(), compared.end.isoformat()] if compared else None,
+        "section": wish.section,
+        "top": wish.top,
+        "sort": wish.sort,
+        "file_to": wish.file_to,
+    }
+
+
+def _period(pair: list[str]) -> Period:
+    return Period(date.fromisoformat(pair[0]), date.fromisoformat(pair[1]))
+
+
+def _wish(stored: dict[str, Any]) -> Wish:
+    return Wish(
+        period=_period(stored["period"]),
+        compared=_period(stored["compared"]) if stored["compared"] else None,
+        section=stored["section"],
+        top=stored["top"],
+        sort=SortBy(stored["sort"]),
+        file_to=FileTo(stored["file_to"]),
+    )
+
+
+def to_question(row: RowMapping) -> Question:
+    """A row as our noun."""
+    return Question(
+        id=row["id"],
+        project=row["project"],
+        channel=row["channel"],
+        user=row["user"],
+        wish=_wish(row["wish"]),
+        asked_at=row["asked_at"],
+        state=QuestionState(row["state"]),
+        now=row["now"],
+        was=row["was"],
+        chart=None if row["chart"] is None else tuple(row["chart"]),
+        shown=row["shown"],
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionRows:
+    """The questions, seen through one connection."""
+
+    connection: AsyncConnection
+
+    async def add(
+        self,
+        *,
+        key: RequestKey,
+        project: ProjectId,
+        channel: ChannelId,
+        user: UserId,
+        wish: Wish,
+        now: SnapshotId,
+        was: SnapshotId | None,
+        asked_at: datetime,
+        response_url: SecretStr | None,
+    ) -> QuestionId:
+        """Store what somebody wants to know. ``key`` is unique: see ``with_key``."""
+        values: dict[str, Any] = {
+            "key": key,
+            "project": project,
+            "channel": channel,
+            "user": user,
+            "wish": _stored(wish),
+            "state": QuestionState.WAITING,
+            "now": now,
+            "was": was,
+            "asked_at": asked_at,
+            "due_at": asked_at,
+            "response_url": response_url.get_secret_value() if response_url else None,
+        }
+        row = await self.connection.execute(insert(questions).values(**values).returning(questions.c.id))
+        return QuestionId(row.scalar_one())
+
+    async def with_key(self, key: RequestKey) -> QuestionId | None:
+        """The question that this request already is; None when the request is new."""
+        row = await self.connection.execute(select(questions.c.id).where(questions.c.key == key))
+        found = row.scalar_one_or_none()
+        return None if found is None else QuestionId(found)
+
+    async def get(self, question: QuestionId) -> Question | None:
+        """The question with this id."""
+        if not 0 < question < 2**31:
+            return None
+        found = await self.connection.execute(select(questions).where(questions.c.id == question))
+        row = found.mappings().first()
+        return to_question(row) if row else None
+
+    async def urls(self, question: QuestionId) -> tuple[SecretStr | None, SecretStr | None]:
+        """Where its answer goes while Slack allows it, and the message in which progress is shown."""
+        found = await self.connection.execute(
+            select(questions.c.response_url, questions.c.progress_url).where(questions.c.id == question)
+        )
+        response_url, progress_url = found.one()
+        return (
+            SecretStr(response_url) if response_url else None,
+            SecretStr(progress_url) if progress_url else None,
+        )
+
+    async def any_due(self, now: datetime) -> bool:
+        """Whether a question waits for a look."""
+        due = and_(questions.c.state == QuestionState.WAITING, questions.c.due_at <= now)
+        return (await self.connection.execute(select(questions.c.id).where(due).limit(1))).first() is not None
+
+    async def claim(self, claimer: Claimer, limit: int) -> Sequence[Question]:
+        """Questions that are not answered and due for a look."""
+        due = and_(questions.c.state == QuestionState.WAITING, questions.c.due_at <= claimer.now)
+        candidates = first(questions, and_(due, unclaimed(questions, claimer.now)), limit)
+        rows = await claim(self.connection, questions, claimer, candidates=candidates, still=due)
+        return [to_question(row) for row in rows]
+
+    async def change(self, question: QuestionId, *, owner: str | None = None, **values: Any) -> None:
+        """Write columns of one question; with ``owner``, only while that owner holds it (else LeaseLost)."""
+        mine = held_by(questions, owner) if owner else questions.c.id == question
+        result = await self.connection.execute(
+            update(questions).where(questions.c.id == question, mine).values(**values)
+        )
+        if result.rowcount != 1:
+            raise LeaseLost(f"question {question}")

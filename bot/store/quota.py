@@ -1,0 +1,37 @@
+"""The shared limit of each project: the lock under which uses are counted, and the service's own word."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from sqlalchemy import select, update
+from sqlalchemy.ext.asyncio import AsyncConnection
+
+from bot.model import ProjectId
+from bot.store.schema import limits
+from bot.store.upsert import insert_unless_there
+
+
+@dataclass(frozen=True, slots=True)
+class LimitRows:
+    """The limits, seen through one connection."""
+
+    connection: AsyncConnection
+
+    async def lock(self, project: ProjectId) -> None:
+        """Nobody else counts or takes uses of this project until the transaction ends."""
+        await insert_unless_there(self.connection, limits, {"project": project})
+        row = select(limits.c.project).where(limits.c.project == project)
+        await self.connection.execute(row.with_for_update())
+
+    async def hold(self, project: ProjectId, until: datetime) -> None:
+        """The service said that the limit is reached, until then."""
+        await insert_unless_there(self.connection, limits, {"project": project})
+        await self.connection.execute(update(limits).where(limits.c.project == project).values(until=until))
+
+    async def held_until(self, project: ProjectId, now: datetime) -> datetime | None:
+        """Until when the service wants no more; None when it does."""
+        statement = select(limits.c.until).where(limits.c.project == project, limits.c.until > now)
+        until: datetime | None = (await self.connection.execute(statement)).scalar_one_or_none()
+        return until

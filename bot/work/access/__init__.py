@@ -1,0 +1,1 @@
+"""Who may use the bot and see a job: the check, its cache, the refusal."""

@@ -1,0 +1,1 @@
+"""Jobs: from a request to the told end."""

@@ -1,0 +1,145 @@
+"""Taking in a request for a new job: stored once, before Slack is answered."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+import structlog
+from pydantic import SecretStr
+
+from bot.model import ChannelId, JobNumber, NewPrompt, PromptKind, RequestKey, UserId, Wanted
+from bot.store import AlreadyStored, Tables
+from bot.work.context import Desk
+
+log = structlog.get_logger(__name__)
+SAME_WITHIN = timedelta(minutes=1)
+"""The same request within so long is asked about before it spends a use."""
+
+
+@dataclass(frozen=True, slots=True)
+class AskRequest:
+    """Somebody wants something done. ``raw`` is Slack's wire text and is not blank.
+
+    ``once_more``: they know that they asked the same before.
+    """
+
+    key: RequestKey
+    channel: ChannelId
+    requester: UserId
+    raw: str
+    response_url: SecretStr | None = None
+    once_more: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """The job of a request; ``repeated`` when the very request had been taken in before.
+
+    ``same``: nothing was stored, since the person asked the same a moment ago; ``job`` is that one.
+    """
+
+    job: JobNumber
+    repeated: bool
+    same: bool = False
+
+
+def storable(raw: str) -> str:
+    """The text without what no database keeps (NUL, halves of surrogate pairs) and without blanks around."""
+    return raw.replace("\x00", "").encode("utf-8", "replace").decode("utf-8").strip()
+
+
+async def ask(desk: Desk, request: AskRequest) -> Asked:
+    """Store a request; the rounds do the rest. The same key again stores nothing.
+
+    What arrives while others are being stored shares the next transaction, and its wait for the disk.
+    """
+    asked = await desk.asking.put(request, lambda some: _store(desk, some))
+    if isinstance(asked, Exception):
+        raise asked
+    desk.wake()
+    return asked
+
+
+async def _store(desk: Desk, requests: Sequence[AskRequest]) -> list[Asked | Exception]:
+    """All in one transaction; when that fails each by itself, so that none fails for another's sake."""
+    if len(requests) > 1:
+        try:
+            async with desk.registry.transaction() as tables:
+                return [*(await _store_all(desk, tables, requests))]
+        except Exception as error:
+            log.warning("not_stored_together", requests=len(requests), reason=type(error).__name__)
+    return [await _store_alone(desk, request) for request in requests]
+
+
+async def _store_alone(desk: Desk, request: AskRequest) -> Asked | Exception:
+    try:
+        async with desk.registry.transaction() as tables:
+            return (await _store_all(desk, tables, [request]))[0]
+    except AlreadyStored as taken:
+        async with desk.registry.look() as tables:
+            known = await tables.prompts.job_of(request.key)
+        return taken if known is None else Asked(known, repeated=True)
+    except Exception as error:  # raised by who asked
+        return error
+
+
+async def _store_all(desk: Desk, tables: Tables, requests: Sequence[AskRequest]) -> list[Asked]:
+    """Those that are the same as an earlier one come after it, so that they find it stored."""
+    asked: list[Asked] = []
+    left = list(requests)
+    while left:
+        first: list[AskRequest] = []
+        seen: set[object] = set()
+        for request in left:
+            marks = {request.key, _wanted(request)}
+            if marks & seen:
+                break
+            seen |= marks
+            first.append(request)
+        asked += await _store_different(desk, tables, first)
+        left = left[len(first) :]
+    return asked
+
+
+async def _store_different(desk: Desk, tables: Tables, requests: Sequence[AskRequest]) -> list[Asked]:
+    """Requests with different keys, and of different people, channels or words."""
+    now = desk.clock()
+    wanted = {request.key: _wanted(request) for request in requests}
+    doubtful = [wanted[request.key] for request in requests if not request.once_more]
+    known, same = await tables.prompts.earlier(list(wanted), doubtful, now - SAME_WITHIN)
+    asked = {key: Asked(job, repeated=True) for key, job in known.items()}
+    new: list[AskRequest] = []
+    for request in requests:
+        if request.key in asked:
+            continue
+        job = None if request.once_more else same.get(wanted[request.key])
+        if job is None:
+            new.append(request)
+        else:
+            asked[request.key] = Asked(job, repeated=False, same=True)
+    if new:
+        numbers = await tables.jobs.add_all(desk.project, [wanted[each.key] for each in new], now)
+        made = [_prompt(desk, each, numbers[wanted[each.key]], now) for each in new]
+        await tables.prompts.add_all(made)
+        asked |= {each.key: Asked(each.job, repeated=False) for each in made}
+    return [asked[request.key] for request in requests]
+
+
+def _wanted(request: AskRequest) -> Wanted:
+    return Wanted(request.requester, request.channel, storable(request.raw))
+
+
+def _prompt(desk: Desk, request: AskRequest, job: JobNumber, now: datetime) -> NewPrompt:
+    return NewPrompt(
+        key=request.key,
+        job=job,
+        project=desk.project,
+        kind=PromptKind.START,
+        asked_by=request.requester,
+        raw=storable(request.raw),
+        asked_at=now,
+        channel=request.channel,
+        response_url=request.response_url,
+    )

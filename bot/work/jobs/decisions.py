@@ -1,0 +1,154 @@
+"""What the buttons under a message do: run again, send again, forget, withdraw."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from pydantic import SecretStr
+
+from bot.messages import jobs as say
+from bot.model import (
+    JobNumber,
+    JobState,
+    Prompt,
+    PromptId,
+    PromptKind,
+    PromptState,
+    RequestKey,
+    UserId,
+)
+from bot.store import LeaseLost, Tables
+from bot.work.context import Desk
+from bot.work.jobs.ask import Asked, AskRequest, ask
+from bot.work.jobs.follow_up import FollowedUp, FollowUpRequest, follow_up
+from bot.work.jobs.thread_messages import redraw_root, reply
+from bot.work.jobs.transitions import OUT_OF_QUEUE, drop_follow_ups
+
+
+@dataclass(frozen=True, slots=True)
+class RunAgain:
+    """Start a new job with the text and in the channel of an old one.
+
+    ``occasion`` makes presses of one button count once.
+    """
+
+    job: JobNumber
+    occasion: str
+    user: UserId
+    response_url: SecretStr | None = None
+
+
+async def run_again(desk: Desk, request: RunAgain) -> Asked | None:
+    """A new job; None when the old one is unknown. A second press of the same button finds the first's."""
+    async with desk.registry.look() as tables:
+        prompt = await tables.prompts.starting(request.job)
+        job = await tables.jobs.get(request.job)
+    if prompt is None or job is None:
+        return None
+    key = RequestKey(f"again:{request.job}:{request.occasion}")
+    return await ask(
+        desk,
+        AskRequest(key, job.channel, request.user, prompt.raw, request.response_url, once_more=True),
+    )
+
+
+async def follow_up_anyway(desk: Desk, number: PromptId, once: str, user: UserId) -> FollowedUp | None:
+    """The same follow-up once more, after the person was asked."""
+    async with desk.registry.look() as tables:
+        prompt = await tables.prompts.get(number)
+        job = await tables.jobs.get(prompt.job) if prompt else None
+    if prompt is None or job is None:
+        return None
+    key = RequestKey(f"anyway:follow_up:{number}:{once}")
+    request = FollowUpRequest(key, job.number, job.channel, user, prompt.raw, once_more=True)
+    return await follow_up(desk, request)
+
+
+async def may_decide(desk: Desk, number: PromptId, user: UserId) -> UserId | None:
+    """None when this person may decide about a prompt; otherwise whoever asked it, who may.
+
+    So may whoever asked for the job, and admins.
+    """
+    async with desk.registry.look() as tables:
+        prompt = await tables.prompts.get(number)
+        job = await tables.jobs.get(prompt.job) if prompt else None
+    if prompt is None or job is None or user in {prompt.asked_by, job.requester} | desk.admission.admins:
+        return None
+    return prompt.asked_by
+
+
+async def to_withdraw(desk: Desk, job: JobNumber, user: UserId) -> PromptId | None:
+    """What *Withdraw* under a root message takes back: the job's own prompt, else one of its follow-ups.
+
+    Of these the presser's own first; None when nothing of the job waits any more.
+    """
+    async with desk.registry.look() as tables:
+        prompts = await tables.prompts.unsettled_of(job)
+    waiting = [prompt for prompt in prompts if prompt.state is PromptState.WAITING]
+    waiting.sort(key=lambda prompt: (prompt.kind is not PromptKind.START, prompt.asked_by != user, prompt.id))
+    return waiting[0].id if waiting else None
+
+
+async def send_again(desk: Desk, prompt_id: PromptId) -> bool:
+    """A person decided that a prompt in doubt is sent once more. False when it is not in doubt any more."""
+    return await _decide(desk, prompt_id, PromptState.IN_DOUBT, PromptState.WAITING)
+
+
+async def forget(desk: Desk, prompt_id: PromptId) -> bool:
+    """A person decided to leave a prompt in doubt alone. False when it is not in doubt any more."""
+    return await _decide(desk, prompt_id, PromptState.IN_DOUBT, PromptState.WITHDRAWN)
+
+
+async def withdraw(desk: Desk, prompt_id: PromptId) -> bool:
+    """Take back what has not been sent. False when it is too late."""
+    return await _decide(desk, prompt_id, PromptState.WAITING, PromptState.WITHDRAWN)
+
+
+async def _decide(desk: Desk, prompt_id: PromptId, was: PromptState, becomes: PromptState) -> bool:
+    try:
+        async with desk.registry.transaction() as tables:
+            prompt = await tables.prompts.get(prompt_id)
+            if prompt is None:
+                return False
+            await _change(desk, tables, prompt, was, becomes)
+    except LeaseLost:
+        return False
+    desk.wake()
+    return True
+
+
+async def _change(desk: Desk, tables: Tables, prompt: Prompt, was: PromptState, becomes: PromptState) -> None:
+    now, project = desk.clock(), (await tables.jobs.known(prompt.job)).project
+    # Before any prompt, as the round does that gives places: whoever leaves the queue meets it whole.
+    await tables.limits.lock(project)
+    await tables.prompts.change(
+        prompt.id,
+        was=was,
+        state=becomes,
+        due_at=now,
+        sent_at=None,
+        place=None,
+        claimed_by=None,
+        claimed_until=None,
+    )
+    if was is PromptState.WAITING:
+        await tables.prompts.move_up(project, now)
+    if prompt.kind is PromptKind.FOLLOW_UP:
+        if was is PromptState.WAITING:
+            await _say_withdrawn(tables, prompt, now)
+        return
+    if becomes is PromptState.WAITING:
+        await tables.jobs.change(prompt.job, state=JobState.WAITING, ended_at=None, **OUT_OF_QUEUE)
+        await redraw_root(tables, prompt.job, now)
+        return
+    await tables.jobs.change(prompt.job, state=JobState.WITHDRAWN, ended_at=now, **OUT_OF_QUEUE)
+    job = await redraw_root(tables, prompt.job, now)
+    await drop_follow_ups(tables, job, now)
+
+
+async def _say_withdrawn(tables: Tables, prompt: Prompt, now: datetime) -> None:
+    """The job goes on as it was; what waits behind the follow-up takes its place in the queue."""
+    await tables.jobs.change(prompt.job, **OUT_OF_QUEUE)
+    job = await redraw_root(tables, prompt.job, now)
+    await reply(tables, job, f"withdrawn:{prompt.id}", say.follow_up_withdrawn(job, prompt), now)

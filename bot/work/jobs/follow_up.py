@@ -1,0 +1,100 @@
+"""Taking in a follow-up: a further instruction for a job that exists."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from pydantic import SecretStr
+
+from bot.model import (
+    ChannelId,
+    JobNumber,
+    JobState,
+    MessageTs,
+    NewPrompt,
+    PromptId,
+    PromptKind,
+    RequestKey,
+    TrackedJob,
+    UserId,
+)
+from bot.store import AlreadyStored, Tables
+from bot.work.context import Desk
+from bot.work.jobs.ask import SAME_WITHIN, storable
+
+
+@dataclass(frozen=True, slots=True)
+class FollowUpRequest:
+    """Somebody steers a job. ``message_ts`` is set when it was said in the job's thread."""
+
+    key: RequestKey
+    job: JobNumber
+    channel: ChannelId
+    asked_by: UserId
+    raw: str
+    message_ts: MessageTs | None = None
+    response_url: SecretStr | None = None
+    once_more: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class FollowedUp:
+    """What came of it: ``accepted`` false means the job takes no follow-ups in its state.
+
+    ``same``: nothing was stored, since the person said the same a moment ago, in this prompt.
+    """
+
+    job: TrackedJob
+    accepted: bool
+    repeated: bool = False
+    same: PromptId | None = None
+
+
+def takes_follow_ups(job: TrackedJob) -> bool:
+    """Whether an instruction for this job makes sense: it runs, has ended well, or is about to start."""
+    return job.state.takes_follow_ups or job.state is JobState.WAITING
+
+
+async def follow_up(desk: Desk, request: FollowUpRequest) -> FollowedUp | None:
+    """Store a follow-up; None when there is no such job. The same key again stores nothing."""
+    try:
+        async with desk.registry.transaction() as tables:
+            result = await _store(desk, tables, request)
+    except AlreadyStored:
+        async with desk.registry.look() as tables:
+            job = await tables.jobs.get(request.job)
+        return FollowedUp(job, accepted=True, repeated=True) if job else None
+    if result and result.accepted and not result.repeated:
+        desk.wake()
+    return result
+
+
+async def _store(desk: Desk, tables: Tables, request: FollowUpRequest) -> FollowedUp | None:
+    # Locked, or it could be refused meanwhile, and this follow-up would wait for it for ever.
+    job = await tables.jobs.get_locked(request.job)
+    if job is None:
+        return None
+    if await tables.prompts.job_of(request.key) is not None:
+        return FollowedUp(job, accepted=True, repeated=True)
+    if not takes_follow_ups(job):
+        return FollowedUp(job, accepted=False)
+    raw, now = storable(request.raw), desk.clock()
+    if not request.once_more:
+        since = now - SAME_WITHIN
+        same = await tables.prompts.same_follow_up(request.asked_by, job.number, raw, since)
+        if same is not None:
+            return FollowedUp(job, accepted=True, repeated=True, same=same)
+    new = NewPrompt(
+        key=request.key,
+        job=job.number,
+        project=job.project,
+        kind=PromptKind.FOLLOW_UP,
+        asked_by=request.asked_by,
+        raw=raw,
+        asked_at=now,
+        channel=request.channel,
+        message_ts=request.message_ts,
+        response_url=request.response_url,
+    )
+    await tables.prompts.add(new)
+    return FollowedUp(job, accepted=True)

@@ -1,0 +1,40 @@
+"""Posting and looking take a member of the channel."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import TypeVar
+
+import structlog
+
+from bot.model import ChannelId
+from bot.work.ports import SlackRefused
+from bot.work.worker_context import Workshop
+
+log = structlog.get_logger(__name__)
+Result = TypeVar("Result")
+JOINABLE = frozenset({"not_in_channel"})
+
+
+async def as_member(
+    shop: Workshop,
+    channel: ChannelId,
+    call: Callable[[], Awaitable[Result]],
+    joinable: frozenset[str] = JOINABLE,
+) -> Result:
+    """Do it; where one of these refusals says that we are outside, the public channel is joined on the way.
+
+    When that is refused too, the first refusal is the one that explains.
+    """
+    try:
+        return await call()
+    except SlackRefused as refusal:
+        if refusal.code not in joinable:
+            raise
+        try:
+            await shop.messenger.join(channel)
+        except SlackRefused as second:
+            if shop.once.first("join", channel, second.code):
+                log.warning("join_refused", channel=channel, reason=second.code)
+            raise refusal from None
+        return await call()

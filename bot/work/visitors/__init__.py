@@ -1,0 +1,1 @@
+"""Questions about visitors: fetched, reported, answered."""

@@ -1,0 +1,337 @@
+"""Questions about visitors: taken in at once, answered when their numbers have been read."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass
+from datetime import datetime
+
+import structlog
+from pydantic import SecretStr
+
+from bot.messages import quota, visitors
+from bot.messages import visitors_answers as say
+from bot.messages.problems import ReadingProblem
+from bot.model import (
+    Budget,
+    ChannelId,
+    DeliveryKind,
+    FileTo,
+    Message,
+    Need,
+    NewDelivery,
+    Question,
+    QuestionId,
+    QuestionState,
+    Report,
+    RequestKey,
+    Snapshot,
+    SnapshotState,
+    Standing,
+    UserId,
+    Wish,
+)
+from bot.store import AlreadyStored, LeaseLost, Tables
+from bot.work.access.check import admit_or_not
+from bot.work.context import Desk
+from bot.work.ports import SlackError
+from bot.work.visitors.report import gather
+from bot.work.visitors.windows import Analytics
+from bot.work.worker_context import Workshop
+
+log = structlog.get_logger(__name__)
+_AT_ONCE = 20
+_CHART_RESERVE = 10
+"""So many calls of the hour a chart leaves for the next question."""
+_UNREAD = (SnapshotState.WANTED, SnapshotState.RESTING)
+"""What rests does so for somebody else's sake: whoever waits for it has it read on."""
+_SOON_SECONDS = 20.0
+"""A budget that frees so soon is waited for."""
+_MOST_SHOWN = 3
+"""With the button's own answer and the final one, the five posts of a response URL."""
+_FIRST_SHOWN_SECONDS = 5.0
+_SHOWN_FACTOR = 8.0
+
+
+@dataclass(frozen=True, slots=True)
+class VisitorsRequest:
+    """Somebody wants to know who reads the docs."""
+
+    key: RequestKey
+    channel: ChannelId
+    user: UserId
+    wish: Wish
+    response_url: SecretStr | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class VisitorsAsked:
+    """What is said at once; ``answered`` when that is all, else the answer comes later."""
+
+    message: Message
+    answered: bool = False
+
+
+async def ask_visitors(desk: Desk, request: VisitorsRequest) -> VisitorsAsked:
+    """Store a question; answers with the report if all of it is known already, else that it is being read."""
+    try:
+        async with desk.registry.transaction() as tables:
+            question = await _store(desk, tables, request)
+    except AlreadyStored:
+        async with desk.registry.look() as tables:
+            known = await tables.questions.with_key(request.key)
+        if known is None:
+            raise
+        return VisitorsAsked(say.reading(request.wish.period, known))
+    async with desk.registry.transaction() as tables:
+        message = await _at_once(desk, tables, question)
+    desk.wake()
+    if message is not None:
+        return VisitorsAsked(message, answered=True)
+    return VisitorsAsked(say.reading(request.wish.period, question))
+
+
+async def _store(desk: Desk, tables: Tables, request: VisitorsRequest) -> QuestionId:
+    known = await tables.questions.with_key(request.key)
+    if known is not None:
+        return known
+    wish, now, analytics = request.wish, desk.clock(), desk.analytics
+    window = await analytics.want(tables, desk.project, wish.period, Need.ASKED, now)
+    compared = (
+        await analytics.want(tables, desk.project, wish.compared, Need.COMPARED, now)
+        if wish.compared
+        else None
+    )
+    return await tables.questions.add(
+        key=request.key,
+        project=desk.project,
+        channel=request.channel,
+        user=request.user,
+        wish=wish,
+        now=window.id,
+        was=compared.id if compared else None,
+        asked_at=now,
+        response_url=request.response_url,
+    )
+
+
+async def _at_once(desk: Desk, tables: Tables, number: QuestionId) -> Message | None:
+    """The report, when everything that it takes was read for somebody else before."""
+    question = await tables.questions.get(number)
+    if question is None or question.wish.file_to is not FileTo.NOWHERE:
+        return None
+    now = desk.clock()
+    status = await _look(tables, desk.analytics, question, now)
+    if status.report is None or status.is_partial:
+        return None
+    await tables.questions.change(number, state=QuestionState.ANSWERED, response_url=None)
+    return visitors.report(status.report, number)
+
+
+async def answer_round(shop: Workshop) -> int:
+    """Look at every question that is not answered: answer it, or show how far it is."""
+    async with shop.registry.look() as tables:
+        if not await tables.questions.any_due(shop.clock()):
+            return 0
+    async with shop.registry.transaction() as tables:
+        claimed = await tables.questions.claim(shop.claimer(), _AT_ONCE)
+    await asyncio.gather(*(_advance(shop, question) for question in claimed))
+    return 0  # one that waits is looked at again a moment later, not at once
+
+
+@dataclass(frozen=True, slots=True)
+class _Status:
+    """What is known: a report, or why there is none, or neither while it is read."""
+
+    parts: list[Snapshot]
+    budget: Budget
+    report: Report | None = None
+    unreadable: Message | None = None
+    is_partial: bool = False
+
+
+async def _advance(shop: Workshop, question: Question) -> None:
+    now = shop.clock()
+    try:
+        standing = await admit_or_not(
+            shop.registry, shop.messenger, shop.admission, shop.clock, question.user
+        )
+        if not standing.may:
+            await _turn_away(shop, question, standing)
+            return
+        async with shop.registry.transaction() as tables:
+            status = await _look(tables, shop.analytics, question, now)
+            if status.report is not None or status.unreadable is not None:
+                await _answer(shop, tables, question, status, now)
+            else:
+                due_at = shop.after(shop.patience.reading_seconds)
+                shop.wake_after(shop.patience.reading_seconds * 1.1)
+                await tables.questions.change(
+                    question.id, owner=shop.owner, due_at=due_at, claimed_by=None, claimed_until=None
+                )
+            urls = await tables.questions.urls(question.id)
+    except LeaseLost:
+        log.warning("question_taken_over", question=question.id)
+        return
+    if status.report is None and status.unreadable is None:
+        await _show_progress(shop, question, status, urls[1])
+    else:
+        shop.wake()
+
+
+async def _turn_away(shop: Workshop, question: Question, standing: Standing) -> None:
+    """Nobody who may not use the bot gets an answer."""
+    async with shop.registry.transaction() as tables:
+        status = _Status([], Budget(0, 0, None), unreadable=quota.not_allowed(standing))
+        await _answer(shop, tables, question, status, shop.clock())
+        await tables.snapshots.rest([question.now, *([question.was] if question.was else [])])
+    shop.wake()
+
+
+async def _look(tables: Tables, analytics: Analytics, question: Question, now: datetime) -> _Status:
+    """Where a question stands; decides about its chart once its pages are read."""
+    budget = await tables.budget.look(question.project, analytics.calls_an_hour, now)
+    window, compared, chart = await _parts(tables, question)
+    pages = [window, *([compared] if compared else [])]
+    waits = any(part.state in _UNREAD for part in pages)
+    out = waits and budget.free_at is not None and (budget.free_at - now).total_seconds() > _SOON_SECONDS
+    parts = [*pages, *(chart or [])]
+    if waits and not out:
+        await tables.snapshots.read_on([part.id for part in pages], now)
+        return _Status(parts, budget)
+    if window.totals is None:
+        return _Status(parts, budget, unreadable=_unreadable(question, window, budget))
+    if question.chart is None and not out:
+        chart = await _plan_chart(tables, analytics, question, budget, now)
+        parts = [*pages, *(chart or [])]
+    if not out and any(part.state in _UNREAD for part in chart or []):
+        if budget.free_at is None:
+            await tables.snapshots.read_on([part.id for part in chart or []], now)
+            return _Status(parts, budget)
+        out = True
+    report = await gather(tables, analytics, question.wish, window, compared, chart, budget, now)
+    return _Status(parts, budget, report, is_partial=out)
+
+
+async def _parts(
+    tables: Tables, question: Question
+) -> tuple[Snapshot, Snapshot | None, list[Snapshot] | None]:
+    ids = [question.now, *([question.was] if question.was else []), *(question.chart or ())]
+    known = await tables.snapshots.get(ids)
+    # No chart is stored as an empty list, "not decided" as None.
+    chart = [known[each] for each in question.chart] if question.chart else None
+    return known[question.now], known[question.was] if question.was else None, chart
+
+
+def _unreadable(question: Question, window: Snapshot, budget: Budget) -> Message:
+    if window.state is SnapshotState.FAILED:
+        return say.not_readable(question.wish.period, window.problem or ReadingProblem.UNWELL)
+    return say.budget_used_up(question.wish.period, budget)
+
+
+async def _plan_chart(
+    tables: Tables, analytics: Analytics, question: Question, budget: Budget, now: datetime
+) -> list[Snapshot] | None:
+    """The windows of the chart, when the calls they still take leave enough for others."""
+    steps = question.wish.period.steps()
+    known = [await analytics.peek(tables, question.project, step, now) for step in steps]
+    missing = sum(1 for part in known if part is None or part.totals is None)
+    if missing and missing > budget.free - _CHART_RESERVE:
+        await tables.questions.change(question.id, chart=[])
+        return None
+    chart = [
+        await analytics.want(tables, question.project, step, Need.CHART, now, with_pages=False)
+        for step in steps
+    ]
+    await tables.questions.change(question.id, chart=[part.id for part in chart])
+    return chart
+
+
+async def _answer(shop: Workshop, tables: Tables, question: Question, status: _Status, now: datetime) -> None:
+    """The answer and the state that says so, together."""
+    message = status.unreadable or (
+        visitors.report(status.report, question.id) if status.report is not None else None
+    )
+    response_url, progress_url = await tables.questions.urls(question.id)
+    await tables.questions.change(
+        question.id,
+        owner=shop.owner,
+        state=QuestionState.ANSWERED,
+        response_url=None,
+        progress_url=None,
+        claimed_by=None,
+        claimed_until=None,
+    )
+    if status.is_partial:
+        await tables.snapshots.rest([part.id for part in status.parts])
+    answer = NewDelivery(
+        f"question:{question.id}:answer",
+        DeliveryKind.PRIVATE,
+        question.channel,
+        user=question.user,
+        message=message,
+        response_url=progress_url or response_url,
+        replaces=progress_url is not None,
+        question=question.id,
+    )
+    await tables.deliveries.add(answer, now)
+    if status.report is not None:
+        await send_file(tables, question, question.wish.file_to, now)
+
+
+def file_key(number: QuestionId, to: FileTo) -> str:
+    """What the keys of files with an answer's pages begin with, for one place."""
+    return f"question:{number}:file:{to}"
+
+
+async def send_file(
+    tables: Tables, question: Question, to: FileTo, now: datetime, *, key: str | None = None
+) -> None:
+    """Put the file with all pages into the outbox, once for each key."""
+    if to is FileTo.NOWHERE:
+        return
+    file = NewDelivery(
+        key or f"{file_key(question.id, to)}:0",
+        DeliveryKind.FILE,
+        question.channel,
+        user=question.user if to is FileTo.PRIVATE else None,
+        question=question.id,
+    )
+    await tables.deliveries.add(file, now)
+
+
+async def _show_progress(shop: Workshop, question: Question, status: _Status, url: SecretStr | None) -> None:
+    """In the message whose button was pressed, a few times at growing intervals. A nicety."""
+    age_seconds = (shop.clock() - question.asked_at).total_seconds()
+    if url is None or question.shown >= _MOST_SHOWN or age_seconds < next_shown_seconds(question.shown):
+        return
+    try:
+        await shop.messenger.answer(url, say.progress(question, status.parts, status.budget), replaces=True)
+    except SlackError as error:
+        log.info("progress_not_shown", question=question.id, reason=str(error))
+    async with shop.registry.transaction() as tables:
+        await tables.questions.change(question.id, shown=question.shown + 1)
+
+
+def next_shown_seconds(shown: int) -> float:
+    """At what age of a question progress is shown the next time."""
+    return _FIRST_SHOWN_SECONDS * _SHOWN_FACTOR**shown
+
+
+async def show_progress(desk: Desk, number: QuestionId, url: SecretStr | None) -> Message | None:
+    """How far a question is; from now on the pressed message follows it and becomes the answer."""
+    now = desk.clock()
+    async with desk.registry.transaction() as tables:
+        question = await tables.questions.get(number)
+        if question is None:
+            return None
+        if question.state is QuestionState.ANSWERED:
+            return say.moved_on()
+        if url is not None:
+            age_seconds, shown = (now - question.asked_at).total_seconds(), 0
+            while shown < _MOST_SHOWN and next_shown_seconds(shown) <= age_seconds:
+                shown += 1
+            await tables.questions.change(number, progress_url=url.get_secret_value(), shown=shown)
+        window, compared, chart = await _parts(tables, question)
+        budget = await tables.budget.look(question.project, desk.analytics.calls_an_hour, now)
+    return say.progress(question, [window, *([compared] if compared else []), *(chart or [])], budget)

@@ -1,0 +1,88 @@
+"""Gathering a report from stored answers. Nothing is added up: the service counted every number."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import datetime
+
+from bot.messages.visitors import NO_CHART_BUDGET, NO_CHART_READ
+from bot.model import Budget, Counts, Movements, Period, Report, Snapshot, Wish
+from bot.store import Tables
+from bot.work.visitors.windows import Analytics
+
+_NAMED = 5
+
+
+async def gather(
+    tables: Tables,
+    analytics: Analytics,
+    wish: Wish,
+    now: Snapshot,
+    was: Snapshot | None,
+    chart: Iterable[Snapshot] | None,
+    budget: Budget,
+    at: datetime,
+) -> Report:
+    """The report on ``now`` against ``was``; ``chart`` is None when the budget had no room for one."""
+    if now.totals is None or now.taken_at is None:
+        raise LookupError(f"snapshot {now.id} has not been read")
+    before = was.totals if was else None
+    points, no_chart = _points(wish.period, chart)
+    return Report(
+        wish=wish,
+        now=now,
+        was=was,
+        site=now.totals,
+        before=before,
+        pages=await tables.pages.count(now.id, wish.section),
+        top=tuple(await tables.pages.top(now.id, was.id if was else None, wish.section, wish.sort, wish.top)),
+        movements=await _movements(tables, wish, now, was, now.totals),
+        chart=points,
+        no_chart=no_chart,
+        budget=budget,
+        zone=analytics.zone.key,
+        is_open=not wish.period.is_over(at, analytics.zone),
+        taken_at=now.taken_at,
+    )
+
+
+def _points(
+    period: Period, chart: Iterable[Snapshot] | None
+) -> tuple[tuple[tuple[Period, Counts], ...], str | None]:
+    if chart is None:
+        return (), NO_CHART_BUDGET if period.steps() else None
+    parts = list(chart)
+    points = tuple((part.period, part.totals) for part in parts if part.totals is not None)
+    if len(points) < len(parts):
+        return (), NO_CHART_READ
+    return points, None
+
+
+async def _movements(
+    tables: Tables, wish: Wish, now: Snapshot, was: Snapshot | None, site: Counts
+) -> Movements:
+    """Pages come and go only between two windows that were read whole, with no row moving meanwhile."""
+    section, pages = wish.section, tables.pages
+    compared = was if was is not None and was.totals is not None else None
+    came = compared is not None and _is_whole(now) and _is_whole(compared)
+    return Movements(
+        risen=tuple(await pages.moved(now.id, compared.id, section, up=True, limit=_NAMED))
+        if compared
+        else (),
+        fallen=tuple(await pages.moved(now.id, compared.id, section, up=False, limit=_NAMED))
+        if compared
+        else (),
+        appeared=tuple(await pages.appeared(now.id, compared.id, section, _NAMED))
+        if came and compared
+        else (),
+        vanished=tuple(await pages.appeared(compared.id, now.id, section, _NAMED))
+        if came and compared
+        else (),
+        hardly_people=tuple(await pages.leaning(now.id, site, section, to_ai=True, limit=_NAMED)),
+        hardly_ai=tuple(await pages.leaning(now.id, site, section, to_ai=False, limit=_NAMED)),
+    )
+
+
+def _is_whole(snapshot: Snapshot) -> bool:
+    """Whether every page that was read is in it; what moved while it was read may have been missed."""
+    return snapshot.complete and not snapshot.repeated

@@ -1,0 +1,194 @@
+"""The doctor: says what is wrong and what to do, and never a secret."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from email.utils import format_datetime
+from pathlib import Path
+
+import pytest
+from aiohttp import web
+from aiohttp.test_utils import TestServer
+from sqlalchemy import text
+
+from bot.cli.doctor import SCOPES, Finding, diagnose
+from bot.settings import Settings
+from bot.store.database import open_engine
+from bot.store.migrate import migrate
+
+VISITORS = {"totals": {"human": 1, "ai": 1, "total": 1}, "visitors": [], "hasMore": False}
+NOBODY = "http://127.0.0.1:1/"
+
+
+@dataclass
+class FakeOutside:
+    """Slack and the docs service, well unless a test says otherwise."""
+
+    slack: Mapping[str, object] = field(default_factory=lambda: {"ok": True, "user": "docs", "team": "Acme"})
+    headers: Mapping[str, str] = field(default_factory=lambda: {"x-oauth-scopes": ", ".join(SCOPES)})
+    socket: Mapping[str, object] = field(default_factory=lambda: {"ok": True, "url": "wss://canary"})
+    docs_status: int = 200
+    known: frozenset[str] = frozenset()
+    asked: list[tuple[str, str | None]] = field(default_factory=list)
+
+    async def answer(self, request: web.Request) -> web.Response:
+        self.asked.append((request.path, request.headers.get("Authorization")))
+        match request.path:
+            case "/api/auth.test":
+                return web.json_response(self.slack, headers=self.headers)
+            case "/api/apps.connections.open":
+                return web.json_response(self.socket)
+            case "/api/users.info" | "/api/usergroups.users.list" | "/api/conversations.info":
+                named = set((await request.post()).values())
+                return web.json_response({"ok": named <= self.known, "error": "not_found"})
+            case _:
+                return web.json_response(VISITORS, status=self.docs_status)
+
+
+@asynccontextmanager
+async def listening(outside: FakeOutside) -> AsyncIterator[str]:
+    app = web.Application()
+    app.router.add_route("*", "/{rest:.*}", outside.answer)
+    async with TestServer(app) as server:
+        yield str(server.make_url("/"))
+
+
+async def findings(outside: FakeOutside | None = None, **changes: str) -> dict[str, Finding]:
+    async with listening(outside or FakeOutside()) as address:
+        env = {
+            "SLACK_BOT_TOKEN": "xoxb-canary",
+            "SLACK_APP_TOKEN": "xapp-canary",
+            "SLACK_API_URL": f"{address}api/",
+            "DOCS_API_URL": f"{address}docs",
+            "DOCS_API_KEY": "canary-key",
+            "DOCS_PROJECT_ID": "acme",
+            "DATABASE_URL": ":memory:",
+        }
+        found = await diagnose(Settings.load({**env, **changes}, env_file=None))
+    assert "canary" not in repr(found)
+    return {finding.name: finding for finding in found}
+
+
+async def test_an_installation_that_is_well_is_found_well() -> None:
+    found = await findings()
+    parts = {"settings", "database", "slack", "scopes", "clock", "intake", "who may", "docs service"}
+    assert parts == found.keys()
+    assert all(finding.ok for finding in found.values()), found
+    assert "whether it may write, a prompt shows" in found["docs service"].seen
+
+
+async def test_each_key_goes_only_to_whom_it_belongs() -> None:
+    outside = FakeOutside()
+    await findings(outside)
+    assert sorted(outside.asked, key=str) == [
+        ("/api/apps.connections.open", "Bearer xapp-canary"),
+        ("/api/auth.test", "Bearer xoxb-canary"),
+        ("/docs/v1/analytics/acme/visitors", "Bearer canary-key"),
+    ]
+
+
+async def test_tokens_that_slack_refuses_are_named() -> None:
+    refused = {"ok": False, "error": "invalid_auth"}
+    found = await findings(FakeOutside(slack=refused, socket=refused))
+    assert (found["slack"].ok, found["slack"].seen) == (False, "invalid_auth")
+    assert "SLACK_BOT_TOKEN" in found["slack"].advice
+    assert "SLACK_APP_TOKEN" in found["intake"].advice
+
+
+async def test_missing_scopes_are_listed() -> None:
+    found = await findings(FakeOutside(headers={"x-oauth-scopes": ",".join(SCOPES - {"commands"})}))
+    assert (found["scopes"].ok, found["scopes"].seen) == (False, "missing: commands")
+
+
+async def test_whom_slack_does_not_know_is_named() -> None:
+    outside = FakeOutside(known=frozenset({"U1", "S1", "C1"}))
+    lists = {
+        "ADMINS": "U1,U9",
+        "ALLOWED_USERS": "U1",
+        "ALLOWED_USER_GROUPS": "S1 S9",
+        "ALLOWED_CHANNELS": "C1,C9",
+    }
+    found = (await findings(outside, **lists))["who may"]
+    assert (found.ok, found.seen) == (False, "unknown to Slack: U9, S9, C9")
+    assert "ids, not names" in found.advice
+
+
+async def test_lists_that_slack_knows_are_well() -> None:
+    found = await findings(FakeOutside(known=frozenset({"U1", "S1"})), ADMINS="U1", ALLOWED_USER_GROUPS="S1")
+    assert (found["who may"].ok, found["who may"].seen) == (True, "2 ids, all known to Slack")
+
+
+async def test_without_admins_it_is_said_who_hears_of_a_refused_key() -> None:
+    assert "nobody is told" in (await findings())["who may"].seen
+
+
+@pytest.mark.parametrize(("minutes", "well"), [(0, True), (4, False), (-4, False)])
+async def test_a_clock_that_is_off_is_seen(minutes: int, well: bool) -> None:
+    date = format_datetime(datetime.now(UTC) + timedelta(minutes=minutes), usegmt=True)
+    assert (await findings(FakeOutside(headers={"Date": date})))["clock"].ok is well
+
+
+async def test_a_date_that_is_none_hides_nothing_else() -> None:
+    found = await findings(FakeOutside(headers={"Date": "rubbish"}))
+    assert found["slack"].ok
+    assert "clock" not in found
+
+
+@pytest.mark.parametrize(
+    ("status", "variable"), [(401, "DOCS_API_KEY"), (404, "DOCS_PROJECT_ID"), (503, "DOCS_API_URL")]
+)
+async def test_what_the_docs_service_refuses_names_the_setting_to_look_at(status: int, variable: str) -> None:
+    found = (await findings(FakeOutside(docs_status=status)))["docs service"]
+    assert not found.ok
+    assert variable in found.advice
+
+
+async def test_a_used_up_limit_shows_that_the_key_is_good() -> None:
+    assert (await findings(FakeOutside(docs_status=429)))["docs service"].ok
+
+
+async def test_a_slack_that_is_not_there_leaves_the_rest_looked_at() -> None:
+    found = await findings(SLACK_API_URL=NOBODY)
+    assert [name for name, finding in found.items() if not finding.ok] == ["slack", "intake"]
+    assert found["docs service"].ok
+
+
+async def test_http_needs_no_app_token() -> None:
+    found = await findings(SLACK_APP_TOKEN="", SLACK_SIGNING_SECRET="canary-s", PORT="3001")
+    assert found["intake"].seen == "HTTP on port 3001, /slack/events"
+
+
+@pytest.mark.parametrize("address", ["postgres://u:canary@127.0.0.1:1/d", "sqlite:////proc/no/such.db"])
+async def test_a_database_that_cannot_be_reached_is_told_without_its_address(address: str) -> None:
+    found = (await findings(DATABASE_URL=address))["database"]
+    assert not found.ok
+    assert "DATABASE_URL" in found.advice
+
+
+async def test_a_database_of_a_newer_version_is_told_and_works(tmp_path: Path) -> None:
+    engine = open_engine(f"sqlite+aiosqlite:///{tmp_path}/bot.db")
+    await migrate(engine)
+    assert (await findings(DATABASE_URL=f"sqlite:///{tmp_path}/bot.db"))[
+        "database"
+    ].seen == "sqlite, up to date"
+    async with engine.begin() as connection:
+        await connection.execute(text("UPDATE alembic_version SET version_num = '9999'"))
+    await engine.dispose()
+    found = (await findings(DATABASE_URL=f"sqlite:///{tmp_path}/bot.db"))["database"]
+    assert found.ok
+    assert "newer version" in found.seen
+
+
+async def test_a_sqlite_that_cannot_be_used_where_it_is_is_explained(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    found = (await findings(DATABASE_URL=f"sqlite:///{tmp_path}/file/bot.db"))["database"]
+    assert not found.ok
+    assert "cannot be made" in found.advice
+
+
+async def test_a_misspelt_setting_is_told() -> None:
+    found = (await findings(LOG_LEVLE="DEBUG"))["settings"]
+    assert (found.ok, "LOG_LEVEL" in found.seen) == (False, True)

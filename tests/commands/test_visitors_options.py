@@ -1,0 +1,310 @@
+"""What people type after /docs-visitors, and what they read when it is not understood."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import UTC, date, datetime, time
+from typing import TypeVar
+from zoneinfo import ZoneInfo, available_timezones
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bot.commands.parsing.visitors_options import Misunderstood, WeeklyWords, parse_weekly, parse_wish
+from bot.model import MOST_TOP, FileTo, Period, SortBy, Weekday, Wish
+
+NOW = datetime(2026, 11, 21, 23, 30, tzinfo=UTC)
+"""Saturday evening in Berlin is Sunday already."""
+UTC_ZONE, BERLIN = ZoneInfo("UTC"), ZoneInfo("Europe/Berlin")
+WEEK = Period(date(2026, 11, 14), date(2026, 11, 21))
+OCTOBER = Period(date(2026, 10, 1), date(2026, 11, 1))
+DEFAULT = Wish(WEEK, WEEK.before())
+EVIL = (
+    *("<!channel>", "<!here|here>", "<@U0EVE>", "<#C0DOCS|docs>", "<https://evil.example|docs>", "@channel"),
+    *("https://evil.example", "*bold*", "_it_", "~no~", "`", "```", "&lt;!channel&gt;", "&", ">", ":smile:"),
+    *("\n", "\u2028", "\u202e", "\0", "\ud800", "\u200d", "\U000e0041"),
+)
+WORDS = (
+    *(
+        "top",
+        "sort",
+        "path",
+        "csv",
+        "compare",
+        "here",
+        "none",
+        "last",
+        "week",
+        "month",
+        "28d",
+        "2026-09",
+        "to",
+    ),
+    *("20", "ai", "/api", "/", "*", "monday", "9:30", "pm", "25:00", "Europe/Berlin", "every", "2026-02-31"),
+    *("0000000001", "9" * 5_000, "٣", "²", "October", "2025", "..", "9999-12", "/" * 400),
+)
+PIECES = st.lists(st.sampled_from((*EVIL, *WORDS)), max_size=9)
+TYPED = st.one_of(
+    st.text(st.characters(exclude_categories=())),
+    PIECES.map(" ".join),
+    PIECES.map("".join),
+    st.text("topm: /`<@"),
+)
+
+Read = TypeVar("Read")
+
+
+def _ask(text: str, zone: ZoneInfo = UTC_ZONE) -> Wish:
+    return parse_wish(text, NOW, zone)
+
+
+@pytest.mark.parametrize("text", ["", "   ", "compare", "sort total", "top 10", "/", "path /*", "7d"])
+def test_nothing_more_means_the_last_seven_days_against_those_before(text: str) -> None:
+    assert _ask(text) == DEFAULT
+
+
+@pytest.mark.parametrize(
+    ("text", "wish"),
+    [
+        ("top 20", replace(DEFAULT, top=20)),
+        ("TOP 40", replace(DEFAULT, top=MOST_TOP)),
+        ("sort ai", replace(DEFAULT, sort=SortBy.AI)),
+        ("Sort HUMAN", replace(DEFAULT, sort=SortBy.HUMAN)),
+        ("sort people", replace(DEFAULT, sort=SortBy.HUMAN)),
+        ("csv", replace(DEFAULT, file_to=FileTo.PRIVATE)),
+        ("csv here", replace(DEFAULT, file_to=FileTo.CHANNEL)),
+        ("csv channel", replace(DEFAULT, file_to=FileTo.CHANNEL)),
+        ("csv me", replace(DEFAULT, file_to=FileTo.PRIVATE)),
+        ("csv compare none", replace(DEFAULT, file_to=FileTo.PRIVATE, compared=None)),
+        ("compare none", replace(DEFAULT, compared=None)),
+        ("compare last month", replace(DEFAULT, compared=OCTOBER)),
+        ("compare 2026-10", replace(DEFAULT, compared=OCTOBER)),
+        ("compare October 2026", replace(DEFAULT, compared=OCTOBER)),
+        ("compare 2026-10-01 .. 2026-10-31", replace(DEFAULT, compared=OCTOBER)),
+        ("compare October 2026 to October 2026", replace(DEFAULT, compared=OCTOBER)),
+        ("compare top 20", replace(DEFAULT, top=20)),
+        ("last month", Wish(OCTOBER, Period(date(2026, 8, 31), date(2026, 10, 1)))),
+        ("last month compare", Wish(OCTOBER, OCTOBER.before())),
+        ("last top 20 month", Wish(OCTOBER, OCTOBER.before(), top=20)),
+        ("compare 2026-10 28d", Wish(Period(date(2026, 10, 24), date(2026, 11, 21)), OCTOBER)),
+        ("compare last month last month", Wish(OCTOBER, OCTOBER)),
+    ],
+)
+def test_each_option_changes_its_own_part_of_the_question(text: str, wish: Wish) -> None:
+    assert _ask(text) == wish
+
+
+@pytest.mark.parametrize(
+    ("text", "section"),
+    [
+        ("path /api", "/api"),
+        ("/api", "/api"),
+        ("path api", "/api"),
+        ("path /api/", "/api"),
+        ("/api/*", "/api"),
+        ("/api/**", "/api"),
+        ("//api", "/api"),
+        ("path `/api`", "/api"),
+        ("path https://docs.example/api", "/api"),
+        ("path /API/Keys", "/API/Keys"),
+        ("/api*", "/api*"),
+        ("path /", None),
+        ("path https://docs.example", None),
+    ],
+)
+def test_a_section_is_the_same_however_it_is_written(text: str, section: str | None) -> None:
+    assert _ask(text).section == section
+    assert parse_weekly(text).section == section
+
+
+def test_the_days_are_those_of_the_zone() -> None:
+    assert _ask("today", BERLIN).period.first == date(2026, 11, 22)
+    assert _ask("compare yesterday", BERLIN).compared == Period(date(2026, 11, 21), date(2026, 11, 22))
+
+
+@given(
+    st.sampled_from(["last week", "October 2025", "28d", "2026-10-01..2026-10-15", "Sep to Oct"]),
+    st.sampled_from(["compare 2026-09", "compare last month", "compare none", "compare Sep - Oct"]),
+    st.sampled_from(["/api", "path /api", "path Guides"]),
+    st.sampled_from(["csv", "csv here"]),
+    st.data(),
+)
+def test_options_come_in_any_order(
+    period: str, compare: str, path: str, csv: str, data: st.DataObject
+) -> None:
+    options = [period, compare, path, csv, "top 20", "sort ai"]
+    wish = _ask(" ".join(options))
+    assert wish.top == 20
+    assert wish.period != WEEK
+    assert _ask(" ".join(data.draw(st.permutations(options)))) == wish
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("top", "After `top` comes a number from 1 to 40"),
+        ("top 0", "After `top`"),
+        ("top 41", "After `top`"),
+        ("top -1", "After `top`"),
+        ("top 00000000199", "After `top`"),
+        ("top 000000001" + "0" * 5_000, "After `top`"),
+        ("top ٣", "After `top`"),
+        ("top ten", "After `top`"),
+        ("sort", "After `sort` comes `human`, `ai` or `total`"),
+        ("sort by ai", "After `sort`"),
+        ("path", "After `path`"),
+        ("/" + "a" * 300, "too long"),
+        ("/a\0b", "nobody can see"),
+        ("path /a\u202eb", "nobody can see"),
+        ("yesteryear", "I do not understand `yesteryear`: that is no period"),
+        ("last month top 5 please", "I do not understand `last month please`"),
+        ("/api /guides", "I do not understand `/guides`"),
+        ("2026-10-31..2026-10-01", "the end comes before the beginning"),
+        ("2027-01", "future"),
+        ("2026-02-31", "no day 2026-02-31"),
+        ("compare 2027-01", "I cannot compare with `2027-01`: that lies in the future"),
+        ("compare 400d", "I cannot compare with `400d`"),
+        ("compare 2026-02-31 top 5", "I cannot compare with `2026-02-31`"),
+        ("compare nonsense", "I do not understand `nonsense`"),
+    ],
+    ids=lambda text: text[:30],
+)
+def test_a_question_that_is_none_gets_a_clear_answer(text: str, why: str) -> None:
+    with pytest.raises(Misunderstood, match=re.escape(why)):
+        _ask(text)
+
+
+@given(TYPED)
+def test_any_text_is_a_question_that_can_be_kept_or_misunderstood(text: str) -> None:
+    wish = _understood(_ask, text)
+    if wish is not None:
+        assert 1 <= wish.top <= MOST_TOP
+        assert wish.period.last <= NOW.date()
+        assert _can_be_kept(wish.section)
+
+
+@given(TYPED)
+def test_any_text_is_a_weekly_time_that_can_be_kept_or_misunderstood(text: str) -> None:
+    weekly = _understood(parse_weekly, text)
+    if weekly is not None:
+        assert weekly.zone is None or ZoneInfo(weekly.zone).key == weekly.zone
+        assert _can_be_kept(weekly.section)
+
+
+@given(
+    TYPED,
+    st.sampled_from(EVIL),
+    st.sampled_from(["", "top", "path /x", "compare", "compare 2099-01", "25:00"]),
+)
+def test_nothing_that_was_typed_pings_links_or_leaves_its_code(text: str, evil: str, begun: str) -> None:
+    typed = f"{begun} {evil}{text} {evil}"
+    for parse in (_ask, parse_weekly):
+        told = _told(parse, typed)
+        outside = re.sub("`[^`]+`", "", told)
+        assert re.fullmatch("[A-Za-z0-9 .,:;-]*", outside), told
+        assert not re.search("[<>\n\0\u202e\u2028\ud800]|&(?!amp;|lt;|gt;)", told), told
+        assert len(told) < 1_000
+
+
+@pytest.mark.parametrize(
+    ("text", "weekly"),
+    [
+        ("", WeeklyWords()),
+        ("monday 09:00", WeeklyWords()),
+        (
+            "monday 09:00 Europe/Berlin path /api",
+            WeeklyWords(Weekday.MONDAY, time(9), "Europe/Berlin", "/api"),
+        ),
+        ("every tuesday at 17:05", WeeklyWords(Weekday.TUESDAY, time(17, 5))),
+        ("fri 9am", WeeklyWords(Weekday.FRIDAY, time(9))),
+        ("fri 9 AM", WeeklyWords(Weekday.FRIDAY, time(9))),
+        ("sunday 9:30 pm", WeeklyWords(Weekday.SUNDAY, time(21, 30))),
+        ("SUNDAYS 9.30pm", WeeklyWords(Weekday.SUNDAY, time(21, 30))),
+        ("12am", WeeklyWords(at=time(0))),
+        ("12:15pm", WeeklyWords(at=time(12, 15))),
+        ("0:00", WeeklyWords(at=time(0))),
+        ("23:59", WeeklyWords(at=time(23, 59))),
+        ("9h", WeeklyWords()),
+        ("utc", WeeklyWords(zone="UTC")),
+        ("asia/KOLKATA", WeeklyWords(zone="Asia/Kolkata")),
+        (
+            "america/argentina/buenos_aires we",
+            WeeklyWords(Weekday.WEDNESDAY, zone="America/Argentina/Buenos_Aires"),
+        ),
+        ("/guides thu", WeeklyWords(Weekday.THURSDAY, section="/guides")),
+    ],
+)
+def test_a_weekly_time_is_read_as_people_write_it(text: str, weekly: WeeklyWords) -> None:
+    assert parse_weekly(text) == weekly
+
+
+@given(st.permutations(["friday", "8:15 pm", "Australia/Lord_Howe", "path /api"]))
+def test_the_words_of_a_subscription_come_in_any_order(words: list[str]) -> None:
+    meant = WeeklyWords(Weekday.FRIDAY, time(20, 15), "Australia/Lord_Howe", "/api")
+    assert parse_weekly(" ".join(words)) == meant
+
+
+@pytest.mark.parametrize("day", Weekday)
+def test_a_weekday_is_known_by_its_first_letters(day: Weekday) -> None:
+    name = day.name.capitalize()
+    assert {parse_weekly(name[:length]).weekday for length in range(2, len(name) + 1)} == {day}
+
+
+def test_every_zone_is_known_in_any_case() -> None:
+    zones = {name for name in available_timezones() if "/" in name}
+    assert {parse_weekly(name.lower()).zone for name in zones} == zones
+    assert {parse_weekly(name.upper()).zone for name in zones} == zones
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("24:00", "There is no time `24:00`"),
+        ("9:60", "There is no time `9:60`"),
+        ("13pm", "There is no time `13pm`"),
+        ("0 am", "There is no time `0am`"),
+        ("someday", "I do not understand `someday`: after `subscribe` come a weekday"),
+        ("t 09:00", "I do not understand `t`"),
+        ("s", "I do not understand `s`"),
+        ("pm", "I do not understand `pm`"),
+        ("9:5", "I do not understand `9:5`"),
+        ("٩:٣٠", "I do not understand `٩:٣٠`"),
+        ("Europe/Atlantis", "I do not understand `Europe/Atlantis`"),
+        ("../../etc/passwd", "I do not understand"),
+        ("localtime", "I do not understand `localtime`"),
+        ("path", "After `path`"),
+        ("monday friday", "one weekday, and here are 2"),
+        ("9:00 17:00", "one time, and here are 2"),
+        ("utc Europe/Berlin", "one time zone, and here are 2"),
+        ("/api path /guides", "one path, and here are 2"),
+    ],
+)
+def test_a_weekly_time_that_is_none_gets_a_clear_answer(text: str, why: str) -> None:
+    with pytest.raises(Misunderstood, match=re.escape(why)):
+        parse_weekly(text)
+
+
+def _understood(parse: Callable[[str], Read], text: str) -> Read | None:
+    try:
+        return parse(text)
+    except Misunderstood:
+        return None
+
+
+def _told(parse: Callable[[str], object], text: str) -> str:
+    """What a person reads; nothing when it was understood."""
+    try:
+        parse(text)
+    except Misunderstood as why:
+        return str(why)
+    return ""
+
+
+def _can_be_kept(section: str | None) -> bool:
+    """Whether both databases take it: PostgreSQL has no NUL, and UTF-8 no halves of signs."""
+    return section is None or (
+        "\0" not in section and section.encode().decode() == section and len(section) <= 301
+    )

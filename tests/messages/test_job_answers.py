@@ -1,0 +1,92 @@
+"""What one person is told privately."""
+
+from __future__ import annotations
+
+import pytest
+
+from bot.messages import job_answers, problems
+from bot.messages.help import CommandHelp, help_message
+from bot.messages.job_answers import CannotPost
+from bot.model import JobNumber, JobState
+from tests.builders import ANA
+from tests.messages.samples import PULL_REQUEST, job
+
+
+def test_where_the_bot_is_not_a_member_the_exact_invitation_is_given() -> None:
+    said = job_answers.cannot_post(CannotPost.NOT_A_MEMBER, "docs-agent").text
+    assert said == (
+        ":no_entry: Nothing was started. I am not in this channel, so I could not report here. "
+        "Type `/invite @docs-agent` in the channel, then ask again. No use of the hourly limit was spent."
+    )
+
+
+def test_each_reason_for_not_posting_has_its_own_advice() -> None:
+    said = {job_answers.cannot_post(reason, "docs-agent").text for reason in CannotPost}
+    assert len(said) == len(CannotPost)
+    assert all("Nothing was started" in each for each in said)
+
+
+def test_the_list_shows_each_job_on_a_line_in_the_order_given() -> None:
+    older = job(JobState.FAILED, number=JobNumber(41), text="Fix the <!channel> page")
+    thread = "https://acme.slack.example/archives/C0DOCS/p1793610000000100"
+    first = f"<{thread}|#42> :memo: *Pull request ready*"
+    lines = job_answers.job_list([(job(), thread), (older, None)]).text.splitlines()
+    when = "<!date^1793610000^{date_short_pretty} at {time}|2026-11-02 09:00 UTC>"
+    asked = "Add a quickstart for the Python SDK"
+    assert lines == [
+        "The last 2 jobs here:",
+        f"{first} · {asked} · <@{ANA}> · {when} · <{PULL_REQUEST}|pull request>",
+        f"#41 :x: *Failed* · Fix the &lt;!channel&gt; page · <@{ANA}> · {when}",
+    ]
+
+
+def test_an_empty_list_says_how_to_begin() -> None:
+    assert "/docs-agent Add a quickstart" in job_answers.job_list([]).text
+
+
+def test_a_job_s_status_leads_to_its_thread_when_that_is_known() -> None:
+    link = "https://acme.slack.example/archives/C0DOCS/p1793610000000100"
+    assert f"<{link}|Go to its thread>" in job_answers.job_status(job(), link).text
+    assert "thread" not in job_answers.job_status(job()).text
+
+
+def test_what_names_no_job_is_shown_harmlessly() -> None:
+    assert "“&lt;!here&gt; 99”" in job_answers.no_such_job("<!here>\n99").text
+
+
+def test_a_guessed_job_is_named() -> None:
+    assert (
+        "Sent to your latest job here, #42 (“Add a quickstart"
+        in job_answers.follow_up_taken(job(), guessed=True).text
+    )
+    assert "Sent to #42" in job_answers.follow_up_taken(job(), guessed=False).text
+
+
+@pytest.mark.parametrize("state", [state for state in JobState if not state.takes_follow_ups])
+def test_a_job_that_takes_no_follow_up_says_why_and_that_nothing_was_spent(state: JobState) -> None:
+    said = job_answers.cannot_follow_up(job(state)).text
+    assert "nothing was sent. No use of the hourly limit was spent." in said
+
+
+def test_when_the_thread_cannot_be_told_the_person_gets_the_result() -> None:
+    said = job_answers.undelivered(job(), problems.slack_refused("is_archived")).text
+    assert "`is_archived`" in said
+    assert f"*Pull request ready*. <{PULL_REQUEST}|View pull request>" in said
+
+
+def test_files_are_said_not_to_be_passed_on() -> None:
+    assert "not files" in job_answers.nothing_to_send(1).text
+    assert "not files" not in job_answers.nothing_to_send(0).text
+
+
+def test_the_help_names_every_command_with_its_examples_and_explains_threads() -> None:
+    said = help_message(
+        [CommandHelp("/docs-agent", "what | help", "Ask for a change", ("/docs-agent A & B",))]
+    )
+    assert said.text.startswith("*/docs-agent* what | help\nAsk for a change\n• `/docs-agent A &amp; B`")
+    for words in ("`aside`", "`!`", ":eyes:", "no slash commands in threads", "hourly limit", "open a form"):
+        assert words in said.text
+
+
+def test_an_unexpected_failure_gives_a_reference_and_nothing_raw() -> None:
+    assert "the reference `4f2a91c0`" in problems.something_broke("4f2a91c0").text

@@ -1,0 +1,119 @@
+"""What admins and people are told about key, limit and who may: clear, valid and harmless."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bot.messages import jobs, quota
+from bot.model import Budget, JobNumber, JobState, ProjectId, QueueWhy, Standing
+from tests.builders import ANA, NOW, PROJECT
+from tests.messages.samples import buttons, job
+from tests.messages.slack_limits import Allowed, problems_of
+from tests.messages.test_any_text import ANY_TEXT
+
+HALF_PAST = NOW + timedelta(minutes=30)
+
+
+def analytics(used: int = 0, free_at: datetime | None = None) -> Budget:
+    """The other hourly limit."""
+    return Budget(used=used, limit=100, free_at=free_at)
+
+
+def test_limits_are_said_in_one_look() -> None:
+    said = quota.limits(63, 100, HALF_PAST, 0, 2, analytics()).text
+    assert "*37 of 100 uses left*, the next frees at <!date^1793611800^{time}|2026-11-02 09:30 UTC>" in said
+    assert "2 were yours" in said
+    assert "Nothing waits for a use" in said
+    assert "100 of 100 analytics calls left" in said
+
+
+def test_one_use_is_counted_as_one() -> None:
+    assert "1 was yours" in quota.limits(1, 100, HALF_PAST, 1, 1, analytics()).text
+    assert "1 prompt waits" in quota.limits(1, 100, HALF_PAST, 1, 1, analytics()).text
+
+
+def test_more_used_than_allowed_leaves_none() -> None:
+    assert "*0 of 100 uses left*" in quota.limits(104, 100, HALF_PAST, 0, 0, analytics()).text
+
+
+def test_a_spent_analytics_budget_says_when_the_next_call_is_possible() -> None:
+    said = quota.limits(0, 100, None, 0, 0, analytics(100, HALF_PAST)).text
+    assert "0 of 100 analytics calls left, the next is possible at <!date^1793611800" in said
+
+
+@pytest.mark.parametrize("standing", [each for each in Standing if not each.may])
+def test_every_no_says_why_that_nothing_was_spent_and_whom_to_ask(standing: Standing) -> None:
+    said = quota.not_allowed(standing).text
+    others = {quota.not_allowed(each).text for each in Standing if not each.may and each is not standing}
+    assert said not in others
+    assert "Nothing was started. No use of the hourly limit was spent." in said
+    assert "ask a colleague" in said
+
+
+@pytest.mark.parametrize("forbidden", [True, False])
+def test_admins_are_told_what_to_do_about_the_key(forbidden: bool) -> None:
+    said = quota.key_refused(PROJECT, forbidden=forbidden).text
+    assert ("403" in said, "401" in said) == (forbidden, not forbidden)
+    assert ("may read" in said) == forbidden
+    assert "{" not in said
+    for word in ("`DOCS_API_KEY`", "docs-bot doctor", "nothing is lost", "I try again by myself"):
+        assert word in said
+
+
+def test_the_same_request_is_asked_about_with_a_button() -> None:
+    assert buttons(quota.same_job(JobNumber(7))) == [("Start it once more", "ask_anyway", "7")]
+    assert buttons(quota.same_follow_up(JobNumber(7), 9)) == [("Send it once more", "follow_up_anyway", "9")]
+
+
+@pytest.mark.parametrize(
+    ("why", "place", "words"),
+    [
+        (QueueWhy.LIMIT, 3, "it waits for the shared hourly limit, place 3, goes out at about <!date^"),
+        (QueueWhy.KEY, None, "it waits: the docs service refuses the bot's key. Next try at <!date^"),
+        (QueueWhy.SERVICE, None, "it waits: the docs service cannot be reached. Next try at <!date^"),
+    ],
+)
+def test_the_root_says_what_it_waits_for(why: QueueWhy, place: int | None, words: str) -> None:
+    waiting = job(JobState.WAITING, queue_until=HALF_PAST, queue_why=why, queue_place=place)
+    root = jobs.root(waiting, NOW)
+    assert words in root.text
+    assert buttons(root) == [("Withdraw", "withdraw", "42")]
+
+
+def test_a_waiting_follow_up_has_its_own_button_beside_the_pull_request() -> None:
+    root = jobs.root(job(queue_until=HALF_PAST, queue_why=QueueWhy.LIMIT, queue_place=1), NOW)
+    assert [each["action_id"] for block in root.blocks for each in block.get("elements", []) if "url" in each]
+    assert [
+        each["text"]["text"]
+        for block in root.blocks
+        if block["type"] == "actions"
+        for each in block["elements"]
+    ] == ["View pull request", "Withdraw follow-up"]
+
+
+def test_an_ended_job_that_takes_no_follow_up_shows_no_queue() -> None:
+    root = jobs.root(job(JobState.GONE, queue_until=HALF_PAST, queue_why=QueueWhy.LIMIT), NOW)
+    assert "waits" not in root.text
+    assert buttons(root) == []
+
+
+@given(ANY_TEXT, st.sampled_from(Standing), st.integers(0, 10**9), st.integers(0, 10**9))
+def test_whatever_a_project_is_called_nothing_breaks_or_pings(
+    name: str, standing: Standing, one: int, other: int
+) -> None:
+    messages = [
+        quota.key_refused(ProjectId(name), forbidden=True),
+        quota.key_refused(ProjectId(name), forbidden=False),
+        quota.key_accepted(ProjectId(name)),
+        quota.limits(one, other, HALF_PAST, other, one, analytics(one)),
+        quota.not_allowed(standing),
+        quota.not_yours(ANA),
+        quota.same_job(JobNumber(one)),
+        quota.same_follow_up(JobNumber(one), other),
+    ]
+    for message in messages:
+        assert problems_of(message, Allowed({ANA}, set())) == []

@@ -1,0 +1,158 @@
+"""What is said around an answer about visitors."""
+
+from __future__ import annotations
+
+import pytest
+
+from bot.messages import visitors_answers
+from bot.model import Budget, PageCounts, Wish
+from tests.builders import ANA, NOW
+from tests.messages.samples import buttons
+from tests.messages.visitor_samples import (
+    QUESTION,
+    TAKEN,
+    WEEK,
+    ZONE,
+    page,
+    question,
+    snapshot,
+)
+
+
+def test_at_once_it_is_said_what_is_being_read_with_a_button_for_progress() -> None:
+    message = visitors_answers.reading(WEEK, QUESTION)
+    assert message.text == ":hourglass_flowing_sand: Reading who read the docs, 26 Oct – 1 Nov 2026 …"
+    assert buttons(message) == [("Show progress", "progress", "7")]
+
+
+def test_progress_tells_rows_calls_and_the_budget() -> None:
+    parts = [snapshot(rows=500, calls=2), snapshot(rows=250, calls=1)]
+    message = visitors_answers.progress(question(), parts, Budget(100, 14, None))
+    assert message.text == (
+        ":hourglass_flowing_sand: Reading who read the docs, 26 Oct – 1 Nov 2026: "
+        "750 page rows read in 3 calls so far. 14 of 100 calls of the hour are used. "
+        "The answer comes by itself."
+    )
+    assert buttons(message) == [("Show progress", "progress", "7")]
+
+
+def test_progress_that_waits_for_the_budget_says_until_when() -> None:
+    message = visitors_answers.progress(question(), [snapshot(rows=1, calls=1)], Budget(100, 100, NOW))
+    assert "1 page row read in 1 call so far." in message.text
+    assert "The next call is possible at <!date^1793610000^{time}|2026-11-02 09:00 UTC>." in message.text
+
+
+def test_an_answer_elsewhere_leaves_no_button_behind() -> None:
+    assert buttons(visitors_answers.moved_on()) == []
+
+
+def test_what_could_not_be_read_is_told_with_the_reason_and_what_to_do() -> None:
+    said = visitors_answers.not_readable(WEEK, "the docs service does not know the project").text
+    assert said == (
+        ":warning: I could not read who read the docs, 26 Oct – 1 Nov 2026: "
+        "the docs service does not know the project. No use of the agent's hourly limit was spent. "
+        "Try again later; if it stays so, ask whoever runs this bot."
+    )
+
+
+def test_a_budget_that_is_used_up_says_when_to_ask_again() -> None:
+    said = visitors_answers.budget_used_up(WEEK, Budget(100, 100, NOW)).text
+    assert "all 100 analytics calls of this hour are used." in said
+    assert "The next is possible at <!date^1793610000^{time}|2026-11-02 09:00 UTC>." in said
+
+
+def test_what_was_not_understood_is_answered_with_examples() -> None:
+    said = visitors_answers.misunderstood("After `sort` comes `human`, `ai` or `total`.").text
+    assert "After `sort` comes `human`, `ai` or `total`. Nothing was asked of the docs service." in said
+    assert "`/docs-visitors 28d`" in said
+
+
+def test_how_it_is_counted_says_what_the_numbers_are_not() -> None:
+    said = visitors_answers.how_counted(question(), snapshot(taken_at=TAKEN), ZONE).text
+    assert said.startswith("*How this is counted* (26 Oct – 1 Nov 2026)")
+    assert "approximate" in said
+    assert "Unique visitors cannot be added: not over days, not over pages." in said
+    assert "it can be less than the sum of the two" in said
+    assert "Days begin at midnight in Europe/Berlin; both ends of the period belong to it." in said
+    assert "The numbers were taken <!date^1793606400^" in said
+
+
+def test_numbers_that_were_never_taken_have_no_time() -> None:
+    assert "taken" not in visitors_answers.how_counted(question(), snapshot(taken_at=None), ZONE).text
+
+
+@pytest.mark.parametrize(
+    ("to_channel", "where"), [(True, "to this channel"), (False, "in our direct messages")]
+)
+def test_it_is_said_where_the_file_comes(to_channel: bool, where: str) -> None:
+    assert visitors_answers.file_follows(to_channel=to_channel).text == (
+        f":page_facing_up: All pages come as a CSV file {where}."
+    )
+
+
+def test_beside_a_file_stand_its_period_its_rows_and_who_asked() -> None:
+    assert visitors_answers.file_words(question(), 1_200, complete=True) == (
+        f"Who read the docs, 26 Oct – 1 Nov 2026: 1,200 pages, for <@{ANA}>. "
+        "Approximate unique visitors, not to be added."
+    )
+
+
+def test_a_file_of_a_part_of_the_pages_says_so() -> None:
+    asked = question(wish=Wish(WEEK, None, section="/api"))
+    said = visitors_answers.file_words(asked, 1, complete=False)
+    assert "1 page under `/api` (not all could be read)" in said
+
+
+def test_where_the_bot_is_not_a_member_the_exact_invitation_is_given() -> None:
+    said = visitors_answers.undelivered("not_in_channel", "docs-agent", what="Nothing was posted.").text
+    assert said == (
+        ":no_entry: Nothing was posted. I am not in this channel. "
+        "Type `/invite @docs-agent` there, then try again."
+    )
+
+
+def test_another_refusal_is_told_in_the_word_of_slack() -> None:
+    said = visitors_answers.undelivered("is_archived", "docs-agent", what="The file could not be sent.").text
+    assert said == ":no_entry: The file could not be sent. Slack said `is_archived`."
+
+
+def test_buttons_that_come_too_early_too_late_or_twice_change_nothing() -> None:
+    said = [
+        each().text
+        for each in (
+            visitors_answers.still_reading,
+            visitors_answers.not_kept,
+            visitors_answers.shared_before,
+        )
+    ]
+    assert "still being read" in said[0]
+    assert "nothing was done" in said[1]
+    assert "Nothing was posted" in said[2]
+
+
+def test_the_form_about_a_page_begins_with_its_path_and_numbers() -> None:
+    said = visitors_answers.improve_prompt(page("/api/users", (1, 400, 401)), WEEK)
+    assert said.startswith(
+        "Improve the page /api/users\n\n"
+        "Unique visitors 26 Oct – 1 Nov 2026 (approximate): 1 person, 400 AI agents, 401 in all.\n\n"
+    )
+
+
+def test_the_form_about_a_page_names_its_whole_path_however_long() -> None:
+    path = "/guides/" + "a-long-name-of-a-section/" * 20 + "R&D"
+    assert visitors_answers.improve_prompt(page(path, (1, 4, 5)), WEEK).startswith(
+        f"Improve the page {path}\n\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("of", "aim"),
+    [
+        (page("/a", (10, 20, 25)), "It is read mostly by AI agents"),
+        (page("/a", (40, 10, 45)), "It is read mostly by people"),
+        (page("/a", (20, 20, 30)), "Check that it is correct"),
+        (page("/a", (0, 0, 0)), "Check that it is correct"),
+    ],
+)
+def test_what_is_asked_for_fits_who_reads_the_page(of: PageCounts, aim: str) -> None:
+    assert visitors_answers.improve_prompt(of, WEEK).split("\n\n")[2].startswith(aim)

@@ -1,0 +1,301 @@
+"""Claimers in processes of their own: ``python -m tests.store.claimer ORDER``, the order as JSON.
+
+The process imports once and forks the claimers. Each takes from every queue until nothing is left, and
+writes down what it took (a line in a file of its own) between the claim and its outcome, as the work
+would call the docs service or Slack. With ``doomed`` a claimer goes first, takes from every queue, and
+kills itself with what it holds.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import signal
+import sys
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import ColumnElement, Table, func, select
+
+from bot.model import (
+    Counts,
+    DeliveryKind,
+    DeliveryState,
+    DigestState,
+    MessageTs,
+    Need,
+    Prompt,
+    PromptState,
+    QuestionState,
+    SnapshotState,
+)
+from bot.store import Claimer, Registry, Tables
+from bot.store import schema as s
+from bot.store.snapshots import ReadPage
+from tests.builders import PROJECT
+
+_FREE: dict[str, Any] = {"claimed_by": None, "claimed_until": None}
+_AT_ONCE = 40
+
+
+@dataclass(frozen=True)
+class Order:
+    """What the claimers are to do, and within which limits."""
+
+    url: str
+    folder: str
+    processes: int = 4
+    uses_an_hour: int = 10_000
+    calls_an_hour: int = 10_000
+    pace_seconds: float = 0.02
+    lease_seconds: float = 60.0
+    doomed: bool = False
+    doomed_lease_seconds: float = 0.8
+
+
+class Worker:
+    """One process that claims."""
+
+    def __init__(self, order: Order, name: str, lease_seconds: float) -> None:
+        self.order, self.name, self.lease_seconds = order, name, lease_seconds
+        self.registry = Registry.open(order.url)
+        self._file = os.open(
+            Path(order.folder) / f"{name}.jsonl", os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644
+        )
+        self.queues: list[Callable[[], Awaitable[int]]] = [
+            self.polls,
+            self.abandoned,
+            self.prompts,
+            self.deliveries,
+            self.snapshots,
+            self.questions,
+            self.digests,
+        ]
+
+    def claimer(self) -> Claimer:
+        return Claimer(self.name, datetime.now(UTC), self.lease_seconds)
+
+    def write_down(self, queue: str, key: int | str, claimer: Claimer, **more: Any) -> None:
+        """At once on its way out of the process, so that a kill takes nothing back."""
+        times = {"claimed_at": claimer.now.timestamp(), "at": datetime.now(UTC).timestamp()}
+        line = {"queue": queue, "key": key, "by": self.name, **times, **more}
+        os.write(self._file, json.dumps(line).encode() + b"\n")
+
+    async def until_nothing_is_left(self) -> None:
+        while True:
+            handled = [await queue() for queue in self.queues]
+            if not any(handled):
+                if not await self._left():
+                    break
+                await asyncio.sleep(0.005)
+        await self.registry.close()
+
+    async def _left(self) -> int:
+        order = self.order
+        async with self.registry.look() as tables:
+            now = datetime.now(UTC)
+            uses = len(await tables.prompts.uses(PROJECT, now))
+            budget = await tables.budget.look(PROJECT, order.calls_an_hour, now)
+            more = uses < order.uses_an_hour
+            to_send = (PromptState.SENDING, PromptState.WAITING) if more else (PromptState.SENDING,)
+            held = s.snapshots.c.claimed_by.is_not(None)
+            return sum(
+                [
+                    await _count(tables, s.jobs, s.jobs.c.poll_at.is_not(None)),
+                    await _count(tables, s.prompts, s.prompts.c.state.in_(to_send)),
+                    await _count(tables, s.deliveries, s.deliveries.c.state != DeliveryState.SENT),
+                    await _count(tables, s.snapshots, _wanted() if budget.free else held),
+                    await _count(tables, s.questions, s.questions.c.state == QuestionState.WAITING),
+                    await _count(tables, s.digests, s.digests.c.state == DigestState.GATHERING),
+                ]
+            )
+
+    async def polls(self) -> int:
+        claimer = self.claimer()
+        async with self.registry.transaction() as tables:
+            claimed = await tables.jobs.claim_due(claimer, _AT_ONCE)
+        for job, _ in claimed:
+            self.write_down("polls", job.number, claimer)
+        if claimed:
+            async with self.registry.transaction() as tables:
+                for job, _ in claimed:
+                    await tables.jobs.change(job.number, owner=self.name, poll_at=None, **_FREE)
+        return len(claimed)
+
+    async def abandoned(self) -> int:
+        claimer = self.claimer()
+        async with self.registry.transaction() as tables:
+            left = await tables.prompts.claim_abandoned(claimer, _AT_ONCE)
+            for prompt in left:
+                await self._settle(tables, prompt, PromptState.SENDING, PromptState.IN_DOUBT)
+        for prompt in left:
+            self.write_down("abandoned", prompt.id, claimer)
+        return len(left)
+
+    async def prompts(self) -> int:
+        claimer, claimed = await self.claim_prompts()
+        async with self.registry.transaction() as tables:
+            for prompt in claimed:
+                await self.mark_sending(tables, prompt)
+        for prompt in claimed:
+            self.write_down("prompts", prompt.id, claimer, job=prompt.job)
+        async with self.registry.transaction() as tables:
+            for prompt in claimed:
+                await self._settle(tables, prompt, PromptState.SENDING, PromptState.SENT)
+        return len(claimed)
+
+    async def claim_prompts(self) -> tuple[Claimer, list[Prompt]]:
+        claimer = self.claimer()
+        async with self.registry.transaction() as tables:
+            await tables.limits.lock(PROJECT)
+            uses = len(await tables.prompts.uses(PROJECT, claimer.now))
+            queue = await tables.prompts.limit_queue(PROJECT, claimer.now)
+            free = min(max(0, self.order.uses_an_hour - uses), 10)
+            return claimer, list(
+                await tables.prompts.claim_these(claimer, [each.id for each in queue[:free]])
+            )
+
+    async def mark_sending(self, tables: Tables, prompt: Prompt) -> None:
+        sending = {"state": PromptState.SENDING, "sent_at": datetime.now(UTC)}
+        await tables.prompts.change(prompt.id, owner=self.name, was=PromptState.WAITING, **sending)
+
+    async def _settle(self, tables: Tables, prompt: Prompt, was: PromptState, state: PromptState) -> None:
+        await tables.prompts.change(prompt.id, owner=self.name, was=was, state=state, **_FREE)
+
+    async def deliveries(self) -> int:
+        claimer = self.claimer()
+        async with self.registry.transaction() as tables:
+            claimed = await tables.deliveries.claim(claimer, _AT_ONCE, self.order.pace_seconds)
+        for one in claimed:
+            self.write_down(
+                "deliveries", one.key, claimer, job=one.job, channel=one.channel, doubt=one.in_doubt
+            )
+        if claimed:
+            async with self.registry.transaction() as tables:
+                for one in claimed:
+                    await tables.deliveries.settle(
+                        one.id, owner=self.name, now=datetime.now(UTC), state=DeliveryState.SENT
+                    )
+                    if one.kind is DeliveryKind.ROOT and one.job is not None:
+                        await tables.jobs.change(one.job, root_ts=MessageTs(f"{one.job}.0"))
+        return len(claimed)
+
+    async def snapshots(self) -> int:
+        claimer = self.claimer()
+        async with self.registry.transaction() as tables:
+            await tables.budget.lock(PROJECT)
+            budget = await tables.budget.look(PROJECT, self.order.calls_an_hour, claimer.now)
+            claimed = await tables.snapshots.claim(claimer, min(budget.free, 4), Need.AHEAD)
+            await tables.budget.take(PROJECT, len(claimed), claimer.now)
+        for snapshot in claimed:
+            self.write_down("snapshots", snapshot.id, claimer)
+        async with self.registry.transaction() as tables:
+            for snapshot in claimed:
+                page = ReadPage(Counts(2, 1, 3), [("/", Counts(2, 1, 3))], datetime.now(UTC))
+                await tables.snapshots.store(snapshot, page, owner=self.name, next_offset=250, is_last=True)
+        return len(claimed)
+
+    async def questions(self) -> int:
+        claimer = self.claimer()
+        async with self.registry.transaction() as tables:
+            claimed = await tables.questions.claim(claimer, _AT_ONCE)
+        for question in claimed:
+            self.write_down("questions", question.id, claimer)
+        if claimed:
+            answered = {"state": QuestionState.ANSWERED, **_FREE}
+            async with self.registry.transaction() as tables:
+                for question in claimed:
+                    await tables.questions.change(question.id, owner=self.name, **answered)
+        return len(claimed)
+
+    async def digests(self) -> int:
+        claimer = self.claimer()
+        async with self.registry.transaction() as tables:
+            claimed = await tables.digests.claim(claimer, _AT_ONCE)
+        for digest in claimed:
+            self.write_down("digests", digest.id, claimer)
+        if claimed:
+            async with self.registry.transaction() as tables:
+                for digest in claimed:
+                    await tables.digests.settle(digest.id, owner=self.name, state=DigestState.TOLD)
+        return len(claimed)
+
+    async def die_with_all_hands_full(self) -> None:
+        """Take from every queue, begin to send half of the prompts, and be gone."""
+        claimer, prompts = await self.claim_prompts()
+        async with self.registry.transaction() as tables:
+            for prompt in prompts[::2]:
+                await self.mark_sending(tables, prompt)
+        for number, prompt in enumerate(prompts):
+            self.write_down("abandoned" if number % 2 == 0 else "prompts", prompt.id, claimer, job=prompt.job)
+        async with self.registry.transaction() as tables:
+            jobs = [job.number for job, _ in await tables.jobs.claim_due(claimer, _AT_ONCE)]
+            sent = [
+                one.key for one in await tables.deliveries.claim(claimer, _AT_ONCE, self.order.pace_seconds)
+            ]
+            snapshots = [one.id for one in await tables.snapshots.claim(claimer, 4, Need.AHEAD)]
+            questions = [one.id for one in await tables.questions.claim(claimer, _AT_ONCE)]
+            digests = [one.id for one in await tables.digests.claim(claimer, _AT_ONCE)]
+        held: list[tuple[str, list[Any]]] = [
+            ("polls", jobs),
+            ("deliveries", sent),
+            ("snapshots", snapshots),
+            ("questions", questions),
+            ("digests", digests),
+        ]
+        for queue, keys in held:
+            for key in keys:
+                self.write_down(queue, key, claimer)
+        os.kill(os.getpid(), signal.SIGKILL)
+
+
+def _wanted() -> ColumnElement[bool]:
+    return s.snapshots.c.state == SnapshotState.WANTED
+
+
+async def _count(tables: Tables, table: Table, condition: ColumnElement[bool]) -> int:
+    counted = select(func.count()).select_from(table).where(condition)
+    return int((await tables.connection.execute(counted)).scalar_one())
+
+
+def _fork(run: Callable[[], Awaitable[None]]) -> int:
+    """A claimer of its own, forked before any loop or thread exists here."""
+
+    async def complete() -> None:
+        await run()
+
+    pid = os.fork()
+    if pid:
+        return pid
+    try:
+        asyncio.run(complete())
+    except BaseException as error:
+        print(f"{type(error).__name__}: {error}", file=sys.stderr, flush=True)
+        os._exit(1)
+    os._exit(0)
+
+
+async def _claim_all(order: Order, name: str) -> None:
+    await Worker(order, name, order.lease_seconds).until_nothing_is_left()
+
+
+def main(order: Order) -> int:
+    """Fork the claimers and wait for them; answers how many failed."""
+    if order.doomed:
+        lease_seconds = order.doomed_lease_seconds
+        doomed = _fork(lambda: Worker(order, "doomed", lease_seconds).die_with_all_hands_full())
+        _, status = os.waitpid(doomed, 0)
+        if not os.WIFSIGNALED(status):
+            return 1
+    names = [f"claimer{number}" for number in range(order.processes - order.doomed)]
+    pids = [_fork(partial(_claim_all, order, name)) for name in names]
+    return sum(os.waitpid(pid, 0)[1] != 0 for pid in pids)
+
+
+if __name__ == "__main__":
+    sys.exit(main(Order(**json.loads(sys.argv[1]))))

@@ -1,0 +1,111 @@
+"""Filling a database with rows that wait to be claimed, thousands in a moment."""
+
+from __future__ import annotations
+
+from datetime import UTC, date, datetime, timedelta
+from typing import Any
+
+from sqlalchemy.ext.asyncio import AsyncEngine
+
+from bot.model import (
+    DeliveryKind,
+    DeliveryState,
+    DigestState,
+    JobState,
+    Need,
+    PromptKind,
+    PromptState,
+    QuestionState,
+    SnapshotState,
+)
+from bot.store import schema as s
+from tests.builders import ANA, PROJECT
+
+Rows = list[dict[str, Any]]
+FOLLOW_UPS, REPLIES, CHANNELS = 3, 4, 20
+_DAY = date(2026, 1, 1)
+_WISH = {
+    "period": ["2026-01-01", "2026-01-08"],
+    "compared": None,
+    "section": None,
+    "top": 10,
+    "sort": "total",
+    "file_to": "nowhere",
+}
+
+
+def channel(job: int) -> str:
+    """Where a job's thread is."""
+    return f"C{job % CHANNELS:02}"
+
+
+def _jobs(count: int, now: datetime) -> Rows:
+    values: dict[str, Any] = {
+        "project": PROJECT,
+        "requester": ANA,
+        "text": "Add a page",
+        "state": JobState.WORKING,
+    }
+    values |= {"asked_at": now, "poll_at": now}
+    return [
+        {**values, "number": n, "channel": channel(n), "service_id": f"j{n}"} for n in range(1, count + 1)
+    ]
+
+
+def _prompts(count: int, now: datetime) -> Rows:
+    """So many follow-ups for each job, oldest first."""
+    values: dict[str, Any] = {"project": PROJECT, "kind": PromptKind.FOLLOW_UP, "state": PromptState.WAITING}
+    values |= {"asked_by": ANA, "raw": "More", "text": "More", "asked_at": now, "due_at": now}
+    return [{**values, "key": f"p{n}", "job": n // FOLLOW_UPS + 1} for n in range(count)]
+
+
+def _deliveries(count: int, now: datetime) -> Rows:
+    """Threads with a root and replies; a reaction, which waits for nothing, for each."""
+    values = {"state": DeliveryState.PENDING, "created_at": now, "due_at": now}
+    rows: Rows = []
+    for job in range(1, count // (REPLIES + 2) + 1):
+        kinds = [DeliveryKind.ROOT, *[DeliveryKind.REPLY] * REPLIES, DeliveryKind.REACTION]
+        for place, kind in enumerate(kinds):
+            key = f"{job}:{place}"
+            rows.append({**values, "id": key, "key": key, "kind": kind, "job": job, "channel": channel(job)})
+    return rows
+
+
+def _snapshots(count: int, now: datetime) -> Rows:
+    values = {"project": PROJECT, "generation": "final", "is_final": True, "need": int(Need.ASKED)}
+    values |= {"state": SnapshotState.WANTED, "with_pages": True, "created_at": now, "due_at": now}
+    days = [_DAY + timedelta(days=n) for n in range(count)]
+    return [{**values, "first": day, "end": day + timedelta(days=1)} for day in days]
+
+
+def _questions(count: int, now: datetime) -> Rows:
+    values = {"project": PROJECT, "channel": "C00", "user": ANA, "wish": _WISH, "now": 1}
+    values |= {"state": QuestionState.WAITING, "asked_at": now, "due_at": now}
+    return [{**values, "key": f"q{n}"} for n in range(count)]
+
+
+def _digests(count: int, now: datetime) -> Rows:
+    values = {"project": PROJECT, "channel": "C00", "first": _DAY, "end": _DAY + timedelta(days=7)}
+    values |= {"state": DigestState.GATHERING, "begun_at": now, "due_at": now}
+    return [{**values, "key": f"d{n}"} for n in range(count)]
+
+
+async def fill(
+    engine: AsyncEngine,
+    *,
+    jobs: int,
+    prompts: int,
+    deliveries: int,
+    snapshots: int,
+    questions: int,
+    digests: int,
+) -> None:
+    """So many rows of each kind (of deliveries: full threads), all due."""
+    now = datetime.now(UTC) - timedelta(seconds=1)
+    async with engine.begin() as connection:
+        await connection.execute(s.jobs.insert(), _jobs(jobs, now))
+        await connection.execute(s.prompts.insert(), _prompts(prompts, now))
+        await connection.execute(s.deliveries.insert(), _deliveries(deliveries, now))
+        await connection.execute(s.snapshots.insert(), _snapshots(snapshots, now))
+        await connection.execute(s.questions.insert(), _questions(questions, now))
+        await connection.execute(s.digests.insert(), _digests(digests, now))

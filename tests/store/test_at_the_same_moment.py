@@ -1,0 +1,83 @@
+"""Several processes at the same moment: told once, and nobody waits for whom waits for them."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from dataclasses import replace
+from datetime import datetime
+
+import httpx
+import pytest
+
+from bot.model import JobState, PromptId, UserId
+from bot.store import Registry
+from bot.work.jobs.decisions import withdraw
+from bot.work.jobs.prepare import prepare_round
+from bot.work.jobs.submit import submit_round
+from bot.work.outbox.deliver import deliver_round
+from tests.builders import ANA, BEN, HeldClock
+from tests.work.office import Office
+
+ADMIN = UserId("U0ADA")
+
+
+class Ticking(HeldClock):
+    """No two looks at it see the same time, as with real ones."""
+
+    def __call__(self) -> datetime:
+        self.pass_seconds(0.001)
+        return super().__call__()
+
+
+@pytest.fixture
+async def office(registry: Registry) -> AsyncIterator[Office]:
+    office = Office(registry)
+    yield office
+    await office.shop.docs.aclose()
+
+
+async def open_threads(office: Office, count: int) -> None:
+    """So many jobs whose root stands, in turn of two people."""
+    for number in range(count):
+        await office.ask(f"p{number}", user=BEN if number % 2 else ANA)
+    await prepare_round(office.shop)
+    for _ in range(count):
+        await deliver_round(office.shop)
+        office.clock.pass_seconds(1.1)
+
+
+async def test_a_key_that_is_refused_for_many_prompts_at_once_is_told_to_admins_once(office: Office) -> None:
+    office.admission(admins=frozenset({ADMIN}))
+    await open_threads(office, 8)
+    office.docs.answer_instead("create", *[httpx.Response(401, json={"error": "no"})] * 8)
+    await submit_round(replace(office.shop, clock=Ticking()))
+    await deliver_round(office.shop)
+    assert [user for user, _, _ in office.slack.direct] == [ADMIN]
+
+
+async def test_all_who_wait_can_withdraw_while_places_are_given(office: Office) -> None:
+    office.limit(1)
+    await open_threads(office, 9)
+    await submit_round(office.shop)
+    waiting = [number for number in range(1, 10) if (await office.job(number)).state is JobState.WAITING]
+    assert len(waiting) == 8
+    office.clock.pass_seconds(3600)
+    office.limit(0)
+    done = await asyncio.gather(
+        *(withdraw(office.desk, PromptId(number)) for number in waiting),
+        submit_round(office.shop),
+        submit_round(replace(office.shop, owner="two")),
+    )
+    assert all(done[:8])
+    states = {(await office.job(number)).state for number in waiting}
+    assert states == {JobState.WITHDRAWN}
+
+
+async def test_a_use_that_a_refusal_gives_back_is_for_who_waits(office: Office) -> None:
+    office.limit(1)
+    office.docs.answer_instead("create", httpx.Response(400, json={"error": "because"}))
+    await open_threads(office, 2)
+    await submit_round(office.shop)
+    await submit_round(office.shop)
+    assert [text for _, text in office.docs.prompts] == ["p1"]

@@ -1,0 +1,91 @@
+"""Slack's wire text, read as a person reads it."""
+
+from __future__ import annotations
+
+import pytest
+
+from bot import slack_text
+from bot.model import ChannelId, UserId
+from tests.builders import ANA, BEN
+
+BOT = UserId("U0BOT")
+USERS = {ANA: "ana", BEN: "Ben"}
+CHANNELS = {ChannelId("C0DOCS"): "docs"}
+
+
+@pytest.mark.parametrize(
+    ("raw", "plain"),
+    [
+        ("a &lt;b&gt; &amp;amp; c", "a <b> &amp; c"),
+        ("see <https://acme.example/a?b=1&amp;c=2>", "see https://acme.example/a?b=1&c=2"),
+        ("see <https://acme.example/guide|the guide>", "see the guide (https://acme.example/guide)"),
+        ("see <http://acme.example|acme.example>", "see http://acme.example"),
+        ("write to <mailto:ana@acme.example|ana@acme.example>", "write to ana@acme.example"),
+        ("ask <@U0ANA> in <#C0DOCS>", "ask @ana in #docs"),
+        ("ask <@U0ANA|anna> in <#C0DOCS|handbook>", "ask @anna in #handbook"),
+        ("ask <@U9NEW> in <#C9NEW|>", "ask @U9NEW in #C9NEW"),
+        ("for <!subteam^S1|@writers> and <!here>", "for @writers and @here"),
+        ("for <!channel|channel>", "for @channel"),
+        ("by <!date^1793610000^{date}|2 November>", "by 2 November"),
+        ("`if (a < b && c > d)`", "`if (a < b && c > d)`"),
+        ("`List<Job>` and <br> and <!doctype html>", "`List<Job>` and <br> and <!doctype html>"),
+        ("*bold* _and_ ~so~ on\n• one", "*bold* _and_ ~so~ on\n• one"),
+    ],
+)
+def test_entities_become_words(raw: str, plain: str) -> None:
+    assert slack_text.to_plain(raw, USERS, CHANNELS) == plain
+
+
+def test_what_was_escaped_does_not_become_an_entity() -> None:
+    assert slack_text.to_plain("&lt;@U0ANA&gt;", USERS, CHANNELS) == "<@U0ANA>"
+
+
+def test_only_names_that_are_missing_are_asked_for() -> None:
+    needed = slack_text.names_needed("<@U0ANA> <@U0BEN|Ben> <#C0DOCS> <#C1|there> &lt;@U0EVE&gt;")
+    assert needed == slack_text.Needed(frozenset({ANA}), frozenset({ChannelId("C0DOCS")}))
+
+
+@pytest.mark.parametrize(
+    "raw", ["aside: let's wait", "Aside let's wait", "  aside", "! not for you", "!aside"]
+)
+def test_asides_are_recognised(raw: str) -> None:
+    assert slack_text.is_aside(raw)
+
+
+@pytest.mark.parametrize("raw", ["asides belong in boxes", "put it aside", "now!", ""])
+def test_other_words_are_no_asides(raw: str) -> None:
+    assert not slack_text.is_aside(raw)
+
+
+@pytest.mark.parametrize(
+    "raw", ["<@U0ANA> what do you think?", " <@U0ANA|ana>: hm", "<!here> look", "<!subteam^S1> look"]
+)
+def test_a_reply_that_begins_with_somebody_else_is_for_them(raw: str) -> None:
+    assert slack_text.mentions_somebody_else_first(raw, BOT)
+
+
+@pytest.mark.parametrize("raw", ["<@U0BOT> mention <@U0ANA>", "mention <@U0ANA>", "<#C0DOCS> is wrong", ""])
+def test_other_replies_are_not_for_somebody_else(raw: str) -> None:
+    assert not slack_text.mentions_somebody_else_first(raw, BOT)
+
+
+def test_the_mention_of_the_bot_is_taken_from_the_front_alone() -> None:
+    assert slack_text.without_leading_mention(" <@U0BOT>: thank <@U0BOT>", BOT) == "thank <@U0BOT>"
+    assert slack_text.without_leading_mention("<@U0ANA> hello", BOT) == "<@U0ANA> hello"
+
+
+def test_a_mention_anywhere_is_found() -> None:
+    assert slack_text.mentions("please, <@U0BOT|docs>, go on", BOT)
+    assert not slack_text.mentions("please, <@U0BOTTLE>, go on", BOT)
+
+
+@pytest.mark.parametrize(
+    "text", ["", " \n\t", "\u200b\u2060\ufeff", "\u3000\u00a0", "\u2800", "\u3164\ufe0f", "\x00"]
+)
+def test_what_shows_nothing_is_blank(text: str) -> None:
+    assert slack_text.is_blank(text)
+
+
+@pytest.mark.parametrize("text", ["a", "\u200b.\u200b", "👍"])
+def test_what_shows_something_is_not_blank(text: str) -> None:
+    assert not slack_text.is_blank(text)

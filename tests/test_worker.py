@@ -1,0 +1,233 @@
+"""Rounds: woken at once, never overlapping, surviving failures, ending in order."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+
+from bot.worker import Bell, Round, Rounds
+
+
+async def test_a_round_runs_at_the_start_and_whenever_the_bell_rings() -> None:
+    runs: asyncio.Queue[int] = asyncio.Queue()
+
+    async def run() -> int:
+        await runs.put(1)
+        return 0
+
+    rounds = Rounds([Round("r", run, 3600)])
+    bell = Bell()
+    bell.ring()  # nobody hears it yet
+    bell.connect(rounds)
+    rounds.start()
+    async with asyncio.timeout(20):
+        await runs.get()
+        bell.ring()
+        await runs.get()
+    await rounds.stop(1)
+    assert runs.qsize() <= 1
+
+
+async def test_a_round_looks_again_at_once_while_there_is_work() -> None:
+    left, done = [3, 2, 1, 0], asyncio.Event()
+
+    async def run() -> int:
+        amount = left.pop(0)
+        if not left:
+            done.set()
+        return amount
+
+    rounds = Rounds([Round("r", run, 3600)])
+    rounds.start()
+    async with asyncio.timeout(20):
+        await done.wait()
+    await rounds.stop(1)
+    assert left == []
+
+
+async def test_a_round_never_overlaps_itself() -> None:
+    inside, most, ended = 0, 0, asyncio.Event()
+
+    async def run() -> int:
+        nonlocal inside, most
+        inside += 1
+        most = max(most, inside)
+        await asyncio.sleep(0.01)
+        inside -= 1
+        ended.set()
+        return 0
+
+    rounds = Rounds([Round("r", run, 0.002)])
+    rounds.start()
+    for _ in range(20):
+        rounds.wake()
+        await asyncio.sleep(0.002)
+    await ended.wait()
+    await rounds.stop(1)
+    assert most == 1
+
+
+async def test_a_round_that_fails_is_told_and_tried_again() -> None:
+    seen: list[bool] = []
+    again = asyncio.Event()
+
+    async def run() -> int:
+        if len(seen) < 1:
+            raise RuntimeError("no database")
+        again.set()
+        return 0
+
+    rounds = Rounds([Round("r", run, 0.05)], observe=lambda _name, _seconds, failed: seen.append(failed))
+    rounds.start()
+    async with asyncio.timeout(20):
+        await again.wait()
+    await rounds.stop(1)
+    assert seen[0] is True
+    assert False in seen
+
+
+async def test_work_in_hand_may_end_when_stopping_and_is_cancelled_when_it_is_late() -> None:
+    started, ended = asyncio.Event(), []
+
+    async def short() -> int:
+        await asyncio.sleep(0.05)
+        ended.append("short")
+        return 0
+
+    async def endless() -> int:
+        started.set()
+        try:
+            await asyncio.Event().wait()
+        finally:
+            ended.append("endless")
+        return 0
+
+    rounds = Rounds([Round("short", short, 3600), Round("endless", endless, 3600)])
+    rounds.start()
+    await started.wait()
+    await asyncio.sleep(0.01)
+    await rounds.stop(0.2)
+    assert ended == ["short", "endless"]
+
+
+async def test_how_long_ago_a_round_ended_is_known() -> None:
+    async def run() -> int:
+        return 0
+
+    rounds = Rounds([Round("r", run, 3600)])
+    rounds.start()
+    await asyncio.sleep(0.02)
+    assert rounds.ages_seconds()["r"] < 1
+    await rounds.stop(1)
+
+
+async def test_a_broken_round_waits_although_the_bell_rings_and_stops_at_once() -> None:
+    tries, failed = 0, asyncio.Event()
+
+    async def run() -> int:
+        nonlocal tries
+        tries += 1
+        failed.set()
+        raise RuntimeError("no database")
+
+    rounds = Rounds([Round("r", run, 0.01)])
+    rounds.start()
+    await failed.wait()
+    for _ in range(20):
+        rounds.wake()
+        await asyncio.sleep(0.002)
+    assert tries == 1
+    async with asyncio.timeout(0.9):  # the first wait would be a second
+        await rounds.stop(5)
+    assert tries == 1
+
+
+async def test_a_round_that_keeps_failing_grows_old() -> None:
+    failed = asyncio.Event()
+
+    async def run() -> int:
+        failed.set()
+        raise RuntimeError("no database")
+
+    rounds = Rounds([Round("r", run, 3600)])
+    await asyncio.sleep(0.05)
+    rounds.start()
+    await failed.wait()
+    await asyncio.sleep(0)
+    assert rounds.ages_seconds()["r"] >= 0.05
+    await rounds.stop(1)
+
+
+async def test_one_look_wakes_only_those_who_have_something_to_do() -> None:
+    ran: list[str] = []
+    due: set[str] = set()
+    looks: asyncio.Queue[int] = asyncio.Queue()
+
+    def noting(name: str) -> Callable[[], Awaitable[int]]:
+        async def run() -> int:
+            ran.append(name)
+            due.discard(name)
+            return 0
+
+        return run
+
+    async def look() -> set[str]:
+        looks.put_nowait(1)
+        return set(due)
+
+    rounds = Rounds(
+        [Round(name, noting(name), 3600, queue=name) for name in ("poll", "deliver")],
+        due=look,
+        look_seconds=3600,
+    )
+    rounds.start()
+    async with asyncio.timeout(20):
+        await looks.get()
+        ran.clear()
+        due.add("poll")
+        rounds.wake()
+        await looks.get()
+        while "poll" not in ran:
+            await asyncio.sleep(0)
+    await rounds.stop(1)
+    assert ran == ["poll"]
+
+
+async def test_a_round_for_which_nothing_is_due_is_not_late() -> None:
+    looks: asyncio.Queue[int] = asyncio.Queue()
+
+    async def run() -> int:
+        return 0
+
+    async def look() -> set[str]:
+        looks.put_nowait(1)
+        return set()
+
+    rounds = Rounds([Round("r", run, 0.0, queue="q")], due=look, look_seconds=0.01)
+    rounds.start()
+    async with asyncio.timeout(20):
+        for _ in range(60):
+            await looks.get()
+    assert rounds.ages_seconds()["r"] < 0.5
+    await rounds.stop(1)
+
+
+async def test_a_round_that_hangs_is_late_though_nothing_is_due() -> None:
+    hangs, looks = asyncio.Event(), asyncio.Queue[int]()
+
+    async def run() -> int:
+        await hangs.wait()
+        return 0
+
+    async def look() -> set[str]:
+        looks.put_nowait(1)
+        return set()
+
+    rounds = Rounds([Round("r", run, 0.0, queue="q")], due=look, look_seconds=0.01)
+    rounds.start()
+    async with asyncio.timeout(20):
+        for _ in range(8):
+            await looks.get()
+    assert rounds.late(0.02) == ["r"]
+    hangs.set()
+    await rounds.stop(1)

@@ -1,0 +1,87 @@
+"""What is ready at the same moment is written together, and nobody waits for company."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+
+import pytest
+
+from bot.work.batching import Together
+
+
+class Paper:
+    """Remembers what was written together; the pen is slow."""
+
+    def __init__(self, refuses: str = "") -> None:
+        self.written: list[list[str]] = []
+        self._refuses = refuses
+
+    async def write(self, items: Sequence[str]) -> list[str]:
+        """Answers each in capitals."""
+        await asyncio.sleep(0)
+        if self._refuses in items:
+            raise OSError("no ink")
+        self.written.append(list(items))
+        return [item.upper() for item in items]
+
+
+async def test_what_comes_during_a_write_is_written_together_afterwards() -> None:
+    paper = Paper()
+    together = Together[str, str]()
+    told = await asyncio.gather(*(together.put(letter, paper.write) for letter in "abcd"))
+    assert told == ["A", "B", "C", "D"]
+    assert paper.written == [["a", "b", "c", "d"]] or paper.written == [["a"], ["b", "c", "d"]]
+
+
+async def test_many_are_written_in_order_and_each_once() -> None:
+    paper = Paper()
+    together = Together[str, str]()
+    names = [str(number) for number in range(90)]
+    await asyncio.gather(*(together.put(name, paper.write) for name in names))
+    assert [name for some in paper.written for name in some] == names
+    assert len(paper.written) < 9
+
+
+async def test_one_alone_is_written_at_once() -> None:
+    paper = Paper()
+    assert await Together[str, str]().put("a", paper.write) == "A"
+    assert paper.written == [["a"]]
+
+
+async def test_everybody_whose_write_failed_learns_it_and_the_next_one_works() -> None:
+    paper = Paper(refuses="b")
+    together = Together[str, str]()
+    told = await asyncio.gather(
+        *(together.put(letter, paper.write) for letter in "abc"), return_exceptions=True
+    )
+    assert all(isinstance(each, OSError) for each in told[1:])
+    await together.put("d", paper.write)
+    assert paper.written[-1] == ["d"]
+
+
+async def test_an_item_is_written_though_whoever_brought_it_stopped_waiting() -> None:
+    paper = Paper()
+    together = Together[str, str]()
+    first = asyncio.ensure_future(together.put("a", paper.write))
+    second = asyncio.ensure_future(together.put("b", paper.write))
+    await asyncio.sleep(0)
+    second.cancel()
+    await first
+    with pytest.raises(asyncio.CancelledError):
+        await second
+    await together.put("c", paper.write)
+    assert sorted(name for some in paper.written for name in some) == ["a", "b", "c"]
+
+
+async def test_whoever_writes_for_others_may_stop_and_they_are_written_all_the_same() -> None:
+    paper = Paper()
+    together = Together[str, str]()
+    first, second, third = (asyncio.ensure_future(together.put(name, paper.write)) for name in "abc")
+    await asyncio.sleep(0)
+    first.cancel()
+    assert [await second, await third] == ["B", "C"]
+    with pytest.raises(asyncio.CancelledError):
+        await first
+    assert sorted(name for some in paper.written for name in some) == ["a", "b", "c"]
+    assert await together.put("d", paper.write) == "D"
