@@ -1,6 +1,6 @@
 """Bench `burst`: many jobs end at once; how soon all threads know, beside Slack's own limit.
 
-The real poll and deliver rounds on SQLite on disk, and a messenger that answers as late as Slack does and
+The real poll and deliver workers on SQLite on disk, and a messenger that answers as late as Slack does and
 refuses what comes faster than one message a second in a channel, as Slack may
 (https://docs.slack.dev/apis/web-api/rate-limits).
 """
@@ -24,18 +24,18 @@ from bench.report import Goal, Report, Row, below
 from bench.silent import SilentMessenger
 from bot import logs
 from bot.docs_api import DocsClient
-from bot.model import ChannelId, DeliveryId, Message, MessageTs, ProjectId
+from bot.model import ChannelId, DeliveryId, Message, MessageTs, ProjectId, UserId
 from bot.sandbox.ports import free_port
-from bot.store import Registry
+from bot.store import Store
 from bot.store.database import open_engine
 from bot.store.due import Queue
 from bot.store.migrate import migrate
+from bot.work.context import WorkerContext
 from bot.work.due import queues_due
-from bot.work.jobs.poll import poll_round
-from bot.work.outbox.deliver import deliver_round
+from bot.work.jobs.poll import poll_jobs
+from bot.work.outbox.deliver import deliver_due
 from bot.work.ports import SlackThrottled
-from bot.work.worker_context import Workshop
-from bot.worker import Bell, Round, Rounds
+from bot.worker import WakeUp, Worker, Workers
 
 _SLACK_SECONDS = 0.08
 """What a post takes at Slack, on a good day."""
@@ -103,45 +103,47 @@ async def measure(size: Size, folder: Path) -> list[Report]:
         engine = open_engine(f"sqlite+aiosqlite:///{folder}/burst.db")
         try:
             await migrate(engine)
-            return [await _told(Registry(engine), f"http://127.0.0.1:{port}", size)]
+            return [await _told(Store(engine), f"http://127.0.0.1:{port}", size)]
         finally:
             await engine.dispose()
 
 
-async def _told(registry: Registry, docs_url: str, size: Size) -> Report:
-    bell, slack = Bell(), PacedMessenger(size.jobs)
+async def _told(store: Store, docs_url: str, size: Size) -> Report:
+    wake_up, slack = WakeUp(), PacedMessenger(size.jobs)
     async with DocsClient.open(base_url=docs_url, api_key=SecretStr("bench-key")) as docs:
-        shop = replace(_workshop(registry, docs, slack), wake=bell.ring, wake_after=bell.ring_after)
-        rounds = Rounds(
-            [
-                Round("poll", lambda: poll_round(shop), 1.0, queue=Queue.POLLS),
-                Round("deliver", lambda: deliver_round(shop), 1.0, queue=Queue.DELIVERIES),
-            ],
-            due=lambda: queues_due(shop),
+        context = replace(
+            _worker_context(store, docs, slack), wake=wake_up.wake, wake_after=wake_up.wake_after
         )
-        bell.connect(rounds)
-        await add_running_jobs(registry, size.jobs, size.channels, lambda _number: datetime.now(UTC))
+        workers = Workers(
+            [
+                Worker("poll", lambda: poll_jobs(context), 1.0, queue=Queue.POLLS),
+                Worker("deliver", lambda: deliver_due(context), 1.0, queue=Queue.DELIVERIES),
+            ],
+            due=lambda: queues_due(context),
+        )
+        wake_up.connect(workers)
+        await add_running_jobs(store, size.jobs, size.channels, lambda _number: datetime.now(UTC))
         began, used = monotonic(), os.times()
-        rounds.start()
+        workers.start()
         try:
             async with asyncio.timeout(4 * size.limit_seconds + 6):
                 await slack.all_told.wait()
         finally:
-            await rounds.stop(5.0)
+            await workers.stop(5.0)
     spent = os.times()
     cpu = spent.user + spent.system - used.user - used.system
     return _report(size, slack, slack.told_at - began, cpu)
 
 
-def _workshop(registry: Registry, docs: DocsClient, slack: PacedMessenger) -> Workshop:
-    return Workshop(
-        registry=registry,
+def _worker_context(store: Store, docs: DocsClient, slack: PacedMessenger) -> WorkerContext:
+    return WorkerContext(
+        store=store,
         docs=docs,
         messenger=slack,
         clock=lambda: datetime.now(UTC),
         chance=random.random,
         owner=f"bench:{os.getpid()}",
-        bot_name="docs-agent",
+        bot_user=UserId("U0BOT"),
         project=ProjectId("bench"),
         wake=lambda: None,
     )

@@ -8,12 +8,12 @@ from datetime import UTC, datetime
 from sqlalchemy import insert
 
 from bot.model import JobState
-from bot.store import Registry
+from bot.store import Store
 from bot.store.schema import jobs as jobs_table
 
 
 async def add_running_jobs(
-    registry: Registry, count: int, channels: int, poll_at: Callable[[int], datetime]
+    store: Store, count: int, channels: int, poll_at: Callable[[int], datetime]
 ) -> None:
     """Jobs that began just now, each with a thread, and each with the time of its first look."""
     now = datetime.now(UTC)
@@ -35,5 +35,5 @@ async def add_running_jobs(
         }
         for number in range(count)
     ]
-    async with registry.transaction() as tables:
-        await tables.connection.execute(insert(jobs_table), rows)
+    async with store.transaction() as tx:
+        await tx.connection.execute(insert(jobs_table), rows)

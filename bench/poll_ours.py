@@ -20,22 +20,22 @@ from bench.jobs import add_running_jobs
 from bench.silent import SilentMessenger
 from bot import logs
 from bot.docs_api import DocsClient
-from bot.model import PollPace, ProjectId
-from bot.store import Registry
+from bot.model import PollPace, ProjectId, UserId
+from bot.store import Store
 from bot.store.database import open_engine
 from bot.store.due import Queue
 from bot.store.migrate import migrate
+from bot.work.context import WorkerContext
 from bot.work.due import queues_due
-from bot.work.jobs.poll import poll_round
-from bot.work.worker_context import Workshop
-from bot.worker import Bell, Round, Rounds
+from bot.work.jobs.poll import poll_jobs
+from bot.worker import WakeUp, Worker, Workers
 
 
-async def _fill(registry: Registry, count: int, every_seconds: float) -> None:
+async def _fill(store: Store, count: int, every_seconds: float) -> None:
     """Their first looks are spread over one interval."""
     begins_at = datetime.now(UTC) + timedelta(seconds=1)
     await add_running_jobs(
-        registry, count, 50, lambda number: begins_at + timedelta(seconds=every_seconds * number / count)
+        store, count, 50, lambda number: begins_at + timedelta(seconds=every_seconds * number / count)
     )
 
 
@@ -44,35 +44,36 @@ async def watch(docs_url: str, database_url: str, count: int, every_seconds: flo
     logs.configure("WARNING", "console")
     engine = open_engine(database_url)
     await migrate(engine)
-    registry, bell, counts = Registry(engine), Bell(), {"answered": 0, "failed": 0}
+    store, wake_up, counts = Store(engine), WakeUp(), {"answered": 0, "failed": 0}
 
     def counted(_what: str, how: str) -> None:
         counts[how] += 1
 
-    await _fill(registry, count, every_seconds)
+    await _fill(store, count, every_seconds)
     async with DocsClient.open(base_url=docs_url, api_key=SecretStr("bench-key")) as docs:
-        shop = Workshop(
-            registry=registry,
+        context = WorkerContext(
+            store=store,
             docs=docs,
             messenger=SilentMessenger(),
             clock=lambda: datetime.now(UTC),
             chance=random.random,
             owner=f"bench:{os.getpid()}",
-            bot_name="docs-agent",
+            bot_user=UserId("U0BOT"),
             project=ProjectId("bench"),
-            wake=bell.ring,
-            wake_after=bell.ring_after,
+            wake=wake_up.wake,
+            wake_after=wake_up.wake_after,
             pace=PollPace(every_seconds, every_seconds),
             count=counted,
         )
-        rounds = Rounds(
-            [Round("poll", lambda: poll_round(shop), 1.0, queue=Queue.POLLS)], due=lambda: queues_due(shop)
+        workers = Workers(
+            [Worker("poll", lambda: poll_jobs(context), 1.0, queue=Queue.POLLS)],
+            due=lambda: queues_due(context),
         )
-        bell.connect(rounds)
-        rounds.start()
+        wake_up.connect(workers)
+        workers.start()
         print(READY, flush=True)
         await answer_counts(lambda: (counts["answered"], counts["failed"]))
-        await rounds.stop(5.0)
+        await workers.stop(5.0)
     await engine.dispose()
 
 

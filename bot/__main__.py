@@ -102,7 +102,7 @@ def _run(*, intake: bool, rounds: bool) -> None:
     settings = _settings()
     try:
         with _database_told():
-            asyncio.run(_until_told(settings, Roles(intake=intake, rounds=rounds)))
+            asyncio.run(_until_told(settings, Roles(intake=intake, workers=rounds)))
     except SlackError as error:
         typer.echo(f"Slack: {error}. Look at SLACK_BOT_TOKEN, SLACK_APP_TOKEN and SLACK_API_URL.", err=True)
         raise typer.Exit(CANNOT_START) from None

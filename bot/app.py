@@ -8,7 +8,7 @@ import secrets
 import socket
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from datetime import UTC, datetime
 from zoneinfo import ZoneInfo
 
@@ -19,7 +19,7 @@ from pydantic import SecretStr
 from bot import logs
 from bot.commands import COMMANDS
 from bot.docs_api import DocsClient
-from bot.model import Admission, ChannelId, PollPace, ProjectId, UserId
+from bot.model import AccessPolicy, Analytics, ChannelId, PollPace, ProjectId, UserId
 from bot.ops.health import Check, add_health_routes
 from bot.ops.metrics import Backlog, Metrics
 from bot.settings import Settings
@@ -29,27 +29,25 @@ from bot.slack.http import add_slack_routes
 from bot.slack.listeners import Listeners, build_app
 from bot.slack.messenger import SlackMessenger
 from bot.slack.socket import SocketIntake
-from bot.store import Registry
+from bot.store import Store
 from bot.store.database import open_engine
 from bot.store.due import Queue
 from bot.store.migrate import migrate
-from bot.work.access.check import admit_or_not
-from bot.work.context import Desk, FollowUps
-from bot.work.digests.digest import digest_round
+from bot.work.access.check import check_access_now
+from bot.work.context import Context, FollowUps, Timeouts, WorkerContext
+from bot.work.digests.digest import advance_digests
 from bot.work.due import queues_due
 from bot.work.jobs.key_health import is_refused
-from bot.work.jobs.poll import poll_round
-from bot.work.jobs.prepare import prepare_round
-from bot.work.jobs.submit import submit_round
+from bot.work.jobs.poll import poll_jobs
+from bot.work.jobs.prepare import prepare_prompts
+from bot.work.jobs.submit import submit_prompts
 from bot.work.jobs.thread_events import heard_mention, heard_reply
-from bot.work.outbox.deliver import deliver_round
-from bot.work.visitors.fetch import read_round, sweep_round
-from bot.work.visitors.question import answer_round
-from bot.work.visitors.windows import Analytics
-from bot.work.worker_context import Patience, Workshop
-from bot.worker import Bell, Round, Rounds
+from bot.work.outbox.deliver import deliver_due
+from bot.work.visitors.fetch import fetch_snapshots, sweep_snapshots
+from bot.work.visitors.question import answer_questions
+from bot.worker import WakeUp, Worker, Workers
 
-__all__ = ["EVERYTHING", "Patience", "Roles", "migrate_database", "running_bot"]
+__all__ = ["EVERYTHING", "Roles", "Timeouts", "migrate_database", "running_bot"]
 
 log = structlog.get_logger(__name__)
 _GRACE_SECONDS = 8.0
@@ -64,7 +62,7 @@ class Roles:
     """What this process does: take requests in, carry them out, or both."""
 
     intake: bool = True
-    rounds: bool = True
+    workers: bool = True
 
 
 EVERYTHING = Roles()
@@ -92,7 +90,7 @@ class Outside:
 
 @asynccontextmanager
 async def running_bot(
-    settings: Settings, *, roles: Roles = EVERYTHING, patience: Patience | None = None
+    settings: Settings, *, roles: Roles = EVERYTHING, timeouts: Timeouts | None = None
 ) -> AsyncIterator[None]:
     """The bot, from when it is ready until the block ends; then the intake stops before the work does.
 
@@ -103,29 +101,29 @@ async def running_bot(
     for warning in settings.warnings():
         log.warning("settings", about=warning)
     async with AsyncExitStack() as stack:
-        registry = await _registry(settings, stack)
+        store = await _store(settings, stack)
         outside = await _connect(settings, stack)
-        metrics, bell = Metrics(), Bell()
+        metrics, wake_up = Metrics(), WakeUp()
+        context = _context(settings, store, outside, wake_up)
         server = web.Application()
-        checks: dict[str, Callable[[], Awaitable[Check]]] = {"database": _database_check(registry)}
-        if roles.rounds:
-            shop = _workshop(settings, registry, outside, metrics, bell, patience)
-            rounds = _rounds(shop, metrics)
-            bell.connect(rounds)
-            checks["rounds"] = _rounds_check(rounds)
+        checks: dict[str, Callable[[], Awaitable[Check]]] = {"database": _database_check(store)}
+        if roles.workers:
+            worker_context = _worker_context(context, settings, outside, metrics, wake_up, timeouts)
+            workers = _workers(worker_context, metrics)
+            wake_up.connect(workers)
+            checks["rounds"] = _workers_check(workers)
             # Entered first, left last: what is in hand ends after the intake has stopped.
-            stack.push_async_callback(registry.release, shop.owner)
-            stack.push_async_callback(rounds.stop, _GRACE_SECONDS)
-            rounds.start()
+            stack.push_async_callback(store.release, worker_context.owner)
+            stack.push_async_callback(workers.stop, _GRACE_SECONDS)
+            workers.start()
         if roles.intake:
-            desk = _desk(settings, registry, outside, bell)
-            checks |= await _take_in(settings, stack, outside, desk, metrics, server)
+            checks |= await _take_in(settings, stack, outside, context, metrics, server)
             page = _page(
-                registry, metrics, ProjectId(settings.docs_project_id), settings.analytics_calls_an_hour
+                store, metrics, ProjectId(settings.docs_project_id), settings.analytics_calls_an_hour
             )
             add_health_routes(server, checks, page)
             await _listen(settings, stack, server)
-        log.info("ready", socket_mode=settings.socket_mode, intake=roles.intake, rounds=roles.rounds)
+        log.info("ready", socket_mode=settings.socket_mode, intake=roles.intake, rounds=roles.workers)
         yield
         log.info("stopping")
 
@@ -140,11 +138,11 @@ async def migrate_database(settings: Settings) -> None:
         await engine.dispose()
 
 
-async def _registry(settings: Settings, stack: AsyncExitStack) -> Registry:
+async def _store(settings: Settings, stack: AsyncExitStack) -> Store:
     engine = open_engine(settings.sqlalchemy_url)
     stack.push_async_callback(engine.dispose)
     await migrate(engine)
-    return Registry(engine)
+    return Store(engine)
 
 
 async def _connect(settings: Settings, stack: AsyncExitStack) -> Outside:
@@ -157,24 +155,46 @@ async def _connect(settings: Settings, stack: AsyncExitStack) -> Outside:
     return Outside(client, identity, messenger, docs)
 
 
-def _desk(settings: Settings, registry: Registry, outside: Outside, bell: Bell) -> Desk:
-    return Desk(
-        registry=registry,
+def _context(settings: Settings, store: Store, outside: Outside, wake_up: WakeUp) -> Context:
+    return Context(
+        store=store,
+        messenger=outside.messenger,
         clock=utc_now,
-        wake=bell.ring,
+        wake=wake_up.wake,
         project=ProjectId(settings.docs_project_id),
         bot_user=outside.identity.bot_user,
         bot_name=outside.identity.bot_name,
         workspace_url=outside.identity.workspace_url,
         follow_ups=FollowUps(settings.follow_ups.value),
-        analytics=_analytics(settings),
-        admission=_admission(settings),
+        analytics=Analytics(settings.analytics_calls_an_hour, ZoneInfo(settings.analytics_zone)),
+        access_policy=_access_policy(settings),
         uses_an_hour=settings.uses_an_hour,
     )
 
 
-def _admission(settings: Settings) -> Admission:
-    return Admission(
+def _worker_context(
+    context: Context,
+    settings: Settings,
+    outside: Outside,
+    metrics: Metrics,
+    wake_up: WakeUp,
+    timeouts: Timeouts | None,
+) -> WorkerContext:
+    shared = {each.name: getattr(context, each.name) for each in fields(Context)}
+    return WorkerContext(
+        **shared,
+        docs=outside.docs,
+        chance=random.random,
+        owner=_owner(),
+        wake_after=wake_up.wake_after,
+        pace=PollPace(settings.poll_min_seconds, settings.poll_max_seconds),
+        timeouts=timeouts or Timeouts(),
+        count=metrics.count,
+    )
+
+
+def _access_policy(settings: Settings) -> AccessPolicy:
+    return AccessPolicy(
         channels=frozenset(map(ChannelId, settings.allowed_channels)),
         users=frozenset(map(UserId, settings.allowed_users)),
         groups=settings.allowed_user_groups,
@@ -182,54 +202,22 @@ def _admission(settings: Settings) -> Admission:
     )
 
 
-def _analytics(settings: Settings) -> Analytics:
-    return Analytics(settings.analytics_calls_an_hour, ZoneInfo(settings.analytics_zone))
-
-
-def _workshop(
-    settings: Settings,
-    registry: Registry,
-    outside: Outside,
-    metrics: Metrics,
-    bell: Bell,
-    patience: Patience | None,
-) -> Workshop:
-    return Workshop(
-        registry=registry,
-        docs=outside.docs,
-        messenger=outside.messenger,
-        clock=utc_now,
-        chance=random.random,
-        owner=_owner(),
-        bot_name=outside.identity.bot_name,
-        project=ProjectId(settings.docs_project_id),
-        wake=bell.ring,
-        wake_after=bell.ring_after,
-        pace=PollPace(settings.poll_min_seconds, settings.poll_max_seconds),
-        patience=patience or Patience(),
-        uses_an_hour=settings.uses_an_hour,
-        analytics=_analytics(settings),
-        admission=_admission(settings),
-        count=metrics.count,
-    )
-
-
-def _rounds(shop: Workshop, metrics: Metrics) -> Rounds:
+def _workers(context: WorkerContext, metrics: Metrics) -> Workers:
     """One look finds what comes due and what other processes write; a bell makes it look at once."""
-    return Rounds(
+    return Workers(
         [
-            Round("prepare", lambda: prepare_round(shop), 1.0, queue=Queue.REQUESTS),
-            Round("submit", lambda: submit_round(shop), 1.0, queue=Queue.PROMPTS),
-            Round("poll", lambda: poll_round(shop), 1.0, queue=Queue.POLLS),
-            Round("deliver", lambda: deliver_round(shop), 1.0, queue=Queue.DELIVERIES),
-            Round("read", lambda: read_round(shop), 1.0, queue=Queue.SNAPSHOTS),
-            Round("answer", lambda: answer_round(shop), 1.0, queue=Queue.QUESTIONS),
-            Round("digest", lambda: digest_round(shop), _DIGEST_SECONDS),
-            Round("sweep", lambda: sweep_round(shop), _SWEEP_SECONDS, hears_bell=False),
+            Worker("prepare", lambda: prepare_prompts(context), 1.0, queue=Queue.REQUESTS),
+            Worker("submit", lambda: submit_prompts(context), 1.0, queue=Queue.PROMPTS),
+            Worker("poll", lambda: poll_jobs(context), 1.0, queue=Queue.POLLS),
+            Worker("deliver", lambda: deliver_due(context), 1.0, queue=Queue.DELIVERIES),
+            Worker("read", lambda: fetch_snapshots(context), 1.0, queue=Queue.SNAPSHOTS),
+            Worker("answer", lambda: answer_questions(context), 1.0, queue=Queue.QUESTIONS),
+            Worker("digest", lambda: advance_digests(context), _DIGEST_SECONDS),
+            Worker("sweep", lambda: sweep_snapshots(context), _SWEEP_SECONDS, wakes=False),
         ],
         observe=metrics.observe_round,
-        due=lambda: queues_due(shop),
-        look_seconds=min(0.5, shop.pace.min_seconds / 2),
+        due=lambda: queues_due(context),
+        look_seconds=min(0.5, context.pace.min_seconds / 2),
     )
 
 
@@ -237,7 +225,7 @@ async def _take_in(
     settings: Settings,
     stack: AsyncExitStack,
     outside: Outside,
-    desk: Desk,
+    context: Context,
     metrics: Metrics,
     server: web.Application,
 ) -> dict[str, Callable[[], Awaitable[Check]]]:
@@ -245,13 +233,13 @@ async def _take_in(
     background = Background()
     stack.push_async_callback(background.drain, _GRACE_SECONDS)
     listeners = Listeners(
-        desk=desk,
+        context=context,
         client=outside.client,
         messenger=outside.messenger,
         background=background,
         on_reply=heard_reply,
         on_mention=heard_mention,
-        admit=lambda user: admit_or_not(desk.registry, outside.messenger, desk.admission, desk.clock, user),
+        check_access=lambda user: check_access_now(context, user),
         count=metrics.count,
     )
     app = build_app(
@@ -279,19 +267,19 @@ async def _listen(settings: Settings, stack: AsyncExitStack, server: web.Applica
 
 
 def _page(
-    registry: Registry, metrics: Metrics, project: ProjectId, calls_an_hour: int
+    store: Store, metrics: Metrics, project: ProjectId, calls_an_hour: int
 ) -> Callable[[], Awaitable[tuple[bytes, str]]]:
     async def page() -> tuple[bytes, str]:
         now = utc_now()
-        async with registry.look() as tables:
-            due_at = await tables.deliveries.next_due_at()
+        async with store.look() as tx:
+            due_at = await tx.outbox.next_due_at()
             backlog = Backlog(
-                open_jobs=await tables.jobs.count_open(),
+                open_jobs=await tx.jobs.count_open(),
                 oldest_delivery_seconds=(now - due_at).total_seconds() if due_at else 0.0,
-                waiting_prompts=await tables.prompts.waiting_for_limit(project),
-                uses=len(await tables.prompts.uses(project, now)),
-                analytics_calls=(await tables.budget.look(project, calls_an_hour, now)).used,
-                key_is_refused=await is_refused(tables, project),
+                waiting_prompts=await tx.prompts.waiting_for_quota(project),
+                uses=len(await tx.prompts.uses(project, now)),
+                analytics_calls=(await tx.budget.look(project, calls_an_hour, now)).used,
+                key_is_refused=await is_refused(tx, project),
             )
         metrics.set_backlog(backlog)
         return metrics.page()
@@ -299,17 +287,17 @@ def _page(
     return page
 
 
-def _database_check(registry: Registry) -> Callable[[], Awaitable[Check]]:
+def _database_check(store: Store) -> Callable[[], Awaitable[Check]]:
     async def check() -> Check:
-        await registry.answers()
+        await store.answers()
         return Check(True, "answers")
 
     return check
 
 
-def _rounds_check(rounds: Rounds) -> Callable[[], Awaitable[Check]]:
+def _workers_check(workers: Workers) -> Callable[[], Awaitable[Check]]:
     async def check() -> Check:
-        late = rounds.late(_ROUND_LATE_SECONDS)
+        late = workers.late(_ROUND_LATE_SECONDS)
         return Check(not late, f"late: {', '.join(late)}" if late else "on time")
 
     return check

@@ -115,3 +115,17 @@ def _renderer(pretty: bool) -> Processor:
     if pretty:
         return structlog.dev.ConsoleRenderer(exception_formatter=structlog.dev.plain_traceback)
     return structlog.processors.JSONRenderer()
+
+
+class LogOnce:
+    """Remembers what has been logged in this process, so that a lasting refusal does not fill the log."""
+
+    def __init__(self) -> None:
+        self._logged: set[tuple[str, ...]] = set()
+
+    def first(self, *what: str) -> bool:
+        """Return whether this is asked for the first time."""
+        if what in self._logged:
+            return False
+        self._logged.add(what)
+        return True

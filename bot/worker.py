@@ -24,10 +24,10 @@ _LOOK = "look"
 
 
 @dataclass(frozen=True, slots=True)
-class Round:
+class Worker:
     """One round: ``run`` answers how much it handled; more than nothing means: look again at once.
 
-    ``hears_bell``: it looks when there is work, not only at its ticks.
+    ``wakes``: it looks when there is work, not only at its ticks.
     ``queue``: what it works on. Where one look is made for all queues, it runs only when that has found
     something; a round without a queue always has ticks of its own.
     """
@@ -35,39 +35,39 @@ class Round:
     name: str
     run: Callable[[], Awaitable[int]]
     every_seconds: float
-    hears_bell: bool = True
+    wakes: bool = True
     queue: str = ""
 
 
 @dataclass(slots=True)
 class _Running:
-    round: Round
-    bell: asyncio.Event = field(default_factory=asyncio.Event)
+    round: Worker
+    wake_event: asyncio.Event = field(default_factory=asyncio.Event)
     task: asyncio.Task[None] | None = None
     failures: int = 0
     busy: bool = False
     finished_at: float = field(default_factory=monotonic)
 
 
-async def _ring(bell: asyncio.Event) -> None:
+async def _ring(wake_event: asyncio.Event) -> None:
     """A coroutine, since APScheduler runs plain functions in a thread, where an event must not be set."""
-    bell.set()
+    wake_event.set()
 
 
-class Rounds:
-    """Runs rounds at their ticks, and at once when a bell rings. A round never overlaps itself."""
+class Workers:
+    """Runs rounds at their ticks, and at once when woken. A worker never overlaps itself."""
 
     def __init__(
         self,
-        rounds: Sequence[Round],
+        rounds: Sequence[Worker],
         *,
         observe: Callable[[str, float, bool], None] = lambda _name, _seconds, _failed: None,
         due: Callable[[], Awaitable[Collection[str]]] | None = None,
         look_seconds: float = 0.5,
     ) -> None:
-        """``due`` answers the queues in which there is something to do: asked so often, and at the bell."""
+        """``due`` returns the queues with something to do; it is called at intervals and when woken."""
         self._due = due
-        look = [Round(_LOOK, self._look, look_seconds)] if due else []
+        look = [Worker(_LOOK, self._look, look_seconds)] if due else []
         self._running = {each.name: _Running(each) for each in (*rounds, *look)}
         self._observe = observe
         self._scheduler = AsyncIOScheduler(timezone=UTC)
@@ -80,7 +80,7 @@ class Rounds:
     def start(self) -> None:
         """Begin; every round runs once at once."""
         for running in self._running.values():
-            running.bell.set()
+            running.wake_event.set()
             running.task = asyncio.create_task(self._keep(running), name=f"round {running.round.name}")
             if not self._is_looked_for(running):
                 self._tick(running)
@@ -90,7 +90,7 @@ class Rounds:
         self._scheduler.add_job(
             _ring,
             "interval",
-            args=[running.bell],
+            args=[running.wake_event],
             seconds=running.round.every_seconds,
             coalesce=True,
             misfire_grace_time=None,
@@ -101,11 +101,11 @@ class Rounds:
         return self._due is not None and bool(running.round.queue)
 
     def wake(self) -> None:
-        """There is work: every round that hears the bell looks at once, or one looks for all."""
+        """There is work: every round that hears the wake_event looks at once, or one looks for all."""
         for running in self._running.values():
-            hears = running.round.hears_bell and not self._is_looked_for(running)
+            hears = running.round.wakes and not self._is_looked_for(running)
             if hears or self._stopping:
-                running.bell.set()
+                running.wake_event.set()
 
     async def _look(self) -> int:
         """Wake those for whom there is something to do; with the others all is well."""
@@ -114,7 +114,7 @@ class Rounds:
             if not running.round.queue:
                 continue
             if running.round.queue in due:
-                running.bell.set()
+                running.wake_event.set()
             elif not running.busy:
                 running.finished_at = monotonic()
         return 0
@@ -151,8 +151,8 @@ class Rounds:
 
     async def _keep(self, running: _Running) -> None:
         while True:
-            await running.bell.wait()
-            running.bell.clear()
+            await running.wake_event.wait()
+            running.wake_event.clear()
             if self._stopping:
                 return
             running.busy = True
@@ -178,28 +178,28 @@ class Rounds:
             await self._back_off(running.failures)
 
     async def _back_off(self, failures: int) -> None:
-        """Wait before the next try, however often the bell rings; a stop ends the wait."""
+        """Wait before the next try, however often the wake_event rings; a stop ends the wait."""
         with suppress(TimeoutError):
             await asyncio.wait_for(
                 self._stop.wait(), min(0.5 * 2.0 ** min(failures, 10), _MOST_BACK_OFF_SECONDS)
             )
 
 
-class Bell:
-    """What the work rings when there is something to do; silent in a process without rounds."""
+class WakeUp:
+    """What use cases call when there is something to do; does nothing in a process without workers."""
 
     def __init__(self) -> None:
-        self._rounds: Rounds | None = None
+        self._workers: Workers | None = None
 
-    def connect(self, rounds: Rounds) -> None:
-        """From now on these rounds hear it."""
-        self._rounds = rounds
+    def connect(self, workers: Workers) -> None:
+        """Wake these workers from now on."""
+        self._workers = workers
 
-    def ring(self) -> None:
-        """There is work."""
-        if self._rounds is not None:
-            self._rounds.wake()
+    def wake(self) -> None:
+        """There is something to do now."""
+        if self._workers is not None:
+            self._workers.wake()
 
-    def ring_after(self, seconds: float) -> None:
-        """There will be work then."""
-        asyncio.get_running_loop().call_later(seconds, self.ring)
+    def wake_after(self, seconds: float) -> None:
+        """There will be something to do in that many seconds."""
+        asyncio.get_running_loop().call_later(seconds, self.wake)

@@ -18,7 +18,7 @@ from bot.model import (
     RequestKey,
     UserId,
 )
-from bot.store import Claimer, Registry, Tables
+from bot.store import Claimer, Store, Transaction
 
 NOW = datetime(2026, 11, 2, 9, 0, tzinfo=UTC)
 PROJECT = ProjectId("acme-docs")
@@ -47,7 +47,7 @@ def claimer(owner: str = "one", at: datetime = NOW, lease_seconds: float = 60.0)
 
 
 async def add_job(
-    registry: Registry,
+    store: Store,
     *,
     channel: ChannelId = CHANNEL,
     requester: UserId = ANA,
@@ -57,17 +57,17 @@ async def add_job(
     **values: Any,
 ) -> JobNumber:
     """A job in the registry, changed as wanted."""
-    async with registry.transaction() as tables:
-        number = await tables.jobs.add(
+    async with store.transaction() as tx:
+        number = await tx.jobs.add(
             project=PROJECT, channel=channel, requester=requester, text=text, asked_at=asked_at
         )
         if root_ts or values:
-            await tables.jobs.change(number, root_ts=MessageTs(root_ts) if root_ts else None, **values)
+            await tx.jobs.change(number, root_ts=MessageTs(root_ts) if root_ts else None, **values)
     return number
 
 
 async def add_prompt(
-    registry: Registry,
+    store: Store,
     job: JobNumber,
     *,
     key: str = "k1",
@@ -78,16 +78,16 @@ async def add_prompt(
     **values: Any,
 ) -> PromptId:
     """A prompt in the registry, changed as wanted."""
-    async with registry.transaction() as tables:
-        prompt = await tables.prompts.add(
+    async with store.transaction() as tx:
+        prompt = await tx.prompts.add(
             NewPrompt(RequestKey(key), job, PROJECT, kind, asked_by, raw, asked_at, CHANNEL)
         )
         if values:
-            await tables.prompts.change(prompt, **values)
+            await tx.prompts.change(prompt, **values)
     return prompt
 
 
-async def claim_waiting(tables: Tables, who: Claimer, limit: int) -> Sequence[Prompt]:
+async def claim_waiting(tx: Transaction, who: Claimer, limit: int) -> Sequence[Prompt]:
     """Claim the first prompts that wait, in the order in which they came, as submitting does."""
-    queue = await tables.prompts.limit_queue(PROJECT, who.now)
-    return await tables.prompts.claim_these(who, [waiting.id for waiting in queue[:limit]])
+    queue = await tx.prompts.quota_queue(PROJECT, who.now)
+    return await tx.prompts.claim_these(who, [waiting.id for waiting in queue[:limit]])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable
 
-from bot.worker import Bell, Round, Rounds
+from bot.worker import WakeUp, Worker, Workers
 
 
 async def test_a_round_runs_at_the_start_and_whenever_the_bell_rings() -> None:
@@ -15,14 +15,14 @@ async def test_a_round_runs_at_the_start_and_whenever_the_bell_rings() -> None:
         await runs.put(1)
         return 0
 
-    rounds = Rounds([Round("r", run, 3600)])
-    bell = Bell()
-    bell.ring()  # nobody hears it yet
-    bell.connect(rounds)
+    rounds = Workers([Worker("r", run, 3600)])
+    wake_up = WakeUp()
+    wake_up.wake()  # nobody hears it yet
+    wake_up.connect(rounds)
     rounds.start()
     async with asyncio.timeout(20):
         await runs.get()
-        bell.ring()
+        wake_up.wake()
         await runs.get()
     await rounds.stop(1)
     assert runs.qsize() <= 1
@@ -37,7 +37,7 @@ async def test_a_round_looks_again_at_once_while_there_is_work() -> None:
             done.set()
         return amount
 
-    rounds = Rounds([Round("r", run, 3600)])
+    rounds = Workers([Worker("r", run, 3600)])
     rounds.start()
     async with asyncio.timeout(20):
         await done.wait()
@@ -57,7 +57,7 @@ async def test_a_round_never_overlaps_itself() -> None:
         ended.set()
         return 0
 
-    rounds = Rounds([Round("r", run, 0.002)])
+    rounds = Workers([Worker("r", run, 0.002)])
     rounds.start()
     for _ in range(20):
         rounds.wake()
@@ -77,7 +77,7 @@ async def test_a_round_that_fails_is_told_and_tried_again() -> None:
         again.set()
         return 0
 
-    rounds = Rounds([Round("r", run, 0.05)], observe=lambda _name, _seconds, failed: seen.append(failed))
+    rounds = Workers([Worker("r", run, 0.05)], observe=lambda _name, _seconds, failed: seen.append(failed))
     rounds.start()
     async with asyncio.timeout(20):
         await again.wait()
@@ -102,7 +102,7 @@ async def test_work_in_hand_may_end_when_stopping_and_is_cancelled_when_it_is_la
             ended.append("endless")
         return 0
 
-    rounds = Rounds([Round("short", short, 3600), Round("endless", endless, 3600)])
+    rounds = Workers([Worker("short", short, 3600), Worker("endless", endless, 3600)])
     rounds.start()
     await started.wait()
     await asyncio.sleep(0.01)
@@ -114,7 +114,7 @@ async def test_how_long_ago_a_round_ended_is_known() -> None:
     async def run() -> int:
         return 0
 
-    rounds = Rounds([Round("r", run, 3600)])
+    rounds = Workers([Worker("r", run, 3600)])
     rounds.start()
     await asyncio.sleep(0.02)
     assert rounds.ages_seconds()["r"] < 1
@@ -130,7 +130,7 @@ async def test_a_broken_round_waits_although_the_bell_rings_and_stops_at_once() 
         failed.set()
         raise RuntimeError("no database")
 
-    rounds = Rounds([Round("r", run, 0.01)])
+    rounds = Workers([Worker("r", run, 0.01)])
     rounds.start()
     await failed.wait()
     for _ in range(20):
@@ -149,7 +149,7 @@ async def test_a_round_that_keeps_failing_grows_old() -> None:
         failed.set()
         raise RuntimeError("no database")
 
-    rounds = Rounds([Round("r", run, 3600)])
+    rounds = Workers([Worker("r", run, 3600)])
     await asyncio.sleep(0.05)
     rounds.start()
     await failed.wait()
@@ -175,8 +175,8 @@ async def test_one_look_wakes_only_those_who_have_something_to_do() -> None:
         looks.put_nowait(1)
         return set(due)
 
-    rounds = Rounds(
-        [Round(name, noting(name), 3600, queue=name) for name in ("poll", "deliver")],
+    rounds = Workers(
+        [Worker(name, noting(name), 3600, queue=name) for name in ("poll", "deliver")],
         due=look,
         look_seconds=3600,
     )
@@ -203,7 +203,7 @@ async def test_a_round_for_which_nothing_is_due_is_not_late() -> None:
         looks.put_nowait(1)
         return set()
 
-    rounds = Rounds([Round("r", run, 0.0, queue="q")], due=look, look_seconds=0.01)
+    rounds = Workers([Worker("r", run, 0.0, queue="q")], due=look, look_seconds=0.01)
     rounds.start()
     async with asyncio.timeout(20):
         for _ in range(60):
@@ -223,7 +223,7 @@ async def test_a_round_that_hangs_is_late_though_nothing_is_due() -> None:
         looks.put_nowait(1)
         return set()
 
-    rounds = Rounds([Round("r", run, 0.0, queue="q")], due=look, look_seconds=0.01)
+    rounds = Workers([Worker("r", run, 0.0, queue="q")], due=look, look_seconds=0.01)
     rounds.start()
     async with asyncio.timeout(20):
         for _ in range(8):

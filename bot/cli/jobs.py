@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bot.messages.plain_text import one_line
 from bot.model import JobState, TrackedJob
-from bot.store import Registry
+from bot.store import Store
 from bot.store.database import open_engine
 from bot.store.migrate import current, newest
 
@@ -18,18 +18,18 @@ class NotReady(Exception):
 async def listed(sqlalchemy_url: str, state: JobState | None, limit: int) -> str:
     """The newest jobs, one a line, and below them what could not be said to anybody; or NotReady."""
     engine = open_engine(sqlalchemy_url)
-    registry = Registry(engine)
+    store = Store(engine)
     try:
         if (await current(engine) or "") < newest():
             raise NotReady(
                 "The database is not at this version's schema yet. `docs-bot migrate` brings it there, "
                 "and so does a start."
             )
-        async with registry.look() as tables:
-            jobs = await tables.jobs.newest(limit, state)
-            dead = await tables.deliveries.dead(limit)
+        async with store.look() as tx:
+            jobs = await tx.jobs.newest(limit, state)
+            dead = await tx.outbox.dead(limit)
     finally:
-        await registry.close()
+        await store.close()
     lines = [_line(job) for job in jobs] or ["No jobs."]
     if dead:
         lines += ["", "Could not be said:"]

@@ -8,7 +8,7 @@ from bot.commands import agent, followup, visitors
 from bot.commands.command import Answer, Command, Invocation
 from bot.commands.guard import guarded
 from bot.messages.help import CommandHelp, help_message
-from bot.work.context import Desk
+from bot.work.context import Context
 
 
 def _with_help(*commands: Command) -> tuple[Command, ...]:
@@ -16,10 +16,10 @@ def _with_help(*commands: Command) -> tuple[Command, ...]:
     pages = [CommandHelp(each.name, each.usage_hint, each.summary, each.examples) for each in commands]
 
     def helped(command: Command) -> Command:
-        async def run(desk: Desk, said: Invocation) -> Answer:
+        async def run(context: Context, said: Invocation) -> Answer:
             if said.text.strip().lower() == "help":
                 return Answer(message=help_message(pages))
-            return await command.run(desk, said)
+            return await command.run(context, said)
 
         return replace(command, run=run)
 

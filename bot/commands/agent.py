@@ -16,12 +16,12 @@ from bot.commands.command import (
     ShortcutUse,
     Submission,
 )
-from bot.commands.form_state import Carried
+from bot.commands.form_state import FormState
 from bot.commands.parsing.job_reference import find_job
 from bot.messages import job_answers as say
 from bot.messages import modals, quota
 from bot.model import ChannelId, JobNumber, Message, PromptId, TrackedJob, UserId, frees_at, spent_by
-from bot.work.context import Desk
+from bot.work.context import Context
 from bot.work.jobs.ask import AskRequest, ask
 from bot.work.jobs.decisions import (
     RunAgain,
@@ -41,56 +41,56 @@ _LISTED = 10
 _FORM_LENGTH = 3000
 
 
-async def _run(desk: Desk, said: Invocation) -> Answer:
+async def _run(context: Context, said: Invocation) -> Answer:
     words = slack_text.to_plain(said.text, {}, {}).strip()
     if slack_text.is_blank(words):
-        private = Carried(said.channel, said.response_url).dumps()
+        private = FormState(said.channel, said.response_url).dumps()
         return Answer(modal=Modal(modals.ask_form(channel=said.channel, private=private)))
     # Only a whole text is a word of ours: "jobs in the navigation are out of date" is a prompt.
     if words.lower() == "jobs":
-        return Answer(message=await _jobs(desk, said.channel))
+        return Answer(message=await _jobs(context, said.channel))
     if status := _STATUS.fullmatch(words):
-        return Answer(message=await _status(desk, status[1]))
+        return Answer(message=await _status(context, status[1]))
     if words.lower() == "limits":
-        return Answer(message=await limits(desk, said.user))
-    asked = await ask(desk, AskRequest(said.key, said.channel, said.user, said.text, said.response_url))
+        return Answer(message=await limits(context, said.user))
+    asked = await ask(context, AskRequest(said.key, said.channel, said.user, said.text, said.response_url))
     return Answer(message=quota.same_job(asked.job)) if asked.same else Answer(stored=True)
 
 
-async def _jobs(desk: Desk, channel: ChannelId) -> Message:
-    async with desk.registry.look() as tables:
-        jobs = await tables.jobs.in_channel(channel, _LISTED)
-    return say.job_list([(job, _thread_link(desk, job)) for job in jobs])
+async def _jobs(context: Context, channel: ChannelId) -> Message:
+    async with context.store.look() as tx:
+        jobs = await tx.jobs.in_channel(channel, _LISTED)
+    return say.job_list([(job, _thread_link(context, job)) for job in jobs])
 
 
-def _thread_link(desk: Desk, job: TrackedJob) -> str | None:
-    return desk.permalink(job.thread) if job.thread and desk.workspace_url else None
+def _thread_link(context: Context, job: TrackedJob) -> str | None:
+    return context.permalink(job.thread) if job.thread and context.workspace_url else None
 
 
-async def limits(desk: Desk, user: UserId) -> Message:
+async def limits(context: Context, user: UserId) -> Message:
     """Both hourly limits, as our own rows count them."""
-    now = desk.clock()
-    async with desk.registry.look() as tables:
-        uses = await tables.prompts.uses(desk.project, now)
-        held_until = await tables.limits.held_until(desk.project, now)
-        waiting = await tables.prompts.waiting_for_limit(desk.project)
-        refused = await is_refused(tables, desk.project)
-        analytics = await tables.budget.look(desk.project, desk.analytics.calls_an_hour, now)
-    used = desk.uses_an_hour if held_until else len(uses)
-    frees = held_until or frees_at(uses, desk.uses_an_hour, 1)
+    now = context.clock()
+    async with context.store.look() as tx:
+        uses = await tx.prompts.uses(context.project, now)
+        held_until = await tx.quota.held_until(context.project, now)
+        waiting = await tx.prompts.waiting_for_quota(context.project)
+        refused = await is_refused(tx, context.project)
+        analytics = await tx.budget.look(context.project, context.analytics.calls_an_hour, now)
+    used = context.uses_an_hour if held_until else len(uses)
+    frees = held_until or frees_at(uses, context.uses_an_hour, 1)
     mine = spent_by(uses).get(user, 0)
-    return quota.limits(used, desk.uses_an_hour, frees, waiting, mine, analytics, key_is_refused=refused)
+    return quota.limits(used, context.uses_an_hour, frees, waiting, mine, analytics, key_is_refused=refused)
 
 
-async def _status(desk: Desk, named: str) -> Message:
-    job = await find_job(desk, named)
+async def _status(context: Context, named: str) -> Message:
+    job = await find_job(context, named)
     if job is None:
         return say.no_such_job(named)
-    return say.job_status(job, _thread_link(desk, job))
+    return say.job_status(job, _thread_link(context, job))
 
 
-async def _submit(desk: Desk, sent: Submission) -> FormErrors | None:
-    carried = Carried.loads(sent.private)
+async def _submit(context: Context, sent: Submission) -> FormErrors | None:
+    carried = FormState.loads(sent.private)
     text = sent.fields.get("prompt") or ""
     channel = ChannelId(sent.fields.get("channel") or carried.channel or "")
     if slack_text.is_blank(text):
@@ -98,40 +98,40 @@ async def _submit(desk: Desk, sent: Submission) -> FormErrors | None:
     if not channel:
         return FormErrors({"channel": say.NO_CHANNEL_CHOSEN})
     raw = slack_text.from_plain(text)
-    asked = await ask(desk, AskRequest(sent.key, channel, sent.user, raw, carried.response_url))
+    asked = await ask(context, AskRequest(sent.key, channel, sent.user, raw, carried.response_url))
     return FormErrors({"prompt": quota.SAME_ANEW}) if asked.same else None
 
 
-async def _ask_about(desk: Desk, used: ShortcutUse) -> Answer:
+async def _ask_about(context: Context, used: ShortcutUse) -> Answer:
     """Somebody's message becomes the beginning of a prompt, which the person can change before it goes."""
-    del desk
-    private = Carried(used.channel, used.response_url).dumps()
+    del context
+    private = FormState(used.channel, used.response_url).dumps()
     text = slack_text.to_plain(used.text, {}, {})[:_FORM_LENGTH]
     return Answer(modal=Modal(modals.ask_form(channel=used.channel, private=private, text=text)))
 
 
-async def _run_again(desk: Desk, press: Press) -> Answer:
+async def _run_again(context: Context, press: Press) -> Answer:
     number, _, count = press.value.partition(":")
     if not (number.isdecimal() and count.isdecimal()):
         return Answer(message=say.no_such_job(press.value))
-    return await _once_more(desk, press, int(number), str(int(count)))
+    return await _once_more(context, press, int(number), str(int(count)))
 
 
-async def _ask_anyway(desk: Desk, press: Press) -> Answer:
-    return await _once_more(desk, press, _number(press), f"anyway:{press.message_ts or press.key}")
+async def _ask_anyway(context: Context, press: Press) -> Answer:
+    return await _once_more(context, press, _number(press), f"anyway:{press.message_ts or press.key}")
 
 
-async def _once_more(desk: Desk, press: Press, job: int, occasion: str) -> Answer:
+async def _once_more(context: Context, press: Press, job: int, occasion: str) -> Answer:
     request = RunAgain(JobNumber(job), occasion, press.user, press.response_url)
-    asked = await run_again(desk, request)
+    asked = await run_again(context, request)
     if asked is None:
         return Answer(message=say.no_such_job(press.value))
     return Answer(message=say.run_again_before(asked.job)) if asked.repeated else Answer(stored=True)
 
 
-async def _follow_up_anyway(desk: Desk, press: Press) -> Answer:
+async def _follow_up_anyway(context: Context, press: Press) -> Answer:
     once = press.message_ts or press.key
-    result = await follow_up_anyway(desk, PromptId(_number(press)), once, press.user)
+    result = await follow_up_anyway(context, PromptId(_number(press)), once, press.user)
     if result is None:
         return Answer(message=say.no_such_job(press.value))
     if not result.accepted:
@@ -144,30 +144,32 @@ def _number(press: Press) -> int:
     return int(press.value) if press.value.isdecimal() and len(press.value) < 10 else 0
 
 
-async def _send_again(desk: Desk, press: Press) -> Answer:
-    return await _decide(desk, press, PromptId(_number(press)), send_again)
+async def _send_again(context: Context, press: Press) -> Answer:
+    return await _decide(context, press, PromptId(_number(press)), send_again)
 
 
-async def _forget(desk: Desk, press: Press) -> Answer:
-    return await _decide(desk, press, PromptId(_number(press)), forget)
+async def _forget(context: Context, press: Press) -> Answer:
+    return await _decide(context, press, PromptId(_number(press)), forget)
 
 
-async def _withdraw(desk: Desk, press: Press) -> Answer:
-    prompt = await to_withdraw(desk, JobNumber(_number(press)), press.user)
-    return Answer(message=say.too_late()) if prompt is None else await _decide(desk, press, prompt, withdraw)
+async def _withdraw(context: Context, press: Press) -> Answer:
+    prompt = await to_withdraw(context, JobNumber(_number(press)), press.user)
+    return (
+        Answer(message=say.too_late()) if prompt is None else await _decide(context, press, prompt, withdraw)
+    )
 
 
 async def _decide(
-    desk: Desk, press: Press, prompt: PromptId, decide: Callable[[Desk, PromptId], Awaitable[bool]]
+    context: Context, press: Press, prompt: PromptId, decide: Callable[[Context, PromptId], Awaitable[bool]]
 ) -> Answer:
     """Only who asked, or an admin, decides; and only while there is something to decide."""
-    asked_by = await may_decide(desk, prompt, press.user)
+    asked_by = await may_decide(context, prompt, press.user)
     if asked_by is not None:
         return Answer(message=quota.not_yours(asked_by))
 
     async def then() -> Message | None:
         """The thread shows what was done; only a button that came too late needs a word."""
-        return None if await decide(desk, prompt) else say.too_late()
+        return None if await decide(context, prompt) else say.too_late()
 
     return Answer(then=then)
 

@@ -9,7 +9,7 @@ from typing import Any
 from pydantic import SecretStr
 
 from bot.model import ChannelId, Message, MessageTs, RequestKey, UserId
-from bot.work.context import Desk
+from bot.work.context import Context
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,10 +100,10 @@ class FormErrors:
     errors: Mapping[str, str]
 
 
-Run = Callable[[Desk, Invocation], Awaitable[Answer]]
-PressRun = Callable[[Desk, Press], Awaitable[Answer]]
-SubmitRun = Callable[[Desk, Submission], Awaitable[FormErrors | None]]
-ShortcutRun = Callable[[Desk, ShortcutUse], Awaitable[Answer]]
+Run = Callable[[Context, Invocation], Awaitable[Answer]]
+PressRun = Callable[[Context, Press], Awaitable[Answer]]
+SubmitRun = Callable[[Context, Submission], Awaitable[FormErrors | None]]
+ShortcutRun = Callable[[Context, ShortcutUse], Awaitable[Answer]]
 
 
 @dataclass(frozen=True, slots=True)

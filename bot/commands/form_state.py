@@ -11,7 +11,7 @@ from bot.model import ChannelId, JobNumber
 
 
 @dataclass(frozen=True, slots=True)
-class Carried:
+class FormState:
     """Where the dialogue was opened, and for which job if one was chosen."""
 
     channel: ChannelId | None = None
@@ -24,7 +24,7 @@ class Carried:
         return json.dumps({"channel": self.channel, "response_url": url, "job": self.job})
 
     @classmethod
-    def loads(cls, text: str) -> Carried:
+    def loads(cls, text: str) -> FormState:
         """Back from the text. Slack signs what it sends, so it is ours unless it is from another version."""
         try:
             values = json.loads(text or "{}")

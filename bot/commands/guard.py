@@ -17,8 +17,9 @@ from bot.commands.command import (
 )
 from bot.messages import quota as say
 from bot.messages.blocks import bare
-from bot.model import ChannelId, Standing, UserId
-from bot.work.context import Desk
+from bot.model import Access, ChannelId, UserId
+from bot.work.access.check import cached_access
+from bot.work.context import Context
 
 Done = TypeVar("Done", Invocation, Press, ShortcutUse)
 
@@ -38,12 +39,12 @@ def guarded(command: Command) -> Command:
     )
 
 
-async def once_known(answer: Answer, standing: Standing) -> Answer:
+async def once_known(answer: Answer, access: Access) -> Answer:
     """What is shown of an answer that was held, now that it is known who it is for."""
-    if standing.may:
+    if access.may:
         return await _carried_out(replace(answer, held_for=None))
     # Of what is stored they hear when it is looked at again, also if this process dies before.
-    return Answer() if answer.stored else Answer(message=say.not_allowed(standing))
+    return Answer() if answer.stored else Answer(message=say.not_allowed(access))
 
 
 async def _carried_out(answer: Answer) -> Answer:
@@ -55,32 +56,32 @@ def _place(done: Invocation | Press | ShortcutUse) -> ChannelId | None:
     return None if isinstance(done, Press) and done.channel.startswith("D") else done.channel
 
 
-async def _standing(desk: Desk, user: UserId, channel: ChannelId | None) -> Standing | None:
-    if channel is not None and not desk.admission.allows_channel(channel):
-        return Standing.CHANNEL
-    return await desk.acquaintances.standing(desk.registry, desk.admission, user, desk.clock())
+async def _access(context: Context, user: UserId, channel: ChannelId | None) -> Access | None:
+    if channel is not None and not context.access_policy.allows_channel(channel):
+        return Access.CHANNEL
+    return await cached_access(context, user)
 
 
 def _answering(
-    run: Callable[[Desk, Done], Awaitable[Answer]],
-) -> Callable[[Desk, Done], Awaitable[Answer]]:
-    async def checked(desk: Desk, done: Done) -> Answer:
-        standing = await _standing(desk, done.user, _place(done))
-        if standing is not None and not standing.may:
-            return Answer(message=say.not_allowed(standing))
-        answer = await run(desk, done)
-        return replace(answer, held_for=done.user) if standing is None else await _carried_out(answer)
+    run: Callable[[Context, Done], Awaitable[Answer]],
+) -> Callable[[Context, Done], Awaitable[Answer]]:
+    async def checked(context: Context, done: Done) -> Answer:
+        access = await _access(context, done.user, _place(done))
+        if access is not None and not access.may:
+            return Answer(message=say.not_allowed(access))
+        answer = await run(context, done)
+        return replace(answer, held_for=done.user) if access is None else await _carried_out(answer)
 
     return checked
 
 
 def _submitting(
-    submit: Callable[[Desk, Submission], Awaitable[FormErrors | None]],
-) -> Callable[[Desk, Submission], Awaitable[FormErrors | None]]:
-    async def checked(desk: Desk, sent: Submission) -> FormErrors | None:
-        standing = await _standing(desk, sent.user, None)
-        if standing is not None and not standing.may:
-            return FormErrors({"prompt": bare(say.not_allowed(standing))})
-        return await submit(desk, sent)
+    submit: Callable[[Context, Submission], Awaitable[FormErrors | None]],
+) -> Callable[[Context, Submission], Awaitable[FormErrors | None]]:
+    async def checked(context: Context, sent: Submission) -> FormErrors | None:
+        access = await _access(context, sent.user, None)
+        if access is not None and not access.may:
+            return FormErrors({"prompt": bare(say.not_allowed(access))})
+        return await submit(context, sent)
 
     return checked

@@ -7,11 +7,11 @@ from collections.abc import Awaitable, Callable
 
 from bot import slack_text
 from bot.commands.command import Answer, Command, Invocation, Modal, Press
-from bot.commands.form_state import Carried
+from bot.commands.form_state import FormState
 from bot.commands.parsing.visitors_options import Misunderstood, parse_section, parse_weekly, parse_wish
 from bot.messages import modals, visitors_answers
 from bot.model import PageRowId, QuestionId
-from bot.work.context import Desk
+from bot.work.context import Context
 from bot.work.digests.subscriptions import (
     SubscribeRequest,
     digest_now,
@@ -26,24 +26,24 @@ NAME = "/docs-visitors"
 _PAGE = re.compile(r"page:([0-9]{1,10})")
 
 
-async def _run(desk: Desk, said: Invocation) -> Answer:
+async def _run(context: Context, said: Invocation) -> Answer:
     words = slack_text.to_plain(said.text, {}, {}).strip()
     first, _, rest = words.partition(" ")
     action = _ACTIONS.get(first.lower())
     try:
-        return await (action(desk, said, rest.strip()) if action else _ask(desk, said, words))
+        return await (action(context, said, rest.strip()) if action else _ask(context, said, words))
     except Misunderstood as why:
         return Answer(message=visitors_answers.misunderstood(str(why), about_digest=action is not None))
 
 
-async def _ask(desk: Desk, said: Invocation, words: str) -> Answer:
-    wish = parse_wish(words, desk.clock(), desk.analytics.zone)
-    request = VisitorsRequest(said.key, said.channel, said.user, wish, said.response_url)
-    asked = await ask_visitors(desk, request)
+async def _ask(context: Context, said: Invocation, words: str) -> Answer:
+    query = parse_wish(words, context.clock(), context.analytics.zone)
+    request = VisitorsRequest(said.key, said.channel, said.user, query, said.response_url)
+    asked = await ask_visitors(context, request)
     return Answer(message=asked.message, stored=not asked.answered)
 
 
-async def _subscribe(desk: Desk, said: Invocation, words: str) -> Answer:
+async def _subscribe(context: Context, said: Invocation, words: str) -> Answer:
     wanted = parse_weekly(words)
     request = SubscribeRequest(
         channel=said.channel,
@@ -54,27 +54,27 @@ async def _subscribe(desk: Desk, said: Invocation, words: str) -> Answer:
         section=wanted.section,
         response_url=said.response_url,
     )
-    return Answer(then=lambda: subscribe(desk, request))
+    return Answer(then=lambda: subscribe(context, request))
 
 
-async def _unsubscribe(desk: Desk, said: Invocation, words: str) -> Answer:
+async def _unsubscribe(context: Context, said: Invocation, words: str) -> Answer:
     section = parse_section(words)
-    return Answer(then=lambda: unsubscribe(desk, said.channel, section))
+    return Answer(then=lambda: unsubscribe(context, said.channel, section))
 
 
-async def _subscriptions(desk: Desk, said: Invocation, words: str) -> Answer:
+async def _subscriptions(context: Context, said: Invocation, words: str) -> Answer:
     del words
-    return Answer(message=await list_subscriptions(desk, said.channel))
+    return Answer(message=await list_subscriptions(context, said.channel))
 
 
-async def _digest(desk: Desk, said: Invocation, words: str) -> Answer:
+async def _digest(context: Context, said: Invocation, words: str) -> Answer:
     """``digest now [path /api]``"""
     section = parse_section(" ".join(word for word in words.split() if word.lower() != "now"))
-    message = await digest_now(desk, said.key, said.channel, said.user, section, said.response_url)
+    message = await digest_now(context, said.key, said.channel, said.user, section, said.response_url)
     return Answer(message=message, stored=True)
 
 
-_ACTIONS: dict[str, Callable[[Desk, Invocation, str], Awaitable[Answer]]] = {
+_ACTIONS: dict[str, Callable[[Context, Invocation, str], Awaitable[Answer]]] = {
     "subscribe": _subscribe,
     "unsubscribe": _unsubscribe,
     "subscriptions": _subscriptions,
@@ -82,20 +82,20 @@ _ACTIONS: dict[str, Callable[[Desk, Invocation, str], Awaitable[Answer]]] = {
 }
 
 
-async def _share(desk: Desk, press: Press) -> Answer:
-    return Answer(then=lambda: share(desk, _question(press), press.user))
+async def _share(context: Context, press: Press) -> Answer:
+    return Answer(then=lambda: share(context, _question(press), press.user))
 
 
-async def _csv_file(desk: Desk, press: Press) -> Answer:
-    return Answer(then=lambda: send_csv(desk, _question(press)))
+async def _csv_file(context: Context, press: Press) -> Answer:
+    return Answer(then=lambda: send_csv(context, _question(press)))
 
 
-async def _how_counted(desk: Desk, press: Press) -> Answer:
-    return Answer(message=await how_counted(desk, _question(press)))
+async def _how_counted(context: Context, press: Press) -> Answer:
+    return Answer(message=await how_counted(context, _question(press)))
 
 
-async def _progress(desk: Desk, press: Press) -> Answer:
-    message = await show_progress(desk, _question(press), press.response_url)
+async def _progress(context: Context, press: Press) -> Answer:
+    message = await show_progress(context, _question(press), press.response_url)
     return Answer(message=message or visitors_answers.not_kept(), replaces=True)
 
 
@@ -103,14 +103,14 @@ def _question(press: Press) -> QuestionId:
     return QuestionId(int(press.value[:12]) if press.value.isdecimal() else 0)
 
 
-async def _improve(desk: Desk, press: Press) -> Answer:
+async def _improve(context: Context, press: Press) -> Answer:
     """From a number to work: the form of ``/docs-agent``, begun with the page and its numbers."""
     found = _PAGE.fullmatch(press.value)
-    async with desk.registry.look() as tables:
-        known = await tables.pages.one(PageRowId(int(found[1]))) if found else None
+    async with context.store.look() as tx:
+        known = await tx.pages.one(PageRowId(int(found[1]))) if found else None
     if known is None:
         return Answer(message=visitors_answers.not_kept())
-    private = Carried(press.channel, press.response_url).dumps()
+    private = FormState(press.channel, press.response_url).dumps()
     text = visitors_answers.improve_prompt(*known)
     return Answer(modal=Modal(modals.ask_form(channel=press.channel, private=private, text=text)))
 

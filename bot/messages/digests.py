@@ -48,7 +48,7 @@ def digest(weekly: WeeklyReport) -> Message:
 def _digest(weekly: WeeklyReport) -> Message:
     answer = weekly.report
     against = "\ncompared with the week before" if answer.before else ""
-    heading = f":books: *The docs in the week {dates(answer.wish.period)}*{against}"
+    heading = f":books: *The docs in the week {dates(answer.query.period)}*{against}"
     curve = [(week, counts) for week, counts in weekly.curve if counts is not None]
     lines = [*movements(answer.movements, answer.site), work_done(weekly.work)]
     lines += [suggested(weekly.suggestion)] if weekly.suggestion else []

@@ -122,7 +122,7 @@ def cannot_follow_up(job: TrackedJob) -> Message:
         JobState.GONE: "is no longer known to the docs service",
         JobState.REFUSED: "was never started",
         JobState.WITHDRAWN: "was withdrawn",
-        JobState.IN_DOUBT: "may or may not have started; choose *Send again* or *Forget it* there first",
+        JobState.UNCONFIRMED: "may or may not have started; choose *Send again* or *Forget it* there first",
     }.get(job.state, "takes no follow-ups now")
     return b.words(
         f":no_entry: #{job.number} {why}, so nothing was sent. {Spent.NO.value} "

@@ -24,7 +24,7 @@ _STATE = {
     JobState.ARCHIVED: ":file_folder: *Archived*",
     JobState.GONE: ":ghost: *Gone*",
     JobState.REFUSED: ":no_entry: *Not started*",
-    JobState.IN_DOUBT: ":grey_question: *May or may not have started*",
+    JobState.UNCONFIRMED: ":grey_question: *May or may not have started*",
     JobState.WITHDRAWN: ":leftwards_arrow_with_hook: *Withdrawn*",
     JobState.UNWATCHED: ":zzz: *Still running; no longer watched*",
 }
@@ -58,7 +58,7 @@ def lasted(time: timedelta) -> str:
     return said.replace(" ", "\N{NO-BREAK SPACE}")
 
 
-def root(job: TrackedJob, now: datetime, frees_at: datetime | None = None) -> Message:
+def face(job: TrackedJob, now: datetime, frees_at: datetime | None = None) -> Message:
     """The job's one tidy message: it changes in place and pings nobody.
 
     ``frees_at``: when the next use of the shared limit frees; said beside how few are left.
@@ -81,8 +81,8 @@ def _details(job: TrackedJob, frees_at: datetime | None) -> str:
     ]
     if job.repository:
         parts.append(b.quoted(job.repository, 120))
-    if job.round > 1:
-        parts.append(f"round {job.round}")
+    if job.iteration > 1:
+        parts.append(f"round {job.iteration}")
     if job.queue_until and _may_queue(job):
         parts.append(_queued(job, job.queue_until))
     if job.uses_left is not None and job.state is JobState.WORKING:
@@ -104,10 +104,9 @@ def _queued(job: TrackedJob, until: datetime) -> str:
             return f"{what} waits: the docs service refuses the bot's key. Next try at {at}"
         case QueueWhy.SERVICE:
             return f"{what} waits: the docs service cannot be reached. Next try at {at}"
-        case _ if job.queue_place:
-            return (
-                f"{what} waits for the shared hourly limit, place {job.queue_place}, goes out at about {at}"
-            )
+        case _ if job.queue_position:
+            position = job.queue_position
+            return f"{what} waits for the shared hourly limit, place {position}, goes out at about {at}"
         case _:
             return f"{what} goes out at {at}"
 
@@ -136,7 +135,7 @@ def _follow_up(job: TrackedJob) -> Block:
 
 
 def _run_again(job: TrackedJob) -> Block:
-    return b.button("Run again", Action.RUN_AGAIN, f"{job.number}:{job.round}")
+    return b.button("Run again", Action.RUN_AGAIN, f"{job.number}:{job.iteration}")
 
 
 def full_prompt(job: TrackedJob) -> tuple[Message, ...]:
@@ -183,7 +182,7 @@ def ended(job: TrackedJob, now: datetime) -> Message:
 
 
 def _what(job: TrackedJob) -> str:
-    return f"the follow-up to #{job.number}" if job.round > 1 else f"#{job.number}"
+    return f"the follow-up to #{job.number}" if job.iteration > 1 else f"#{job.number}"
 
 
 def _took(job: TrackedJob) -> str:
@@ -197,7 +196,7 @@ def _pull_request(job: TrackedJob) -> str:
             f":memo: {_what(job)} is done{_took(job)}, but the address of its pull request is not one "
             f"I can link to: `{odd}`. Look for it in the repository."
         )
-    again = "has been updated" if job.round > 1 else "is ready"
+    again = "has been updated" if job.iteration > 1 else "is ready"
     return (
         f":memo: {_what(job)} is done{_took(job)}: the pull request {again}. "
         "Review it, or reply here to have something changed."
@@ -254,7 +253,7 @@ def _end_buttons(job: TrackedJob) -> list[Block]:
 
 def still_running(job: TrackedJob, now: datetime) -> Message:
     """Said once when a job runs long."""
-    started = job.round_started_at or job.asked_at
+    started = job.iteration_started_at or job.asked_at
     return b.words(
         f":hourglass_flowing_sand: {_what(job)} has been running for {lasted(now - started)}. "
         "That is unusually long. I keep looking, once an hour, and tell you here when it ends."
@@ -263,7 +262,7 @@ def still_running(job: TrackedJob, now: datetime) -> Message:
 
 def unwatched(job: TrackedJob, now: datetime) -> Message:
     """We stop looking, and say so."""
-    started = job.round_started_at or job.asked_at
+    started = job.iteration_started_at or job.asked_at
     said = (
         f"{b.mention(job.told)} :zzz: {_what(job)} is still running after {lasted(now - started)}; "
         "I stop watching it now. Look in the repository for a pull request, or reply here to wake it."
@@ -282,7 +281,7 @@ def follow_up_refused(asked_by: UserId, problem: Problem) -> Message:
     return b.words(f"{b.mention(asked_by)} :no_entry: {problem.text}")
 
 
-def in_doubt(job: TrackedJob, prompt_id: int, asked_by: UserId, follow_up: bool) -> Message:
+def unconfirmed(job: TrackedJob, prompt_id: int, asked_by: UserId, follow_up: bool) -> Message:
     """Sent, and the answer was lost: a person decides."""
     what = f"Your follow-up to #{job.number}" if follow_up else f"#{job.number}"
     said = (

@@ -9,7 +9,7 @@ from bot.messages import blocks as b
 from bot.messages.numbers import counted, number
 from bot.messages.plain_text import one_line
 from bot.messages.problems import Spent
-from bot.model import Budget, JobNumber, Message, ProjectId, Standing, UserId
+from bot.model import Access, Budget, JobNumber, Message, ProjectId, UserId
 
 
 def key_refused(project: ProjectId, *, forbidden: bool) -> Message:
@@ -66,20 +66,20 @@ def limits(
     )
 
 
-_WHY: Mapping[Standing, str] = {
-    Standing.GUEST: "Guests cannot use this bot.",
-    Standing.BOT: "Bots cannot use this bot.",
-    Standing.STRANGER: "People from other organisations cannot use this bot.",
-    Standing.GONE: "Slack says that this account is not active.",
-    Standing.NOT_LISTED: "This bot is set up for some people only, and you are not among them.",
-    Standing.CHANNEL: "This bot is not set up for this channel.",
-    Standing.UNTOLD: "Slack could not tell me who you are, so I do nothing.",
+_WHY: Mapping[Access, str] = {
+    Access.GUEST: "Guests cannot use this bot.",
+    Access.BOT: "Bots cannot use this bot.",
+    Access.STRANGER: "People from other organisations cannot use this bot.",
+    Access.GONE: "Slack says that this account is not active.",
+    Access.NOT_LISTED: "This bot is set up for some people only, and you are not among them.",
+    Access.CHANNEL: "This bot is not set up for this channel.",
+    Access.UNTOLD: "Slack could not tell me who you are, so I do nothing.",
 }
 
 
-def not_allowed(standing: Standing) -> Message:
+def not_allowed(access: Access) -> Message:
     """Nothing was done."""
-    why = _WHY.get(standing, "You cannot use this bot.")
+    why = _WHY.get(access, "You cannot use this bot.")
     return b.words(
         f":no_entry: {why} Nothing was started. {Spent.NO.value} If that should be otherwise, "
         "ask a colleague who may use it, or whoever runs this bot."

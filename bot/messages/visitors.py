@@ -86,7 +86,7 @@ def _report(answer: Report, question: QuestionId, shared_by: UserId | None) -> M
 def title(answer: Report) -> str:
     """The window, and what it is compared with."""
     against = f"\ncompared with {dates(answer.was.period)}" if answer.was and answer.before else ""
-    return f"*Who read the docs, {dates(answer.wish.period)}*{against}"
+    return f"*Who read the docs, {dates(answer.query.period)}*{against}"
 
 
 def totals_fields(site: Counts, before: Counts | None) -> Block:
@@ -143,17 +143,17 @@ def _whole(answer: Report) -> bool:
 
 def _caption(answer: Report) -> str:
     """How many pages these are, and in which order; not escaped."""
-    where = f" under {shown_path(answer.wish.section)}" if answer.wish.section else ""
+    where = f" under {shown_path(answer.query.section)}" if answer.query.section else ""
     pages = counted(answer.pages, "page", "pages") + where
     shown = pages if len(answer.top) == answer.pages else f"Top {len(answer.top)} of {pages}"
-    return shown + _ORDERS[answer.wish.sort]
+    return shown + _ORDERS[answer.query.sort]
 
 
 _ORDERS = {SortBy.TOTAL: "", SortBy.HUMAN: ", most people first", SortBy.AI: ", most AI agents first"}
 
 
 def _no_pages(answer: Report) -> str:
-    section = shown_code(answer.wish.section)
+    section = shown_code(answer.query.section)
     if not answer.now.complete:
         # Nobody knows about the rest; the caveats say how many were read and why no more.
         here = f" under {section}" if section else ""
@@ -210,7 +210,7 @@ def caveats(answer: Report) -> list[str]:
     if answer.is_open:
         against = ", but compared with a whole one" if answer.before else ""
         said.append(f"This period is not over yet{against}.")
-    if answer.wish.section:
+    if answer.query.section:
         said.append(
             "The totals are those of the whole site: "
             "unique visitors of pages cannot be added up to those of a section."
@@ -220,8 +220,8 @@ def caveats(answer: Report) -> list[str]:
     if answer.now.repeated:
         rows = counted(answer.now.repeated, "page", "pages")
         said.append(f"Pages changed places while they were read: {rows} may be missing.")
-    if answer.wish.compared:
-        said += _about_before(answer, answer.wish.compared)
+    if answer.query.compared:
+        said += _about_before(answer, answer.query.compared)
     return [*said, answer.no_chart] if answer.no_chart else said
 
 
@@ -230,8 +230,8 @@ def _about_before(answer: Report, compared: Period) -> list[str]:
         why = _problem(answer.was.problem if answer.was else None)
         return [f"The period before ({dates(compared)}) could not be read{why}."]
     said = []
-    if compared.days != answer.wish.period.days:
-        these, those = (counted(each.days, "day", "days") for each in (answer.wish.period, compared))
+    if compared.days != answer.query.period.days:
+        these, those = (counted(each.days, "day", "days") for each in (answer.query.period, compared))
         said.append(f"The two periods differ in length: {these} and {those}.")
     if answer.was and not answer.was.complete:
         read = f"Only {counted(answer.was.rows, 'page', 'pages')}" if answer.was.rows else "No page"

@@ -39,7 +39,7 @@ def progress(question: Question, parts: list[Snapshot], budget: Budget) -> Messa
         f" The next call is possible at {b.moment(budget.free_at, TIME_OF_DAY)}." if budget.free_at else ""
     )
     said = (
-        f":hourglass_flowing_sand: Reading who read the docs, {dates(question.wish.period)}: "
+        f":hourglass_flowing_sand: Reading who read the docs, {dates(question.query.period)}: "
         f"{pages} read in {counted(calls, 'call', 'calls')} so far. "
         f"{used} calls of the hour are used.{waits} The answer comes by itself."
     )
@@ -80,7 +80,7 @@ def how_counted(question: Question, now: Snapshot, zone: str) -> Message:
     """What the numbers mean."""
     taken = f" The numbers were taken {b.moment(now.taken_at)}." if now.taken_at else ""
     return b.words(
-        f"*How this is counted* ({dates(question.wish.period)})\n"
+        f"*How this is counted* ({dates(question.query.period)})\n"
         "• The docs service counts *unique visitors*: whoever comes twice counts once. "
         "It decides itself who is an AI agent, and all its numbers are approximate.\n"
         "• *All together* counts those once who came both as a person and as an AI agent, "
@@ -129,10 +129,10 @@ def file_follows(*, to_channel: bool) -> Message:
 def file_words(question: Question, rows: int, *, complete: bool) -> str:
     """What stands beside the file."""
     part = "" if complete else " (not all could be read)"
-    section = shown_code(question.wish.section)
+    section = shown_code(question.query.section)
     where = f" under {section}" if section else ""
     return (
-        f"Who read the docs, {dates(question.wish.period)}: {counted(rows, 'page', 'pages')}{where}{part}, "
+        f"Who read the docs, {dates(question.query.period)}: {counted(rows, 'page', 'pages')}{where}{part}, "
         f"for {b.mention(question.user)}. Approximate unique visitors, not to be added."
     )
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bot.model.access import Admission, Profile, Standing
+from bot.model.access import Access, AccessPolicy, MemberCache, Profile
 from bot.model.digests import Digest, DigestState, Subscription, SubscriptionState
 from bot.model.ids import (
     ChannelId,
@@ -26,7 +26,7 @@ from bot.model.outbox import Delivery, DeliveryKind, DeliveryState, NewDelivery
 from bot.model.period import Period, day_start, full_days, last_full_week, today, week_of
 from bot.model.polling import PollPace, back_off_seconds
 from bot.model.prompts import NewPrompt, Prompt, PromptKind, PromptState, Wanted
-from bot.model.questions import DEFAULT_TOP, MOST_TOP, FileTo, Question, QuestionState, Wish
+from bot.model.questions import DEFAULT_TOP, MOST_TOP, FileTo, Question, QuestionState, VisitorsQuery
 from bot.model.quota import (
     WINDOW,
     Queued,
@@ -38,14 +38,26 @@ from bot.model.quota import (
     still_counted,
 )
 from bot.model.report import Movements, Report, Suggestion, WeeklyReport, Why, WorkDone
-from bot.model.visitors import Budget, Counts, Need, PageCounts, Snapshot, SnapshotState, SortBy, in_section
+from bot.model.visitors import (
+    Analytics,
+    Budget,
+    Counts,
+    PageCounts,
+    Priority,
+    Snapshot,
+    SnapshotState,
+    SortBy,
+    in_section,
+)
 from bot.model.weekly_time import Weekday, WeeklyTime
 
 __all__ = [
     "DEFAULT_TOP",
     "MOST_TOP",
     "WINDOW",
-    "Admission",
+    "Access",
+    "AccessPolicy",
+    "Analytics",
     "Block",
     "Budget",
     "ChannelId",
@@ -60,16 +72,17 @@ __all__ = [
     "FileTo",
     "JobNumber",
     "JobState",
+    "MemberCache",
     "Message",
     "MessageTs",
     "Movements",
-    "Need",
     "NewDelivery",
     "NewPrompt",
     "PageCounts",
     "PageRowId",
     "Period",
     "PollPace",
+    "Priority",
     "Profile",
     "ProjectId",
     "Prompt",
@@ -88,7 +101,6 @@ __all__ = [
     "SnapshotId",
     "SnapshotState",
     "SortBy",
-    "Standing",
     "Subscription",
     "SubscriptionId",
     "SubscriptionState",
@@ -97,12 +109,12 @@ __all__ = [
     "TrackedJob",
     "Use",
     "UserId",
+    "VisitorsQuery",
     "Wanted",
     "Weekday",
     "WeeklyReport",
     "WeeklyTime",
     "Why",
-    "Wish",
     "WorkDone",
     "back_off_seconds",
     "day_start",

@@ -5,13 +5,16 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable
 from dataclasses import dataclass
+from datetime import datetime, timedelta
 from enum import StrEnum
 from functools import cached_property
 
 from bot.model.ids import ChannelId, UserId
 
+_CACHED = timedelta(minutes=5)
 
-class Standing(StrEnum):
+
+class Access(StrEnum):
     """What somebody is to this workspace and its bot. Only a member may use it."""
 
     MEMBER = "member"
@@ -31,7 +34,7 @@ class Standing(StrEnum):
     @property
     def may(self) -> bool:
         """Whether they may use the bot."""
-        return self is Standing.MEMBER
+        return self is Access.MEMBER
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,19 +47,19 @@ class Profile:
     is_deleted: bool
 
     @property
-    def standing(self) -> Standing:
+    def access(self) -> Access:
         """Before any list is looked at."""
         if self.is_deleted:
-            return Standing.GONE
+            return Access.GONE
         if self.is_stranger:
-            return Standing.STRANGER
+            return Access.STRANGER
         if self.is_bot:
-            return Standing.BOT
-        return Standing.GUEST if self.is_guest else Standing.MEMBER
+            return Access.BOT
+        return Access.GUEST if self.is_guest else Access.MEMBER
 
 
 @dataclass(frozen=True)
-class Admission:
+class AccessPolicy:
     """For whom the bot is; empty lists exclude nobody. Admins are always among them."""
 
     channels: frozenset[ChannelId] = frozenset()
@@ -82,3 +85,24 @@ class Admission:
     def names(self, user: UserId) -> bool:
         """Whether somebody is listed by themselves."""
         return user in self.users or user in self.admins
+
+
+class MemberCache:
+    """Members whom this process has looked up within the last five minutes.
+
+    ``rule`` is that of the policy under which somebody was looked up.
+    """
+
+    def __init__(self, most: int = 10_000) -> None:
+        self._most = most
+        self._until: dict[tuple[UserId, str], datetime] = {}
+
+    def has(self, user: UserId, rule: str, now: datetime) -> bool:
+        """Return whether somebody is known to be a member."""
+        return self._until.get((user, rule), now) > now
+
+    def add(self, user: UserId, rule: str, now: datetime) -> None:
+        """Remember a member."""
+        if len(self._until) >= self._most:
+            self._until.clear()
+        self._until[(user, rule)] = now + _CACHED

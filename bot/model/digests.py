@@ -37,7 +37,7 @@ class Subscription:
     weekly: WeeklyTime
     owner: UserId
     state: SubscriptionState
-    round: int
+    revision: int
     next_run_at: datetime | None
     last_result: str | None = None
     last_run_at: datetime | None = None

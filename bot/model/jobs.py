@@ -47,7 +47,7 @@ class JobState(StrEnum):
     """The service does not know the job any more (404)."""
     REFUSED = "refused"
     """Never started: the service or Slack said no."""
-    IN_DOUBT = "in_doubt"
+    UNCONFIRMED = "in_doubt"
     """The prompt was sent and the answer lost: it may or may not have started."""
     WITHDRAWN = "withdrawn"
     """Taken back by a person before it started, or forgotten while in doubt."""
@@ -98,11 +98,11 @@ class TrackedJob:
     state: JobState = JobState.WAITING
     root_ts: MessageTs | None = None
     service_id: ServiceJobId | None = None
-    round: int = 0
-    round_requester: UserId | None = None
-    round_started_at: datetime | None = None
+    iteration: int = 0
+    iteration_requester: UserId | None = None
+    iteration_started_at: datetime | None = None
     saw_active: bool = False
-    quiet_until: datetime | None = None
+    doubt_until: datetime | None = None
     pr_link: str | None = None
     repository: str | None = None
     ref: str | None = None
@@ -110,7 +110,7 @@ class TrackedJob:
     told_running_at: datetime | None = None
     problem: str | None = None
     queue_until: datetime | None = None
-    queue_place: int | None = None
+    queue_position: int | None = None
     queue_why: str | None = None
     uses_left: int | None = None
 
@@ -122,11 +122,11 @@ class TrackedJob:
     @property
     def time_taken(self) -> timedelta | None:
         """How long the current round took, when it has ended."""
-        if self.ended_at is None or self.round_started_at is None:
+        if self.ended_at is None or self.iteration_started_at is None:
             return None
-        return self.ended_at - self.round_started_at
+        return self.ended_at - self.iteration_started_at
 
     @property
     def told(self) -> UserId:
         """Who is told the end of this round: who asked for it."""
-        return self.round_requester or self.requester
+        return self.iteration_requester or self.requester

@@ -96,6 +96,6 @@ class Delivery:
     subscription: SubscriptionId | None = None
     digest: DigestId | None = None
     question: QuestionId | None = None
-    in_doubt: bool = False
+    unconfirmed: bool = False
     plain: bool = False
     held_until: datetime | None = None

@@ -27,7 +27,7 @@ class PromptState(StrEnum):
     SENDING = "sending"
     SENT = "sent"
     REFUSED = "refused"
-    IN_DOUBT = "in_doubt"
+    UNCONFIRMED = "in_doubt"
     WITHDRAWN = "withdrawn"
 
 

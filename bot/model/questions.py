@@ -24,7 +24,7 @@ class FileTo(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Wish:
+class VisitorsQuery:
     """What is asked: a period, what it is compared with, and how the pages are shown."""
 
     period: Period
@@ -50,7 +50,7 @@ class Question:
     project: ProjectId
     channel: ChannelId
     user: UserId
-    wish: Wish
+    query: VisitorsQuery
     asked_at: datetime
     state: QuestionState
     now: SnapshotId

@@ -27,7 +27,7 @@ class Queued:
     asked_by: UserId
     asked_at: datetime
     due_at: datetime
-    place: int | None = None
+    queue_position: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +67,7 @@ def still_counted(uses: Sequence[Use], now: datetime) -> list[Use]:
     return [use for use in uses if use.at > now - WINDOW]
 
 
-def frees_at(uses: Sequence[Use], limit: int, place: int) -> datetime | None:
+def frees_at(uses: Sequence[Use], limit: int, queue_position: int) -> datetime | None:
     """When the ``place``-th waiting prompt (from 1) can go, as the uses of the last hour run out one by one.
 
     None when nothing has been used, so that only the service knows.
@@ -76,7 +76,7 @@ def frees_at(uses: Sequence[Use], limit: int, place: int) -> datetime | None:
         return None
     # Of more uses than the limit allows, the last ones decide.
     times = sorted(use.at for use in uses)[-limit:]
-    hours, turn = divmod(place - 1, len(times))
+    hours, turn = divmod(queue_position - 1, len(times))
     return times[turn] + WINDOW * (hours + 1) + _MARGIN
 
 

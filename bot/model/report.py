@@ -9,7 +9,7 @@ from enum import StrEnum
 from bot.model.digests import Subscription
 from bot.model.jobs import JobState
 from bot.model.period import Period
-from bot.model.questions import Wish
+from bot.model.questions import VisitorsQuery
 from bot.model.visitors import Budget, Counts, PageCounts, Snapshot
 
 
@@ -34,7 +34,7 @@ class Report:
     each, since days are never added; ``is_open``: the window is not over.
     """
 
-    wish: Wish
+    query: VisitorsQuery
     now: Snapshot
     was: Snapshot | None
     site: Counts

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from datetime import datetime
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
 from enum import IntEnum, StrEnum
+from zoneinfo import ZoneInfo
 
 from bot.model.ids import PageRowId, ProjectId, SnapshotId
 from bot.model.period import Period
+
+SETTLED = timedelta(hours=3)
+"""After the end of its last day a window counts as over: late visits are in by then."""
+
+_BACKGROUND_SHARE = 0.7
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +48,7 @@ class SortBy(StrEnum):
     AI = "ai"
 
 
-class Need(IntEnum):
+class Priority(IntEnum):
     """How urgent a window is: the smaller, the sooner."""
 
     ASKED = 0
@@ -59,7 +65,7 @@ class Need(IntEnum):
 class SnapshotState(StrEnum):
     """``wanted → done | failed``; ``resting``: begun, and left alone until somebody wants the rest."""
 
-    WANTED = "wanted"
+    REQUESTED = "wanted"
     DONE = "done"
     FAILED = "failed"
     RESTING = "resting"
@@ -103,6 +109,23 @@ class Budget:
     def free(self) -> int:
         """How many calls are possible now."""
         return 0 if self.free_at is not None else max(0, self.limit - self.used)
+
+
+@dataclass(frozen=True, slots=True)
+class Analytics:
+    """The analytics API's hourly limit on calls, the zone in which its days begin, and the rows of a call."""
+
+    calls_an_hour: int = 100
+    zone: ZoneInfo = field(default_factory=lambda: ZoneInfo("UTC"))
+    page_size: int = 250
+
+    def background_room(self, budget: Budget) -> int:
+        """How many calls digests may make now; the rest of the hour is for people who wait."""
+        return min(max(1, int(self.calls_an_hour * _BACKGROUND_SHARE)) - budget.used, budget.free)
+
+    def is_final(self, period: Period, now: datetime) -> bool:
+        """Whether the numbers of a window do not change any more."""
+        return period.is_over(now, self.zone, SETTLED)
 
 
 def in_section(path: str, section: str) -> bool:

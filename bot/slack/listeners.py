@@ -21,14 +21,14 @@ from bot.commands.command import Answer, Command, Modal, PressRun, ShortcutRun, 
 from bot.commands.guard import once_known
 from bot.messages import problems
 from bot.messages.blocks import bare
-from bot.model import Message, Standing, UserId
+from bot.model import Access, Message, UserId
 from bot.slack import payloads
 from bot.slack.answering import say_privately
 from bot.slack.background import Background
 from bot.slack.client import Identity
 from bot.slack.errors import translated
 from bot.slack.messenger import SlackMessenger
-from bot.work.context import Desk
+from bot.work.context import Context
 from bot.work.jobs.spoken import Mention, ThreadReply
 from bot.work.jobs.thread_events import ThreadNotKnownYet
 from bot.work.ports import SlackError
@@ -44,17 +44,17 @@ class Listeners:
     def __init__(
         self,
         *,
-        desk: Desk,
+        context: Context,
         client: AsyncWebClient,
         messenger: SlackMessenger,
         background: Background,
-        on_reply: Callable[[Desk, ThreadReply], Awaitable[None]],
-        on_mention: Callable[[Desk, Mention], Awaitable[None]],
-        admit: Callable[[UserId], Awaitable[Standing]],
+        on_reply: Callable[[Context, ThreadReply], Awaitable[None]],
+        on_mention: Callable[[Context, Mention], Awaitable[None]],
+        check_access: Callable[[UserId], Awaitable[Access]],
         count: Callable[[str, str], None],
     ) -> None:
-        self._admit = admit
-        self._desk = desk
+        self._check_access = check_access
+        self._context = context
         self._client = client
         self._messenger = messenger
         self._background = background
@@ -85,7 +85,7 @@ class Listeners:
         async def listener(ack: AsyncAck, body: Body) -> None:
             self._count("requests", "command")
             try:
-                answer = await command.run(self._desk, payloads.invocation(body))
+                answer = await command.run(self._context, payloads.invocation(body))
             except Exception as error:
                 # The person is told here and the operator in the log, under one reference.
                 await ack(**_private(_broke("command_failed", error, command=command.name)))
@@ -103,7 +103,7 @@ class Listeners:
         async def listener(ack: AsyncAck, body: Body, action: Body) -> None:
             self._count("requests", "button")
             try:
-                answer = await pressed(self._desk, payloads.press(body, action))
+                answer = await pressed(self._context, payloads.press(body, action))
             except Exception as error:
                 answer = Answer(message=_broke("button_failed", error, action=action.get("action_id")))
             await ack()
@@ -115,7 +115,7 @@ class Listeners:
         async def listener(ack: AsyncAck, body: Body) -> None:
             self._count("requests", "form")
             try:
-                errors = await submitted(self._desk, payloads.submission(body))
+                errors = await submitted(self._context, payloads.submission(body))
             except Exception as error:
                 broken = _broke("form_failed", error, form=body["view"].get("callback_id"))
                 await ack(response_action="errors", errors={_first_input(body): bare(broken)})
@@ -131,7 +131,7 @@ class Listeners:
         async def listener(ack: AsyncAck, body: Body) -> None:
             self._count("requests", "shortcut")
             try:
-                answer = await used(self._desk, payloads.shortcut_use(body))
+                answer = await used(self._context, payloads.shortcut_use(body))
             except Exception as error:
                 answer = Answer(message=_broke("shortcut_failed", error))
             await ack()
@@ -155,9 +155,9 @@ class Listeners:
             return
         self._count("requests", "message")
         if isinstance(heard, ThreadReply):
-            await self._on_reply(self._desk, heard)
+            await self._on_reply(self._context, heard)
         else:
-            await self._on_mention(self._desk, heard)
+            await self._on_mention(self._context, heard)
 
     def _show(self, answer: Answer, body: Body) -> None:
         if answer.held_for is not None:
@@ -171,7 +171,7 @@ class Listeners:
 
         async def look() -> None:
             try:
-                shown = await once_known(answer, await self._admit(user))
+                shown = await once_known(answer, await self._check_access(user))
             except Exception as error:
                 # The person is told privately and the operator in the log, under one reference.
                 self._say_later(_broke("admission_failed", error), body)

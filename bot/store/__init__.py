@@ -3,6 +3,6 @@
 from __future__ import annotations
 
 from bot.store.leases import Claimer, LeaseLost
-from bot.store.store import AlreadyStored, DatabaseTrouble, Registry, Tables
+from bot.store.store import AlreadyStored, DatabaseTrouble, Store, Transaction
 
-__all__ = ["AlreadyStored", "Claimer", "DatabaseTrouble", "LeaseLost", "Registry", "Tables"]
+__all__ = ["AlreadyStored", "Claimer", "DatabaseTrouble", "LeaseLost", "Store", "Transaction"]

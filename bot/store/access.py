@@ -8,27 +8,27 @@ from datetime import datetime
 from sqlalchemy import select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from bot.model import Standing, UserId
-from bot.store.schema import people
+from bot.model import Access, UserId
+from bot.store.schema import members
 from bot.store.upsert import insert_unless_there
 
 
 @dataclass(frozen=True, slots=True)
-class PeopleRows:
+class MemberRepository:
     """People, seen through one connection."""
 
     connection: AsyncConnection
 
-    async def standing(self, user: UserId, rule: str, since: datetime) -> Standing | None:
+    async def access(self, user: UserId, rule: str, since: datetime) -> Access | None:
         """What somebody is, if it was found out under this rule since then."""
-        statement = select(people.c.standing).where(
-            people.c.user == user, people.c.rule == rule, people.c.checked_at > since
+        statement = select(members.c.access).where(
+            members.c.user == user, members.c.rule == rule, members.c.checked_at > since
         )
         found = (await self.connection.execute(statement)).scalar_one_or_none()
-        return None if found is None else Standing(found)
+        return None if found is None else Access(found)
 
-    async def note(self, user: UserId, standing: Standing, rule: str, now: datetime) -> None:
+    async def note(self, user: UserId, access: Access, rule: str, now: datetime) -> None:
         """Remember what was found out."""
-        values = {"standing": standing, "rule": rule, "checked_at": now}
-        if not await insert_unless_there(self.connection, people, {"user": user, **values}):
-            await self.connection.execute(update(people).where(people.c.user == user).values(**values))
+        values = {"access": access, "rule": rule, "checked_at": now}
+        if not await insert_unless_there(self.connection, members, {"user": user, **values}):
+            await self.connection.execute(update(members).where(members.c.user == user).values(**values))

@@ -9,39 +9,45 @@ from sqlalchemy import delete, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from bot.model import ProjectId
-from bot.store.schema import holds
+from bot.store.schema import back_offs
 from bot.store.upsert import insert_unless_there
 
 
 @dataclass(frozen=True, slots=True)
-class HoldRows:
+class BackOffRepository:
     """The holds, seen through one connection."""
 
     connection: AsyncConnection
 
     async def attempts(self, project: ProjectId) -> int:
         """How many times in a row the service has failed this project."""
-        row = await self.connection.execute(select(holds.c.attempts).where(holds.c.project == project))
+        row = await self.connection.execute(
+            select(back_offs.c.attempts).where(back_offs.c.project == project)
+        )
         return int(row.scalar_one_or_none() or 0)
 
     async def put(self, project: ProjectId, until: datetime, attempts: int, reason: str) -> None:
         """Leave the project alone until then."""
         values = {"until": until, "attempts": attempts, "reason": reason}
-        if not await insert_unless_there(self.connection, holds, {"project": project, **values}):
-            await self.connection.execute(update(holds).where(holds.c.project == project).values(**values))
+        if not await insert_unless_there(self.connection, back_offs, {"project": project, **values}):
+            await self.connection.execute(
+                update(back_offs).where(back_offs.c.project == project).values(**values)
+            )
 
     async def reason(self, project: ProjectId) -> str | None:
         """Why a project is, or was last, left alone; None when the service has answered since."""
-        row = await self.connection.execute(select(holds.c.reason).where(holds.c.project == project))
+        row = await self.connection.execute(select(back_offs.c.reason).where(back_offs.c.project == project))
         found: str | None = row.scalar_one_or_none()
         return found
 
     async def lift(self, project: ProjectId) -> bool:
         """The service answered: go on. Answers whether there was a hold."""
-        gone = await self.connection.execute(delete(holds).where(holds.c.project == project))
+        gone = await self.connection.execute(delete(back_offs).where(back_offs.c.project == project))
         return gone.rowcount > 0
 
     async def all(self) -> dict[ProjectId, tuple[str, datetime]]:
         """Every hold, those that have run out too: why, and until when."""
-        rows = await self.connection.execute(select(holds.c.project, holds.c.reason, holds.c.until))
+        rows = await self.connection.execute(
+            select(back_offs.c.project, back_offs.c.reason, back_offs.c.until)
+        )
         return {ProjectId(row.project): (row.reason, row.until) for row in rows}

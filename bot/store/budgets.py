@@ -16,7 +16,7 @@ WINDOW = timedelta(hours=1)
 
 
 @dataclass(frozen=True, slots=True)
-class BudgetRows:
+class BudgetRepository:
     """The budget, seen through one connection."""
 
     connection: AsyncConnection

@@ -41,7 +41,7 @@ def to_subscription(row: RowMapping) -> Subscription:
         weekly=WeeklyTime(Weekday(row["weekday"]), time.fromisoformat(row["at"]), row["zone"] or "UTC"),
         owner=row["owner"],
         state=SubscriptionState(row["state"]),
-        round=row["round"],
+        revision=row["revision"],
         next_run_at=row["next_run_at"],
         last_result=row["last_result"],
         last_run_at=row["last_run_at"],
@@ -65,7 +65,7 @@ def to_digest(row: RowMapping) -> Digest:
 
 
 @dataclass(frozen=True, slots=True)
-class SubscriptionRows:
+class SubscriptionRepository:
     """The subscriptions, seen through one connection."""
 
     connection: AsyncConnection
@@ -101,7 +101,7 @@ class SubscriptionRows:
         if not await insert_unless_there(
             self.connection, subscriptions, where | values | {"created_at": now}
         ):
-            again = values | {"round": subscriptions.c.round + 1}
+            again = values | {"revision": subscriptions.c.revision + 1}
             await self.connection.execute(
                 update(subscriptions).where(subscriptions.c.place == place).values(**again)
             )
@@ -168,7 +168,7 @@ class SubscriptionRows:
 
 
 @dataclass(frozen=True, slots=True)
-class DigestRows:
+class DigestRepository:
     """The digests, seen through one connection."""
 
     connection: AsyncConnection

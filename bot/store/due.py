@@ -45,7 +45,7 @@ def _conditions(now: datetime) -> list[tuple[Queue, ColumnElement[bool]]]:
         (Queue.POLLS, _any(jobs, and_(jobs.c.poll_at <= now, unclaimed(jobs, now)))),
         (Queue.DELIVERIES, _waiting(deliveries, DeliveryState.PENDING, now)),
         (Queue.DELIVERIES, _lapsed(deliveries, DeliveryState.SENDING, now)),
-        (Queue.SNAPSHOTS, _waiting(snapshots, SnapshotState.WANTED, now)),
+        (Queue.SNAPSHOTS, _waiting(snapshots, SnapshotState.REQUESTED, now)),
         (Queue.QUESTIONS, _waiting(questions, QuestionState.WAITING, now)),
     ]
 

@@ -13,7 +13,7 @@ from sqlalchemy.ext.asyncio import AsyncConnection
 
 from bot.model import ChannelId, JobNumber, JobState, ProjectId, ThreadRef, TrackedJob, UserId, Wanted
 from bot.store.leases import Claimer, LeaseLost, claim, first, held_by, unclaimed
-from bot.store.schema import holds, jobs
+from bot.store.schema import back_offs, jobs
 
 _FIELDS = tuple(field.name for field in fields(TrackedJob))
 _COLUMNS = tuple(jobs.c[name] for name in _FIELDS)
@@ -30,7 +30,7 @@ _ADD = insert(jobs).returning(jobs.c.number, jobs.c.requester, jobs.c.channel, j
 
 
 @dataclass(frozen=True, slots=True)
-class JobRows:
+class JobRepository:
     """The jobs, seen through one connection."""
 
     connection: AsyncConnection
@@ -117,7 +117,7 @@ class JobRows:
         Projects on hold (the service was unwell, or refused our key) are left alone.
         """
         due = and_(jobs.c.poll_at.is_not(None), jobs.c.poll_at <= claimer.now)
-        held = select(holds.c.project).where(holds.c.until > claimer.now)
+        held = select(back_offs.c.project).where(back_offs.c.until > claimer.now)
         candidates = first(jobs, and_(due, unclaimed(jobs, claimer.now), jobs.c.project.not_in(held)), limit)
         rows = await claim(self.connection, jobs, claimer, candidates=candidates, still=due)
         return [(to_job(row), row["misses"]) for row in rows]

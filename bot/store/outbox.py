@@ -41,7 +41,7 @@ def to_message(stored: dict[str, Any] | None) -> Message | None:
     return Message(stored["text"], tuple(stored["blocks"]), tuple(stored["plain_blocks"]))
 
 
-def to_delivery(row: RowMapping, root_ts: MessageTs | None, *, in_doubt: bool) -> Delivery:
+def to_delivery(row: RowMapping, root_ts: MessageTs | None, *, unconfirmed: bool) -> Delivery:
     """A claimed row as our noun."""
     return Delivery(
         id=DeliveryId(row["id"]),
@@ -61,14 +61,14 @@ def to_delivery(row: RowMapping, root_ts: MessageTs | None, *, in_doubt: bool) -
         subscription=row["subscription"],
         digest=row["digest"],
         question=row["question"],
-        in_doubt=in_doubt,
+        unconfirmed=unconfirmed,
         plain=row["plain"],
         held_until=row["claimed_until"],
     )
 
 
 @dataclass(frozen=True, slots=True)
-class DeliveryRows:
+class OutboxRepository:
     """The outbox, seen through one connection."""
 
     connection: AsyncConnection
@@ -119,7 +119,7 @@ class DeliveryRows:
         doubted = await self._claim(claimer, self._lapsed(claimer.now, limit), DeliveryState.SENDING)
         taken = [*((row, False) for row in (*fresh, *free)), *((row, True) for row in doubted)]
         roots = await self._roots({row["job"] for row, _ in taken if row["job"] is not None})
-        return [to_delivery(row, roots.get(row["job"]), in_doubt=doubt) for row, doubt in taken]
+        return [to_delivery(row, roots.get(row["job"]), unconfirmed=doubt) for row, doubt in taken]
 
     async def _claim(self, claimer: Claimer, candidates: Any, state: DeliveryState) -> Sequence[RowMapping]:
         still = deliveries.c.state == state

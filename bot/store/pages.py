@@ -48,7 +48,7 @@ def _to_page(row: RowMapping) -> PageCounts:
 
 
 @dataclass(frozen=True, slots=True)
-class PageRows:
+class PageRepository:
     """The pages of snapshots, seen through one connection."""
 
     connection: AsyncConnection

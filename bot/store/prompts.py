@@ -30,10 +30,16 @@ from bot.model import (
 )
 from bot.model.quota import WINDOW
 from bot.store.leases import Claimer, LeaseLost, claim, first, held_by, unclaimed
-from bot.store.schema import holds, jobs, prompts
+from bot.store.schema import back_offs, jobs, prompts
 
 _FIELDS = tuple(field.name for field in fields(Prompt))
-_STANDING = (JobState.WAITING, JobState.WORKING, JobState.PULL_REQUEST, JobState.NO_CHANGE, JobState.IN_DOUBT)
+_STANDING = (
+    JobState.WAITING,
+    JobState.WORKING,
+    JobState.PULL_REQUEST,
+    JobState.NO_CHANGE,
+    JobState.UNCONFIRMED,
+)
 """A job in one of these has not failed its requester, so the same again may be a slip."""
 _UNSETTLED = (PromptState.NEW, PromptState.WAITING, PromptState.SENDING)
 
@@ -82,7 +88,7 @@ def _values(new: NewPrompt) -> dict[str, Any]:
 
 
 @dataclass(frozen=True, slots=True)
-class PromptRows:
+class PromptRepository:
     """The prompts, seen through one connection."""
 
     connection: AsyncConnection
@@ -179,7 +185,7 @@ class PromptRows:
         rows = await claim(self.connection, prompts, claimer, candidates=candidates, still=due)
         return [to_prompt(row) for row in rows]
 
-    async def limit_queue(self, project: ProjectId, now: datetime) -> Sequence[Queued]:
+    async def quota_queue(self, project: ProjectId, now: datetime) -> Sequence[Queued]:
         """Prompts that only the shared limit keeps back: the thread stands, nothing before them is unsettled.
 
         Those that are due, and those that wait for their turn.
@@ -195,11 +201,11 @@ class PromptRows:
                 jobs.c.service_id.is_not(None),
             ),
         )
-        held = exists().where(holds.c.project == prompts.c.project, holds.c.until > now)
+        held = exists().where(back_offs.c.project == prompts.c.project, back_offs.c.until > now)
         condition = and_(
             prompts.c.state == PromptState.WAITING,
             prompts.c.project == project,
-            or_(prompts.c.due_at <= now, prompts.c.place.is_not(None)),
+            or_(prompts.c.due_at <= now, prompts.c.queue_position.is_not(None)),
             unclaimed(prompts, now),
             ~blocked,
             ready,
@@ -207,7 +213,7 @@ class PromptRows:
         )
         columns = (prompts.c.id, prompts.c.job, prompts.c.kind, prompts.c.asked_by)
         rows = await self.connection.execute(
-            select(*columns, prompts.c.asked_at, prompts.c.due_at, prompts.c.place)
+            select(*columns, prompts.c.asked_at, prompts.c.due_at, prompts.c.queue_position)
             .where(condition)
             .order_by(prompts.c.id)
         )
@@ -240,12 +246,12 @@ class PromptRows:
         )
         return [Use(row.asked_by, row.sent_at or now) for row in rows]
 
-    async def waiting_for_limit(self, project: ProjectId) -> int:
+    async def waiting_for_quota(self, project: ProjectId) -> int:
         """How many prompts have a place in the queue."""
         condition = and_(
             prompts.c.project == project,
             prompts.c.state == PromptState.WAITING,
-            prompts.c.place.is_not(None),
+            prompts.c.queue_position.is_not(None),
         )
         statement = select(func.count()).select_from(prompts).where(condition)
         return int((await self.connection.execute(statement)).scalar_one())
@@ -255,7 +261,7 @@ class PromptRows:
         waiting = and_(prompts.c.project == project, prompts.c.state == PromptState.WAITING)
         free = and_(waiting, prompts.c.due_at < until, unclaimed(prompts, now))
         rows = await self.connection.execute(
-            update(prompts).where(free).values(due_at=until, place=None).returning(prompts.c.job)
+            update(prompts).where(free).values(due_at=until, queue_position=None).returning(prompts.c.job)
         )
         return sorted(set(rows.scalars()))
 
@@ -272,7 +278,7 @@ class PromptRows:
         queued = and_(
             prompts.c.project == project,
             prompts.c.state == PromptState.WAITING,
-            prompts.c.place.is_not(None),
+            prompts.c.queue_position.is_not(None),
         )
         head = select(func.min(prompts.c.id)).where(queued).scalar_subquery()
         await self.connection.execute(update(prompts).where(prompts.c.id == head).values(due_at=now))
@@ -295,7 +301,7 @@ class PromptRows:
 
     async def doubted_of(self, job: JobNumber) -> Prompt | None:
         """The last prompt for a job of which nobody knows whether it arrived."""
-        condition = and_(prompts.c.job == job, prompts.c.state == PromptState.IN_DOUBT)
+        condition = and_(prompts.c.job == job, prompts.c.state == PromptState.UNCONFIRMED)
         rows = await self.connection.execute(
             select(prompts).where(condition).order_by(prompts.c.id.desc()).limit(1)
         )

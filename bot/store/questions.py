@@ -24,21 +24,21 @@ from bot.model import (
     SnapshotId,
     SortBy,
     UserId,
-    Wish,
+    VisitorsQuery,
 )
 from bot.store.leases import Claimer, LeaseLost, claim, first, held_by, unclaimed
 from bot.store.schema import questions
 
 
-def _stored(wish: Wish) -> dict[str, Any]:
-    compared = wish.compared
+def _stored(query: VisitorsQuery) -> dict[str, Any]:
+    compared = query.compared
     return {
-        "period": [wish.period.first.isoformat(), wish.period.end.isoformat()],
+        "period": [query.period.first.isoformat(), query.period.end.isoformat()],
         "compared": [compared.first.isoformat(), compared.end.isoformat()] if compared else None,
-        "section": wish.section,
-        "top": wish.top,
-        "sort": wish.sort,
-        "file_to": wish.file_to,
+        "section": query.section,
+        "top": query.top,
+        "sort": query.sort,
+        "file_to": query.file_to,
     }
 
 
@@ -46,8 +46,8 @@ def _period(pair: list[str]) -> Period:
     return Period(date.fromisoformat(pair[0]), date.fromisoformat(pair[1]))
 
 
-def _wish(stored: dict[str, Any]) -> Wish:
-    return Wish(
+def _query(stored: dict[str, Any]) -> VisitorsQuery:
+    return VisitorsQuery(
         period=_period(stored["period"]),
         compared=_period(stored["compared"]) if stored["compared"] else None,
         section=stored["section"],
@@ -64,7 +64,7 @@ def to_question(row: RowMapping) -> Question:
         project=row["project"],
         channel=row["channel"],
         user=row["user"],
-        wish=_wish(row["wish"]),
+        query=_query(row["query"]),
         asked_at=row["asked_at"],
         state=QuestionState(row["state"]),
         now=row["now"],
@@ -75,7 +75,7 @@ def to_question(row: RowMapping) -> Question:
 
 
 @dataclass(frozen=True, slots=True)
-class QuestionRows:
+class QuestionRepository:
     """The questions, seen through one connection."""
 
     connection: AsyncConnection
@@ -87,7 +87,7 @@ class QuestionRows:
         project: ProjectId,
         channel: ChannelId,
         user: UserId,
-        wish: Wish,
+        query: VisitorsQuery,
         now: SnapshotId,
         was: SnapshotId | None,
         asked_at: datetime,
@@ -99,7 +99,7 @@ class QuestionRows:
             "project": project,
             "channel": channel,
             "user": user,
-            "wish": _stored(wish),
+            "query": _stored(query),
             "state": QuestionState.WAITING,
             "now": now,
             "was": was,

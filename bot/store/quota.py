@@ -9,29 +9,29 @@ from sqlalchemy import select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
 from bot.model import ProjectId
-from bot.store.schema import limits
+from bot.store.schema import quotas
 from bot.store.upsert import insert_unless_there
 
 
 @dataclass(frozen=True, slots=True)
-class LimitRows:
+class QuotaRepository:
     """The limits, seen through one connection."""
 
     connection: AsyncConnection
 
     async def lock(self, project: ProjectId) -> None:
         """Nobody else counts or takes uses of this project until the transaction ends."""
-        await insert_unless_there(self.connection, limits, {"project": project})
-        row = select(limits.c.project).where(limits.c.project == project)
+        await insert_unless_there(self.connection, quotas, {"project": project})
+        row = select(quotas.c.project).where(quotas.c.project == project)
         await self.connection.execute(row.with_for_update())
 
     async def hold(self, project: ProjectId, until: datetime) -> None:
         """The service said that the limit is reached, until then."""
-        await insert_unless_there(self.connection, limits, {"project": project})
-        await self.connection.execute(update(limits).where(limits.c.project == project).values(until=until))
+        await insert_unless_there(self.connection, quotas, {"project": project})
+        await self.connection.execute(update(quotas).where(quotas.c.project == project).values(until=until))
 
     async def held_until(self, project: ProjectId, now: datetime) -> datetime | None:
         """Until when the service wants no more; None when it does."""
-        statement = select(limits.c.until).where(limits.c.project == project, limits.c.until > now)
+        statement = select(quotas.c.until).where(quotas.c.project == project, quotas.c.until > now)
         until: datetime | None = (await self.connection.execute(statement)).scalar_one_or_none()
         return until

@@ -67,11 +67,11 @@ jobs = Table(
     Column("state", String(20), nullable=False),
     Column("root_ts", String(40)),
     Column("service_id", String(400)),
-    Column("round", Integer, nullable=False, server_default=text("0")),
-    Column("round_requester", String(40)),
-    Column("round_started_at", UtcDateTime),
+    Column("round", Integer, key="iteration", nullable=False, server_default=text("0")),
+    Column("round_requester", String(40), key="iteration_requester"),
+    Column("round_started_at", UtcDateTime, key="iteration_started_at"),
     Column("saw_active", Boolean, nullable=False, server_default=text("false")),
-    Column("quiet_until", UtcDateTime),
+    Column("quiet_until", UtcDateTime, key="doubt_until"),
     Column("pr_link", Text),
     Column("repository", Text),
     Column("ref", Text),
@@ -79,7 +79,7 @@ jobs = Table(
     Column("told_running_at", UtcDateTime),
     Column("problem", Text),
     Column("queue_until", UtcDateTime),
-    Column("queue_place", Integer),
+    Column("queue_place", Integer, key="queue_position"),
     Column("queue_why", String(20)),
     Column("uses_left", Integer),
     Column("poll_at", UtcDateTime),
@@ -110,7 +110,7 @@ prompts = Table(
     Column("due_at", UtcDateTime, nullable=False),
     Column("sent_at", UtcDateTime),
     Column("attempts", Integer, nullable=False, server_default=text("0")),
-    Column("place", Integer),
+    Column("place", Integer, key="queue_position"),
     Column("claimed_by", String(80)),
     Column("claimed_until", UtcDateTime),
     Index("ix_prompts_state", "state", "due_at"),
@@ -159,7 +159,7 @@ paces = Table(
     Column("free_at", UtcDateTime, nullable=False),
 )
 
-holds = Table(
+back_offs = Table(
     "holds",
     metadata,
     Column("project", String(200), primary_key=True),
@@ -178,7 +178,7 @@ snapshots = Table(
     Column("generation", String(40), nullable=False),
     Column("is_final", Boolean, nullable=False),
     Column("state", String(20), nullable=False),
-    Column("need", Integer, nullable=False),
+    Column("need", Integer, key="priority", nullable=False),
     Column("with_pages", Boolean, nullable=False),
     Column("human", BigInteger),
     Column("ai", BigInteger),
@@ -237,7 +237,7 @@ questions = Table(
     Column("project", String(200), nullable=False),
     Column("channel", String(40), nullable=False),
     Column("user", String(40), nullable=False),
-    Column("wish", JSON, nullable=False),
+    Column("wish", JSON, key="query", nullable=False),
     Column("state", String(20), nullable=False),
     Column("now", Integer, ForeignKey("snapshots.id"), nullable=False),
     Column("was", Integer, ForeignKey("snapshots.id")),
@@ -266,7 +266,7 @@ subscriptions = Table(
     Column("zone", String(80), nullable=False),
     Column("owner", String(40), nullable=False),
     Column("state", String(20), nullable=False),
-    Column("round", Integer, nullable=False, server_default=text("1")),
+    Column("round", Integer, key="revision", nullable=False, server_default=text("1")),
     Column("next_run_at", UtcDateTime),
     Column("last_run_at", UtcDateTime),
     Column("last_result", Text),
@@ -297,18 +297,18 @@ digests = Table(
     Index("ix_digests_state", "state", "due_at"),
 )
 
-limits = Table(
+quotas = Table(
     "limits",
     metadata,
     Column("project", String(200), primary_key=True),
     Column("until", UtcDateTime),
 )
 
-people = Table(
+members = Table(
     "people",
     metadata,
     Column("user", String(40), primary_key=True),
-    Column("standing", String(20), nullable=False),
+    Column("standing", String(20), key="access", nullable=False),
     Column("rule", String(40), nullable=False),
     Column("checked_at", UtcDateTime, nullable=False),
 )

@@ -12,7 +12,7 @@ from sqlalchemy import ColumnElement, and_, delete, func, or_, select, update
 from sqlalchemy.engine import RowMapping
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from bot.model import Counts, Need, Period, ProjectId, Snapshot, SnapshotId, SnapshotState
+from bot.model import Counts, Period, Priority, ProjectId, Snapshot, SnapshotId, SnapshotState
 from bot.store.leases import Claimer, LeaseLost, claim, held_by, unclaimed
 from bot.store.schema import page_visitors, snapshots
 from bot.store.upsert import insert_unless_there
@@ -63,18 +63,18 @@ def path_hash(path: str) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class SnapshotRows:
+class SnapshotRepository:
     """The snapshots, seen through one connection."""
 
     connection: AsyncConnection
 
-    async def want(
+    async def request(
         self,
         project: ProjectId,
         period: Period,
         *,
         with_pages: bool,
-        need: Need,
+        priority: Priority,
         is_final: bool,
         now: datetime,
     ) -> Snapshot:
@@ -86,13 +86,18 @@ class SnapshotRows:
         if known is None:
             generation = "final" if is_final else now.isoformat()
             values = {"project": project, "first": period.first, "end": period.end, "generation": generation}
-            values |= {"is_final": is_final, "with_pages": with_pages, "need": need, "created_at": now}
-            values |= {"state": SnapshotState.WANTED, "due_at": now}
+            values |= {
+                "is_final": is_final,
+                "with_pages": with_pages,
+                "priority": priority,
+                "created_at": now,
+            }
+            values |= {"state": SnapshotState.REQUESTED, "due_at": now}
             await insert_unless_there(self.connection, snapshots, values)
             known = await self._known(project, period, is_final=is_final, now=now)
         if known is None:
             raise LookupError("a snapshot that was just written is not there")
-        return await self._rouse(known, with_pages=with_pages, need=need, now=now)
+        return await self._rouse(known, with_pages=with_pages, priority=priority, now=now)
 
     async def _known(
         self, project: ProjectId, period: Period, *, is_final: bool, now: datetime
@@ -107,7 +112,9 @@ class SnapshotRows:
         statement = select(snapshots).where(fresh).order_by(snapshots.c.id.desc()).limit(1)
         return (await self.connection.execute(statement)).mappings().first()
 
-    async def _rouse(self, row: RowMapping, *, with_pages: bool, need: Need, now: datetime) -> Snapshot:
+    async def _rouse(
+        self, row: RowMapping, *, with_pages: bool, priority: Priority, now: datetime
+    ) -> Snapshot:
         """Let what failed, rests, or has no pages yet be read (on)."""
         more = with_pages and not row["with_pages"]
         idle = row["state"] in (SnapshotState.FAILED, SnapshotState.RESTING)
@@ -115,17 +122,17 @@ class SnapshotRows:
         if more:
             values |= {"with_pages": True}
         if more or idle:
-            values |= {"state": SnapshotState.WANTED, "need": need, "due_at": now, "attempts": 0}
+            values |= {"state": SnapshotState.REQUESTED, "priority": priority, "due_at": now, "attempts": 0}
             values |= {"problem": None}
-        elif row["state"] == SnapshotState.WANTED and need < row["need"]:
-            values |= {"need": need}
+        elif row["state"] == SnapshotState.REQUESTED and priority < row["priority"]:
+            values |= {"priority": priority}
         if values:
             await self.connection.execute(
                 update(snapshots).where(snapshots.c.id == row["id"]).values(**values)
             )
         return to_snapshot({**row, **values})  # type: ignore[arg-type]
 
-    async def peek(
+    async def find(
         self, project: ProjectId, period: Period, *, is_final: bool, now: datetime
     ) -> Snapshot | None:
         """The snapshot that ``want`` would answer, if it is there; wants nothing."""
@@ -159,21 +166,21 @@ class SnapshotRows:
         rows = await self.connection.execute(select(snapshots).where(snapshots.c.id.in_(list(ids))))
         return {row["id"]: to_snapshot(row) for row in rows.mappings()}
 
-    async def claim(self, claimer: Claimer, limit: int, need: Need) -> Sequence[Snapshot]:
+    async def claim(self, claimer: Claimer, limit: int, priority: Priority) -> Sequence[Snapshot]:
         """Snapshots to read the next page of: the most urgent, none less urgent than ``need``.
 
         Only those that are equally urgent: a scarce budget then goes to one window before the next begins.
         """
         due = and_(
-            snapshots.c.state == SnapshotState.WANTED,
+            snapshots.c.state == SnapshotState.REQUESTED,
             snapshots.c.due_at <= claimer.now,
-            snapshots.c.need <= int(need),
+            snapshots.c.priority <= int(priority),
         )
         free = and_(due, unclaimed(snapshots, claimer.now))
-        most_urgent = select(func.min(snapshots.c.need)).where(free).scalar_subquery()
+        most_urgent = select(func.min(snapshots.c.priority)).where(free).scalar_subquery()
         candidates = (
             select(snapshots.c.id)
-            .where(free, snapshots.c.need == most_urgent)
+            .where(free, snapshots.c.priority == most_urgent)
             .order_by(snapshots.c.id)
             .limit(limit)
         )
@@ -182,7 +189,7 @@ class SnapshotRows:
 
     async def waiting(self, now: datetime) -> int:
         """How many snapshots could be read on now."""
-        due = and_(snapshots.c.state == SnapshotState.WANTED, snapshots.c.due_at <= now)
+        due = and_(snapshots.c.state == SnapshotState.REQUESTED, snapshots.c.due_at <= now)
         statement = select(func.count()).select_from(snapshots).where(due, unclaimed(snapshots, now))
         return int((await self.connection.execute(statement)).scalar_one())
 
@@ -204,7 +211,7 @@ class SnapshotRows:
             next_offset=next_offset,
             attempts=0,
             taken_at=page.taken_at,
-            state=SnapshotState.DONE if is_last else SnapshotState.WANTED,
+            state=SnapshotState.DONE if is_last else SnapshotState.REQUESTED,
             complete=is_last and snapshot.with_pages,
         )
         return fresh
@@ -246,15 +253,15 @@ class SnapshotRows:
     async def retry(self, snapshot: SnapshotId, due_at: datetime) -> None:
         """Read one that failed again, then."""
         failed = and_(snapshots.c.id == snapshot, snapshots.c.state == SnapshotState.FAILED)
-        values = {"state": SnapshotState.WANTED, "attempts": 0, "due_at": due_at}
+        values = {"state": SnapshotState.REQUESTED, "attempts": 0, "due_at": due_at}
         await self.connection.execute(update(snapshots).where(failed).values(**values))
 
     async def rest(self, ids: Iterable[SnapshotId]) -> None:
         """Nobody waits for the rest of these now; what is read stays."""
-        waiting = and_(snapshots.c.id.in_(list(ids)), snapshots.c.state == SnapshotState.WANTED)
+        waiting = and_(snapshots.c.id.in_(list(ids)), snapshots.c.state == SnapshotState.REQUESTED)
         await self.connection.execute(
             update(snapshots)
-            .where(waiting, snapshots.c.need < int(Need.DIGEST))
+            .where(waiting, snapshots.c.priority < int(Priority.DIGEST))
             .values(state=SnapshotState.RESTING)
         )
 
@@ -262,7 +269,7 @@ class SnapshotRows:
         """Somebody waits for these still, though they rest since another does not any more."""
         resting = and_(snapshots.c.id.in_(list(ids)), snapshots.c.state == SnapshotState.RESTING)
         await self.connection.execute(
-            update(snapshots).where(resting).values(state=SnapshotState.WANTED, due_at=now)
+            update(snapshots).where(resting).values(state=SnapshotState.REQUESTED, due_at=now)
         )
 
     async def sweep(self, before: datetime, rows_before: date, limit: int = 20) -> int:

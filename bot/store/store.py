@@ -16,20 +16,20 @@ from sqlalchemy import text
 from sqlalchemy.exc import IntegrityError, SQLAlchemyError
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
-from bot.store.access import PeopleRows
-from bot.store.back_offs import HoldRows
-from bot.store.budgets import BudgetRows
+from bot.store.access import MemberRepository
+from bot.store.back_offs import BackOffRepository
+from bot.store.budgets import BudgetRepository
 from bot.store.database import open_engine, reading
-from bot.store.digests import DigestRows, SubscriptionRows
-from bot.store.jobs import JobRows
+from bot.store.digests import DigestRepository, SubscriptionRepository
+from bot.store.jobs import JobRepository
 from bot.store.leases import release
-from bot.store.outbox import DeliveryRows
-from bot.store.pages import PageRows
-from bot.store.prompts import PromptRows
-from bot.store.questions import QuestionRows
-from bot.store.quota import LimitRows
+from bot.store.outbox import OutboxRepository
+from bot.store.pages import PageRepository
+from bot.store.prompts import PromptRepository
+from bot.store.questions import QuestionRepository
+from bot.store.quota import QuotaRepository
 from bot.store.schema import digests, jobs, prompts, questions, snapshots
-from bot.store.snapshots import SnapshotRows
+from bot.store.snapshots import SnapshotRepository
 
 log = structlog.get_logger(__name__)
 DatabaseTrouble = SQLAlchemyError
@@ -41,85 +41,85 @@ class AlreadyStored(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Tables:
+class Transaction:
     """The rows of every table, seen through one connection."""
 
     connection: AsyncConnection
 
     @property
-    def jobs(self) -> JobRows:
+    def jobs(self) -> JobRepository:
         """Tracked jobs."""
-        return JobRows(self.connection)
+        return JobRepository(self.connection)
 
     @property
-    def prompts(self) -> PromptRows:
+    def prompts(self) -> PromptRepository:
         """What people asked."""
-        return PromptRows(self.connection)
+        return PromptRepository(self.connection)
 
     @property
-    def deliveries(self) -> DeliveryRows:
+    def outbox(self) -> OutboxRepository:
         """The outbox."""
-        return DeliveryRows(self.connection)
+        return OutboxRepository(self.connection)
 
     @property
-    def holds(self) -> HoldRows:
+    def back_offs(self) -> BackOffRepository:
         """Projects to be left alone for a while."""
-        return HoldRows(self.connection)
+        return BackOffRepository(self.connection)
 
     @property
-    def limits(self) -> LimitRows:
+    def quota(self) -> QuotaRepository:
         """The shared limit of each project."""
-        return LimitRows(self.connection)
+        return QuotaRepository(self.connection)
 
     @property
-    def people(self) -> PeopleRows:
+    def members(self) -> MemberRepository:
         """What has been found out about people."""
-        return PeopleRows(self.connection)
+        return MemberRepository(self.connection)
 
     @property
-    def snapshots(self) -> SnapshotRows:
+    def snapshots(self) -> SnapshotRepository:
         """Stored answers of the analytics API."""
-        return SnapshotRows(self.connection)
+        return SnapshotRepository(self.connection)
 
     @property
-    def pages(self) -> PageRows:
+    def pages(self) -> PageRepository:
         """The pages in those answers, ranked and compared."""
-        return PageRows(self.connection)
+        return PageRepository(self.connection)
 
     @property
-    def budget(self) -> BudgetRows:
+    def budget(self) -> BudgetRepository:
         """The hourly budget of analytics calls."""
-        return BudgetRows(self.connection)
+        return BudgetRepository(self.connection)
 
     @property
-    def questions(self) -> QuestionRows:
+    def questions(self) -> QuestionRepository:
         """What people want to know about visitors."""
-        return QuestionRows(self.connection)
+        return QuestionRepository(self.connection)
 
     @property
-    def subscriptions(self) -> SubscriptionRows:
+    def subscriptions(self) -> SubscriptionRepository:
         """Which channels get a weekly digest."""
-        return SubscriptionRows(self.connection)
+        return SubscriptionRepository(self.connection)
 
     @property
-    def digests(self) -> DigestRows:
+    def digests(self) -> DigestRepository:
         """The digests to be made."""
-        return DigestRows(self.connection)
+        return DigestRepository(self.connection)
 
 
-class Registry:
+class Store:
     """What survives a restart. One for each process; several processes may share a database."""
 
     def __init__(self, engine: AsyncEngine) -> None:
         self._engine = engine
 
     @classmethod
-    def open(cls, url: str) -> Registry:
+    def open(cls, url: str) -> Store:
         """A registry on the database at a SQLAlchemy URL; the schema must be there (``migrate``)."""
         return cls(open_engine(url))
 
     @asynccontextmanager
-    async def transaction(self) -> AsyncIterator[Tables]:
+    async def transaction(self) -> AsyncIterator[Transaction]:
         """Everything written inside is written together, or not at all.
 
         Raises AlreadyStored when a unique key was taken by somebody else at the same moment.
@@ -127,16 +127,16 @@ class Registry:
         """
         try:
             async with self._engine.begin() as connection:
-                yield Tables(connection)
+                yield Transaction(connection)
         except IntegrityError as error:
             # The driver's message quotes the row; it must not travel further.
             raise AlreadyStored(type(error.orig).__name__) from None
 
     @asynccontextmanager
-    async def look(self) -> AsyncIterator[Tables]:
+    async def look(self) -> AsyncIterator[Transaction]:
         """For reading only."""
         async with reading(self._engine) as connection:
-            yield Tables(connection)
+            yield Transaction(connection)
 
     async def release(self, owner: str) -> None:
         """Give back what this owner holds and has not begun, so that others need not wait for the lease.

@@ -4,13 +4,25 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
-from typing import Generic, TypeVar
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
 
-class Together(Generic[Item, Result]):
+@dataclass(frozen=True, eq=False)
+class Batch(Generic[Item, Result]):
+    """What a use case writes in batches: how many items at most, and how long it waits for more.
+
+    ``turns``: turns of the event loop without a new item after which a write begins.
+    """
+
+    most: int = 20
+    turns: int = 0
+
+
+class BatchWriter(Generic[Item, Result]):
     """Collects items while a write is under way, and gives them all to the next one, so many at the most.
 
     Nothing waits for a clock to be collected: an item that comes alone is written at once, alone.
@@ -48,6 +60,17 @@ class Together(Generic[Item, Result]):
             await asyncio.sleep(0)
             quiet_turns = quiet_turns + 1 if len(self._waiting) == known else 0
             known = len(self._waiting)
+
+
+class Batches:
+    """The batch writers of one process: one for each use case that writes in batches, named by it."""
+
+    def __init__(self) -> None:
+        self._writers: dict[object, BatchWriter[Any, Any]] = {}
+
+    def writer(self, kind: Batch[Item, Result]) -> BatchWriter[Item, Result]:
+        """Return the writer of this kind; the same one each time."""
+        return self._writers.setdefault(kind, BatchWriter(kind.most, kind.turns))
 
 
 async def _written(

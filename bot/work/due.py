@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from bot.store.due import Queue, due_queues
-from bot.work.worker_context import Workshop
+from bot.work.context import WorkerContext
 
 
-async def queues_due(shop: Workshop) -> frozenset[Queue]:
+async def queues_due(context: WorkerContext) -> frozenset[Queue]:
     """The queues that a round should look at now."""
-    async with shop.registry.look() as tables:
-        return await due_queues(tables.connection, shop.clock())
+    async with context.store.look() as tx:
+        return await due_queues(tx.connection, context.clock())

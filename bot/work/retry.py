@@ -18,7 +18,7 @@ _PATIENCE_SECONDS = 20.0
 _FIRST_SECONDS, _MOST_SECONDS = 0.1, 2.0
 
 
-async def kept(write: Callable[[], Awaitable[Result]]) -> Result:
+async def retry_on_db_error(write: Callable[[], Awaitable[Result]]) -> Result:
     """Write what a far side has answered, again and again while the database fails for a moment.
 
     ``write`` is one transaction that names the owner: where an earlier try was carried out after all, it
@@ -36,7 +36,7 @@ async def kept(write: Callable[[], Awaitable[Result]]) -> Result:
         pause_seconds = min(2 * pause_seconds, _MOST_SECONDS)
 
 
-async def all_of(*works: Awaitable[None]) -> None:
+async def run_all(*works: Awaitable[None]) -> None:
     """Do all at once, and each to its end; then raise what the first one that failed raised."""
     for outcome in await asyncio.gather(*works, return_exceptions=True):
         if isinstance(outcome, BaseException):

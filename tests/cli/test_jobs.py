@@ -8,7 +8,7 @@ import pytest
 
 from bot.cli.jobs import NotReady, listed
 from bot.model import JobState, ServiceJobId, Wanted
-from bot.store import Registry
+from bot.store import Store
 from bot.store.database import open_engine
 from bot.store.migrate import migrate
 from tests.builders import ANA, CHANNEL, NOW, PROJECT
@@ -18,11 +18,11 @@ async def test_the_services_words_do_not_steer_the_terminal(tmp_path: Path) -> N
     url = f"sqlite+aiosqlite:///{tmp_path / 'bot.db'}"
     engine = open_engine(url)
     await migrate(engine)
-    async with Registry(engine).transaction() as tables:
+    async with Store(engine).transaction() as tx:
         wanted = Wanted(ANA, CHANNEL, "Add a page")
-        number = (await tables.jobs.add_all(PROJECT, [wanted], NOW))[wanted]
+        number = (await tx.jobs.add_all(PROJECT, [wanted], NOW))[wanted]
         link, service_id = "https://code.example/\x1b]0;owned\x07\n#9", ServiceJobId("id\x1b[2J")
-        await tables.jobs.change(number, state=JobState.PULL_REQUEST, pr_link=link, service_id=service_id)
+        await tx.jobs.change(number, state=JobState.PULL_REQUEST, pr_link=link, service_id=service_id)
     await engine.dispose()
     said = await listed(url, None, 10)
     assert "https://code.example/" in said

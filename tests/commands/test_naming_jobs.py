@@ -9,25 +9,26 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import SecretStr
 
-from bot.commands.form_state import Carried
+from bot.commands.form_state import FormState
 from bot.commands.parsing.job_reference import as_thread, find_job, looks_like_job
 from bot.model import ChannelId, JobNumber, ThreadRef
-from bot.store import Registry
+from bot.store import Store
 from bot.store.database import open_engine
 from bot.store.migrate import migrate
-from bot.work.context import Desk
+from bot.work.context import Context
 from tests.builders import ANA, CHANNEL, PROJECT, HeldClock, add_job
+from tests.fakes import FakeSlack
 
 LINK = "https://acme.slack.com/archives/C0DOCS/p1700000000000001"
 
 
 @pytest.fixture
-async def desk() -> AsyncIterator[Desk]:
+async def context() -> AsyncIterator[Context]:
     engine = open_engine("sqlite+aiosqlite:///:memory:")
     await migrate(engine)
-    registry = Registry(engine)
-    await add_job(registry, root_ts="1700000000.000001", service_id="job-abc")
-    yield Desk(registry, HeldClock(), lambda: None, PROJECT, ANA)
+    store = Store(engine)
+    await add_job(store, root_ts="1700000000.000001", service_id="job-abc")
+    yield Context(store, FakeSlack(), HeldClock(), lambda: None, PROJECT, ANA)
     await engine.dispose()
 
 
@@ -35,8 +36,8 @@ async def desk() -> AsyncIterator[Desk]:
     "named",
     ["1", "#1", "job-abc", LINK, f"{LINK.replace('001', '999', 1)}?thread_ts=1700000000.000001&cid=C0DOCS"],
 )
-async def test_a_job_is_found_by_number_service_id_or_link(desk: Desk, named: str) -> None:
-    job = await find_job(desk, named)
+async def test_a_job_is_found_by_number_service_id_or_link(context: Context, named: str) -> None:
+    job = await find_job(context, named)
     assert job is not None
     assert job.number == 1
 
@@ -45,8 +46,8 @@ async def test_a_job_is_found_by_number_service_id_or_link(desk: Desk, named: st
     "named",
     ["2", "#0", "999999999", "job-xyz", "", "https://acme.slack.com/archives/C0OTHER/p1700000000000001"],
 )
-async def test_what_names_no_job_finds_none(desk: Desk, named: str) -> None:
-    assert await find_job(desk, named) is None
+async def test_what_names_no_job_finds_none(context: Context, named: str) -> None:
+    assert await find_job(context, named) is None
 
 
 def test_a_number_or_a_link_is_meant_as_a_job_and_a_word_is_not() -> None:
@@ -67,10 +68,10 @@ def test_any_text_is_a_link_or_is_not(text: str) -> None:
 
 
 def test_what_a_dialogue_carries_comes_back() -> None:
-    carried = Carried(CHANNEL, SecretStr("https://hooks.slack.com/x"), JobNumber(42))
-    assert Carried.loads(carried.dumps()) == carried
+    carried = FormState(CHANNEL, SecretStr("https://hooks.slack.com/x"), JobNumber(42))
+    assert FormState.loads(carried.dumps()) == carried
 
 
 @given(st.text())
 def test_what_another_version_carried_is_nothing(text: str) -> None:
-    assert isinstance(Carried.loads(text), Carried)
+    assert isinstance(FormState.loads(text), FormState)

@@ -14,14 +14,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.commands.parsing.visitors_options import Misunderstood, WeeklyWords, parse_weekly, parse_wish
-from bot.model import MOST_TOP, FileTo, Period, SortBy, Weekday, Wish
+from bot.model import MOST_TOP, FileTo, Period, SortBy, VisitorsQuery, Weekday
 
 NOW = datetime(2026, 11, 21, 23, 30, tzinfo=UTC)
 """Saturday evening in Berlin is Sunday already."""
 UTC_ZONE, BERLIN = ZoneInfo("UTC"), ZoneInfo("Europe/Berlin")
 WEEK = Period(date(2026, 11, 14), date(2026, 11, 21))
 OCTOBER = Period(date(2026, 10, 1), date(2026, 11, 1))
-DEFAULT = Wish(WEEK, WEEK.before())
+DEFAULT = VisitorsQuery(WEEK, WEEK.before())
 EVIL = (
     *("<!channel>", "<!here|here>", "<@U0EVE>", "<#C0DOCS|docs>", "<https://evil.example|docs>", "@channel"),
     *("https://evil.example", "*bold*", "_it_", "~no~", "`", "```", "&lt;!channel&gt;", "&", ">", ":smile:"),
@@ -57,7 +57,7 @@ TYPED = st.one_of(
 Read = TypeVar("Read")
 
 
-def _ask(text: str, zone: ZoneInfo = UTC_ZONE) -> Wish:
+def _ask(text: str, zone: ZoneInfo = UTC_ZONE) -> VisitorsQuery:
     return parse_wish(text, NOW, zone)
 
 
@@ -67,7 +67,7 @@ def test_nothing_more_means_the_last_seven_days_against_those_before(text: str) 
 
 
 @pytest.mark.parametrize(
-    ("text", "wish"),
+    ("text", "query"),
     [
         ("top 20", replace(DEFAULT, top=20)),
         ("TOP 40", replace(DEFAULT, top=MOST_TOP)),
@@ -86,15 +86,15 @@ def test_nothing_more_means_the_last_seven_days_against_those_before(text: str) 
         ("compare 2026-10-01 .. 2026-10-31", replace(DEFAULT, compared=OCTOBER)),
         ("compare October 2026 to October 2026", replace(DEFAULT, compared=OCTOBER)),
         ("compare top 20", replace(DEFAULT, top=20)),
-        ("last month", Wish(OCTOBER, Period(date(2026, 8, 31), date(2026, 10, 1)))),
-        ("last month compare", Wish(OCTOBER, OCTOBER.before())),
-        ("last top 20 month", Wish(OCTOBER, OCTOBER.before(), top=20)),
-        ("compare 2026-10 28d", Wish(Period(date(2026, 10, 24), date(2026, 11, 21)), OCTOBER)),
-        ("compare last month last month", Wish(OCTOBER, OCTOBER)),
+        ("last month", VisitorsQuery(OCTOBER, Period(date(2026, 8, 31), date(2026, 10, 1)))),
+        ("last month compare", VisitorsQuery(OCTOBER, OCTOBER.before())),
+        ("last top 20 month", VisitorsQuery(OCTOBER, OCTOBER.before(), top=20)),
+        ("compare 2026-10 28d", VisitorsQuery(Period(date(2026, 10, 24), date(2026, 11, 21)), OCTOBER)),
+        ("compare last month last month", VisitorsQuery(OCTOBER, OCTOBER)),
     ],
 )
-def test_each_option_changes_its_own_part_of_the_question(text: str, wish: Wish) -> None:
-    assert _ask(text) == wish
+def test_each_option_changes_its_own_part_of_the_question(text: str, query: VisitorsQuery) -> None:
+    assert _ask(text) == query
 
 
 @pytest.mark.parametrize(
@@ -136,10 +136,10 @@ def test_options_come_in_any_order(
     period: str, compare: str, path: str, csv: str, data: st.DataObject
 ) -> None:
     options = [period, compare, path, csv, "top 20", "sort ai"]
-    wish = _ask(" ".join(options))
-    assert wish.top == 20
-    assert wish.period != WEEK
-    assert _ask(" ".join(data.draw(st.permutations(options)))) == wish
+    query = _ask(" ".join(options))
+    assert query.top == 20
+    assert query.period != WEEK
+    assert _ask(" ".join(data.draw(st.permutations(options)))) == query
 
 
 @pytest.mark.parametrize(
@@ -179,11 +179,11 @@ def test_a_question_that_is_none_gets_a_clear_answer(text: str, why: str) -> Non
 
 @given(TYPED)
 def test_any_text_is_a_question_that_can_be_kept_or_misunderstood(text: str) -> None:
-    wish = _understood(_ask, text)
-    if wish is not None:
-        assert 1 <= wish.top <= MOST_TOP
-        assert wish.period.last <= NOW.date()
-        assert _can_be_kept(wish.section)
+    query = _understood(_ask, text)
+    if query is not None:
+        assert 1 <= query.top <= MOST_TOP
+        assert query.period.last <= NOW.date()
+        assert _can_be_kept(query.section)
 
 
 @given(TYPED)

@@ -21,8 +21,8 @@ def job(state: JobState = JobState.PULL_REQUEST, **values: Any) -> TrackedJob:
         "requester": ANA,
         "text": "Add a quickstart for the Python SDK",
         "asked_at": NOW,
-        "round": 1,
-        "round_started_at": NOW,
+        "iteration": 1,
+        "iteration_started_at": NOW,
     }
     if state is JobState.PULL_REQUEST:
         given |= {"pr_link": PULL_REQUEST, "ended_at": LATER}

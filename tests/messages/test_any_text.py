@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from bot import slack_text
-from bot.commands.form_state import Carried
+from bot.commands.form_state import FormState
 from bot.messages import job_answers, jobs, modals, problems
 from bot.messages.help import CommandHelp, help_message
 from bot.messages.plain_text import visible
@@ -65,20 +65,20 @@ def any_job(draw: st.DrawFn) -> TrackedJob:
         project=ProjectId(draw(ANY_TEXT)),
         channel=ChannelId(CHANNEL),
         requester=ANA,
-        round_requester=draw(st.sampled_from([None, BEN])),
+        iteration_requester=draw(st.sampled_from([None, BEN])),
         text=draw(ANY_TEXT),
         asked_at=NOW,
         state=draw(st.sampled_from(JobState)),
         service_id=ServiceJobId(draw(ANY_TEXT)),
-        round=draw(st.integers(0, 9)),
-        round_started_at=NOW,
+        iteration=draw(st.integers(0, 9)),
+        iteration_started_at=NOW,
         pr_link=draw(st.one_of(st.none(), st.just("https://code.example/pull/1"), ADDRESSES, ANY_TEXT)),
         repository=draw(text),
         ref=draw(text),
         ended_at=draw(st.sampled_from([None, NOW + timedelta(minutes=4)])),
         problem=draw(text),
         queue_until=draw(st.sampled_from([None, NOW + timedelta(hours=1)])),
-        queue_place=draw(st.sampled_from([None, 1, 10_000])),
+        queue_position=draw(st.sampled_from([None, 1, 10_000])),
         queue_why=draw(st.sampled_from([None, *QueueWhy])),
         uses_left=draw(st.sampled_from([None, 0, 1, 19])),
     )
@@ -119,7 +119,7 @@ def follow_up(job: TrackedJob, text: str) -> Prompt:
 def thread_messages(job: TrackedJob, text: str) -> Iterator[Message]:
     """Everything a thread can be told about a job."""
     problem = problems.service_rejected(text)
-    yield jobs.root(job, NOW)
+    yield jobs.face(job, NOW)
     yield from jobs.full_prompt(job)
     yield jobs.follow_up_by_command(job, text, BEN)
     yield jobs.follow_up_withdrawn(job, follow_up(job, text))
@@ -128,8 +128,8 @@ def thread_messages(job: TrackedJob, text: str) -> Iterator[Message]:
     for each in (problem, *PROBLEMS):
         yield jobs.refused(job, each)
         yield jobs.follow_up_refused(BEN, each)
-    yield jobs.in_doubt(job, 7, BEN, follow_up=True)
-    yield jobs.in_doubt(job, 7, BEN, follow_up=False)
+    yield jobs.unconfirmed(job, 7, BEN, follow_up=True)
+    yield jobs.unconfirmed(job, 7, BEN, follow_up=False)
     if job.state in ENDS:
         yield jobs.ended(job, NOW)
 
@@ -182,7 +182,7 @@ def test_ten_thousand_random_prompts_give_valid_and_harmless_blocks() -> None:
         text = random_prompt(random)
         job = TrackedJob(JobNumber(number), ProjectId("acme"), CHANNEL, ANA, text, NOW, state=state)
         said = (
-            jobs.root(job, NOW),
+            jobs.face(job, NOW),
             *jobs.full_prompt(job),
             jobs.follow_up_by_command(job, text, BEN),
             jobs.ended(job, NOW),
@@ -218,13 +218,13 @@ def test_no_code_of_somebody_else_runs_into_our_words(job: TrackedJob, text: str
 @OFTEN
 @given(any_job())
 def test_a_root_message_can_be_edited_whatever_stands_in_it(job: TrackedJob) -> None:
-    assert len(jobs.root(job, NOW).text.encode("utf-8")) <= 4_000
+    assert len(jobs.face(job, NOW).text.encode("utf-8")) <= 4_000
 
 
 @OFTEN
 @given(any_job(), ANY_TEXT)
 def test_dialogues_are_valid_whatever_stands_in_them(job: TrackedJob, text: str) -> None:
-    private = Carried(CHANNEL, None, job.number).dumps()
+    private = FormState(CHANNEL, None, job.number).dumps()
     for view in (
         modals.ask_form(channel=CHANNEL, private=private, text=text),
         modals.ask_form(channel=None, private=private),

@@ -94,7 +94,7 @@ def test_every_form_of_a_digest_says_that_numbers_are_approximate(told: WeeklyRe
 def test_what_is_said_while_reading_is_valid_and_harmless(
     question: Question, parts: list[Snapshot], budget: Budget, text: str, zone: str
 ) -> None:
-    period = question.wish.period
+    period = question.query.period
     for message in (
         visitors_answers.reading(period, question.id),
         visitors_answers.progress(question, parts, budget),
@@ -173,7 +173,7 @@ def large_counts(draw: st.DrawFn) -> Counts:
 @given(large_counts(), large_counts(), large_counts(), large_counts())
 def test_no_number_is_a_sum(site: Counts, before: Counts, first: Counts, second: Counts) -> None:
     pages = (PageCounts(report().top[0].row, "/a", first), PageCounts(report().top[1].row, "/b", second))
-    steps = report().wish.period.steps()
+    steps = report().query.period.steps()
     answer = report(site=site, before=before, top=pages, chart=((steps[0], first), (steps[1], second)))
     forms = [*essence(visitors.report(answer, QUESTION)), *essence(digest(weekly(report=answer)))]
     given = {getattr(each, name) for each in (site, before, first, second) for name in Counts.__slots__}
@@ -188,6 +188,6 @@ def test_no_number_is_a_sum(site: Counts, before: Counts, first: Counts, second:
 
 def test_a_table_of_pages_and_a_chart_of_weeks_stand_by_themselves() -> None:
     answer = report()
-    points = [(step, answer.site) for step in answer.wish.period.steps()]
+    points = [(step, answer.site) for step in answer.query.period.steps()]
     made = (page_table("Pages", answer.top, compared=True), visitors_chart("Unique visitors", points))
     assert problems_of(Message("Pages", made), NOBODY) == []

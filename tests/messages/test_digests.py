@@ -180,7 +180,7 @@ def test_a_digest_that_was_asked_for_once_has_no_such_line() -> None:
 
 
 def test_a_digest_of_a_section_says_so() -> None:
-    told = weekly(report=report(wish={"section": "/api"}), subscription=subscription(section="/api"))
+    told = weekly(report=report(query={"section": "/api"}), subscription=subscription(section="/api"))
     assert "Top 3 of 812 pages under /api:" in lines(told)
     assert "The totals are those of the whole site" in digest(told).text
 

@@ -16,7 +16,7 @@ PINGS_ANA = f"<@{ANA}>"
 
 
 def test_the_root_says_state_number_prompt_and_who_asked() -> None:
-    root = jobs.root(job(repository="acme/docs"), NOW)
+    root = jobs.face(job(repository="acme/docs"), NOW)
     assert root.text == (
         ":memo: *Pull request ready* · #42\n"
         "Add a quickstart for the Python SDK\n"
@@ -30,33 +30,33 @@ def test_the_root_says_state_number_prompt_and_who_asked() -> None:
 def test_every_state_has_a_root_of_its_own(state: JobState) -> None:
     others = {jobs.state_words(job(other)) for other in JobState if other is not state}
     assert jobs.state_words(job(state)) not in others
-    assert jobs.root(job(state), NOW).text.startswith(jobs.state_words(job(state)))
+    assert jobs.face(job(state), NOW).text.startswith(jobs.state_words(job(state)))
 
 
 def test_a_pull_request_never_looks_approved() -> None:
-    for message in (jobs.root(job(), NOW), jobs.ended(job(), NOW)):
+    for message in (jobs.face(job(), NOW), jobs.ended(job(), NOW)):
         assert ":white_check_mark:" not in message.text
 
 
 def test_a_job_that_waits_for_the_limit_says_when_it_goes_out_and_can_be_withdrawn() -> None:
-    root = jobs.root(job(JobState.WAITING, queue_until=NOW + timedelta(hours=1)), NOW)
+    root = jobs.face(job(JobState.WAITING, queue_until=NOW + timedelta(hours=1)), NOW)
     assert "goes out at <!date^1793613600^{time}|2026-11-02 10:00 UTC>" in root.text
     assert buttons(root) == [("Withdraw", "withdraw", "42")]
 
 
 def test_a_job_about_to_go_out_cannot_be_withdrawn() -> None:
-    assert buttons(jobs.root(job(JobState.WAITING), NOW)) == []
+    assert buttons(jobs.face(job(JobState.WAITING), NOW)) == []
 
 
 def test_a_follow_up_that_waits_is_announced_in_the_root() -> None:
-    root = jobs.root(job(JobState.WORKING, queue_until=NOW + timedelta(hours=1)), NOW)
+    root = jobs.face(job(JobState.WORKING, queue_until=NOW + timedelta(hours=1)), NOW)
     assert "a follow-up goes out at" in root.text
 
 
 def test_the_root_leads_to_the_pull_request() -> None:
     [button] = [
         each
-        for block in jobs.root(job(), NOW).blocks
+        for block in jobs.face(job(), NOW).blocks
         if block["type"] == "actions"
         for each in block["elements"]
     ]
@@ -71,7 +71,7 @@ def test_a_prompt_too_long_for_the_root_follows_whole() -> None:
     long = "Describe every error code.\n" * 2_000
     shown = jobs.full_prompt(job(text=long))
     assert "".join(quoted(part) for part in shown) == long
-    assert len(quoted(jobs.root(job(text=long), NOW))) <= jobs.QUOTE_LENGTH
+    assert len(quoted(jobs.face(job(text=long), NOW))) <= jobs.QUOTE_LENGTH
     assert [part.text.split(":\n")[0] for part in shown][:2] == [
         f"The whole prompt of #42 (1 of {len(shown)})",
         f"The whole prompt of #42 (2 of {len(shown)})",
@@ -103,7 +103,7 @@ def test_without_the_link_button_the_words_still_lead_to_the_pull_request() -> N
 
 
 def test_the_end_of_a_follow_up_is_told_to_who_asked_for_it() -> None:
-    end = jobs.ended(job(round=2, round_requester=BEN), LATER)
+    end = jobs.ended(job(iteration=2, iteration_requester=BEN), LATER)
     assert end.text.startswith(f"<@{BEN}> :memo: the follow-up to #42 is done")
     assert PINGS_ANA not in end.text
     assert "the pull request has been updated" in end.text
@@ -124,7 +124,7 @@ def test_an_odd_address_is_shown_but_not_linked_to(address: str) -> None:
     end = jobs.ended(job(pr_link=address), LATER)
     assert "is not one I can link to" in end.text
     assert actions(end) == ["follow_up", "run_again"]
-    assert buttons(jobs.root(job(pr_link=address), NOW)) == []
+    assert buttons(jobs.face(job(pr_link=address), NOW)) == []
 
 
 @pytest.mark.parametrize(
@@ -165,7 +165,7 @@ def test_a_job_that_did_not_start_says_why_what_it_cost_and_what_to_do() -> None
 
 
 def test_a_job_in_doubt_is_left_to_a_person() -> None:
-    said = jobs.in_doubt(job(JobState.IN_DOUBT), 7, BEN, follow_up=False)
+    said = jobs.unconfirmed(job(JobState.UNCONFIRMED), 7, BEN, follow_up=False)
     assert said.text.startswith(
         f"<@{BEN}> :grey_question: #42 was sent, but the docs service's answer was lost."
     )
@@ -174,7 +174,7 @@ def test_a_job_in_doubt_is_left_to_a_person() -> None:
 
 
 def test_a_follow_up_in_doubt_is_called_one() -> None:
-    said = jobs.in_doubt(job(), 7, BEN, follow_up=True)
+    said = jobs.unconfirmed(job(), 7, BEN, follow_up=True)
     assert "Your follow-up to #42 was sent" in said.text
 
 

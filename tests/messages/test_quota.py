@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.messages import jobs, quota
-from bot.model import Budget, JobNumber, JobState, ProjectId, QueueWhy, Standing
+from bot.model import Access, Budget, JobNumber, JobState, ProjectId, QueueWhy
 from tests.builders import ANA, NOW, PROJECT
 from tests.messages.samples import buttons, job
 from tests.messages.slack_limits import Allowed, problems_of
@@ -45,10 +45,10 @@ def test_a_spent_analytics_budget_says_when_the_next_call_is_possible() -> None:
     assert "0 of 100 analytics calls left, the next is possible at <!date^1793611800" in said
 
 
-@pytest.mark.parametrize("standing", [each for each in Standing if not each.may])
-def test_every_no_says_why_that_nothing_was_spent_and_whom_to_ask(standing: Standing) -> None:
-    said = quota.not_allowed(standing).text
-    others = {quota.not_allowed(each).text for each in Standing if not each.may and each is not standing}
+@pytest.mark.parametrize("access", [each for each in Access if not each.may])
+def test_every_no_says_why_that_nothing_was_spent_and_whom_to_ask(access: Access) -> None:
+    said = quota.not_allowed(access).text
+    others = {quota.not_allowed(each).text for each in Access if not each.may and each is not access}
     assert said not in others
     assert "Nothing was started. No use of the hourly limit was spent." in said
     assert "ask a colleague" in said
@@ -78,14 +78,14 @@ def test_the_same_request_is_asked_about_with_a_button() -> None:
     ],
 )
 def test_the_root_says_what_it_waits_for(why: QueueWhy, place: int | None, words: str) -> None:
-    waiting = job(JobState.WAITING, queue_until=HALF_PAST, queue_why=why, queue_place=place)
-    root = jobs.root(waiting, NOW)
+    waiting = job(JobState.WAITING, queue_until=HALF_PAST, queue_why=why, queue_position=place)
+    root = jobs.face(waiting, NOW)
     assert words in root.text
     assert buttons(root) == [("Withdraw", "withdraw", "42")]
 
 
 def test_a_waiting_follow_up_has_its_own_button_beside_the_pull_request() -> None:
-    root = jobs.root(job(queue_until=HALF_PAST, queue_why=QueueWhy.LIMIT, queue_place=1), NOW)
+    root = jobs.face(job(queue_until=HALF_PAST, queue_why=QueueWhy.LIMIT, queue_position=1), NOW)
     assert [each["action_id"] for block in root.blocks for each in block.get("elements", []) if "url" in each]
     assert [
         each["text"]["text"]
@@ -96,21 +96,21 @@ def test_a_waiting_follow_up_has_its_own_button_beside_the_pull_request() -> Non
 
 
 def test_an_ended_job_that_takes_no_follow_up_shows_no_queue() -> None:
-    root = jobs.root(job(JobState.GONE, queue_until=HALF_PAST, queue_why=QueueWhy.LIMIT), NOW)
+    root = jobs.face(job(JobState.GONE, queue_until=HALF_PAST, queue_why=QueueWhy.LIMIT), NOW)
     assert "waits" not in root.text
     assert buttons(root) == []
 
 
-@given(ANY_TEXT, st.sampled_from(Standing), st.integers(0, 10**9), st.integers(0, 10**9))
+@given(ANY_TEXT, st.sampled_from(Access), st.integers(0, 10**9), st.integers(0, 10**9))
 def test_whatever_a_project_is_called_nothing_breaks_or_pings(
-    name: str, standing: Standing, one: int, other: int
+    name: str, access: Access, one: int, other: int
 ) -> None:
     messages = [
         quota.key_refused(ProjectId(name), forbidden=True),
         quota.key_refused(ProjectId(name), forbidden=False),
         quota.key_accepted(ProjectId(name)),
         quota.limits(one, other, HALF_PAST, other, one, analytics(one)),
-        quota.not_allowed(standing),
+        quota.not_allowed(access),
         quota.not_yours(ANA),
         quota.same_job(JobNumber(one)),
         quota.same_follow_up(JobNumber(one), other),

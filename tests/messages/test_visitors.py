@@ -99,7 +99,7 @@ def test_the_blocks_show_the_same_totals() -> None:
 
 
 def test_without_a_comparison_no_changes_are_shown() -> None:
-    message = answer_of(report(wish={"compared": None}, was=None, before=None), QUESTION)
+    message = answer_of(report(query={"compared": None}, was=None, before=None), QUESTION)
     assert "compared" not in message.text
     assert "People: 1,200; AI agents: 3,400; All together: 4,500; AI's share: 76 %." in message.text
     assert cells(message.blocks)[0] == ["Page", "People", "AI agents", "All together"]
@@ -134,7 +134,7 @@ def test_a_page_is_not_called_new_when_the_period_before_was_read_in_part() -> N
     ],
 )
 def test_the_table_says_its_section_and_order(sort: SortBy, caption: str) -> None:
-    message = answer_of(report(wish={"section": "/api", "sort": sort}), QUESTION)
+    message = answer_of(report(query={"section": "/api", "sort": sort}), QUESTION)
     assert next(block["caption"] for block in message.blocks if "caption" in block) == caption
     assert f"{caption}:" in message.text.splitlines()
 
@@ -144,16 +144,16 @@ def test_when_all_pages_are_shown_there_is_no_top() -> None:
 
 
 def test_a_section_that_nobody_read_is_told_and_has_no_table() -> None:
-    message = answer_of(report(wish={"section": "/api"}, top=(), pages=0), QUESTION)
+    message = answer_of(report(query={"section": "/api"}, top=(), pages=0), QUESTION)
     assert "No page under `/api` was read." in message.text
     assert cells(message.blocks) == []
     assert "static_select" not in [each["type"] for each in elements(message.blocks)]
 
 
 def test_a_section_is_not_said_to_be_unread_when_not_all_was_counted() -> None:
-    told = report(wish={"section": "/api"}, pages=0, top=(), now=snapshot(rows=250, complete=False))
+    told = report(query={"section": "/api"}, pages=0, top=(), now=snapshot(rows=250, complete=False))
     assert "No page under `/api` is among those whose numbers could be read." in lines(told)
-    whole = report(wish={"section": "/api"}, pages=0, top=())
+    whole = report(query={"section": "/api"}, pages=0, top=())
     assert "No page under `/api` was read." in lines(whole)
 
 
@@ -226,7 +226,7 @@ def test_the_used_budget_is_told_to_the_one_who_asked_alone() -> None:
 
 def test_a_period_that_is_not_over_is_marked() -> None:
     assert "This period is not over yet, but compared with a whole one." in small_print(report(is_open=True))
-    alone = report(is_open=True, before=None, was=None, wish={"compared": None})
+    alone = report(is_open=True, before=None, was=None, query={"compared": None})
     assert "This period is not over yet." in small_print(alone)
 
 
@@ -234,7 +234,7 @@ def test_a_section_is_told_not_to_have_totals_of_its_own() -> None:
     assert (
         "The totals are those of the whole site: "
         "unique visitors of pages cannot be added up to those of a section."
-    ) in small_print(report(wish={"section": "/api"}))
+    ) in small_print(report(query={"section": "/api"}))
 
 
 def test_an_answer_cut_short_by_the_budget_says_when_to_ask_again() -> None:
@@ -284,7 +284,7 @@ def test_a_period_before_that_was_read_in_part_is_told() -> None:
 
 def test_periods_of_different_length_are_pointed_out() -> None:
     longer = Period(date(2026, 9, 1), date(2026, 10, 1))
-    answer = report(wish={"compared": longer}, was=snapshot(longer))
+    answer = report(query={"compared": longer}, was=snapshot(longer))
     assert "The two periods differ in length: 7 days and 30 days." in small_print(answer)
 
 
@@ -355,7 +355,7 @@ def test_pages_that_do_not_fit_are_left_out_and_counted() -> None:
 
 def test_a_chart_of_a_year_has_a_label_for_each_part() -> None:
     year = Period(date(2025, 11, 2), date(2025, 11, 2) + timedelta(days=366))
-    drawn = chart(answer_of(report(wish={"period": year}, chart=points(year)), QUESTION).blocks)
+    drawn = chart(answer_of(report(query={"period": year}, chart=points(year)), QUESTION).blocks)
     assert drawn is not None
     labels = drawn["chart"]["axis_config"]["categories"]
     assert len(set(labels)) == len(labels) == len(year.steps())

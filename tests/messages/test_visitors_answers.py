@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from bot.messages import visitors_answers
-from bot.model import Budget, PageCounts, Wish
+from bot.model import Budget, PageCounts, VisitorsQuery
 from tests.builders import ANA, NOW
 from tests.messages.samples import buttons
 from tests.messages.visitor_samples import (
@@ -98,7 +98,7 @@ def test_beside_a_file_stand_its_period_its_rows_and_who_asked() -> None:
 
 
 def test_a_file_of_a_part_of_the_pages_says_so() -> None:
-    asked = question(wish=Wish(WEEK, None, section="/api"))
+    asked = question(query=VisitorsQuery(WEEK, None, section="/api"))
     said = visitors_answers.file_words(asked, 1, complete=False)
     assert "1 page under `/api` (not all could be read)" in said
 

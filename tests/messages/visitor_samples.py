@@ -31,11 +31,11 @@ from bot.model import (
     SubscriptionId,
     SubscriptionState,
     Suggestion,
+    VisitorsQuery,
     Weekday,
     WeeklyReport,
     WeeklyTime,
     Why,
-    Wish,
     WorkDone,
 )
 from tests.builders import ANA, CHANNEL, NOW, PROJECT
@@ -78,10 +78,10 @@ def snapshot(period: Period = WEEK, **values: Any) -> Snapshot:
     return Snapshot(**(given | values))
 
 
-def report(*, wish: dict[str, Any] | None = None, **values: Any) -> Report:
+def report(*, query: dict[str, Any] | None = None, **values: Any) -> Report:
     """A week of a site, against the week before."""
     given: dict[str, Any] = {
-        "wish": Wish(**({"period": WEEK, "compared": WEEK.before()} | (wish or {}))),
+        "query": VisitorsQuery(**({"period": WEEK, "compared": WEEK.before()} | (query or {}))),
         "now": snapshot(),
         "was": snapshot(WEEK.before(), id=SnapshotId(2)),
         "site": Counts(1_200, 3_400, 4_500),
@@ -113,7 +113,7 @@ def subscription(**values: Any) -> Subscription:
         "weekly": WeeklyTime(Weekday.MONDAY, time(9), ZONE),
         "owner": ANA,
         "state": SubscriptionState.ACTIVE,
-        "round": 1,
+        "revision": 1,
         "next_run_at": None,
     }
     return Subscription(**(given | values))
@@ -126,7 +126,7 @@ def question(**values: Any) -> Question:
         "project": PROJECT,
         "channel": CHANNEL,
         "user": ANA,
-        "wish": Wish(WEEK, WEEK.before()),
+        "query": VisitorsQuery(WEEK, WEEK.before()),
         "asked_at": NOW,
         "state": QuestionState.WAITING,
         "now": SnapshotId(1),
@@ -222,12 +222,12 @@ SUBSCRIPTIONS = st.builds(
     last_run_at=MOMENTS,
 )
 WISHES = st.builds(
-    Wish,
+    VisitorsQuery,
     PERIODS,
     st.one_of(st.none(), PERIODS),
     section=st.one_of(st.none(), PATHS),
 )
-QUESTIONS = st.builds(question, wish=WISHES)
+QUESTIONS = st.builds(question, query=WISHES)
 WORK = st.builds(
     WorkDone,
     NUMBERS,
@@ -250,15 +250,15 @@ def many_pages(draw: st.DrawFn, most: int = MOST_TOP) -> tuple[PageCounts, ...]:
 @st.composite
 def reports(draw: st.DrawFn) -> Report:
     """Whatever the service, the sites and the budget make of a question."""
-    wish = draw(WISHES)
-    points = [(step, draw(COUNTS)) for step in wish.period.steps()]
+    query = draw(WISHES)
+    points = [(step, draw(COUNTS)) for step in query.period.steps()]
     top = draw(many_pages())
     return report(
-        wish={"period": wish.period, "compared": wish.compared, "section": wish.section},
+        query={"period": query.period, "compared": query.compared, "section": query.section},
         now=draw(SNAPSHOTS),
-        was=draw(st.one_of(st.none(), SNAPSHOTS)) if wish.compared else None,
+        was=draw(st.one_of(st.none(), SNAPSHOTS)) if query.compared else None,
         site=draw(COUNTS),
-        before=draw(st.one_of(st.none(), COUNTS)) if wish.compared else None,
+        before=draw(st.one_of(st.none(), COUNTS)) if query.compared else None,
         pages=max(len(top), draw(NUMBERS)),
         top=top,
         movements=draw(MOVEMENTS),

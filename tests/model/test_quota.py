@@ -69,15 +69,17 @@ def test_a_persons_own_prompts_keep_their_order_within_a_kind(queue: list[Queued
 
 
 @given(histories, st.integers(1, 20), st.integers(1, 40))
-def test_a_place_is_reached_when_enough_uses_have_run_out(uses: list[Use], limit: int, place: int) -> None:
+def test_a_place_is_reached_when_enough_uses_have_run_out(
+    uses: list[Use], limit: int, queue_position: int
+) -> None:
     """Those before take the uses that free; each of these runs out an hour later in its turn."""
-    told = frees_at(uses, limit, place)
+    told = frees_at(uses, limit, queue_position)
     if not uses:
         assert told is None
         return
     assert told is not None
     running, at = sorted(use.at for use in uses), NOW
-    for _ in range(place):
+    for _ in range(queue_position):
         # Over the limit from the start: several have to run out before one is free.
         while len(running) >= max(1, min(limit, len(uses))):
             at = running.pop(0) + WINDOW

@@ -10,8 +10,8 @@ import pytest
 from bot.app import running_bot
 from bot.sandbox.world import World, WorldOptions, both_sides
 from tests import bots
-from tests.scenarios.patience import SHORT
 from tests.scenarios.story import Story
+from tests.scenarios.timeouts import SHORT
 
 FAST = {"poll_min_seconds": 0.1, "poll_max_seconds": 0.2}
 
@@ -33,7 +33,7 @@ async def world(tmp_path: Path, http_mode: bool) -> AsyncIterator[World]:
 
 @pytest.fixture
 async def story(world: World) -> AsyncIterator[Story]:
-    async with running_bot(world.settings.model_copy(update=FAST), patience=SHORT):
+    async with running_bot(world.settings.model_copy(update=FAST), timeouts=SHORT):
         yield Story(world)
 
 

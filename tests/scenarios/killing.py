@@ -37,7 +37,7 @@ _LOADED = (
     "bot.app",
     "sqlalchemy.dialects.postgresql.psycopg",
     "sqlalchemy.dialects.sqlite.aiosqlite",
-    "tests.scenarios.patience",
+    "tests.scenarios.timeouts",
 )
 
 
@@ -107,7 +107,7 @@ def watch(loop: asyncio.AbstractEventLoop, watched: Sequence[str], kill_at: str 
 async def _run(order: dict[str, Any]) -> None:
     from bot.app import Roles, running_bot
     from bot.settings import Settings
-    from tests.scenarios.patience import SHORT
+    from tests.scenarios.timeouts import SHORT
 
     loop = asyncio.get_running_loop()
     if watched := order.get("watched"):
@@ -117,9 +117,9 @@ async def _run(order: dict[str, Any]) -> None:
     stop = asyncio.Event()
     loop.add_signal_handler(signal.SIGTERM, stop.set)
     role = order.get("role", "run")
-    roles = Roles(intake=role != "work", rounds=role != "serve")
-    patience = replace(SHORT, lease_seconds=order.get("lease_seconds") or SHORT.lease_seconds)
-    async with running_bot(Settings.load(order["env"], env_file=None), roles=roles, patience=patience):
+    roles = Roles(intake=role != "work", workers=role != "serve")
+    timeouts = replace(SHORT, lease_seconds=order.get("lease_seconds") or SHORT.lease_seconds)
+    async with running_bot(Settings.load(order["env"], env_file=None), roles=roles, timeouts=timeouts):
         print(json.dumps({"ready": True}), flush=True)
         await stop.wait()
     if order.get("terse"):

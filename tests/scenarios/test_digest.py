@@ -14,9 +14,9 @@ from bot.app import running_bot
 from bot.sandbox.world import World, WorldOptions, both_sides
 from tests.bots import Zygote, is_alive, started, stop
 from tests.databases import PostgresServer
-from tests.scenarios.patience import SHORT
 from tests.scenarios.story import Story
 from tests.scenarios.test_visitors import comes_due, digests, is_subscribed
+from tests.scenarios.timeouts import SHORT
 
 
 @pytest.fixture(scope="module")
@@ -28,15 +28,15 @@ def postgres(tmp_path_factory: pytest.TempPathFactory) -> Iterator[PostgresServe
 
 async def test_a_digest_is_told_once_over_a_restart(world: World) -> None:
     story = Story(world)
-    async with running_bot(world.settings, patience=SHORT):
+    async with running_bot(world.settings, timeouts=SHORT):
         await story.command("/docs-visitors", "subscribe monday 09:00 UTC")
         await story.post("this channel gets a digest")
         await is_subscribed(story)
     await comes_due(world)
-    async with running_bot(world.settings, patience=SHORT):
+    async with running_bot(world.settings, timeouts=SHORT):
         await story.post("The docs in the week")
     await comes_due(world)
-    async with running_bot(world.settings, patience=SHORT):
+    async with running_bot(world.settings, timeouts=SHORT):
         await asyncio.sleep(1.0)
     assert len(digests(story)) == 1
 

@@ -10,8 +10,8 @@ import pytest
 from bot.app import running_bot
 from bot.sandbox.world import World, WorldOptions, both_sides
 from tests.scenarios.conftest import FAST
-from tests.scenarios.patience import SHORT
 from tests.scenarios.story import ANA, BEN, Json, Story
+from tests.scenarios.timeouts import SHORT
 
 
 @pytest.fixture
@@ -28,7 +28,7 @@ async def waits(story: Story, root: Json, place: int) -> None:
 
 
 async def test_who_waits_sees_it_and_only_they_take_it_back(world: World) -> None:
-    async with running_bot(world.settings.model_copy(update=FAST), patience=SHORT):
+    async with running_bot(world.settings.model_copy(update=FAST), timeouts=SHORT):
         story = Story(world)
         await story.finished("Add a quickstart for the Python SDK")
         second = await story.asked("Describe every error code")
@@ -46,7 +46,7 @@ async def test_who_waits_sees_it_and_only_they_take_it_back(world: World) -> Non
 
 async def test_the_services_word_counts_more_than_our_own_count(world: World) -> None:
     settings = world.settings.model_copy(update={**FAST, "uses_an_hour": 100})
-    async with running_bot(settings, patience=SHORT):
+    async with running_bot(settings, timeouts=SHORT):
         story = Story(world)
         await story.finished("Add a quickstart for the Python SDK")
         second = await story.asked("Describe every error code")

@@ -11,7 +11,7 @@ import aiohttp
 import pytest
 
 from bot.sandbox.workspace.line import signed
-from bot.store import Registry
+from bot.store import Store
 from tests.scenarios.story import ANA, DOCS, Story
 
 FORM = "application/x-www-form-urlencoded"
@@ -48,10 +48,10 @@ async def post(story: Story, body: str | bytes, headers: dict[str, str], content
 
 async def stored(story: Story) -> int:
     """How many requests stand in the database."""
-    registry = Registry.open(story.world.settings.sqlalchemy_url)
-    async with registry.look() as tables:
-        jobs = await tables.jobs.newest(100)
-    await registry.close()
+    store = Store.open(story.world.settings.sqlalchemy_url)
+    async with store.look() as tx:
+        jobs = await tx.jobs.newest(100)
+    await store.close()
     return len(jobs)
 
 

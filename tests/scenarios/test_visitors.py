@@ -14,7 +14,7 @@ from sqlalchemy import select, update
 
 from bot.model import SubscriptionState
 from bot.sandbox.world import World
-from bot.store import Registry
+from bot.store import Store
 from bot.store.schema import subscriptions
 from tests.scenarios.story import ANA, BEN, DOCS, SECRET, Json, Story
 from tests.scenarios.test_restart import order
@@ -144,24 +144,24 @@ def digests(story: Story, channel: str = DOCS) -> list[Json]:
 
 async def is_subscribed(story: Story) -> None:
     """Until the bot has noted that its first post arrived, which comes a moment after the post."""
-    registry = Registry.open(story.world.settings.sqlalchemy_url)
+    store = Store.open(story.world.settings.sqlalchemy_url)
     try:
         async with asyncio.timeout(30):
-            while await _states(registry) != {SubscriptionState.ACTIVE}:
+            while await _states(store) != {SubscriptionState.ACTIVE}:
                 await asyncio.sleep(0.02)
     finally:
-        await registry.close()
+        await store.close()
 
 
-async def _states(registry: Registry) -> set[str]:
-    async with registry.look() as tables:
-        return set(await tables.connection.scalars(select(subscriptions.c.state)))
+async def _states(store: Store) -> set[str]:
+    async with store.look() as tx:
+        return set(await tx.connection.scalars(select(subscriptions.c.state)))
 
 
 async def comes_due(world: World) -> None:
     """Let the next run of every subscription be now, as if its hour had come."""
-    registry = Registry.open(world.settings.sqlalchemy_url)
-    async with registry.transaction() as tables:
+    store = Store.open(world.settings.sqlalchemy_url)
+    async with store.transaction() as tx:
         now = datetime.now(UTC)
-        await tables.connection.execute(update(subscriptions).values(next_run_at=now))
-    await registry.close()
+        await tx.connection.execute(update(subscriptions).values(next_run_at=now))
+    await store.close()

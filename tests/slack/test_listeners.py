@@ -15,19 +15,20 @@ from slack_bolt.request.async_request import AsyncBoltRequest
 from slack_bolt.response import BoltResponse
 
 from bot.commands import COMMANDS
-from bot.model import Admission, DeliveryKind, Message, NewDelivery, Standing, UserId
+from bot.model import Access, AccessPolicy, DeliveryKind, Message, NewDelivery, UserId
 from bot.sandbox.workspace.line import signed
 from bot.slack.background import Background
 from bot.slack.client import Identity, open_session, web_client
 from bot.slack.listeners import Listeners, build_app
 from bot.slack.messenger import SlackMessenger
-from bot.store import Registry
+from bot.store import Store
 from bot.store.database import open_engine
 from bot.store.leases import Claimer
 from bot.store.schema import metadata
-from bot.work.context import Desk
+from bot.work.context import Context
 from bot.work.jobs.thread_events import heard_mention, heard_reply
 from tests.builders import ANA, CHANNEL, PROJECT, HeldClock
+from tests.fakes import FakeSlack
 
 SECRET = "signing-secret"
 NOWHERE = "http://127.0.0.1:9/api/"
@@ -40,20 +41,18 @@ class Everybody:
     def __init__(self) -> None:
         self.trouble: list[Exception] = []
 
-    async def __call__(self, user: UserId) -> Standing:
+    async def __call__(self, user: UserId) -> Access:
         assert user
         if self.trouble:
             raise self.trouble.pop()
-        return Standing.MEMBER
+        return Access.MEMBER
 
 
 class Intake:
     """Bolt's app on a real registry."""
 
-    def __init__(
-        self, app: AsyncApp, registry: Registry, background: Background, everybody: Everybody
-    ) -> None:
-        self.app, self.registry, self.background, self.everybody = app, registry, background, everybody
+    def __init__(self, app: AsyncApp, store: Store, background: Background, everybody: Everybody) -> None:
+        self.app, self.store, self.background, self.everybody = app, store, background, everybody
 
     async def send(self, body: str, content_type: str = "application/x-www-form-urlencoded") -> BoltResponse:
         """As Slack sends it."""
@@ -74,8 +73,8 @@ class Intake:
 
     async def stored(self) -> int:
         """How many jobs stand in the registry."""
-        async with self.registry.look() as tables:
-            return len(await tables.jobs.newest(100))
+        async with self.store.look() as tx:
+            return len(await tx.jobs.newest(100))
 
 
 @pytest.fixture
@@ -83,19 +82,19 @@ async def intake() -> AsyncIterator[Intake]:
     engine = open_engine("sqlite+aiosqlite:///:memory:")
     async with engine.begin() as connection:
         await connection.run_sync(metadata.create_all)
-    registry, background, everybody = Registry(engine), Background(), Everybody()
-    async with registry.transaction() as tables:
-        await tables.people.note(ANA, Standing.MEMBER, Admission().rule, HeldClock()())
+    store, background, everybody = Store(engine), Background(), Everybody()
+    async with store.transaction() as tx:
+        await tx.members.note(ANA, Access.MEMBER, AccessPolicy().rule, HeldClock()())
     async with open_session() as session:
         client = web_client(SecretStr("xoxb-1"), NOWHERE, session)
         listeners = Listeners(
-            desk=Desk(registry, HeldClock(), lambda: None, PROJECT, UserId("U0BOT")),
+            context=Context(store, FakeSlack(), HeldClock(), lambda: None, PROJECT, UserId("U0BOT")),
             client=client,
             messenger=SlackMessenger(client, session, NOWHERE),
             background=background,
             on_reply=heard_reply,
             on_mention=heard_mention,
-            admit=everybody,
+            check_access=everybody,
             count=lambda _what, _how: None,
         )
         identity = Identity(
@@ -109,14 +108,14 @@ async def intake() -> AsyncIterator[Intake]:
             listeners=listeners,
             commands=COMMANDS,
         )
-        yield Intake(app, registry, background, everybody)
+        yield Intake(app, store, background, everybody)
         await background.drain(2)
     await engine.dispose()
 
 
 async def break_the_database(intake: Intake) -> None:
-    async with intake.registry.transaction() as tables:
-        await tables.connection.exec_driver_sql("DROP TABLE prompts")
+    async with intake.store.transaction() as tx:
+        await tx.connection.exec_driver_sql("DROP TABLE prompts")
 
 
 async def test_a_command_is_stored_when_it_is_acknowledged(intake: Intake) -> None:
@@ -243,8 +242,8 @@ async def test_a_prompt_that_only_begins_with_our_words_is_a_prompt(intake: Inta
 
 
 async def test_what_breaks_while_slack_is_asked_who_may_is_told_under_a_reference(intake: Intake) -> None:
-    async with intake.registry.transaction() as tables:
-        await tables.connection.exec_driver_sql("DELETE FROM people")
+    async with intake.store.transaction() as tx:
+        await tx.connection.exec_driver_sql("DELETE FROM people")
     intake.everybody.trouble.append(RuntimeError("the database is away"))
     with structlog.testing.capture_logs() as logs:
         assert (await intake.command("")).body == ""
@@ -253,10 +252,10 @@ async def test_what_breaks_while_slack_is_asked_who_may_is_told_under_a_referenc
 
 
 async def test_a_reply_that_comes_too_early_is_no_error(intake: Intake) -> None:
-    async with intake.registry.transaction() as tables:
+    async with intake.store.transaction() as tx:
         root = NewDelivery("root", DeliveryKind.ROOT, CHANNEL, message=Message("#1"))
-        await tables.deliveries.add(root, HeldClock()())
-        await tables.deliveries.claim(Claimer("one", HeldClock()(), 60), 1, 1)
+        await tx.outbox.add(root, HeldClock()())
+        await tx.outbox.claim(Claimer("one", HeldClock()(), 60), 1, 1)
     event = {
         "type": "message",
         "channel": CHANNEL,

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from slack_sdk.web.async_client import AsyncWebClient
 
-from bot.model import Standing, UserId
+from bot.model import Access, UserId
 from bot.slack.client import Identity, open_session
 from bot.slack.messenger import SlackMessenger
 
@@ -25,47 +25,45 @@ class TellingClient(AsyncWebClient):
         return {"ok": True, "user": self._user}
 
 
-async def standing(told: dict[str, Any], user: str = "U0ANA", enterprise: str | None = None) -> Standing:
+async def access(told: dict[str, Any], user: str = "U0ANA", enterprise: str | None = None) -> Access:
     """What somebody is of whom Slack tells this."""
     identity = Identity(UserId("U0BOT"), "docs-agent", "B0BOT", "Acme", "T0ACME", "https://acme", enterprise)
     async with open_session() as session:
         messenger = SlackMessenger(TellingClient(told), session, "https://slack.example/api/", identity)
-        return (await messenger.profile(UserId(user))).standing
+        return (await messenger.profile(UserId(user))).access
 
 
 @pytest.mark.parametrize(
     ("told", "expected"),
     [
-        ({}, Standing.MEMBER),
-        ({"is_restricted": True}, Standing.GUEST),
-        ({"is_restricted": True, "is_ultra_restricted": True}, Standing.GUEST),
-        ({"is_bot": True}, Standing.BOT),
-        ({"is_workflow_bot": True}, Standing.BOT),
-        ({"deleted": True}, Standing.GONE),
-        ({"is_stranger": True}, Standing.STRANGER),
-        ({"team_id": "T0OTHER"}, Standing.STRANGER),
-        ({"team_id": None}, Standing.STRANGER),
-        ({"team_id": "T0OTHER", "enterprise_user": {"enterprise_id": "E0ACME"}}, Standing.STRANGER),
+        ({}, Access.MEMBER),
+        ({"is_restricted": True}, Access.GUEST),
+        ({"is_restricted": True, "is_ultra_restricted": True}, Access.GUEST),
+        ({"is_bot": True}, Access.BOT),
+        ({"is_workflow_bot": True}, Access.BOT),
+        ({"deleted": True}, Access.GONE),
+        ({"is_stranger": True}, Access.STRANGER),
+        ({"team_id": "T0OTHER"}, Access.STRANGER),
+        ({"team_id": None}, Access.STRANGER),
+        ({"team_id": "T0OTHER", "enterprise_user": {"enterprise_id": "E0ACME"}}, Access.STRANGER),
     ],
 )
-async def test_only_people_of_this_workspace_are_members(told: dict[str, Any], expected: Standing) -> None:
-    assert await standing({**OURS, **told}) is expected
+async def test_only_people_of_this_workspace_are_members(told: dict[str, Any], expected: Access) -> None:
+    assert await access({**OURS, **told}) is expected
 
 
 @pytest.mark.parametrize(
-    ("enterprise", "expected"), [("E0ACME", Standing.MEMBER), ("E0OTHER", Standing.STRANGER)]
+    ("enterprise", "expected"), [("E0ACME", Access.MEMBER), ("E0OTHER", Access.STRANGER)]
 )
-async def test_other_workspaces_of_the_same_organisation_are_ours(
-    enterprise: str, expected: Standing
-) -> None:
+async def test_other_workspaces_of_the_same_organisation_are_ours(enterprise: str, expected: Access) -> None:
     told = {"id": "W0ANA", "team_id": "T0OTHER", "enterprise_user": {"enterprise_id": enterprise}}
-    assert await standing(told, enterprise="E0ACME") is expected
+    assert await access(told, enterprise="E0ACME") is expected
 
 
 async def test_slackbot_is_a_bot_though_slack_does_not_say_so() -> None:
     told = {**OURS, "id": "USLACKBOT", "is_bot": False}
-    assert await standing(told, "USLACKBOT") is Standing.BOT
+    assert await access(told, "USLACKBOT") is Access.BOT
 
 
 async def test_somebody_of_whom_slack_tells_nothing_is_gone() -> None:
-    assert await standing({}) is Standing.GONE
+    assert await access({}) is Access.GONE

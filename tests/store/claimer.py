@@ -28,13 +28,13 @@ from bot.model import (
     DeliveryState,
     DigestState,
     MessageTs,
-    Need,
+    Priority,
     Prompt,
     PromptState,
     QuestionState,
     SnapshotState,
 )
-from bot.store import Claimer, Registry, Tables
+from bot.store import Claimer, Store, Transaction
 from bot.store import schema as s
 from bot.store.snapshots import ReadPage
 from tests.builders import PROJECT
@@ -63,7 +63,7 @@ class Worker:
 
     def __init__(self, order: Order, name: str, lease_seconds: float) -> None:
         self.order, self.name, self.lease_seconds = order, name, lease_seconds
-        self.registry = Registry.open(order.url)
+        self.store = Store.open(order.url)
         self._file = os.open(
             Path(order.folder) / f"{name}.jsonl", os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644
         )
@@ -93,154 +93,150 @@ class Worker:
                 if not await self._left():
                     break
                 await asyncio.sleep(0.005)
-        await self.registry.close()
+        await self.store.close()
 
     async def _left(self) -> int:
         order = self.order
-        async with self.registry.look() as tables:
+        async with self.store.look() as tx:
             now = datetime.now(UTC)
-            uses = len(await tables.prompts.uses(PROJECT, now))
-            budget = await tables.budget.look(PROJECT, order.calls_an_hour, now)
+            uses = len(await tx.prompts.uses(PROJECT, now))
+            budget = await tx.budget.look(PROJECT, order.calls_an_hour, now)
             more = uses < order.uses_an_hour
             to_send = (PromptState.SENDING, PromptState.WAITING) if more else (PromptState.SENDING,)
             held = s.snapshots.c.claimed_by.is_not(None)
             return sum(
                 [
-                    await _count(tables, s.jobs, s.jobs.c.poll_at.is_not(None)),
-                    await _count(tables, s.prompts, s.prompts.c.state.in_(to_send)),
-                    await _count(tables, s.deliveries, s.deliveries.c.state != DeliveryState.SENT),
-                    await _count(tables, s.snapshots, _wanted() if budget.free else held),
-                    await _count(tables, s.questions, s.questions.c.state == QuestionState.WAITING),
-                    await _count(tables, s.digests, s.digests.c.state == DigestState.GATHERING),
+                    await _count(tx, s.jobs, s.jobs.c.poll_at.is_not(None)),
+                    await _count(tx, s.prompts, s.prompts.c.state.in_(to_send)),
+                    await _count(tx, s.deliveries, s.deliveries.c.state != DeliveryState.SENT),
+                    await _count(tx, s.snapshots, _wanted() if budget.free else held),
+                    await _count(tx, s.questions, s.questions.c.state == QuestionState.WAITING),
+                    await _count(tx, s.digests, s.digests.c.state == DigestState.GATHERING),
                 ]
             )
 
     async def polls(self) -> int:
         claimer = self.claimer()
-        async with self.registry.transaction() as tables:
-            claimed = await tables.jobs.claim_due(claimer, _AT_ONCE)
+        async with self.store.transaction() as tx:
+            claimed = await tx.jobs.claim_due(claimer, _AT_ONCE)
         for job, _ in claimed:
             self.write_down("polls", job.number, claimer)
         if claimed:
-            async with self.registry.transaction() as tables:
+            async with self.store.transaction() as tx:
                 for job, _ in claimed:
-                    await tables.jobs.change(job.number, owner=self.name, poll_at=None, **_FREE)
+                    await tx.jobs.change(job.number, owner=self.name, poll_at=None, **_FREE)
         return len(claimed)
 
     async def abandoned(self) -> int:
         claimer = self.claimer()
-        async with self.registry.transaction() as tables:
-            left = await tables.prompts.claim_abandoned(claimer, _AT_ONCE)
+        async with self.store.transaction() as tx:
+            left = await tx.prompts.claim_abandoned(claimer, _AT_ONCE)
             for prompt in left:
-                await self._settle(tables, prompt, PromptState.SENDING, PromptState.IN_DOUBT)
+                await self._settle(tx, prompt, PromptState.SENDING, PromptState.UNCONFIRMED)
         for prompt in left:
             self.write_down("abandoned", prompt.id, claimer)
         return len(left)
 
     async def prompts(self) -> int:
         claimer, claimed = await self.claim_prompts()
-        async with self.registry.transaction() as tables:
+        async with self.store.transaction() as tx:
             for prompt in claimed:
-                await self.mark_sending(tables, prompt)
+                await self.mark_sending(tx, prompt)
         for prompt in claimed:
             self.write_down("prompts", prompt.id, claimer, job=prompt.job)
-        async with self.registry.transaction() as tables:
+        async with self.store.transaction() as tx:
             for prompt in claimed:
-                await self._settle(tables, prompt, PromptState.SENDING, PromptState.SENT)
+                await self._settle(tx, prompt, PromptState.SENDING, PromptState.SENT)
         return len(claimed)
 
     async def claim_prompts(self) -> tuple[Claimer, list[Prompt]]:
         claimer = self.claimer()
-        async with self.registry.transaction() as tables:
-            await tables.limits.lock(PROJECT)
-            uses = len(await tables.prompts.uses(PROJECT, claimer.now))
-            queue = await tables.prompts.limit_queue(PROJECT, claimer.now)
+        async with self.store.transaction() as tx:
+            await tx.quota.lock(PROJECT)
+            uses = len(await tx.prompts.uses(PROJECT, claimer.now))
+            queue = await tx.prompts.quota_queue(PROJECT, claimer.now)
             free = min(max(0, self.order.uses_an_hour - uses), 10)
-            return claimer, list(
-                await tables.prompts.claim_these(claimer, [each.id for each in queue[:free]])
-            )
+            return claimer, list(await tx.prompts.claim_these(claimer, [each.id for each in queue[:free]]))
 
-    async def mark_sending(self, tables: Tables, prompt: Prompt) -> None:
+    async def mark_sending(self, tx: Transaction, prompt: Prompt) -> None:
         sending = {"state": PromptState.SENDING, "sent_at": datetime.now(UTC)}
-        await tables.prompts.change(prompt.id, owner=self.name, was=PromptState.WAITING, **sending)
+        await tx.prompts.change(prompt.id, owner=self.name, was=PromptState.WAITING, **sending)
 
-    async def _settle(self, tables: Tables, prompt: Prompt, was: PromptState, state: PromptState) -> None:
-        await tables.prompts.change(prompt.id, owner=self.name, was=was, state=state, **_FREE)
+    async def _settle(self, tx: Transaction, prompt: Prompt, was: PromptState, state: PromptState) -> None:
+        await tx.prompts.change(prompt.id, owner=self.name, was=was, state=state, **_FREE)
 
     async def deliveries(self) -> int:
         claimer = self.claimer()
-        async with self.registry.transaction() as tables:
-            claimed = await tables.deliveries.claim(claimer, _AT_ONCE, self.order.pace_seconds)
+        async with self.store.transaction() as tx:
+            claimed = await tx.outbox.claim(claimer, _AT_ONCE, self.order.pace_seconds)
         for one in claimed:
             self.write_down(
-                "deliveries", one.key, claimer, job=one.job, channel=one.channel, doubt=one.in_doubt
+                "deliveries", one.key, claimer, job=one.job, channel=one.channel, doubt=one.unconfirmed
             )
         if claimed:
-            async with self.registry.transaction() as tables:
+            async with self.store.transaction() as tx:
                 for one in claimed:
-                    await tables.deliveries.settle(
+                    await tx.outbox.settle(
                         one.id, owner=self.name, now=datetime.now(UTC), state=DeliveryState.SENT
                     )
                     if one.kind is DeliveryKind.ROOT and one.job is not None:
-                        await tables.jobs.change(one.job, root_ts=MessageTs(f"{one.job}.0"))
+                        await tx.jobs.change(one.job, root_ts=MessageTs(f"{one.job}.0"))
         return len(claimed)
 
     async def snapshots(self) -> int:
         claimer = self.claimer()
-        async with self.registry.transaction() as tables:
-            await tables.budget.lock(PROJECT)
-            budget = await tables.budget.look(PROJECT, self.order.calls_an_hour, claimer.now)
-            claimed = await tables.snapshots.claim(claimer, min(budget.free, 4), Need.AHEAD)
-            await tables.budget.take(PROJECT, len(claimed), claimer.now)
+        async with self.store.transaction() as tx:
+            await tx.budget.lock(PROJECT)
+            budget = await tx.budget.look(PROJECT, self.order.calls_an_hour, claimer.now)
+            claimed = await tx.snapshots.claim(claimer, min(budget.free, 4), Priority.AHEAD)
+            await tx.budget.take(PROJECT, len(claimed), claimer.now)
         for snapshot in claimed:
             self.write_down("snapshots", snapshot.id, claimer)
-        async with self.registry.transaction() as tables:
+        async with self.store.transaction() as tx:
             for snapshot in claimed:
                 page = ReadPage(Counts(2, 1, 3), [("/", Counts(2, 1, 3))], datetime.now(UTC))
-                await tables.snapshots.store(snapshot, page, owner=self.name, next_offset=250, is_last=True)
+                await tx.snapshots.store(snapshot, page, owner=self.name, next_offset=250, is_last=True)
         return len(claimed)
 
     async def questions(self) -> int:
         claimer = self.claimer()
-        async with self.registry.transaction() as tables:
-            claimed = await tables.questions.claim(claimer, _AT_ONCE)
+        async with self.store.transaction() as tx:
+            claimed = await tx.questions.claim(claimer, _AT_ONCE)
         for question in claimed:
             self.write_down("questions", question.id, claimer)
         if claimed:
             answered = {"state": QuestionState.ANSWERED, **_FREE}
-            async with self.registry.transaction() as tables:
+            async with self.store.transaction() as tx:
                 for question in claimed:
-                    await tables.questions.change(question.id, owner=self.name, **answered)
+                    await tx.questions.change(question.id, owner=self.name, **answered)
         return len(claimed)
 
     async def digests(self) -> int:
         claimer = self.claimer()
-        async with self.registry.transaction() as tables:
-            claimed = await tables.digests.claim(claimer, _AT_ONCE)
+        async with self.store.transaction() as tx:
+            claimed = await tx.digests.claim(claimer, _AT_ONCE)
         for digest in claimed:
             self.write_down("digests", digest.id, claimer)
         if claimed:
-            async with self.registry.transaction() as tables:
+            async with self.store.transaction() as tx:
                 for digest in claimed:
-                    await tables.digests.settle(digest.id, owner=self.name, state=DigestState.TOLD)
+                    await tx.digests.settle(digest.id, owner=self.name, state=DigestState.TOLD)
         return len(claimed)
 
     async def die_with_all_hands_full(self) -> None:
         """Take from every queue, begin to send half of the prompts, and be gone."""
         claimer, prompts = await self.claim_prompts()
-        async with self.registry.transaction() as tables:
+        async with self.store.transaction() as tx:
             for prompt in prompts[::2]:
-                await self.mark_sending(tables, prompt)
+                await self.mark_sending(tx, prompt)
         for number, prompt in enumerate(prompts):
             self.write_down("abandoned" if number % 2 == 0 else "prompts", prompt.id, claimer, job=prompt.job)
-        async with self.registry.transaction() as tables:
-            jobs = [job.number for job, _ in await tables.jobs.claim_due(claimer, _AT_ONCE)]
-            sent = [
-                one.key for one in await tables.deliveries.claim(claimer, _AT_ONCE, self.order.pace_seconds)
-            ]
-            snapshots = [one.id for one in await tables.snapshots.claim(claimer, 4, Need.AHEAD)]
-            questions = [one.id for one in await tables.questions.claim(claimer, _AT_ONCE)]
-            digests = [one.id for one in await tables.digests.claim(claimer, _AT_ONCE)]
+        async with self.store.transaction() as tx:
+            jobs = [job.number for job, _ in await tx.jobs.claim_due(claimer, _AT_ONCE)]
+            sent = [one.key for one in await tx.outbox.claim(claimer, _AT_ONCE, self.order.pace_seconds)]
+            snapshots = [one.id for one in await tx.snapshots.claim(claimer, 4, Priority.AHEAD)]
+            questions = [one.id for one in await tx.questions.claim(claimer, _AT_ONCE)]
+            digests = [one.id for one in await tx.digests.claim(claimer, _AT_ONCE)]
         held: list[tuple[str, list[Any]]] = [
             ("polls", jobs),
             ("deliveries", sent),
@@ -255,12 +251,12 @@ class Worker:
 
 
 def _wanted() -> ColumnElement[bool]:
-    return s.snapshots.c.state == SnapshotState.WANTED
+    return s.snapshots.c.state == SnapshotState.REQUESTED
 
 
-async def _count(tables: Tables, table: Table, condition: ColumnElement[bool]) -> int:
+async def _count(tx: Transaction, table: Table, condition: ColumnElement[bool]) -> int:
     counted = select(func.count()).select_from(table).where(condition)
-    return int((await tables.connection.execute(counted)).scalar_one())
+    return int((await tx.connection.execute(counted)).scalar_one())
 
 
 def _fork(run: Callable[[], Awaitable[None]]) -> int:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from sqlalchemy.ext.asyncio import AsyncEngine
 
-from bot.store import Registry
+from bot.store import Store
 from bot.store.database import open_engine
 from bot.store.migrate import migrate
 from tests.databases import PostgresServer
@@ -40,5 +40,5 @@ async def engine(database_url: str) -> AsyncIterator[AsyncEngine]:
 
 
 @pytest.fixture
-def registry(engine: AsyncEngine) -> Registry:
-    return Registry(engine)
+def store(engine: AsyncEngine) -> Store:
+    return Store(engine)

@@ -12,7 +12,7 @@ from bot.model import (
     DeliveryState,
     DigestState,
     JobState,
-    Need,
+    Priority,
     PromptKind,
     PromptState,
     QuestionState,
@@ -72,14 +72,14 @@ def _deliveries(count: int, now: datetime) -> Rows:
 
 
 def _snapshots(count: int, now: datetime) -> Rows:
-    values = {"project": PROJECT, "generation": "final", "is_final": True, "need": int(Need.ASKED)}
-    values |= {"state": SnapshotState.WANTED, "with_pages": True, "created_at": now, "due_at": now}
+    values = {"project": PROJECT, "generation": "final", "is_final": True, "priority": int(Priority.ASKED)}
+    values |= {"state": SnapshotState.REQUESTED, "with_pages": True, "created_at": now, "due_at": now}
     days = [_DAY + timedelta(days=n) for n in range(count)]
     return [{**values, "first": day, "end": day + timedelta(days=1)} for day in days]
 
 
 def _questions(count: int, now: datetime) -> Rows:
-    values = {"project": PROJECT, "channel": "C00", "user": ANA, "wish": _WISH, "now": 1}
+    values = {"project": PROJECT, "channel": "C00", "user": ANA, "query": _WISH, "now": 1}
     values |= {"state": QuestionState.WAITING, "asked_at": now, "due_at": now}
     return [{**values, "key": f"q{n}"} for n in range(count)]
 

@@ -11,11 +11,11 @@ import httpx
 import pytest
 
 from bot.model import JobState, PromptId, UserId
-from bot.store import Registry
+from bot.store import Store
 from bot.work.jobs.decisions import withdraw
-from bot.work.jobs.prepare import prepare_round
-from bot.work.jobs.submit import submit_round
-from bot.work.outbox.deliver import deliver_round
+from bot.work.jobs.prepare import prepare_prompts
+from bot.work.jobs.submit import submit_prompts
+from bot.work.outbox.deliver import deliver_due
 from tests.builders import ANA, BEN, HeldClock
 from tests.work.office import Office
 
@@ -31,43 +31,43 @@ class Ticking(HeldClock):
 
 
 @pytest.fixture
-async def office(registry: Registry) -> AsyncIterator[Office]:
-    office = Office(registry)
+async def office(store: Store) -> AsyncIterator[Office]:
+    office = Office(store)
     yield office
-    await office.shop.docs.aclose()
+    await office.context.docs.aclose()
 
 
 async def open_threads(office: Office, count: int) -> None:
     """So many jobs whose root stands, in turn of two people."""
     for number in range(count):
         await office.ask(f"p{number}", user=BEN if number % 2 else ANA)
-    await prepare_round(office.shop)
+    await prepare_prompts(office.context)
     for _ in range(count):
-        await deliver_round(office.shop)
+        await deliver_due(office.context)
         office.clock.pass_seconds(1.1)
 
 
 async def test_a_key_that_is_refused_for_many_prompts_at_once_is_told_to_admins_once(office: Office) -> None:
-    office.admission(admins=frozenset({ADMIN}))
+    office.access_policy(admins=frozenset({ADMIN}))
     await open_threads(office, 8)
     office.docs.answer_instead("create", *[httpx.Response(401, json={"error": "no"})] * 8)
-    await submit_round(replace(office.shop, clock=Ticking()))
-    await deliver_round(office.shop)
+    await submit_prompts(replace(office.context, clock=Ticking()))
+    await deliver_due(office.context)
     assert [user for user, _, _ in office.slack.direct] == [ADMIN]
 
 
 async def test_all_who_wait_can_withdraw_while_places_are_given(office: Office) -> None:
     office.limit(1)
     await open_threads(office, 9)
-    await submit_round(office.shop)
+    await submit_prompts(office.context)
     waiting = [number for number in range(1, 10) if (await office.job(number)).state is JobState.WAITING]
     assert len(waiting) == 8
     office.clock.pass_seconds(3600)
     office.limit(0)
     done = await asyncio.gather(
-        *(withdraw(office.desk, PromptId(number)) for number in waiting),
-        submit_round(office.shop),
-        submit_round(replace(office.shop, owner="two")),
+        *(withdraw(office.context, PromptId(number)) for number in waiting),
+        submit_prompts(office.context),
+        submit_prompts(replace(office.context, owner="two")),
     )
     assert all(done[:8])
     states = {(await office.job(number)).state for number in waiting}
@@ -78,6 +78,6 @@ async def test_a_use_that_a_refusal_gives_back_is_for_who_waits(office: Office) 
     office.limit(1)
     office.docs.answer_instead("create", httpx.Response(400, json={"error": "because"}))
     await open_threads(office, 2)
-    await submit_round(office.shop)
-    await submit_round(office.shop)
+    await submit_prompts(office.context)
+    await submit_prompts(office.context)
     assert [text for _, text in office.docs.prompts] == ["p1"]

@@ -8,7 +8,7 @@ from sqlalchemy import update
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from bot.model import DeliveryState, PromptState
-from bot.store import Registry
+from bot.store import Store
 from bot.store import schema as s
 from bot.store.due import Queue, due_queues
 from tests.store.stock import fill
@@ -22,43 +22,43 @@ async def _stock(engine: AsyncEngine) -> None:
     await fill(engine, jobs=1, prompts=1, deliveries=6, snapshots=1, questions=1, digests=1)
 
 
-async def _due(registry: Registry, after: timedelta = timedelta(0)) -> frozenset[Queue]:
-    async with registry.look() as tables:
-        return await due_queues(tables.connection, datetime.now(UTC) + after)
+async def _due(store: Store, after: timedelta = timedelta(0)) -> frozenset[Queue]:
+    async with store.look() as tx:
+        return await due_queues(tx.connection, datetime.now(UTC) + after)
 
 
-async def test_nothing_is_due_in_an_empty_database(registry: Registry) -> None:
-    assert await _due(registry) == frozenset()
+async def test_nothing_is_due_in_an_empty_database(store: Store) -> None:
+    assert await _due(store) == frozenset()
 
 
-async def test_every_queue_with_a_row_that_is_due_is_found(registry: Registry, engine: AsyncEngine) -> None:
+async def test_every_queue_with_a_row_that_is_due_is_found(store: Store, engine: AsyncEngine) -> None:
     await _stock(engine)
-    assert await _due(registry) == STOCKED
+    assert await _due(store) == STOCKED
     async with engine.begin() as connection:
         await connection.execute(update(s.prompts).values(state=PromptState.NEW))
-    assert await _due(registry) == STOCKED - {Queue.PROMPTS} | {Queue.REQUESTS}
+    assert await _due(store) == STOCKED - {Queue.PROMPTS} | {Queue.REQUESTS}
 
 
-async def test_nothing_is_due_before_its_time(registry: Registry, engine: AsyncEngine) -> None:
+async def test_nothing_is_due_before_its_time(store: Store, engine: AsyncEngine) -> None:
     await _stock(engine)
-    assert await _due(registry, -MINUTE) == frozenset()
+    assert await _due(store, -MINUTE) == frozenset()
 
 
 async def test_what_somebody_holds_is_not_due_until_the_lease_runs_out(
-    registry: Registry, engine: AsyncEngine
+    store: Store, engine: AsyncEngine
 ) -> None:
     await _stock(engine)
     async with engine.begin() as connection:
         for table in (s.jobs, s.prompts, s.deliveries, s.snapshots, s.questions):
             held = {"claimed_by": "another", "claimed_until": datetime.now(UTC) + MINUTE}
             await connection.execute(update(table).values(**held))
-    assert await _due(registry) == frozenset()
-    assert await _due(registry, 2 * MINUTE) == STOCKED
+    assert await _due(store) == frozenset()
+    assert await _due(store, 2 * MINUTE) == STOCKED
 
 
-async def test_what_a_dead_process_was_sending_is_due_again(registry: Registry, engine: AsyncEngine) -> None:
+async def test_what_a_dead_process_was_sending_is_due_again(store: Store, engine: AsyncEngine) -> None:
     await _stock(engine)
     async with engine.begin() as connection:
         await connection.execute(update(s.deliveries).values(state=DeliveryState.SENDING))
         await connection.execute(update(s.prompts).values(state=PromptState.SENDING))
-    assert await _due(registry, -MINUTE) == {Queue.DELIVERIES, Queue.PROMPTS}
+    assert await _due(store, -MINUTE) == {Queue.DELIVERIES, Queue.PROMPTS}

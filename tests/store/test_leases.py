@@ -17,12 +17,12 @@ from bot.model import (
     DeliveryState,
     DigestState,
     JobState,
-    Need,
+    Priority,
     PromptState,
     QuestionState,
     SnapshotState,
 )
-from bot.store import Claimer, LeaseLost, Registry, Tables
+from bot.store import Claimer, LeaseLost, Store, Transaction
 from bot.store import schema as s
 from bot.store.snapshots import ReadPage
 from tests.builders import claim_waiting, claimer
@@ -38,79 +38,77 @@ class Queue:
     """How a queue is claimed and settled, as the work does it; ``due`` is how a row stands that is due."""
 
     table: Table
-    claim: Callable[[Tables, Claimer], Awaitable[Any]]
-    settle: Callable[[Tables, Any, str], Awaitable[Any]]
+    claim: Callable[[Transaction, Claimer], Awaitable[Any]]
+    settle: Callable[[Transaction, Any, str], Awaitable[Any]]
     due: dict[str, Any]
 
 
-async def _store(tables: Tables, snapshot: Any, owner: str) -> None:
+async def _store(tx: Transaction, snapshot: Any, owner: str) -> None:
     page = ReadPage(Counts(2, 1, 3), [("/a", Counts(2, 1, 3))], datetime.now(UTC))
-    await tables.snapshots.store(snapshot, page, owner=owner, next_offset=250, is_last=True)
+    await tx.snapshots.store(snapshot, page, owner=owner, next_offset=250, is_last=True)
 
 
-def _prompt_to(state: PromptState) -> Callable[[Tables, Any, str], Awaitable[None]]:
-    return lambda tables, one, owner: tables.prompts.change(one.id, owner=owner, state=state, **FREE)
+def _prompt_to(state: PromptState) -> Callable[[Transaction, Any, str], Awaitable[None]]:
+    return lambda tx, one, owner: tx.prompts.change(one.id, owner=owner, state=state, **FREE)
 
 
 QUEUES = {
     "new prompts": Queue(
         s.prompts,
-        lambda tables, who: tables.prompts.claim_new(who, 1),
+        lambda tx, who: tx.prompts.claim_new(who, 1),
         _prompt_to(PromptState.WAITING),
         {"state": PromptState.NEW},
     ),
     "prompts": Queue(
         s.prompts,
-        lambda tables, who: claim_waiting(tables, who, 1),
+        lambda tx, who: claim_waiting(tx, who, 1),
         _prompt_to(PromptState.SENDING),
         {"state": PromptState.WAITING},
     ),
     "abandoned prompts": Queue(
         s.prompts,
-        lambda tables, who: tables.prompts.claim_abandoned(who, 1),
-        _prompt_to(PromptState.IN_DOUBT),
+        lambda tx, who: tx.prompts.claim_abandoned(who, 1),
+        _prompt_to(PromptState.UNCONFIRMED),
         {"state": PromptState.SENDING},
     ),
     "polls": Queue(
         s.jobs,
-        lambda tables, who: tables.jobs.claim_due(who, 1),
-        lambda tables, one, owner: tables.jobs.change(
+        lambda tx, who: tx.jobs.claim_due(who, 1),
+        lambda tx, one, owner: tx.jobs.change(
             one[0].number, owner=owner, state=JobState.FAILED, poll_at=None, **FREE
         ),
         {"state": JobState.WORKING, "poll_at": LONG_AGO},
     ),
     "deliveries": Queue(
         s.deliveries,
-        lambda tables, who: tables.deliveries.claim(who, 1, 0.0),
-        lambda tables, one, owner: tables.deliveries.settle(
+        lambda tx, who: tx.outbox.claim(who, 1, 0.0),
+        lambda tx, one, owner: tx.outbox.settle(
             one.id, owner=owner, now=datetime.now(UTC), state=DeliveryState.SENT
         ),
         {"state": DeliveryState.PENDING, "kind": DeliveryKind.PRIVATE},
     ),
     "snapshots": Queue(
         s.snapshots,
-        lambda tables, who: tables.snapshots.claim(who, 1, Need.AHEAD),
+        lambda tx, who: tx.snapshots.claim(who, 1, Priority.AHEAD),
         _store,
-        {"state": SnapshotState.WANTED},
+        {"state": SnapshotState.REQUESTED},
     ),
     "snapshots that fail": Queue(
         s.snapshots,
-        lambda tables, who: tables.snapshots.claim(who, 1, Need.AHEAD),
-        lambda tables, one, owner: tables.snapshots.settle(one.id, owner=owner, state=SnapshotState.FAILED),
-        {"state": SnapshotState.WANTED},
+        lambda tx, who: tx.snapshots.claim(who, 1, Priority.AHEAD),
+        lambda tx, one, owner: tx.snapshots.settle(one.id, owner=owner, state=SnapshotState.FAILED),
+        {"state": SnapshotState.REQUESTED},
     ),
     "questions": Queue(
         s.questions,
-        lambda tables, who: tables.questions.claim(who, 1),
-        lambda tables, one, owner: tables.questions.change(
-            one.id, owner=owner, state=QuestionState.ANSWERED, **FREE
-        ),
+        lambda tx, who: tx.questions.claim(who, 1),
+        lambda tx, one, owner: tx.questions.change(one.id, owner=owner, state=QuestionState.ANSWERED, **FREE),
         {"state": QuestionState.WAITING},
     ),
     "digests": Queue(
         s.digests,
-        lambda tables, who: tables.digests.claim(who, 1),
-        lambda tables, one, owner: tables.digests.settle(one.id, owner=owner, state=DigestState.TOLD),
+        lambda tx, who: tx.digests.claim(who, 1),
+        lambda tx, one, owner: tx.digests.settle(one.id, owner=owner, state=DigestState.TOLD),
         {"state": DigestState.GATHERING},
     ),
 }
@@ -135,83 +133,81 @@ async def each_queue(stock: AsyncEngine) -> AsyncIterator[Queue]:
         yield queue
 
 
-async def take(registry: Registry, queue: Queue, who: Claimer) -> list[Any]:
-    async with registry.transaction() as tables:
-        return list(await queue.claim(tables, who))
+async def take(store: Store, queue: Queue, who: Claimer) -> list[Any]:
+    async with store.transaction() as tx:
+        return list(await queue.claim(tx, who))
 
 
-async def row(registry: Registry, queue: Queue) -> dict[str, Any]:
-    async with registry.look() as tables:
-        return dict((await tables.connection.execute(select(queue.table))).mappings().one())
+async def row(store: Store, queue: Queue) -> dict[str, Any]:
+    async with store.look() as tx:
+        return dict((await tx.connection.execute(select(queue.table))).mappings().one())
 
 
 async def test_what_is_held_is_taken_by_nobody_until_the_lease_runs_out(
-    registry: Registry, stock: AsyncEngine
+    store: Store, stock: AsyncEngine
 ) -> None:
     now = datetime.now(UTC)
     lapsed = now + timedelta(seconds=LEASE_SECONDS + 0.001)
     async for queue in each_queue(stock):
-        assert len(await take(registry, queue, claimer("one", now, LEASE_SECONDS))) == 1
+        assert len(await take(store, queue, claimer("one", now, LEASE_SECONDS))) == 1
         for seconds in (0.0, LEASE_SECONDS - 0.001):
             at = now + timedelta(seconds=seconds)
-            assert await take(registry, queue, claimer("two", at, LEASE_SECONDS)) == []
-            assert await take(registry, queue, claimer("one", at, LEASE_SECONDS)) == [], "nor by the holder"
-        assert len(await take(registry, queue, claimer("two", lapsed, LEASE_SECONDS))) == 1
+            assert await take(store, queue, claimer("two", at, LEASE_SECONDS)) == []
+            assert await take(store, queue, claimer("one", at, LEASE_SECONDS)) == [], "nor by the holder"
+        assert len(await take(store, queue, claimer("two", lapsed, LEASE_SECONDS))) == 1
 
 
 async def test_who_was_slower_than_the_lease_writes_nothing_over_who_took_it(
-    registry: Registry, stock: AsyncEngine
+    store: Store, stock: AsyncEngine
 ) -> None:
     now = datetime.now(UTC)
     lapsed = now + timedelta(seconds=LEASE_SECONDS + 1)
 
     async def settle(queue: Queue, one: Any, owner: str) -> None:
-        async with registry.transaction() as tables:
-            await queue.settle(tables, one, owner)
+        async with store.transaction() as tx:
+            await queue.settle(tx, one, owner)
 
     async for queue in each_queue(stock):
-        [mine] = await take(registry, queue, claimer("slow", now, LEASE_SECONDS))
-        [taken] = await take(registry, queue, claimer("quick", lapsed, LEASE_SECONDS))
-        between = await row(registry, queue)
+        [mine] = await take(store, queue, claimer("slow", now, LEASE_SECONDS))
+        [taken] = await take(store, queue, claimer("quick", lapsed, LEASE_SECONDS))
+        between = await row(store, queue)
         with pytest.raises(LeaseLost):
             await settle(queue, mine, "slow")
-        assert await row(registry, queue) == between
+        assert await row(store, queue) == between
         await settle(queue, taken, "quick")
-        settled = await row(registry, queue)
+        settled = await row(store, queue)
         assert settled["claimed_by"] is None
         with pytest.raises(LeaseLost):
             await settle(queue, mine, "slow")
-        assert await row(registry, queue) == settled
+        assert await row(store, queue) == settled
 
 
-async def test_who_was_slow_and_was_not_overtaken_has_the_word(
-    registry: Registry, stock: AsyncEngine
-) -> None:
+async def test_who_was_slow_and_was_not_overtaken_has_the_word(store: Store, stock: AsyncEngine) -> None:
     """A single process is never in its own way, however slow a round was."""
     async for queue in each_queue(stock):
-        [mine] = await take(registry, queue, claimer("slow", datetime.now(UTC), lease_seconds=0.0))
-        held = await row(registry, queue)
-        async with registry.transaction() as tables:
-            await queue.settle(tables, mine, "slow")
-        settled = await row(registry, queue)
+        [mine] = await take(store, queue, claimer("slow", datetime.now(UTC), lease_seconds=0.0))
+        held = await row(store, queue)
+        async with store.transaction() as tx:
+            await queue.settle(tx, mine, "slow")
+        settled = await row(store, queue)
         assert settled["claimed_by"] is None
         assert settled["state"] != held["state"]
 
 
 async def test_many_jobs_are_put_back_without_those_that_somebody_else_took(
-    registry: Registry, engine: AsyncEngine
+    store: Store, engine: AsyncEngine
 ) -> None:
     await fill(engine, jobs=3, prompts=1, deliveries=6, snapshots=1, questions=1, digests=1)
     now = datetime.now(UTC)
-    async with registry.transaction() as tables:
-        mine = [job.number for job, _ in await tables.jobs.claim_due(claimer("slow", now), 3)]
+    async with store.transaction() as tx:
+        mine = [job.number for job, _ in await tx.jobs.claim_due(claimer("slow", now), 3)]
     later, next_look_at = now + timedelta(seconds=61), now + timedelta(hours=1)
-    async with registry.transaction() as tables:
-        [(taken, _)] = await tables.jobs.claim_due(claimer("quick", later), 1)
-        await tables.jobs.reschedule([(number, next_look_at) for number in mine], "slow")
-    async with registry.look() as tables:
+    async with store.transaction() as tx:
+        [(taken, _)] = await tx.jobs.claim_due(claimer("quick", later), 1)
+        await tx.jobs.reschedule([(number, next_look_at) for number in mine], "slow")
+    async with store.look() as tx:
         held = select(s.jobs.c.number).where(s.jobs.c.claimed_by == "quick", s.jobs.c.poll_at < later)
-        assert list((await tables.connection.execute(held)).scalars()) == [taken.number]
+        assert list((await tx.connection.execute(held)).scalars()) == [taken.number]
         put_back = select(s.jobs.c.number).where(s.jobs.c.claimed_by.is_(None))
         left = [number for number in mine if number != taken.number]
-        assert sorted((await tables.connection.execute(put_back)).scalars()) == left
+        assert sorted((await tx.connection.execute(put_back)).scalars()) == left

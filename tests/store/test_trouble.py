@@ -10,7 +10,7 @@ import pytest
 from sqlalchemy import text
 from sqlalchemy.exc import OperationalError
 
-from bot.store import Registry
+from bot.store import Store
 from bot.store.database import open_engine
 from bot.store.migrate import migrate
 from tests.builders import HeldClock
@@ -38,14 +38,14 @@ async def test_that_holds_for_postgresql_too() -> None:
 async def test_a_database_that_is_away_at_the_end_does_not_spoil_an_orderly_stop(tmp_path: Path) -> None:
     path = tmp_path / "bot.db"
     engine = open_engine(f"sqlite+aiosqlite:///{path}")
-    registry = Registry(engine)
+    store = Store(engine)
     try:
         await migrate(engine)
         with closing(sqlite3.connect(path)) as connection:
             connection.execute("DROP TABLE questions")
         with pytest.raises(OperationalError):
-            async with registry.look() as tables:
-                await tables.questions.any_due(HeldClock()())
-        await registry.release("one")
+            async with store.look() as tx:
+                await tx.questions.any_due(HeldClock()())
+        await store.release("one")
     finally:
         await engine.dispose()

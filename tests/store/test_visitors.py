@@ -10,9 +10,9 @@ import pytest
 
 from bot.model import (
     Counts,
-    Need,
     PageCounts,
     Period,
+    Priority,
     Snapshot,
     SnapshotState,
     SortBy,
@@ -20,7 +20,7 @@ from bot.model import (
     Weekday,
     in_section,
 )
-from bot.store import LeaseLost, Registry
+from bot.store import LeaseLost, Store
 from bot.store.snapshots import ReadPage
 from tests.builders import ANA, CHANNEL, NOW, PROJECT, claimer
 
@@ -45,113 +45,113 @@ SITE = Counts(110, 90, 190)
 
 
 async def want(
-    registry: Registry,
+    store: Store,
     period: Period = WEEK,
     *,
     is_final: bool = True,
-    need: Need = Need.ASKED,
+    priority: Priority = Priority.ASKED,
     with_pages: bool = True,
     at: timedelta = timedelta(),
 ) -> Snapshot:
-    async with registry.transaction() as tables:
-        return await tables.snapshots.want(
-            PROJECT, period, with_pages=with_pages, need=need, is_final=is_final, now=NOW + at
+    async with store.transaction() as tx:
+        return await tx.snapshots.request(
+            PROJECT, period, with_pages=with_pages, priority=priority, is_final=is_final, now=NOW + at
         )
 
 
-async def read(registry: Registry, period: Period, pages: dict[str, Counts], owner: str = "one") -> Snapshot:
+async def read(store: Store, period: Period, pages: dict[str, Counts], owner: str = "one") -> Snapshot:
     """A window that was read whole, in pages of three rows."""
-    wanted = await want(registry, period)
+    wanted = await want(store, period)
     rows = list(pages.items())
     for offset in range(0, len(rows), 3):
-        async with registry.transaction() as tables:
-            [claimed] = await tables.snapshots.claim(claimer(owner), 1, Need.AHEAD)
+        async with store.transaction() as tx:
+            [claimed] = await tx.snapshots.claim(claimer(owner), 1, Priority.AHEAD)
             assert claimed.id == wanted.id
             page = ReadPage(SITE, rows[offset : offset + 3], NOW)
-            await tables.snapshots.store(
+            await tx.snapshots.store(
                 claimed, page, owner=owner, next_offset=offset + 3, is_last=offset + 3 >= len(rows)
             )
-    async with registry.look() as tables:
-        return (await tables.snapshots.get([wanted.id]))[wanted.id]
+    async with store.look() as tx:
+        return (await tx.snapshots.get([wanted.id]))[wanted.id]
 
 
-async def test_many_who_want_a_window_at_once_share_one_snapshot(registry: Registry) -> None:
-    wanted = await asyncio.gather(*(want(registry) for _ in range(8)))
+async def test_many_who_want_a_window_at_once_share_one_snapshot(store: Store) -> None:
+    wanted = await asyncio.gather(*(want(store) for _ in range(8)))
     assert len({each.id for each in wanted}) == 1
 
 
-async def test_a_window_that_is_not_over_is_shared_for_ten_minutes(registry: Registry) -> None:
-    first = await want(registry, is_final=False)
-    soon = await want(registry, is_final=False, at=timedelta(minutes=9))
-    later = await want(registry, is_final=False, at=timedelta(minutes=11))
+async def test_a_window_that_is_not_over_is_shared_for_ten_minutes(store: Store) -> None:
+    first = await want(store, is_final=False)
+    soon = await want(store, is_final=False, at=timedelta(minutes=9))
+    later = await want(store, is_final=False, at=timedelta(minutes=11))
     assert first.id == soon.id != later.id
-    assert (await want(registry, at=timedelta(minutes=11))).id not in (first.id, later.id)
+    assert (await want(store, at=timedelta(minutes=11))).id not in (first.id, later.id)
 
 
-async def test_the_most_urgent_is_claimed_first_and_by_one_only(registry: Registry) -> None:
-    history = await want(registry, WEEK.before(), need=Need.HISTORY)
-    asked = await want(registry, need=Need.ASKED)
-    async with registry.transaction() as tables:
-        first = await tables.snapshots.claim(claimer("one"), 1, Need.AHEAD)
-        people = await tables.snapshots.claim(claimer("two"), 5, Need.CHART)
-        rest = await tables.snapshots.claim(claimer("two"), 5, Need.AHEAD)
+async def test_the_most_urgent_is_claimed_first_and_by_one_only(store: Store) -> None:
+    history = await want(store, WEEK.before(), priority=Priority.HISTORY)
+    asked = await want(store, priority=Priority.ASKED)
+    async with store.transaction() as tx:
+        first = await tx.snapshots.claim(claimer("one"), 1, Priority.AHEAD)
+        people = await tx.snapshots.claim(claimer("two"), 5, Priority.CHART)
+        rest = await tx.snapshots.claim(claimer("two"), 5, Priority.AHEAD)
     assert [each.id for each in first] == [asked.id]
     assert people == []
     assert [each.id for each in rest] == [history.id]
 
 
-async def test_whoever_lost_the_lease_writes_nothing(registry: Registry) -> None:
-    await want(registry)
-    async with registry.transaction() as tables:
-        [held] = await tables.snapshots.claim(claimer("one"), 1, Need.AHEAD)
+async def test_whoever_lost_the_lease_writes_nothing(store: Store) -> None:
+    await want(store)
+    async with store.transaction() as tx:
+        [held] = await tx.snapshots.claim(claimer("one"), 1, Priority.AHEAD)
     later = claimer("two", NOW + timedelta(seconds=100))
-    async with registry.transaction() as tables:
-        assert len(await tables.snapshots.claim(later, 1, Need.AHEAD)) == 1
+    async with store.transaction() as tx:
+        assert len(await tx.snapshots.claim(later, 1, Priority.AHEAD)) == 1
 
-    async def store() -> None:
-        async with registry.transaction() as tables:
+    async def keep() -> None:
+        async with store.transaction() as tx:
             page = ReadPage(SITE, [("/", SITE)], NOW)
-            await tables.snapshots.store(held, page, owner="one", next_offset=3, is_last=True)
+            await tx.snapshots.store(held, page, owner="one", next_offset=3, is_last=True)
 
     with pytest.raises(LeaseLost):
-        await store()
-    async with registry.look() as tables:
-        assert await tables.pages.count(held.id, None) == 0
+        await keep()
+    async with store.look() as tx:
+        assert await tx.pages.count(held.id, None) == 0
 
 
-async def test_totals_alone_can_be_followed_by_the_pages(registry: Registry) -> None:
-    wanted = await want(registry, with_pages=False)
-    async with registry.transaction() as tables:
-        [held] = await tables.snapshots.claim(claimer(), 1, Need.AHEAD)
+async def test_totals_alone_can_be_followed_by_the_pages(store: Store) -> None:
+    wanted = await want(store, with_pages=False)
+    async with store.transaction() as tx:
+        [held] = await tx.snapshots.claim(claimer(), 1, Priority.AHEAD)
         page = ReadPage(SITE, [("/", SITE)], NOW)
-        await tables.snapshots.store(held, page, owner="one", next_offset=0, is_last=True)
-    assert (await want(registry, with_pages=False)).state is SnapshotState.DONE
-    again = await want(registry)
-    assert (again.id, again.state, again.next_offset) == (wanted.id, SnapshotState.WANTED, 0)
+        await tx.snapshots.store(held, page, owner="one", next_offset=0, is_last=True)
+    assert (await want(store, with_pages=False)).state is SnapshotState.DONE
+    again = await want(store)
+    assert (again.id, again.state, again.next_offset) == (wanted.id, SnapshotState.REQUESTED, 0)
 
 
-async def test_the_budget_is_never_passed_however_many_take_at_once(registry: Registry) -> None:
+async def test_the_budget_is_never_passed_however_many_take_at_once(store: Store) -> None:
     async def take() -> int:
-        async with registry.transaction() as tables:
-            await tables.budget.lock(PROJECT)
-            budget = await tables.budget.look(PROJECT, 10, NOW)
+        async with store.transaction() as tx:
+            await tx.budget.lock(PROJECT)
+            budget = await tx.budget.look(PROJECT, 10, NOW)
             calls = min(budget.free, 3)
-            await tables.budget.take(PROJECT, calls, NOW)
+            await tx.budget.take(PROJECT, calls, NOW)
             return calls
 
     assert sum(await asyncio.gather(*(take() for _ in range(9)))) == 10
-    async with registry.look() as tables:
-        full = await tables.budget.look(PROJECT, 10, NOW)
+    async with store.look() as tx:
+        full = await tx.budget.look(PROJECT, 10, NOW)
         assert (full.free, full.free_at) == (0, NOW + timedelta(hours=1))
-        later = await tables.budget.look(PROJECT, 10, NOW + timedelta(minutes=61))
+        later = await tx.budget.look(PROJECT, 10, NOW + timedelta(minutes=61))
         assert (later.free, later.free_at) == (10, None)
 
 
-async def test_a_hold_counts_more_than_our_own_count(registry: Registry) -> None:
-    async with registry.transaction() as tables:
-        await tables.budget.hold(PROJECT, NOW + timedelta(minutes=3))
-        held = await tables.budget.look(PROJECT, 10, NOW)
-        over = await tables.budget.look(PROJECT, 10, NOW + timedelta(minutes=4))
+async def test_a_hold_counts_more_than_our_own_count(store: Store) -> None:
+    async with store.transaction() as tx:
+        await tx.budget.hold(PROJECT, NOW + timedelta(minutes=3))
+        held = await tx.budget.look(PROJECT, 10, NOW)
+        over = await tx.budget.look(PROJECT, 10, NOW + timedelta(minutes=4))
     assert (held.free, held.free_at) == (0, NOW + timedelta(minutes=3))
     assert over.free == 10
 
@@ -161,22 +161,22 @@ def paths(pages: Sequence[PageCounts]) -> list[str]:
 
 
 @pytest.mark.parametrize("section", [None, "/api", "/api/", "/api*", "/nothing", "*"])
-async def test_the_database_cuts_a_section_as_the_rule_says(registry: Registry, section: str | None) -> None:
-    now = await read(registry, WEEK, PAGES)
-    async with registry.look() as tables:
-        found = await tables.pages.top(now.id, None, section, SortBy.TOTAL, 40)
-        count = await tables.pages.count(now.id, section)
+async def test_the_database_cuts_a_section_as_the_rule_says(store: Store, section: str | None) -> None:
+    now = await read(store, WEEK, PAGES)
+    async with store.look() as tx:
+        found = await tx.pages.top(now.id, None, section, SortBy.TOTAL, 40)
+        count = await tx.pages.count(now.id, section)
     expected = {path[:2000] for path in PAGES if section is None or in_section(path, section)}
     assert set(paths(found)) == expected
     assert count == len(expected)
 
 
-async def test_pages_are_ranked_and_compared(registry: Registry) -> None:
-    was = await read(registry, WEEK.before(), BEFORE)
-    now = await read(registry, WEEK, PAGES)
+async def test_pages_are_ranked_and_compared(store: Store) -> None:
+    was = await read(store, WEEK.before(), BEFORE)
+    now = await read(store, WEEK, PAGES)
     assert (now.rows, now.repeated, now.complete) == (len(PAGES), 0, True)
-    async with registry.look() as tables:
-        pages = tables.pages
+    async with store.look() as tx:
+        pages = tx.pages
         top = await pages.top(now.id, was.id, None, SortBy.AI, 2)
         assert [(page.path, page.was) for page in top] == [("/api/orders", None), ("/api", BEFORE["/api"])]
         assert paths(await pages.top(now.id, was.id, None, SortBy.HUMAN, 1)) == ["/"]
@@ -192,39 +192,37 @@ async def test_pages_are_ranked_and_compared(registry: Registry) -> None:
     assert (one[0].path, one[0].now, one[1]) == ("/api/orders", PAGES["/api/orders"], WEEK)
 
 
-async def test_rows_that_come_twice_are_kept_once_and_counted(registry: Registry) -> None:
-    await want(registry)
+async def test_rows_that_come_twice_are_kept_once_and_counted(store: Store) -> None:
+    await want(store)
     rows = [("/a", Counts(1, 0, 1)), ("/a", Counts(1, 0, 1)), ("/b", Counts(1, 0, 1))]
-    async with registry.transaction() as tables:
-        [held] = await tables.snapshots.claim(claimer(), 1, Need.AHEAD)
-        await tables.snapshots.store(
-            held, ReadPage(SITE, rows, NOW), owner="one", next_offset=3, is_last=False
-        )
-        [held] = await tables.snapshots.claim(claimer(), 1, Need.AHEAD)
-        await tables.snapshots.store(
+    async with store.transaction() as tx:
+        [held] = await tx.snapshots.claim(claimer(), 1, Priority.AHEAD)
+        await tx.snapshots.store(held, ReadPage(SITE, rows, NOW), owner="one", next_offset=3, is_last=False)
+        [held] = await tx.snapshots.claim(claimer(), 1, Priority.AHEAD)
+        await tx.snapshots.store(
             held, ReadPage(SITE, rows[1:], NOW), owner="one", next_offset=6, is_last=True
         )
-    async with registry.look() as tables:
-        done = (await tables.snapshots.get([held.id]))[held.id]
+    async with store.look() as tx:
+        done = (await tx.snapshots.get([held.id]))[held.id]
     assert (done.rows, done.repeated) == (2, 3)
 
 
-async def test_pages_of_an_old_window_stay_while_it_is_read_or_was_read_lately(registry: Registry) -> None:
-    begun, after = await want(registry, WEEK), WEEK.end + timedelta(days=1)
-    async with registry.transaction() as tables:
-        [claimed] = await tables.snapshots.claim(claimer(), 1, Need.AHEAD)
+async def test_pages_of_an_old_window_stay_while_it_is_read_or_was_read_lately(store: Store) -> None:
+    begun, after = await want(store, WEEK), WEEK.end + timedelta(days=1)
+    async with store.transaction() as tx:
+        [claimed] = await tx.snapshots.claim(claimer(), 1, Priority.AHEAD)
         page = ReadPage(SITE, [("/a", Counts(1, 0, 1))], NOW)
-        await tables.snapshots.store(claimed, page, owner=claimer().owner, next_offset=1, is_last=False)
-    async with registry.transaction() as tables:
-        assert await tables.snapshots.sweep(NOW - timedelta(days=2), after) == 0
-        assert (await tables.snapshots.get([begun.id]))[begun.id].next_offset == 1
-        assert await tables.snapshots.sweep(NOW + timedelta(days=2), after) == 1
+        await tx.snapshots.store(claimed, page, owner=claimer().owner, next_offset=1, is_last=False)
+    async with store.transaction() as tx:
+        assert await tx.snapshots.sweep(NOW - timedelta(days=2), after) == 0
+        assert (await tx.snapshots.get([begun.id]))[begun.id].next_offset == 1
+        assert await tx.snapshots.sweep(NOW + timedelta(days=2), after) == 1
 
 
-async def test_a_week_gets_one_digest_whoever_plans_it(registry: Registry) -> None:
+async def test_a_week_gets_one_digest_whoever_plans_it(store: Store) -> None:
     async def plan() -> bool:
-        async with registry.transaction() as tables:
-            return await tables.digests.add(
+        async with store.transaction() as tx:
+            return await tx.digests.add(
                 key="1:2026-10-26",
                 subscription=None,
                 project=PROJECT,
@@ -235,17 +233,17 @@ async def test_a_week_gets_one_digest_whoever_plans_it(registry: Registry) -> No
             )
 
     assert sum(await asyncio.gather(*(plan() for _ in range(6)))) == 1
-    async with registry.transaction() as tables:
-        assert len(await tables.digests.claim(claimer("one"), 9)) == 1
-        assert await tables.digests.claim(claimer("two"), 9) == []
+    async with store.transaction() as tx:
+        assert len(await tx.digests.claim(claimer("one"), 9)) == 1
+        assert await tx.digests.claim(claimer("two"), 9) == []
 
 
 async def test_a_subscription_is_one_for_each_place_and_changes_only_from_where_it_was(
-    registry: Registry,
+    store: Store,
 ) -> None:
     async def subscribe(hour: int) -> int:
-        async with registry.transaction() as tables:
-            return await tables.subscriptions.put(
+        async with store.transaction() as tx:
+            return await tx.subscriptions.put(
                 project=PROJECT,
                 channel=CHANNEL,
                 section="/api",
@@ -259,13 +257,13 @@ async def test_a_subscription_is_one_for_each_place_and_changes_only_from_where_
 
     numbers = await asyncio.gather(subscribe(8), subscribe(9), subscribe(10))
     assert len(set(numbers)) == 1
-    async with registry.transaction() as tables:
-        [one] = await tables.subscriptions.in_channel(CHANNEL)
-        assert (one.round, one.weekly.zone, one.section) == (3, "Asia/Kolkata", "/api")
-        proving = await tables.subscriptions.change(
+    async with store.transaction() as tx:
+        [one] = await tx.subscriptions.in_channel(CHANNEL)
+        assert (one.revision, one.weekly.zone, one.section) == (3, "Asia/Kolkata", "/api")
+        proving = await tx.subscriptions.change(
             one.id, was=SubscriptionState.NEW, state=SubscriptionState.PROVING
         )
-        again = await tables.subscriptions.change(
+        again = await tx.subscriptions.change(
             one.id, was=SubscriptionState.NEW, state=SubscriptionState.PROVING
         )
     assert (proving, again) == (True, False)

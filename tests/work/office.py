@@ -12,7 +12,8 @@ from bot.commands.command import Answer, Invocation, Press
 from bot.commands.guard import once_known
 from bot.commands.visitors import COMMAND
 from bot.model import (
-    Admission,
+    AccessPolicy,
+    Analytics,
     ChannelId,
     JobNumber,
     Message,
@@ -22,21 +23,19 @@ from bot.model import (
     TrackedJob,
     UserId,
 )
-from bot.store import Registry
-from bot.work.access.check import admit_or_not
-from bot.work.context import Desk
-from bot.work.digests.digest import digest_round
+from bot.store import Store
+from bot.work.access.check import check_access_now
+from bot.work.context import WorkerContext
+from bot.work.digests.digest import advance_digests
 from bot.work.jobs.ask import Asked, AskRequest, ask
-from bot.work.jobs.poll import poll_round
-from bot.work.jobs.prepare import prepare_round
+from bot.work.jobs.poll import poll_jobs
+from bot.work.jobs.prepare import prepare_prompts
 from bot.work.jobs.spoken import ThreadReply
-from bot.work.jobs.submit import submit_round
+from bot.work.jobs.submit import submit_prompts
 from bot.work.jobs.thread_events import heard_reply
-from bot.work.outbox.deliver import deliver_round
-from bot.work.visitors.fetch import read_round
-from bot.work.visitors.question import answer_round
-from bot.work.visitors.windows import Analytics
-from bot.work.worker_context import Workshop
+from bot.work.outbox.deliver import deliver_due
+from bot.work.visitors.fetch import fetch_snapshots
+from bot.work.visitors.question import answer_questions
 from tests.builders import ANA, CHANNEL, PROJECT, HeldClock
 from tests.fakes import FakeDocs, FakeSlack
 
@@ -51,22 +50,21 @@ RESPONSE_URL = SecretStr("https://hooks.slack.com/commands/1/2/3")
 class Office:
     """Everything the work needs, and verbs for what people do."""
 
-    registry: Registry
+    store: Store
     slack: FakeSlack = field(default_factory=FakeSlack)
     docs: FakeDocs = field(default_factory=FakeDocs)
     clock: HeldClock = field(default_factory=HeldClock)
     keys: int = 0
 
     def __post_init__(self) -> None:
-        self.desk = Desk(self.registry, self.clock, lambda: None, PROJECT, BOT)
-        self.shop = Workshop(
-            registry=self.registry,
+        self.context = WorkerContext(
+            store=self.store,
             docs=self.docs.client(),
             messenger=self.slack,
             clock=self.clock,
             chance=lambda: 0.5,
             owner="one",
-            bot_name="docs-agent",
+            bot_user=BOT,
             project=PROJECT,
             wake=lambda: None,
             pace=PollPace(min_seconds=2.0),
@@ -74,12 +72,11 @@ class Office:
 
     def limit(self, uses_an_hour: int) -> None:
         """Set the shared limit."""
-        self.shop = replace(self.shop, uses_an_hour=uses_an_hour)
-        self.desk = replace(self.desk, uses_an_hour=uses_an_hour)
+        self.context = replace(self.context, uses_an_hour=uses_an_hour)
 
     def restart(self) -> None:
         """As a new process: nothing in memory is left, and the old one's leases still run."""
-        self.shop = replace(self.shop, owner=f"{self.shop.owner}+")
+        self.context = replace(self.context, owner=f"{self.context.owner}+")
 
     async def ask(
         self, text: str, *, user: UserId = ANA, key: str | None = None, channel: ChannelId = CHANNEL
@@ -87,7 +84,7 @@ class Office:
         """Somebody types the command."""
         self.keys += 1
         request = AskRequest(RequestKey(key or f"command:{self.keys}"), channel, user, text, RESPONSE_URL)
-        return await ask(self.desk, request)
+        return await ask(self.context, request)
 
     async def reply(self, text: str, *, user: UserId = ANA, ts: str | None = None, files: int = 0) -> None:
         """Somebody replies in the thread of the first root."""
@@ -105,7 +102,7 @@ class Office:
             is_im=False,
             parent=BOT,
         )
-        await heard_reply(self.desk, heard)
+        await heard_reply(self.context, heard)
 
     async def visitors(self, text: str = "", *, user: UserId = ANA, key: str | None = None) -> Message:
         """Somebody types /docs-visitors; answers what they see at once."""
@@ -113,7 +110,7 @@ class Office:
         said = Invocation(
             RequestKey(key or f"command:{self.keys}"), "/docs-visitors", text, CHANNEL, user, RESPONSE_URL
         )
-        answer = await COMMAND.run(self.desk, said)
+        answer = await COMMAND.run(self.context, said)
         message = answer.message if answer.then is None else await answer.then()
         assert message is not None
         return message
@@ -122,7 +119,7 @@ class Office:
         """Somebody types a slash command."""
         self.keys += 1
         said = Invocation(RequestKey(f"command:{self.keys}"), command, text, CHANNEL, user, RESPONSE_URL)
-        return await self._acted(await _NAMED[command].run(self.desk, said), user)
+        return await self._acted(await _NAMED[command].run(self.context, said), user)
 
     async def press(
         self,
@@ -136,33 +133,31 @@ class Office:
         """Somebody presses a button, or chooses from a menu; ``ts`` is the message that it stands in."""
         self.keys += 1
         press = Press(RequestKey(f"press:{self.keys}"), action_id, value, channel, user, ts, BUTTON_URL)
-        return await self._acted(await _BUTTONS[action_id](self.desk, press), user)
+        return await self._acted(await _BUTTONS[action_id](self.context, press), user)
 
     async def _acted(self, answer: Answer, user: UserId) -> Answer:
         """As the listeners do it: what waits for Slack's word about somebody is done when it has come."""
         if answer.then is None:
             return answer
-        standing = await admit_or_not(self.registry, self.slack, self.desk.admission, self.clock, user)
-        return await once_known(answer, standing)
+        access = await check_access_now(self.context, user)
+        return await once_known(answer, access)
 
-    def admission(self, **lists: Any) -> None:
+    def access_policy(self, **lists: Any) -> None:
         """For whom the bot is."""
-        self.desk = replace(self.desk, admission=Admission(**lists))
-        self.shop = replace(self.shop, admission=self.desk.admission)
+        self.context = replace(self.context, access_policy=AccessPolicy(**lists))
 
     def budget(self, calls_an_hour: int, page_size: int = 250) -> None:
         """Set the hourly limit on analytics calls, and how many rows a call brings."""
-        analytics = Analytics(calls_an_hour, self.shop.analytics.zone, page_size)
-        self.shop = replace(self.shop, analytics=analytics)
-        self.desk = replace(self.desk, analytics=analytics)
+        analytics = Analytics(calls_an_hour, self.context.analytics.zone, page_size)
+        self.context = replace(self.context, analytics=analytics)
 
     async def reading(self, looks: int = 60, step_seconds: float = 1.1) -> None:
         """Let the rounds about visitors look so often; time passes between looks that find nothing to do."""
         for _ in range(looks):
-            handled = await read_round(self.shop)
-            await answer_round(self.shop)
-            await digest_round(self.shop)
-            handled += await deliver_round(self.shop)
+            handled = await fetch_snapshots(self.context)
+            await answer_questions(self.context)
+            await advance_digests(self.context)
+            handled += await deliver_due(self.context)
             self.clock.pass_seconds(0 if handled else step_seconds)
 
     def answers(self) -> list[str]:
@@ -175,10 +170,10 @@ class Office:
 
     async def rounds(self) -> int:
         """Every round once; answers how much was handled."""
-        handled = await prepare_round(self.shop)
-        handled += await deliver_round(self.shop)
-        handled += await submit_round(self.shop)
-        handled += await poll_round(self.shop)
+        handled = await prepare_prompts(self.context)
+        handled += await deliver_due(self.context)
+        handled += await submit_prompts(self.context)
+        handled += await poll_jobs(self.context)
         return handled
 
     async def settle(self, seconds: float = 5.0) -> None:
@@ -195,8 +190,8 @@ class Office:
 
     async def job(self, number: int = 1) -> TrackedJob:
         """A job as the registry has it."""
-        async with self.registry.look() as tables:
-            job = await tables.jobs.get(JobNumber(number))
+        async with self.store.look() as tx:
+            job = await tx.jobs.get(JobNumber(number))
         assert job is not None
         return job
 

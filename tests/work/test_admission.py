@@ -8,7 +8,7 @@ import pytest
 
 from bot.commands import COMMANDS
 from bot.commands.command import Submission
-from bot.model import JobState, Profile, RequestKey, Standing, UserId
+from bot.model import Access, JobState, Profile, RequestKey, UserId
 from bot.work.ports import SlackRefused, SlackUnreachable
 from tests.builders import ANA, BEN
 from tests.work.office import Office
@@ -16,23 +16,23 @@ from tests.work.office import Office
 GUS = UserId("U0GUS")
 MEMBER = Profile(False, False, False, False)
 NOT_MEMBERS = {
-    Standing.GUEST: Profile(True, False, False, False),
-    Standing.BOT: Profile(False, True, False, False),
-    Standing.STRANGER: Profile(False, False, True, False),
-    Standing.GONE: Profile(False, False, False, True),
+    Access.GUEST: Profile(True, False, False, False),
+    Access.BOT: Profile(False, True, False, False),
+    Access.STRANGER: Profile(False, False, True, False),
+    Access.GONE: Profile(False, False, False, True),
 }
 
 
-@pytest.mark.parametrize(("standing", "profile"), NOT_MEMBERS.items())
+@pytest.mark.parametrize(("access", "profile"), NOT_MEMBERS.items())
 async def test_who_is_no_member_is_told_so_and_nothing_is_started(
-    office: Office, standing: Standing, profile: Profile
+    office: Office, access: Access, profile: Profile
 ) -> None:
     office.slack.profiles[GUS] = profile
     await office.ask("Add a page", user=GUS)
     await office.settle()
     assert office.docs.prompts == []
     assert office.slack.posts == []
-    assert (await office.job()).problem == f"not allowed: {standing}"
+    assert (await office.job()).problem == f"not allowed: {access}"
     [told] = office.answers()
     assert "Nothing was started. No use of the hourly limit was spent." in told
 
@@ -75,7 +75,7 @@ async def test_a_short_trouble_of_slack_delays_and_refuses_nothing(office: Offic
 async def test_slack_is_asked_once_in_six_hours(office: Office) -> None:
     await office.ask("Add a page")
     await office.settle()
-    office.slack.profiles[ANA] = NOT_MEMBERS[Standing.GUEST]
+    office.slack.profiles[ANA] = NOT_MEMBERS[Access.GUEST]
     await office.ask("Add another page")
     await office.settle()
     assert len(office.docs.prompts) == 2
@@ -88,7 +88,7 @@ async def test_slack_is_asked_once_in_six_hours(office: Office) -> None:
 async def test_a_change_of_the_lists_counts_at_once(office: Office) -> None:
     await office.ask("Add a page")
     await office.settle()
-    office.admission(users=frozenset({BEN}))
+    office.access_policy(users=frozenset({BEN}))
     await office.ask("Add another page")
     await office.settle()
     assert len(office.docs.prompts) == 1
@@ -97,7 +97,7 @@ async def test_a_change_of_the_lists_counts_at_once(office: Office) -> None:
 
 async def test_lists_let_in_whom_they_name_by_person_or_by_group_and_admins(office: Office) -> None:
     carl, dora = UserId("U0CARL"), UserId("U0DORA")
-    office.admission(users=frozenset({ANA}), groups=frozenset({"S1", "S2"}), admins=frozenset({dora}))
+    office.access_policy(users=frozenset({ANA}), groups=frozenset({"S1", "S2"}), admins=frozenset({dora}))
     office.slack.groups["S2"] = frozenset({BEN})
     for user in (ANA, BEN, carl, dora):
         await office.ask(f"Page of {user}", user=user)
@@ -106,15 +106,15 @@ async def test_lists_let_in_whom_they_name_by_person_or_by_group_and_admins(offi
 
 
 async def test_a_guest_who_is_listed_is_still_a_guest(office: Office) -> None:
-    office.admission(users=frozenset({GUS}))
-    office.slack.profiles[GUS] = NOT_MEMBERS[Standing.GUEST]
+    office.access_policy(users=frozenset({GUS}))
+    office.slack.profiles[GUS] = NOT_MEMBERS[Access.GUEST]
     await office.ask("Add a page", user=GUS)
     await office.settle()
     assert office.docs.prompts == []
 
 
 async def test_in_a_channel_that_is_not_listed_nothing_is_done(office: Office) -> None:
-    office.admission(channels=frozenset({"C0OTHER"}))
+    office.access_policy(channels=frozenset({"C0OTHER"}))
     answer = await office.types("/docs-agent", "Add a page")
     assert answer.message is not None
     assert "not set up for this channel" in answer.message.text
@@ -126,7 +126,7 @@ async def test_in_a_channel_that_is_not_listed_nothing_is_done(office: Office) -
 async def test_a_guests_reply_steers_nothing_and_the_job_stands(office: Office) -> None:
     await office.ask("Add a page")
     await office.settle()
-    office.slack.profiles[GUS] = NOT_MEMBERS[Standing.GUEST]
+    office.slack.profiles[GUS] = NOT_MEMBERS[Access.GUEST]
     await office.reply("Delete everything", user=GUS)
     await office.settle()
     assert [text for _, text in office.docs.prompts] == ["Add a page"]
@@ -148,8 +148,8 @@ async def test_a_member_is_kept_in_mind_for_minutes_and_then_looked_up_again(off
     await office.ask("Add a page")
     await office.settle()
     assert (await office.types("/docs-agent", "jobs")).held_for is None
-    async with office.registry.transaction() as tables:
-        await tables.people.note(ANA, Standing.GUEST, office.desk.admission.rule, office.clock())
+    async with office.store.transaction() as tx:
+        await tx.members.note(ANA, Access.GUEST, office.context.access_policy.rule, office.clock())
     assert "Guests" not in str((await office.types("/docs-agent", "jobs")).message)
     office.clock.pass_seconds(301)
     assert "Guests" in str((await office.types("/docs-agent", "jobs")).message)
@@ -158,7 +158,7 @@ async def test_a_member_is_kept_in_mind_for_minutes_and_then_looked_up_again(off
 @pytest.mark.parametrize("command", ["/docs-agent", "/docs-followup", "/docs-visitors"])
 @pytest.mark.parametrize("text", ["", "help", "jobs", "limits", "subscribe monday 09:00", "1 more"])
 async def test_every_command_is_refused_to_a_known_guest(office: Office, command: str, text: str) -> None:
-    office.slack.profiles[GUS] = NOT_MEMBERS[Standing.GUEST]
+    office.slack.profiles[GUS] = NOT_MEMBERS[Access.GUEST]
     await office.ask("Add a page", user=GUS)
     await office.settle()
     answer = await office.types(command, text, user=GUS)
@@ -168,19 +168,19 @@ async def test_every_command_is_refused_to_a_known_guest(office: Office, command
 
 
 async def test_a_guests_form_says_why_in_plain_words(office: Office) -> None:
-    office.slack.profiles[GUS] = NOT_MEMBERS[Standing.GUEST]
+    office.slack.profiles[GUS] = NOT_MEMBERS[Access.GUEST]
     await office.ask("Add a page", user=GUS)
     await office.settle()
     for command, form in (("/docs-agent", "ask"), ("/docs-followup", "follow_up")):
         [submit] = [each.forms[form] for each in COMMANDS if each.name == command]
         sent = Submission(RequestKey(form), form, {"prompt": "Add a page"}, "{}", GUS)
-        errors = await submit(office.desk, sent)
+        errors = await submit(office.context, sent)
         assert errors is not None
         assert errors.errors["prompt"].startswith("Guests cannot use this bot. Nothing was started.")
 
 
 async def test_a_question_about_visitors_of_a_guest_is_not_read(office: Office) -> None:
-    office.slack.profiles[GUS] = NOT_MEMBERS[Standing.GUEST]
+    office.slack.profiles[GUS] = NOT_MEMBERS[Access.GUEST]
     await office.types("/docs-visitors", "last week", user=GUS)
     await office.reading(5)
     assert "Guests cannot use this bot" in office.answers()[-1]
@@ -188,7 +188,7 @@ async def test_a_question_about_visitors_of_a_guest_is_not_read(office: Office) 
 
 @pytest.mark.parametrize("text", ["subscribe monday 09:00 UTC", "digest now"])
 async def test_a_guest_subscribes_to_nothing_and_gets_no_digest(office: Office, text: str) -> None:
-    office.slack.profiles[GUS] = NOT_MEMBERS[Standing.GUEST]
+    office.slack.profiles[GUS] = NOT_MEMBERS[Access.GUEST]
     await office.visitors(text, user=GUS)
     await office.reading(20)
     assert office.posted() == []
@@ -202,7 +202,7 @@ async def test_a_guest_whom_slack_has_not_told_of_yet_decides_nothing(office: Of
     await office.settle()
     office.clock.pass_seconds(7 * 3_600)
     office.limit(0)
-    office.slack.profiles[ANA] = NOT_MEMBERS[Standing.GUEST]
+    office.slack.profiles[ANA] = NOT_MEMBERS[Access.GUEST]
     answer = await office.press("withdraw", "2")
     assert answer.message is not None
     assert "Guests cannot use this bot" in answer.message.text
@@ -211,7 +211,7 @@ async def test_a_guest_whom_slack_has_not_told_of_yet_decides_nothing(office: Of
 
 async def test_only_who_asked_and_admins_decide_about_a_waiting_prompt(office: Office) -> None:
     office.limit(1)
-    office.admission(admins=frozenset({BEN}))
+    office.access_policy(admins=frozenset({BEN}))
     carl = UserId("U0CARL")
     for user in (carl, BEN):
         office.slack.profiles[user] = MEMBER
@@ -228,7 +228,7 @@ async def test_only_who_asked_and_admins_decide_about_a_waiting_prompt(office: O
 
 async def test_what_an_admin_asked_is_not_everybodys_to_withdraw(office: Office) -> None:
     office.limit(1)
-    office.admission(admins=frozenset({ANA}))
+    office.access_policy(admins=frozenset({ANA}))
     await office.ask("One")
     await office.ask("Two")
     await office.settle()

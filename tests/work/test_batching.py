@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from bot.work.batching import Together
+from bot.work.batching import BatchWriter
 
 
 class Paper:
@@ -28,7 +28,7 @@ class Paper:
 
 async def test_what_comes_during_a_write_is_written_together_afterwards() -> None:
     paper = Paper()
-    together = Together[str, str]()
+    together = BatchWriter[str, str]()
     told = await asyncio.gather(*(together.put(letter, paper.write) for letter in "abcd"))
     assert told == ["A", "B", "C", "D"]
     assert paper.written == [["a", "b", "c", "d"]] or paper.written == [["a"], ["b", "c", "d"]]
@@ -36,7 +36,7 @@ async def test_what_comes_during_a_write_is_written_together_afterwards() -> Non
 
 async def test_many_are_written_in_order_and_each_once() -> None:
     paper = Paper()
-    together = Together[str, str]()
+    together = BatchWriter[str, str]()
     names = [str(number) for number in range(90)]
     await asyncio.gather(*(together.put(name, paper.write) for name in names))
     assert [name for some in paper.written for name in some] == names
@@ -45,13 +45,13 @@ async def test_many_are_written_in_order_and_each_once() -> None:
 
 async def test_one_alone_is_written_at_once() -> None:
     paper = Paper()
-    assert await Together[str, str]().put("a", paper.write) == "A"
+    assert await BatchWriter[str, str]().put("a", paper.write) == "A"
     assert paper.written == [["a"]]
 
 
 async def test_everybody_whose_write_failed_learns_it_and_the_next_one_works() -> None:
     paper = Paper(refuses="b")
-    together = Together[str, str]()
+    together = BatchWriter[str, str]()
     told = await asyncio.gather(
         *(together.put(letter, paper.write) for letter in "abc"), return_exceptions=True
     )
@@ -62,7 +62,7 @@ async def test_everybody_whose_write_failed_learns_it_and_the_next_one_works() -
 
 async def test_an_item_is_written_though_whoever_brought_it_stopped_waiting() -> None:
     paper = Paper()
-    together = Together[str, str]()
+    together = BatchWriter[str, str]()
     first = asyncio.ensure_future(together.put("a", paper.write))
     second = asyncio.ensure_future(together.put("b", paper.write))
     await asyncio.sleep(0)
@@ -76,7 +76,7 @@ async def test_an_item_is_written_though_whoever_brought_it_stopped_waiting() ->
 
 async def test_whoever_writes_for_others_may_stop_and_they_are_written_all_the_same() -> None:
     paper = Paper()
-    together = Together[str, str]()
+    together = BatchWriter[str, str]()
     first, second, third = (asyncio.ensure_future(together.put(name, paper.write)) for name in "abc")
     await asyncio.sleep(0)
     first.cancel()

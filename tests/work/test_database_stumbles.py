@@ -11,13 +11,13 @@ import pytest
 from sqlalchemy.exc import OperationalError
 
 from bot.model import ChannelId, DeliveryId, JobState, Message, MessageTs, UserId
-from bot.store import Registry, Tables
+from bot.store import Store, Transaction
 from bot.store.database import open_engine
 from bot.store.schema import metadata
-from bot.work.jobs.poll import poll_round
-from bot.work.jobs.prepare import prepare_round
-from bot.work.jobs.submit import submit_round
-from bot.work.outbox.deliver import deliver_round
+from bot.work.jobs.poll import poll_jobs
+from bot.work.jobs.prepare import prepare_prompts
+from bot.work.jobs.submit import submit_prompts
+from bot.work.outbox.deliver import deliver_due
 from tests.builders import CHANNEL
 from tests.fakes import FakeDocs, FakeSlack
 from tests.work.office import Office
@@ -26,7 +26,7 @@ AWAY = OperationalError("COMMIT", None, Exception("the connection was cut"))
 OTHER = ChannelId("C0OTHER")
 
 
-class Stumbling(Registry):
+class Stumbling(Store):
     """Its next transactions fail with these; None lets one through."""
 
     def __init__(self) -> None:
@@ -39,11 +39,11 @@ class Stumbling(Registry):
             await connection.run_sync(metadata.create_all)
 
     @asynccontextmanager
-    async def transaction(self) -> AsyncIterator[Tables]:
+    async def transaction(self) -> AsyncIterator[Transaction]:
         if self.next and (error := self.next.pop(0)) is not None:
             raise error
-        async with super().transaction() as tables:
-            yield tables
+        async with super().transaction() as tx:
+            yield tx
 
 
 class Answering(FakeDocs):
@@ -74,28 +74,28 @@ class Posting(FakeSlack):
 
 
 @pytest.fixture
-async def registry() -> AsyncIterator[Stumbling]:
-    registry = Stumbling()
-    await registry.create()
-    yield registry
-    await registry.close()
+async def store() -> AsyncIterator[Stumbling]:
+    store = Stumbling()
+    await store.create()
+    yield store
+    await store.close()
 
 
 @pytest.fixture
-async def office(registry: Stumbling) -> AsyncIterator[Office]:
+async def office(store: Stumbling) -> AsyncIterator[Office]:
     docs, slack = Answering(), Posting()
-    docs.stumbling = slack.stumbling = registry
+    docs.stumbling = slack.stumbling = store
     slack.then = []
-    office = Office(registry, slack=slack, docs=docs)
+    office = Office(store, slack=slack, docs=docs)
     yield office
-    await office.shop.docs.aclose()
+    await office.context.docs.aclose()
 
 
 async def test_a_prompt_that_the_service_took_is_no_doubt(office: Office) -> None:
     await office.ask("Add a quickstart")
-    await prepare_round(office.shop)
-    await deliver_round(office.shop)
-    await submit_round(office.shop)
+    await prepare_prompts(office.context)
+    await deliver_due(office.context)
+    await submit_prompts(office.context)
     assert (await office.job()).state is JobState.WORKING
     assert len(office.docs.prompts) == 1
 
@@ -103,31 +103,29 @@ async def test_a_prompt_that_the_service_took_is_no_doubt(office: Office) -> Non
 async def test_a_post_that_slack_took_is_not_looked_for(office: Office) -> None:
     assert isinstance(office.slack, Posting)
     await office.ask("Add a quickstart")
-    await prepare_round(office.shop)
+    await prepare_prompts(office.context)
     office.slack.then = [AWAY, AWAY]
-    await deliver_round(office.shop)
+    await deliver_due(office.context)
     assert (await office.job()).root_ts == office.slack.root().ts
 
 
 async def test_what_fails_for_one_delivery_does_not_cut_off_another(office: Office) -> None:
     await office.ask("Nowhere", channel=OTHER, user=UserId("U0BEN"))
     await office.ask("Add a quickstart", channel=CHANNEL)
-    await prepare_round(office.shop)
+    await prepare_prompts(office.context)
     with pytest.raises(RuntimeError, match="unheard of"):
-        await deliver_round(office.shop)
+        await deliver_due(office.context)
     assert (await office.job(2)).root_ts is not None
 
 
-async def test_an_end_is_told_though_another_look_cannot_be_written(
-    office: Office, registry: Stumbling
-) -> None:
+async def test_an_end_is_told_though_another_look_cannot_be_written(office: Office, store: Stumbling) -> None:
     for number in range(2):
         await office.ask(f"p{number}")
     await office.settle()
     office.docs.finish()
     office.docs.answer_instead("get", httpx.Response(500, text="unwell"))
     office.clock.pass_seconds(100)
-    registry.next = [None, RuntimeError("unheard of")]
+    store.next = [None, RuntimeError("unheard of")]
     with pytest.raises(RuntimeError, match="unheard of"):
-        await poll_round(office.shop)
+        await poll_jobs(office.context)
     assert (await office.job(2)).state is JobState.PULL_REQUEST

@@ -10,11 +10,19 @@ from zoneinfo import ZoneInfo
 import httpx
 import pytest
 
-from bot.model import JobState, Profile, RequestKey, Subscription, SubscriptionState, Wish, last_full_week
-from bot.work.digests.digest import digest_round
+from bot.model import (
+    JobState,
+    Profile,
+    RequestKey,
+    Subscription,
+    SubscriptionState,
+    VisitorsQuery,
+    last_full_week,
+)
+from bot.work.digests.digest import advance_digests
 from bot.work.ports import SlackRefused, SlackUnclear
-from bot.work.visitors.fetch import read_round
-from bot.work.visitors.question import VisitorsRequest, answer_round, ask_visitors
+from bot.work.visitors.fetch import fetch_snapshots
+from bot.work.visitors.question import VisitorsRequest, answer_questions, ask_visitors
 from tests.builders import ANA, BEN, CHANNEL, PROJECT, add_job
 from tests.work.office import RESPONSE_URL, Office
 
@@ -32,8 +40,8 @@ async def subscribed(office: Office, words: str = "monday 09:00 UTC") -> Subscri
 
 
 async def of_channel(office: Office) -> Subscription:
-    async with office.registry.look() as tables:
-        [subscription] = await tables.subscriptions.in_channel(CHANNEL)
+    async with office.store.look() as tx:
+        [subscription] = await tx.subscriptions.in_channel(CHANNEL)
     return subscription
 
 
@@ -108,10 +116,10 @@ async def test_a_digest_tells_the_week_against_the_week_before_and_the_agents_wo
         asked_at = datetime(2026, 11, 5, 12, 0, tzinfo=UTC)
         ended_at = asked_at + timedelta(minutes=minutes)
         await add_job(
-            office.registry,
+            office.store,
             asked_at=asked_at,
             state=state,
-            round_started_at=asked_at,
+            iteration_started_at=asked_at,
             ended_at=ended_at,
             root_ts=f"1700000000.{minutes:06}",
         )
@@ -420,9 +428,9 @@ async def test_the_suggested_page_is_one_that_nobody_has_worked_on_lately(office
     office.docs.site.read("/quickstart", MONDAY, MONDAY + 6 * DAY, people=60, agents=40)
     office.docs.site.read("/install", MONDAY, MONDAY + 6 * DAY, people=30, agents=20)
     await add_job(
-        office.registry, text="Improve the page /quickstart", asked_at=datetime(2026, 11, 3, tzinfo=UTC)
+        office.store, text="Improve the page /quickstart", asked_at=datetime(2026, 11, 3, tzinfo=UTC)
     )
-    assert office.shop.project == PROJECT
+    assert office.context.project == PROJECT
     await subscribed(office)
     await until(office, datetime(2026, 11, 9, 9, 0, tzinfo=UTC))
     line = next(line for line in digests(office)[0].splitlines() if "Worth improving" in line)
@@ -435,13 +443,13 @@ async def test_a_digest_reads_on_when_somebody_else_who_asked_the_same_gives_up(
         office.docs.site.read(f"/p{page}", WEEK, MONDAY - DAY, people=page + 1)
     office.budget(100, page_size=2)
     await office.visitors("digest now")
-    await digest_round(office.shop)
-    await read_round(office.shop)
+    await advance_digests(office.context)
+    await fetch_snapshots(office.context)
     office.slack.profiles[BEN] = Profile(is_guest=True, is_bot=False, is_stranger=False, is_deleted=False)
-    wish = Wish(last_full_week(office.clock(), office.desk.analytics.zone), None)
-    await ask_visitors(office.desk, VisitorsRequest(RequestKey("two"), CHANNEL, BEN, wish))
+    query = VisitorsQuery(last_full_week(office.clock(), office.context.analytics.zone), None)
+    await ask_visitors(office.context, VisitorsRequest(RequestKey("two"), CHANNEL, BEN, query))
     office.clock.pass_seconds(1)
-    await answer_round(office.shop)
+    await answer_questions(office.context)
     await office.reading(30)
     [digest] = digests(office)
     [post] = [each for each in office.slack.posts if each.message.text == digest]

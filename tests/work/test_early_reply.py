@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Self
 
 import pytest
 
 from bot.model import MessageTs, RequestKey
-from bot.work.context import Desk
 from bot.work.jobs.spoken import ThreadReply
 from bot.work.jobs.thread_events import ThreadNotKnownYet, heard_reply
 from tests.builders import ANA, CHANNEL
@@ -35,7 +34,7 @@ class Noted:
         return self
 
     @property
-    def deliveries(self) -> Noted:
+    def outbox(self) -> Noted:
         return self
 
     async def in_thread(self, _thread: object) -> str | None:
@@ -54,9 +53,9 @@ class FoundIt(Exception):
 
 
 async def test_a_root_noted_between_two_looks_is_found(office: Office) -> None:
-    desk = Desk(Noted(), office.clock, lambda: None, office.desk.project, BOT)  # type: ignore[arg-type]
+    context = replace(office.context, store=Noted())  # type: ignore[arg-type]
     reply = ThreadReply(
         RequestKey("1"), CHANNEL, MessageTs("1.1"), MessageTs("1.2"), ANA, "more", 0, False, parent=BOT
     )
     with pytest.raises((FoundIt, ThreadNotKnownYet)):
-        await heard_reply(desk, reply)
+        await heard_reply(context, reply)

@@ -28,7 +28,7 @@ def told(office: Office) -> list[tuple[UserId, str]]:
 async def test_a_refused_key_is_told_to_each_admin_once_and_resumes_by_itself(
     office: Office, status: int, word: str
 ) -> None:
-    office.admission(admins=ADMINS)
+    office.access_policy(admins=ADMINS)
     office.docs.answer_instead("create", *refusals(status, 4))
     await office.ask("One")
     await office.ask("Two", user=BEN)
@@ -67,7 +67,7 @@ async def test_the_root_says_that_it_waits_for_the_key(office: Office) -> None:
 
 
 async def test_a_key_refused_while_polling_stops_polls_and_is_told(office: Office) -> None:
-    office.admission(admins=ADMINS)
+    office.access_policy(admins=ADMINS)
     await office.ask("One")
     await office.settle()
     office.docs.answer_instead("get", *refusals(401, 2))
@@ -111,7 +111,7 @@ async def test_a_prompt_waits_a_day_for_the_key_and_is_then_explained(office: Of
 
 
 async def test_a_second_streak_of_refusals_is_told_again(office: Office) -> None:
-    office.admission(admins=ADMINS)
+    office.access_policy(admins=ADMINS)
     for streak in range(2):
         office.docs.answer_instead("create", *refusals(401, 1))
         await office.ask(f"p{streak}")
@@ -132,7 +132,7 @@ async def test_a_prompt_that_waits_for_the_key_can_be_withdrawn(office: Office) 
 
 async def test_a_key_that_may_only_read_is_told_once_however_well_polls_go(office: Office) -> None:
     """Looks succeed all the while; only a prompt that is taken shows that the key may write again."""
-    office.admission(admins=ADMINS)
+    office.access_policy(admins=ADMINS)
     await office.ask("One")
     await office.settle()
     office.docs.answer_instead("create", *refusals(403, 90))
@@ -148,7 +148,7 @@ async def test_a_key_that_may_only_read_is_told_once_however_well_polls_go(offic
 
 
 async def test_a_key_refused_while_reading_visitors_stops_calls_and_is_told(office: Office) -> None:
-    office.admission(admins=ADMINS)
+    office.access_policy(admins=ADMINS)
     office.docs.answer_instead("visitors", *refusals(401, 50))
     await office.visitors("last week compare none")
     await office.reading(10)

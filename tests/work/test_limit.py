@@ -9,9 +9,9 @@ import httpx
 import pytest
 
 from bot.model import ChannelId, JobState, QueueWhy, UserId
-from bot.work.jobs.prepare import prepare_round
-from bot.work.jobs.submit import submit_round
-from bot.work.outbox.deliver import deliver_round
+from bot.work.jobs.prepare import prepare_prompts
+from bot.work.jobs.submit import submit_prompts
+from bot.work.outbox.deliver import deliver_due
 from tests.builders import ANA, BEN, NOW
 from tests.work.office import Office
 
@@ -57,7 +57,7 @@ async def test_each_sees_the_place_and_the_time_that_come_true(office: Office) -
     await say_all(office, (CHIKA, "two"))
     await say_all(office, (ANA, "three"), (BEN, "four"))
     jobs = [await office.job(number) for number in (3, 4)]
-    assert [job.queue_place for job in jobs] == [1, 2]
+    assert [job.queue_position for job in jobs] == [1, 2]
     promised = [job.queue_until for job in jobs]
     assert all(promised)
     for number, until in zip((3, 4), promised, strict=True):
@@ -90,7 +90,7 @@ async def test_who_waits_behind_a_withdrawn_prompt_moves_up(office: Office) -> N
     await office.press("withdraw", "2", user=ANA)
     await office.settle()
     after = await office.job(3)
-    assert (before.queue_place, after.queue_place) == (2, 1)
+    assert (before.queue_position, after.queue_position) == (2, 1)
     assert before.queue_until
     assert after.queue_until
     assert after.queue_until < before.queue_until
@@ -139,13 +139,13 @@ async def test_a_limit_counts_over_all_processes(office: Office) -> None:
     office.limit(3)
     for number in range(6):
         await office.ask(f"p{number}", channel=ChannelId(f"C{number}"))
-    await prepare_round(office.shop)
-    await deliver_round(office.shop)
-    first = office.shop
+    await prepare_prompts(office.context)
+    await deliver_due(office.context)
+    first = office.context
     for _ in range(4):
-        await submit_round(first)
+        await submit_prompts(first)
         office.restart()
-        await submit_round(office.shop)
+        await submit_prompts(office.context)
     assert len(sent(office)) == 3
 
 
@@ -156,7 +156,7 @@ async def test_a_429_puts_everybody_in_the_queue_and_its_time_is_obeyed(office: 
     await office.ask("two", user=BEN)
     await office.settle(3)
     one, two = await office.job(1), await office.job(2)
-    assert (one.queue_place, two.queue_place) == (1, 2)
+    assert (one.queue_position, two.queue_position) == (1, 2)
     assert one.queue_why == QueueWhy.LIMIT
     assert one.queue_until is not None
     assert timedelta(seconds=115) < one.queue_until - NOW < timedelta(seconds=125)

@@ -27,7 +27,7 @@ async def mention(office: Office, text: str, ts: str) -> None:
         text=text,
         is_im=False,
     )
-    await heard_mention(office.desk, said)
+    await heard_mention(office.context, said)
 
 
 async def test_the_same_command_again_asks_and_starts_nothing(office: Office) -> None:
@@ -109,7 +109,7 @@ async def test_the_same_reply_again_is_held_back_and_sent_once_more_by_its_butto
 
 
 async def test_what_is_asked_in_a_direct_message_goes_on_in_its_channel(office: Office) -> None:
-    office.admission(channels=frozenset({CHANNEL}))
+    office.access_policy(channels=frozenset({CHANNEL}))
     direct = ChannelId("D0ANA")
     await mention(office, "Add a page", "1700000901.000001")
     await mention(office, "Add a page", "1700000902.000001")
@@ -131,12 +131,12 @@ async def test_what_many_ask_at_the_same_moment_is_stored_together_and_each_once
         AskRequest(RequestKey(f"k{number}"), CHANNEL, user, f"p{number % 4}")
         for number, user in enumerate([ANA, BEN] * 8)
     ]
-    asked = await asyncio.gather(*(ask(office.desk, each) for each in (*requests, *requests)))
+    asked = await asyncio.gather(*(ask(office.context, each) for each in (*requests, *requests)))
     stored = {each.job for each in asked if not (each.repeated or each.same)}
     assert len(stored) == 4
     assert [each.job for each in asked[16:]] == [each.job for each in asked[:16]]
-    async with office.registry.look() as tables:
-        jobs = await tables.jobs.newest(100)
+    async with office.store.look() as tx:
+        jobs = await tx.jobs.newest(100)
     assert {job.number for job in jobs} == stored
     assert sorted((job.requester, job.text) for job in jobs) == sorted(
         {(each.requester, each.raw) for each in requests}
@@ -147,10 +147,10 @@ async def test_one_that_cannot_be_stored_keeps_no_other_from_it(office: Office) 
     bad = AskRequest(RequestKey("bad"), CHANNEL, ANA, "bad", SecretStr("https://x"))
     object.__setattr__(bad, "response_url", 7)  # something that no database takes
     good = [AskRequest(RequestKey(f"k{number}"), CHANNEL, ANA, f"p{number}") for number in range(3)]
-    told = await asyncio.gather(*(ask(office.desk, each) for each in (*good, bad)), return_exceptions=True)
+    told = await asyncio.gather(*(ask(office.context, each) for each in (*good, bad)), return_exceptions=True)
     assert [isinstance(each, Exception) for each in told] == [False, False, False, True]
-    async with office.registry.look() as tables:
-        assert len(await tables.jobs.newest(100)) == 3
+    async with office.store.look() as tx:
+        assert len(await tx.jobs.newest(100)) == 3
 
 
 async def test_run_again_is_no_slip(office: Office) -> None:

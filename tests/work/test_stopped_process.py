@@ -8,9 +8,9 @@ from datetime import datetime
 import pytest
 
 from bot.model import ChannelId, JobNumber
-from bot.work.jobs.prepare import prepare_round
-from bot.work.jobs.thread_messages import redraw_root
-from bot.work.outbox.deliver import deliver_round
+from bot.work.jobs.prepare import prepare_prompts
+from bot.work.jobs.thread_messages import redraw_face
+from bot.work.outbox.deliver import deliver_due
 from tests.builders import CHANNEL, HeldClock
 from tests.fakes import FakeSlack
 from tests.work.office import Office
@@ -33,11 +33,11 @@ async def test_a_post_is_begun_only_when_its_lease_outlasts_it(
     office: Office, takes_seconds: float, posts: int
 ) -> None:
     slow = SlowToJoin(clock=office.clock, takes_seconds=takes_seconds)
-    late = Office(office.registry, slack=slow, clock=office.clock)
+    late = Office(office.store, slack=slow, clock=office.clock)
     slow.outside.add(CHANNEL)
     await late.ask("Add a quickstart")
-    await prepare_round(late.shop)
-    await deliver_round(late.shop)
+    await prepare_prompts(late.context)
+    await deliver_due(late.context)
     assert len(slow.posts) == posts
     slow.takes_seconds = 0
     late.restart()
@@ -61,9 +61,9 @@ async def test_an_old_state_is_not_drawn_over_a_newer_one(office: Office) -> Non
     await office.ask("Add a quickstart")
     await office.settle()
     drawn = len(office.slack.edits[office.slack.root().ts])
-    async with office.registry.transaction() as tables:
-        await redraw_root(tables, JobNumber(1), office.clock())
-    await deliver_round(replace(office.shop, owner="stopped", clock=Leaping(office.clock.at)))
+    async with office.store.transaction() as tx:
+        await redraw_face(tx, JobNumber(1), office.clock())
+    await deliver_due(replace(office.context, owner="stopped", clock=Leaping(office.clock.at)))
     assert len(office.slack.edits[office.slack.root().ts]) == drawn
     await office.pass_time(10_000)
     assert len(office.slack.edits[office.slack.root().ts]) == drawn + 1
@@ -75,15 +75,15 @@ async def test_a_post_that_went_out_late_keeps_the_next_one_waiting_as_long(offi
     def is_held_up(_planned_seconds: float) -> None:
         office.clock.pass_seconds(0.5)
 
-    pace_seconds = office.shop.patience.channel_pace_seconds
+    pace_seconds = office.context.timeouts.channel_pace_seconds
     for text in ("Add a quickstart", "Add a glossary"):
         await office.ask(text)
-    await prepare_round(office.shop)
-    await deliver_round(replace(office.shop, wake_after=is_held_up))
+    await prepare_prompts(office.context)
+    await deliver_due(replace(office.context, wake_after=is_held_up))
     assert len(office.slack.posts) == 1
     office.clock.pass_seconds(pace_seconds - 0.1)
-    await deliver_round(office.shop)
+    await deliver_due(office.context)
     assert len(office.slack.posts) == 1
     office.clock.pass_seconds(0.2)
-    await deliver_round(office.shop)
+    await deliver_due(office.context)
     assert len(office.slack.posts) == 2

@@ -11,7 +11,7 @@ import structlog
 from bot.logs import configure
 from bot.model import ChannelId, JobState
 from bot.work.context import FollowUps
-from bot.work.jobs.poll import poll_round
+from bot.work.jobs.poll import poll_jobs
 from tests.builders import ANA, BEN
 from tests.fakes import PULL_REQUEST
 from tests.work.office import BOT, Office
@@ -206,7 +206,7 @@ async def test_a_long_prompt_is_kept_whole_in_the_thread(office: Office) -> None
 
 
 async def test_with_mentions_only_replies_that_mention_the_bot_steer(office: Office) -> None:
-    office.desk = replace(office.desk, follow_ups=FollowUps.MENTIONS)
+    office.context = replace(office.context, follow_ups=FollowUps.MENTIONS)
     await office.ask("Add a quickstart")
     await office.settle()
     await office.reply("not meant for the bot")
@@ -231,7 +231,7 @@ async def test_an_end_that_cannot_be_written_keeps_no_other_from_being_told(offi
         if (what, how) == ("ends", "failed"):
             raise ValueError("this one cannot be written")
 
-    office.shop = replace(office.shop, count=count)
+    office.context = replace(office.context, count=count)
     await office.ask("One")
     await office.ask("Two")
     await office.settle()
@@ -239,6 +239,6 @@ async def test_an_end_that_cannot_be_written_keeps_no_other_from_being_told(offi
     next(iter(office.docs.jobs.values()))["status"] = "failed"
     office.clock.pass_seconds(60)
     with pytest.raises(ValueError, match="cannot be written"):
-        await poll_round(office.shop)
+        await poll_jobs(office.context)
     assert (await office.job(1)).state is JobState.WORKING
     assert (await office.job(2)).state is JobState.PULL_REQUEST

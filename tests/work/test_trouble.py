@@ -9,10 +9,10 @@ import pytest
 
 from bot.model import JobState, PromptId
 from bot.work.jobs.decisions import RunAgain, forget, run_again, send_again, withdraw
-from bot.work.jobs.prepare import prepare_round
-from bot.work.jobs.submit import submit_round
+from bot.work.jobs.prepare import prepare_prompts
+from bot.work.jobs.submit import submit_prompts
 from bot.work.jobs.thread_events import ThreadNotKnownYet
-from bot.work.outbox.deliver import deliver_round
+from bot.work.outbox.deliver import deliver_due
 from bot.work.ports import SlackRefused, SlackThrottled, SlackUnclear, SlackUnreachable
 from tests.builders import ANA, BEN, CHANNEL
 from tests.work.office import RESPONSE_URL, Office
@@ -30,7 +30,7 @@ async def test_a_lost_answer_is_never_sent_again_by_itself(office: Office) -> No
     await office.settle()
     await office.pass_time(3600)
     assert len(office.docs.prompts) == 1
-    assert (await office.job()).state is JobState.IN_DOUBT
+    assert (await office.job()).state is JobState.UNCONFIRMED
     [reply] = office.slack.replies()
     assert buttons(reply.message.blocks) == ["send_again", "forget"]
 
@@ -39,8 +39,8 @@ async def test_a_prompt_in_doubt_goes_out_once_more_when_a_person_says_so(office
     office.docs.lost.append(httpx.ReadTimeout("lost"))
     await office.ask("Add a quickstart")
     await office.settle()
-    assert await send_again(office.desk, PromptId(1))
-    assert not await send_again(office.desk, PromptId(1))
+    assert await send_again(office.context, PromptId(1))
+    assert not await send_again(office.context, PromptId(1))
     await office.settle()
     assert len(office.docs.prompts) == 2
     assert (await office.job()).state is JobState.WORKING
@@ -50,8 +50,8 @@ async def test_a_prompt_in_doubt_can_be_forgotten(office: Office) -> None:
     office.docs.lost.append(httpx.ReadTimeout("lost"))
     await office.ask("Add a quickstart")
     await office.settle()
-    assert await forget(office.desk, PromptId(1))
-    assert not await send_again(office.desk, PromptId(1))
+    assert await forget(office.context, PromptId(1))
+    assert not await send_again(office.context, PromptId(1))
     await office.settle()
     assert (await office.job()).state is JobState.WITHDRAWN
     assert len(office.docs.prompts) == 1
@@ -63,10 +63,10 @@ async def test_a_sender_that_died_leaves_a_doubt_that_is_told(office: Office) ->
     with pytest.raises(RuntimeError):
         await office.settle()
     office.restart()
-    await submit_round(office.shop)
+    await submit_prompts(office.context)
     assert (await office.job()).state is JobState.WAITING
     await office.pass_time(100)
-    assert (await office.job()).state is JobState.IN_DOUBT
+    assert (await office.job()).state is JobState.UNCONFIRMED
     assert len(office.slack.replies()) == 1
 
 
@@ -78,10 +78,10 @@ async def test_a_second_doubt_is_told_as_the_first_was(office: Office) -> None:
         await office.settle()
     office.restart()
     await office.pass_time(100)
-    assert await send_again(office.desk, PromptId(1))
+    assert await send_again(office.context, PromptId(1))
     office.docs.lost.append(httpx.ReadTimeout("lost"))
     await office.settle()
-    assert (await office.job()).state is JobState.IN_DOUBT
+    assert (await office.job()).state is JobState.UNCONFIRMED
     assert len(office.slack.replies()) == 2
 
 
@@ -175,7 +175,7 @@ async def test_a_waiting_job_can_be_withdrawn(office: Office) -> None:
     await office.settle()
     asked = await office.ask("Second")
     await office.settle()
-    assert await withdraw(office.desk, PromptId(asked.job))
+    assert await withdraw(office.context, PromptId(asked.job))
     await office.pass_time(4000)
     assert len(office.docs.prompts) == 1
     assert (await office.job(2)).state is JobState.WITHDRAWN
@@ -184,14 +184,14 @@ async def test_a_waiting_job_can_be_withdrawn(office: Office) -> None:
 async def test_a_job_that_has_been_sent_cannot_be_withdrawn(office: Office) -> None:
     asked = await office.ask("First")
     await office.settle()
-    assert not await withdraw(office.desk, PromptId(asked.job))
+    assert not await withdraw(office.context, PromptId(asked.job))
 
 
 async def test_run_again_starts_one_new_job_for_each_end(office: Office) -> None:
     asked = await office.ask("First")
     await office.settle()
     press = RunAgain(asked.job, "1", ANA)
-    first, second = await run_again(office.desk, press), await run_again(office.desk, press)
+    first, second = await run_again(office.context, press), await run_again(office.context, press)
     await office.settle()
     assert first is not None
     assert second is not None
@@ -306,8 +306,8 @@ async def test_a_reply_to_a_root_that_is_not_noted_yet_is_left_for_slack_to_deli
 ) -> None:
     office.slack.lose_answer.append(SlackUnclear("cut"))
     await office.ask("Add a quickstart")
-    await prepare_round(office.shop)
-    await deliver_round(office.shop)
+    await prepare_prompts(office.context)
+    await deliver_due(office.context)
     with pytest.raises(ThreadNotKnownYet):
         await office.reply("more", ts="1700000900.000001")
     await office.settle(10)

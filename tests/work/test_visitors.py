@@ -18,14 +18,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sqlalchemy import func, select
 
-from bot.model import Counts, Period, Profile, RequestKey, SnapshotState, Wish
-from bot.store import Registry
+from bot.model import Counts, Period, Profile, RequestKey, SnapshotState, VisitorsQuery
+from bot.store import Store
 from bot.store.database import open_engine
 from bot.store.schema import metadata, questions, snapshots
-from bot.store.snapshots import SnapshotRows
+from bot.store.snapshots import SnapshotRepository
 from bot.work.ports import SlackRefused, SlackUnclear
-from bot.work.visitors.fetch import read_round
-from bot.work.visitors.question import VisitorsRequest, answer_round, ask_visitors
+from bot.work.visitors.fetch import fetch_snapshots
+from bot.work.visitors.question import VisitorsRequest, answer_questions, ask_visitors
 from tests.builders import ANA, BEN, CHANNEL, NOW
 from tests.site import Rows, Site, Visit
 from tests.work.office import BUTTON_URL, Office
@@ -38,10 +38,10 @@ DAY = timedelta(days=1)
 
 async def newest_snapshot(office: Office, period: Period) -> tuple[Counts | None, dict[str, Counts], int]:
     """What is stored of a window: totals, pages, and how many rows came twice."""
-    async with office.registry.look() as tables:
-        known = await tables.snapshots.peek(office.desk.project, period, is_final=True, now=office.clock())
+    async with office.store.look() as tx:
+        known = await tx.snapshots.find(office.context.project, period, is_final=True, now=office.clock())
         assert known is not None
-        pages = {page.path: page.now for page in await tables.pages.following(known.id, None, limit=9_999)}
+        pages = {page.path: page.now for page in await tx.pages.following(known.id, None, limit=9_999)}
     return known.totals, pages, known.repeated
 
 
@@ -62,18 +62,18 @@ async def read_with(site: Site, first: date, last: date, page_size: int) -> tupl
     engine = open_engine("sqlite+aiosqlite:///:memory:")
     async with engine.begin() as connection:
         await connection.run_sync(metadata.create_all)
-    office = Office(Registry(engine))
+    office = Office(Store(engine))
     office.docs.site = site
     office.budget(10_000, page_size)
     await office.visitors(f"{first}..{last} compare none")
-    while await read_round(office.shop):
+    while await fetch_snapshots(office.context):
         pass
     return office, Period(first, last + DAY)
 
 
 async def closed(office: Office) -> None:
-    await office.shop.docs.aclose()
-    await office.registry.close()
+    await office.context.docs.aclose()
+    await office.store.close()
 
 
 @given(visits, st.integers(0, 20), st.integers(0, 20), st.integers(1, 7))
@@ -182,8 +182,8 @@ async def test_the_same_request_delivered_twice_is_one_question(office: Office) 
     await office.visitors("compare none", key="once")
     await office.visitors("compare none", key="once")
     await office.reading(20)
-    async with office.registry.look() as tables:
-        count = (await tables.connection.execute(select(func.count()).select_from(questions))).scalar_one()
+    async with office.store.look() as tx:
+        count = (await tx.connection.execute(select(func.count()).select_from(questions))).scalar_one()
     assert (count, len(office.answers())) == (1, 1)
 
 
@@ -443,8 +443,8 @@ async def test_a_file_whose_answer_was_lost_is_looked_for_before_it_is_sent_agai
     await office.press("csv_file", number)
     await office.reading(20)
     assert len(office.slack.files) == 1
-    async with office.registry.look() as tables:
-        assert await tables.deliveries.dead(5) == []
+    async with office.store.look() as tx:
+        assert await tx.outbox.dead(5) == []
 
 
 async def test_cells_that_a_spreadsheet_would_run_are_harmless(office: Office) -> None:
@@ -534,10 +534,10 @@ async def test_pages_of_open_windows_are_forgotten_after_some_days_and_totals_st
     office.docs.site.read("/a", NOW.date(), NOW.date(), people=3)
     await office.visitors("today compare none")
     await office.reading(5)
-    async with office.registry.transaction() as tables:
-        assert await tables.snapshots.sweep(office.clock() - 2 * DAY, START) == 0
-        assert await tables.snapshots.sweep(office.clock() + DAY, START) == 1
-        [row] = (await tables.connection.execute(select(snapshots))).mappings().all()
+    async with office.store.transaction() as tx:
+        assert await tx.snapshots.sweep(office.clock() - 2 * DAY, START) == 0
+        assert await tx.snapshots.sweep(office.clock() + DAY, START) == 1
+        [row] = (await tx.connection.execute(select(snapshots))).mappings().all()
     assert (row["total"], row["rows"], row["state"]) == (3, 0, SnapshotState.DONE)
 
 
@@ -545,9 +545,9 @@ async def test_a_process_that_dies_while_reading_is_continued_by_another(office:
     office.docs.site.fill(30, FIRST, LAST)
     office.budget(100, page_size=10)
     await office.visitors("compare none")
-    async with office.registry.transaction() as tables:
-        rows: SnapshotRows = tables.snapshots
-        held = await rows.claim(office.shop.claimer(), 4, 99)  # type: ignore[arg-type]
+    async with office.store.transaction() as tx:
+        rows: SnapshotRepository = tx.snapshots
+        held = await rows.claim(office.context.claimer(), 4, 99)  # type: ignore[arg-type]
         assert len(held) == 1
     office.restart()
     await office.reading(5)
@@ -561,14 +561,14 @@ async def test_somebody_elses_question_that_is_turned_away_ends_nobodys_reading(
     for page in range(6):
         office.docs.site.read(f"/p{page}", FIRST, LAST, people=page + 1)
     office.budget(100, page_size=2)
-    request = VisitorsRequest(RequestKey("one"), CHANNEL, ANA, Wish(Period(FIRST, LAST + DAY), None))
-    await ask_visitors(office.desk, request)
-    await read_round(office.shop)
-    await answer_round(office.shop)
+    request = VisitorsRequest(RequestKey("one"), CHANNEL, ANA, VisitorsQuery(Period(FIRST, LAST + DAY), None))
+    await ask_visitors(office.context, request)
+    await fetch_snapshots(office.context)
+    await answer_questions(office.context)
     office.slack.profiles[BEN] = Profile(is_guest=True, is_bot=False, is_stranger=False, is_deleted=False)
-    await ask_visitors(office.desk, replace(request, key=RequestKey("two"), user=BEN))
+    await ask_visitors(office.context, replace(request, key=RequestKey("two"), user=BEN))
     office.clock.pass_seconds(1)
-    await answer_round(office.shop)
+    await answer_questions(office.context)
     await office.reading()
     told = {user: message for user, message, _ in office.slack.direct}
     assert "Guests cannot" in told[BEN].text

@@ -6,7 +6,7 @@ import re
 from urllib.parse import parse_qs, urlsplit
 
 from bot.model import ChannelId, JobNumber, MessageTs, ThreadRef, TrackedJob
-from bot.work.context import Desk
+from bot.work.context import Context
 
 _NUMBER = re.compile(r"#?([0-9]{1,9})")
 # https://acme.slack.com/archives/C0123/p1700000000123456?thread_ts=1700000000.123456&cid=C0123
@@ -27,14 +27,14 @@ def as_thread(named: str) -> ThreadRef | None:
     return ThreadRef(ChannelId(channel), MessageTs(root))
 
 
-async def find_job(desk: Desk, named: str) -> TrackedJob | None:
+async def find_job(context: Context, named: str) -> TrackedJob | None:
     """The job that this text names (``42``, ``#42``, a service id, a link), or None."""
-    async with desk.registry.look() as tables:
+    async with context.store.look() as tx:
         if number := _NUMBER.fullmatch(named):
-            return await tables.jobs.get(JobNumber(int(number[1])))
+            return await tx.jobs.get(JobNumber(int(number[1])))
         if thread := as_thread(named):
-            return await tables.jobs.in_thread(thread)
-        return await tables.jobs.with_service_id(named)
+            return await tx.jobs.in_thread(thread)
+        return await tx.jobs.with_service_id(named)
 
 
 def looks_like_job(named: str) -> bool:

@@ -13,7 +13,7 @@ from zoneinfo import ZoneInfo, available_timezones
 from bot.commands.parsing.periods import BadPeriod, UnknownPeriod, default_period, parse_period
 from bot.messages.blocks import code, escape
 from bot.messages.plain_text import one_line, visible
-from bot.model import DEFAULT_TOP, MOST_TOP, FileTo, Period, SortBy, Weekday, Wish
+from bot.model import DEFAULT_TOP, MOST_TOP, FileTo, Period, SortBy, VisitorsQuery, Weekday
 
 _Said = TypeVar("_Said")
 _SECTION_LENGTH = 300
@@ -44,7 +44,7 @@ class _Read:
     rest: list[str] = field(default_factory=list)
 
 
-def parse_wish(text: str, now: datetime, zone: ZoneInfo) -> Wish:
+def parse_wish(text: str, now: datetime, zone: ZoneInfo) -> VisitorsQuery:
     """The question that a text asks. Raises Misunderstood."""
     words, read = text.split(), _Read(now, zone)
     while words:
@@ -58,7 +58,7 @@ def parse_wish(text: str, now: datetime, zone: ZoneInfo) -> Wish:
             read.rest.append(word)
     period = _period(" ".join(read.rest), now, zone) if read.rest else default_period(now, zone)
     compared = (read.compared or period.before()) if read.compares else None
-    return Wish(period, compared, read.section, read.top, read.sort, read.file_to)
+    return VisitorsQuery(period, compared, read.section, read.top, read.sort, read.file_to)
 
 
 def _period(text: str, now: datetime, zone: ZoneInfo) -> Period:

@@ -6,81 +6,67 @@ from datetime import datetime, timedelta
 
 import structlog
 
-from bot.model import Admission, Standing, UserId
-from bot.store import Registry, Tables
-from bot.work.ports import Clock, Messenger, SlackError, SlackRefused
+from bot.model import Access, AccessPolicy, UserId
+from bot.store import Transaction
+from bot.work.context import Context
+from bot.work.ports import Messenger, SlackError, SlackRefused
 
 log = structlog.get_logger(__name__)
 _REMEMBERED = timedelta(hours=6)
-_KEPT_IN_MIND = timedelta(minutes=5)
 
 
-async def known_standing(
-    tables: Tables, admission: Admission, user: UserId, now: datetime
-) -> Standing | None:
+async def known_access(
+    tx: Transaction, access_policy: AccessPolicy, user: UserId, now: datetime
+) -> Access | None:
     """What is known without asking Slack; None when Slack has to be asked."""
-    if admission.lists_people and not admission.groups and not admission.names(user):
-        return Standing.NOT_LISTED
-    return await tables.people.standing(user, admission.rule, now - _REMEMBERED)
+    if access_policy.lists_people and not access_policy.groups and not access_policy.names(user):
+        return Access.NOT_LISTED
+    return await tx.members.access(user, access_policy.rule, now - _REMEMBERED)
 
 
-class Acquaintances:
-    """Members whom this process has just looked up: their commands need no look at the database for it."""
-
-    def __init__(self, most: int = 10_000) -> None:
-        self._most = most
-        self._until: dict[tuple[UserId, str], datetime] = {}
-
-    async def standing(
-        self, registry: Registry, admission: Admission, user: UserId, now: datetime
-    ) -> Standing | None:
-        """What is known without asking Slack; None when Slack has to be asked."""
-        who = (user, admission.rule)
-        if self._until.get(who, now) > now:
-            return Standing.MEMBER
-        async with registry.look() as tables:
-            standing = await known_standing(tables, admission, user, now)
-        if standing is Standing.MEMBER:
-            if len(self._until) >= self._most:
-                self._until.clear()
-            self._until[who] = now + _KEPT_IN_MIND
-        return standing
+async def cached_access(context: Context, user: UserId) -> Access | None:
+    """The same; members whom this process has just seen need no look at the database."""
+    now, policy = context.clock(), context.access_policy
+    if context.member_cache.has(user, policy.rule, now):
+        return Access.MEMBER
+    async with context.store.look() as tx:
+        access = await known_access(tx, policy, user, now)
+    if access is Access.MEMBER:
+        context.member_cache.add(user, policy.rule, now)
+    return access
 
 
-async def admit(
-    registry: Registry, messenger: Messenger, admission: Admission, clock: Clock, user: UserId
-) -> Standing:
+async def check_access(context: Context, user: UserId) -> Access:
     """What somebody is. Raises a SlackError when Slack cannot be asked at this moment."""
-    async with registry.look() as tables:
-        known = await known_standing(tables, admission, user, clock())
+    policy = context.access_policy
+    async with context.store.look() as tx:
+        known = await known_access(tx, policy, user, context.clock())
     if known is not None:
         return known
     try:
-        standing = await _look_up(messenger, admission, user)
+        access = await _look_up(context.messenger, policy, user)
     except SlackRefused as refusal:
         log.warning("standing_not_told", user=user, reason=refusal.code)
-        return Standing.UNTOLD
-    async with registry.transaction() as tables:
-        await tables.people.note(user, standing, admission.rule, clock())
-    return standing
+        return Access.UNTOLD
+    async with context.store.transaction() as tx:
+        await tx.members.note(user, access, policy.rule, context.clock())
+    return access
 
 
-async def admit_or_not(
-    registry: Registry, messenger: Messenger, admission: Admission, clock: Clock, user: UserId
-) -> Standing:
+async def check_access_now(context: Context, user: UserId) -> Access:
     """The same where nobody can wait: what Slack does not tell now is a no."""
     try:
-        return await admit(registry, messenger, admission, clock, user)
+        return await check_access(context, user)
     except SlackError as error:
         log.warning("standing_not_told", user=user, reason=str(error))
-        return Standing.UNTOLD
+        return Access.UNTOLD
 
 
-async def _look_up(messenger: Messenger, admission: Admission, user: UserId) -> Standing:
-    standing = (await messenger.profile(user)).standing
-    if not standing.may or not admission.lists_people or admission.names(user):
-        return standing
-    for group in sorted(admission.groups):
+async def _look_up(messenger: Messenger, access_policy: AccessPolicy, user: UserId) -> Access:
+    access = (await messenger.profile(user)).access
+    if not access.may or not access_policy.lists_people or access_policy.names(user):
+        return access
+    for group in sorted(access_policy.groups):
         if user in await messenger.group_members(group):
-            return standing
-    return Standing.NOT_LISTED
+            return access
+    return Access.NOT_LISTED

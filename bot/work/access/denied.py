@@ -9,6 +9,7 @@ from pydantic import SecretStr
 
 from bot.messages import quota as say
 from bot.model import (
+    Access,
     ChannelId,
     DeliveryKind,
     JobNumber,
@@ -17,49 +18,46 @@ from bot.model import (
     Prompt,
     PromptKind,
     PromptState,
-    Standing,
     UserId,
 )
-from bot.store import Tables
+from bot.store import Transaction
+from bot.work.context import WorkerContext
 from bot.work.jobs.transitions import drop_follow_ups
-from bot.work.worker_context import Workshop
 
 log = structlog.get_logger(__name__)
 
 
-async def turn_away(shop: Workshop, tables: Tables, prompt: Prompt, standing: Standing) -> None:
+async def deny(context: WorkerContext, tx: Transaction, prompt: Prompt, access: Access) -> None:
     """The prompt is refused before anything of it is seen in the channel."""
-    now = shop.clock()
-    url = await tables.prompts.response_url(prompt.id)
-    await tables.prompts.change(
+    now = context.clock()
+    url = await tx.prompts.response_url(prompt.id)
+    await tx.prompts.change(
         prompt.id,
-        owner=shop.owner,
+        owner=context.owner,
         was=PromptState.NEW,
         state=PromptState.REFUSED,
         response_url=None,
         claimed_by=None,
         claimed_until=None,
     )
-    job = await tables.jobs.known(prompt.job)
+    job = await tx.jobs.known(prompt.job)
     if prompt.kind is PromptKind.START:
-        await tables.jobs.change(
-            prompt.job, state=JobState.REFUSED, problem=f"not allowed: {standing}", ended_at=now
+        await tx.jobs.change(
+            prompt.job, state=JobState.REFUSED, problem=f"not allowed: {access}", ended_at=now
         )
-        await drop_follow_ups(tables, job, now)
+        await drop_follow_ups(tx, job, now)
     channel = prompt.channel or job.channel
-    await say_not_allowed(
-        tables, f"prompt:{prompt.id}", channel, prompt.asked_by, standing, url, now, job=prompt.job
-    )
-    log.info("turned_away", prompt=prompt.id, standing=standing)
-    shop.count("prompts", "turned_away")
+    await tell_denied(tx, f"prompt:{prompt.id}", channel, prompt.asked_by, access, url, now, job=prompt.job)
+    log.info("turned_away", prompt=prompt.id, access=access)
+    context.count("prompts", "turned_away")
 
 
-async def say_not_allowed(
-    tables: Tables,
+async def tell_denied(
+    tx: Transaction,
     what: str,
     channel: ChannelId,
     user: UserId,
-    standing: Standing,
+    access: Access,
     url: SecretStr | None,
     now: datetime,
     *,
@@ -72,7 +70,7 @@ async def say_not_allowed(
         channel,
         job=job,
         user=user,
-        message=say.not_allowed(standing),
+        message=say.not_allowed(access),
         response_url=url,
     )
-    await tables.deliveries.add(note, now)
+    await tx.outbox.add(note, now)

@@ -12,30 +12,31 @@ from bot.messages import subscriptions as say
 from bot.messages.digests import digest as digest_message
 from bot.messages.problems import ReadingProblem
 from bot.model import (
+    Access,
     DeliveryKind,
     Digest,
     DigestState,
     Message,
-    Need,
     NewDelivery,
     Period,
+    Priority,
     Snapshot,
     SnapshotState,
-    Standing,
     Subscription,
     SubscriptionState,
     UserId,
-    Wish,
+    VisitorsQuery,
     day_start,
     last_full_week,
 )
-from bot.store import LeaseLost, Tables
-from bot.work.access.check import admit_or_not
-from bot.work.access.denied import say_not_allowed
+from bot.store import LeaseLost, Transaction
+from bot.work.access.check import check_access_now
+from bot.work.access.denied import tell_denied
+from bot.work.context import WorkerContext
 from bot.work.digests.post_outcome import first_run, week_key
 from bot.work.digests.report import CURVE_WEEKS, weekly_report
 from bot.work.ports import SlackError
-from bot.work.worker_context import Workshop
+from bot.work.visitors.windows import find_snapshot, request_snapshot
 
 log = structlog.get_logger(__name__)
 _AT_ONCE = 20
@@ -47,117 +48,117 @@ _NOW_SECONDS = 600.0
 _RETRY_SECONDS = (60.0, 300.0, 900.0, 1_800.0)
 
 
-async def digest_round(shop: Workshop) -> int:
+async def advance_digests(context: WorkerContext) -> int:
     """Prove new subscriptions, plan what is due, and tell what has been gathered."""
-    async with shop.registry.look() as tables:
-        new = await tables.subscriptions.new(_AT_ONCE)
-        coming = await tables.subscriptions.any_due(shop.clock() + _AHEAD)
-        gathering = await tables.digests.any_due(shop.clock())
+    async with context.store.look() as tx:
+        new = await tx.subscriptions.new(_AT_ONCE)
+        coming = await tx.subscriptions.any_due(context.clock() + _AHEAD)
+        gathering = await tx.digests.any_due(context.clock())
     for subscription in new:
-        await _prove(shop, subscription)
+        await _prove(context, subscription)
     if coming:
-        await _plan(shop)
+        await _plan(context)
     if coming or gathering:
-        async with shop.registry.transaction() as tables:
-            claimed = await tables.digests.claim(shop.claimer(), _AT_ONCE)
-        await asyncio.gather(*(_advance(shop, each) for each in claimed))
+        async with context.store.transaction() as tx:
+            claimed = await tx.digests.claim(context.claimer(), _AT_ONCE)
+        await asyncio.gather(*(_advance(context, each) for each in claimed))
     return 0  # what waits is looked at again a moment later
 
 
-async def _prove(shop: Workshop, subscription: Subscription) -> None:
+async def _prove(context: WorkerContext, subscription: Subscription) -> None:
     """Post into the channel once: only what arrives there makes the subscription active."""
-    standing = await _standing(shop, subscription.owner)
-    if not standing.may:
-        await _turn_away(shop, subscription, standing)
+    access = await _access(context, subscription.owner)
+    if not access.may:
+        await _deny(context, subscription, access)
         return
-    zone = subscription.weekly.zone if subscription.has_zone else await _zone_of(shop, subscription)
-    now = shop.clock()
-    async with shop.registry.transaction() as tables:
-        changed = await tables.subscriptions.change(
+    zone = subscription.weekly.zone if subscription.has_zone else await _zone_of(context, subscription)
+    now = context.clock()
+    async with context.store.transaction() as tx:
+        changed = await tx.subscriptions.change(
             subscription.id, was=SubscriptionState.NEW, state=SubscriptionState.PROVING, zone=zone
         )
-        known = await tables.subscriptions.get(subscription.id)
+        known = await tx.subscriptions.get(subscription.id)
         if not changed or known is None:
             return
         post = NewDelivery(
-            f"subscription:{known.id}:first:{known.round}",
+            f"subscription:{known.id}:first:{known.revision}",
             DeliveryKind.POST,
             known.channel,
             user=known.owner,
-            message=await _first_words(shop, tables, known),
+            message=await _first_words(context, tx, known),
             subscription=known.id,
         )
-        await tables.deliveries.add(post, now)
-    shop.wake()
+        await tx.outbox.add(post, now)
+    context.wake()
 
 
-async def _first_words(shop: Workshop, tables: Tables, known: Subscription) -> Message:
+async def _first_words(context: WorkerContext, tx: Transaction, known: Subscription) -> Message:
     """What the first post says: also which week the first digest is about."""
-    run_at, zone = await first_run(shop, tables, known), shop.analytics.zone
+    run_at, zone = await first_run(context, tx, known), context.analytics.zone
     week = last_full_week(run_at, zone)
     is_behind = last_full_week(run_at, ZoneInfo(known.weekly.zone)).first > week.first
     newer_at = day_start(week.end + timedelta(days=week.days), zone) if is_behind else None
     return say.first_post(known, run_at, week, newer_at=newer_at, counted_in=zone.key)
 
 
-async def _standing(shop: Workshop, user: UserId) -> Standing:
-    return await admit_or_not(shop.registry, shop.messenger, shop.admission, shop.clock, user)
+async def _access(context: WorkerContext, user: UserId) -> Access:
+    return await check_access_now(context, user)
 
 
-async def _turn_away(shop: Workshop, subscription: Subscription, standing: Standing) -> None:
+async def _deny(context: WorkerContext, subscription: Subscription, access: Access) -> None:
     """Somebody who may not use the bot subscribes nothing."""
-    async with shop.registry.transaction() as tables:
-        url = await tables.subscriptions.response_url(subscription.id)
-        changed = await tables.subscriptions.change(
+    async with context.store.transaction() as tx:
+        url = await tx.subscriptions.response_url(subscription.id)
+        changed = await tx.subscriptions.change(
             subscription.id, was=SubscriptionState.NEW, state=SubscriptionState.ENDED, response_url=None
         )
         if changed:
-            what = f"subscription:{subscription.id}:{subscription.round}"
-            now, channel, owner = shop.clock(), subscription.channel, subscription.owner
-            await say_not_allowed(tables, what, channel, owner, standing, url, now)
-    shop.wake()
+            what = f"subscription:{subscription.id}:{subscription.revision}"
+            now, channel, owner = context.clock(), subscription.channel, subscription.owner
+            await tell_denied(tx, what, channel, owner, access, url, now)
+    context.wake()
 
 
-async def _zone_of(shop: Workshop, subscription: Subscription) -> str:
+async def _zone_of(context: WorkerContext, subscription: Subscription) -> str:
     """The zone of who subscribed; UTC when Slack does not tell, which the first post then shows."""
     try:
-        return await shop.messenger.user_zone(subscription.owner) or "UTC"
+        return await context.messenger.user_zone(subscription.owner) or "UTC"
     except SlackError as error:
         log.warning("zone_not_told", user=subscription.owner, reason=str(error))
         return "UTC"
 
 
-async def _plan(shop: Workshop) -> None:
+async def _plan(context: WorkerContext) -> None:
     """Write the digests that are due, and let the numbers of those that come soon be read."""
-    now = shop.clock()
-    async with shop.registry.transaction() as tables:
+    now = context.clock()
+    async with context.store.transaction() as tx:
         weeks = set()
-        for subscription in await tables.subscriptions.due(now + _AHEAD, _AT_ONCE):
+        for subscription in await tx.subscriptions.due(now + _AHEAD, _AT_ONCE):
             run_at = subscription.next_run_at or now
-            week = last_full_week(run_at, shop.analytics.zone)
+            week = last_full_week(run_at, context.analytics.zone)
             if run_at <= now:
-                await _begin(tables, subscription, week, run_at, now)
-            elif shop.analytics.is_final(week, now):
+                await _begin(tx, subscription, week, run_at, now)
+            elif context.analytics.is_final(week, now):
                 weeks.add(week)
         for week in weeks:
             for period in (week, week.before()):
-                await shop.analytics.want(tables, shop.project, period, Need.AHEAD, now)
+                await request_snapshot(tx, context.analytics, context.project, period, Priority.AHEAD, now)
 
 
 async def _begin(
-    tables: Tables, subscription: Subscription, week: Period, run_at: datetime, now: datetime
+    tx: Transaction, subscription: Subscription, week: Period, run_at: datetime, now: datetime
 ) -> None:
     """One digest for this week, and the time of the next. What is older than a day is not made up."""
     next_run_at = subscription.weekly.next_after(now)
     if now - run_at > _MADE_UP:
         result = f"skipped: {ReadingProblem.DOWN}"
-        await tables.subscriptions.change(
+        await tx.subscriptions.change(
             subscription.id, next_run_at=next_run_at, last_result=result, last_run_at=run_at
         )
         log.warning("digest_skipped", subscription=subscription.id, run_at=run_at.isoformat())
         return
-    await tables.subscriptions.change(subscription.id, next_run_at=next_run_at)
-    await tables.digests.add(
+    await tx.subscriptions.change(subscription.id, next_run_at=next_run_at)
+    await tx.digests.add(
         key=week_key(subscription, week),
         subscription=subscription.id,
         project=subscription.project,
@@ -168,69 +169,71 @@ async def _begin(
     )
 
 
-async def _advance(shop: Workshop, each: Digest) -> None:
-    standing = await _standing(shop, each.asked_by) if each.asked_by else Standing.MEMBER
+async def _advance(context: WorkerContext, each: Digest) -> None:
+    access = await _access(context, each.asked_by) if each.asked_by else Access.MEMBER
     try:
-        async with shop.registry.transaction() as tables:
+        async with context.store.transaction() as tx:
             told = (
-                await _refuse(shop, tables, each, each.asked_by, standing)
-                if each.asked_by and not standing.may
-                else await _look(shop, tables, each)
+                await _refuse(context, tx, each, each.asked_by, access)
+                if each.asked_by and not access.may
+                else await _look(context, tx, each)
             )
     except LeaseLost:
         log.warning("digest_taken_over", digest=each.id)
         return
     if told:
-        shop.wake()
+        context.wake()
 
 
-async def _refuse(shop: Workshop, tables: Tables, each: Digest, asked_by: UserId, standing: Standing) -> bool:
+async def _refuse(
+    context: WorkerContext, tx: Transaction, each: Digest, asked_by: UserId, access: Access
+) -> bool:
     """A digest asked for by somebody who may not use the bot."""
-    url = await tables.digests.response_url(each.id)
-    await tables.digests.settle(each.id, owner=shop.owner, state=DigestState.MISSED, response_url=None)
-    now = shop.clock()
-    await say_not_allowed(tables, f"digest:{each.id}", each.channel, asked_by, standing, url, now)
+    url = await tx.digests.response_url(each.id)
+    await tx.digests.settle(each.id, owner=context.owner, state=DigestState.MISSED, response_url=None)
+    now = context.clock()
+    await tell_denied(tx, f"digest:{each.id}", each.channel, asked_by, access, url, now)
     return True
 
 
-async def _look(shop: Workshop, tables: Tables, each: Digest) -> bool:
+async def _look(context: WorkerContext, tx: Transaction, each: Digest) -> bool:
     """Tell the digest if it can be told now; answers whether something was put into the outbox."""
-    if await _is_unwanted(tables, each):
-        await tables.digests.settle(each.id, owner=shop.owner, state=DigestState.MISSED, response_url=None)
+    if await _is_unwanted(tx, each):
+        await tx.digests.settle(each.id, owner=context.owner, state=DigestState.MISSED, response_url=None)
         return False
-    now = shop.clock()
-    window = await _part(shop, tables, each, each.week, Need.DIGEST, now)
-    before = await _part(shop, tables, each, each.week.before(), Need.DIGEST_COMPARED, now)
-    history = [await _week(shop, tables, each, week, now) for week in _history(each.week)]
+    now = context.clock()
+    window = await _part(context, tx, each, each.week, Priority.DIGEST, now)
+    before = await _part(context, tx, each, each.week.before(), Priority.DIGEST_COMPARED, now)
+    history = [await _week(context, tx, each, week, now) for week in _history(each.week)]
     age_seconds = (now - each.begun_at).total_seconds()
     failed = [part for part in (window, before) if part.state is SnapshotState.FAILED]
-    in_time = age_seconds < (_NOW_SECONDS if each.asked_by else shop.patience.digest_seconds)
+    in_time = age_seconds < (_NOW_SECONDS if each.asked_by else context.timeouts.digest_seconds)
     if (
         failed
         and not each.asked_by
         and (in_time or (window.totals is None and age_seconds < _MADE_UP.total_seconds()))
     ):
-        return await _try_again(shop, tables, each, failed)
-    if SnapshotState.WANTED in (window.state, before.state) and in_time:
-        return await _later(shop, tables, each)
+        return await _try_again(context, tx, each, failed)
+    if SnapshotState.REQUESTED in (window.state, before.state) and in_time:
+        return await _later(context, tx, each)
     if window.totals is None:
-        return await _without_numbers(shop, tables, each, window)
-    curve_open = any(week.state is SnapshotState.WANTED for week in history)
-    if curve_open and age_seconds < shop.patience.curve_seconds and await _may_read(shop, tables, now):
-        return await _later(shop, tables, each)
-    await _tell(shop, tables, each, window, before, now)
+        return await _without_numbers(context, tx, each, window)
+    curve_open = any(week.state is SnapshotState.REQUESTED for week in history)
+    if curve_open and age_seconds < context.timeouts.curve_seconds and await _may_read(context, tx, now):
+        return await _later(context, tx, each)
+    await _tell(context, tx, each, window, before, now)
     return True
 
 
-async def _may_read(shop: Workshop, tables: Tables, now: datetime) -> bool:
+async def _may_read(context: WorkerContext, tx: Transaction, now: datetime) -> bool:
     """Whether the budget still has room for what nobody asked for by name."""
-    budget = await tables.budget.look(shop.project, shop.analytics.calls_an_hour, now)
-    return shop.analytics.background_room(budget) > 0
+    budget = await tx.budget.look(context.project, context.analytics.calls_an_hour, now)
+    return context.analytics.background_room(budget) > 0
 
 
-async def _is_unwanted(tables: Tables, each: Digest) -> bool:
+async def _is_unwanted(tx: Transaction, each: Digest) -> bool:
     """Whether its subscription was ended while its numbers were being read."""
-    subscription = await tables.subscriptions.get(each.subscription) if each.subscription else None
+    subscription = await tx.subscriptions.get(each.subscription) if each.subscription else None
     return subscription is not None and subscription.state is SubscriptionState.ENDED
 
 
@@ -243,54 +246,56 @@ def _history(week: Period) -> list[Period]:
 
 
 async def _part(
-    shop: Workshop, tables: Tables, each: Digest, period: Period, need: Need, now: datetime
+    context: WorkerContext, tx: Transaction, each: Digest, period: Period, priority: Priority, now: datetime
 ) -> Snapshot:
     """A window with its pages. At the first look one that failed for somebody else is wanted anew."""
-    known = await tables.snapshots.begun_for(each.project, period, each.begun_at) if each.attempts else None
+    known = await tx.snapshots.begun_for(each.project, period, each.begun_at) if each.attempts else None
     # What rests does so for somebody else's sake, and is read on.
     rests = known is not None and known.state is SnapshotState.RESTING
     if known is not None and known.with_pages and not rests:
         return known
-    return await shop.analytics.want(tables, each.project, period, need, now)
+    return await request_snapshot(tx, context.analytics, each.project, period, priority, now)
 
 
-async def _week(shop: Workshop, tables: Tables, each: Digest, week: Period, now: datetime) -> Snapshot:
+async def _week(
+    context: WorkerContext, tx: Transaction, each: Digest, week: Period, now: datetime
+) -> Snapshot:
     """A week of the curve: its totals are enough."""
-    known = await shop.analytics.peek(tables, each.project, week, now)
+    known = await find_snapshot(tx, context.analytics, each.project, week, now)
     if known is not None and each.attempts and known.state is not SnapshotState.RESTING:
         return known
-    return await shop.analytics.want(tables, each.project, week, Need.HISTORY, now, with_pages=False)
+    return await request_snapshot(
+        tx, context.analytics, each.project, week, Priority.HISTORY, now, with_pages=False
+    )
 
 
-async def _later(shop: Workshop, tables: Tables, each: Digest) -> bool:
+async def _later(context: WorkerContext, tx: Transaction, each: Digest) -> bool:
     """Numbers are being read."""
-    due_at = shop.after(shop.patience.reading_seconds)
-    shop.wake_after(shop.patience.reading_seconds * 1.1)
-    await tables.digests.settle(each.id, owner=shop.owner, due_at=due_at, attempts=max(each.attempts, 1))
+    due_at = context.after(context.timeouts.reading_seconds)
+    context.wake_after(context.timeouts.reading_seconds * 1.1)
+    await tx.digests.settle(each.id, owner=context.owner, due_at=due_at, attempts=max(each.attempts, 1))
     return False
 
 
-async def _try_again(shop: Workshop, tables: Tables, each: Digest, failed: list[Snapshot]) -> bool:
+async def _try_again(context: WorkerContext, tx: Transaction, each: Digest, failed: list[Snapshot]) -> bool:
     """What could not be read is read again after a pause that grows."""
     pause_seconds = _RETRY_SECONDS[min(each.attempts, len(_RETRY_SECONDS)) - 1]
-    due_at = shop.after(pause_seconds)
+    due_at = context.after(pause_seconds)
     for part in failed:
-        await tables.snapshots.retry(part.id, due_at)
-    await tables.digests.settle(each.id, owner=shop.owner, due_at=due_at, attempts=max(each.attempts, 1) + 1)
+        await tx.snapshots.retry(part.id, due_at)
+    await tx.digests.settle(each.id, owner=context.owner, due_at=due_at, attempts=max(each.attempts, 1) + 1)
     return False
 
 
-async def _without_numbers(shop: Workshop, tables: Tables, each: Digest, window: Snapshot) -> bool:
+async def _without_numbers(context: WorkerContext, tx: Transaction, each: Digest, window: Snapshot) -> bool:
     """The week could not be read in time: whoever expects it is told."""
-    now, problem = shop.clock(), window.problem or ReadingProblem.LATE
-    url = await tables.digests.response_url(each.id)
-    await tables.digests.settle(each.id, owner=shop.owner, state=DigestState.MISSED, response_url=None)
+    now, problem = context.clock(), window.problem or ReadingProblem.LATE
+    url = await tx.digests.response_url(each.id)
+    await tx.digests.settle(each.id, owner=context.owner, state=DigestState.MISSED, response_url=None)
     log.error("digest_missed", digest=each.id, reason=problem)
-    subscription = await tables.subscriptions.get(each.subscription) if each.subscription else None
+    subscription = await tx.subscriptions.get(each.subscription) if each.subscription else None
     if subscription is not None:
-        await tables.subscriptions.change(
-            subscription.id, last_result=f"not told: {problem}", last_run_at=now
-        )
+        await tx.subscriptions.change(subscription.id, last_result=f"not told: {problem}", last_run_at=now)
     note = NewDelivery(
         f"digest:{each.id}:missed",
         DeliveryKind.PRIVATE,
@@ -301,20 +306,20 @@ async def _without_numbers(shop: Workshop, tables: Tables, each: Digest, window:
         else say.digest_failed(each.week, problem),
         response_url=url,
     )
-    await tables.deliveries.add(note, now)
+    await tx.outbox.add(note, now)
     return True
 
 
 async def _tell(
-    shop: Workshop, tables: Tables, each: Digest, window: Snapshot, before: Snapshot, now: datetime
+    context: WorkerContext, tx: Transaction, each: Digest, window: Snapshot, before: Snapshot, now: datetime
 ) -> None:
     """The post and the state that says it was written, together."""
-    subscription = await tables.subscriptions.get(each.subscription) if each.subscription else None
-    wish = Wish(each.week, each.week.before(), each.section)
+    subscription = await tx.subscriptions.get(each.subscription) if each.subscription else None
+    query = VisitorsQuery(each.week, each.week.before(), each.section)
     weekly = await weekly_report(
-        tables, shop.analytics, wish, window, before, each.project, subscription, now
+        tx, context.analytics, query, window, before, each.project, subscription, now
     )
-    await tables.digests.settle(each.id, owner=shop.owner, state=DigestState.TOLD, response_url=None)
+    await tx.digests.settle(each.id, owner=context.owner, state=DigestState.TOLD, response_url=None)
     post = NewDelivery(
         f"digest:{each.id}",
         DeliveryKind.POST,
@@ -324,5 +329,5 @@ async def _tell(
         subscription=each.subscription,
         digest=each.id,
     )
-    await tables.deliveries.add(post, now)
+    await tx.outbox.add(post, now)
     log.info("digest_told", digest=each.id, week=each.week.first.isoformat())

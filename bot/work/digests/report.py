@@ -9,6 +9,7 @@ from datetime import datetime, timedelta
 from statistics import median
 
 from bot.model import (
+    Analytics,
     Counts,
     PageCounts,
     Period,
@@ -18,15 +19,15 @@ from bot.model import (
     Subscription,
     Suggestion,
     TrackedJob,
+    VisitorsQuery,
     WeeklyReport,
     Why,
-    Wish,
     WorkDone,
     day_start,
 )
-from bot.store import Tables
+from bot.store import Transaction
 from bot.work.visitors.report import gather
-from bot.work.visitors.windows import Analytics
+from bot.work.visitors.windows import find_snapshot
 
 CURVE_WEEKS = 8
 _MOST_JOBS = 20_000
@@ -36,9 +37,9 @@ _LATELY_JOBS = 1_000
 
 
 async def weekly_report(
-    tables: Tables,
+    tx: Transaction,
     analytics: Analytics,
-    wish: Wish,
+    query: VisitorsQuery,
     window: Snapshot,
     before: Snapshot,
     project: ProjectId,
@@ -46,14 +47,14 @@ async def weekly_report(
     now: datetime,
 ) -> WeeklyReport:
     """The digest of the week in ``wish``, from what has been read."""
-    budget = await tables.budget.look(project, analytics.calls_an_hour, now)
-    report = await gather(tables, analytics, wish, window, before, (), budget, now)
-    since, until = day_start(wish.period.first, analytics.zone), day_start(wish.period.end, analytics.zone)
-    jobs = await tables.jobs.asked_between(project, since, until, _MOST_JOBS)
-    lately = await tables.jobs.asked_between(project, now - _LATELY, now, _LATELY_JOBS)
+    budget = await tx.budget.look(project, analytics.calls_an_hour, now)
+    report = await gather(tx, analytics, query, window, before, (), budget, now)
+    since, until = day_start(query.period.first, analytics.zone), day_start(query.period.end, analytics.zone)
+    jobs = await tx.jobs.asked_between(project, since, until, _MOST_JOBS)
+    lately = await tx.jobs.asked_between(project, now - _LATELY, now, _LATELY_JOBS)
     return WeeklyReport(
         report=report,
-        curve=await _curve(tables, analytics, project, window, now),
+        curve=await _curve(tx, analytics, project, window, now),
         work=work_done(jobs),
         suggestion=suggestion(report, [job.text for job in lately]),
         subscription=subscription,
@@ -61,13 +62,13 @@ async def weekly_report(
 
 
 async def _curve(
-    tables: Tables, analytics: Analytics, project: ProjectId, window: Snapshot, now: datetime
+    tx: Transaction, analytics: Analytics, project: ProjectId, window: Snapshot, now: datetime
 ) -> tuple[tuple[Period, Counts | None], ...]:
     """Ends with the very numbers of the week that is told."""
     points: list[tuple[Period, Counts | None]] = [(window.period, window.totals)]
     week = window.period.before()
     for _ in range(CURVE_WEEKS - 1):
-        known = await analytics.peek(tables, project, week, now)
+        known = await find_snapshot(tx, analytics, project, week, now)
         points.append((week, known.totals if known else None))
         week = week.before()
     return tuple(reversed(points))

@@ -17,7 +17,7 @@ from bot.model import (
     Weekday,
     last_full_week,
 )
-from bot.work.context import Desk
+from bot.work.context import Context
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,31 +33,31 @@ class SubscribeRequest:
     response_url: SecretStr | None
 
 
-async def subscribe(desk: Desk, request: SubscribeRequest) -> Message:
+async def subscribe(context: Context, request: SubscribeRequest) -> Message:
     """Store a subscription; a post into the channel proves it before it counts."""
-    async with desk.registry.transaction() as tables:
-        await tables.subscriptions.put(
-            project=desk.project,
+    async with context.store.transaction() as tx:
+        await tx.subscriptions.put(
+            project=context.project,
             channel=request.channel,
             section=request.section,
             weekday=request.weekday,
             at=request.at,
             zone=request.zone,
             owner=request.user,
-            now=desk.clock(),
+            now=context.clock(),
             response_url=request.response_url,
         )
-    desk.wake()
+    context.wake()
     return say.subscribing(request.weekday, request.at, request.zone, request.section)
 
 
-async def unsubscribe(desk: Desk, channel: ChannelId, section: str | None) -> Message:
+async def unsubscribe(context: Context, channel: ChannelId, section: str | None) -> Message:
     """End a channel's subscription to a section, or all of them when none is named."""
     ended = left = 0
-    async with desk.registry.transaction() as tables:
-        for each in await tables.subscriptions.in_channel(channel):
+    async with context.store.transaction() as tx:
+        for each in await tx.subscriptions.in_channel(channel):
             if section is None or each.section == section:
-                await tables.subscriptions.change(
+                await tx.subscriptions.change(
                     each.id, state=SubscriptionState.ENDED, next_run_at=None, response_url=None
                 )
                 ended += 1
@@ -66,15 +66,15 @@ async def unsubscribe(desk: Desk, channel: ChannelId, section: str | None) -> Me
     return say.unsubscribed(ended, left)
 
 
-async def list_subscriptions(desk: Desk, channel: ChannelId) -> Message:
+async def list_subscriptions(context: Context, channel: ChannelId) -> Message:
     """A channel's subscriptions."""
-    async with desk.registry.look() as tables:
-        found = await tables.subscriptions.in_channel(channel)
-    return say.listed(found, desk.clock())
+    async with context.store.look() as tx:
+        found = await tx.subscriptions.in_channel(channel)
+    return say.listed(found, context.clock())
 
 
 async def digest_now(
-    desk: Desk,
+    context: Context,
     key: RequestKey,
     channel: ChannelId,
     user: UserId,
@@ -82,18 +82,18 @@ async def digest_now(
     response_url: SecretStr | None,
 ) -> Message:
     """The digest of the last full week, at once, for this channel; the weekly one still comes."""
-    now = desk.clock()
-    async with desk.registry.transaction() as tables:
-        await tables.digests.add(
+    now = context.clock()
+    async with context.store.transaction() as tx:
+        await tx.digests.add(
             key=f"now:{key}",
             subscription=None,
-            project=desk.project,
+            project=context.project,
             channel=channel,
             section=section,
-            week=last_full_week(now, desk.analytics.zone),
+            week=last_full_week(now, context.analytics.zone),
             now=now,
             asked_by=user,
             response_url=response_url,
         )
-    desk.wake()
+    context.wake()
     return say.digest_coming(section)

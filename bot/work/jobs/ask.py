@@ -10,8 +10,9 @@ import structlog
 from pydantic import SecretStr
 
 from bot.model import ChannelId, JobNumber, NewPrompt, PromptKind, RequestKey, UserId, Wanted
-from bot.store import AlreadyStored, Tables
-from bot.work.context import Desk
+from bot.store import AlreadyStored, Transaction
+from bot.work.batching import Batch
+from bot.work.context import Context
 
 log = structlog.get_logger(__name__)
 SAME_WITHIN = timedelta(minutes=1)
@@ -30,7 +31,7 @@ class AskRequest:
     requester: UserId
     raw: str
     response_url: SecretStr | None = None
-    once_more: bool = False
+    allow_duplicate: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,47 +46,51 @@ class Asked:
     same: bool = False
 
 
+_ASKS = Batch[AskRequest, "Asked | Exception"](100, turns=3)
+
+
 def storable(raw: str) -> str:
     """The text without what no database keeps (NUL, halves of surrogate pairs) and without blanks around."""
     return raw.replace("\x00", "").encode("utf-8", "replace").decode("utf-8").strip()
 
 
-async def ask(desk: Desk, request: AskRequest) -> Asked:
+async def ask(context: Context, request: AskRequest) -> Asked:
     """Store a request; the rounds do the rest. The same key again stores nothing.
 
     What arrives while others are being stored shares the next transaction, and its wait for the disk.
     """
-    asked = await desk.asking.put(request, lambda some: _store(desk, some))
+    writer = context.batches.writer(_ASKS)
+    asked = await writer.put(request, lambda some: _store(context, some))
     if isinstance(asked, Exception):
         raise asked
-    desk.wake()
+    context.wake()
     return asked
 
 
-async def _store(desk: Desk, requests: Sequence[AskRequest]) -> list[Asked | Exception]:
+async def _store(context: Context, requests: Sequence[AskRequest]) -> list[Asked | Exception]:
     """All in one transaction; when that fails each by itself, so that none fails for another's sake."""
     if len(requests) > 1:
         try:
-            async with desk.registry.transaction() as tables:
-                return [*(await _store_all(desk, tables, requests))]
+            async with context.store.transaction() as tx:
+                return [*(await _store_all(context, tx, requests))]
         except Exception as error:
             log.warning("not_stored_together", requests=len(requests), reason=type(error).__name__)
-    return [await _store_alone(desk, request) for request in requests]
+    return [await _store_alone(context, request) for request in requests]
 
 
-async def _store_alone(desk: Desk, request: AskRequest) -> Asked | Exception:
+async def _store_alone(context: Context, request: AskRequest) -> Asked | Exception:
     try:
-        async with desk.registry.transaction() as tables:
-            return (await _store_all(desk, tables, [request]))[0]
+        async with context.store.transaction() as tx:
+            return (await _store_all(context, tx, [request]))[0]
     except AlreadyStored as taken:
-        async with desk.registry.look() as tables:
-            known = await tables.prompts.job_of(request.key)
+        async with context.store.look() as tx:
+            known = await tx.prompts.job_of(request.key)
         return taken if known is None else Asked(known, repeated=True)
     except Exception as error:  # raised by who asked
         return error
 
 
-async def _store_all(desk: Desk, tables: Tables, requests: Sequence[AskRequest]) -> list[Asked]:
+async def _store_all(context: Context, tx: Transaction, requests: Sequence[AskRequest]) -> list[Asked]:
     """Those that are the same as an earlier one come after it, so that they find it stored."""
     asked: list[Asked] = []
     left = list(requests)
@@ -98,31 +103,31 @@ async def _store_all(desk: Desk, tables: Tables, requests: Sequence[AskRequest])
                 break
             seen |= marks
             first.append(request)
-        asked += await _store_different(desk, tables, first)
+        asked += await _store_different(context, tx, first)
         left = left[len(first) :]
     return asked
 
 
-async def _store_different(desk: Desk, tables: Tables, requests: Sequence[AskRequest]) -> list[Asked]:
+async def _store_different(context: Context, tx: Transaction, requests: Sequence[AskRequest]) -> list[Asked]:
     """Requests with different keys, and of different people, channels or words."""
-    now = desk.clock()
+    now = context.clock()
     wanted = {request.key: _wanted(request) for request in requests}
-    doubtful = [wanted[request.key] for request in requests if not request.once_more]
-    known, same = await tables.prompts.earlier(list(wanted), doubtful, now - SAME_WITHIN)
+    doubtful = [wanted[request.key] for request in requests if not request.allow_duplicate]
+    known, same = await tx.prompts.earlier(list(wanted), doubtful, now - SAME_WITHIN)
     asked = {key: Asked(job, repeated=True) for key, job in known.items()}
     new: list[AskRequest] = []
     for request in requests:
         if request.key in asked:
             continue
-        job = None if request.once_more else same.get(wanted[request.key])
+        job = None if request.allow_duplicate else same.get(wanted[request.key])
         if job is None:
             new.append(request)
         else:
             asked[request.key] = Asked(job, repeated=False, same=True)
     if new:
-        numbers = await tables.jobs.add_all(desk.project, [wanted[each.key] for each in new], now)
-        made = [_prompt(desk, each, numbers[wanted[each.key]], now) for each in new]
-        await tables.prompts.add_all(made)
+        numbers = await tx.jobs.add_all(context.project, [wanted[each.key] for each in new], now)
+        made = [_prompt(context, each, numbers[wanted[each.key]], now) for each in new]
+        await tx.prompts.add_all(made)
         asked |= {each.key: Asked(each.job, repeated=False) for each in made}
     return [asked[request.key] for request in requests]
 
@@ -131,11 +136,11 @@ def _wanted(request: AskRequest) -> Wanted:
     return Wanted(request.requester, request.channel, storable(request.raw))
 
 
-def _prompt(desk: Desk, request: AskRequest, job: JobNumber, now: datetime) -> NewPrompt:
+def _prompt(context: Context, request: AskRequest, job: JobNumber, now: datetime) -> NewPrompt:
     return NewPrompt(
         key=request.key,
         job=job,
-        project=desk.project,
+        project=context.project,
         kind=PromptKind.START,
         asked_by=request.requester,
         raw=storable(request.raw),

@@ -18,11 +18,11 @@ from bot.model import (
     RequestKey,
     UserId,
 )
-from bot.store import LeaseLost, Tables
-from bot.work.context import Desk
+from bot.store import LeaseLost, Transaction
+from bot.work.context import Context
 from bot.work.jobs.ask import Asked, AskRequest, ask
 from bot.work.jobs.follow_up import FollowedUp, FollowUpRequest, follow_up
-from bot.work.jobs.thread_messages import redraw_root, reply
+from bot.work.jobs.thread_messages import redraw_face, reply
 from bot.work.jobs.transitions import OUT_OF_QUEUE, drop_follow_ups
 
 
@@ -39,116 +39,122 @@ class RunAgain:
     response_url: SecretStr | None = None
 
 
-async def run_again(desk: Desk, request: RunAgain) -> Asked | None:
+async def run_again(context: Context, request: RunAgain) -> Asked | None:
     """A new job; None when the old one is unknown. A second press of the same button finds the first's."""
-    async with desk.registry.look() as tables:
-        prompt = await tables.prompts.starting(request.job)
-        job = await tables.jobs.get(request.job)
+    async with context.store.look() as tx:
+        prompt = await tx.prompts.starting(request.job)
+        job = await tx.jobs.get(request.job)
     if prompt is None or job is None:
         return None
     key = RequestKey(f"again:{request.job}:{request.occasion}")
     return await ask(
-        desk,
-        AskRequest(key, job.channel, request.user, prompt.raw, request.response_url, once_more=True),
+        context,
+        AskRequest(key, job.channel, request.user, prompt.raw, request.response_url, allow_duplicate=True),
     )
 
 
-async def follow_up_anyway(desk: Desk, number: PromptId, once: str, user: UserId) -> FollowedUp | None:
+async def follow_up_anyway(context: Context, number: PromptId, once: str, user: UserId) -> FollowedUp | None:
     """The same follow-up once more, after the person was asked."""
-    async with desk.registry.look() as tables:
-        prompt = await tables.prompts.get(number)
-        job = await tables.jobs.get(prompt.job) if prompt else None
+    async with context.store.look() as tx:
+        prompt = await tx.prompts.get(number)
+        job = await tx.jobs.get(prompt.job) if prompt else None
     if prompt is None or job is None:
         return None
     key = RequestKey(f"anyway:follow_up:{number}:{once}")
-    request = FollowUpRequest(key, job.number, job.channel, user, prompt.raw, once_more=True)
-    return await follow_up(desk, request)
+    request = FollowUpRequest(key, job.number, job.channel, user, prompt.raw, allow_duplicate=True)
+    return await follow_up(context, request)
 
 
-async def may_decide(desk: Desk, number: PromptId, user: UserId) -> UserId | None:
+async def may_decide(context: Context, number: PromptId, user: UserId) -> UserId | None:
     """None when this person may decide about a prompt; otherwise whoever asked it, who may.
 
     So may whoever asked for the job, and admins.
     """
-    async with desk.registry.look() as tables:
-        prompt = await tables.prompts.get(number)
-        job = await tables.jobs.get(prompt.job) if prompt else None
-    if prompt is None or job is None or user in {prompt.asked_by, job.requester} | desk.admission.admins:
+    async with context.store.look() as tx:
+        prompt = await tx.prompts.get(number)
+        job = await tx.jobs.get(prompt.job) if prompt else None
+    if (
+        prompt is None
+        or job is None
+        or user in {prompt.asked_by, job.requester} | context.access_policy.admins
+    ):
         return None
     return prompt.asked_by
 
 
-async def to_withdraw(desk: Desk, job: JobNumber, user: UserId) -> PromptId | None:
+async def to_withdraw(context: Context, job: JobNumber, user: UserId) -> PromptId | None:
     """What *Withdraw* under a root message takes back: the job's own prompt, else one of its follow-ups.
 
     Of these the presser's own first; None when nothing of the job waits any more.
     """
-    async with desk.registry.look() as tables:
-        prompts = await tables.prompts.unsettled_of(job)
+    async with context.store.look() as tx:
+        prompts = await tx.prompts.unsettled_of(job)
     waiting = [prompt for prompt in prompts if prompt.state is PromptState.WAITING]
     waiting.sort(key=lambda prompt: (prompt.kind is not PromptKind.START, prompt.asked_by != user, prompt.id))
     return waiting[0].id if waiting else None
 
 
-async def send_again(desk: Desk, prompt_id: PromptId) -> bool:
+async def send_again(context: Context, prompt_id: PromptId) -> bool:
     """A person decided that a prompt in doubt is sent once more. False when it is not in doubt any more."""
-    return await _decide(desk, prompt_id, PromptState.IN_DOUBT, PromptState.WAITING)
+    return await _decide(context, prompt_id, PromptState.UNCONFIRMED, PromptState.WAITING)
 
 
-async def forget(desk: Desk, prompt_id: PromptId) -> bool:
+async def forget(context: Context, prompt_id: PromptId) -> bool:
     """A person decided to leave a prompt in doubt alone. False when it is not in doubt any more."""
-    return await _decide(desk, prompt_id, PromptState.IN_DOUBT, PromptState.WITHDRAWN)
+    return await _decide(context, prompt_id, PromptState.UNCONFIRMED, PromptState.WITHDRAWN)
 
 
-async def withdraw(desk: Desk, prompt_id: PromptId) -> bool:
+async def withdraw(context: Context, prompt_id: PromptId) -> bool:
     """Take back what has not been sent. False when it is too late."""
-    return await _decide(desk, prompt_id, PromptState.WAITING, PromptState.WITHDRAWN)
+    return await _decide(context, prompt_id, PromptState.WAITING, PromptState.WITHDRAWN)
 
 
-async def _decide(desk: Desk, prompt_id: PromptId, was: PromptState, becomes: PromptState) -> bool:
+async def _decide(context: Context, prompt_id: PromptId, was: PromptState, becomes: PromptState) -> bool:
     try:
-        async with desk.registry.transaction() as tables:
-            prompt = await tables.prompts.get(prompt_id)
+        async with context.store.transaction() as tx:
+            prompt = await tx.prompts.get(prompt_id)
             if prompt is None:
                 return False
-            await _change(desk, tables, prompt, was, becomes)
+            await _change(context, tx, prompt, was, becomes)
     except LeaseLost:
         return False
-    desk.wake()
+    context.wake()
     return True
 
 
-async def _change(desk: Desk, tables: Tables, prompt: Prompt, was: PromptState, becomes: PromptState) -> None:
-    now, project = desk.clock(), (await tables.jobs.known(prompt.job)).project
+async def _change(
+    context: Context, tx: Transaction, prompt: Prompt, was: PromptState, becomes: PromptState
+) -> None:
+    now, project = context.clock(), (await tx.jobs.known(prompt.job)).project
     # Before any prompt, as the round does that gives places: whoever leaves the queue meets it whole.
-    await tables.limits.lock(project)
-    await tables.prompts.change(
+    await tx.quota.lock(project)
+    await tx.prompts.change(
         prompt.id,
         was=was,
         state=becomes,
         due_at=now,
         sent_at=None,
-        place=None,
+        queue_position=None,
         claimed_by=None,
         claimed_until=None,
     )
     if was is PromptState.WAITING:
-        await tables.prompts.move_up(project, now)
+        await tx.prompts.move_up(project, now)
     if prompt.kind is PromptKind.FOLLOW_UP:
         if was is PromptState.WAITING:
-            await _say_withdrawn(tables, prompt, now)
+            await _say_withdrawn(tx, prompt, now)
         return
     if becomes is PromptState.WAITING:
-        await tables.jobs.change(prompt.job, state=JobState.WAITING, ended_at=None, **OUT_OF_QUEUE)
-        await redraw_root(tables, prompt.job, now)
+        await tx.jobs.change(prompt.job, state=JobState.WAITING, ended_at=None, **OUT_OF_QUEUE)
+        await redraw_face(tx, prompt.job, now)
         return
-    await tables.jobs.change(prompt.job, state=JobState.WITHDRAWN, ended_at=now, **OUT_OF_QUEUE)
-    job = await redraw_root(tables, prompt.job, now)
-    await drop_follow_ups(tables, job, now)
+    await tx.jobs.change(prompt.job, state=JobState.WITHDRAWN, ended_at=now, **OUT_OF_QUEUE)
+    job = await redraw_face(tx, prompt.job, now)
+    await drop_follow_ups(tx, job, now)
 
 
-async def _say_withdrawn(tables: Tables, prompt: Prompt, now: datetime) -> None:
+async def _say_withdrawn(tx: Transaction, prompt: Prompt, now: datetime) -> None:
     """The job goes on as it was; what waits behind the follow-up takes its place in the queue."""
-    await tables.jobs.change(prompt.job, **OUT_OF_QUEUE)
-    job = await redraw_root(tables, prompt.job, now)
-    await reply(tables, job, f"withdrawn:{prompt.id}", say.follow_up_withdrawn(job, prompt), now)
+    await tx.jobs.change(prompt.job, **OUT_OF_QUEUE)
+    job = await redraw_face(tx, prompt.job, now)
+    await reply(tx, job, f"withdrawn:{prompt.id}", say.follow_up_withdrawn(job, prompt), now)

@@ -18,8 +18,8 @@ from bot.model import (
     TrackedJob,
     UserId,
 )
-from bot.store import AlreadyStored, Tables
-from bot.work.context import Desk
+from bot.store import AlreadyStored, Transaction
+from bot.work.context import Context
 from bot.work.jobs.ask import SAME_WITHIN, storable
 
 
@@ -34,7 +34,7 @@ class FollowUpRequest:
     raw: str
     message_ts: MessageTs | None = None
     response_url: SecretStr | None = None
-    once_more: bool = False
+    allow_duplicate: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,33 +55,33 @@ def takes_follow_ups(job: TrackedJob) -> bool:
     return job.state.takes_follow_ups or job.state is JobState.WAITING
 
 
-async def follow_up(desk: Desk, request: FollowUpRequest) -> FollowedUp | None:
+async def follow_up(context: Context, request: FollowUpRequest) -> FollowedUp | None:
     """Store a follow-up; None when there is no such job. The same key again stores nothing."""
     try:
-        async with desk.registry.transaction() as tables:
-            result = await _store(desk, tables, request)
+        async with context.store.transaction() as tx:
+            result = await _store(context, tx, request)
     except AlreadyStored:
-        async with desk.registry.look() as tables:
-            job = await tables.jobs.get(request.job)
+        async with context.store.look() as tx:
+            job = await tx.jobs.get(request.job)
         return FollowedUp(job, accepted=True, repeated=True) if job else None
     if result and result.accepted and not result.repeated:
-        desk.wake()
+        context.wake()
     return result
 
 
-async def _store(desk: Desk, tables: Tables, request: FollowUpRequest) -> FollowedUp | None:
+async def _store(context: Context, tx: Transaction, request: FollowUpRequest) -> FollowedUp | None:
     # Locked, or it could be refused meanwhile, and this follow-up would wait for it for ever.
-    job = await tables.jobs.get_locked(request.job)
+    job = await tx.jobs.get_locked(request.job)
     if job is None:
         return None
-    if await tables.prompts.job_of(request.key) is not None:
+    if await tx.prompts.job_of(request.key) is not None:
         return FollowedUp(job, accepted=True, repeated=True)
     if not takes_follow_ups(job):
         return FollowedUp(job, accepted=False)
-    raw, now = storable(request.raw), desk.clock()
-    if not request.once_more:
+    raw, now = storable(request.raw), context.clock()
+    if not request.allow_duplicate:
         since = now - SAME_WITHIN
-        same = await tables.prompts.same_follow_up(request.asked_by, job.number, raw, since)
+        same = await tx.prompts.same_follow_up(request.asked_by, job.number, raw, since)
         if same is not None:
             return FollowedUp(job, accepted=True, repeated=True, same=same)
     new = NewPrompt(
@@ -96,5 +96,5 @@ async def _store(desk: Desk, tables: Tables, request: FollowUpRequest) -> Follow
         message_ts=request.message_ts,
         response_url=request.response_url,
     )
-    await tables.prompts.add(new)
+    await tx.prompts.add(new)
     return FollowedUp(job, accepted=True)

@@ -9,9 +9,9 @@ import structlog
 from bot.docs_api import DocsApiError, Forbidden, Unauthorized
 from bot.messages import quota as say
 from bot.model import ChannelId, DeliveryKind, Message, NewDelivery, ProjectId, QueueWhy, back_off_seconds
-from bot.store import Tables
-from bot.work.jobs.thread_messages import redraw_root
-from bot.work.worker_context import Workshop
+from bot.store import Transaction
+from bot.work.context import WorkerContext
+from bot.work.jobs.thread_messages import redraw_face
 
 log = structlog.get_logger(__name__)
 _MAY_NOT_WRITE = "ForbiddenToWrite"
@@ -28,68 +28,70 @@ def is_key_problem(error: DocsApiError) -> bool:
     return isinstance(error, Unauthorized | Forbidden)
 
 
-async def is_refused(tables: Tables, project: ProjectId) -> bool:
+async def is_refused(tx: Transaction, project: ProjectId) -> bool:
     """Whether the last word of the service was that our key is no good."""
-    return await tables.holds.reason(project) in _KEY_REASONS
+    return await tx.back_offs.reason(project) in _KEY_REASONS
 
 
-async def reading_is_refused(tables: Tables, project: ProjectId, now: datetime) -> bool:
+async def reading_is_refused(tx: Transaction, project: ProjectId, now: datetime) -> bool:
     """Whether it is too early to try a key again that was refused even for reading."""
-    reason, until = (await tables.holds.all()).get(project, ("", now))
+    reason, until = (await tx.back_offs.all()).get(project, ("", now))
     return reason in _KEY_REASONS and reason != _MAY_NOT_WRITE and until > now
 
 
 async def key_refused(
-    shop: Workshop, tables: Tables, project: ProjectId, error: DocsApiError, *, wrote: bool
+    context: WorkerContext, tx: Transaction, project: ProjectId, error: DocsApiError, *, wrote: bool
 ) -> datetime:
     """Stop calling for this project for a while; answers until when. Admins are told once for each streak.
 
     ``wrote``: it was refused for a prompt, not for a look.
     """
     # Locked, or of several that are refused at the same moment each would tell the admins.
-    await tables.limits.lock(project)
-    now, known = shop.clock(), await is_refused(tables, project)
-    attempts = await tables.holds.attempts(project) + 1 if known else 1
-    wait_seconds = back_off_seconds(attempts, shop.chance(), first=_FIRST_SECONDS, cap=_CAP_SECONDS)
-    until = shop.after(wait_seconds)
+    await tx.quota.lock(project)
+    now, known = context.clock(), await is_refused(tx, project)
+    attempts = await tx.back_offs.attempts(project) + 1 if known else 1
+    wait_seconds = back_off_seconds(attempts, context.chance(), first=_FIRST_SECONDS, cap=_CAP_SECONDS)
+    until = context.after(wait_seconds)
     reason = _MAY_NOT_WRITE if wrote and isinstance(error, Forbidden) else type(error).__name__
-    await tables.holds.put(project, until, attempts, reason)
+    await tx.back_offs.put(project, until, attempts, reason)
     log.error("key_refused", project=project, reason=type(error).__name__, attempts=attempts)
     if not known:
         message = say.key_refused(project, forbidden=isinstance(error, Forbidden))
-        await _tell_admins(shop, tables, f"key:{project}:refused", message, now)
+        await _tell_admins(context, tx, f"key:{project}:refused", message, now)
     return until
 
 
-async def hold_back(shop: Workshop, tables: Tables, project: ProjectId, until: datetime) -> None:
+async def hold_back(context: WorkerContext, tx: Transaction, project: ProjectId, until: datetime) -> None:
     """Everything that waits for the project waits until then, and its root message says why."""
-    now = shop.clock()
-    for number in await tables.prompts.hold_back(project, now, until):
-        job = await tables.jobs.known(number)
-        await tables.jobs.change(number, queue_until=until, queue_place=None, queue_why=QueueWhy.KEY)
+    now = context.clock()
+    for number in await tx.prompts.hold_back(project, now, until):
+        job = await tx.jobs.known(number)
+        await tx.jobs.change(number, queue_until=until, queue_position=None, queue_why=QueueWhy.KEY)
         if job.queue_why != QueueWhy.KEY:
-            await redraw_root(tables, number, now)
+            await redraw_face(tx, number, now)
 
 
-async def service_is_well(shop: Workshop, tables: Tables, project: ProjectId, *, wrote: bool) -> None:
+async def service_is_well(
+    context: WorkerContext, tx: Transaction, project: ProjectId, *, wrote: bool
+) -> None:
     """The service answered: what was held goes on, and admins hear that a refused key is good again."""
-    reason = await tables.holds.reason(project)
+    reason = await tx.back_offs.reason(project)
     if reason is None or (reason == _MAY_NOT_WRITE and not wrote):
         return
     if reason in _KEY_REASONS:
-        await tables.limits.lock(project)
-    if not await tables.holds.lift(project) or reason not in _KEY_REASONS:
+        await tx.quota.lock(project)
+    if not await tx.back_offs.lift(project) or reason not in _KEY_REASONS:
         return
-    now = shop.clock()
-    await tables.prompts.resume(project, QueueWhy.KEY, now)
+    now = context.clock()
+    await tx.prompts.resume(project, QueueWhy.KEY, now)
     log.info("key_accepted_again", project=project)
-    await _tell_admins(shop, tables, f"key:{project}:accepted", say.key_accepted(project), now)
+    await _tell_admins(context, tx, f"key:{project}:accepted", say.key_accepted(project), now)
 
 
 async def _tell_admins(
-    shop: Workshop, tables: Tables, occasion: str, message: Message, now: datetime
+    context: WorkerContext, tx: Transaction, occasion: str, message: Message, now: datetime
 ) -> None:
-    for admin in sorted(shop.admission.admins):
+    for admin in sorted(context.access_policy.admins):
         note = NewDelivery(
             f"{occasion}:{now.isoformat()}:{admin}",
             DeliveryKind.PRIVATE,
@@ -97,4 +99,4 @@ async def _tell_admins(
             user=admin,
             message=message,
         )
-        await tables.deliveries.add(note, now)
+        await tx.outbox.add(note, now)

@@ -10,14 +10,14 @@ import structlog
 
 from bot import slack_text
 from bot.messages import jobs as say
-from bot.model import DeliveryKind, NewDelivery, Prompt, PromptKind, PromptState, Standing, TrackedJob
-from bot.store import LeaseLost, Tables
-from bot.work.access.check import admit
-from bot.work.access.denied import turn_away
+from bot.model import Access, DeliveryKind, NewDelivery, Prompt, PromptKind, PromptState, TrackedJob
+from bot.store import LeaseLost, Transaction
+from bot.work.access.check import check_access
+from bot.work.access.denied import deny
+from bot.work.context import WorkerContext
 from bot.work.jobs.thread_messages import reply
 from bot.work.ports import SlackError
-from bot.work.retry import all_of
-from bot.work.worker_context import Workshop
+from bot.work.retry import run_all
 
 log = structlog.get_logger(__name__)
 Id = TypeVar("Id", bound=str)
@@ -26,106 +26,108 @@ _SLACK_PATIENCE = timedelta(minutes=10)
 _RETRY_SECONDS = 3.0
 
 
-async def prepare_round(shop: Workshop) -> int:
+async def prepare_prompts(context: WorkerContext) -> int:
     """Turn stored requests into prompts that wait to be sent, and write their root messages."""
-    async with shop.registry.transaction() as tables:
-        prompts = await tables.prompts.claim_new(shop.claimer(), _AT_ONCE)
-    await all_of(*(_prepare(shop, prompt) for prompt in prompts))
+    async with context.store.transaction() as tx:
+        prompts = await tx.prompts.claim_new(context.claimer(), _AT_ONCE)
+    await run_all(*(_prepare(context, prompt) for prompt in prompts))
     return len(prompts)
 
 
-async def _prepare(shop: Workshop, prompt: Prompt) -> None:
-    standing = await _standing(shop, prompt)
-    text = await _readable(shop, prompt) if standing and standing.may else ""
+async def _prepare(context: WorkerContext, prompt: Prompt) -> None:
+    access = await _access(context, prompt)
+    text = await _readable(context, prompt) if access and access.may else ""
     try:
-        async with shop.registry.transaction() as tables:
-            if standing is None:
-                await _look_again(shop, tables, prompt)
-            elif standing.may:
-                await _write(shop, tables, prompt, text)
+        async with context.store.transaction() as tx:
+            if access is None:
+                await _look_again(context, tx, prompt)
+            elif access.may:
+                await _write(context, tx, prompt, text)
             else:
-                await turn_away(shop, tables, prompt, standing)
+                await deny(context, tx, prompt, access)
     except LeaseLost:
         log.info("prompt_taken_over", prompt=prompt.id)
         return
-    shop.wake()
+    context.wake()
 
 
-async def _standing(shop: Workshop, prompt: Prompt) -> Standing | None:
+async def _access(context: WorkerContext, prompt: Prompt) -> Access | None:
     """Whether who asked may; None when Slack cannot tell just now and there is time to ask again."""
-    if prompt.channel is not None and not shop.admission.allows_channel(prompt.channel):
-        return Standing.CHANNEL
+    if prompt.channel is not None and not context.access_policy.allows_channel(prompt.channel):
+        return Access.CHANNEL
     try:
-        return await admit(shop.registry, shop.messenger, shop.admission, shop.clock, prompt.asked_by)
+        return await check_access(context, prompt.asked_by)
     except SlackError as error:
-        late = shop.clock() - prompt.asked_at > _SLACK_PATIENCE
+        late = context.clock() - prompt.asked_at > _SLACK_PATIENCE
         log.warning("standing_not_told", user=prompt.asked_by, reason=str(error))
-        return Standing.UNTOLD if late else None
+        return Access.UNTOLD if late else None
 
 
-async def _look_again(shop: Workshop, tables: Tables, prompt: Prompt) -> None:
-    await tables.prompts.change(
+async def _look_again(context: WorkerContext, tx: Transaction, prompt: Prompt) -> None:
+    await tx.prompts.change(
         prompt.id,
-        owner=shop.owner,
+        owner=context.owner,
         was=PromptState.NEW,
-        due_at=shop.after(_RETRY_SECONDS),
+        due_at=context.after(_RETRY_SECONDS),
         claimed_by=None,
         claimed_until=None,
     )
 
 
-async def _readable(shop: Workshop, prompt: Prompt) -> str:
+async def _readable(context: WorkerContext, prompt: Prompt) -> str:
     needed = slack_text.names_needed(prompt.raw)
-    users = await _names(shop, needed.users, shop.messenger.user_name)
-    channels = await _names(shop, needed.channels, shop.messenger.channel_name)
+    users = await _names(context, needed.users, context.messenger.user_name)
+    channels = await _names(context, needed.channels, context.messenger.channel_name)
     return slack_text.to_plain(prompt.raw, users, channels)
 
 
-async def _names(shop: Workshop, ids: Iterable[Id], look_up: Callable[[Id], Awaitable[str]]) -> dict[Id, str]:
+async def _names(
+    context: WorkerContext, ids: Iterable[Id], look_up: Callable[[Id], Awaitable[str]]
+) -> dict[Id, str]:
     """The names that Slack tells us. One it does not tell is no reason to stop a job."""
     known: dict[Id, str] = {}
     for each in ids:
         try:
             known[each] = await look_up(each)
         except SlackError as error:
-            if shop.once.first("name", str(error)):
+            if context.log_once.first("name", str(error)):
                 log.warning("name_not_told", id=each, reason=str(error))
     return known
 
 
-async def _write(shop: Workshop, tables: Tables, prompt: Prompt, text: str) -> None:
-    await tables.prompts.change(
+async def _write(context: WorkerContext, tx: Transaction, prompt: Prompt, text: str) -> None:
+    await tx.prompts.change(
         prompt.id,
-        owner=shop.owner,
+        owner=context.owner,
         was=PromptState.NEW,
         state=PromptState.WAITING,
         text=text,
         claimed_by=None,
         claimed_until=None,
     )
-    now = shop.clock()
+    now = context.clock()
     if prompt.kind is PromptKind.START:
-        await tables.jobs.change(prompt.job, text=text)
-    job = await tables.jobs.known(prompt.job)
+        await tx.jobs.change(prompt.job, text=text)
+    job = await tx.jobs.known(prompt.job)
     if prompt.kind is PromptKind.START:
-        await _open_thread(tables, job, now)
+        await _open_thread(tx, job, now)
     else:
-        await _show_follow_up(tables, job, prompt, text, now)
+        await _show_follow_up(tx, job, prompt, text, now)
 
 
-async def _open_thread(tables: Tables, job: TrackedJob, now: datetime) -> None:
+async def _open_thread(tx: Transaction, job: TrackedJob, now: datetime) -> None:
     root = NewDelivery(
-        f"job:{job.number}:root", DeliveryKind.ROOT, job.channel, job=job.number, message=say.root(job, now)
+        f"job:{job.number}:root", DeliveryKind.ROOT, job.channel, job=job.number, message=say.face(job, now)
     )
-    await tables.deliveries.add(root, now)
+    await tx.outbox.add(root, now)
     for part, message in enumerate(say.full_prompt(job)):
-        await reply(tables, job, f"prompt:{part}", message, now)
+        await reply(tx, job, f"prompt:{part}", message, now)
 
 
-async def _show_follow_up(tables: Tables, job: TrackedJob, prompt: Prompt, text: str, now: datetime) -> None:
+async def _show_follow_up(tx: Transaction, job: TrackedJob, prompt: Prompt, text: str, now: datetime) -> None:
     if prompt.message_ts is None:
         message = say.follow_up_by_command(job, text, prompt.asked_by)
-        await reply(tables, job, f"follow_up:{prompt.id}", message, now)
+        await reply(tx, job, f"follow_up:{prompt.id}", message, now)
         return
     seen = NewDelivery(
         f"prompt:{prompt.id}:seen",
@@ -135,4 +137,4 @@ async def _show_follow_up(tables: Tables, job: TrackedJob, prompt: Prompt, text:
         message_ts=prompt.message_ts,
         reaction="eyes",
     )
-    await tables.deliveries.add(seen, now)
+    await tx.outbox.add(seen, now)

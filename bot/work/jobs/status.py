@@ -9,7 +9,7 @@ from bot.docs_api import Job, JobStatus
 from bot.model import JobState, TrackedJob
 
 
-class Verdict(StrEnum):
+class PollResult(StrEnum):
     """What to do with an answer; the ends carry the state they lead to."""
 
     RUNNING = "running"
@@ -23,29 +23,29 @@ class Verdict(StrEnum):
     ARCHIVED = JobState.ARCHIVED.value
 
 
-def read(job: TrackedJob, answer: Job, now: datetime, stale_seconds: float) -> Verdict:
+def read(job: TrackedJob, answer: Job, now: datetime, stale_seconds: float) -> PollResult:
     """Read an answer in the light of what the job's round has seen so far."""
     if answer.is_running:
-        return Verdict.RUNNING
-    if job.quiet_until is not None:
-        return Verdict.STALE if now < job.quiet_until else Verdict.NOT_CARRIED_OUT
+        return PollResult.RUNNING
+    if job.doubt_until is not None:
+        return PollResult.STALE if now < job.doubt_until else PollResult.NOT_CARRIED_OUT
     if not job.saw_active and _age_seconds(job, now) < stale_seconds:
-        return Verdict.STALE
+        return PollResult.STALE
     return _end(answer)
 
 
 def _age_seconds(job: TrackedJob, now: datetime) -> float:
-    return (now - (job.round_started_at or job.asked_at)).total_seconds()
+    return (now - (job.iteration_started_at or job.asked_at)).total_seconds()
 
 
-def _end(answer: Job) -> Verdict:
+def _end(answer: Job) -> PollResult:
     match answer.known_status:
         case JobStatus.COMPLETED:
-            return Verdict.PULL_REQUEST if answer.pr_link else Verdict.NO_CHANGE
+            return PollResult.PULL_REQUEST if answer.pr_link else PollResult.NO_CHANGE
         case JobStatus.FAILED:
-            return Verdict.FAILED
+            return PollResult.FAILED
         case JobStatus.ARCHIVED:
-            return Verdict.ARCHIVED
+            return PollResult.ARCHIVED
         case JobStatus.ACTIVE | None:
             # Counted as running above; said here so that a new status cannot become an end by chance.
-            return Verdict.RUNNING
+            return PollResult.RUNNING

@@ -11,79 +11,79 @@ import structlog
 from bot.messages import visitors_answers as say
 from bot.messages.spreadsheet import BOM, HEADER, csv_line
 from bot.model import ChannelId, Delivery, Question
+from bot.work.context import WorkerContext
 from bot.work.outbox.join import JOINABLE, as_member
 from bot.work.outbox.lease_check import check_lease
 from bot.work.outbox.refusals import looked
 from bot.work.ports import SlackRefused, SlackUnreachable
-from bot.work.worker_context import Workshop
 
 log = structlog.get_logger(__name__)
 _OUTSIDE = JOINABLE | {"channel_not_found"}
 """How Slack refuses a file in a channel that we are not in."""
 
 
-async def share_file(shop: Workshop, delivery: Delivery) -> None:
+async def share_file(context: WorkerContext, delivery: Delivery) -> None:
     """Upload the file of a delivery, unless it turns out to stand there already."""
     if delivery.question is None:
         raise ValueError(f"delivery {delivery.id} belongs to no question")
-    async with shop.registry.look() as tables:
-        question = await tables.questions.get(delivery.question)
+    async with context.store.look() as tx:
+        question = await tx.questions.get(delivery.question)
     if question is None:
         raise SlackRefused("file_not_found")
-    channel = await shop.messenger.conversation_with(delivery.user) if delivery.user else delivery.channel
+    channel = await context.messenger.conversation_with(delivery.user) if delivery.user else delivery.channel
     name = file_name(question, delivery)
-    if delivery.in_doubt and await _stands(shop, delivery, channel, name):
+    if delivery.unconfirmed and await _stands(context, delivery, channel, name):
         return
-    check_lease(shop, delivery)
+    check_lease(context, delivery)
     try:
         with tempfile.TemporaryDirectory(prefix="docs-bot-") as folder:
-            await _upload(shop, delivery, question, channel, Path(folder) / name)
+            await _upload(context, delivery, question, channel, Path(folder) / name)
     except OSError as error:
         # No room for the file: nothing has been shared, and there may be room later.
         log.warning("file_not_written", delivery=delivery.id, reason=error.strerror)
         raise SlackUnreachable(type(error).__name__) from None
 
 
-async def _stands(shop: Workshop, delivery: Delivery, channel: ChannelId, name: str) -> bool:
+async def _stands(context: WorkerContext, delivery: Delivery, channel: ChannelId, name: str) -> bool:
     """Whether an earlier try shared it; looking takes a member, so the public channel is joined."""
     return await as_member(
-        shop,
+        context,
         channel,
-        lambda: looked(shop.messenger.find_file(channel, name, since=delivery.created_at)),
+        lambda: looked(context.messenger.find_file(channel, name, since=delivery.created_at)),
     )
 
 
 def file_name(question: Question, delivery: Delivery) -> str:
     """The same for every try of one delivery and for no other, so that it can be looked for."""
-    period = question.wish.period
+    period = question.query.period
     return f"docs-visitors-{period.first}-to-{period.last}-{delivery.id[:8]}.csv"
 
 
 async def _upload(
-    shop: Workshop, delivery: Delivery, question: Question, channel: ChannelId, path: Path
+    context: WorkerContext, delivery: Delivery, question: Question, channel: ChannelId, path: Path
 ) -> None:
-    rows, is_complete = await _write(shop, question, path)
+    rows, is_complete = await _write(context, question, path)
     words = say.file_words(question, rows, complete=is_complete)
 
     async def upload() -> None:
         # Writing a large file takes its time too.
-        check_lease(shop, delivery)
-        await shop.messenger.upload(channel, path, name=path.name, words=words)
+        check_lease(context, delivery)
+        await context.messenger.upload(channel, path, name=path.name, words=words)
 
     # Somebody's own conversation with the bot is none that can be joined.
     joinable = _OUTSIDE if channel == question.channel else frozenset()
-    await as_member(shop, channel, upload, joinable)
+    await as_member(context, channel, upload, joinable)
 
 
-async def _write(shop: Workshop, question: Question, path: Path) -> tuple[int, bool]:
+async def _write(context: WorkerContext, question: Question, path: Path) -> tuple[int, bool]:
     """A thousand rows at a time, so that a large site takes little memory."""
     count, after = 0, 0
     await asyncio.to_thread(path.write_text, BOM + csv_line(HEADER), "utf-8", newline="")
     while True:
         # A look for each: with SQLite whoever wants to write waits as long as somebody looks.
-        async with shop.registry.look() as tables:
-            snapshot = (await tables.snapshots.get([question.now]))[question.now]
-            pages = await tables.pages.following(question.now, question.wish.section, after)
+        async with context.store.look() as tx:
+            snapshot = (await tx.snapshots.get([question.now]))[question.now]
+            pages = await tx.pages.following(question.now, question.query.section, after)
         if not pages:
             return count, snapshot.complete
         lines = [csv_line((page.path, page.now.human, page.now.ai, page.now.total)) for page in pages]

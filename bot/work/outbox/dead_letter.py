@@ -10,11 +10,11 @@ from bot.messages import job_answers as say
 from bot.messages import problems, visitors_answers
 from bot.messages.job_answers import CannotPost
 from bot.model import Delivery, DeliveryKind, DeliveryState, JobState, NewDelivery, PromptState, TrackedJob
-from bot.store import Tables
+from bot.store import Transaction
+from bot.work.context import WorkerContext
 from bot.work.digests.post_outcome import refused
 from bot.work.jobs.transitions import drop_follow_ups
 from bot.work.outbox.refusals import TOKEN_REFUSED
-from bot.work.worker_context import Workshop
 
 log = structlog.get_logger(__name__)
 
@@ -30,61 +30,63 @@ _REASONS = {
 }
 
 
-async def give_up(shop: Workshop, delivery: Delivery, code: str) -> None:
+async def give_up(context: WorkerContext, delivery: Delivery, code: str) -> None:
     """This will never be said there: let it rest, and tell the requester where they can still be reached."""
-    _note(shop, delivery, code)
-    now = shop.clock()
-    async with shop.registry.transaction() as tables:
-        await tables.deliveries.settle(
-            delivery.id, owner=shop.owner, now=now, state=DeliveryState.DEAD, error=code
+    _note(context, delivery, code)
+    now = context.clock()
+    async with context.store.transaction() as tx:
+        await tx.outbox.settle(
+            delivery.id, owner=context.owner, now=now, state=DeliveryState.DEAD, error=code
         )
-        job = await tables.jobs.get(delivery.job) if delivery.job is not None else None
+        job = await tx.jobs.get(delivery.job) if delivery.job is not None else None
         if job is not None and delivery.kind is DeliveryKind.ROOT:
-            await _nowhere_to_talk(shop, tables, job, code, now)
+            await _nowhere_to_talk(context, tx, job, code, now)
         elif job is not None and delivery.kind is DeliveryKind.REPLY:
-            await _tell_requester(tables, job, delivery, code, now)
+            await _tell_requester(tx, job, delivery, code, now)
         elif delivery.subscription is not None:
-            await refused(shop, tables, delivery, code, is_token=_REASONS.get(code) is CannotPost.TOKEN)
+            await refused(context, tx, delivery, code, is_token=_REASONS.get(code) is CannotPost.TOKEN)
         elif delivery.user is not None and delivery.kind in (DeliveryKind.POST, DeliveryKind.FILE):
-            await _tell_asker(shop, tables, delivery, code, now)
-    shop.count("deliveries", "dead")
-    shop.wake()
+            await _tell_asker(context, tx, delivery, code, now)
+    context.count("deliveries", "dead")
+    context.wake()
 
 
-def _note(shop: Workshop, delivery: Delivery, code: str) -> None:
+def _note(context: WorkerContext, delivery: Delivery, code: str) -> None:
     """A nicety that Slack refuses is logged once for each reason; all else each time."""
     if delivery.kind is not DeliveryKind.REACTION:
         log.warning("delivery_dead", delivery=delivery.id, kind=delivery.kind, reason=code)
-    elif shop.once.first("reaction", code):
+    elif context.log_once.first("reaction", code):
         log.warning("reaction_refused", channel=delivery.channel, reason=code)
 
 
-async def _nowhere_to_talk(shop: Workshop, tables: Tables, job: TrackedJob, code: str, now: datetime) -> None:
+async def _nowhere_to_talk(
+    context: WorkerContext, tx: Transaction, job: TrackedJob, code: str, now: datetime
+) -> None:
     """Without a thread nothing is started: no use is spent, and the person is told what to do."""
     reason = _REASONS.get(code, CannotPost.OTHER)
-    await tables.deliveries.bury(job.number, code, now)
+    await tx.outbox.bury(job.number, code, now)
     problem = problems.slack_refused(code).title
-    await tables.jobs.change(job.number, state=JobState.REFUSED, problem=problem, ended_at=now)
-    await drop_follow_ups(tables, job, now)
-    prompt = await tables.prompts.starting(job.number)
+    await tx.jobs.change(job.number, state=JobState.REFUSED, problem=problem, ended_at=now)
+    await drop_follow_ups(tx, job, now)
+    prompt = await tx.prompts.starting(job.number)
     if prompt is None:
         raise LookupError(f"job {job.number} has no prompt")
-    url = await tables.prompts.response_url(prompt.id)
-    await tables.prompts.change(prompt.id, state=PromptState.REFUSED, response_url=None)
+    url = await tx.prompts.response_url(prompt.id)
+    await tx.prompts.change(prompt.id, state=PromptState.REFUSED, response_url=None)
     note = NewDelivery(
         f"job:{job.number}:cannot_post",
         DeliveryKind.PRIVATE,
         job.channel,
         job=job.number,
         user=job.requester,
-        message=say.cannot_post(reason, shop.bot_name),
+        message=say.cannot_post(reason, context.bot_name),
         response_url=url,
     )
-    await tables.deliveries.add(note, now)
+    await tx.outbox.add(note, now)
 
 
 async def _tell_requester(
-    tables: Tables, job: TrackedJob, delivery: Delivery, code: str, now: datetime
+    tx: Transaction, job: TrackedJob, delivery: Delivery, code: str, now: datetime
 ) -> None:
     note = NewDelivery(
         f"{delivery.key}:undelivered",
@@ -94,10 +96,12 @@ async def _tell_requester(
         user=job.told,
         message=say.undelivered(job, problems.slack_refused(code)),
     )
-    await tables.deliveries.add(note, now)
+    await tx.outbox.add(note, now)
 
 
-async def _tell_asker(shop: Workshop, tables: Tables, delivery: Delivery, code: str, now: datetime) -> None:
+async def _tell_asker(
+    context: WorkerContext, tx: Transaction, delivery: Delivery, code: str, now: datetime
+) -> None:
     """Something that a person asked for could not be put where they wanted it."""
     what = "The file could not be sent." if delivery.kind is DeliveryKind.FILE else "Nothing was posted."
     note = NewDelivery(
@@ -105,6 +109,6 @@ async def _tell_asker(shop: Workshop, tables: Tables, delivery: Delivery, code: 
         DeliveryKind.PRIVATE,
         delivery.channel,
         user=delivery.user,
-        message=visitors_answers.undelivered(code, shop.bot_name, what=what),
+        message=visitors_answers.undelivered(code, context.bot_name, what=what),
     )
-    await tables.deliveries.add(note, now)
+    await tx.outbox.add(note, now)

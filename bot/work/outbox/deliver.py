@@ -12,7 +12,8 @@ import structlog
 
 from bot.model import Delivery, DeliveryKind, DeliveryState, Message, MessageTs, back_off_seconds
 from bot.store import LeaseLost
-from bot.work.batching import Together
+from bot.work.batching import BatchWriter
+from bot.work.context import WorkerContext
 from bot.work.digests.post_outcome import posted
 from bot.work.outbox.csv_upload import share_file
 from bot.work.outbox.dead_letter import give_up
@@ -20,8 +21,7 @@ from bot.work.outbox.join import as_member
 from bot.work.outbox.lease_check import check_lease
 from bot.work.outbox.refusals import BLOCKS_REFUSED, PASSING, TOKEN_REFUSED, looked
 from bot.work.ports import SlackError, SlackRefused, SlackThrottled, SlackUnclear, SlackUnreachable
-from bot.work.retry import all_of, kept
-from bot.work.worker_context import Workshop
+from bot.work.retry import retry_on_db_error, run_all
 
 log = structlog.get_logger(__name__)
 Sent = tuple[Delivery, MessageTs | None, datetime | None]
@@ -43,22 +43,22 @@ _MOST_DOUBTS = 40
 _PACED = (DeliveryKind.ROOT, DeliveryKind.REPLY, DeliveryKind.POST, DeliveryKind.FILE)
 
 
-async def deliver_round(shop: Workshop) -> int:
+async def deliver_due(context: WorkerContext) -> int:
     """Carry out the deliveries that are due, and what comes due while they are under way.
 
     One that takes its time at Slack keeps nobody else waiting.
     """
-    sent = Together[Sent, None]()
+    sent = BatchWriter[Sent, None]()
     handled, running = 0, set[asyncio.Task[None]]()
     try:
         for _ in range(_MOST_LOOKS):
-            due = await _claim(shop, min(_AT_ONCE, 2 * _AT_ONCE - len(running)))
+            due = await _claim(context, min(_AT_ONCE, 2 * _AT_ONCE - len(running)))
             handled += len(due)
-            running |= {asyncio.create_task(_deliver(shop, sent, delivery)) for delivery in due}
+            running |= {asyncio.create_task(_deliver(context, sent, delivery)) for delivery in due}
             if not running:
                 return handled
             running = await _some_done(running, _BUSY_SECONDS if due else _SLOW_SECONDS)
-        await all_of(*running)
+        await run_all(*running)
     except BaseException as error:
         # One that fails does not cut off the others: what they say may stand there already.
         if isinstance(error, asyncio.CancelledError):
@@ -70,16 +70,16 @@ async def deliver_round(shop: Workshop) -> int:
     return handled
 
 
-async def _claim(shop: Workshop, limit: int) -> Sequence[Delivery]:
+async def _claim(context: WorkerContext, limit: int) -> Sequence[Delivery]:
     if limit <= 0:
         return ()
-    pace_seconds = shop.patience.channel_pace_seconds
-    async with shop.registry.transaction() as tables:
-        claimer = shop.claimer()
-        due = await tables.deliveries.claim(claimer, limit, pace_seconds)
+    pace_seconds = context.timeouts.channel_pace_seconds
+    async with context.store.transaction() as tx:
+        claimer = context.claimer()
+        due = await tx.outbox.claim(claimer, limit, pace_seconds)
     if any(delivery.kind in _PACED for delivery in due):
         # Their channels take the next post then; waiting for the tick would lose a part of a second.
-        shop.wake_after(max(pace_seconds - (shop.clock() - claimer.now).total_seconds(), 0.0))
+        context.wake_after(max(pace_seconds - (context.clock() - claimer.now).total_seconds(), 0.0))
     return due
 
 
@@ -91,51 +91,53 @@ async def _some_done(running: set[asyncio.Task[None]], seconds: float) -> set[as
     return rest
 
 
-async def _deliver(shop: Workshop, sent: Together[Sent, None], delivery: Delivery) -> None:
-    free_at = _late_channel(shop, delivery)
+async def _deliver(context: WorkerContext, sent: BatchWriter[Sent, None], delivery: Delivery) -> None:
+    free_at = _late_channel(context, delivery)
     try:
         try:
-            ts = await _carry_out(shop, delivery)
+            ts = await _carry_out(context, delivery)
         except SlackError as error:
-            await kept(partial(_settle_error, shop, delivery, error))
+            await retry_on_db_error(partial(_settle_error, context, delivery, error))
         else:
             # A subscription has more to write, which must not fail for others.
             alone = delivery.subscription is not None
             if alone:
-                await kept(lambda: _settle_sent(shop, [(delivery, ts, free_at)]))
+                await retry_on_db_error(lambda: _settle_sent(context, [(delivery, ts, free_at)]))
             else:
-                await kept(lambda: sent.put((delivery, ts, free_at), lambda some: _settle_sent(shop, some)))
+                await retry_on_db_error(
+                    lambda: sent.put((delivery, ts, free_at), lambda some: _settle_sent(context, some))
+                )
     except LeaseLost:
         log.warning("delivery_taken_over", delivery=delivery.id)
         return
     if delivery.kind in _PACED:
-        shop.wake()
+        context.wake()
 
 
-def _late_channel(shop: Workshop, delivery: Delivery) -> datetime | None:
+def _late_channel(context: WorkerContext, delivery: Delivery) -> datetime | None:
     """When the channel takes the next post, if this one is so late that the next would come too soon."""
     if delivery.kind not in _PACED or delivery.held_until is None:
         return None
-    claimed_at = delivery.held_until - timedelta(seconds=shop.patience.lease_seconds)
-    if (shop.clock() - claimed_at).total_seconds() <= _LATE_SECONDS:
+    claimed_at = delivery.held_until - timedelta(seconds=context.timeouts.lease_seconds)
+    if (context.clock() - claimed_at).total_seconds() <= _LATE_SECONDS:
         return None
-    shop.wake_after(shop.patience.channel_pace_seconds)
-    return shop.after(shop.patience.channel_pace_seconds)
+    context.wake_after(context.timeouts.channel_pace_seconds)
+    return context.after(context.timeouts.channel_pace_seconds)
 
 
-async def _carry_out(shop: Workshop, delivery: Delivery) -> MessageTs | None:
+async def _carry_out(context: WorkerContext, delivery: Delivery) -> MessageTs | None:
     """Do it, unless it turns out to have been done."""
     match delivery.kind:
         case DeliveryKind.ROOT | DeliveryKind.REPLY | DeliveryKind.POST:
-            return await _post(shop, delivery)
+            return await _post(context, delivery)
         case DeliveryKind.FILE:
-            await share_file(shop, delivery)
+            await share_file(context, delivery)
         case DeliveryKind.EDIT:
-            await _edit(shop, delivery)
+            await _edit(context, delivery)
         case DeliveryKind.PRIVATE:
-            await _tell(shop, delivery)
+            await _tell(context, delivery)
         case DeliveryKind.REACTION:
-            await shop.messenger.react(
+            await context.messenger.react(
                 delivery.channel, delivery.message_ts or MessageTs(""), delivery.reaction or "eyes"
             )
         case _:
@@ -143,18 +145,18 @@ async def _carry_out(shop: Workshop, delivery: Delivery) -> MessageTs | None:
     return None
 
 
-async def _post(shop: Workshop, delivery: Delivery) -> MessageTs:
+async def _post(context: WorkerContext, delivery: Delivery) -> MessageTs:
     message, thread = said(delivery), None
     if delivery.kind is DeliveryKind.REPLY:
         if delivery.root_ts is None:
             raise SlackRefused("thread_not_found")
         thread = delivery.root_ts
-    if delivery.in_doubt:
+    if delivery.unconfirmed:
         found = await as_member(
-            shop,
+            context,
             delivery.channel,
             lambda: looked(
-                shop.messenger.find_posted(
+                context.messenger.find_posted(
                     delivery.channel, delivery=delivery.id, thread=thread, since=delivery.created_at
                 )
             ),
@@ -164,10 +166,10 @@ async def _post(shop: Workshop, delivery: Delivery) -> MessageTs:
             return found
 
     async def post() -> MessageTs:
-        check_lease(shop, delivery)
-        return await shop.messenger.post(delivery.channel, message, delivery=delivery.id, thread=thread)
+        check_lease(context, delivery)
+        return await context.messenger.post(delivery.channel, message, delivery=delivery.id, thread=thread)
 
-    return await as_member(shop, delivery.channel, post)
+    return await as_member(context, delivery.channel, post)
 
 
 def said(delivery: Delivery) -> Message:
@@ -178,19 +180,19 @@ def said(delivery: Delivery) -> Message:
     return Message(message.text, message.plain_blocks) if delivery.plain else message
 
 
-async def _edit(shop: Workshop, delivery: Delivery) -> None:
+async def _edit(context: WorkerContext, delivery: Delivery) -> None:
     if delivery.root_ts is None:
         raise SlackRefused("message_not_found")
     # Else a process that was stopped meanwhile would draw an old state over a newer one.
-    check_lease(shop, delivery)
-    await shop.messenger.edit(delivery.channel, delivery.root_ts, said(delivery))
+    check_lease(context, delivery)
+    await context.messenger.edit(delivery.channel, delivery.root_ts, said(delivery))
 
 
-async def _tell(shop: Workshop, delivery: Delivery) -> None:
+async def _tell(context: WorkerContext, delivery: Delivery) -> None:
     """Privately: where the person asked, while Slack lets us; else as a direct message."""
     if delivery.response_url is not None:
         try:
-            await shop.messenger.answer(delivery.response_url, said(delivery), replaces=delivery.replaces)
+            await context.messenger.answer(delivery.response_url, said(delivery), replaces=delivery.replaces)
         except SlackRefused as refusal:
             if refusal.code in BLOCKS_REFUSED and not delivery.plain:
                 raise
@@ -199,67 +201,71 @@ async def _tell(shop: Workshop, delivery: Delivery) -> None:
             return
     if delivery.user is None:
         raise SlackRefused("user_not_found")
-    if delivery.in_doubt and await looked(
-        shop.messenger.find_told(delivery.user, delivery=delivery.id, since=delivery.created_at)
+    if delivery.unconfirmed and await looked(
+        context.messenger.find_told(delivery.user, delivery=delivery.id, since=delivery.created_at)
     ):
         return
-    check_lease(shop, delivery)
-    await shop.messenger.tell(delivery.user, said(delivery), delivery=delivery.id)
+    check_lease(context, delivery)
+    await context.messenger.tell(delivery.user, said(delivery), delivery=delivery.id)
 
 
-async def _settle_sent(shop: Workshop, sent: Sequence[Sent]) -> list[None]:
-    async with shop.registry.transaction() as tables:
+async def _settle_sent(context: WorkerContext, sent: Sequence[Sent]) -> list[None]:
+    async with context.store.transaction() as tx:
         for delivery, ts, free_at in sent:
             try:
-                await tables.deliveries.settle(
-                    delivery.id, owner=shop.owner, now=shop.clock(), state=DeliveryState.SENT, posted_ts=ts
+                await tx.outbox.settle(
+                    delivery.id,
+                    owner=context.owner,
+                    now=context.clock(),
+                    state=DeliveryState.SENT,
+                    posted_ts=ts,
                 )
             except LeaseLost:
                 log.warning("delivery_taken_over", delivery=delivery.id)
                 continue
             if delivery.kind is DeliveryKind.ROOT and delivery.job is not None:
-                await tables.jobs.change(delivery.job, root_ts=ts)
+                await tx.jobs.change(delivery.job, root_ts=ts)
             if delivery.subscription is not None:
-                await posted(shop, tables, delivery)
+                await posted(context, tx, delivery)
             if free_at is not None:
-                await tables.deliveries.slow_down(delivery.channel, free_at)
+                await tx.outbox.slow_down(delivery.channel, free_at)
     for _ in sent:
-        shop.count("deliveries", "sent")
+        context.count("deliveries", "sent")
     return [None] * len(sent)
 
 
-async def _settle_error(shop: Workshop, delivery: Delivery, error: SlackError) -> None:
+async def _settle_error(context: WorkerContext, delivery: Delivery, error: SlackError) -> None:
     """By what the error means: later, look first, plainer, or never."""
-    shop.count("deliveries", type(error).__name__.removeprefix("Slack").lower())
-    waits = _waits_for_token(shop, delivery, error)
-    if delivery.in_doubt and (waits or _passes(error)):
+    context.count("deliveries", type(error).__name__.removeprefix("Slack").lower())
+    waits = _waits_for_token(context, delivery, error)
+    if delivery.unconfirmed and (waits or _passes(error)):
         # Perhaps we could not even look, so it may still be there already: the doubt remains.
-        await _in_doubt(shop, delivery, getattr(error, "retry_after_seconds", 0.0))
+        await _in_doubt(context, delivery, getattr(error, "retry_after_seconds", 0.0))
         return
     match error:
         case SlackThrottled():
-            await _again(shop, delivery, error.retry_after_seconds, slow_channel=True)
+            await _again(context, delivery, error.retry_after_seconds, slow_channel=True)
         case SlackUnreachable():
-            await _again(shop, delivery, back_off_seconds(delivery.attempts, shop.chance()))
+            await _again(context, delivery, back_off_seconds(delivery.attempts, context.chance()))
         case SlackUnclear():
-            await _in_doubt(shop, delivery)
+            await _in_doubt(context, delivery)
         case SlackRefused(code=code) if code in BLOCKS_REFUSED and not delivery.plain:
             log.error("blocks_refused", delivery=delivery.id, reason=code, details=error.details)
-            await _again(shop, delivery, 0.0, plain=True)
+            await _again(context, delivery, 0.0, plain=True)
         case SlackRefused(code=code) if waits or (code in PASSING and delivery.attempts < _MOST_TRIES):
-            await _again(shop, delivery, back_off_seconds(delivery.attempts, shop.chance()))
+            await _again(context, delivery, back_off_seconds(delivery.attempts, context.chance()))
         case SlackRefused(code=code):
-            await give_up(shop, delivery, code)
+            await give_up(context, delivery, code)
         case _:
-            await give_up(shop, delivery, "unknown")
+            await give_up(context, delivery, "unknown")
 
 
-def _waits_for_token(shop: Workshop, delivery: Delivery, error: SlackError) -> bool:
+def _waits_for_token(context: WorkerContext, delivery: Delivery, error: SlackError) -> bool:
     if not isinstance(error, SlackRefused) or error.code not in TOKEN_REFUSED or delivery.kind not in _KEPT:
         return False
-    if shop.once.first("token", error.code):
+    if context.log_once.first("token", error.code):
         log.error("token_refused", reason=error.code)
-    return shop.clock() - delivery.created_at < _TOKEN_PATIENCE
+    return context.clock() - delivery.created_at < _TOKEN_PATIENCE
 
 
 def _passes(error: SlackError) -> bool:
@@ -270,39 +276,44 @@ def _passes(error: SlackError) -> bool:
 
 
 async def _again(
-    shop: Workshop, delivery: Delivery, seconds: float, *, slow_channel: bool = False, plain: bool = False
+    context: WorkerContext,
+    delivery: Delivery,
+    seconds: float,
+    *,
+    slow_channel: bool = False,
+    plain: bool = False,
 ) -> None:
     """Surely not done. A nicety is not worth a second try."""
     if delivery.kind is DeliveryKind.REACTION and not slow_channel:
-        await give_up(shop, delivery, "unreachable")
+        await give_up(context, delivery, "unreachable")
         return
-    due_at = shop.after(seconds)
-    async with shop.registry.transaction() as tables:
-        await tables.deliveries.settle(
+    due_at = context.after(seconds)
+    async with context.store.transaction() as tx:
+        await tx.outbox.settle(
             delivery.id,
-            owner=shop.owner,
-            now=shop.clock(),
+            owner=context.owner,
+            now=context.clock(),
             state=DeliveryState.PENDING,
             due_at=due_at,
             plain=delivery.plain or plain,
         )
         if slow_channel:
-            await tables.deliveries.slow_down(delivery.channel, due_at)
+            await tx.outbox.slow_down(delivery.channel, due_at)
 
 
-async def _in_doubt(shop: Workshop, delivery: Delivery, at_least_seconds: float = 0.0) -> None:
+async def _in_doubt(context: WorkerContext, delivery: Delivery, at_least_seconds: float = 0.0) -> None:
     """Perhaps done: the row stays *sending* with a short lease, and is looked for when it runs out."""
     if delivery.attempts >= _MOST_DOUBTS:
-        await give_up(shop, delivery, "no_clear_answer")
+        await give_up(context, delivery, "no_clear_answer")
         return
-    wait_seconds = shop.patience.doubt_seconds * min(2.0 ** min(delivery.attempts - 1, 10), 60.0)
+    wait_seconds = context.timeouts.doubt_seconds * min(2.0 ** min(delivery.attempts - 1, 10), 60.0)
     wait_seconds = max(wait_seconds, at_least_seconds)
-    async with shop.registry.transaction() as tables:
-        await tables.deliveries.settle(
+    async with context.store.transaction() as tx:
+        await tx.outbox.settle(
             delivery.id,
-            owner=shop.owner,
-            now=shop.clock(),
+            owner=context.owner,
+            now=context.clock(),
             state=DeliveryState.SENDING,
-            claimed_until=shop.after(wait_seconds),
+            claimed_until=context.after(wait_seconds),
         )
     log.warning("delivery_in_doubt", delivery=delivery.id, attempts=delivery.attempts)

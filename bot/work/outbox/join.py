@@ -8,8 +8,8 @@ from typing import TypeVar
 import structlog
 
 from bot.model import ChannelId
+from bot.work.context import WorkerContext
 from bot.work.ports import SlackRefused
-from bot.work.worker_context import Workshop
 
 log = structlog.get_logger(__name__)
 Result = TypeVar("Result")
@@ -17,7 +17,7 @@ JOINABLE = frozenset({"not_in_channel"})
 
 
 async def as_member(
-    shop: Workshop,
+    context: WorkerContext,
     channel: ChannelId,
     call: Callable[[], Awaitable[Result]],
     joinable: frozenset[str] = JOINABLE,
@@ -32,9 +32,9 @@ async def as_member(
         if refusal.code not in joinable:
             raise
         try:
-            await shop.messenger.join(channel)
+            await context.messenger.join(channel)
         except SlackRefused as second:
-            if shop.once.first("join", channel, second.code):
+            if context.log_once.first("join", channel, second.code):
                 log.warning("join_refused", channel=channel, reason=second.code)
             raise refusal from None
         return await call()

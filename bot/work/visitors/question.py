@@ -13,13 +13,15 @@ from bot.messages import quota, visitors
 from bot.messages import visitors_answers as say
 from bot.messages.problems import ReadingProblem
 from bot.model import (
+    Access,
+    Analytics,
     Budget,
     ChannelId,
     DeliveryKind,
     FileTo,
     Message,
-    Need,
     NewDelivery,
+    Priority,
     Question,
     QuestionId,
     QuestionState,
@@ -27,23 +29,21 @@ from bot.model import (
     RequestKey,
     Snapshot,
     SnapshotState,
-    Standing,
     UserId,
-    Wish,
+    VisitorsQuery,
 )
-from bot.store import AlreadyStored, LeaseLost, Tables
-from bot.work.access.check import admit_or_not
-from bot.work.context import Desk
+from bot.store import AlreadyStored, LeaseLost, Transaction
+from bot.work.access.check import check_access_now
+from bot.work.context import Context, WorkerContext
 from bot.work.ports import SlackError
 from bot.work.visitors.report import gather
-from bot.work.visitors.windows import Analytics
-from bot.work.worker_context import Workshop
+from bot.work.visitors.windows import find_snapshot, request_snapshot
 
 log = structlog.get_logger(__name__)
 _AT_ONCE = 20
 _CHART_RESERVE = 10
 """So many calls of the hour a chart leaves for the next question."""
-_UNREAD = (SnapshotState.WANTED, SnapshotState.RESTING)
+_UNREAD = (SnapshotState.REQUESTED, SnapshotState.RESTING)
 """What rests does so for somebody else's sake: whoever waits for it has it read on."""
 _SOON_SECONDS = 20.0
 """A budget that frees so soon is waited for."""
@@ -60,7 +60,7 @@ class VisitorsRequest:
     key: RequestKey
     channel: ChannelId
     user: UserId
-    wish: Wish
+    query: VisitorsQuery
     response_url: SecretStr | None = None
 
 
@@ -72,42 +72,42 @@ class VisitorsAsked:
     answered: bool = False
 
 
-async def ask_visitors(desk: Desk, request: VisitorsRequest) -> VisitorsAsked:
+async def ask_visitors(context: Context, request: VisitorsRequest) -> VisitorsAsked:
     """Store a question; answers with the report if all of it is known already, else that it is being read."""
     try:
-        async with desk.registry.transaction() as tables:
-            question = await _store(desk, tables, request)
+        async with context.store.transaction() as tx:
+            question = await _store(context, tx, request)
     except AlreadyStored:
-        async with desk.registry.look() as tables:
-            known = await tables.questions.with_key(request.key)
+        async with context.store.look() as tx:
+            known = await tx.questions.with_key(request.key)
         if known is None:
             raise
-        return VisitorsAsked(say.reading(request.wish.period, known))
-    async with desk.registry.transaction() as tables:
-        message = await _at_once(desk, tables, question)
-    desk.wake()
+        return VisitorsAsked(say.reading(request.query.period, known))
+    async with context.store.transaction() as tx:
+        message = await _at_once(context, tx, question)
+    context.wake()
     if message is not None:
         return VisitorsAsked(message, answered=True)
-    return VisitorsAsked(say.reading(request.wish.period, question))
+    return VisitorsAsked(say.reading(request.query.period, question))
 
 
-async def _store(desk: Desk, tables: Tables, request: VisitorsRequest) -> QuestionId:
-    known = await tables.questions.with_key(request.key)
+async def _store(context: Context, tx: Transaction, request: VisitorsRequest) -> QuestionId:
+    known = await tx.questions.with_key(request.key)
     if known is not None:
         return known
-    wish, now, analytics = request.wish, desk.clock(), desk.analytics
-    window = await analytics.want(tables, desk.project, wish.period, Need.ASKED, now)
+    query, now, analytics = request.query, context.clock(), context.analytics
+    window = await request_snapshot(tx, analytics, context.project, query.period, Priority.ASKED, now)
     compared = (
-        await analytics.want(tables, desk.project, wish.compared, Need.COMPARED, now)
-        if wish.compared
+        await request_snapshot(tx, analytics, context.project, query.compared, Priority.COMPARED, now)
+        if query.compared
         else None
     )
-    return await tables.questions.add(
+    return await tx.questions.add(
         key=request.key,
-        project=desk.project,
+        project=context.project,
         channel=request.channel,
         user=request.user,
-        wish=wish,
+        query=query,
         now=window.id,
         was=compared.id if compared else None,
         asked_at=now,
@@ -115,27 +115,27 @@ async def _store(desk: Desk, tables: Tables, request: VisitorsRequest) -> Questi
     )
 
 
-async def _at_once(desk: Desk, tables: Tables, number: QuestionId) -> Message | None:
+async def _at_once(context: Context, tx: Transaction, number: QuestionId) -> Message | None:
     """The report, when everything that it takes was read for somebody else before."""
-    question = await tables.questions.get(number)
-    if question is None or question.wish.file_to is not FileTo.NOWHERE:
+    question = await tx.questions.get(number)
+    if question is None or question.query.file_to is not FileTo.NOWHERE:
         return None
-    now = desk.clock()
-    status = await _look(tables, desk.analytics, question, now)
+    now = context.clock()
+    status = await _look(tx, context.analytics, question, now)
     if status.report is None or status.is_partial:
         return None
-    await tables.questions.change(number, state=QuestionState.ANSWERED, response_url=None)
+    await tx.questions.change(number, state=QuestionState.ANSWERED, response_url=None)
     return visitors.report(status.report, number)
 
 
-async def answer_round(shop: Workshop) -> int:
+async def answer_questions(context: WorkerContext) -> int:
     """Look at every question that is not answered: answer it, or show how far it is."""
-    async with shop.registry.look() as tables:
-        if not await tables.questions.any_due(shop.clock()):
+    async with context.store.look() as tx:
+        if not await tx.questions.any_due(context.clock()):
             return 0
-    async with shop.registry.transaction() as tables:
-        claimed = await tables.questions.claim(shop.claimer(), _AT_ONCE)
-    await asyncio.gather(*(_advance(shop, question) for question in claimed))
+    async with context.store.transaction() as tx:
+        claimed = await tx.questions.claim(context.claimer(), _AT_ONCE)
+    await asyncio.gather(*(_advance(context, question) for question in claimed))
     return 0  # one that waits is looked at again a moment later, not at once
 
 
@@ -150,74 +150,72 @@ class _Status:
     is_partial: bool = False
 
 
-async def _advance(shop: Workshop, question: Question) -> None:
-    now = shop.clock()
+async def _advance(context: WorkerContext, question: Question) -> None:
+    now = context.clock()
     try:
-        standing = await admit_or_not(
-            shop.registry, shop.messenger, shop.admission, shop.clock, question.user
-        )
-        if not standing.may:
-            await _turn_away(shop, question, standing)
+        access = await check_access_now(context, question.user)
+        if not access.may:
+            await _deny(context, question, access)
             return
-        async with shop.registry.transaction() as tables:
-            status = await _look(tables, shop.analytics, question, now)
+        async with context.store.transaction() as tx:
+            status = await _look(tx, context.analytics, question, now)
             if status.report is not None or status.unreadable is not None:
-                await _answer(shop, tables, question, status, now)
+                await _answer(context, tx, question, status, now)
             else:
-                due_at = shop.after(shop.patience.reading_seconds)
-                shop.wake_after(shop.patience.reading_seconds * 1.1)
-                await tables.questions.change(
-                    question.id, owner=shop.owner, due_at=due_at, claimed_by=None, claimed_until=None
+                due_at = context.after(context.timeouts.reading_seconds)
+                context.wake_after(context.timeouts.reading_seconds * 1.1)
+                await tx.questions.change(
+                    question.id, owner=context.owner, due_at=due_at, claimed_by=None, claimed_until=None
                 )
-            urls = await tables.questions.urls(question.id)
+            urls = await tx.questions.urls(question.id)
     except LeaseLost:
         log.warning("question_taken_over", question=question.id)
         return
     if status.report is None and status.unreadable is None:
-        await _show_progress(shop, question, status, urls[1])
+        await _show_progress(context, question, status, urls[1])
     else:
-        shop.wake()
+        context.wake()
 
 
-async def _turn_away(shop: Workshop, question: Question, standing: Standing) -> None:
+async def _deny(context: WorkerContext, question: Question, access: Access) -> None:
     """Nobody who may not use the bot gets an answer."""
-    async with shop.registry.transaction() as tables:
-        status = _Status([], Budget(0, 0, None), unreadable=quota.not_allowed(standing))
-        await _answer(shop, tables, question, status, shop.clock())
-        await tables.snapshots.rest([question.now, *([question.was] if question.was else [])])
-    shop.wake()
+    async with context.store.transaction() as tx:
+        status = _Status([], Budget(0, 0, None), unreadable=quota.not_allowed(access))
+        await _answer(context, tx, question, status, context.clock())
+        await tx.snapshots.rest([question.now, *([question.was] if question.was else [])])
+    context.wake()
 
 
-async def _look(tables: Tables, analytics: Analytics, question: Question, now: datetime) -> _Status:
+async def _look(tx: Transaction, analytics: Analytics, question: Question, now: datetime) -> _Status:
     """Where a question stands; decides about its chart once its pages are read."""
-    budget = await tables.budget.look(question.project, analytics.calls_an_hour, now)
-    window, compared, chart = await _parts(tables, question)
+    budget = await tx.budget.look(question.project, analytics.calls_an_hour, now)
+    window, compared, chart = await _parts(tx, question)
     pages = [window, *([compared] if compared else [])]
     waits = any(part.state in _UNREAD for part in pages)
     out = waits and budget.free_at is not None and (budget.free_at - now).total_seconds() > _SOON_SECONDS
     parts = [*pages, *(chart or [])]
     if waits and not out:
-        await tables.snapshots.read_on([part.id for part in pages], now)
+        await tx.snapshots.read_on([part.id for part in pages], now)
         return _Status(parts, budget)
     if window.totals is None:
         return _Status(parts, budget, unreadable=_unreadable(question, window, budget))
     if question.chart is None and not out:
-        chart = await _plan_chart(tables, analytics, question, budget, now)
+        chart = await _plan_chart(tx, analytics, question, budget, now)
         parts = [*pages, *(chart or [])]
     if not out and any(part.state in _UNREAD for part in chart or []):
         if budget.free_at is None:
-            await tables.snapshots.read_on([part.id for part in chart or []], now)
+            await tx.snapshots.read_on([part.id for part in chart or []], now)
             return _Status(parts, budget)
         out = True
-    report = await gather(tables, analytics, question.wish, window, compared, chart, budget, now)
+    report = await gather(tx, analytics, question.query, window, compared, chart, budget, now)
     return _Status(parts, budget, report, is_partial=out)
 
 
 async def _parts(
-    tables: Tables, question: Question
+    tx: Transaction, question: Question
 ) -> tuple[Snapshot, Snapshot | None, list[Snapshot] | None]:
     ids = [question.now, *([question.was] if question.was else []), *(question.chart or ())]
-    known = await tables.snapshots.get(ids)
+    known = await tx.snapshots.get(ids)
     # No chart is stored as an empty list, "not decided" as None.
     chart = [known[each] for each in question.chart] if question.chart else None
     return known[question.now], known[question.was] if question.was else None, chart
@@ -225,37 +223,39 @@ async def _parts(
 
 def _unreadable(question: Question, window: Snapshot, budget: Budget) -> Message:
     if window.state is SnapshotState.FAILED:
-        return say.not_readable(question.wish.period, window.problem or ReadingProblem.UNWELL)
-    return say.budget_used_up(question.wish.period, budget)
+        return say.not_readable(question.query.period, window.problem or ReadingProblem.UNWELL)
+    return say.budget_used_up(question.query.period, budget)
 
 
 async def _plan_chart(
-    tables: Tables, analytics: Analytics, question: Question, budget: Budget, now: datetime
+    tx: Transaction, analytics: Analytics, question: Question, budget: Budget, now: datetime
 ) -> list[Snapshot] | None:
     """The windows of the chart, when the calls they still take leave enough for others."""
-    steps = question.wish.period.steps()
-    known = [await analytics.peek(tables, question.project, step, now) for step in steps]
+    steps = question.query.period.steps()
+    known = [await find_snapshot(tx, analytics, question.project, step, now) for step in steps]
     missing = sum(1 for part in known if part is None or part.totals is None)
     if missing and missing > budget.free - _CHART_RESERVE:
-        await tables.questions.change(question.id, chart=[])
+        await tx.questions.change(question.id, chart=[])
         return None
     chart = [
-        await analytics.want(tables, question.project, step, Need.CHART, now, with_pages=False)
+        await request_snapshot(tx, analytics, question.project, step, Priority.CHART, now, with_pages=False)
         for step in steps
     ]
-    await tables.questions.change(question.id, chart=[part.id for part in chart])
+    await tx.questions.change(question.id, chart=[part.id for part in chart])
     return chart
 
 
-async def _answer(shop: Workshop, tables: Tables, question: Question, status: _Status, now: datetime) -> None:
+async def _answer(
+    context: WorkerContext, tx: Transaction, question: Question, status: _Status, now: datetime
+) -> None:
     """The answer and the state that says so, together."""
     message = status.unreadable or (
         visitors.report(status.report, question.id) if status.report is not None else None
     )
-    response_url, progress_url = await tables.questions.urls(question.id)
-    await tables.questions.change(
+    response_url, progress_url = await tx.questions.urls(question.id)
+    await tx.questions.change(
         question.id,
-        owner=shop.owner,
+        owner=context.owner,
         state=QuestionState.ANSWERED,
         response_url=None,
         progress_url=None,
@@ -263,7 +263,7 @@ async def _answer(shop: Workshop, tables: Tables, question: Question, status: _S
         claimed_until=None,
     )
     if status.is_partial:
-        await tables.snapshots.rest([part.id for part in status.parts])
+        await tx.snapshots.rest([part.id for part in status.parts])
     answer = NewDelivery(
         f"question:{question.id}:answer",
         DeliveryKind.PRIVATE,
@@ -274,9 +274,9 @@ async def _answer(shop: Workshop, tables: Tables, question: Question, status: _S
         replaces=progress_url is not None,
         question=question.id,
     )
-    await tables.deliveries.add(answer, now)
+    await tx.outbox.add(answer, now)
     if status.report is not None:
-        await send_file(tables, question, question.wish.file_to, now)
+        await send_file(tx, question, question.query.file_to, now)
 
 
 def file_key(number: QuestionId, to: FileTo) -> str:
@@ -285,7 +285,7 @@ def file_key(number: QuestionId, to: FileTo) -> str:
 
 
 async def send_file(
-    tables: Tables, question: Question, to: FileTo, now: datetime, *, key: str | None = None
+    tx: Transaction, question: Question, to: FileTo, now: datetime, *, key: str | None = None
 ) -> None:
     """Put the file with all pages into the outbox, once for each key."""
     if to is FileTo.NOWHERE:
@@ -297,20 +297,24 @@ async def send_file(
         user=question.user if to is FileTo.PRIVATE else None,
         question=question.id,
     )
-    await tables.deliveries.add(file, now)
+    await tx.outbox.add(file, now)
 
 
-async def _show_progress(shop: Workshop, question: Question, status: _Status, url: SecretStr | None) -> None:
+async def _show_progress(
+    context: WorkerContext, question: Question, status: _Status, url: SecretStr | None
+) -> None:
     """In the message whose button was pressed, a few times at growing intervals. A nicety."""
-    age_seconds = (shop.clock() - question.asked_at).total_seconds()
+    age_seconds = (context.clock() - question.asked_at).total_seconds()
     if url is None or question.shown >= _MOST_SHOWN or age_seconds < next_shown_seconds(question.shown):
         return
     try:
-        await shop.messenger.answer(url, say.progress(question, status.parts, status.budget), replaces=True)
+        await context.messenger.answer(
+            url, say.progress(question, status.parts, status.budget), replaces=True
+        )
     except SlackError as error:
         log.info("progress_not_shown", question=question.id, reason=str(error))
-    async with shop.registry.transaction() as tables:
-        await tables.questions.change(question.id, shown=question.shown + 1)
+    async with context.store.transaction() as tx:
+        await tx.questions.change(question.id, shown=question.shown + 1)
 
 
 def next_shown_seconds(shown: int) -> float:
@@ -318,11 +322,11 @@ def next_shown_seconds(shown: int) -> float:
     return _FIRST_SHOWN_SECONDS * _SHOWN_FACTOR**shown
 
 
-async def show_progress(desk: Desk, number: QuestionId, url: SecretStr | None) -> Message | None:
+async def show_progress(context: Context, number: QuestionId, url: SecretStr | None) -> Message | None:
     """How far a question is; from now on the pressed message follows it and becomes the answer."""
-    now = desk.clock()
-    async with desk.registry.transaction() as tables:
-        question = await tables.questions.get(number)
+    now = context.clock()
+    async with context.store.transaction() as tx:
+        question = await tx.questions.get(number)
         if question is None:
             return None
         if question.state is QuestionState.ANSWERED:
@@ -331,7 +335,7 @@ async def show_progress(desk: Desk, number: QuestionId, url: SecretStr | None) -
             age_seconds, shown = (now - question.asked_at).total_seconds(), 0
             while shown < _MOST_SHOWN and next_shown_seconds(shown) <= age_seconds:
                 shown += 1
-            await tables.questions.change(number, progress_url=url.get_secret_value(), shown=shown)
-        window, compared, chart = await _parts(tables, question)
-        budget = await tables.budget.look(question.project, desk.analytics.calls_an_hour, now)
+            await tx.questions.change(number, progress_url=url.get_secret_value(), shown=shown)
+        window, compared, chart = await _parts(tx, question)
+        budget = await tx.budget.look(question.project, context.analytics.calls_an_hour, now)
     return say.progress(question, [window, *([compared] if compared else []), *(chart or [])], budget)

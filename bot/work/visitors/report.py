@@ -6,17 +6,16 @@ from collections.abc import Iterable
 from datetime import datetime
 
 from bot.messages.visitors import NO_CHART_BUDGET, NO_CHART_READ
-from bot.model import Budget, Counts, Movements, Period, Report, Snapshot, Wish
-from bot.store import Tables
-from bot.work.visitors.windows import Analytics
+from bot.model import Analytics, Budget, Counts, Movements, Period, Report, Snapshot, VisitorsQuery
+from bot.store import Transaction
 
 _NAMED = 5
 
 
 async def gather(
-    tables: Tables,
+    tx: Transaction,
     analytics: Analytics,
-    wish: Wish,
+    query: VisitorsQuery,
     now: Snapshot,
     was: Snapshot | None,
     chart: Iterable[Snapshot] | None,
@@ -27,21 +26,21 @@ async def gather(
     if now.totals is None or now.taken_at is None:
         raise LookupError(f"snapshot {now.id} has not been read")
     before = was.totals if was else None
-    points, no_chart = _points(wish.period, chart)
+    points, no_chart = _points(query.period, chart)
     return Report(
-        wish=wish,
+        query=query,
         now=now,
         was=was,
         site=now.totals,
         before=before,
-        pages=await tables.pages.count(now.id, wish.section),
-        top=tuple(await tables.pages.top(now.id, was.id if was else None, wish.section, wish.sort, wish.top)),
-        movements=await _movements(tables, wish, now, was, now.totals),
+        pages=await tx.pages.count(now.id, query.section),
+        top=tuple(await tx.pages.top(now.id, was.id if was else None, query.section, query.sort, query.top)),
+        movements=await _movements(tx, query, now, was, now.totals),
         chart=points,
         no_chart=no_chart,
         budget=budget,
         zone=analytics.zone.key,
-        is_open=not wish.period.is_over(at, analytics.zone),
+        is_open=not query.period.is_over(at, analytics.zone),
         taken_at=now.taken_at,
     )
 
@@ -59,10 +58,10 @@ def _points(
 
 
 async def _movements(
-    tables: Tables, wish: Wish, now: Snapshot, was: Snapshot | None, site: Counts
+    tx: Transaction, query: VisitorsQuery, now: Snapshot, was: Snapshot | None, site: Counts
 ) -> Movements:
     """Pages come and go only between two windows that were read whole, with no row moving meanwhile."""
-    section, pages = wish.section, tables.pages
+    section, pages = query.section, tx.pages
     compared = was if was is not None and was.totals is not None else None
     came = compared is not None and _is_whole(now) and _is_whole(compared)
     return Movements(

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from bot.app import Patience
+from bot.app import Timeouts
 
-SHORT = Patience(
+SHORT = Timeouts(
     lease_seconds=1.5, channel_pace_seconds=0.05, stale_seconds=0.6, quiet_seconds=2.0, doubt_seconds=0.1
 )
