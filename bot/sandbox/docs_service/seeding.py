@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from pathlib import Path
 
 from bot.sandbox.docs_service.options import product_name
@@ -25,8 +26,13 @@ def names(project: str) -> dict[str, str]:
 
 def fill(template: str, project: str) -> str:
     """The text with the project's names in it."""
+    return fill_names(template, names(project))
+
+
+def fill_names(template: str, values: Mapping[str, str]) -> str:
+    """The text with each value in place of its name."""
     # Prompts come through here too, so names are put in literally: a template language would obey them.
-    for name, value in names(project).items():
+    for name, value in values.items():
         template = template.replace(f"<< {name} >>", value)
     return template
 

@@ -138,9 +138,9 @@ class Workshop:
 
 
 def _commit_message(change: Change, job: Job, message: JobMessage) -> str:
-    notes = "\n".join(f"- {note}" for note in change.notes)
     asked = clip(one_line(message.prompt), 300)
-    return f"{change.title}\n\nAsked for: {asked}\n\n{notes}\n\n{_trailers(job, message, change.page)}\n"
+    trailers = _trailers(job, message, change.page)
+    return f"{change.title}\n\nAsked for: {asked}\n\n{change.summary}\n\n{trailers}\n"
 
 
 def _trailers(job: Job, message: JobMessage, page: str) -> str:
@@ -153,6 +153,5 @@ def _trailer(info: CommitInfo, name: str) -> str:
 
 
 def _done(info: CommitInfo, base: str, page: str) -> WorkDone:
-    notes = [line[2:] for line in info.body.split("\n\n")[1].split("\n") if line.startswith("- ")]
-    summary = ". ".join(notes) + "."
+    summary = info.body.split("\n\n")[1]
     return WorkDone(Outcome.CHANGED, summary, info.subject, page, base, info.sha)

@@ -19,7 +19,7 @@ async def test_the_pull_request_shows_its_branch_commits_and_diff(caller: Caller
     clock.forward(7)
     await caller.job(job_id)
     page = (await caller.request("GET", "/acme-docs/pull/1")).text
-    assert "<h1>Correct the spelling in Webhooks" in page
+    assert "<h1>Fix the typo on the webhooks page" in page
     assert f"agent/{job_id.replace('_', '-')}" in page
     assert "1 file changed" in page
     removed, added = (re.search(rf'<tr class="{kind}">(.*?)</tr>', page) for kind in ("removed", "added"))

@@ -4,36 +4,44 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
 
 from bot.sandbox.docs_service.agent import edits
-from bot.sandbox.docs_service.agent.drafts import commit_title, draft, menu_group, page_path
+from bot.sandbox.docs_service.agent.navigation import MENU, named_page, pages, with_menu_entry
 from bot.sandbox.docs_service.agent.page import Page
-from bot.sandbox.docs_service.agent.pages_index import (
-    NAMED,
-    find_page,
-    is_page,
-    link,
-    place_names,
-    title_of,
-    with_menu_entry,
-)
-from bot.sandbox.docs_service.agent.reading import Action, Clause, PageKind, read, read_again
-from bot.sandbox.docs_service.agent.topics import find_topics
-from bot.sandbox.docs_service.agent.wording import clip, key_stems
-from bot.sandbox.docs_service.seeding import fill, names
+from bot.sandbox.docs_service.agent.samples import without_language
+from bot.sandbox.docs_service.agent.template import Topic, new_page
+from bot.sandbox.docs_service.agent.wording import capital, clip, one_line, sentence
+from bot.sandbox.docs_service.seeding import fill
 
-NAVIGATION = "docs/navigation.json"
-_OF_ITSELF = frozenset({"guide", "doc", "documentation", "section", "article", "wording", "text", "content"})
+_MOST_WISHES, _LONGEST_WISH = 8, 400
+_VERBS = (
+    r"(?:add|create|write|draft|document|explain|describe|cover|clarify|improve|update|expand|fix|correct|"
+    r"mention|note|say|state|include|warn|remove|delete|drop|rename|replace|swap|shorten|make)\b"
+)
+_SPLIT = re.compile(rf"(?i)(?<=[.!?;])\s+|\s*\n\s*|,?\s+(?:and|then)\s+(?={_VERBS})")
+_POLITE = re.compile(
+    r"(?i)^(?:(?:please|and|also|then|now|(?:can|could) you|(?:we|i) (?:need|want)(?: to)?)\s+)+"
+    r"|[\s,]+(?:please|too|as well)$"
+)
+_SMALL_TALK = re.compile(
+    r"(?i)(?:\W|_|\b(?:thanks?|thank you|great|perfect|nice|ok|okay|yes|no|hi|hello|lgtm|looks good|to me|"
+    r"well done|good job|take your time)\b)*"
+)
+_LEAD = re.compile(rf"(?i)^(?:{_VERBS}\s*)?(?:the\s+)?")
+_NEW_PAGE = re.compile(
+    r"(?i)^(?:(?:add|create|write|draft|make)\s+)?(?P<asked>(?:(?:an?|new)\s(?!.*\b(?:section|paragraph|note|"
+    r"warning|tip|examples?|samples?|snippets?|table)\b).*)?\b(?:quick-?start|tutorial|guide|reference|FAQ|page)\b.*)"
+)
 
 
 @dataclass(frozen=True)
 class Change:
-    """Files to write; `title` is the commit's first line, `notes` all that was done, `page` the main one."""
+    """Files to write; `title` is the commit's first line, `page` the main file."""
 
     files: Mapping[str, str]
     title: str
-    notes: tuple[str, ...]
+    summary: str
     page: str
 
 
@@ -44,193 +52,53 @@ class Unchanged:
     reason: str
 
 
-@dataclass
-class _Desk:
-    project: str
-    files: dict[str, str]
-    page: str | None
-    notes: list[str] = field(default_factory=list)
-    doubts: list[str] = field(default_factory=list)
-
-    def note(self, text: str) -> None:
-        if text not in self.notes:
-            self.notes.append(text)
-
-
 def decide(
     files: Mapping[str, str], prompt: str, project: str, page: str | None = None
 ) -> Change | Unchanged:
-    """What to change for the prompt; `page` is the one that the job wrote before, if it did."""
-    desk = _Desk(project, dict(files), page if page in files else None)
-    clauses = read(prompt, place_names(files))
-    for number, clause in enumerate(clauses):
-        if clause.action is Action.NOTHING and (desk.notes or number < len(clauses) - 1):
-            continue
-        _apply(desk, clause)
-    changed = {path: text for path, text in desk.files.items() if files.get(path) != text}
-    if not changed or desk.page is None or not desk.notes:
-        return Unchanged(desk.doubts[0] if desk.doubts else "There was nothing to do for this prompt.")
-    return Change(changed, clip(desk.notes[0], 72), tuple(desk.notes), desk.page)
+    """Return the change for a prompt; `page` is the one that the job wrote before, if it did."""
+    wishes, now = _wishes(prompt), dict(files)
+    page = page if page in files else None
+    for wish in wishes:
+        new, page = _carry_out(now, wish, page)
+        now |= {path: fill(text, project) for path, text in new.items()}
+    changed = {path: text for path, text in now.items() if files.get(path) != text}
+    if not changed:
+        return Unchanged("There is nothing to change on the site for this prompt.")
+    page = page if page in changed else next(path for path in changed if path != MENU)
+    told = [f"{'updated' if path in files else 'added'} {path}" for path in sorted(changed, key=page.__ne__)]
+    return Change(changed, clip(capital(wishes[0]), 72), sentence(", ".join(told)), page)
 
 
-def _apply(desk: _Desk, clause: Clause) -> None:
-    if clause.action is Action.CREATE and not _is_place(desk, clause):
-        _create(desk, clause)
-        return
-    target = _target(desk, clause)
-    match clause.action:
-        case Action.REPLACE:
-            _replace(desk, clause, target)
-        case Action.SPELLING:
-            _correct_spelling(desk, target)
-        case Action.LINK:
-            _link(desk, clause, target)
-        case _:
-            _edit(desk, clause, target)
+def _wishes(prompt: str) -> list[str]:
+    """Return the sentences that ask for something: the first one, and all that begin with a verb."""
+    parts = [one_line(part)[:_LONGEST_WISH] for part in _SPLIT.split(prompt)]
+    plain = [_POLITE.sub("", part.strip(" .!?,;:…-*>#")).strip() for part in parts]
+    wishes = [part for part in plain if not _SMALL_TALK.fullmatch(part)]
+    return [*wishes[:1], *(one for one in wishes[1:] if re.match(_VERBS, one, re.IGNORECASE))][:_MOST_WISHES]
 
 
-def _is_place(desk: _Desk, clause: Clause) -> bool:
-    """Whether the page asked for is there already, so that it is to be added to."""
-    path = page_path(clause)
-    if path in desk.files:
-        desk.page = path
-        return True
-    return False
+def _carry_out(files: Mapping[str, str], wish: str, page: str | None) -> tuple[dict[str, str], str | None]:
+    """Return the files to write and the page that the job goes on with."""
+    site, plain = pages(files), without_language(wish)
+    if asked := _NEW_PAGE.fullmatch(plain):
+        return _create(files, site, Topic.read(asked["asked"]))
+    named, rest = named_page(site, plain)
+    subject = _LEAD.sub("", rest)
+    target = named or page
+    looked_at = edits.scope(site, rest, subject) if target is None else [target]
+    if looked_at is None:
+        address = re.search(r"/([\w-]+)$", subject)
+        return _create(files, site, Topic.read(address[1].replace("-", " ") if address else subject))
+    made = {path: edits.edit(site, path, wish, rest, subject) for path in looked_at}
+    changed = {path: new.render() for path, new in made.items() if new != site[path]}
+    return changed, target or next(iter(changed), None)
 
 
-def _target(desk: _Desk, clause: Clause) -> str | None:
-    # A follow-up stays with the job's page unless another one is plainly meant; "explain how to" is a guide.
-    wide = desk.page is None and not clause.subject.lower().startswith("how to ")
-    return find_page(desk.files, clause.text, least=1 if wide else NAMED) or desk.page
-
-
-def _create(desk: _Desk, clause: Clause) -> None:
-    path, group = page_path(clause), menu_group(page_path(clause))
-    page = draft(clause, names(desk.project)["product"])
-    desk.files[path] = _finish(desk, path, page.render())
-    desk.page = path
-    if NAVIGATION in desk.files:
-        desk.files[NAVIGATION] = with_menu_entry(desk.files[NAVIGATION], path, group)
-    _link_from_start(desk, path, clause)
-    desk.note(f"Write about “{clip(clause.subject, 50)}”" if clause.odd else commit_title(clause))
-
-
-def _link_from_start(desk: _Desk, path: str, clause: Clause) -> None:
-    start = "docs/index.md"
-    if start in desk.files:
-        page = Page.parse(desk.files[start])
-        early = clause.kind in (PageKind.QUICKSTART, PageKind.TUTORIAL)
-        bullet = link(desk.files, start, path)
-        desk.files[start] = page.with_bullet("Start here" if early else "Build", bullet).render()
-
-
-def _finish(desk: _Desk, path: str, text: str) -> str:
-    """The text with the product's names and with links to pages that are there."""
-
-    def as_link(match: re.Match[str]) -> str:
-        target = f"docs/{match[1]}.md"
-        return link(desk.files, path, target) if target in desk.files else match[1]
-
-    filled = fill(text, desk.project)
-    return re.sub(r"\[\[([a-z0-9/-]+)\]\]", as_link, filled)
-
-
-def _edit(desk: _Desk, clause: Clause, target: str | None) -> None:
-    if target is None and clause.action in (Action.REMOVE, Action.SHORTEN):
-        desk.doubts.append("The prompt names no page of the site.")
-        return
-    target = target or _page_by_topic(desk, clause)
-    if target is None:
-        kind = PageKind.GUIDE if clause.subject.lower().startswith("how to") else PageKind.CONCEPT
-        subject = clause.subject or clause.text
-        odd = clause.action is Action.NOTHING
-        _create(desk, replace(clause, action=Action.CREATE, subject=subject, kind=kind, odd=odd))
-        return
-    before = Page.parse(desk.files[target])
-    after, note = _edited(before, clause)
-    if after == before:
-        desk.doubts.append(f"{before.title} is already as the prompt asks, or has nothing that matches it.")
-        return
-    desk.files[target] = _finish(desk, target, after.render())
-    desk.page = target
-    where = f" in {before.title}" if before.title and before.title.lower() not in note.lower() else ""
-    if clause.action is Action.SHORTEN:
-        note, where = f"Shorten {before.title}", ""
-    elif clause.action is Action.NOTHING:
-        note = f"Write about “{clip(clause.subject, 40)}”"
-    desk.note(note + where)
-
-
-def _edited(page: Page, clause: Clause) -> tuple[Page, str]:
-    match clause.action:
-        case Action.MENTION:
-            return edits.mention(page, clause)
-        case Action.EXAMPLE:
-            return edits.add_example(page, clause)
-        case Action.TABLE:
-            return edits.add_table(page, clause)
-        case Action.REMOVE:
-            return edits.remove(page, clause)
-        case Action.SHORTEN:
-            return edits.shorten(page)
-        case _ if key_stems(re.sub(r"^/?docs/|\.md$", "", clause.subject)) <= _OF_ITSELF | key_stems(
-            page.title
-        ):
-            return edits.improve(page)
-        case _:
-            return edits.add_explanation(page, clause)
-
-
-def _page_by_topic(desk: _Desk, clause: Clause) -> str | None:
-    if clause.action not in (Action.MENTION, Action.EXAMPLE, Action.TABLE):
-        return None
-    pages = [f"docs/{topic.page}.md" for topic in find_topics(clause.text) if topic.page]
-    return next((path for path in pages if path in desk.files), None)
-
-
-def _replace(desk: _Desk, clause: Clause, target: str | None) -> None:
-    looked_at = sorted(path for path in desk.files if is_page(path)) if target is None else [target]
-    count = 0
-    for path in looked_at:
-        desk.files[path], here = edits.replace_words(desk.files[path], clause.old, clause.new)
-        if here:
-            count, desk.page = count + here, desk.page or path
-    if count:
-        where = f" in {title_of(desk.files, target)}" if target is not None else ""
-        desk.note(f"Replace {clip(clause.old, 28)} with {clip(clause.new, 28)}{where}")
-        return
-    fits = [(edits.replace_number(desk.files[path], clause.old, clause.new), path) for path in looked_at]
-    (text, score), path = max(fits, key=lambda entry: entry[0][1], default=(("", 0.0), ""))
-    if score:
-        desk.files[path], desk.page = text, path
-        desk.note(f"Update {clip(clause.old, 28)} to {clip(clause.new, 28)} in {title_of(desk.files, path)}")
-    elif re.search(r"[\"“”`«»]", clause.text) or re.match(r"rename|replace", clause.text, re.IGNORECASE):
-        desk.doubts.append(f"“{clip(clause.old, 60)}” stands on no page that was looked at.")
-    else:
-        _edit(desk, read_again(clause), target)
-
-
-def _correct_spelling(desk: _Desk, target: str | None) -> None:
-    total = 0
-    for path in sorted(path for path in desk.files if is_page(path)) if target is None else [target]:
-        desk.files[path], count = edits.correct_spelling(desk.files[path])
-        if count:
-            total, desk.page = total + count, path
-    if total:
-        where = title_of(desk.files, target) if target is not None else "the documentation"
-        desk.note(f"Correct the spelling in {where}")
-    else:
-        desk.doubts.append("No misspelling was found.")
-
-
-def _link(desk: _Desk, clause: Clause, target: str | None) -> None:
-    wanted = find_page(desk.files, clause.subject)
-    origin = desk.page or target
-    if wanted is None or origin is None or wanted == origin:
-        desk.doubts.append("The page to link to was not found.")
-        return
-    before = Page.parse(desk.files[origin])
-    after, note = edits.add_link(before, link(desk.files, origin, wanted))
-    if after != before:
-        desk.files[origin], desk.page = after.render(), origin
-        desk.note(f"{note} from {before.title}")
+def _create(files: Mapping[str, str], site: Mapping[str, Page], topic: Topic) -> tuple[dict[str, str], str]:
+    """Return the new page and the menu with it; a page that exists gets a section instead."""
+    if topic.path in site:
+        return {topic.path: edits.add_section(site[topic.path], site, topic.subject).render()}, topic.path
+    new = {topic.path: new_page(topic, site).render()}
+    if MENU in files:
+        new[MENU] = with_menu_entry(files[MENU], topic.path)
+    return new, topic.path

@@ -1,98 +1,58 @@
-"""A Markdown page as a title, an introduction and sections; headings in code are code."""
+"""A Markdown page as a title, an introduction and sections by heading."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
-from bot.sandbox.docs_service.agent.wording import key_stems
-
-_LAST = ("next steps", "related", "see also", "get help")
-
-
-@dataclass(frozen=True)
-class Section:
-    """A heading of the second level and the text below it."""
-
-    heading: str
-    body: str
+_LAST = ("Next steps", "Get help")
 
 
 @dataclass(frozen=True)
 class Page:
-    """A page; `sections` are in the order of the page."""
+    """A page; `sections` maps second-level headings to the text below them, in the order of the page."""
 
     title: str
     intro: str = ""
-    sections: tuple[Section, ...] = field(default=())
+    sections: Mapping[str, str] = field(default_factory=dict)
 
     @classmethod
     def parse(cls, text: str) -> Page:
-        """The page that a text is; a text without a title has an empty one."""
-        title, fenced = "", False
-        intro: list[str] = []
-        sections: list[tuple[str, list[str]]] = []
+        """Read a page; a line in fenced code is never a heading."""
+        title, heading, fenced = "", "", False
+        parts: dict[str, str] = {"": ""}
         for line in text.split("\n"):
             fenced ^= line.lstrip().startswith("```")
             if not fenced and line.startswith("## "):
-                sections.append((line[3:].strip(), []))
-            elif not fenced and line.startswith("# ") and not title and not sections:
+                heading = line[3:].strip()
+                parts.setdefault(heading, "")
+            elif not fenced and line.startswith("# ") and not title:
                 title = line[2:].strip()
             else:
-                (sections[-1][1] if sections else intro).append(line)
-        made = tuple(Section(heading, "\n".join(lines).strip()) for heading, lines in sections)
-        return cls(title, "\n".join(intro).strip(), made)
+                parts[heading] += line + "\n"
+        intro, *bodies = (part.strip() for part in parts.values())
+        return cls(title, intro, dict(zip([*parts][1:], bodies, strict=True)))
 
     def render(self) -> str:
-        """The page as text, one empty line between its parts."""
-        parts = [f"# {self.title}" if self.title else "", self.intro]
-        for section in self.sections:
-            parts += [f"## {section.heading}", section.body]
+        """Return the page as text, with one empty line between its parts."""
+        parts = [f"# {self.title}", self.intro]
+        for heading, body in self.sections.items():
+            parts += [f"## {heading}", body]
         return "\n\n".join(part for part in parts if part) + "\n"
 
-    def find(self, subject: str) -> Section | None:
-        """The section whose heading has most words of the subject in it."""
-        wanted = key_stems(subject)
-        scored = [(len(wanted & key_stems(section.heading)), section) for section in self.sections]
-        best = max(scored, key=lambda entry: entry[0], default=None)
-        return best[1] if best is not None and best[0] else None
+    def with_section(self, heading: str, body: str) -> Page:
+        """Replace the section of that heading, or add it before the closing sections."""
+        if heading in self.sections:
+            return replace(self, sections={**self.sections, heading: body})
+        last = {one: text for one, text in self.sections.items() if one in _LAST}
+        first = {one: text for one, text in self.sections.items() if one not in _LAST}
+        return replace(self, sections={**first, heading: body, **last})
 
-    def named(self, heading: str) -> Section | None:
-        """The section with exactly this heading, in any case."""
-        return next((one for one in self.sections if one.heading.lower() == heading.lower()), None)
-
-    def with_section(self, section: Section, before: str | None = None) -> Page:
-        """The page with the section in place of one of that name, else before the closing ones."""
-        if self.named(section.heading) is not None:
-            return self._with(
-                section if one.heading.lower() == section.heading.lower() else one for one in self.sections
-            )
-        stops = (before.lower(),) if before is not None else _LAST
-        at = next(
-            (at for at, one in enumerate(self.sections) if one.heading.lower() in stops), len(self.sections)
+    def with_bullet(self, heading: str, text: str) -> Page:
+        """Add a line to the list of a section unless it stands there; the section is made if missing."""
+        lines = self.sections.get(heading, "").split("\n")
+        return (
+            self
+            if f"- {text}" in lines
+            else self.with_section(heading, "\n".join([*lines, f"- {text}"]).strip())
         )
-        return self._with([*self.sections[:at], section, *self.sections[at:]])
-
-    def with_bullet(self, heading: str, bullet: str) -> Page:
-        """The page with one more line in the list of that section, which is made when it is missing."""
-        found = self.named(heading)
-        line = f"- {bullet}"
-        if found is None:
-            return self.with_section(Section(heading, line))
-        if line in found.body.split("\n"):
-            return self
-        return self.with_section(Section(found.heading, f"{found.body}\n{line}".strip()))
-
-    def without(self, section: Section) -> Page:
-        """The page without that section."""
-        return self._with(one for one in self.sections if one is not section)
-
-    def _with(self, sections: Iterable[Section]) -> Page:
-        return replace(self, sections=tuple(sections))
-
-
-def first_sentence(paragraph: str) -> str:
-    """The paragraph up to the end of its first sentence."""
-    found = re.match(r".+?[.!?](?=\s|$)", paragraph, re.DOTALL)
-    return found[0] if found else paragraph
