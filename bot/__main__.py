@@ -276,30 +276,14 @@ def doctor() -> None:
     raise typer.Exit(0 if all(finding.ok for finding in findings) else 1)
 
 
-@cli.command()
-def sandbox(
-    port: Annotated[int, typer.Option(help="Where the workspace's page is.")] = 8800,
-    folder: Annotated[Path, typer.Option(help="Where the sandbox keeps its things.")] = Path("var/sandbox"),
-    http: Annotated[bool, typer.Option("--http", help="Signed HTTP instead of Socket Mode.")] = False,
-    play: Annotated[
-        bool, typer.Option("--play", help="Tell one story without a person, then leave.")
-    ] = False,
-    only: Annotated[
-        str, typer.Option(help="Run only `docs-service` or only `workspace`, on the given port.")
-    ] = "",
-    work_seconds: Annotated[float, typer.Option(help="How long the agent takes for an ordinary job.")] = 6.0,
-    pages: Annotated[int, typer.Option(help="Pages of the site whose visits are made, up to 100,000.")] = 300,
-    days: Annotated[int, typer.Option(help="For how many past days visits are made.")] = 120,
-    seed: Annotated[int, typer.Option(help="Another number makes other visits.")] = 7,
-    uses_an_hour: Annotated[
-        int, typer.Option(help="The shared limit; a small one shows how prompts wait.")
-    ] = 100,
-) -> None:
+@cli.command(
+    add_help_option=False, context_settings={"ignore_unknown_options": True, "allow_extra_args": True}
+)
+def sandbox(context: typer.Context) -> None:
     """A Slack workspace, a docs service and the bot on this machine, no account needed."""
-    from bot.sandbox.command import Choice, sandbox_command
+    from bot.sandbox.command import main
 
-    made = Choice(port, folder, http, play, only, work_seconds, pages, days, seed, uses_an_hour)
-    sys.exit(sandbox_command(made))
+    main(context.args)
 
 
 @cli.command()

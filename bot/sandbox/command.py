@@ -5,39 +5,84 @@ from __future__ import annotations
 import asyncio
 import fcntl
 import signal
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import AsyncExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Annotated, NoReturn
 
+import typer
 from rich.console import Console
 
-from bot.sandbox.docs_service import DocsService, DocsServiceOptions
+from bot.sandbox.docs_service import DocsService
 from bot.sandbox.docs_service.options import MOST_DAYS, MOST_PAGES
 from bot.sandbox.play import play
-from bot.sandbox.workspace import Workspace, WorkspaceOptions
-from bot.sandbox.world import MANIFEST, PROJECT, WorldOptions, sandbox
+from bot.sandbox.workspace import Workspace
+from bot.sandbox.world import PROJECT, WorldOptions, sandbox
 
 console = Console(highlight=False)
 complaints = Console(stderr=True, highlight=False, soft_wrap=True)
+cli = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
 FAILED = 1
 USAGE = 2
 
 
-@dataclass(frozen=True, slots=True)
-class Choice:
-    """The options of the command line."""
+@dataclass(frozen=True)
+class Choice(WorldOptions):
+    """The options of the command line: those of the sandbox, and which part of it runs."""
 
-    port: int
-    folder: Path
-    http: bool
-    play: bool
-    only: str
-    work_seconds: float
-    pages: int = 300
-    days: int = 120
-    seed: int = 7
-    uses_an_hour: int = 100
+    folder: Path = Path("var/sandbox")
+    port: int = 8800
+    play: bool = False
+    only: str = ""
+
+
+def main(arguments: list[str]) -> NoReturn:
+    """Run ``docs-bot sandbox`` with these arguments and leave with its exit code."""
+    cli(arguments, prog_name="docs-bot sandbox")
+    raise SystemExit(0)
+
+
+@cli.command()
+def _sandbox(
+    port: Annotated[int, typer.Option(help="Where the workspace's page is.")] = Choice.port,
+    folder: Annotated[Path, typer.Option(help="Where the sandbox keeps its things.")] = Choice.folder,
+    http: Annotated[
+        bool, typer.Option("--http", help="Signed HTTP instead of Socket Mode.")
+    ] = Choice.http_mode,
+    play: Annotated[
+        bool, typer.Option("--play", help="Tell one story without a person, then leave.")
+    ] = Choice.play,
+    only: Annotated[
+        str, typer.Option(help="Run only `docs-service` or only `workspace`, on the given port.")
+    ] = Choice.only,
+    work_seconds: Annotated[
+        float, typer.Option(help="How long the agent takes for an ordinary job.")
+    ] = Choice.work_seconds,
+    pages: Annotated[
+        int, typer.Option(help=f"Pages of the site whose visits are made, up to {MOST_PAGES:,}.")
+    ] = Choice.pages,
+    days: Annotated[int, typer.Option(help="For how many past days visits are made.")] = Choice.days,
+    seed: Annotated[int, typer.Option(help="Another number makes other visits.")] = Choice.seed,
+    uses_an_hour: Annotated[
+        int, typer.Option(help="The shared limit; a small one shows how prompts wait.")
+    ] = Choice.uses_an_hour,
+) -> None:
+    """A Slack workspace, a docs service and the bot on this machine, no account needed."""
+    chosen = Choice(
+        folder,
+        port,
+        http_mode=http,
+        play=play,
+        only=only,
+        work_seconds=work_seconds,
+        pages=pages,
+        days=days,
+        seed=seed,
+        uses_an_hour=uses_an_hour,
+    )
+    sys.exit(sandbox_command(chosen))
 
 
 def sandbox_command(choice: Choice) -> int:
@@ -47,7 +92,7 @@ def sandbox_command(choice: Choice) -> int:
         return USAGE
     try:
         if choice.play:
-            return asyncio.run(play(http=choice.http))
+            return asyncio.run(play(http=choice.http_mode))
         with _alone_in(choice.folder):
             asyncio.run(_stay(choice))
     except FolderTaken:
@@ -128,37 +173,18 @@ def _filling(choice: Choice) -> Iterator[Callable[[int, int], None]]:
 
 async def _everything(choice: Choice, stack: AsyncExitStack) -> None:
     with _filling(choice) as tell_filled:
-        options = WorldOptions(
-            folder=choice.folder,
-            port=choice.port,
-            http_mode=choice.http,
-            work_seconds=choice.work_seconds,
-            pages=choice.pages,
-            days=choice.days,
-            seed=choice.seed,
-            uses_an_hour=choice.uses_an_hour,
-            tell_filled=tell_filled,
-        )
-        world = await stack.enter_async_context(sandbox(options))
+        world = await stack.enter_async_context(sandbox(replace(choice, tell_filled=tell_filled)))
     console.print(f"\n  The workspace:     [bold]{world.workspace_url}[/]")
     console.print(f"  The docs service:  {world.docs_service_url}")
     console.print(
-        f"  The bot:           connected through {'signed HTTP' if choice.http else 'Socket Mode'}\n"
+        f"  The bot:           connected through {'signed HTTP' if choice.http_mode else 'Socket Mode'}\n"
     )
     console.print("  In #docs, type:    [bold]/docs-agent Add a quickstart for the Python SDK[/]")
     console.print("  Ctrl-C ends it; what happened is kept in", choice.folder, "\n")
 
 
 async def _only_docs_service(choice: Choice, stack: AsyncExitStack) -> None:
-    options = DocsServiceOptions(
-        folder=choice.folder / "docs",
-        projects=(PROJECT,),
-        work_seconds=choice.work_seconds,
-        seed=choice.seed,
-        uses_an_hour=choice.uses_an_hour,
-        pages=choice.pages,
-        days=choice.days,
-    )
+    options = choice.docs_service()
     with _filling(choice) as tell_filled:
         service = DocsService(options, tell_filled=tell_filled)
         url = await service.start(port=choice.port)
@@ -167,9 +193,7 @@ async def _only_docs_service(choice: Choice, stack: AsyncExitStack) -> None:
 
 
 async def _only_workspace(choice: Choice, stack: AsyncExitStack) -> None:
-    options = WorkspaceOptions(
-        folder=choice.folder / "workspace", manifest=MANIFEST if MANIFEST.exists() else None
-    )
+    options = choice.workspace()
     workspace = Workspace(options)
     url = await workspace.start(port=choice.port)
     stack.push_async_callback(workspace.stop)

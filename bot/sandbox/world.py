@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from bot.app import running_bot
 from bot.sandbox.docs_service import DocsService, DocsServiceOptions
+from bot.sandbox.docs_service.options import SiteOptions
 from bot.sandbox.ports import free_port
 from bot.sandbox.workspace import Workspace, WorkspaceOptions
 from bot.settings import Settings
@@ -17,26 +18,24 @@ MANIFEST = Path(__file__).resolve().parents[2] / "manifest.yml"
 PROJECT = "acme-docs"
 
 
-@dataclass(frozen=True, slots=True)
-class WorldOptions:
-    """How the sandbox is set up. ``work_seconds`` is how long its agent takes for an ordinary job.
-
-    Visits are made from ``seed`` for a site of so many ``pages`` and for the last ``days``;
-    ``tell_filled`` is told how many days have been made and of how many.
-    """
+@dataclass(frozen=True)
+class WorldOptions(SiteOptions):
+    """How the sandbox is set up; ``tell_filled`` is told how many days have been made and of how many."""
 
     folder: Path
     port: int = 0
     host: str = "127.0.0.1"
     http_mode: bool = False
-    work_seconds: float = 6.0
     log_level: str = "ERROR"
-    pages: int = 300
-    days: int = 120
-    seed: int = 7
-    uses_an_hour: int = 100
-    analytics_calls_an_hour: int = 100
     tell_filled: Callable[[int, int], None] | None = None
+
+    def docs_service(self) -> DocsServiceOptions:
+        """Return the options of the docs service."""
+        return DocsServiceOptions(self.folder / "docs", projects=(PROJECT,), **self.site_options())
+
+    def workspace(self) -> WorkspaceOptions:
+        """Return the options of the workspace, which runs in Socket Mode."""
+        return WorkspaceOptions(self.folder / "workspace", manifest=MANIFEST if MANIFEST.exists() else None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,28 +52,13 @@ class World:
 @asynccontextmanager
 async def both_sides(options: WorldOptions) -> AsyncIterator[World]:
     """The docs service and the workspace, with the settings that lead a bot to them."""
-    docs_options = DocsServiceOptions(
-        folder=options.folder / "docs",
-        projects=(PROJECT,),
-        work_seconds=options.work_seconds,
-        uses_an_hour=options.uses_an_hour,
-        analytics_calls_an_hour=options.analytics_calls_an_hour,
-        seed=options.seed,
-        pages=options.pages,
-        days=options.days,
-    )
+    docs_options = options.docs_service()
     docs_service = DocsService(docs_options, tell_filled=options.tell_filled)
     # Beside the page, so that links to pull requests still lead somewhere after a restart.
     docs_url = await docs_service.start(options.host, options.port + 1 if options.port else 0)
     bot_port = free_port()
-    workspace = Workspace(
-        WorkspaceOptions(
-            folder=options.folder / "workspace",
-            events_url=f"http://127.0.0.1:{bot_port}/slack/events" if options.http_mode else None,
-            manifest=MANIFEST if MANIFEST.exists() else None,
-            docs_service_url=docs_url,
-        )
-    )
+    events_url = f"http://127.0.0.1:{bot_port}/slack/events" if options.http_mode else None
+    workspace = Workspace(replace(options.workspace(), events_url=events_url, docs_service_url=docs_url))
     workspace_url = await workspace.start(options.host, options.port)
     try:
         settings = _settings(options, docs_options, workspace, docs_url, bot_port)

@@ -14,7 +14,7 @@ from bot.sandbox.command import FAILED, USAGE, Choice, sandbox_command
 @pytest.fixture
 def choice(tmp_path: Path) -> Choice:
     """What would start."""
-    return Choice(port=0, folder=tmp_path / "sandbox", http=False, play=False, only="", work_seconds=1)
+    return Choice(tmp_path / "sandbox", port=0, work_seconds=1)
 
 
 @pytest.mark.parametrize(
@@ -53,3 +53,9 @@ def test_a_second_sandbox_in_the_same_folder_is_refused(
         fcntl.flock(held, fcntl.LOCK_EX)
         assert sandbox_command(choice) == FAILED
     assert f"Another sandbox uses {choice.folder}." in capsys.readouterr().err
+
+
+def test_what_is_chosen_reaches_the_docs_service(choice: Choice) -> None:
+    options = replace(choice, pages=40, seed=3, uses_an_hour=2).docs_service()
+    assert (options.pages, options.seed, options.uses_an_hour, options.work_seconds) == (40, 3, 2, 1)
+    assert options.folder == choice.folder / "docs"

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 READ_KEY = "sandbox_read_key"
 """A key that may read and nothing else: creating a job with it is answered 403."""
@@ -26,19 +27,33 @@ _PROJECT = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,62}")
 _RESERVED = frozenset({"v1", "v2", "sandbox", "static"})
 
 
-@dataclass(frozen=True)
-class DocsServiceOptions:
-    """Where the service keeps its things and how it behaves; `ValueError` for what cannot work."""
+@dataclass(frozen=True, kw_only=True)
+class SiteOptions:
+    """What whoever starts a sandbox may choose; the sandbox and its command line add to it.
 
-    folder: Path
-    api_key: str = "sandbox_key"
-    projects: tuple[str, ...] = ("acme-docs",)
+    An ordinary job takes `work_seconds`. Visits are made from `seed` for a site of so many `pages` and for
+    the last `days`.
+    """
+
     work_seconds: float = 6.0
     uses_an_hour: int = 100
     analytics_calls_an_hour: int = 100
     seed: int = 7
     pages: int = 300
     days: int = 120
+
+    def site_options(self) -> dict[str, Any]:
+        """Return these options by name, to hand them on."""
+        return {field.name: getattr(self, field.name) for field in fields(SiteOptions)}
+
+
+@dataclass(frozen=True)
+class DocsServiceOptions(SiteOptions):
+    """Where the service keeps its things and how it behaves; `ValueError` for what cannot work."""
+
+    folder: Path
+    api_key: str = "sandbox_key"
+    projects: tuple[str, ...] = ("acme-docs",)
     public_url: str | None = None
 
     def __post_init__(self) -> None:
