@@ -16,6 +16,7 @@ from rich.console import Console
 
 from bench import ack, burst, idle, pace, poll
 from bench.report import Report, as_json, machine, missed, print_report
+from bench.speed import machine_speed
 
 
 class Bench(StrEnum):
@@ -68,11 +69,16 @@ def measure(
     console, began = _console(), monotonic()
     json_file.parent.mkdir(parents=True, exist_ok=True)
     console.print(", ".join(f"{name} {value}" for name, value in machine().items()), highlight=False)
+    before = machine_speed()
+    console.print(f"This machine now: {before}", highlight=False)
     # Beside the JSON and not in /tmp, which is memory on many machines: databases belong on the disk.
     with TemporaryDirectory(dir=json_file.parent, prefix="bench-") as folder:
         wanted = [bench for bench in MEASURES if not only or bench in only]
         reports = asyncio.run(measure_all(wanted, quick, Path(folder).resolve(), console))
-    json_file.write_text(json.dumps(as_json(reports), indent=2) + "\n", encoding="utf-8")
+    after = machine_speed()
+    console.print(f"This machine now: {after}", highlight=False)
+    written = as_json(reports, {"before": before, "after": after})
+    json_file.write_text(json.dumps(written, indent=2) + "\n", encoding="utf-8")
     _conclude(console, reports, monotonic() - began, json_file)
 
 

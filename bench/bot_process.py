@@ -35,12 +35,12 @@ def environment(
 
 @asynccontextmanager
 async def running_bot(
-    command: str, env: dict[str, str], *, log: Path | None = None
+    command: str, env: dict[str, str], *, log: Path | None = None, tree: Path | None = None
 ) -> AsyncIterator[tuple[Child, int, float]]:
-    """`python -m bot <command>`, ready; with its port, and the seconds that took."""
+    """`python -m bot <command>` of a checkout, ready; with its port, and the seconds that took."""
     port = free_port()
     began = perf_counter()
-    async with child("-m", "bot", command, env={**env, "PORT": str(port)}, log=log) as bot:
+    async with child("-m", "bot", command, env={**env, "PORT": str(port)}, log=log, tree=tree) as bot:
         await _until_ready(bot, port)
         yield bot, port, perf_counter() - began
 

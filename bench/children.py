@@ -63,9 +63,12 @@ class Child:
 
 @asynccontextmanager
 async def child(
-    *arguments: str, env: Mapping[str, str] | None = None, log: Path | None = None
+    *arguments: str, env: Mapping[str, str] | None = None, log: Path | None = None, tree: Path | None = None
 ) -> AsyncIterator[Child]:
-    """A Python process (`python <arguments>`) with an environment of its own; its errors go to ``log``."""
+    """A Python process (`python <arguments>`) with an environment of its own; its errors go to ``log``.
+
+    Modules (`-m …`) are found in ``tree`` first, another checkout, where one is given.
+    """
     errors = log.open("ab") if log else asyncio.subprocess.DEVNULL
     process = await asyncio.create_subprocess_exec(
         sys.executable,
@@ -73,6 +76,7 @@ async def child(
         stdin=asyncio.subprocess.PIPE,
         stdout=asyncio.subprocess.PIPE,
         stderr=errors,
+        cwd=tree,
         env={**{name: os.environ[name] for name in _KEPT if name in os.environ}, **(env or {})},
     )
     if log and not isinstance(errors, int):

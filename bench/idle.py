@@ -1,29 +1,27 @@
 """Bench `idle`: start, memory, processor and statements of the whole bot with nothing to do.
 
 `docs-bot run` in Socket Mode on SQLite on disk, beside a bare Bolt app that has no work to look for. The
-statements are counted in a separate run inside this process, so that counting costs the others nothing.
+statements are counted in a process of their own, so that counting costs the others nothing.
 """
 
 from __future__ import annotations
 
 import asyncio
+import inspect
+from collections.abc import Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
 from time import perf_counter
-from typing import Any
 
-from sqlalchemy import Engine, event
-
-from bench.ack_slack import PlayedSlack, played_slack
+from bench import idle_statements
+from bench.ack_slack import played_slack
 from bench.bot_process import SIGNING_SECRET, environment, running_bot
-from bench.children import READY, child
+from bench.children import READY, Child, child
 from bench.measure import memory_mb
 from bench.report import Report, Row, below
-from bot import app
 from bot.sandbox.ports import free_port
-from bot.settings import Settings
 
 _TOKEN = "xapp-idle"  # noqa: S105
 _BARE_TOKEN = "xapp-bare"  # noqa: S105
@@ -39,6 +37,14 @@ class Size:
 
 
 FULL, QUICK = Size(6, 20.0, 10.0), Size(2, 1.0, 1.0)
+
+
+@dataclass(frozen=True, slots=True)
+class Start:
+    """One start, until the process is ready."""
+
+    seconds: float
+    cpu_seconds: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,14 +64,16 @@ async def measure(size: Size, folder: Path) -> list[Report]:
         }
         ours, theirs = await _starts(env, bare_env, size, folder)
         rest, bare = await _rest(env, bare_env, size, folder)
-        statements = await _statements(slack, size, folder)
+        counted_env = environment(slack.url, f"sqlite:///{folder}/counted.db", app_token=_TOKEN)
+        counted = await statements(counted_env, size.counted_seconds, folder)
     report = Report("idle: the whole bot with nothing to do", "the bot", "bare Bolt app")
     report.rows.extend(
         (
-            below(Row("ready after", "s", ours, theirs), 1.5),
+            below(Row("ready after", "s", ours.seconds, theirs.seconds), 1.5),
+            Row("ready after, processor time", "s", ours.cpu_seconds, theirs.cpu_seconds),
             below(Row("memory", "MB", rest.memory_mb, bare.memory_mb), 90),
             below(Row("processor, share of a core", "%", rest.cpu_percent, bare.cpu_percent), 1),
-            Row("statements to the database", "/s", statements),
+            Row("statements to the database", "/s", counted),
         )
     )
     return [report]
@@ -73,18 +81,30 @@ async def measure(size: Size, folder: Path) -> list[Report]:
 
 async def _starts(
     env: dict[str, str], bare_env: dict[str, str], size: Size, folder: Path
-) -> tuple[float, float]:
-    """Median seconds until ready, in turns; the first of several fills the caches and does not count."""
-    ours: list[float] = []
-    theirs: list[float] = []
+) -> tuple[Start, Start]:
+    """Start both in turns and return the medians; the first starts fill the caches and do not count."""
+    ours: list[Start] = []
+    theirs: list[Start] = []
     for _ in range(size.starts):
-        async with running_bot("run", env, log=folder / "idle.log") as (_, _, seconds):
-            ours.append(seconds)
+        ours.append(await start(env, folder))
         began = perf_counter()
-        async with child("-m", "bench.ack_bare", "socket", env=bare_env, log=folder / "bare.log") as bare:
+        async with child(
+            "-m", "bench.ack_bare", "socket", "0", env=bare_env, log=folder / "bare.log"
+        ) as bare:
             _ready(await bare.hear())
-            theirs.append(perf_counter() - began)
-    return median(ours[1:] or ours), median(theirs[1:] or theirs)
+            theirs.append(Start(perf_counter() - began, bare.cpu_seconds()))
+    return _median(ours), _median(theirs)
+
+
+async def start(env: dict[str, str], folder: Path, tree: Path | None = None) -> Start:
+    """Start the bot of a checkout once and end it."""
+    async with running_bot("run", env, log=folder / "idle.log", tree=tree) as (bot, _, seconds):
+        return Start(seconds, bot.cpu_seconds())
+
+
+def _median(starts: list[Start]) -> Start:
+    counted = starts[1:] or starts
+    return Start(median(one.seconds for one in counted), median(one.cpu_seconds for one in counted))
 
 
 async def _rest(
@@ -93,37 +113,33 @@ async def _rest(
     async with AsyncExitStack() as stack:
         bot, _, _ = await stack.enter_async_context(running_bot("run", env, log=folder / "idle.log"))
         bare = await stack.enter_async_context(
-            child("-m", "bench.ack_bare", "socket", env=bare_env, log=folder / "bare.log")
+            child("-m", "bench.ack_bare", "socket", "0", env=bare_env, log=folder / "bare.log")
         )
         _ready(await bare.hear())
-        await asyncio.sleep(min(2.0, size.seconds))
-        used = bot.cpu_seconds(), bare.cpu_seconds()
-        began = perf_counter()
-        await asyncio.sleep(size.seconds)
-        share = 100 / (perf_counter() - began)
-        return (
-            Resting(memory_mb(bot.pid), share * (bot.cpu_seconds() - used[0])),
-            Resting(memory_mb(bare.pid), share * (bare.cpu_seconds() - used[1])),
-        )
+        ours, theirs = await resting((bot, bare), size.seconds)
+        return ours, theirs
 
 
-async def _statements(slack: PlayedSlack, size: Size, folder: Path) -> float:
-    """Statements a second of the same bot inside this process."""
-    counted = 0
+async def resting(processes: Sequence[Child], seconds: float) -> list[Resting]:
+    """Watch processes that have nothing to do, all at the same time, after a moment in which they settle."""
+    await asyncio.sleep(min(2.0, seconds))
+    used = [each.cpu_seconds() for each in processes]
+    began = perf_counter()
+    await asyncio.sleep(seconds)
+    share = 100 / (perf_counter() - began)
+    return [
+        Resting(memory_mb(each.pid), share * (each.cpu_seconds() - before))
+        for each, before in zip(processes, used, strict=True)
+    ]
 
-    def count(*_about: Any) -> None:
-        nonlocal counted
-        counted += 1
 
-    env = environment(slack.url, f"sqlite:///{folder}/counted.db", app_token=_TOKEN) | {"PORT": "0"}
-    async with app.running_bot(Settings.load(env, env_file=None)):
-        await asyncio.sleep(min(2.0, size.counted_seconds))
-        event.listen(Engine, "before_cursor_execute", count)
-        try:
-            await asyncio.sleep(size.counted_seconds)
-        finally:
-            event.remove(Engine, "before_cursor_execute", count)
-    return counted / size.counted_seconds
+async def statements(env: dict[str, str], seconds: float, folder: Path, tree: Path | None = None) -> float:
+    """Return the statements a second of a bot with nothing to do, which counts them itself."""
+    # Given as text, so that it counts in every checkout, also in one that has no such file.
+    script = inspect.getsource(idle_statements)
+    log = folder / "statements.log"
+    async with child("-c", script, str(seconds), env={**env, "PORT": "0"}, log=log, tree=tree) as bot:
+        return float(await bot.hear())
 
 
 def _ready(line: str) -> None:

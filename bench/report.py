@@ -5,12 +5,15 @@ from __future__ import annotations
 import os
 import platform
 import sqlite3
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
 from rich.console import Console
 from rich.table import Table
+
+from bench.speed import MachineSpeed
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,10 +78,11 @@ def print_report(console: Console, report: Report) -> None:
         console.print(f"  {note}", highlight=False, markup=False)
 
 
-def as_json(reports: list[Report]) -> dict[str, Any]:
-    """Every report with the machine it was made on."""
+def as_json(reports: list[Report], speeds: Mapping[str, MachineSpeed]) -> dict[str, Any]:
+    """Return every report with the machine it was made on, and how fast that was before and after."""
     rows = [{**asdict(report), "rows": [_row(row) for row in report.rows]} for report in reports]
-    return {"machine": machine(), "benches": rows}
+    speed = {when: asdict(found) for when, found in speeds.items()}
+    return {"machine": machine(), "speed": speed, "benches": rows}
 
 
 def machine() -> dict[str, Any]:

@@ -11,6 +11,7 @@ from rich.console import Console
 from bench import ack, burst, idle, pace, poll
 from bench.measure import percentile, spread
 from bench.report import Goal, Report, Row, as_json, at_most, below, missed, print_report
+from bench.speed import MachineSpeed, machine_speed, work
 
 
 def _rows(report: Report) -> list[str]:
@@ -59,15 +60,24 @@ async def test_a_burst_is_told_once_each_and_never_too_fast(tmp_path: Path) -> N
 
 
 async def test_the_bot_at_rest_is_measured(tmp_path: Path) -> None:
-    (report,) = await idle.measure(idle.Size(starts=1, seconds=0.2, counted_seconds=0.2), tmp_path)
+    (report,) = await idle.measure(idle.Size(starts=1, seconds=0.2, counted_seconds=1.2), tmp_path)
     assert _rows(report) == [
         "ready after",
+        "ready after, processor time",
         "memory",
         "processor, share of a core",
         "statements to the database",
     ]
     assert report.rows[0].ours > 0
     assert report.rows[1].ours > 0
+    assert report.rows[-1].ours > 0
+
+
+def test_the_calibration_does_the_same_work_each_time() -> None:
+    assert work(1_000) == work(1_000) != work(1_001)
+    speed = machine_speed()
+    assert speed.clock > 0
+    assert speed.processor > 0
 
 
 def test_percentiles_are_samples() -> None:
@@ -92,6 +102,7 @@ def test_goals_are_told_as_met_or_missed() -> None:
 
 def test_the_numbers_are_written_with_their_machine() -> None:
     report = Report("speed", "the bot", "another", [Row("median", "ms", 1.0, 4.0, Goal("less", True))])
-    written = json.loads(json.dumps(as_json([report])))
+    written = json.loads(json.dumps(as_json([report], {"before": MachineSpeed(1.0, 0.5)})))
     assert written["benches"][0]["rows"][0]["ratio"] == 0.25
     assert written["machine"]["cores"]
+    assert written["speed"] == {"before": {"clock": 1.0, "processor": 0.5}}
