@@ -1,30 +1,32 @@
-"""Bench `ack`: how soon a slash command is acknowledged, stored first, beside a bare app that stores nothing.
+"""Bench `ack`: how soon a slash command is acknowledged, stored first, beside two apps that one would write.
 
-The bot is the real one (`docs-bot serve`) on SQLite on disk. Both are processes of their own and are asked
-in turns; the client is a third process. The bot's rounds run elsewhere in that split, as in production.
+One app only acknowledges; the other stores each command through SQLAlchemy before it acknowledges. The bot
+is the real one (`docs-bot serve`) on SQLite on disk. All are processes of their own and are asked in turns;
+the client is another process. The bot's rounds run elsewhere in that split, as in production.
 """
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Sequence
 from contextlib import AsyncExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
+from statistics import median
 
-from bench.ack_client import Typist
+from bench.ack_sides import Side, Way, bolt_side, bot_side
 from bench.ack_slack import PEOPLE, PlayedSlack, played_slack
-from bench.bot_process import BOT_TOKEN, SIGNING_SECRET, environment, running_bot
-from bench.children import READY, Child, child
-from bench.measure import Spread, spread
+from bench.measure import spread
 from bench.report import Report, Row, at_most
 from bot.sandbox.ports import free_port
 
-Burst = Callable[[int, int], Awaitable[list[float]]]
-"""So many commands, so many at once; answers the seconds of each."""
-
-_GOALS = {1: 0.25, 10: 0.5, 50: 1.0}
-_OURS, _THEIRS = "xapp-ours", "xapp-theirs"
+_BARE_GOALS = {1: 0.2, 10: 0.4, 50: 1.2}
+"""The bot's median as a share of the bare app's, by the number of commands at once."""
+_STORING_GOAL = 1 / 3
+_BOLT_SLEEPS = (
+    "About 10 ms of each of theirs is a fixed sleep in Bolt, which waits so for a listener's answer. "
+    "It does not grow on a slow machine, so these ratios do: compare the machine's speed."
+)
+_NAMES = {Way.HTTP: "over HTTP", Way.SOCKET: "through Socket Mode"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,79 +42,65 @@ FULL = Size({1: 100, 10: 300, 50: 500}, 6)
 QUICK = Size({1: 20, 10: 40, 50: 100}, 2)
 
 
+@dataclass(slots=True)
+class Taken:
+    """What one side took for its commands: milliseconds of each, and processor time a command by turn."""
+
+    ms: list[float] = field(default_factory=list)
+    cpu_ms: list[float] = field(default_factory=list)
+
+    def figures(self) -> dict[str, float]:
+        """Return median, 99th percentile and processor time, in milliseconds."""
+        found = spread(self.ms)
+        return {
+            "median": found.median,
+            "99th percentile": found.p99,
+            "processor time a command": median(self.cpu_ms),
+        }
+
+
 async def measure(size: Size, folder: Path) -> list[Report]:
-    """Both ways in: HTTP and Socket Mode."""
+    """Both ways in, each beside both apps."""
     async with played_slack(free_port()) as slack:
-        return [await _over_http(slack, size, folder), await _over_socket(slack, size, folder)]
+        return [report for way in Way for report in await _compared(way, slack, size, folder)]
 
 
-async def _over_http(slack: PlayedSlack, size: Size, folder: Path) -> Report:
+async def _compared(way: Way, slack: PlayedSlack, size: Size, folder: Path) -> list[Report]:
     async with AsyncExitStack() as stack:
-        env = environment(slack.url, f"sqlite:///{folder}/ack-http.db")
-        _, port, _ = await stack.enter_async_context(running_bot("serve", env, log=folder / "ack-http.log"))
-        bare_port = free_port()
-        bare = child(
-            "-m", "bench.ack_bare", "http", str(bare_port), env=_bare(slack), log=folder / "bare-http.log"
-        )
-        await _ready(await stack.enter_async_context(bare))
-        ours, theirs = Typist(port, SIGNING_SECRET), Typist(bare_port, SIGNING_SECRET)
-        return await _compared("ack: a slash command over HTTP", ours.type, theirs.type, size)
+        bot = await stack.enter_async_context(bot_side(way, slack, folder))
+        bare = await stack.enter_async_context(bolt_side("bench.ack_bare", way, slack, folder))
+        storing = await stack.enter_async_context(bolt_side("bench.ack_stored", way, slack, folder))
+        taken = await in_turns((bot, bare, storing), size)
+    name = f"ack: a slash command {_NAMES[way]}"
+    beside_bare = Report(name, "the bot, stored first", "bare Bolt app")
+    beside_storing = Report(f"{name}, both stored", "the bot", "Bolt app + SQLAlchemy")
+    beside_bare.notes.append(_BOLT_SLEEPS)
+    for at_once, (ours, theirs, stored) in taken.items():
+        beside_bare.rows.extend(_rows(at_once, ours, theirs, _BARE_GOALS[at_once], 1.0))
+        beside_storing.rows.extend(_rows(at_once, ours, stored, _STORING_GOAL, None))
+    return [beside_bare, beside_storing]
 
 
-async def _over_socket(slack: PlayedSlack, size: Size, folder: Path) -> Report:
-    async with AsyncExitStack() as stack:
-        env = environment(slack.url, f"sqlite:///{folder}/ack-socket.db", app_token=_OURS)
-        await stack.enter_async_context(running_bot("serve", env, log=folder / "ack-socket.log"))
-        bare_env = _bare(slack) | {"SLACK_APP_TOKEN": _THEIRS}
-        bare = child("-m", "bench.ack_bare", "socket", env=bare_env, log=folder / "bare-socket.log")
-        await _ready(await stack.enter_async_context(bare))
-        await slack.connected(_OURS)
-        await slack.connected(_THEIRS)
-        ours, theirs = _through(slack, _OURS), _through(slack, _THEIRS)
-        return await _compared("ack: a slash command through Socket Mode", ours, theirs, size)
-
-
-async def _ready(bare: Child) -> None:
-    if await bare.hear() != READY:
-        raise RuntimeError("the bare app did not start")
-
-
-def _bare(slack: PlayedSlack) -> dict[str, str]:
+async def in_turns(sides: Sequence[Side], size: Size) -> dict[int, tuple[Taken, ...]]:
+    """Send commands to each side, A B A B …; return what each took, by the number of commands at once."""
+    for side in sides:  # until everything is loaded and everybody is known
+        await side.burst(size.warm, min(size.warm, 50))
     return {
-        "SLACK_BOT_TOKEN": BOT_TOKEN,
-        "SLACK_SIGNING_SECRET": SIGNING_SECRET,
-        "SLACK_API_URL": slack.url,
+        at_once: await _turns(sides, count, at_once, size.turns) for at_once, count in size.commands.items()
     }
 
 
-def _through(slack: PlayedSlack, token: str) -> Burst:
-    async def burst(count: int, at_once: int) -> list[float]:
-        async def one(commands: int) -> list[float]:
-            return [await slack.command(token) for _ in range(commands)]
-
-        taken = await asyncio.gather(*(one(count // at_once) for _ in range(at_once)))
-        return [seconds for each in taken for seconds in each]
-
-    return burst
-
-
-async def _compared(name: str, ours: Burst, theirs: Burst, size: Size) -> Report:
-    report = Report(name, "the bot, stored first", "bare Bolt app")
-    for burst in (ours, theirs):  # until everything is loaded and everybody is known
-        await burst(size.warm, min(size.warm, 50))
-    for at_once, count in size.commands.items():
-        a, b = await _turns(ours, theirs, count, at_once, size.turns)
-        median = Row(f"median, {at_once} at once", "ms", a.median, b.median)
-        p99 = Row(f"99th percentile, {at_once} at once", "ms", a.p99, b.p99)
-        report.rows.extend((at_most(median, _GOALS[at_once]), at_most(p99, 1.0)))
-    return report
-
-
-async def _turns(ours: Burst, theirs: Burst, count: int, at_once: int, turns: int) -> tuple[Spread, Spread]:
-    """A B A B …, in milliseconds."""
-    a: list[float] = []
-    b: list[float] = []
+async def _turns(sides: Sequence[Side], count: int, at_once: int, turns: int) -> tuple[Taken, ...]:
+    taken = tuple(Taken() for _ in sides)
     for _ in range(turns):
-        for burst, taken in ((ours, a), (theirs, b)):
-            taken += [each * 1000 for each in await burst(count, at_once)]
-    return spread(a), spread(b)
+        for side, own in zip(sides, taken, strict=True):
+            used = side.process.cpu_seconds()
+            own.ms += [1000 * seconds for seconds in await side.burst(count, at_once)]
+            own.cpu_ms.append(1000 * (side.process.cpu_seconds() - used) / count)
+    return taken
+
+
+def _rows(at_once: int, ours: Taken, theirs: Taken, share: float, p99_share: float | None) -> list[Row]:
+    a, b = ours.figures(), theirs.figures()
+    first, p99, cpu = (Row(f"{what}, {at_once} at once", "ms", a[what], b[what]) for what in a)
+    return [at_most(first, share), p99 if p99_share is None else at_most(p99, p99_share), cpu]

@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import json
+import sqlite3
+from contextlib import closing
 from io import StringIO
 from pathlib import Path
 
 from rich.console import Console
 
 from bench import ack, burst, idle, pace, poll
+from bench.ack_sides import Way, bolt_side
+from bench.ack_slack import played_slack
 from bench.measure import percentile, spread
 from bench.report import Goal, Report, Row, as_json, at_most, below, missed, print_report
 from bench.speed import MachineSpeed, machine_speed, work
+from bot.sandbox.ports import free_port
 
 
 def _rows(report: Report) -> list[str]:
@@ -23,10 +28,23 @@ def _of(what: str, name: str, *, most: str) -> list[str]:
 
 
 async def test_acknowledging_is_measured_both_ways_in(tmp_path: Path) -> None:
-    http, socket = await ack.measure(ack.Size({1: 2, 10: 10}, turns=1, warm=2), tmp_path)
-    rows = [f"{what}, {n} at once" for n in (1, 10) for what in ("median", "99th percentile")]
-    assert _rows(http) == _rows(socket) == rows
-    assert all(row.ours > 0 and row.theirs and row.goal for row in http.rows + socket.rows)
+    reports = await ack.measure(ack.Size({1: 2, 10: 10}, turns=1, warm=2), tmp_path)
+    kinds = ("median", "99th percentile", "processor time a command")
+    rows = [f"{what}, {n} at once" for n in (1, 10) for what in kinds]
+    assert [_rows(report) for report in reports] == [rows] * 4
+    assert [report.theirs for report in reports] == ["bare Bolt app", "Bolt app + SQLAlchemy"] * 2
+    assert all(row.ours > 0 and row.theirs for report in reports for row in report.rows if row.goal)
+    assert [sum(row.goal is not None for row in report.rows) for report in reports] == [4, 2, 4, 2]
+
+
+async def test_the_storing_app_has_stored_what_it_acknowledged(tmp_path: Path) -> None:
+    async with (
+        played_slack(free_port()) as slack,
+        bolt_side("bench.ack_stored", Way.HTTP, slack, tmp_path) as side,
+    ):
+        await side.burst(6, 3)
+    with closing(sqlite3.connect(tmp_path / "bench.ack_stored-http.db")) as connection:
+        assert connection.execute("SELECT count(*) FROM commands").fetchone() == (6,)
 
 
 async def test_polling_is_measured_with_both_databases(tmp_path: Path) -> None:

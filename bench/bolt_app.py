@@ -1,0 +1,37 @@
+"""What the Bolt apps of the benches share: the client of the played Slack, and how they are served.
+
+`python -m bench.ack_bare http 3000` or `… socket 0`; addresses and tokens come from the environment.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+
+from aiohttp import web
+from slack_bolt.adapter.socket_mode.async_handler import AsyncSocketModeHandler
+from slack_bolt.async_app import AsyncApp
+from slack_sdk.web.async_client import AsyncWebClient
+
+from bench.children import READY
+
+
+def new_app() -> AsyncApp:
+    """Return an app as in Bolt's own "getting started"; only the base address of Slack differs."""
+    token, secret = os.environ["SLACK_BOT_TOKEN"], os.environ["SLACK_SIGNING_SECRET"]
+    client = AsyncWebClient(token=token, base_url=os.environ["SLACK_API_URL"])
+    return AsyncApp(signing_secret=secret, client=client)
+
+
+async def serve(app: AsyncApp, way: str, port: int) -> None:
+    """Serve the app over ``http`` or through a ``socket``, until the process is ended."""
+    if way == "http":
+        # What Bolt's own `app.start()` runs, but quiet.
+        runner = web.AppRunner(app.web_app(path="/slack/events", port=port), access_log=None)
+        await runner.setup()
+        await web.TCPSite(runner, host="127.0.0.1", port=port).start()
+    else:
+        handler = AsyncSocketModeHandler(app, os.environ["SLACK_APP_TOKEN"])
+        await handler.connect_async()  # type: ignore[no-untyped-call]
+    print(READY, flush=True)
+    await asyncio.Event().wait()
