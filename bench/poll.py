@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import ExitStack, asynccontextmanager, suppress
+from contextlib import AbstractAsyncContextManager, ExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -59,12 +59,18 @@ async def measure(size: Size, folder: Path) -> list[Report]:
     with ExitStack() as stack:
         postgres = PostgresServer(folder)
         stack.callback(postgres.stop)
-        port = free_port()
-        async with child("-m", "bench.docs_server", str(port), "active") as docs:
-            if await docs.hear() != READY:
-                raise RuntimeError("the docs service did not start")
-            url = f"http://127.0.0.1:{port}"
+        async with docs_service() as url:
             return [await _compared(url, postgres, count, size, folder) for count in size.jobs]
+
+
+@asynccontextmanager
+async def docs_service() -> AsyncIterator[str]:
+    """Run a docs service whose jobs are all active; gives its address."""
+    port = free_port()
+    async with child("-m", "bench.docs_server", str(port), "active") as docs:
+        if await docs.hear() != READY:
+            raise RuntimeError("the docs service did not start")
+        yield f"http://127.0.0.1:{port}"
 
 
 async def _compared(url: str, postgres: PostgresServer, count: int, size: Size, folder: Path) -> Report:
@@ -112,10 +118,23 @@ async def _theirs(url: str, count: int, size: Size) -> Found:
         return await _watched(watcher, size)
 
 
+async def ours(url: str, database_url: str, count: int, size: Size, folder: Path, tree: Path | None) -> Found:
+    """Watch the bot of a checkout (this one when there is none given) polling so many jobs."""
+    async with _poller(url, database_url, count, size, folder, tree) as watcher:
+        return await _watched(watcher, size)
+
+
 async def _ours(url: str, database_url: str, count: int, size: Size, folder: Path) -> Found:
-    arguments = ("-m", "bench.poll_ours", url, database_url, str(count), str(size.every_seconds))
-    async with child(*arguments, log=folder / "poll.log") as watcher, _lateness(database_url) as latest:
+    poller = _poller(url, database_url, count, size, folder, None)
+    async with poller as watcher, _lateness(database_url) as latest:
         return await _watched(watcher, size, latest)
+
+
+def _poller(
+    url: str, database_url: str, count: int, size: Size, folder: Path, tree: Path | None
+) -> AbstractAsyncContextManager[Child]:
+    arguments = ("-m", "bench.poll_ours", url, database_url, str(count), str(size.every_seconds))
+    return child(*arguments, log=folder / "poll.log", tree=tree)
 
 
 async def _watched(watcher: Child, size: Size, latest: Callable[[], Awaitable[float]] | None = None) -> Found:

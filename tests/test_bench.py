@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import json
+import shutil
 import sqlite3
+import subprocess
 from contextlib import closing
 from io import StringIO
 from pathlib import Path
 
+import pytest
 from rich.console import Console
 
-from bench import ack, burst, idle, pace, poll
+from bench import ack, burst, idle, pace, poll, versus
 from bench.ack_sides import Way, bolt_side
 from bench.ack_slack import played_slack
 from bench.measure import percentile, spread
+from bench.noise import PollResult, compare
+from bench.one import RowName
 from bench.report import Goal, Report, Row, as_json, at_most, below, missed, print_report
 from bench.speed import MachineSpeed, machine_speed, work
 from bot.sandbox.ports import free_port
@@ -96,6 +101,53 @@ def test_the_calibration_does_the_same_work_each_time() -> None:
     speed = machine_speed()
     assert speed.clock > 0
     assert speed.processor > 0
+
+
+def test_what_turns_agree_on_is_no_noise() -> None:
+    slower = compare([2.0, 2.1, 1.9, 4.0], [1.0, 1.05, 0.95, 2.0])
+    assert (slower.ratio, slower.verdict) == (2.0, PollResult.WORSE)
+    assert compare([1.0, 1.1, 1.0], [2.0, 2.2, 2.0]).verdict is PollResult.BETTER
+    assert compare([1.04, 1.04, 1.04], [1.0, 1.0, 1.0]).verdict is PollResult.SAME
+    assert compare([1.0, 3.0, 1.3], [1.0, 1.0, 1.0]).verdict is PollResult.SAME
+    assert compare([9.0], [1.0]).verdict is PollResult.SAME
+    assert compare([0.1, 0.1, 0.1], [0.0, 0.0, 0.0]).verdict is PollResult.WORSE
+
+
+_ONE = """
+import json, sys
+if sys.argv[1] != "start":
+    sys.exit(2)
+print(json.dumps([{"what": "ready after", "unit": "s", "value": VALUE}]))
+"""
+
+
+def _git(repository: Path, *arguments: str) -> None:
+    name = ("-c", "user.name=Ana", "-c", "user.email=ana@docs.example", "-c", "commit.gpgsign=false")
+    subprocess.run(("git", *name, *arguments), cwd=repository, check=True, stdout=subprocess.DEVNULL)
+
+
+@pytest.mark.skipif(shutil.which("git") is None, reason="commits are checked out with git")
+def test_a_commit_is_measured_by_its_own_bench(tmp_path: Path) -> None:
+    (tmp_path / "bench").mkdir()
+    _git(tmp_path, "init", "--quiet")
+    for value in ("2.0", "1.0"):
+        (tmp_path / "bench" / "one.py").write_text(_ONE.replace("VALUE", value))
+        _git(tmp_path, "add", "bench")
+        _git(tmp_path, "commit", "--quiet", "--message", value)
+    with versus.checked_out(tmp_path, "HEAD~1") as before:
+        samples = versus.measure(tmp_path, before, ["start", "rest"], turns=3)
+    assert samples == {"ready after": versus.Samples("s", [1.0] * 3, [2.0] * 3)}
+    assert not before.exists()
+    page = StringIO()
+    assert versus.print_compared(Console(file=page, width=120), "HEAD~1", samples) == []
+    assert "better" in page.getvalue()
+
+
+def test_a_commit_without_such_a_bench_is_measured_by_ours(tmp_path: Path) -> None:
+    (tmp_path / "bot").symlink_to(Path(__file__).resolve().parents[1] / "bot")
+    found = {each.what: each.value for each in versus.ask(tmp_path, RowName.START)}
+    assert found.keys() == {"ready after", "ready after: processor time"}
+    assert all(value > 0 for value in found.values())
 
 
 def test_percentiles_are_samples() -> None:
