@@ -9,6 +9,7 @@ import subprocess
 from contextlib import closing
 from io import StringIO
 from pathlib import Path
+from threading import Thread
 
 import pytest
 from rich.console import Console
@@ -19,9 +20,12 @@ from bench.ack_slack import played_slack
 from bench.measure import percentile, spread
 from bench.noise import PollResult, compare
 from bench.one import RowName
+from bench.passed import Passage, functions
 from bench.report import Goal, Report, Row, as_json, at_most, below, missed, print_report
 from bench.speed import MachineSpeed, machine_speed, work
+from bench.story import Told, print_told, tell_all, too_long
 from bot.sandbox.ports import free_port
+from bot.settings import Settings, sqlalchemy_url
 
 
 def _rows(report: Report) -> list[str]:
@@ -148,6 +152,52 @@ def test_a_commit_without_such_a_bench_is_measured_by_ours(tmp_path: Path) -> No
     found = {each.what: each.value for each in versus.ask(tmp_path, RowName.START)}
     assert found.keys() == {"ready after", "ready after: processor time"}
     assert all(value > 0 for value in found.values())
+
+
+_SETTINGS = {
+    "SLACK_BOT_TOKEN": "xoxb-1",
+    "SLACK_SIGNING_SECRET": "secret",
+    "DATABASE_URL": "sqlite:///x.db",
+    "DOCS_API_URL": "https://docs.example",
+    "DOCS_API_KEY": "key",
+    "DOCS_PROJECT_ID": "acme",
+}
+
+
+def test_what_is_called_in_the_same_way_at_rest_is_not_counted() -> None:
+    def look() -> None:
+        sqlalchemy_url("sqlite:///x.db")
+
+    passage = Passage()
+    with passage.watching():
+        with passage.resting():
+            look()
+        with passage.following() as idle_calls:
+            look()
+        with passage.following() as calls:
+            thread = Thread(target=Settings.load, args=(_SETTINGS, None))
+            thread.start()
+            thread.join()
+    assert functions(idle_calls) == {}
+    assert {"sqlalchemy_url", "_database", "DocsSettings.load"} <= functions(calls)["settings.py"]
+
+
+async def test_three_stories_are_followed_through_the_bot(tmp_path: Path) -> None:
+    told = await tell_all(tmp_path)
+    assert [each.name for each in told] == ["job", "visitors", "digest"]
+    for each in told:
+        folders = {file.partition("/")[0] for file in each.functions}
+        assert {"docs_api", "messages", "slack", "work"} <= folders
+        assert "sandbox" not in folders
+        assert each.count > len(each.functions)
+    page = StringIO()
+    print_told(Console(file=page, width=120), told, files=True)
+    assert "docs_api/client.py" in page.getvalue()
+
+
+def test_a_story_through_too_many_files_is_told() -> None:
+    told = [Told(name, {"app.py": {"a"}, "logs.py": {"b"}}) for name in ("job", "visitors", "digest")]
+    assert too_long(told, [2, 1, 2]) == ["visitors: 2 files, at most 1"]
 
 
 def test_percentiles_are_samples() -> None:

@@ -1,0 +1,176 @@
+"""`python -m bench.story`: how many files and functions of the bot three requests pass through.
+
+The whole bot runs in this process, with the sandbox for Slack and for the docs service; the sandbox itself
+is not counted. Each story is by a person whom the bot has not met. Counted is what is called, in any thread,
+from the moment when the payload is sent (the digest: when it comes due) until the answer is posted and
+nothing more follows from it: intake, rounds that find the work, database, words, posts. Not counted are the
+start, imports, and whatever the bot also does in the same way with nothing to do.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import sqlite3
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager, closing
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from time import monotonic
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from bench.passed import Passage, functions
+from bot.app import running_bot
+from bot.sandbox.world import World, WorldOptions, both_sides
+from tests.scenarios.story import ANA, BEN, Story
+
+_CHIKA = "U03CHIKA"
+_REST_SECONDS = 6.0
+"""Longer than the longest interval at which the bot looks for work, other than once an hour."""
+_QUIET_SECONDS = 1.0
+_LIMIT_SECONDS = 60.0
+_FAST = {"poll_min_seconds": 0.2, "poll_max_seconds": 0.4}
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """One story with the functions that it passed through, by file."""
+
+    name: str
+    functions: dict[str, set[str]]
+
+    @property
+    def count(self) -> int:
+        """Return how many functions those are."""
+        return sum(map(len, self.functions.values()))
+
+
+async def tell_all(folder: Path) -> list[Told]:
+    """Tell each story once."""
+    passage = Passage()
+    with passage.watching():
+        async with _running(folder) as (story, database):
+            await _subscribe(story, database)
+            with passage.resting():
+                await asyncio.sleep(_REST_SECONDS)
+            return [
+                await _told(passage, "job", lambda: _job(story)),
+                await _told(passage, "visitors", lambda: _visitors(story)),
+                await _told(passage, "digest", lambda: _digest(story, database)),
+            ]
+
+
+@asynccontextmanager
+async def _running(folder: Path) -> AsyncIterator[tuple[Story, Path]]:
+    options = WorldOptions(folder, work_seconds=0.5, pages=80, days=70)
+    async with both_sides(options) as world, running_bot(world.settings.model_copy(update=_FAST)):
+        yield Story(world), _database(world)
+
+
+def _database(world: World) -> Path:
+    return Path(world.settings.database_url.get_secret_value().removeprefix("sqlite:///"))
+
+
+async def _told(passage: Passage, name: str, happens: Callable[[], Awaitable[None]]) -> Told:
+    with passage.following() as stacks:
+        async with asyncio.timeout(_LIMIT_SECONDS):
+            await happens()
+            # An event would have to be set from the profiler, in whatever thread a call is made.
+            while (rest := passage.changed_at + _QUIET_SECONDS - monotonic()) > 0:  # noqa: ASYNC110
+                await asyncio.sleep(rest)
+    return Told(name, functions(stacks))
+
+
+async def _job(story: Story) -> None:
+    """From `/docs-agent` to the pull request in the thread."""
+    root = await story.asked("Add a quickstart for the Python SDK", user=ANA)
+    await story.until(
+        lambda: any("/pull/" in str(one["blocks"]) for one in story.said(root)) or None, "the end"
+    )
+
+
+async def _visitors(story: Story) -> None:
+    """From `/docs-visitors` to the answer that only the person sees."""
+    await story.command("/docs-visitors", user=BEN)
+    await story.until(
+        lambda: any("People:" in one["text"] for one in story.private(BEN)) or None, "the answer"
+    )
+
+
+async def _digest(story: Story, database: Path) -> None:
+    """From the moment when a digest is due to its post in the channel."""
+    now = datetime.now(UTC).replace(tzinfo=None)
+    # Written past the bot, so that only what it does by itself is counted.
+    with closing(sqlite3.connect(database, timeout=10)) as connection, connection:
+        connection.execute("UPDATE subscriptions SET next_run_at = ?", (now.isoformat(" ", "microseconds"),))
+    await story.post("The docs in the week")
+
+
+async def _subscribe(story: Story, database: Path) -> None:
+    """Subscribe a channel to a digest on a day that is not near."""
+    day = datetime.now(UTC) + timedelta(days=3)
+    await story.command("/docs-visitors", f"subscribe {day:%A} 09:00 UTC", user=_CHIKA)
+    await story.until(lambda: _is_active(database), "the subscription")
+
+
+def _is_active(database: Path) -> bool | None:
+    with closing(sqlite3.connect(database, timeout=10)) as connection:
+        return connection.execute("SELECT state FROM subscriptions").fetchone() == ("active",) or None
+
+
+def print_told(console: Console, told: list[Told], *, files: bool) -> None:
+    """Print the table, and the files with the number of their functions if wanted."""
+    table = Table("story", title="what a request passes through", title_justify="left", title_style="bold")
+    for title in ("files", "functions"):
+        table.add_column(title, justify="right")
+    for each in told:
+        table.add_row(each.name, str(len(each.functions)), str(each.count))
+    console.print(table)
+    for each in told if files else ():
+        console.print(f"\n[bold]{each.name}[/]")
+        for file, names in sorted(each.functions.items()):
+            console.print(f"  {file}  {len(names)}", highlight=False, markup=False)
+
+
+def too_long(told: list[Told], most: list[int]) -> list[str]:
+    """Return the stories that pass through more files than they may, a line each."""
+    return [
+        f"{each.name}: {len(each.functions)} files, at most {allowed}"
+        for each, allowed in zip(told, most, strict=True)
+        if len(each.functions) > allowed
+    ]
+
+
+def _numbers(given: str) -> list[int]:
+    numbers = given.split(",")
+    if len(numbers) != 3 or not all(each.strip().isdecimal() for each in numbers):
+        raise typer.BadParameter(
+            "three numbers are needed, for job, visitors and digest", param_hint="--most"
+        )
+    return [int(each) for each in numbers]
+
+
+def main(
+    files: Annotated[bool, typer.Option("--files", help="List the files of each story.")] = False,
+    most: Annotated[
+        str, typer.Option(metavar="JOB,VISITORS,DIGEST", help="Fail when a story passes more files.")
+    ] = "",
+) -> None:
+    """Count the files and functions of the bot that three requests pass through."""
+    allowed = _numbers(most) if most else None
+    with TemporaryDirectory(prefix="story-") as folder:
+        told = asyncio.run(tell_all(Path(folder)))
+    print_told(Console(), told, files=files)
+    late = too_long(told, allowed) if allowed else []
+    for line in late:
+        Console(stderr=True).print(line, style="red", highlight=False)
+    raise typer.Exit(bool(late))
+
+
+if __name__ == "__main__":
+    typer.run(main)
