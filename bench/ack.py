@@ -14,9 +14,9 @@ from pathlib import Path
 from statistics import median
 
 from bench.ack_sides import Side, Way, bolt_side, bot_side
-from bench.ack_slack import PEOPLE, PlayedSlack, played_slack
+from bench.ack_slack import LIMIT_SECONDS, PEOPLE, PlayedSlack, played_slack
 from bench.measure import spread
-from bench.report import Report, Row, at_most
+from bench.report import Report, Row, at_most, below
 from bot.sandbox.ports import free_port
 
 _BARE_GOALS = {1: 0.2, 10: 0.4, 50: 1.2}
@@ -49,6 +49,11 @@ class Taken:
     ms: list[float] = field(default_factory=list)
     cpu_ms: list[float] = field(default_factory=list)
 
+    @property
+    def unanswered(self) -> int:
+        """Return how many commands were not acknowledged while Slack waits."""
+        return sum(each >= 1000 * LIMIT_SECONDS for each in self.ms)
+
     def figures(self) -> dict[str, float]:
         """Return median, 99th percentile and processor time, in milliseconds."""
         found = spread(self.ms)
@@ -78,6 +83,10 @@ async def _compared(way: Way, slack: PlayedSlack, size: Size, folder: Path) -> l
     for at_once, (ours, theirs, stored) in taken.items():
         beside_bare.rows.extend(_rows(at_once, ours, theirs, _BARE_GOALS[at_once], 1.0))
         beside_storing.rows.extend(_rows(at_once, ours, stored, _STORING_GOAL, None))
+    unanswered = [sum(own.unanswered for own in side) for side in zip(*taken.values(), strict=True)]
+    for report, other in ((beside_bare, unanswered[1]), (beside_storing, unanswered[2])):
+        row = Row("commands not acknowledged within 3 s", "", unanswered[0], other)
+        report.rows.append(below(row, 1))
     return [beside_bare, beside_storing]
 
 

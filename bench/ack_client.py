@@ -13,7 +13,10 @@ import time
 from time import perf_counter
 from urllib.parse import urlencode
 
-from bench.ack_slack import command_fields
+from bench.ack_slack import LIMIT_SECONDS, command_fields
+
+_UNANSWERED = (b"HTTP/1.1 404", b"HTTP/1.1 500")
+"""What Bolt answers after three seconds without an acknowledgement, and when a listener failed."""
 
 
 class Typist:
@@ -25,7 +28,10 @@ class Typist:
         self._numbers = itertools.count(1)
 
     async def type(self, count: int, at_once: int) -> list[float]:
-        """So many commands over so many connections; answers the seconds until each was acknowledged."""
+        """So many commands over so many connections; returns the seconds until each was acknowledged.
+
+        One that the app failed to acknowledge takes as long as Slack waits, or more.
+        """
         each = [count // at_once] * at_once
         taken = await asyncio.gather(*(self._connection(commands) for commands in each))
         return [seconds for one in taken for seconds in one]
@@ -65,6 +71,8 @@ async def _exchange(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, 
     )
     body = await reader.readexactly(length) if length else b""
     seconds = perf_counter() - began
+    if head.startswith(_UNANSWERED):
+        return max(seconds, LIMIT_SECONDS)
     if not head.startswith(b"HTTP/1.1 200") or body:
         raise RuntimeError(f"not a plain acknowledgement: {head[:30]!r} {body[:200]!r}")
     return seconds

@@ -23,6 +23,9 @@ _IDENTITY = {
 }
 
 
+LIMIT_SECONDS = 3.0
+"""Slack waits so long, then tells the person that the app did not answer:
+https://docs.slack.dev/interactivity/implementing-slash-commands"""
 PEOPLE = 200
 """Who types; the bot asks Slack about each of them once."""
 
@@ -69,7 +72,10 @@ class PlayedSlack:
         await self._connected.setdefault(token, asyncio.Event()).wait()
 
     async def command(self, token: str) -> float:
-        """Send one command through an app's socket; answers the seconds until its acknowledgement."""
+        """Send one command through an app's socket; returns the seconds until its acknowledgement.
+
+        As at Slack, no more than the limit: through a socket an app that fails does not answer at all.
+        """
         number = next(self._numbers)
         envelope = f"envelope-{number}"
         done: asyncio.Future[float] = asyncio.get_running_loop().create_future()
@@ -83,7 +89,12 @@ class PlayedSlack:
         text = json.dumps(sent)
         began = perf_counter()
         await self._sockets[token].send_str(text)
-        return await done - began
+        try:
+            return await asyncio.wait_for(done, LIMIT_SECONDS) - began
+        except TimeoutError:
+            return LIMIT_SECONDS
+        finally:
+            self._waiting.pop(envelope, None)
 
     async def _identity(self, _request: web.Request) -> web.Response:
         return web.json_response(_IDENTITY)

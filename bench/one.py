@@ -65,11 +65,13 @@ Measure = Callable[[Path, Path | None], Awaitable[list[Figure]]]
 async def _ack(way: Way, folder: Path, tree: Path | None) -> list[Figure]:
     async with played_slack(free_port()) as slack, bot_side(way, slack, folder, tree) as bot:
         taken = await ack.in_turns((bot,), _ACK)
-    return [
+    found = [
         Figure(f"command over {way}, {at_once} at once: {what}", "ms", value)
         for at_once, (own,) in taken.items()
         for what, value in own.figures().items()
     ]
+    unanswered = sum(own.unanswered for (own,) in taken.values())
+    return [*found, Figure(f"commands over {way} not acknowledged within 3 s", "", unanswered)]
 
 
 async def _poll(jobs: int, folder: Path, tree: Path | None) -> list[Figure]:

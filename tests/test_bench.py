@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import shutil
 import sqlite3
@@ -15,6 +16,7 @@ import pytest
 from rich.console import Console
 
 from bench import ack, burst, idle, pace, poll, versus
+from bench.ack_client import Typist
 from bench.ack_sides import Way, bolt_side
 from bench.ack_slack import played_slack
 from bench.measure import percentile, spread
@@ -40,10 +42,27 @@ async def test_acknowledging_is_measured_both_ways_in(tmp_path: Path) -> None:
     reports = await ack.measure(ack.Size({1: 2, 10: 10}, turns=1, warm=2), tmp_path)
     kinds = ("median", "99th percentile", "processor time a command")
     rows = [f"{what}, {n} at once" for n in (1, 10) for what in kinds]
+    rows.append("commands not acknowledged within 3 s")
     assert [_rows(report) for report in reports] == [rows] * 4
     assert [report.theirs for report in reports] == ["bare Bolt app", "Bolt app + SQLAlchemy"] * 2
-    assert all(row.ours > 0 and row.theirs for report in reports for row in report.rows if row.goal)
-    assert [sum(row.goal is not None for row in report.rows) for report in reports] == [4, 2, 4, 2]
+    assert all(row.ours > 0 and row.theirs for report in reports for row in report.rows[:-1] if row.goal)
+    assert [sum(row.goal is not None for row in report.rows) for report in reports] == [5, 3, 5, 3]
+
+
+async def _failing(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    """Answer as Bolt does when a listener did not acknowledge in time."""
+    head = await reader.readuntil(b"\r\n\r\n")
+    await reader.readexactly(int(head.partition(b"Content-Length: ")[2].split()[0]))
+    writer.write(b"HTTP/1.1 404 Not Found\r\nContent-Length: 2\r\n\r\n{}")
+    writer.close()
+
+
+async def test_a_command_that_is_not_acknowledged_takes_as_long_as_slack_waits() -> None:
+    server = await asyncio.start_server(_failing, "127.0.0.1", 0)
+    async with server:
+        taken = await Typist(server.sockets[0].getsockname()[1], "secret").type(1, 1)
+    assert taken == [3.0]
+    assert ack.Taken([3_000.0, 2.0], [1.0]).unanswered == 1
 
 
 async def test_the_storing_app_has_stored_what_it_acknowledged(tmp_path: Path) -> None:
