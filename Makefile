@@ -19,7 +19,7 @@ help:
 	@echo "make test      the whole test suite"
 	@echo "make check     style, types and layers"
 	@echo "make torture   the bot under faults, from seeds (RUNS=$(RUNS) SEED=$(SEED); 200 runs take about five minutes)"
-	@echo "make bench     how fast it is, beside what one would use instead (four minutes)"
+	@echo "make bench     how fast it is, beside what one would use instead (six minutes)"
 	@echo "make lock      pin the newest versions that pyproject.toml allows (needs uv)"
 
 $(VENV)/.run: requirements.txt pyproject.toml
