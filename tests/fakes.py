@@ -35,6 +35,8 @@ class Posted:
 class FakeSlack:
     """A workspace in memory that implements ``Messenger``.
 
+    ``private_rooms``: private channels and direct messages with their members; all others are public and
+    have no members.
     ``troubles`` holds what goes wrong next, by method; ``lose_answer`` makes a post happen and then fail.
     """
 
@@ -51,6 +53,7 @@ class FakeSlack:
     profiles: dict[UserId, Profile] = field(default_factory=dict)
     groups: dict[str, frozenset[UserId]] = field(default_factory=dict)
     zones: dict[UserId, str] = field(default_factory=dict)
+    private_rooms: dict[ChannelId, frozenset[UserId]] = field(default_factory=dict)
     troubles: dict[str, deque[SlackError]] = field(default_factory=dict)
     lose_answer: deque[SlackError] = field(default_factory=deque)
 
@@ -122,6 +125,14 @@ class FakeSlack:
     async def group_members(self, group: str) -> frozenset[UserId]:
         self._stumble("group_members")
         return self.groups.get(group, frozenset())
+
+    async def is_public(self, channel: ChannelId) -> bool:
+        self._stumble("is_public")
+        return channel not in self.private_rooms
+
+    async def is_member(self, channel: ChannelId, user: UserId) -> bool:
+        self._stumble("is_member")
+        return user in self.private_rooms.get(channel, frozenset())
 
     async def user_zone(self, user: UserId) -> str | None:
         self._stumble("user_zone")

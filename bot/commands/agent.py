@@ -17,10 +17,11 @@ from bot.commands.command import (
     Submission,
 )
 from bot.commands.form_state import FormState
-from bot.commands.parsing.job_reference import find_job
+from bot.commands.parsing.job_reference import find_job, for_reader
 from bot.messages import job_answers as say
 from bot.messages import modals, quota
 from bot.model import ChannelId, JobNumber, Message, PromptId, TrackedJob, UserId, frees_at, spent_by
+from bot.work.access.jobs import Visitor
 from bot.work.context import Context
 from bot.work.jobs.ask import AskRequest, ask
 from bot.work.jobs.decisions import (
@@ -50,7 +51,7 @@ async def _run(context: Context, said: Invocation) -> Answer:
     if words.lower() == "jobs":
         return Answer(message=await _jobs(context, said.channel))
     if status := _STATUS.fullmatch(words):
-        return Answer(message=await _status(context, status[1]))
+        return await _status(context, said, status[1])
     if words.lower() == "limits":
         return Answer(message=await limits(context, said.user))
     asked = await ask(context, AskRequest(said.key, said.channel, said.user, said.text, said.response_url))
@@ -82,11 +83,12 @@ async def limits(context: Context, user: UserId) -> Message:
     return quota.limits(used, context.uses_an_hour, frees, waiting, mine, analytics, key_is_refused=refused)
 
 
-async def _status(context: Context, named: str) -> Message:
-    job = await find_job(context, named)
-    if job is None:
-        return say.no_such_job(named)
-    return say.job_status(job, _thread_link(context, job))
+async def _status(context: Context, said: Invocation, named: str) -> Answer:
+    async def tell(job: TrackedJob) -> Answer:
+        return Answer(message=say.job_status(job, _thread_link(context, job)))
+
+    job, unknown = await find_job(context, named), Answer(message=say.no_such_job(named))
+    return await for_reader(context, job, Visitor(said.user, said.channel), unknown, tell)
 
 
 async def _submit(context: Context, sent: Submission) -> FormErrors | None:
@@ -110,33 +112,8 @@ async def _ask_about(context: Context, used: ShortcutUse) -> Answer:
     return Answer(modal=Modal(modals.ask_form(channel=used.channel, private=private, text=text)))
 
 
-async def _run_again(context: Context, press: Press) -> Answer:
-    number, _, count = press.value.partition(":")
-    if not (number.isdecimal() and count.isdecimal()):
-        return Answer(message=say.no_such_job(press.value))
-    return await _once_more(context, press, int(number), str(int(count)))
-
-
-async def _ask_anyway(context: Context, press: Press) -> Answer:
-    return await _once_more(context, press, _number(press), f"anyway:{press.message_ts or press.key}")
-
-
-async def _once_more(context: Context, press: Press, job: int, occasion: str) -> Answer:
-    request = RunAgain(JobNumber(job), occasion, press.user, press.response_url)
-    asked = await run_again(context, request)
-    if asked is None:
-        return Answer(message=say.no_such_job(press.value))
-    return Answer(message=say.run_again_before(asked.job)) if asked.repeated else Answer(stored=True)
-
-
-async def _follow_up_anyway(context: Context, press: Press) -> Answer:
-    once = press.message_ts or press.key
-    result = await follow_up_anyway(context, PromptId(_number(press)), once, press.user)
-    if result is None:
-        return Answer(message=say.no_such_job(press.value))
-    if not result.accepted:
-        return Answer(message=say.cannot_follow_up(result.job))
-    return Answer(message=say.too_late()) if result.repeated else Answer(stored=True)
+def _unknown(press: Press) -> Answer:
+    return Answer(message=say.no_such_job(press.value))
 
 
 def _number(press: Press) -> int:
@@ -144,19 +121,72 @@ def _number(press: Press) -> int:
     return int(press.value) if press.value.isdecimal() and len(press.value) < 10 else 0
 
 
+async def _on_job(
+    context: Context, press: Press, number: int, do: Callable[[TrackedJob], Awaitable[Answer]]
+) -> Answer:
+    async with context.store.look() as tx:
+        job = await tx.jobs.get(JobNumber(number))
+    return await for_reader(context, job, Visitor(press.user, press.channel), _unknown(press), do)
+
+
+async def _on_prompt(context: Context, press: Press, do: Callable[[PromptId], Awaitable[Answer]]) -> Answer:
+    """The same for a button that carries the number of a prompt."""
+    number = PromptId(_number(press))
+    async with context.store.look() as tx:
+        prompt = await tx.prompts.get(number)
+    return await _on_job(context, press, prompt.job if prompt else 0, lambda _job: do(number))
+
+
+async def _run_again(context: Context, press: Press) -> Answer:
+    number, _, count = press.value.partition(":")
+    if not (number.isdecimal() and count.isdecimal()):
+        return _unknown(press)
+    occasion = str(int(count))
+    return await _on_job(context, press, int(number), lambda job: _once_more(context, press, job, occasion))
+
+
+async def _ask_anyway(context: Context, press: Press) -> Answer:
+    occasion = f"anyway:{press.message_ts or press.key}"
+    return await _on_job(
+        context, press, _number(press), lambda job: _once_more(context, press, job, occasion)
+    )
+
+
+async def _once_more(context: Context, press: Press, job: TrackedJob, occasion: str) -> Answer:
+    asked = await run_again(context, RunAgain(job.number, occasion, press.user, press.response_url))
+    if asked is None:
+        return _unknown(press)
+    return Answer(message=say.run_again_before(asked.job)) if asked.repeated else Answer(stored=True)
+
+
+async def _follow_up_anyway(context: Context, press: Press) -> Answer:
+    async def send(prompt: PromptId) -> Answer:
+        result = await follow_up_anyway(context, prompt, press.message_ts or press.key, press.user)
+        if result is None:
+            return _unknown(press)
+        if not result.accepted:
+            return Answer(message=say.cannot_follow_up(result.job))
+        return Answer(message=say.too_late()) if result.repeated else Answer(stored=True)
+
+    return await _on_prompt(context, press, send)
+
+
 async def _send_again(context: Context, press: Press) -> Answer:
-    return await _decide(context, press, PromptId(_number(press)), send_again)
+    return await _on_prompt(context, press, lambda prompt: _decide(context, press, prompt, send_again))
 
 
 async def _forget(context: Context, press: Press) -> Answer:
-    return await _decide(context, press, PromptId(_number(press)), forget)
+    return await _on_prompt(context, press, lambda prompt: _decide(context, press, prompt, forget))
 
 
 async def _withdraw(context: Context, press: Press) -> Answer:
-    prompt = await to_withdraw(context, JobNumber(_number(press)), press.user)
-    return (
-        Answer(message=say.too_late()) if prompt is None else await _decide(context, press, prompt, withdraw)
-    )
+    async def take_back(job: TrackedJob) -> Answer:
+        prompt = await to_withdraw(context, job.number, press.user)
+        if prompt is None:
+            return Answer(message=say.too_late())
+        return await _decide(context, press, prompt, withdraw)
+
+    return await _on_job(context, press, _number(press), take_back)
 
 
 async def _decide(

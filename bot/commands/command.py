@@ -25,6 +25,7 @@ class Answer:
 
     ``replaces``: the message takes the place of the one whose button was pressed.
     ``held_for``: it is not known yet whether this person may use the bot; nothing is shown before it is.
+    ``later``: only Slack can tell what the answer is. Called after the acknowledgement, which shows nothing.
     ``then``: an act that nothing looks at again, and its words; done once it is known that the person may.
     ``stored``: what was asked is stored and looked at again; there who may not use the bot is told so.
     """
@@ -34,6 +35,7 @@ class Answer:
     replaces: bool = False
     held_for: UserId | None = None
     then: Callable[[], Awaitable[Message | None]] | None = None
+    later: Callable[[], Awaitable[Answer]] | None = None
     stored: bool = False
 
 

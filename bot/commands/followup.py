@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from bot import slack_text
 from bot.commands.command import Answer, Command, FormErrors, Invocation, Modal, Press, Submission
 from bot.commands.form_state import FormState
-from bot.commands.parsing.job_reference import find_job, looks_like_job
+from bot.commands.parsing.job_reference import find_job, for_reader, known_to_see, looks_like_job
 from bot.messages import job_answers as say
 from bot.messages import modals, quota
 from bot.messages.blocks import bare
 from bot.model import ChannelId, JobNumber, TrackedJob, UserId
+from bot.work.access.jobs import Visitor
 from bot.work.context import Context
 from bot.work.jobs.follow_up import FollowUpRequest, follow_up, takes_follow_ups
 
@@ -21,20 +24,57 @@ async def _run(context: Context, said: Invocation) -> Answer:
     words = slack_text.to_plain(said.text, {}, {}).strip()
     if slack_text.is_blank(words):
         return await _form(context, said)
-    named, *rest = words.split(maxsplit=1)
+    named = words.split(maxsplit=1)[0]
     job = await find_job(context, named)
-    if job is None and looks_like_job(named):
-        return Answer(message=say.no_such_job(named))
-    if job is not None and not rest:
-        private = FormState(said.channel, said.response_url, job.number).dumps()
-        return Answer(modal=Modal(modals.follow_up_form([job], private=private, chosen=job.number)))
-    if job is not None:
-        raw = said.text.split(maxsplit=1)[1]
-        return await _send(context, said, job, raw, guessed=False)
+    if looks_like_job(named):
+        return await _steer(context, said, named, job)
+    if job is None:
+        return await _guess(context, said)
+    # A service id that names nothing is a word like any other, and so is one that is not for this person.
+    unknown = Answer(later=lambda: _guess(context, said))
+    return await for_reader(context, job, _visitor(said), unknown, lambda found: _go_on(context, said, found))
+
+
+async def _guess(context: Context, said: Invocation) -> Answer:
+    """No job is named, so all of it is meant for the person's latest job here."""
     latest = await _latest(context, said.user, said.channel)
     if latest is None:
         return Answer(message=say.no_job_yet(NAME))
     return await _send(context, said, latest, said.text, guessed=True)
+
+
+async def _steer(context: Context, said: Invocation, named: str, job: TrackedJob | None) -> Answer:
+    """A follow-up that Slack must be asked about is stored first, so that no crash loses it.
+
+    ``work/prepare.py`` asks then, and tells the person what came of it.
+    """
+    if job is not None and _further(said) and not await known_to_see(context, job, _visitor(said)):
+        request = replace(_request(said, job, _further(said)), named=named)
+        result = await follow_up(context, request)
+        if result is not None and result.accepted and result.same is None:
+            return Answer(stored=True)
+    unknown = Answer(message=say.no_such_job(named))
+    return await for_reader(context, job, _visitor(said), unknown, lambda found: _go_on(context, said, found))
+
+
+async def _go_on(context: Context, said: Invocation, job: TrackedJob) -> Answer:
+    further = _further(said)
+    return await _send(context, said, job, further, guessed=False) if further else _form_for(job, said)
+
+
+def _visitor(done: Invocation | Press) -> Visitor:
+    return Visitor(done.user, done.channel)
+
+
+def _further(said: Invocation) -> str:
+    """What was typed after the name of the job; empty when that shows nothing."""
+    raw = "".join(said.text.split(maxsplit=1)[1:])
+    return "" if slack_text.is_blank(slack_text.to_plain(raw, {}, {})) else raw
+
+
+def _form_for(job: TrackedJob, done: Invocation | Press) -> Answer:
+    private = FormState(done.channel, done.response_url, job.number, seen_by=done.user).dumps()
+    return Answer(modal=Modal(modals.follow_up_form([job], private=private, chosen=job.number)))
 
 
 async def _latest(context: Context, user: UserId, channel: ChannelId) -> TrackedJob | None:
@@ -53,10 +93,7 @@ async def _form(context: Context, said: Invocation) -> Answer:
 
 
 async def _send(context: Context, said: Invocation, job: TrackedJob, raw: str, *, guessed: bool) -> Answer:
-    result = await follow_up(
-        context,
-        FollowUpRequest(said.key, job.number, job.channel, said.user, raw, response_url=said.response_url),
-    )
+    result = await follow_up(context, _request(said, job, raw))
     if result is None:
         return Answer(message=say.no_such_job(str(job.number)))
     if not result.accepted:
@@ -66,14 +103,16 @@ async def _send(context: Context, said: Invocation, job: TrackedJob, raw: str, *
     return Answer(message=say.follow_up_taken(result.job, guessed=guessed), stored=not result.repeated)
 
 
+def _request(said: Invocation, job: TrackedJob, raw: str) -> FollowUpRequest:
+    return FollowUpRequest(said.key, job.number, job.channel, said.user, raw, response_url=said.response_url)
+
+
 async def _button(context: Context, press: Press) -> Answer:
-    job = await find_job(context, press.value)
-    if job is None:
-        return Answer(message=say.no_such_job(press.value))
-    if not takes_follow_ups(job):
-        return Answer(message=say.cannot_follow_up(job))
-    private = FormState(press.channel, press.response_url, job.number).dumps()
-    return Answer(modal=Modal(modals.follow_up_form([job], private=private, chosen=job.number)))
+    async def open_form(job: TrackedJob) -> Answer:
+        return _form_for(job, press) if takes_follow_ups(job) else Answer(message=say.cannot_follow_up(job))
+
+    job, unknown = await find_job(context, press.value), Answer(message=say.no_such_job(press.value))
+    return await for_reader(context, job, _visitor(press), unknown, open_form)
 
 
 async def _submit(context: Context, sent: Submission) -> FormErrors | None:
@@ -84,19 +123,20 @@ async def _submit(context: Context, sent: Submission) -> FormErrors | None:
     number = carried.job or (JobNumber(int(chosen)) if chosen and chosen.isdecimal() else None)
     async with context.store.look() as tx:
         job = await tx.jobs.get(number) if number else None
-    if job is None:
+    known = await known_to_see(context, job, Visitor(sent.user, carried.channel))
+    # A form is answered before Slack may be asked, so this was done when it was opened for this person.
+    if job is None or not (known or (carried.job and carried.seen_by == sent.user)):
         return FormErrors({"prompt": say.FORM_WITHOUT_JOB})
-    result = await follow_up(
-        context,
-        FollowUpRequest(
-            sent.key,
-            job.number,
-            job.channel,
-            sent.user,
-            slack_text.from_plain(text),
-            response_url=carried.response_url,
-        ),
+    request = FollowUpRequest(
+        sent.key,
+        job.number,
+        job.channel,
+        sent.user,
+        slack_text.from_plain(text),
+        response_url=carried.response_url,
+        named=None if known else str(job.number),
     )
+    result = await follow_up(context, request)
     if result and result.same is not None:
         return FormErrors({"prompt": quota.SAME_ANEW})
     return None if result and result.accepted else FormErrors({"prompt": bare(say.cannot_follow_up(job))})

@@ -7,21 +7,26 @@ from dataclasses import dataclass
 
 from pydantic import SecretStr
 
-from bot.model import ChannelId, JobNumber
+from bot.model import ChannelId, JobNumber, UserId
 
 
 @dataclass(frozen=True, slots=True)
 class FormState:
-    """Where the dialogue was opened, and for which job if one was chosen."""
+    """Where the dialogue was opened, and for which job if one was chosen.
+
+    ``seen_by``: the person for whom it was opened, once it was known that they may see this job.
+    """
 
     channel: ChannelId | None = None
     response_url: SecretStr | None = None
     job: JobNumber | None = None
+    seen_by: UserId | None = None
 
     def dumps(self) -> str:
         """As text; Slack allows 3,000 characters, of which this takes a few hundred."""
         url = self.response_url.get_secret_value() if self.response_url else None
-        return json.dumps({"channel": self.channel, "response_url": url, "job": self.job})
+        kept = {"channel": self.channel, "response_url": url, "job": self.job, "seen_by": self.seen_by}
+        return json.dumps(kept)
 
     @classmethod
     def loads(cls, text: str) -> FormState:
@@ -37,4 +42,5 @@ class FormState:
             channel=ChannelId(values["channel"]) if values.get("channel") else None,
             response_url=SecretStr(url) if url else None,
             job=JobNumber(job) if isinstance(job, int) else None,
+            seen_by=UserId(values["seen_by"]) if isinstance(values.get("seen_by"), str) else None,
         )

@@ -42,9 +42,16 @@ def guarded(command: Command) -> Command:
 async def once_known(answer: Answer, access: Access) -> Answer:
     """What is shown of an answer that was held, now that it is known who it is for."""
     if access.may:
-        return await _carried_out(replace(answer, held_for=None))
+        return await once_acknowledged(replace(answer, held_for=None))
     # Of what is stored they hear when it is looked at again, also if this process dies before.
     return Answer() if answer.stored else Answer(message=say.not_allowed(access))
+
+
+async def once_acknowledged(answer: Answer) -> Answer:
+    """What is shown of an answer that only Slack can decide, now that Slack may be asked."""
+    while answer.later is not None:
+        answer = await answer.later()
+    return await _carried_out(answer)
 
 
 async def _carried_out(answer: Answer) -> Answer:

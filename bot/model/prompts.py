@@ -37,6 +37,8 @@ class Prompt:
 
     ``raw`` is as Slack sent it (entities, ids); ``text`` is what the agent gets, once names are known.
     ``message_ts`` is the Slack message it came from, when it came from one.
+    ``named``: how the job was named by somebody who may not be allowed to see it (``work/job_access.py``);
+    this is decided before anything comes of the prompt. None when it had been decided before.
     """
 
     id: PromptId
@@ -50,13 +52,14 @@ class Prompt:
     channel: ChannelId | None = None
     message_ts: MessageTs | None = None
     attempts: int = 0
+    named: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class NewPrompt:
     """A prompt to be stored. ``key`` is its request's, under which it is stored once.
 
-    ``response_url``: where a private answer goes, while Slack allows it.
+    ``response_url``: where a private answer goes, while Slack allows it. ``named``: see ``Prompt``.
     """
 
     key: RequestKey
@@ -69,6 +72,7 @@ class NewPrompt:
     channel: ChannelId
     message_ts: MessageTs | None = None
     response_url: SecretStr | None = None
+    named: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,7 @@ from slack_bolt.authorization import AuthorizeResult
 from slack_sdk.web.async_client import AsyncWebClient
 
 from bot.commands.command import Answer, Command, Modal, PressRun, ShortcutRun, SubmitRun
-from bot.commands.guard import once_known
+from bot.commands.guard import once_acknowledged, once_known
 from bot.messages import problems
 from bot.messages.blocks import bare
 from bot.model import Access, Message, UserId
@@ -90,9 +90,9 @@ class Listeners:
                 # The person is told here and the operator in the log, under one reference.
                 await ack(**_private(_broke("command_failed", error, command=command.name)))
                 return
-            if answer.held_for is not None:
+            if _is_open(answer):
                 await ack()
-                self._show_if_admitted(answer.held_for, answer, body)
+                self._show_when_decided(answer, body)
                 return
             await ack(**(_private(answer.message) if answer.message else {}))
             self._open_later(answer, body)
@@ -160,18 +160,18 @@ class Listeners:
             await self._on_mention(self._context, heard)
 
     def _show(self, answer: Answer, body: Body) -> None:
-        if answer.held_for is not None:
-            self._show_if_admitted(answer.held_for, answer, body)
+        if _is_open(answer):
+            self._show_when_decided(answer, body)
             return
         self._say_later(answer.message, body, replaces=answer.replaces)
         self._open_later(answer, body)
 
-    def _show_if_admitted(self, user: UserId, answer: Answer, body: Body) -> None:
+    def _show_when_decided(self, answer: Answer, body: Body) -> None:
         """Slack is asked after its answer: no call to it may come before."""
 
         async def look() -> None:
             try:
-                shown = await once_known(answer, await self._check_access(user))
+                shown = await self._decided(answer)
             except Exception as error:
                 # The person is told privately and the operator in the log, under one reference.
                 self._say_later(_broke("admission_failed", error), body)
@@ -179,6 +179,11 @@ class Listeners:
             self._show(shown, body)
 
         self._background.start("who may", look())
+
+    async def _decided(self, answer: Answer) -> Answer:
+        if answer.held_for is None:
+            return await once_acknowledged(answer)
+        return await once_known(answer, await self._check_access(answer.held_for))
 
     def _say_later(self, message: Message | None, body: Body, *, replaces: bool = False) -> None:
         url = body.get("response_url")
@@ -199,6 +204,11 @@ class Listeners:
             log.warning("form_not_opened", reason=str(error))
             if url := body.get("response_url"):
                 await say_privately(self._messenger, SecretStr(url), problems.form_not_opened())
+
+
+def _is_open(answer: Answer) -> bool:
+    """Whether Slack must be asked before anything is shown."""
+    return answer.held_for is not None or answer.later is not None
 
 
 def _private(message: Message) -> dict[str, Any]:

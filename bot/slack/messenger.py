@@ -19,6 +19,7 @@ from slack_sdk.web.async_client import AsyncWebClient
 from bot.model import ChannelId, DeliveryId, Message, MessageTs, Profile, UserId
 from bot.slack.client import Identity
 from bot.slack.errors import translated, wait_seconds
+from bot.slack.rooms import SlackRooms
 from bot.work.ports import SlackRefused, SlackThrottled, SlackUnclear, SlackUnreachable
 
 EVENT_TYPE = "docs_agent_delivery"
@@ -48,6 +49,7 @@ class SlackMessenger:
         self._api_host = urlsplit(api_url).netloc
         self._names: OrderedDict[str, tuple[float, str]] = OrderedDict()
         self._groups: dict[str, tuple[float, frozenset[UserId]]] = {}
+        self._rooms = SlackRooms(client)
 
     async def post(
         self, channel: ChannelId, message: Message, *, delivery: DeliveryId, thread: MessageTs | None
@@ -236,6 +238,14 @@ class SlackMessenger:
         members = frozenset(UserId(str(user)) for user in answer.get("users") or [])
         self._groups[group] = (monotonic() + _GROUP_SECONDS, members)
         return members
+
+    async def is_public(self, channel: ChannelId) -> bool:
+        """Whether it is neither private nor a direct message; remembered for two minutes."""
+        return await self._rooms.is_public(channel)
+
+    async def is_member(self, channel: ChannelId, user: UserId) -> bool:
+        """Whether somebody is in a channel; remembered for two minutes."""
+        return await self._rooms.is_member(channel, user)
 
     async def user_zone(self, user: UserId) -> str | None:
         """https://docs.slack.dev/reference/objects/user-object"""

@@ -83,6 +83,7 @@ def _values(new: NewPrompt) -> dict[str, Any]:
         "channel": new.channel,
         "message_ts": new.message_ts,
         "response_url": new.response_url.get_secret_value() if new.response_url else None,
+        "named": new.named,
         "due_at": new.asked_at,
     }
 
@@ -158,6 +159,12 @@ class PromptRepository:
         )
         prompt = found.scalar_one_or_none()
         return None if prompt is None else PromptId(prompt)
+
+    async def has_asked(self, user: UserId, job: JobNumber) -> bool:
+        """Whether a prompt of this person for this job was let in. Only those have a ``text``."""
+        let_in = and_(prompts.c.job == job, prompts.c.asked_by == user, prompts.c.text.is_not(None))
+        found = await self.connection.execute(select(prompts.c.id).where(let_in).limit(1))
+        return found.first() is not None
 
     async def response_url(self, prompt: PromptId) -> SecretStr | None:
         """Where a private answer to this request goes, while Slack allows it."""

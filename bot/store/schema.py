@@ -107,6 +107,7 @@ prompts = Table(
     Column("channel", String(40)),
     Column("message_ts", String(40)),
     Column("response_url", Text),
+    Column("named", Text),
     Column("due_at", UtcDateTime, nullable=False),
     Column("sent_at", UtcDateTime),
     Column("attempts", Integer, nullable=False, server_default=text("0")),

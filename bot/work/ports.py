@@ -15,7 +15,19 @@ Clock = Callable[[], datetime]
 """Tells the time, aware and in UTC. Tests hold it."""
 
 
-class Messenger(Protocol):
+class Rooms(Protocol):
+    """What Slack tells of its channels and direct messages. Both methods may raise a SlackError."""
+
+    async def is_public(self, channel: ChannelId) -> bool:
+        """Whether every full member of the workspace can read the channel."""
+        ...
+
+    async def is_member(self, channel: ChannelId, user: UserId) -> bool:
+        """Whether somebody is in a channel or a direct message."""
+        ...
+
+
+class Messenger(Rooms, Protocol):
     """Slack as the work sees it. Every method may raise any of the errors below, and nothing else."""
 
     async def post(

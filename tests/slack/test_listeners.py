@@ -15,7 +15,7 @@ from slack_bolt.request.async_request import AsyncBoltRequest
 from slack_bolt.response import BoltResponse
 
 from bot.commands import COMMANDS
-from bot.model import Access, AccessPolicy, DeliveryKind, Message, NewDelivery, UserId
+from bot.model import Access, AccessPolicy, ChannelId, DeliveryKind, Message, NewDelivery, UserId
 from bot.sandbox.workspace.line import signed
 from bot.slack.background import Background
 from bot.slack.client import Identity, open_session, web_client
@@ -27,7 +27,7 @@ from bot.store.leases import Claimer
 from bot.store.schema import metadata
 from bot.work.context import Context
 from bot.work.jobs.thread_events import heard_mention, heard_reply
-from tests.builders import ANA, CHANNEL, PROJECT, HeldClock
+from tests.builders import ANA, BEN, CHANNEL, PROJECT, HeldClock, add_job
 from tests.fakes import FakeSlack
 
 SECRET = "signing-secret"
@@ -226,11 +226,23 @@ async def test_a_blank_prompt_opens_a_form_and_stores_nothing(intake: Intake, te
     assert await intake.stored() == 0
 
 
-@pytest.mark.parametrize("text", ["help", "jobs", "status 7", "HELP", "Jobs"])
+@pytest.mark.parametrize("text", ["help", "jobs", "status 1", "HELP", "Jobs"])
 async def test_our_own_words_are_answered_at_once_and_privately(intake: Intake, text: str) -> None:
+    await add_job(intake.store)
     said = json.loads((await intake.command(text)).body)
     assert said["response_type"] == "ephemeral"
-    assert await intake.stored() == 0
+    assert await intake.stored() == 1
+
+
+@pytest.mark.parametrize("number", [1, 7], ids=["of another channel", "of nothing"])
+@pytest.mark.parametrize("text", ["status {}", "{}", "{} Delete everything"])
+async def test_an_acknowledgement_does_not_tell_which_numbers_are_jobs(
+    intake: Intake, text: str, number: int
+) -> None:
+    await add_job(intake.store, channel=ChannelId("D0BEN"), requester=BEN)
+    name = "/docs-agent" if text.startswith("status") else "/docs-followup"
+    answer = await intake.command(text.format(number), name)
+    assert (answer.status, answer.body) == (200, "")
 
 
 @pytest.mark.parametrize(

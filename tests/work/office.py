@@ -115,10 +115,12 @@ class Office:
         assert message is not None
         return message
 
-    async def types(self, command: str, text: str = "", *, user: UserId = ANA) -> Answer:
+    async def types(
+        self, command: str, text: str = "", *, user: UserId = ANA, channel: ChannelId = CHANNEL
+    ) -> Answer:
         """Somebody types a slash command."""
         self.keys += 1
-        said = Invocation(RequestKey(f"command:{self.keys}"), command, text, CHANNEL, user, RESPONSE_URL)
+        said = Invocation(RequestKey(f"command:{self.keys}"), command, text, channel, user, RESPONSE_URL)
         return await self._acted(await _NAMED[command].run(self.context, said), user)
 
     async def press(
@@ -137,7 +139,7 @@ class Office:
 
     async def _acted(self, answer: Answer, user: UserId) -> Answer:
         """As the listeners do it: what waits for Slack's word about somebody is done when it has come."""
-        if answer.then is None:
+        if answer.then is None and answer.later is None:
             return answer
         access = await check_access_now(self.context, user)
         return await once_known(answer, access)

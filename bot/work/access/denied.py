@@ -1,4 +1,4 @@
-"""A request of somebody who may not use the bot: nothing comes of it, and they are told alone."""
+"""A request of somebody who may not: nothing comes of it, and they are told alone."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from bot.model import (
     DeliveryKind,
     JobNumber,
     JobState,
+    Message,
     NewDelivery,
     Prompt,
     PromptKind,
@@ -30,16 +31,7 @@ log = structlog.get_logger(__name__)
 async def deny(context: WorkerContext, tx: Transaction, prompt: Prompt, access: Access) -> None:
     """The prompt is refused before anything of it is seen in the channel."""
     now = context.clock()
-    url = await tx.prompts.response_url(prompt.id)
-    await tx.prompts.change(
-        prompt.id,
-        owner=context.owner,
-        was=PromptState.NEW,
-        state=PromptState.REFUSED,
-        response_url=None,
-        claimed_by=None,
-        claimed_until=None,
-    )
+    url = await _refuse(context, tx, prompt)
     job = await tx.jobs.known(prompt.job)
     if prompt.kind is PromptKind.START:
         await tx.jobs.change(
@@ -50,6 +42,42 @@ async def deny(context: WorkerContext, tx: Transaction, prompt: Prompt, access: 
     await tell_denied(tx, f"prompt:{prompt.id}", channel, prompt.asked_by, access, url, now, job=prompt.job)
     log.info("turned_away", prompt=prompt.id, access=access)
     context.count("prompts", "turned_away")
+
+
+async def refuse_named(context: WorkerContext, tx: Transaction, prompt: Prompt, message: Message) -> None:
+    """Refuse a follow-up of somebody outside the job's channel, who is told so alone."""
+    await tell_named(context, tx, prompt, message)
+    await _refuse(context, tx, prompt)
+    log.info("follow_up_refused", prompt=prompt.id)
+    context.count("prompts", "turned_away")
+
+
+async def tell_named(context: WorkerContext, tx: Transaction, prompt: Prompt, message: Message) -> None:
+    """Tell somebody alone, once, what came of a follow-up that was answered with nothing at first."""
+    note = NewDelivery(
+        f"prompt:{prompt.id}:named",
+        DeliveryKind.PRIVATE,
+        prompt.channel or (await tx.jobs.known(prompt.job)).channel,
+        user=prompt.asked_by,
+        message=message,
+        response_url=await tx.prompts.response_url(prompt.id),
+    )
+    await tx.outbox.add(note, context.clock())
+
+
+async def _refuse(context: WorkerContext, tx: Transaction, prompt: Prompt) -> SecretStr | None:
+    """Answers where a private word about it goes."""
+    url = await tx.prompts.response_url(prompt.id)
+    await tx.prompts.change(
+        prompt.id,
+        owner=context.owner,
+        was=PromptState.NEW,
+        state=PromptState.REFUSED,
+        response_url=None,
+        claimed_by=None,
+        claimed_until=None,
+    )
+    return url
 
 
 async def tell_denied(

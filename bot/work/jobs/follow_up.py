@@ -25,7 +25,10 @@ from bot.work.jobs.ask import SAME_WITHIN, storable
 
 @dataclass(frozen=True, slots=True)
 class FollowUpRequest:
-    """Somebody steers a job. ``message_ts`` is set when it was said in the job's thread."""
+    """Somebody steers a job. ``message_ts`` is set when it was said in the job's thread.
+
+    ``named`` is set when it is not decided yet whether they may see the job: what they called it.
+    """
 
     key: RequestKey
     job: JobNumber
@@ -35,6 +38,7 @@ class FollowUpRequest:
     message_ts: MessageTs | None = None
     response_url: SecretStr | None = None
     allow_duplicate: bool = False
+    named: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +99,7 @@ async def _store(context: Context, tx: Transaction, request: FollowUpRequest) ->
         channel=request.channel,
         message_ts=request.message_ts,
         response_url=request.response_url,
+        named=None if request.named is None else storable(request.named),
     )
     await tx.prompts.add(new)
     return FollowedUp(job, accepted=True)

@@ -9,11 +9,22 @@ from typing import TypeVar
 import structlog
 
 from bot import slack_text
+from bot.messages import job_answers
 from bot.messages import jobs as say
-from bot.model import Access, DeliveryKind, NewDelivery, Prompt, PromptKind, PromptState, TrackedJob
+from bot.model import (
+    Access,
+    DeliveryKind,
+    JobState,
+    NewDelivery,
+    Prompt,
+    PromptKind,
+    PromptState,
+    TrackedJob,
+)
 from bot.store import LeaseLost, Transaction
 from bot.work.access.check import check_access
-from bot.work.access.denied import deny
+from bot.work.access.denied import deny, refuse_named, tell_named
+from bot.work.access.jobs import Visitor, may_see_job
 from bot.work.context import WorkerContext
 from bot.work.jobs.thread_messages import reply
 from bot.work.ports import SlackError
@@ -36,15 +47,20 @@ async def prepare_prompts(context: WorkerContext) -> int:
 
 async def _prepare(context: WorkerContext, prompt: Prompt) -> None:
     access = await _access(context, prompt)
-    text = await _readable(context, prompt) if access and access.may else ""
+    sees_job = await _sees_job(context, prompt, access) if access and access.may else True
+    text = await _readable(context, prompt) if access and access.may and sees_job else ""
     try:
         async with context.store.transaction() as tx:
-            if access is None:
+            if access is None or sees_job is None:
                 await _look_again(context, tx, prompt)
-            elif access.may:
+            elif not access.may:
+                await deny(context, tx, prompt, access)
+            elif sees_job and prompt.named is not None:
+                await _write_named(context, tx, prompt, text)
+            elif sees_job:
                 await _write(context, tx, prompt, text)
             else:
-                await deny(context, tx, prompt, access)
+                await refuse_named(context, tx, prompt, job_answers.no_such_job(prompt.named or ""))
     except LeaseLost:
         log.info("prompt_taken_over", prompt=prompt.id)
         return
@@ -58,9 +74,26 @@ async def _access(context: WorkerContext, prompt: Prompt) -> Access | None:
     try:
         return await check_access(context, prompt.asked_by)
     except SlackError as error:
-        late = context.clock() - prompt.asked_at > _SLACK_PATIENCE
         log.warning("standing_not_told", user=prompt.asked_by, reason=str(error))
-        return Access.UNTOLD if late else None
+        return Access.UNTOLD if _is_late(context, prompt) else None
+
+
+def _is_late(context: WorkerContext, prompt: Prompt) -> bool:
+    return context.clock() - prompt.asked_at > _SLACK_PATIENCE
+
+
+async def _sees_job(context: WorkerContext, prompt: Prompt, access: Access) -> bool | None:
+    """Whether who asked may see the job; None when Slack cannot tell just now and there is time."""
+    if prompt.named is None:
+        return True
+    async with context.store.look() as tx:
+        job = await tx.jobs.known(prompt.job)
+    visitor = Visitor(prompt.asked_by, access=access)
+    try:
+        return await may_see_job(context, job, visitor, ask_slack=True)
+    except SlackError as error:
+        log.warning("channel_not_told", channel=job.channel, reason=str(error))
+        return False if _is_late(context, prompt) else None
 
 
 async def _look_again(context: WorkerContext, tx: Transaction, prompt: Prompt) -> None:
@@ -93,6 +126,18 @@ async def _names(
             if context.log_once.first("name", str(error)):
                 log.warning("name_not_told", id=each, reason=str(error))
     return known
+
+
+async def _write_named(context: WorkerContext, tx: Transaction, prompt: Prompt, text: str) -> None:
+    """Now that its sender may see the job: unless the job was given up meanwhile, it is a follow-up."""
+    # Locked first, and before the prompt, as by whoever drops a job's follow-ups (``settle.py``).
+    job = await tx.jobs.get_locked(prompt.job)
+    if job is not None and job.state in (JobState.REFUSED, JobState.WITHDRAWN):
+        await refuse_named(context, tx, prompt, job_answers.cannot_follow_up(job))
+        return
+    await _write(context, tx, prompt, text)
+    taken = job_answers.follow_up_taken(await tx.jobs.known(prompt.job), guessed=False)
+    await tell_named(context, tx, prompt, taken)
 
 
 async def _write(context: WorkerContext, tx: Transaction, prompt: Prompt, text: str) -> None:

@@ -139,9 +139,14 @@ async def not_started(tx: Transaction, prompt: Prompt, problem: Problem, now: da
 
 
 async def drop_follow_ups(tx: Transaction, job: TrackedJob, now: datetime) -> None:
-    """Follow-ups that wait for a job that will never start are given up, and said to be."""
+    """Follow-ups that wait for a job that will never start are given up, and said to be.
+
+    Not those whose sender may not be allowed to see the job: the thread must not show them
+    (``prepare.py`` decides about these).
+    """
     for waiting in await tx.prompts.unsettled_of(job.number):
-        if waiting.kind is PromptKind.FOLLOW_UP:
+        undecided = waiting.state is PromptState.NEW and waiting.named is not None
+        if waiting.kind is PromptKind.FOLLOW_UP and not undecided:
             await tx.prompts.change(waiting.id, state=PromptState.REFUSED, **_FREE)
             message = say.follow_up_refused(waiting.asked_by, problems.job_not_started())
             await reply(tx, job, f"refused:{waiting.id}", message, now)

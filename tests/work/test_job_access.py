@@ -1,0 +1,374 @@
+"""A job is as private as its channel: who may see and steer it, and what all others are told."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable
+
+import pytest
+
+from bot.commands import COMMANDS
+from bot.commands.command import Answer, Invocation, Submission
+from bot.commands.form_state import FormState
+from bot.messages import job_answers as say
+from bot.model import (
+    Access,
+    ChannelId,
+    JobNumber,
+    JobState,
+    Message,
+    Profile,
+    PromptKind,
+    RequestKey,
+    UserId,
+)
+from bot.work.access.jobs import Visitor, may_see_job
+from bot.work.ports import SlackRefused, SlackUnreachable
+from tests.builders import ANA, BEN, CHANNEL, add_prompt
+from tests.work.office import BOT, RESPONSE_URL, Office
+
+PRIVATE, DIRECT, PUBLIC = ChannelId("G0PRIVATE"), ChannelId("D0ANA"), ChannelId("C0PUBLIC")
+CHIKA, GUS = UserId("U0CHIKA"), UserId("U0GUS")
+PROMPT = "Write down our secret"
+HIDDEN = pytest.mark.parametrize("hidden", [PRIVATE, DIRECT])
+_COMMANDS = {command.name: command for command in COMMANDS}
+_BUTTONS = ("run_again", "ask_anyway", "follow_up", "follow_up_anyway", "send_again", "forget", "withdraw")
+
+
+@pytest.fixture(autouse=True)
+def rooms(office: Office) -> None:
+    """Ana and Chika share a private channel; Ana writes to the bot alone."""
+    office.slack.private_rooms = {PRIVATE: frozenset({ANA, CHIKA, BOT}), DIRECT: frozenset({ANA, BOT})}
+
+
+async def started(office: Office, channel: ChannelId) -> str:
+    """Ana's job in this channel runs; answers the link to its thread."""
+    await office.ask(PROMPT, channel=channel)
+    await office.settle()
+    assert office.docs.prompts == [("job-1", PROMPT)]
+    root = office.slack.root()
+    return f"https://acme.slack.com/archives/{channel}/p{root.ts.replace('.', '')}"
+
+
+def named(how: str, link: str) -> str:
+    """The first job by its number, the service's id, or the link."""
+    return {"number": "1", "hash": "#1", "service id": "job-1", "link": link}[how]
+
+
+async def told(office: Office, answer: Awaitable[Answer]) -> list[Message]:
+    """Everything that a person is told of what they did, in order; no form opens."""
+    before = len(office.slack.private)
+    shown = await answer
+    assert shown.modal is None
+    await office.settle(12)
+    later = [message for _, message in office.slack.private[before:]]
+    return [*([shown.message] if shown.message else []), *later]
+
+
+def traces(office: Office) -> tuple[object, ...]:
+    """What everybody else and the docs service have seen."""
+    return (
+        list(office.slack.posts),
+        {ts: list(edits) for ts, edits in office.slack.edits.items()},
+        list(office.slack.reactions),
+        list(office.slack.direct),
+        list(office.docs.prompts),
+    )
+
+
+@HIDDEN
+@pytest.mark.parametrize("how", ["number", "hash", "service id", "link"])
+async def test_somebody_outside_is_told_of_no_such_job(office: Office, hidden: ChannelId, how: str) -> None:
+    name = named(how, await started(office, hidden))
+    said = await told(office, office.types("/docs-agent", f"status {name}", user=BEN))
+    assert said == [say.no_such_job(name)]
+
+
+@HIDDEN
+@pytest.mark.parametrize("how", ["number", "hash", "link"])
+@pytest.mark.parametrize("text", ["", "Delete everything"])
+async def test_somebody_outside_neither_steers_a_job_nor_learns_of_it(
+    office: Office, hidden: ChannelId, how: str, text: str
+) -> None:
+    name = named(how, await started(office, hidden))
+    before = traces(office)
+    said = await told(office, office.types("/docs-followup", f"{name} {text}", user=BEN))
+    assert said == [say.no_such_job(name)]
+    assert traces(office) == before
+
+
+@pytest.mark.parametrize("text", ["", "Delete everything"])
+async def test_a_service_id_of_a_hidden_job_is_a_word_like_any_other(office: Office, text: str) -> None:
+    await started(office, PRIVATE)
+    before = traces(office)
+    hidden = await told(office, office.types("/docs-followup", f"job-1 {text}", user=BEN))
+    unknown = await told(office, office.types("/docs-followup", f"job-2 {text}", user=BEN))
+    assert hidden == unknown == [say.no_job_yet("/docs-followup")]
+    assert traces(office) == before
+
+
+async def test_a_hidden_service_id_does_not_keep_a_follow_up_from_ones_own_job(office: Office) -> None:
+    await started(office, PRIVATE)
+    await office.ask("Mine", user=BEN)
+    await office.settle()
+    [said] = await told(office, office.types("/docs-followup", "job-1 is my example", user=BEN))
+    assert "Sent to your latest job here, #2" in said.text
+    assert office.docs.prompts[-1] == ("job-2", "job-1 is my example")
+
+
+@pytest.mark.parametrize("access", [None, Access.MEMBER])
+@pytest.mark.parametrize(
+    ("command", "text"),
+    [("/docs-agent", "status {}"), ("/docs-followup", "{}"), ("/docs-followup", "{} Delete everything")],
+)
+async def test_nothing_is_shown_before_it_is_decided(
+    office: Office, access: Access | None, command: str, text: str
+) -> None:
+    await started(office, PRIVATE)
+    if access:
+        async with office.store.transaction() as tx:
+            await tx.members.note(BEN, access, office.context.access_policy.rule, office.clock())
+    for number in (1, 99):
+        said = Invocation(RequestKey(f"{number}"), command, text.format(number), CHANNEL, BEN, RESPONSE_URL)
+        first = await _COMMANDS[command].run(office.context, said)
+        assert (first.message, first.modal) == (None, None)
+
+
+@HIDDEN
+@pytest.mark.parametrize("action", _BUTTONS)
+async def test_no_button_reaches_a_job_of_another_channel(
+    office: Office, hidden: ChannelId, action: str
+) -> None:
+    await started(office, hidden)
+    before = traces(office)
+    value = "1:1" if action == "run_again" else "1"
+    assert await told(office, office.press(action, value, user=BEN)) == [say.no_such_job(value)]
+    assert await told(office, office.press(action, value.replace("1", "7", 1), user=BEN)) == [
+        say.no_such_job(value.replace("1", "7", 1))
+    ]
+    assert traces(office) == before
+    async with office.store.look() as tx:
+        assert len(await tx.jobs.newest(10)) == 1
+
+
+async def sent(office: Office, user: UserId, carried: FormState, chosen: str | None = None) -> object:
+    """What a person reads in the form after sending it; None when it closes."""
+    fields = {"prompt": "Delete everything", "job": chosen}
+    submission = Submission(RequestKey("view:1"), "follow_up", fields, carried.dumps(), user)
+    errors = await _COMMANDS["/docs-followup"].forms["follow_up"](office.context, submission)
+    await office.settle()
+    return errors.errors if errors else None
+
+
+@HIDDEN
+async def test_a_form_for_a_hidden_job_is_answered_as_for_an_unknown_one(
+    office: Office, hidden: ChannelId
+) -> None:
+    await started(office, hidden)
+    before = traces(office)
+    for number in (1, 99):
+        job = JobNumber(number)
+        for carried in (
+            FormState(CHANNEL, RESPONSE_URL, job),
+            FormState(CHANNEL, RESPONSE_URL, job, seen_by=ANA),
+            FormState(None, RESPONSE_URL, job),
+        ):
+            assert await sent(office, BEN, carried) == {"prompt": say.FORM_WITHOUT_JOB}
+        chosen = await sent(office, BEN, FormState(CHANNEL, RESPONSE_URL), str(number))
+        assert chosen == {"prompt": say.FORM_WITHOUT_JOB}
+    assert traces(office) == before
+
+
+LET_IN = pytest.mark.parametrize(
+    ("user", "of", "here"),
+    [
+        pytest.param(ANA, DIRECT, CHANNEL, id="who asked for it"),
+        pytest.param(CHIKA, PRIVATE, CHANNEL, id="a member of the private channel"),
+        pytest.param(CHIKA, PRIVATE, PRIVATE, id="somebody in the very channel"),
+        pytest.param(BEN, PUBLIC, CHANNEL, id="a full member, the channel being public"),
+        pytest.param(GUS, DIRECT, CHANNEL, id="an admin"),
+    ],
+)
+
+
+@LET_IN
+@pytest.mark.parametrize("how", ["number", "service id", "link"])
+async def test_who_may_see_a_job_does(
+    office: Office, user: UserId, of: ChannelId, here: ChannelId, how: str
+) -> None:
+    office.access_policy(admins=frozenset({GUS}))
+    name = named(how, await started(office, of))
+    [said] = await told(office, office.types("/docs-agent", f"status {name}", user=user, channel=here))
+    assert PROMPT in said.text
+
+
+@LET_IN
+@pytest.mark.parametrize("how", ["number", "service id", "link"])
+async def test_who_may_see_a_job_steers_it_once(
+    office: Office, user: UserId, of: ChannelId, here: ChannelId, how: str
+) -> None:
+    office.access_policy(admins=frozenset({GUS}))
+    name = named(how, await started(office, of))
+    typed = office.types("/docs-followup", f"{name} Mention Python 3.11", user=user, channel=here)
+    [said] = await told(office, typed)
+    assert said == say.follow_up_taken(await office.job(), guessed=False)
+    assert office.docs.prompts == [("job-1", PROMPT), ("job-1", "Mention Python 3.11")]
+    assert any("Mention Python 3.11" in each for each in office.said())
+
+
+@LET_IN
+async def test_who_may_see_a_job_gets_its_form_and_sends_it(
+    office: Office, user: UserId, of: ChannelId, here: ChannelId
+) -> None:
+    office.access_policy(admins=frozenset({GUS}))
+    await started(office, of)
+    typed = await office.types("/docs-followup", "1", user=user, channel=here)
+    pressed = await office.press("follow_up", "1", user=user, channel=here)
+    assert typed.modal is not None
+    assert pressed.modal is not None
+    assert typed.modal.view["blocks"] == pressed.modal.view["blocks"]
+    assert await sent(office, user, FormState.loads(typed.modal.view["private_metadata"])) is None
+    assert office.docs.prompts[-1] == ("job-1", "Delete everything")
+
+
+@LET_IN
+async def test_who_may_see_a_job_may_run_it_again(
+    office: Office, user: UserId, of: ChannelId, here: ChannelId
+) -> None:
+    office.access_policy(admins=frozenset({GUS}))
+    await started(office, of)
+    assert await told(office, office.press("run_again", "1:1", user=user, channel=here)) == []
+    assert office.docs.prompts[-1] == ("job-2", PROMPT)
+
+
+async def test_who_asked_one_of_its_prompts_sees_a_job_also_after_leaving(office: Office) -> None:
+    await started(office, PRIVATE)
+    await office.reply("Mention Python 3.11", user=CHIKA)
+    await office.settle()
+    office.slack.private_rooms[PRIVATE] = frozenset({ANA, BOT})
+    [said] = await told(office, office.types("/docs-agent", "status 1", user=CHIKA))
+    assert PROMPT in said.text
+
+
+async def test_a_follow_up_that_was_not_let_in_opens_no_door(office: Office) -> None:
+    await started(office, PRIVATE)
+    for _ in range(2):
+        said = await told(office, office.types("/docs-followup", "1 Delete everything", user=BEN))
+        assert said == [say.no_such_job("1")]
+    assert await told(office, office.types("/docs-agent", "status 1", user=BEN)) == [say.no_such_job("1")]
+
+
+async def test_the_same_typed_twice_at_once_tells_somebody_outside_nothing(office: Office) -> None:
+    await started(office, PRIVATE)
+    first = await office.types("/docs-followup", "1 Delete everything", user=BEN)
+    assert first.message is None
+    said = await told(office, office.types("/docs-followup", "1 Delete everything", user=BEN))
+    assert said == [say.no_such_job("1")] * 2
+
+
+async def test_the_state_of_a_hidden_job_makes_no_difference(office: Office) -> None:
+    await started(office, PRIVATE)
+    async with office.store.transaction() as tx:
+        await tx.jobs.change(JobNumber(1), state=JobState.ARCHIVED)
+    for text in ("1", "1 Delete everything"):
+        said = await told(office, office.types("/docs-followup", text, user=BEN))
+        assert said == [say.no_such_job("1")]
+    [said_inside] = await told(office, office.types("/docs-followup", "1 Delete everything", user=CHIKA))
+    assert said_inside == say.cannot_follow_up(await office.job())
+
+
+async def test_a_guest_sees_no_job_of_a_public_channel_elsewhere(office: Office) -> None:
+    await started(office, PUBLIC)
+    office.slack.profiles[GUS] = Profile(True, False, False, False)
+    before = traces(office)
+    for command, text in (("/docs-agent", "status 1"), ("/docs-followup", "1 Delete everything")):
+        [said] = await told(office, office.types(command, text, user=GUS))
+        assert "Guests cannot use this bot" in said.text
+    assert traces(office) == before
+    guest = Visitor(GUS, CHANNEL, Access.GUEST)
+    assert await may_see_job(office.context, await office.job(), guest, ask_slack=True) is False
+
+
+@pytest.mark.parametrize("code", ["channel_not_found", "not_in_channel", "missing_scope"])
+async def test_what_slack_refuses_to_tell_is_a_no(office: Office, code: str) -> None:
+    await started(office, PRIVATE)
+    for text in ("status 1", "status 1"):
+        office.slack.trouble("is_public", SlackRefused(code))
+        assert await told(office, office.types("/docs-agent", text, user=CHIKA)) == [say.no_such_job("1")]
+    office.slack.trouble("is_public", SlackRefused(code))
+    said = await told(office, office.types("/docs-followup", "1 Mention Python 3.11", user=CHIKA))
+    assert said == [say.no_such_job("1")]
+
+
+async def test_what_slack_cannot_tell_now_is_a_no_for_who_waits(office: Office) -> None:
+    await started(office, PRIVATE)
+    office.slack.trouble("is_public", SlackUnreachable("down"))
+    assert await told(office, office.types("/docs-agent", "status 1", user=CHIKA)) == [say.no_such_job("1")]
+
+
+async def test_a_follow_up_waits_until_slack_can_tell(office: Office) -> None:
+    await started(office, PRIVATE)
+    office.slack.trouble("is_public", *[SlackUnreachable("down")] * 3)
+    await office.types("/docs-followup", "1 Mention Python 3.11", user=CHIKA)
+    await office.settle(20)
+    assert office.docs.prompts[-1] == ("job-1", "Mention Python 3.11")
+
+
+async def test_a_follow_up_of_which_slack_never_tells_is_refused(office: Office) -> None:
+    await started(office, PRIVATE)
+    office.slack.trouble("is_public", *[SlackUnreachable("down")] * 500)
+    await office.types("/docs-followup", "1 Mention Python 3.11", user=CHIKA)
+    await office.settle()
+    assert office.answers() == []
+    await office.pass_time(660)
+    assert [message for _, message in office.slack.private] == [say.no_such_job("1")]
+    assert len(office.docs.prompts) == 1
+
+
+async def test_a_job_given_up_meanwhile_shows_nothing_of_who_may_not_see_it(office: Office) -> None:
+    office.limit(0)
+    await office.ask(PROMPT, channel=PRIVATE)
+    await office.settle()
+    office.slack.trouble("is_public", *[SlackUnreachable("down")] * 2)
+    await office.types("/docs-followup", "1 Delete everything", user=BEN)
+    await office.types("/docs-followup", "1 Mention Python 3.11", user=CHIKA)
+    await office.rounds()
+    await office.press("withdraw", "1", channel=PRIVATE)
+    await office.settle(12)
+    assert (await office.job()).state is JobState.WITHDRAWN
+    assert not [said for said in office.said() if BEN in said or "Delete everything" in said]
+    assert [message for _, message in office.slack.private] == [
+        say.no_such_job("1"),
+        say.cannot_follow_up(await office.job()),
+    ]
+    async with office.store.look() as tx:
+        assert await tx.prompts.unsettled_of(JobNumber(1)) == []
+
+
+async def test_a_form_opened_before_somebody_left_sends_nothing(office: Office) -> None:
+    await started(office, PRIVATE)
+    typed = await office.types("/docs-followup", "1", user=CHIKA)
+    assert typed.modal is not None
+    office.slack.private_rooms[PRIVATE] = frozenset({ANA, BOT})
+    before = traces(office)
+    assert await sent(office, CHIKA, FormState.loads(typed.modal.view["private_metadata"])) is None
+    assert traces(office) == before
+    assert [message for _, message in office.slack.private] == [say.no_such_job("1")]
+
+
+async def test_what_was_stored_and_not_decided_is_decided_after_a_crash(office: Office) -> None:
+    await started(office, PRIVATE)
+    for user in (BEN, CHIKA):
+        await office.types("/docs-followup", "1 Mention Python 3.11", user=user)
+    office.restart()
+    await office.settle(12)
+    assert office.docs.prompts == [("job-1", PROMPT), ("job-1", "Mention Python 3.11")]
+    assert [message.text for _, message in office.slack.private if "I know no job" in message.text]
+
+
+async def test_a_prompt_stored_by_an_older_version_goes_on(office: Office) -> None:
+    await started(office, PRIVATE)
+    await add_prompt(office.store, JobNumber(1), kind=PromptKind.FOLLOW_UP, asked_by=BEN, raw="More")
+    await office.settle()
+    async with office.store.look() as tx:
+        assert await tx.prompts.has_asked(BEN, JobNumber(1))
+    assert office.docs.prompts[-1] == ("job-1", "More")
