@@ -53,6 +53,7 @@ async def test_private_questions_are_answered_privately(story: Story) -> None:
     await story.finished(PROMPT)
     for text in ("help", "jobs", "status 1", "status 77"):
         assert (await story.command("/docs-agent", text))["ok"]
+    await story.answer("“77”")
     words = [note["text"] for note in story.private()]
     assert len(words) == 4
     assert "/docs-followup" in words[0]

@@ -1,0 +1,67 @@
+"""A job is as private as its channel, as people see it; the same in Socket Mode and over HTTP."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.scenarios.story import ANA, ANAS_DM, BEN, DOCS, Json, Story
+
+CHIKA = "U03CHIKA"
+PROMPT = "Add a quickstart for the Python SDK"
+
+
+@pytest.fixture(params=["socket", "http"])
+def http_mode(request: pytest.FixtureRequest) -> bool:
+    return bool(request.param == "http")
+
+
+def private_channel(story: Story) -> str:
+    """Ana's and Chika's, with the bot."""
+    channel = story.people.create(ANA, "hush", is_private=True).id
+    for invited in ("@chika", "@docs-agent"):
+        story.people.invite(ANA, channel, invited)
+    return channel
+
+
+async def told(story: Story, command: str, text: str, user: str) -> str:
+    """The one thing that this person is told."""
+    before = len(story.private(user))
+    assert (await story.command(command, text, user=user))["ok"]
+    await story.until(lambda: len(story.private(user)) > before or None, "an answer")
+    [note] = story.private(user)[before:]
+    return str(note["text"])
+
+
+async def ended(story: Story, channel: str) -> Json:
+    """A job of Ana's in this channel, once it has ended."""
+    root = await story.asked(PROMPT, channel)
+    await story.replies(root, 1)
+    return root
+
+
+@pytest.mark.parametrize("where", ["a private channel", "a direct message"])
+async def test_somebody_outside_learns_nothing_and_changes_nothing(story: Story, where: str) -> None:
+    root = await ended(story, ANAS_DM if where == "a direct message" else private_channel(story))
+    for command, text in (
+        ("/docs-agent", "status {}"),
+        ("/docs-followup", "{}"),
+        ("/docs-followup", "{} Delete everything"),
+    ):
+        hidden = await told(story, command, text.format(1), BEN)
+        unknown = await told(story, command, text.format(9), BEN)
+        assert hidden == unknown.replace("“9”", "“1”")
+        assert "I know no job “1”" in hidden
+    assert story.view(BEN) is None
+    await story.replies(root, 1)
+    assert story.roots(DOCS) == []
+
+
+async def test_a_member_of_the_private_channel_sees_and_steers_from_elsewhere(story: Story) -> None:
+    root = await ended(story, private_channel(story))
+    assert PROMPT in await told(story, "/docs-agent", "status 1", CHIKA)
+    assert "Sent to #1" in await told(story, "/docs-followup", "1 Mention Python 3.11 too", CHIKA)
+    await story.replies(root, 3)
+    await story.command("/docs-followup", "1", user=CHIKA)
+    assert (await story.send_form(CHIKA, prompt="Add an example"))["ok"]
+    [*_, end] = await story.replies(root, 5)
+    assert f"<@{CHIKA}>" in end["text"]
