@@ -117,29 +117,42 @@ async def _button(context: Context, press: Press) -> Answer:
 
 async def _submit(context: Context, sent: Submission) -> FormErrors | None:
     carried = FormState.loads(sent.private)
-    text, chosen = sent.fields.get("prompt") or "", sent.fields.get("job")
-    if slack_text.is_blank(text):
+    if slack_text.is_blank(sent.fields.get("prompt") or ""):
         return FormErrors({"prompt": say.EMPTY_FORM})
-    number = carried.job or (JobNumber(int(chosen)) if chosen and chosen.isdecimal() else None)
-    async with context.store.look() as tx:
-        job = await tx.jobs.get(number) if number else None
+    job = await _job_of_form(context, sent, carried)
     known = await known_to_see(context, job, Visitor(sent.user, carried.channel))
     # A form is answered before Slack may be asked, so this was done when it was opened for this person.
     if job is None or not (known or (carried.job and carried.seen_by == sent.user)):
         return FormErrors({"prompt": say.FORM_WITHOUT_JOB})
-    request = FollowUpRequest(
+    result = await follow_up(
+        context, _request_of_form(sent, carried, job, None if known else str(job.number))
+    )
+    if result and result.same is not None:
+        return FormErrors({"prompt": quota.SAME_ANEW})
+    return None if result and result.accepted else FormErrors({"prompt": bare(say.cannot_follow_up(job))})
+
+
+async def _job_of_form(context: Context, sent: Submission, carried: FormState) -> TrackedJob | None:
+    chosen = sent.fields.get("job")
+    number = carried.job or (JobNumber(int(chosen)) if chosen and chosen.isdecimal() else None)
+    if not number:
+        return None
+    async with context.store.look() as tx:
+        return await tx.jobs.get(number)
+
+
+def _request_of_form(
+    sent: Submission, carried: FormState, job: TrackedJob, named: str | None
+) -> FollowUpRequest:
+    return FollowUpRequest(
         sent.key,
         job.number,
         job.channel,
         sent.user,
-        slack_text.from_plain(text),
+        slack_text.from_plain(sent.fields.get("prompt") or ""),
         response_url=carried.response_url,
-        named=None if known else str(job.number),
+        named=named,
     )
-    result = await follow_up(context, request)
-    if result and result.same is not None:
-        return FormErrors({"prompt": quota.SAME_ANEW})
-    return None if result and result.accepted else FormErrors({"prompt": bare(say.cannot_follow_up(job))})
 
 
 COMMAND = Command(
