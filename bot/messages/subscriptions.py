@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import datetime, time, timedelta
 from zoneinfo import ZoneInfo
 
 from bot.messages import blocks as b
+from bot.messages.charts import PATH_LENGTH
 from bot.messages.digests import when
 from bot.messages.numbers import clock, counted, dates
 from bot.messages.numbers import weekday as weekday_name
@@ -125,9 +127,16 @@ def listed(subscriptions: Sequence[Subscription], now: datetime) -> Message:
             "No digests for this channel yet. `/docs-visitors subscribe monday 09:00` sets one up; "
             "the time is that of your own zone unless you name one."
         )
-    more = len(subscriptions) - _LISTED
     told = [_told(each, now) for each in subscriptions[:_LISTED]]
-    return b.words("\n\n".join([*told, *([f"… and {more} more."] if more > 0 else [])]))
+    # Slack refuses a message that is too long, so as many are shown as fit into one.
+    lists = (_first(count, told, len(subscriptions)) for count in range(len(told), 1, -1))
+    return next(filter(b.fits, lists), _first(1, told, len(subscriptions)))
+
+
+def _first(count: int, told: Sequence[str], in_all: int) -> Message:
+    """Return a list of the first ``count``, with the number of those left out."""
+    more = [f"… and {in_all - count} more."] if in_all > count else []
+    return b.words("\n\n".join([*told[:count], *more]))
 
 
 def _told(subscription: Subscription, now: datetime) -> str:
@@ -139,7 +148,7 @@ def _told(subscription: Subscription, now: datetime) -> str:
             runs = subscription.weekly.next_few(begin, 3)
             lines.append(f"Next: {', '.join(_local(run, subscription) for run in runs)}")
         case SubscriptionState.PAUSED:
-            again = f"{_same_again(subscription)} starts it again."
+            again = f"{_same_again_briefly(subscription)} starts it again."
             lines.append(f":double_vertical_bar: Paused, since Slack did not let me post here. {again}")
         case _:
             lines.append("The first post is on its way.")
@@ -163,6 +172,14 @@ def _same_again(subscription: Subscription) -> str:
     weekly = subscription.weekly
     when_said = f"{weekday_name(weekly.weekday).lower()} {clock(weekly.at)} {weekly.zone}"
     return _typed(f"subscribe {when_said}", subscription)
+
+
+def _same_again_briefly(subscription: Subscription) -> str:
+    """Return the command for a list of several: a path that is too long for it is left to the reader."""
+    section = subscription.section
+    if not section or len(b.escape(section)) <= PATH_LENGTH:
+        return _same_again(subscription)
+    return f"{_same_again(replace(subscription, section='…'))} (with the full path)"
 
 
 def _where(subscription: Subscription) -> str:

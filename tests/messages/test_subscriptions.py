@@ -8,8 +8,10 @@ import pytest
 
 from bot.commands.parsing.visitors_options import WeeklyWords, parse_weekly
 from bot.messages import subscriptions as say
+from bot.messages.blocks import fits
 from bot.model import SubscriptionState, Weekday, WeeklyTime
 from tests.builders import ANA, CHANNEL, NOW
+from tests.messages.slack_limits import Allowed, problems_of
 from tests.messages.visitor_samples import WEEK, subscription
 
 RUN = datetime(2026, 11, 9, 8, 0, tzinfo=UTC)
@@ -155,3 +157,24 @@ def test_a_long_list_says_how_many_are_left_out() -> None:
     said = say.listed([subscription()] * 17, NOW).text
     assert said.count("Every Monday") == 15
     assert said.endswith("… and 2 more.")
+
+
+@pytest.mark.parametrize("length", [300, 665, 2_000])
+def test_a_list_of_long_sections_stays_within_a_message(length: int) -> None:
+    section = "/" + "&" * (length - 1)
+    long = subscription(section=section, state=SubscriptionState.PAUSED, last_result="&" * 200)
+    message = say.listed([long] * 12, NOW)
+    assert problems_of(message, Allowed({ANA})) == []
+    assert fits(message)
+    shown = message.text.count("Every Monday")
+    assert 5 <= shown < 12
+    assert message.text.endswith(f"… and {12 - shown} more.")
+
+
+def test_a_long_section_in_a_list_is_named_by_its_beginning() -> None:
+    told = subscription(section="/api/" + "a" * 295, state=SubscriptionState.PAUSED)
+    said = say.listed([told], NOW).text
+    assert "for pages under `/api/aaa" in said
+    again = "`/docs-visitors subscribe monday 09:00 Europe/Berlin path …` (with the full path)"
+    assert f"{again} starts it again." in said
+    assert "a" * 100 not in said
