@@ -8,11 +8,11 @@ from collections.abc import Generator
 import hypothesis
 import pytest
 
+import tests.properties  # noqa: F401 - registers the profiles
 from bot.settings import Settings
 
-hypothesis.settings.register_profile("ci", deadline=None, derandomize=True, print_blob=True)
-hypothesis.settings.register_profile("dev", deadline=None)
-hypothesis.settings.load_profile("ci" if os.environ.get("CI") else "dev")
+# Another one of `tests.properties` is chosen with `pytest --hypothesis-profile`.
+hypothesis.settings.load_profile("test")
 
 for name in [*Settings.variables(), "SLACK_CLIENT_ID", "SLACK_CLIENT_SECRET"]:
     os.environ.pop(name, None)

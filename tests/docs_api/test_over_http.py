@@ -13,12 +13,13 @@ from urllib.parse import unquote
 
 import pytest
 from aiohttp import web
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import SecretStr
 
 from bot.docs_api import DocsClient, InvalidArgument, Unavailable
 from tests.docs_api.builders import JOB, KEY, PROMPT
+from tests.properties import share
 
 Handler = Callable[[web.BaseRequest], Awaitable[web.StreamResponse]]
 
@@ -116,7 +117,7 @@ async def test_a_job_is_created_over_http() -> None:
     assert seen == [("POST", "/prefix/v2/agent/acme/job", {"prompt": PROMPT}, f"Bearer {KEY}")]
 
 
-@settings(max_examples=15, suppress_health_check=[HealthCheck.too_slow], deadline=None)
+@settings(max_examples=share(4))
 @given(ids=st.lists(st.text(min_size=1), min_size=1, max_size=10))
 async def test_any_id_arrives_as_it_was(ids: list[str]) -> None:
     arrived: list[list[str]] = []

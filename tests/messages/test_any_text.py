@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from datetime import timedelta
 from random import Random
 
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from bot import slack_text
@@ -49,11 +49,6 @@ ANY_TEXT = st.one_of(
 )
 ADDRESSES = st.builds("https://code.example/{}".format, ANY_TEXT)
 PERMALINK = "https://acme.slack.example/archives/C0DOCS/p1?a=1&b=2"
-OFTEN = settings(
-    max_examples=300,
-    deadline=None,
-    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
-)
 
 
 @st.composite
@@ -193,21 +188,18 @@ def test_ten_thousand_random_prompts_give_valid_and_harmless_blocks() -> None:
             assert problems_of(message, allowed(job)) == [], f"prompt {number}"
 
 
-@OFTEN
 @given(any_job(), ANY_TEXT)
 def test_a_thread_is_told_nothing_invalid_or_harmful(job: TrackedJob, text: str) -> None:
     for message in thread_messages(job, text):
         assert problems_of(message, allowed(job)) == []
 
 
-@OFTEN
 @given(any_job(), ANY_TEXT)
 def test_one_person_is_told_nothing_invalid_or_harmful(job: TrackedJob, text: str) -> None:
     for message in private_messages(job, text):
         assert problems_of(message, allowed(job)) == []
 
 
-@OFTEN
 @given(any_job(), ANY_TEXT)
 def test_no_code_of_somebody_else_runs_into_our_words(job: TrackedJob, text: str) -> None:
     for message in (*private_messages(job, text), *thread_messages(job, text)):
@@ -215,13 +207,11 @@ def test_no_code_of_somebody_else_runs_into_our_words(job: TrackedJob, text: str
             assert all(line.count("`") % 2 == 0 for line in paragraph.split("\n")), paragraph
 
 
-@OFTEN
 @given(any_job())
 def test_a_root_message_can_be_edited_whatever_stands_in_it(job: TrackedJob) -> None:
     assert len(jobs.face(job, NOW).text.encode("utf-8")) <= 4_000
 
 
-@OFTEN
 @given(any_job(), ANY_TEXT)
 def test_dialogues_are_valid_whatever_stands_in_them(job: TrackedJob, text: str) -> None:
     private = FormState(CHANNEL, None, job.number).dumps()
@@ -234,13 +224,11 @@ def test_dialogues_are_valid_whatever_stands_in_them(job: TrackedJob, text: str)
         assert modal_problems(view) == []
 
 
-@OFTEN
 @given(ANY_TEXT)
 def test_what_a_form_gives_comes_back_as_it_was_typed(text: str) -> None:
     assert slack_text.to_plain(slack_text.from_plain(text), {}, {}) == text
 
 
-@OFTEN
 @given(ANY_TEXT)
 def test_reading_what_slack_sends_never_fails(raw: str) -> None:
     slack_text.names_needed(raw)
@@ -250,7 +238,6 @@ def test_reading_what_slack_sends_never_fails(raw: str) -> None:
     slack_text.is_blank(slack_text.to_plain(raw, {}, {}))
 
 
-@OFTEN
 @given(ANY_TEXT)
 def test_a_long_prompt_stands_in_the_thread_whole(text: str) -> None:
     job = TrackedJob(JobNumber(1), ProjectId("p"), CHANNEL, ANA, text, NOW)

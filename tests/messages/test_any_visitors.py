@@ -31,7 +31,6 @@ from tests.builders import ANA, BEN, NOW
 from tests.messages.slack_limits import Allowed, modal_problems, problems_of, rendered
 from tests.messages.visitor_samples import (
     BUDGETS,
-    OFTEN,
     PAGES,
     PATHS,
     PERIODS,
@@ -56,13 +55,11 @@ def essence(message: Message) -> Iterator[str]:
         yield json.dumps(blocks, ensure_ascii=False)
 
 
-@OFTEN
 @given(reports())
 def test_an_answer_is_valid_and_harmless(answer: Report) -> None:
     assert problems_of(visitors.report(answer, QUESTION), NOBODY) == []
 
 
-@OFTEN
 @given(reports())
 def test_a_shared_answer_names_who_shared_and_nobody_else(answer: Report) -> None:
     message = visitors.report(answer, QUESTION, shared_by=BEN)
@@ -70,26 +67,22 @@ def test_a_shared_answer_names_who_shared_and_nobody_else(answer: Report) -> Non
     assert all(f"<@{BEN}>" in each for each in essence(message))
 
 
-@OFTEN
 @given(weeklies())
 def test_a_digest_is_valid_and_harmless(told: WeeklyReport) -> None:
     assert problems_of(digest(told), NOBODY) == []
 
 
-@OFTEN
 @given(reports())
 def test_every_form_of_an_answer_says_that_numbers_are_approximate(answer: Report) -> None:
     message = visitors.report(answer, QUESTION)
     assert all("Approximate unique visitors" in each for each in essence(message))
 
 
-@OFTEN
 @given(weeklies())
 def test_every_form_of_a_digest_says_that_numbers_are_approximate(told: WeeklyReport) -> None:
     assert all("Approximate unique visitors" in each for each in essence(digest(told)))
 
 
-@OFTEN
 @given(QUESTIONS, st.lists(SNAPSHOTS, min_size=1, max_size=3), BUDGETS, PATHS, ZONES)
 def test_what_is_said_while_reading_is_valid_and_harmless(
     question: Question, parts: list[Snapshot], budget: Budget, text: str, zone: str
@@ -107,14 +100,12 @@ def test_what_is_said_while_reading_is_valid_and_harmless(
         assert problems_of(message, NOBODY) == []
 
 
-@OFTEN
 @given(QUESTIONS, st.integers(0, 10**12), st.booleans())
 def test_the_words_beside_a_file_are_harmless(question: Question, rows: int, complete: bool) -> None:
     said = visitors_answers.file_words(question, rows, complete=complete)
     assert problems_of(Message(said), Allowed({ANA})) == []
 
 
-@OFTEN
 @given(SUBSCRIPTIONS, PERIODS, PATHS, st.integers(0, 20))
 def test_what_is_said_about_subscriptions_is_valid_and_harmless(
     subscription: Subscription, week: Period, text: str, count: int
@@ -135,14 +126,12 @@ def test_what_is_said_about_subscriptions_is_valid_and_harmless(
         assert problems_of(message, Allowed({ANA})) == []
 
 
-@OFTEN
 @given(PAGES, PERIODS)
 def test_the_form_about_a_page_is_valid(page: PageCounts, period: Period) -> None:
     text = visitors_answers.improve_prompt(page, period)
     assert modal_problems(modals.ask_form(channel=None, private="{}", text=text)) == []
 
 
-@OFTEN
 @given(PATHS)
 def test_a_path_is_shown_on_one_line_of_limited_weight(path: str) -> None:
     shown = shown_path(path)
@@ -151,7 +140,6 @@ def test_a_path_is_shown_on_one_line_of_limited_weight(path: str) -> None:
     assert rendered(shown) <= 72
 
 
-@OFTEN
 @given(PERIODS)
 def test_every_point_of_a_chart_has_its_own_label(period: Period) -> None:
     labels = [point_label(step) for step in period.steps()]
@@ -169,7 +157,6 @@ def large_counts(draw: st.DrawFn) -> Counts:
     return Counts(human, ai, draw(st.integers(max(human, ai), human + ai - 1)))
 
 
-@OFTEN
 @given(large_counts(), large_counts(), large_counts(), large_counts())
 def test_no_number_is_a_sum(site: Counts, before: Counts, first: Counts, second: Counts) -> None:
     pages = (PageCounts(report().top[0].row, "/a", first), PageCounts(report().top[1].row, "/b", second))

@@ -7,7 +7,6 @@ from datetime import UTC, date, datetime, time, timedelta
 from itertools import count
 from typing import Any
 
-from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 
 from bot.messages.visitors import NO_CHART_BUDGET, NO_CHART_READ
@@ -44,11 +43,6 @@ WEEK = Period(date(2026, 10, 26), date(2026, 11, 2))
 ZONE = "Europe/Berlin"
 TAKEN = datetime(2026, 11, 2, 8, 0, tzinfo=UTC)
 QUESTION = QuestionId(7)
-OFTEN = settings(
-    max_examples=60,
-    deadline=None,
-    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
-)
 _rows = count(1)
 
 

@@ -14,7 +14,7 @@ from math import ceil
 
 import httpx
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sqlalchemy import func, select
 
@@ -77,7 +77,6 @@ async def closed(office: Office) -> None:
 
 
 @given(visits, st.integers(0, 20), st.integers(0, 20), st.integers(1, 7))
-@settings(max_examples=50, deadline=None)
 def test_totals_and_pages_are_those_of_an_independent_count(
     made: list[Visit], one: int, other: int, page_size: int
 ) -> None:
@@ -103,7 +102,6 @@ def test_totals_and_pages_are_those_of_an_independent_count(
 
 
 @given(visits, st.integers(1, 4), st.integers(0, 1_000))
-@settings(max_examples=50, deadline=None)
 def test_rows_that_move_while_they_are_read_are_never_counted_twice_and_those_missed_are_told(
     made: list[Visit], page_size: int, seed: int
 ) -> None:

@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.sandbox.docs_service.agent import Change, End, Unchanged, asked_end, decide, is_slow
@@ -230,7 +230,6 @@ words = st.sampled_from([*WORDS.split(), "\n"])
 prompts = st.one_of(st.text(max_size=300), st.lists(words, max_size=25).map(" ".join))
 
 
-@settings(max_examples=300, deadline=None)
 @given(prompts, st.sampled_from([None, "docs/errors.md", "docs/sdks/python.md"]))
 def test_any_prompt_gives_whole_pages_or_a_reason(prompt: str, page: str | None) -> None:
     made = decide(SITE, prompt, "acme-docs", page)

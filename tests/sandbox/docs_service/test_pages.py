@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.sandbox.docs_service.diff import RowKind, compare
@@ -98,7 +98,6 @@ async def test_the_job_page_shows_the_work_and_its_end(caller: Caller, clock: He
 files = st.lists(st.sampled_from(["a", "b", "c", "", "x y", "\u2028", "\x0c"]), max_size=14)
 
 
-@settings(max_examples=200, deadline=None)
 @given(files, files)
 def test_a_diff_turns_the_old_file_into_the_new_one(old: list[str], new: list[str]) -> None:
     before, after = ("".join(line + "\n" for line in lines) for lines in (old, new))

@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 from bot.sandbox.docs_service import DocsService, DocsServiceOptions, visits
 from bot.sandbox.docs_service.inputs import VisitorsQuery
 from bot.sandbox.docs_service.visitors import Windows
+from tests.properties import SLOW_MACHINE
 from tests.sandbox.docs_service.caller import Caller, HeldClock
 
 NOW = datetime(2026, 10, 14, 9, 30, tzinfo=UTC)
@@ -55,7 +56,6 @@ def check(answer: dict[str, object], stored: list[Stored], query: VisitorsQuery)
     assert answer["hasMore"] == (len(rows) > query.offset + query.limit)
 
 
-@settings(max_examples=150, deadline=None)
 @given(visit_lists, st.integers(0, 40), st.integers(1, 41), st.integers(1, 4), st.integers(0, 6))
 def test_counts_are_those_of_a_plain_count(
     stored: list[Stored], begin: int, length: int, limit: int, offset: int
@@ -67,7 +67,6 @@ def test_counts_are_those_of_a_plain_count(
         check(Windows().answer(connection, "a", query, NOW), stored, query)
 
 
-@settings(max_examples=150, deadline=None)
 @given(visit_lists, visit_lists, st.lists(st.tuples(st.integers(0, 40), st.integers(1, 41)), max_size=6))
 def test_what_was_counted_before_is_never_shown_for_other_visits(
     first: list[Stored], later: list[Stored], windows: list[tuple[int, int]]
@@ -83,7 +82,6 @@ def test_what_was_counted_before_is_never_shown_for_other_visits(
             check(counted.answer(connection, "a", query, NOW), first + later, query)
 
 
-@settings(max_examples=100, deadline=None)
 @given(visit_lists, st.lists(st.integers(0, 41), min_size=1, max_size=8))
 def test_a_window_that_is_open_grows_with_time(stored: list[Stored], moments: list[int]) -> None:
     counted = Windows()
@@ -180,7 +178,7 @@ async def all_pages(caller: Caller, window: str, limit: int) -> tuple[Row, list[
 minutes = st.integers(0, 10 * 24 * 60)
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture, *SLOW_MACHINE])
 @given(begin=minutes, length=minutes, limit=st.integers(7, 250), whole_days=st.booleans())
 async def test_answers_are_those_of_a_plain_count_of_the_stored_visits(
     busy: Caller, options: DocsServiceOptions, begin: int, length: int, limit: int, whole_days: bool
