@@ -46,7 +46,7 @@ async def running_bot(
 
 
 async def _until_ready(bot: Child, port: int) -> None:
-    async with aiohttp.ClientSession() as session, asyncio.timeout(60):
+    async with aiohttp.ClientSession() as session, asyncio.timeout(300):
         while True:
             if bot.process.returncode is not None:
                 raise RuntimeError(f"the bot ended with {bot.process.returncode}")

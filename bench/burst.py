@@ -126,7 +126,7 @@ async def _told(store: Store, docs_url: str, size: Size) -> Report:
         began, used = monotonic(), os.times()
         workers.start()
         try:
-            async with asyncio.timeout(4 * size.limit_seconds + 6):
+            async with asyncio.timeout(4 * size.limit_seconds + 300):
                 await slack.all_told.wait()
         finally:
             await workers.stop(5.0)

@@ -38,7 +38,7 @@ class Child:
         self.process.stdin.write(f"{line}\n".encode())
         await self.process.stdin.drain()
 
-    async def hear(self, limit_seconds: float = 120.0) -> str:
+    async def hear(self, limit_seconds: float = 600.0) -> str:
         """Its next line. RuntimeError when it has ended."""
         if self.process.stdout is None:
             raise RuntimeError("the process has no standard output")
@@ -54,7 +54,7 @@ class Child:
             return
         self.process.terminate()
         try:
-            async with asyncio.timeout(12):
+            async with asyncio.timeout(60):
                 await self.process.wait()
         except TimeoutError:
             self.process.kill()

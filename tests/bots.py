@@ -10,12 +10,13 @@ import sys
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
+from time import monotonic
 from typing import Any
 
 from bot.sandbox.world import World
+from tests.limits import HANG_SECONDS
 from tests.scenarios.story import environment
 
-_LIMIT_SECONDS = 20.0
 _FAST = {"POLL_MIN_SECONDS": "0.1", "POLL_MAX_SECONDS": "0.2", "LOG_LEVEL": "ERROR"}
 
 
@@ -45,14 +46,17 @@ class Zygote:
         output: Path,
         kill_at: str | None = None,
         watched: Sequence[str] = (),
+        *,
+        lease_seconds: float | None = None,
         **settings: str,
     ) -> int:
         """Start a bot in this world, some of its settings changed.
 
-        ``watched``: the modules of the work whose awaits are told, and killed at.
+        ``watched``: the modules of the work whose awaits are told, and killed at. Without ``lease_seconds``
+        the lease is short, as a process that is killed wants it.
         """
         env = environment(world) | _FAST | settings
-        return await self.fork(env, output, kill_at=kill_at, watched=watched)
+        return await self.fork(env, output, kill_at=kill_at, watched=watched, lease_seconds=lease_seconds)
 
 
 @asynccontextmanager
@@ -87,11 +91,10 @@ def is_alive(pid: int) -> bool:
 
 async def wait_for(what: str, check: Callable[[], bool]) -> None:
     """Until the check holds."""
-    for _ in range(int(_LIMIT_SECONDS * 50)):
-        if check():
-            return
+    deadline = monotonic() + HANG_SECONDS
+    while not check():
+        assert monotonic() < deadline, f"{what} did not come about"
         await asyncio.sleep(0.02)
-    raise AssertionError(f"{what} did not come about")
 
 
 async def started(pid: int, output: Path) -> None:

@@ -7,7 +7,9 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 import pytest
-from playwright.async_api import Page, async_playwright
+from playwright.async_api import Page, async_playwright, expect
+
+from tests.limits import HANG_SECONDS
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 _QUIET = (
@@ -17,14 +19,19 @@ _QUIET = (
 needs_chromium = pytest.mark.skipif(
     CHROMIUM is None, reason="Chromium is not installed (apt install chromium)"
 )
+_HANG_MS = HANG_SECONDS * 1_000
+expect.set_options(timeout=_HANG_MS)
 
 
 @asynccontextmanager
 async def opened(url: str, *, height: int) -> AsyncIterator[Page]:
     """The page at this address, in a browser of its own; what it complains of fails the test."""
     async with async_playwright() as playwright:
-        browser = await playwright.chromium.launch(executable_path=CHROMIUM, args=list(_QUIET))
+        browser = await playwright.chromium.launch(
+            executable_path=CHROMIUM, args=list(_QUIET), timeout=_HANG_MS
+        )
         page = await browser.new_page(viewport={"width": 1280, "height": height})
+        page.set_default_timeout(_HANG_MS)
         errors: list[str] = []
         page.on("pageerror", lambda error: errors.append(str(error)))
         page.on("console", lambda message: errors.append(message.text) if message.type == "error" else None)

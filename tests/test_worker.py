@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Awaitable, Callable
 
 from bot.worker import WakeUp, Worker, Workers
+from tests.limits import HANG_SECONDS
 
 
 async def test_a_round_runs_at_the_start_and_whenever_the_bell_rings() -> None:
@@ -20,7 +21,7 @@ async def test_a_round_runs_at_the_start_and_whenever_the_bell_rings() -> None:
     wake_up.wake()  # nobody hears it yet
     wake_up.connect(rounds)
     rounds.start()
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(HANG_SECONDS):
         await runs.get()
         wake_up.wake()
         await runs.get()
@@ -39,7 +40,7 @@ async def test_a_round_looks_again_at_once_while_there_is_work() -> None:
 
     rounds = Workers([Worker("r", run, 3600)])
     rounds.start()
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(HANG_SECONDS):
         await done.wait()
     await rounds.stop(1)
     assert left == []
@@ -79,7 +80,7 @@ async def test_a_round_that_fails_is_told_and_tried_again() -> None:
 
     rounds = Workers([Worker("r", run, 0.05)], observe=lambda _name, _seconds, failed: seen.append(failed))
     rounds.start()
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(HANG_SECONDS):
         await again.wait()
     await rounds.stop(1)
     assert seen[0] is True
@@ -181,7 +182,7 @@ async def test_one_look_wakes_only_those_who_have_something_to_do() -> None:
         look_seconds=3600,
     )
     rounds.start()
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(HANG_SECONDS):
         await looks.get()
         ran.clear()
         due.add("poll")
@@ -205,7 +206,7 @@ async def test_a_round_for_which_nothing_is_due_is_not_late() -> None:
 
     rounds = Workers([Worker("r", run, 0.0, queue="q")], due=look, look_seconds=0.01)
     rounds.start()
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(HANG_SECONDS):
         for _ in range(60):
             await looks.get()
     assert rounds.ages_seconds()["r"] < 0.5
@@ -225,7 +226,7 @@ async def test_a_round_that_hangs_is_late_though_nothing_is_due() -> None:
 
     rounds = Workers([Worker("r", run, 0.0, queue="q")], due=look, look_seconds=0.01)
     rounds.start()
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(HANG_SECONDS):
         for _ in range(8):
             await looks.get()
     assert rounds.late(0.02) == ["r"]

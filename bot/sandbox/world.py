@@ -20,12 +20,17 @@ PROJECT = "acme-docs"
 
 @dataclass(frozen=True)
 class WorldOptions(SiteOptions):
-    """How the sandbox is set up; ``tell_filled`` is told how many days have been made and of how many."""
+    """How the sandbox is set up; ``tell_filled`` is told how many days have been made and of how many.
+
+    ``answer_seconds`` is how long the bot has to acknowledge and to open a form. Slack's three seconds are
+    too few where a slow or busy machine runs both sides.
+    """
 
     folder: Path
     port: int = 0
     host: str = "127.0.0.1"
     http_mode: bool = False
+    answer_seconds: float = 3.0
     log_level: str = "ERROR"
     tell_filled: Callable[[int, int], None] | None = None
 
@@ -35,7 +40,12 @@ class WorldOptions(SiteOptions):
 
     def workspace(self) -> WorkspaceOptions:
         """Return the options of the workspace, which runs in Socket Mode."""
-        return WorkspaceOptions(self.folder / "workspace", manifest=MANIFEST if MANIFEST.exists() else None)
+        return WorkspaceOptions(
+            self.folder / "workspace",
+            manifest=MANIFEST if MANIFEST.exists() else None,
+            ack_seconds=self.answer_seconds,
+            trigger_seconds=self.answer_seconds,
+        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -39,6 +39,7 @@ from bot.cli.visitors import (
 from bot.docs_api import PageVisitors, Visitors
 from bot.sandbox.docs_service import DocsService, DocsServiceOptions
 from bot.settings import DocsSettings
+from tests.limits import HANG_SECONDS
 from tests.sandbox.docs_service.caller import Caller
 
 NOW = datetime(2026, 10, 14, 9, 30, tzinfo=UTC)
@@ -418,7 +419,7 @@ async def test_stopped_in_the_middle_it_leaves_no_half_file(
 ) -> None:
     await site.caller.order_fault(match="visitors", fault="slow", seconds=60)
     process = await started(site, *options(), "--csv", "out.csv")
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(HANG_SECONDS):
         while (await site.caller.request("GET", "/sandbox/faults")).json["next"]:
             await asyncio.sleep(0.05)
         assert list(site.folder.iterdir()) != []

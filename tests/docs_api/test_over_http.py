@@ -19,6 +19,7 @@ from pydantic import SecretStr
 
 from bot.docs_api import DocsClient, InvalidArgument, Unavailable
 from tests.docs_api.builders import JOB, KEY, PROMPT
+from tests.limits import HANG_SECONDS
 from tests.properties import share
 
 Handler = Callable[[web.BaseRequest], Awaitable[web.StreamResponse]]
@@ -64,14 +65,14 @@ async def answering_bytes(
     finally:
         server.close()
         await server.wait_closed()
-        await asyncio.wait_for(asyncio.gather(*filter(None, conversations)), timeout=10)
+        await asyncio.wait_for(asyncio.gather(*filter(None, conversations)), timeout=HANG_SECONDS)
 
 
 def client(
     base_url: str,
     *,
-    connect: float = 5.0,
-    read: float = 5.0,
+    connect: float = HANG_SECONDS,
+    read: float = HANG_SECONDS,
     limit: int = 5_000_000,
     proxy: str | None = None,
 ) -> DocsClient:
@@ -87,7 +88,7 @@ def client(
 
 
 async def failure_of(
-    base_url: str, *, connect: float = 5.0, read: float = 5.0, limit: int = 5_000_000
+    base_url: str, *, connect: float = HANG_SECONDS, read: float = HANG_SECONDS, limit: int = 5_000_000
 ) -> Unavailable:
     """The error a create ends with."""
     async with client(base_url, connect=connect, read=read, limit=limit) as docs:
@@ -350,7 +351,7 @@ async def test_cancelling_a_call_passes_through_and_leaves_the_client_usable() -
     async def service(request: web.BaseRequest) -> web.Response:
         if request.method == "POST":
             asked.set()
-            await asyncio.sleep(30)
+            await asyncio.Event().wait()
         return web.json_response(dict(JOB))
 
     async with serving(service) as base_url, client(base_url) as docs:

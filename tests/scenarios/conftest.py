@@ -10,8 +10,9 @@ import pytest
 from bot.app import running_bot
 from bot.sandbox.world import World, WorldOptions, both_sides
 from tests import bots
+from tests.limits import HANG_SECONDS
 from tests.scenarios.story import Story
-from tests.scenarios.timeouts import SHORT
+from tests.scenarios.timeouts import STEADY
 
 FAST = {"poll_min_seconds": 0.1, "poll_max_seconds": 0.2}
 
@@ -25,7 +26,13 @@ def http_mode() -> bool:
 @pytest.fixture
 async def world(tmp_path: Path, http_mode: bool) -> AsyncIterator[World]:
     options = WorldOptions(
-        tmp_path, http_mode=http_mode, work_seconds=0.3, log_level="ERROR", pages=80, days=70
+        tmp_path,
+        http_mode=http_mode,
+        work_seconds=0.3,
+        answer_seconds=HANG_SECONDS,
+        log_level="ERROR",
+        pages=80,
+        days=70,
     )
     async with both_sides(options) as world:
         yield world
@@ -33,7 +40,7 @@ async def world(tmp_path: Path, http_mode: bool) -> AsyncIterator[World]:
 
 @pytest.fixture
 async def story(world: World) -> AsyncIterator[Story]:
-    async with running_bot(world.settings.model_copy(update=FAST), timeouts=SHORT):
+    async with running_bot(world.settings.model_copy(update=FAST), timeouts=STEADY):
         yield Story(world)
 
 

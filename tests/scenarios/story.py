@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from time import monotonic
 from typing import Any, TypeVar
 
 from pydantic import SecretStr
 
 from bot.sandbox.world import World
+from tests.limits import HANG_SECONDS
 
 ANA, BEN = "U01ANA", "U02BEN"
 DOCS, PRODUCT, SECRET, ANAS_DM = "C01DOCS", "C03PRODUCT", "G04SECRET", "D01ANA"
 Json = dict[str, Any]
 Found = TypeVar("Found")
-_LIMIT_SECONDS = 30.0
 
 
 def environment(world: World) -> dict[str, str]:
@@ -43,12 +44,11 @@ class Story:
 
     async def until(self, look: Callable[[], Found | None], what: str) -> Found:
         """What the look finds, as soon as it finds something."""
-        async with asyncio.timeout(_LIMIT_SECONDS):
-            for _ in range(int(_LIMIT_SECONDS * 100)):
-                if (found := look()) is not None:
-                    return found
-                await asyncio.sleep(0.02)
-        raise AssertionError(f"{what} did not come")
+        deadline = monotonic() + HANG_SECONDS
+        while (found := look()) is None:
+            assert monotonic() < deadline, f"{what} did not come"
+            await asyncio.sleep(0.02)
+        return found
 
     async def command(self, command: str, text: str = "", user: str = ANA, channel: str = DOCS) -> Json:
         """Type a slash command."""

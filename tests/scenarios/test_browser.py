@@ -31,7 +31,7 @@ async def type_in(page: Page, label: str, text: str) -> None:
 async def test_a_person_asks_reads_the_pull_request_replies_and_hears_back(page: Page) -> None:
     await type_in(page, "Message #docs", PROMPT)
     messages = page.get_by_role("log", name="Messages")
-    await expect(messages).to_contain_text("Pull request ready", timeout=15_000)
+    await expect(messages).to_contain_text("Pull request ready")
     await page.get_by_role("button", name=re.compile("1 reply")).click()
     thread = page.get_by_role("log", name="Replies")
     await expect(thread).to_contain_text("the pull request is ready")
@@ -41,7 +41,7 @@ async def test_a_person_asks_reads_the_pull_request_replies_and_hears_back(page:
     await expect(pull_request.locator("body")).to_contain_text("docs/sdks/python-quickstart.md")
     await expect(pull_request.locator("body")).to_contain_text("# Python SDK quickstart")
     await type_in(page, "Reply in thread", "Mention Python 3.11 too")
-    await expect(thread).to_contain_text("has been updated", timeout=15_000)
+    await expect(thread).to_contain_text("has been updated")
     await expect(thread.get_by_role("button", name="eyes, 1")).to_be_visible()
     await expect(messages.get_by_role("article")).to_have_count(1)
 
@@ -52,7 +52,7 @@ async def test_a_person_asks_who_reads_the_docs_sees_a_chart_and_a_table_and_sha
     answer = (
         messages.get_by_role("article").filter(has_text="Only visible to you").filter(has_text="AI agents")
     )
-    await expect(answer.locator("svg").first).to_be_visible(timeout=15_000)
+    await expect(answer.locator("svg").first).to_be_visible()
     await expect(answer.get_by_role("table")).to_contain_text("/quickstart")
     await expect(answer.get_by_role("table").locator("tbody tr")).to_have_count(5)
     await answer.get_by_role("button", name="Share in channel").click()
@@ -70,11 +70,11 @@ async def test_a_digest_and_a_file_are_drawn(page: Page) -> None:
     messages = page.get_by_role("log", name="Messages")
     await type_in(page, "Message #docs", "/docs-visitors digest now")
     digest = messages.get_by_role("article").filter(has_text="The docs in the week")
-    await expect(digest.locator("svg").first).to_be_visible(timeout=15_000)
+    await expect(digest.locator("svg").first).to_be_visible()
     await expect(digest.get_by_role("button", name="Improve this page")).to_be_visible()
     await type_in(page, "Message #docs", "/docs-visitors last week csv here")
     file = messages.get_by_role("article").filter(has_text="docs-visitors-")
-    await expect(file.get_by_role("link")).to_be_visible(timeout=15_000)
+    await expect(file.get_by_role("link")).to_be_visible()
 
 
 async def test_forms_open_complain_and_send(page: Page) -> None:

@@ -12,6 +12,7 @@ import aiohttp
 import pytest
 
 from bot.sandbox.world import World
+from tests.limits import HANG_SECONDS
 from tests.scenarios.story import Story, environment
 
 
@@ -123,7 +124,7 @@ async def test_the_bot_runs_until_it_is_told_to_stop(world: World, tmp_path: Pat
         sys.executable, "-m", "bot", "run",
         env={"PATH": os.environ["PATH"], "PYTHONPATH": os.getcwd(), **environment(world)}, cwd=tmp_path,
     )  # fmt: skip
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(HANG_SECONDS):
         await world.workspace.line.connected.wait()
         process.send_signal(signal.SIGTERM)
         assert await process.wait() == 0
@@ -136,7 +137,7 @@ async def test_each_part_of_the_sandbox_runs_alone(tmp_path: Path, part: str) ->
         stdout=asyncio.subprocess.PIPE,
     )  # fmt: skip
     assert process.stdout is not None
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(HANG_SECONDS):
         line = (await process.stdout.readline()).decode()
         url = line.split("http", 1)[1].strip()
         async with aiohttp.ClientSession() as session, session.get(f"http{url}") as answer:

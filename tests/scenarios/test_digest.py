@@ -14,9 +14,10 @@ from bot.app import running_bot
 from bot.sandbox.world import World, WorldOptions, both_sides
 from tests.bots import Zygote, is_alive, started, stop
 from tests.databases import PostgresServer
+from tests.limits import HANG_SECONDS
 from tests.scenarios.story import Story
 from tests.scenarios.test_visitors import comes_due, digests, is_subscribed
-from tests.scenarios.timeouts import SHORT
+from tests.scenarios.timeouts import STEADY
 
 
 @pytest.fixture(scope="module")
@@ -28,15 +29,15 @@ def postgres(tmp_path_factory: pytest.TempPathFactory) -> Iterator[PostgresServe
 
 async def test_a_digest_is_told_once_over_a_restart(world: World) -> None:
     story = Story(world)
-    async with running_bot(world.settings, timeouts=SHORT):
+    async with running_bot(world.settings, timeouts=STEADY):
         await story.command("/docs-visitors", "subscribe monday 09:00 UTC")
         await story.post("this channel gets a digest")
         await is_subscribed(story)
     await comes_due(world)
-    async with running_bot(world.settings, timeouts=SHORT):
+    async with running_bot(world.settings, timeouts=STEADY):
         await story.post("The docs in the week")
     await comes_due(world)
-    async with running_bot(world.settings, timeouts=SHORT):
+    async with running_bot(world.settings, timeouts=STEADY):
         await asyncio.sleep(1.0)
     assert len(digests(story)) == 1
 
@@ -45,7 +46,9 @@ async def test_a_digest_is_told_once_over_a_restart(world: World) -> None:
 async def shared_world(tmp_path: Path, postgres: PostgresServer) -> AsyncIterator[World]:
     """The far sides, and settings that lead several bots to one database."""
     url = postgres.new_database().replace("postgresql+psycopg://", "postgres://", 1)
-    async with both_sides(WorldOptions(tmp_path, work_seconds=0.2, pages=80, days=70)) as world:
+    async with both_sides(
+        WorldOptions(tmp_path, work_seconds=0.2, answer_seconds=HANG_SECONDS, pages=80, days=70)
+    ) as world:
         yield replace(world, settings=world.settings.model_copy(update={"database_url": SecretStr(url)}))
 
 
@@ -53,7 +56,10 @@ async def test_two_processes_on_one_postgresql_tell_one_digest_a_week(
     shared_world: World, zygote: Zygote, tmp_path: Path
 ) -> None:
     story, outputs = Story(shared_world), [tmp_path / "one", tmp_path / "two"]
-    bots = [await zygote.start(shared_world, output, PORT="0") for output in outputs]
+    bots = [
+        await zygote.start(shared_world, output, lease_seconds=STEADY.lease_seconds, PORT="0")
+        for output in outputs
+    ]
     for bot, output in zip(bots, outputs, strict=True):
         await started(bot, output)
     await story.command("/docs-visitors", "subscribe monday 09:00 UTC")

@@ -68,7 +68,7 @@ def is_over(story: Story) -> bool:
     return answered(story) and bool(files(story)) and bool(digests(story))
 
 
-@pytest.mark.timeout(280)
+@pytest.mark.timeout(3_000)
 async def test_a_kill_at_any_await_of_visitors_loses_nothing_and_says_nothing_twice(
     zygote: Zygote, tmp_path: Path
 ) -> None:

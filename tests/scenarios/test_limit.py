@@ -9,14 +9,17 @@ import pytest
 
 from bot.app import running_bot
 from bot.sandbox.world import World, WorldOptions, both_sides
+from tests.limits import HANG_SECONDS
 from tests.scenarios.conftest import FAST
 from tests.scenarios.story import ANA, BEN, Json, Story
-from tests.scenarios.timeouts import SHORT
+from tests.scenarios.timeouts import STEADY
 
 
 @pytest.fixture
 async def world(tmp_path: Path) -> AsyncIterator[World]:
-    options = WorldOptions(tmp_path, work_seconds=0.3, uses_an_hour=1, pages=20, days=2)
+    options = WorldOptions(
+        tmp_path, work_seconds=0.3, answer_seconds=HANG_SECONDS, uses_an_hour=1, pages=20, days=2
+    )
     async with both_sides(options) as world:
         yield world
 
@@ -28,7 +31,7 @@ async def waits(story: Story, root: Json, place: int) -> None:
 
 
 async def test_who_waits_sees_it_and_only_they_take_it_back(world: World) -> None:
-    async with running_bot(world.settings.model_copy(update=FAST), timeouts=SHORT):
+    async with running_bot(world.settings.model_copy(update=FAST), timeouts=STEADY):
         story = Story(world)
         await story.finished("Add a quickstart for the Python SDK")
         second = await story.asked("Describe every error code")
@@ -46,7 +49,7 @@ async def test_who_waits_sees_it_and_only_they_take_it_back(world: World) -> Non
 
 async def test_the_services_word_counts_more_than_our_own_count(world: World) -> None:
     settings = world.settings.model_copy(update={**FAST, "uses_an_hour": 100})
-    async with running_bot(settings, timeouts=SHORT):
+    async with running_bot(settings, timeouts=STEADY):
         story = Story(world)
         await story.finished("Add a quickstart for the Python SDK")
         second = await story.asked("Describe every error code")

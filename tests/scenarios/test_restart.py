@@ -15,7 +15,7 @@ from bot.sandbox.world import World
 from tests.databases import PostgresServer
 from tests.scenarios.conftest import FAST
 from tests.scenarios.story import Story
-from tests.scenarios.timeouts import SHORT
+from tests.scenarios.timeouts import STEADY
 
 PROMPT = "Add a quickstart for the Python SDK"
 
@@ -31,10 +31,10 @@ async def order(url: str, *faults: dict[str, Any]) -> None:
 
 async def test_a_restart_in_the_middle_of_a_job_goes_on_with_it(world: World) -> None:
     story, settings = Story(world), world.settings.model_copy(update=FAST)
-    async with running_bot(settings, timeouts=SHORT):
+    async with running_bot(settings, timeouts=STEADY):
         root = await story.asked("Take your time and add a page about webhooks")
         await story.until(lambda: "Working" in root["text"] or None, "a job that runs")
-    async with running_bot(settings, timeouts=SHORT):
+    async with running_bot(settings, timeouts=STEADY):
         await story.replies(root, 1)
     assert len(story.roots()) == 1
 
@@ -42,8 +42,8 @@ async def test_a_restart_in_the_middle_of_a_job_goes_on_with_it(world: World) ->
 async def test_one_process_takes_in_and_another_carries_out(world: World) -> None:
     story, settings = Story(world), world.settings.model_copy(update=FAST)
     async with (
-        running_bot(settings, roles=Roles(intake=True, workers=False), timeouts=SHORT),
-        running_bot(settings, roles=Roles(intake=False, workers=True), timeouts=SHORT),
+        running_bot(settings, roles=Roles(intake=True, workers=False), timeouts=STEADY),
+        running_bot(settings, roles=Roles(intake=False, workers=True), timeouts=STEADY),
     ):
         root = await story.finished(PROMPT)
         await story.replies(root, 1)
@@ -51,10 +51,10 @@ async def test_one_process_takes_in_and_another_carries_out(world: World) -> Non
 
 async def test_what_was_asked_while_the_bot_was_away_is_heard_when_it_is_back(world: World) -> None:
     story, settings = Story(world), world.settings.model_copy(update=FAST)
-    async with running_bot(settings, timeouts=SHORT):
+    async with running_bot(settings, timeouts=STEADY):
         root = await story.finished(PROMPT)
     story.reply(root, "Mention retries")
-    async with running_bot(settings, timeouts=SHORT):
+    async with running_bot(settings, timeouts=STEADY):
         await story.replies(root, 2)
 
 
@@ -119,7 +119,7 @@ async def test_no_secret_and_no_prompt_stands_in_any_log_line(
     story = Story(world)
     await order(world.docs_service_url, {"match": "create", "fault": "500"})
     await order(world.workspace_url, {"method": "chat.postMessage", "fault": "500"})
-    async with running_bot(settings, timeouts=SHORT):
+    async with running_bot(settings, timeouts=STEADY):
         root = await story.asked("Canary prompt 7f3a about webhooks")
         await story.replies(root, 1)
         await story.command("/docs-agent", "status nonsense-canary-7f3a")
@@ -142,9 +142,9 @@ async def test_two_processes_share_a_postgresql(
         settings = world.settings.model_copy(update={**FAST, "database_url": SecretStr(url)})
         story = Story(world)
         async with (
-            running_bot(settings, roles=Roles(intake=True, workers=False), timeouts=SHORT),
-            running_bot(settings, roles=Roles(intake=False, workers=True), timeouts=SHORT),
-            running_bot(settings, roles=Roles(intake=False, workers=True), timeouts=SHORT),
+            running_bot(settings, roles=Roles(intake=True, workers=False), timeouts=STEADY),
+            running_bot(settings, roles=Roles(intake=False, workers=True), timeouts=STEADY),
+            running_bot(settings, roles=Roles(intake=False, workers=True), timeouts=STEADY),
         ):
             root = await story.finished(PROMPT)
             story.reply(root, "Mention Python 3.11 too")

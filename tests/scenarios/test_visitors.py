@@ -16,6 +16,7 @@ from bot.model import SubscriptionState
 from bot.sandbox.world import World
 from bot.store import Store
 from bot.store.schema import subscriptions
+from tests.limits import HANG_SECONDS
 from tests.scenarios.story import ANA, BEN, DOCS, SECRET, Json, Story
 from tests.scenarios.test_restart import order
 
@@ -146,7 +147,7 @@ async def is_subscribed(story: Story) -> None:
     """Until the bot has noted that its first post arrived, which comes a moment after the post."""
     store = Store.open(story.world.settings.sqlalchemy_url)
     try:
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(HANG_SECONDS):
             while await _states(store) != {SubscriptionState.ACTIVE}:
                 await asyncio.sleep(0.02)
     finally:

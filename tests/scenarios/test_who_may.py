@@ -11,7 +11,7 @@ from bot.app import running_bot
 from bot.sandbox.world import World
 from tests.scenarios.conftest import FAST
 from tests.scenarios.story import ANA, BEN, DOCS, PRODUCT, Story
-from tests.scenarios.timeouts import SHORT
+from tests.scenarios.timeouts import STEADY
 
 GUS, CHIKA = "U04GUS", "U03CHIKA"
 PROMPT = "Add a quickstart for the Python SDK"
@@ -91,7 +91,7 @@ async def test_a_member_sees_answer_and_form_though_slack_had_to_be_asked_first(
 async def test_lists_and_groups_let_in_whom_they_name(
     world: World, lists: dict[str, Any], may: list[str], may_not: list[str]
 ) -> None:
-    async with running_bot(world.settings.model_copy(update={**FAST, **lists}), timeouts=SHORT):
+    async with running_bot(world.settings.model_copy(update={**FAST, **lists}), timeouts=STEADY):
         story = Story(world)
         for user in may_not:
             await story.command("/docs-agent", f"{PROMPT} for {user}", user=user)
@@ -103,7 +103,7 @@ async def test_lists_and_groups_let_in_whom_they_name(
 
 async def test_only_listed_channels_are_served(world: World) -> None:
     settings = world.settings.model_copy(update={**FAST, "allowed_channels": frozenset({DOCS})})
-    async with running_bot(settings, timeouts=SHORT):
+    async with running_bot(settings, timeouts=STEADY):
         story = Story(world)
         await story.command("/docs-agent", PROMPT, channel=PRODUCT)
         await story.answer("not set up for this channel")

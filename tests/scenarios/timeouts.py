@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from bot.app import Timeouts
+from tests.limits import HANG_SECONDS
 
 SHORT = Timeouts(
     lease_seconds=1.5, channel_pace_seconds=0.05, stale_seconds=0.6, quiet_seconds=2.0, doubt_seconds=0.1
 )
+
+STEADY = replace(SHORT, lease_seconds=HANG_SECONDS)
+"""The same where nobody is killed: a busy machine may keep a process from its work beyond a short lease."""

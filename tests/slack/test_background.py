@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 
 from bot.slack.background import Background
+from tests.limits import HANG_SECONDS
 
 
 async def test_what_a_task_starts_while_all_are_waited_for_is_waited_for_too() -> None:
@@ -26,6 +27,6 @@ async def test_what_a_task_starts_while_all_are_waited_for_is_waited_for_too() -
 async def test_what_is_late_is_cancelled() -> None:
     background = Background()
     background.start("endless", asyncio.Event().wait())  # type: ignore[arg-type]
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(HANG_SECONDS):
         await background.drain(0.05)
         await background.drain(0.05)

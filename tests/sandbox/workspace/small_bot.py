@@ -16,6 +16,7 @@ from slack_bolt.async_app import AsyncAck, AsyncApp, AsyncRespond
 from slack_sdk.web.async_client import AsyncWebClient
 
 from bot.sandbox.workspace import Workspace
+from tests.limits import HANG_SECONDS
 
 ANA, BEN, GUS = "U01ANA", "U02BEN", "U04GUS"
 DOCS, PRODUCT, SECRET, ANAS_DM = "C01DOCS", "C03PRODUCT", "G04SECRET", "D01ANA"
@@ -140,9 +141,7 @@ async def listening(app: AsyncApp, workspace: Workspace) -> AsyncIterator[None]:
 
 async def until(look: Callable[[], Found | None]) -> Found:
     """What the look finds, as soon as it finds something."""
-    async with asyncio.timeout(20):
-        for _ in range(500):
-            if (found := look()) is not None:
-                return found
+    async with asyncio.timeout(HANG_SECONDS):
+        while (found := look()) is None:
             await asyncio.sleep(0.01)
-    raise AssertionError("it did not come")
+    return found

@@ -11,6 +11,7 @@ from slack_sdk.errors import SlackApiError
 from slack_sdk.web.async_client import AsyncWebClient
 
 from bot.sandbox.workspace import Workspace
+from tests.limits import HANG_SECONDS
 from tests.sandbox.workspace.conftest import Opener, client_of
 from tests.sandbox.workspace.small_bot import ANA, ANAS_DM, DOCS, PRODUCT, HeldClock, Json
 
@@ -135,10 +136,10 @@ async def test_the_bot_hears_of_its_own_file(
 ) -> None:
     # Over a bare connection, as Slack's libraries keep a bot's own messages from it.
     async with session.ws_connect(workspace.line.new_socket_url()) as socket:
-        assert (await socket.receive_json(timeout=2))["type"] == "hello"
+        assert (await socket.receive_json(timeout=HANG_SECONDS))["type"] == "hello"
         file_id = await uploaded(client, session)
         await client.files_completeUploadExternal(files=[{"id": file_id}], channel_id=DOCS)
-        frame = await socket.receive_json(timeout=2)
+        frame = await socket.receive_json(timeout=HANG_SECONDS)
         await socket.send_json({"envelope_id": frame["envelope_id"]})
     heard = frame["payload"]["event"]
     assert (heard["type"], heard["subtype"], heard["bot_id"]) == ("message", "file_share", "B0DOCSBOT")

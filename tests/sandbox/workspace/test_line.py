@@ -16,6 +16,7 @@ from slack_sdk.signature import SignatureVerifier
 from bot.sandbox.ports import free_port
 from bot.sandbox.workspace import Workspace
 from bot.sandbox.workspace.line import signed
+from tests.limits import HANG_SECONDS
 from tests.sandbox.workspace.conftest import Opener, Served, client_of
 from tests.sandbox.workspace.small_bot import ANA, DOCS, Json, listening, small_app, until
 
@@ -35,7 +36,7 @@ async def test_an_event_comes_again_with_the_same_id_until_it_is_acknowledged(
     workspace = await open_workspace(ack_seconds=0.4, redeliver_after_seconds=(0.01, 0.01, 0.01))
     async with _socket(workspace) as socket:
         workspace.people.say(ANA, DOCS, "hello")
-        frames = [await socket.receive_json(timeout=20) for _ in range(3)]
+        frames = [await socket.receive_json(timeout=HANG_SECONDS) for _ in range(3)]
         await socket.send_json({"envelope_id": frames[-1]["envelope_id"]})
         with pytest.raises(TimeoutError):
             await socket.receive_json(timeout=0.6)
@@ -51,7 +52,7 @@ async def test_an_event_that_nobody_acknowledges_is_given_up_after_three_retries
     async with _socket(workspace) as socket:
         workspace.people.say(ANA, DOCS, "hello")
         for _ in range(4):
-            await socket.receive_json(timeout=20)
+            await socket.receive_json(timeout=HANG_SECONDS)
         with pytest.raises(TimeoutError):
             await socket.receive_json(timeout=0.2)
 
@@ -60,7 +61,7 @@ async def test_an_event_waits_for_a_connection_and_comes_as_a_retry(workspace: W
     workspace.people.say(ANA, DOCS, "hello")
     await asyncio.sleep(0.05)
     async with _socket(workspace) as socket:
-        frame = await socket.receive_json(timeout=20)
+        frame = await socket.receive_json(timeout=HANG_SECONDS)
         await socket.send_json({"envelope_id": frame["envelope_id"]})
     assert (frame["type"], frame["retry_attempt"]) == ("events_api", 1)
 
@@ -78,7 +79,7 @@ async def test_two_connections_share_what_comes(workspace: Workspace) -> None:
         for _ in range(2):
             workspace.people.say(ANA, DOCS, "hello")
         for socket in (one, two):
-            frame = await socket.receive_json(timeout=20)
+            frame = await socket.receive_json(timeout=HANG_SECONDS)
             await socket.send_json({"envelope_id": frame["envelope_id"]})
 
 

@@ -8,6 +8,7 @@ import aiohttp
 import pytest
 
 from bot.sandbox.workspace import Workspace
+from tests.limits import HANG_SECONDS
 from tests.sandbox.workspace.small_bot import ANA, BEN, DOCS, FORM, GUS, SECRET, Json
 
 
@@ -65,11 +66,11 @@ async def test_news_arrive_by_themselves_and_only_those_since_the_last(
     new = workspace.people.say(ANA, DOCS, "new")
     workspace.people.say(ANA, SECRET, "not for the guest")
     async with page.session.ws_connect(f"/page/events?user={GUS}&since={since}") as socket:
-        first = await socket.receive_json(timeout=2)
+        first = await socket.receive_json(timeout=HANG_SECONDS)
         assert first["message"]["ts"] == new["ts"] != old["ts"]
-        assert (await socket.receive_json(timeout=2))["type"] == "bot"
+        assert (await socket.receive_json(timeout=HANG_SECONDS))["type"] == "bot"
         workspace.people.edit(ANA, DOCS, new["ts"], "newer")
-        changed = await socket.receive_json(timeout=2)
+        changed = await socket.receive_json(timeout=HANG_SECONDS)
     assert changed["message"]["text"] == "newer"
     assert changed["seq"] > first["seq"] > since
 
@@ -79,7 +80,7 @@ async def test_a_page_that_was_away_too_long_loads_again(page: Page, workspace: 
     workspace.people.say(ANA, DOCS, "two")
     workspace.state.events.popleft()
     async with page.session.ws_connect(f"/page/events?user={ANA}&since=0") as socket:
-        assert (await socket.receive_json(timeout=2))["type"] == "resync"
+        assert (await socket.receive_json(timeout=HANG_SECONDS))["type"] == "resync"
 
 
 async def test_somebody_elses_message_is_not_changed(page: Page, workspace: Workspace) -> None:
