@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import math
 from collections.abc import Awaitable, Callable
+from time import monotonic
 
 from bot.worker import WakeUp, Worker, Workers
 from tests.limits import HANG_SECONDS
@@ -88,10 +90,10 @@ async def test_a_round_that_fails_is_told_and_tried_again() -> None:
 
 
 async def test_work_in_hand_may_end_when_stopping_and_is_cancelled_when_it_is_late() -> None:
-    started, ended = asyncio.Event(), []
+    started, enough, ended = asyncio.Event(), asyncio.Event(), []
 
     async def short() -> int:
-        await asyncio.sleep(0.05)
+        await enough.wait()
         ended.append("short")
         return 0
 
@@ -106,19 +108,24 @@ async def test_work_in_hand_may_end_when_stopping_and_is_cancelled_when_it_is_la
     rounds = Workers([Worker("short", short, 3600), Worker("endless", endless, 3600)])
     rounds.start()
     await started.wait()
-    await asyncio.sleep(0.01)
+    asyncio.get_running_loop().call_soon(enough.set)
     await rounds.stop(0.2)
     assert ended == ["short", "endless"]
 
 
 async def test_how_long_ago_a_round_ended_is_known() -> None:
+    ran_at = math.inf
+
     async def run() -> int:
+        nonlocal ran_at
+        ran_at = monotonic()
         return 0
 
     rounds = Workers([Worker("r", run, 3600)])
     rounds.start()
-    await asyncio.sleep(0.02)
-    assert rounds.ages_seconds()["r"] < 1
+    async with asyncio.timeout(HANG_SECONDS):
+        while rounds.ages_seconds()["r"] > monotonic() - ran_at:
+            await asyncio.sleep(0.01)
     await rounds.stop(1)
 
 
@@ -195,21 +202,20 @@ async def test_one_look_wakes_only_those_who_have_something_to_do() -> None:
 
 
 async def test_a_round_for_which_nothing_is_due_is_not_late() -> None:
-    looks: asyncio.Queue[int] = asyncio.Queue()
+    looks: asyncio.Queue[float] = asyncio.Queue()
 
     async def run() -> int:
         return 0
 
     async def look() -> set[str]:
-        looks.put_nowait(1)
+        looks.put_nowait(monotonic())
         return set()
 
     rounds = Workers([Worker("r", run, 0.0, queue="q")], due=look, look_seconds=0.01)
     rounds.start()
     async with asyncio.timeout(HANG_SECONDS):
-        for _ in range(60):
-            await looks.get()
-    assert rounds.ages_seconds()["r"] < 0.5
+        looked_at = [await looks.get() for _ in range(60)]
+    assert rounds.ages_seconds()["r"] <= monotonic() - looked_at[-2]
     await rounds.stop(1)
 
 

@@ -185,7 +185,7 @@ def _greet_in_plain_text(listener: socket.socket) -> None:
 
 async def test_silence_after_the_request_may_have_been_carried_out() -> None:
     async with answering_bytes(hold=True) as (base_url, heads):
-        error = await failure_of(base_url, read=0.2)
+        error = await failure_of(base_url, read=0.5)
     assert error.sent
     assert "in time" in error.text
     assert len(heads) == 1
@@ -235,9 +235,9 @@ async def test_an_answer_that_drips_for_ever_is_ended() -> None:
     drops = [b"HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n", *[b" "] * 1_000]
     began = time.monotonic()
     async with answering_bytes(*drops, pause_seconds=0.05) as (base_url, _):
-        error = await failure_of(base_url, connect=0.2, read=0.3)
+        error = await failure_of(base_url, connect=1.0, read=0.3)
     assert error.sent
-    assert time.monotonic() - began < 5
+    assert time.monotonic() - began < 25, "all of it takes fifty seconds"
 
 
 async def test_an_endless_body_is_cut_off_at_the_limit() -> None:

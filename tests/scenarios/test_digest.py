@@ -38,7 +38,7 @@ async def test_a_digest_is_told_once_over_a_restart(world: World) -> None:
         await story.post("The docs in the week")
     await comes_due(world)
     async with running_bot(world.settings, timeouts=STEADY):
-        await asyncio.sleep(1.0)
+        await asyncio.sleep(0.3)
     assert len(digests(story)) == 1
 
 

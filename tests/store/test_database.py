@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 from sqlalchemy import text
 from sqlalchemy.exc import OperationalError
+from sqlalchemy.ext.asyncio import AsyncEngine
 
 from bot.store.database import is_far, open_engine, reading
 from bot.store.migrate import migrate
@@ -130,26 +131,36 @@ async def test_a_second_process_waits_for_the_writer_before_it(tmp_path: Path) -
     engine = open_engine(f"sqlite+aiosqlite:///{file}")
     await migrate(engine)
     holder = await asyncio.create_subprocess_exec(
-        sys.executable, "-c", _HOLD, str(file), stdout=asyncio.subprocess.PIPE
+        sys.executable, "-c", _HOLD, str(file), stdin=_PIPE, stdout=_PIPE
     )
     assert holder.stdout is not None
     assert await holder.stdout.readline() == b"held\n"
     async with reading(engine) as connection:
         await connection.execute(text("SELECT count(*) FROM jobs"))
-    async with engine.begin() as connection:
-        written = await connection.scalar(text("SELECT count(*) FROM holds"))
+    writing = asyncio.create_task(_holds(engine))
+    await asyncio.sleep(0.1)
+    assert not writing.done()
+    await holder.communicate(b"end\n")
+    assert holder.returncode == 0
+    written = await writing
     await engine.dispose()
-    assert await holder.wait() == 0
     assert written == 1, "what the other wrote stands before what we do"
 
 
+async def _holds(engine: AsyncEngine) -> int | None:
+    async with engine.begin() as connection:
+        found: int | None = await connection.scalar(text("SELECT count(*) FROM holds"))
+        return found
+
+
+_PIPE = asyncio.subprocess.PIPE
 _HOLD = """
-import sqlite3, sys, time
+import sqlite3, sys
 connection = sqlite3.connect(sys.argv[1], isolation_level=None)
 connection.execute("BEGIN IMMEDIATE")
 connection.execute("INSERT INTO holds VALUES ('acme', '2026-11-02 09:00:00', 1, 'unwell')")
 print("held", flush=True)
-time.sleep(1)
+sys.stdin.readline()
 connection.execute("COMMIT")
 """
 

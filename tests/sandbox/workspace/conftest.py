@@ -12,6 +12,7 @@ from slack_sdk.web.async_client import AsyncWebClient
 
 from bot.sandbox.ports import free_port
 from bot.sandbox.workspace import Workspace, WorkspaceOptions
+from tests.limits import HANG_SECONDS
 from tests.sandbox.workspace.small_bot import Heard, HeldClock, listening, small_app
 
 Opener = Callable[..., Awaitable[Workspace]]
@@ -28,7 +29,7 @@ async def open_workspace(tmp_path: Path, clock: HeldClock) -> AsyncIterator[Open
     async with AsyncExitStack() as stack:
 
         async def opened(**choices: Any) -> Workspace:
-            given = {"enforce_channel_rate": False, "ack_seconds": 0.5} | choices
+            given = {"enforce_channel_rate": False, "ack_seconds": HANG_SECONDS} | choices
             workspace = Workspace(WorkspaceOptions(tmp_path, **given), clock)
             await workspace.start()
             stack.push_async_callback(workspace.stop)
