@@ -1,0 +1,105 @@
+"""What `docs-bot visitors` understands and writes, without a service."""
+
+from __future__ import annotations
+
+import io
+import json
+from datetime import date, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bot.cli.visitors import (
+    MOST_ROWS_SHOWN,
+    JsonDocument,
+    Table,
+    check_days,
+    check_target,
+    parse_day,
+    whole_file,
+)
+from bot.docs_api import PageVisitors, Visitors
+from tests.test_export import FIRST, LAST, NOW, wanted
+
+
+@pytest.mark.parametrize(
+    ("given", "section"), [("", ""), ("/api", "/api"), ("api", "/api"), ("api*", "/api*"), ("//api", "/api")]
+)
+def test_a_section_begins_with_a_slash_however_it_was_given(given: str, section: str) -> None:
+    assert wanted(given).section == section
+
+
+counts = st.integers(0, 50)
+
+some_rows = st.lists(st.tuples(st.text(max_size=8), counts, counts, counts), max_size=60)
+
+
+@given(some_rows, st.integers(1, 25))
+def test_the_table_ranks_whatever_order_rows_come_in(
+    rows: list[tuple[str, int, int, int]], at_once: int
+) -> None:
+    pages = [PageVisitors(path=path, human=human, ai=ai, total=total) for path, human, ai, total in rows]
+    table = Table("acme", wanted())
+    table.begin(Visitors(human=1, ai=1, total=1))
+    for start in range(0, len(pages), at_once):
+        table.add(pages[start : start + at_once])
+    shown = table.text(LAST).split("  Page\n")[1].split("\n") if pages else []
+    best = sorted((page.total for page in pages), reverse=True)[:MOST_ROWS_SHOWN]
+    assert [int(line[22:32]) for line in shown] == best
+
+
+@given(some_rows, st.booleans())
+def test_the_json_document_is_one_whatever_stands_in_it(
+    rows: list[tuple[str, int, int, int]], complete: bool
+) -> None:
+    stream = io.BytesIO()
+    document = JsonDocument(stream, 'a"\n', wanted("\\"), lambda: NOW)
+    document.begin(Visitors(human=1, ai=2, total=3))
+    for path, human, ai, total in rows:
+        document.add([PageVisitors(path=path, human=human, ai=ai, total=total)])
+    document.end(complete=complete)
+    told: dict[str, Any] = json.loads(stream.getvalue())
+    assert [tuple(page.values()) for page in told["pages"]] == rows
+    assert (told["project"], told["path"], told["complete"]) == ('a"\n', "/\\", complete)
+
+
+def test_a_replaced_file_keeps_its_mode_and_a_link_stays_one(tmp_path: Path) -> None:
+    target, link = tmp_path / "real.csv", tmp_path / "link.csv"
+    target.write_text("old")
+    target.chmod(0o640)
+    link.symlink_to(target)
+    with whole_file(check_target(link)) as stream:
+        stream.write(b"new")
+    assert (target.read_text(), target.stat().st_mode & 0o777) == ("new", 0o640)
+    assert link.is_symlink()
+
+
+@pytest.mark.parametrize(
+    "text", ["", "today", "2026-13-01", "2026-02-29", "20261001", "01.10.2026", "2026-W40-1"]
+)
+def test_a_day_that_is_none_is_answered_with_an_example(text: str) -> None:
+    with pytest.raises(ValueError, match="--from 2026-10-01 --to 2026-10-31"):
+        parse_day(text)
+
+
+@given(st.dates())
+def test_every_day_is_understood_as_it_is_written(day: date) -> None:
+    assert parse_day(day.isoformat()) == day
+
+
+def test_days_reversed_or_in_the_future_are_refused_and_today_is_not() -> None:
+    today = NOW.date()
+    check_days(today, today, today)
+    with pytest.raises(ValueError, match="2026-10-04 is before 2026-10-05"):
+        check_days(FIRST, FIRST - timedelta(days=1), today)
+    with pytest.raises(ValueError, match="2026-10-15 has not come yet"):
+        check_days(FIRST, today + timedelta(days=1), today)
+
+
+@pytest.mark.parametrize("name", ["/dev/null", ".", "nowhere/out.csv"])
+def test_a_target_that_can_be_no_file_is_refused(tmp_path: Path, name: str) -> None:
+    with pytest.raises(ValueError, match="name"):
+        check_target(tmp_path / name)

@@ -1,0 +1,20 @@
+"""What tests of questions about visitors share: the days they are about, and an answer."""
+
+from __future__ import annotations
+
+from datetime import date, timedelta
+
+from tests.work.office import Office
+
+FIRST, LAST = date(2026, 10, 26), date(2026, 11, 1)
+"""The last seven full days before the test's now."""
+START = date(2026, 9, 1)
+DAY = timedelta(days=1)
+
+
+async def answered(office: Office) -> str:
+    """Ana's question is answered; its number."""
+    office.docs.site.fill(12, FIRST - 7 * DAY, LAST)
+    await office.visitors()
+    await office.reading(20)
+    return "1"

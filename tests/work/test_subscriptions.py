@@ -1,0 +1,104 @@
+"""Subscriptions to the digest are proven, listed, changed and ended."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+from bot.model import SubscriptionState
+from bot.work.ports import SlackRefused
+from tests.builders import ANA
+from tests.work.office import RESPONSE_URL, Office
+from tests.work.weekly import digests, of_channel, subscribed, until
+
+
+async def test_subscribing_is_proven_by_a_post_and_takes_the_zone_of_who_asks(office: Office) -> None:
+    office.slack.zones[ANA] = "Europe/Berlin"
+    said = await office.visitors("subscribe tuesday 8:30")
+    assert "Every Tuesday at 08:30 (your time zone)" in said.text
+    await office.reading(5)
+    [post] = office.posted()
+    assert "Every Tuesday at 08:30 (Europe/Berlin) this channel gets a digest" in post
+    subscription = await of_channel(office)
+    assert subscription.state is SubscriptionState.ACTIVE
+    assert subscription.next_run_at == datetime(2026, 11, 3, 7, 30, tzinfo=UTC)
+
+
+async def test_a_time_before_the_week_is_over_in_utc_is_told_with_the_week_it_will_be_about(
+    office: Office,
+) -> None:
+    await subscribed(office, "monday 09:00 Australia/Sydney")
+    assert (
+        "The first comes 2026-11-09 09:00 AEDT, about 26 Oct – 1 Nov 2026: "
+        "the week after that is not over before 2026-11-09 11:00 AEDT, since days begin in UTC."
+    ) in office.posted()[0]
+    await until(office, datetime(2026, 11, 8, 22, 0, tzinfo=UTC))
+    assert "26 Oct – 1 Nov 2026" in digests(office)[0]
+
+
+async def test_a_zone_that_slack_does_not_tell_is_utc_and_shown(office: Office) -> None:
+    office.slack.trouble("user_zone", SlackRefused("user_not_found"))
+    await subscribed(office, "friday 10:00")
+    assert "(UTC)" in office.posted()[0]
+
+
+async def test_a_channel_that_refuses_the_first_post_is_not_subscribed_and_the_way_is_told(
+    office: Office,
+) -> None:
+    office.slack.trouble("post", SlackRefused("channel_not_found"))
+    await office.visitors("subscribe monday 09:00 UTC")
+    await office.reading(5)
+    [(url, told)] = office.slack.private
+    assert url == RESPONSE_URL.get_secret_value()
+    assert "Nothing was subscribed" in told.text
+    assert "/invite @docs-agent" in told.text
+    assert "No digests for this channel yet" in (await office.visitors("subscriptions")).text
+
+
+async def test_subscriptions_are_listed_with_three_runs_in_their_own_zone(office: Office) -> None:
+    await subscribed(office, "monday 09:00 Asia/Kolkata path /api")
+    text = (await office.visitors("subscriptions")).text
+    assert "Every Monday at 09:00 (Asia/Kolkata)" in text
+    assert "`/api`" in text
+    assert "2026-11-09 09:00 IST, 2026-11-16 09:00 IST, 2026-11-23 09:00 IST" in text
+    assert "Last: none yet" in text
+
+
+async def test_unsubscribing_ends_it(office: Office) -> None:
+    await subscribed(office)
+    assert "gets no docs digest any more" in (await office.visitors("unsubscribe")).text
+    assert "no such subscription" in (await office.visitors("unsubscribe")).text
+    await until(office, datetime(2026, 11, 9, 9, 0, tzinfo=UTC))
+    assert digests(office) == []
+
+
+async def test_unsubscribing_a_section_ends_that_one_alone_and_says_so(office: Office) -> None:
+    await subscribed(office)
+    await office.visitors("subscribe friday 16:30 UTC path /api")
+    await office.reading(5)
+    assert "still gets 1 other" in (await office.visitors("unsubscribe path /api")).text
+    assert (await of_channel(office)).section is None
+    assert "no such subscription" in (await office.visitors("unsubscribe /api")).text
+
+
+async def test_words_that_unsubscribing_does_not_know_end_nothing(office: Office) -> None:
+    await subscribed(office)
+    for words in ("unsubscribe tuesday", "unsubscribe 09:00", "digest monday", "digest now UTC"):
+        said = (await office.visitors(words)).text
+        assert "nothing may follow here but `path /api` for a section. Nothing was changed." in said
+        assert "`/docs-visitors unsubscribe path /api`" in said
+    await office.reading(5)
+    assert (await of_channel(office)).state is SubscriptionState.ACTIVE
+    assert digests(office) == []
+
+
+async def test_subscribing_again_changes_the_time_and_does_not_repeat_a_week(office: Office) -> None:
+    await subscribed(office)
+    await until(office, datetime(2026, 11, 9, 9, 0, tzinfo=UTC))
+    await subscribed(office, "thursday 10:00 UTC")
+    assert "The first comes 2026-11-19 10:00 UTC, about 9–15 Nov 2026." in office.posted()[-1]
+    listed = (await office.visitors("subscriptions")).text
+    assert "Next: 2026-11-19 10:00 UTC, 2026-11-26 10:00 UTC" in listed
+    await until(office, datetime(2026, 11, 12, 10, 0, tzinfo=UTC))
+    assert len(digests(office)) == 1
+    await until(office, datetime(2026, 11, 19, 10, 0, tzinfo=UTC))
+    assert len(digests(office)) == 2

@@ -1,0 +1,125 @@
+"""Questions about visitors keep within the hourly budget, whatever the service answers."""
+
+from __future__ import annotations
+
+from math import ceil
+
+import httpx
+
+from tests.work.asking import DAY, FIRST, LAST, START
+from tests.work.office import Office
+
+
+async def test_a_site_of_n_pages_takes_as_many_calls_as_it_has_pages_of_rows(office: Office) -> None:
+    office.docs.site.fill(613, FIRST, LAST)
+    await office.visitors("compare none")
+    await office.reading(20)
+    whole = [call for call in office.docs.site.calls if call[2] == 250]
+    assert len(whole) == ceil(613 / 250)
+    assert "Top 10 of 613 pages" in office.answers()[0]
+
+
+async def test_the_budget_is_kept_and_what_was_left_out_is_told(office: Office) -> None:
+    office.docs.site.fill(1_000, FIRST, LAST)
+    office.budget(3, page_size=100)
+    await office.visitors("compare none")
+    await office.reading(10)
+    [answer] = office.answers()
+    assert len(office.docs.site.calls) == 3
+    assert "Only the first 300 pages that the service names were read" in answer
+    assert "hourly budget of 3 calls" in answer
+
+
+async def test_asking_again_goes_on_where_the_reading_stopped(office: Office) -> None:
+    office.docs.site.fill(500, FIRST, LAST)
+    office.budget(3, page_size=100)
+    await office.visitors("compare none")
+    await office.reading(10)
+    office.clock.pass_seconds(3_600)
+    await office.visitors("compare none")
+    await office.reading(10)
+    assert [offset for _, _, limit, offset in office.docs.site.calls if limit > 1] == [0, 100, 200, 300, 400]
+    assert "Top 10 of 500 pages" in office.answers()[-1]
+    assert "Only the first" not in office.answers()[-1]
+
+
+async def test_a_scarce_budget_goes_to_the_window_that_was_asked_for_first(office: Office) -> None:
+    office.docs.site.fill(500, FIRST - 7 * DAY, LAST)
+    office.budget(6, page_size=100)
+    await office.visitors()
+    await office.reading(10)
+    assert [call[0] for call in office.docs.site.calls] == [FIRST] * 5 + [FIRST - 7 * DAY]
+    assert "Top 10 of 500 pages" in office.answers()[0]
+
+
+async def test_with_no_call_left_the_answer_says_when_the_next_is_possible(office: Office) -> None:
+    office.budget(1)
+    office.docs.site.fill(3, START, LAST)
+    await office.visitors("compare none")
+    await office.reading(5)
+    await office.visitors("last month compare none")
+    await office.reading(5)
+    assert "all 1 analytics call of this hour are used" in office.answers()[-1].replace("is used", "are used")
+    assert len(office.docs.site.calls) == 1
+
+
+async def test_a_429_is_believed_and_waited_for(office: Office) -> None:
+    office.docs.site.fill(3, FIRST, LAST)
+    office.docs.answer_instead(
+        "visitors", httpx.Response(429, headers={"Retry-After": "10"}, json={"error": "slow down"})
+    )
+    await office.visitors("compare none")
+    await office.reading(3)
+    assert office.answers() == []
+    assert office.docs.site.calls == []
+    office.clock.pass_seconds(10)
+    await office.reading(10)
+    assert "All together" in office.answers()[0]
+
+
+async def test_a_key_that_is_refused_is_explained_and_not_tried_again(office: Office) -> None:
+    office.docs.answer_instead("visitors", *(httpx.Response(401, json={"error": "no"}) for _ in range(2)))
+    await office.visitors("compare none")
+    await office.reading(10)
+    [answer] = office.answers()
+    assert "does not accept the bot's key" in answer
+    assert "No use of the agent's hourly limit was spent" in answer
+    assert len(office.docs.instead["visitors"]) == 1
+
+
+async def test_a_service_that_is_unwell_for_a_moment_is_asked_again(office: Office) -> None:
+    office.docs.site.fill(3, FIRST, LAST)
+    office.docs.answer_instead(
+        "visitors", httpx.Response(502, text="<html>"), httpx.ReadTimeout("late"), httpx.Response(500)
+    )
+    await office.visitors("compare none")
+    await office.reading(40)
+    assert "All together" in office.answers()[0]
+
+
+async def test_a_service_that_stays_unwell_is_told_in_the_end(office: Office) -> None:
+    office.docs.answer_instead("visitors", *(httpx.Response(503) for _ in range(9)))
+    await office.visitors("compare none")
+    await office.reading(60)
+    assert "did not give a usable answer" in office.answers()[0]
+
+
+async def test_a_service_that_never_ends_is_not_followed_for_ever(office: Office) -> None:
+    office.docs.site.fill(10, FIRST, LAST)
+    office.budget(1_000, page_size=5)
+    same = office.docs.site.answer(FIRST, LAST + DAY, 5, 0)
+    office.docs.site.calls.clear()
+    office.docs.answer_instead("visitors", *(httpx.Response(200, json=same) for _ in range(50)))
+    await office.visitors("compare none")
+    await office.reading(10)
+    assert len(office.docs.instead["visitors"]) == 50 - 2 - 7
+    assert "says that there is more but shows nothing new" in office.answers()[0]
+
+
+async def test_a_chart_is_left_out_when_its_calls_would_use_up_the_hour(office: Office) -> None:
+    office.docs.site.fill(3, FIRST - 7 * DAY, LAST)
+    office.budget(12)
+    await office.visitors()
+    await office.reading(10)
+    assert "There is no chart, to keep the rest of the hourly budget" in office.answers()[0]
+    assert len(office.docs.site.calls) == 2

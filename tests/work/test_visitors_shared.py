@@ -1,0 +1,130 @@
+"""Answers about visitors are shared in a channel or sent as a file, once."""
+
+from __future__ import annotations
+
+import csv
+import io
+import resource
+import sys
+
+import pytest
+
+from bot.model import Counts
+from bot.work.ports import SlackRefused, SlackUnclear
+from tests.builders import ANA, BEN, CHANNEL
+from tests.site import Site
+from tests.work.asking import FIRST, LAST, answered
+from tests.work.office import Office
+
+
+async def test_an_answer_is_shared_once_under_the_name_of_who_shared_it(office: Office) -> None:
+    number = await answered(office)
+    assert (await office.press("share", number, user=BEN)).message is None
+    again = await office.press("share", number, user=ANA)
+    await office.reading(5)
+    [post] = office.posted()
+    assert f"Shared by <@{BEN}>" in post
+    assert again.message is not None
+    assert "shared already" in again.message.text
+    calls = len(office.docs.site.calls)
+    assert calls == len(office.docs.site.calls)
+
+
+async def test_sharing_where_the_bot_may_not_post_tells_who_tried_and_can_be_tried_again(
+    office: Office,
+) -> None:
+    number = await answered(office)
+    office.slack.trouble("post", SlackRefused("channel_not_found"))
+    await office.press("share", number)
+    await office.reading(5)
+    [(user, told, _)] = office.slack.direct
+    assert (user, office.posted()) == (ANA, [])
+    assert "/invite @docs-agent" in told.text
+    await office.press("share", number)
+    await office.reading(5)
+    assert len(office.posted()) == 1
+
+
+async def test_all_pages_come_as_a_file_in_the_direct_messages(office: Office) -> None:
+    office.docs.site.fill(1_200, FIRST, LAST)
+    await office.visitors("compare none csv")
+    await office.reading(20)
+    [(channel, name, words, content)] = office.slack.files
+    assert channel == "D0ANA"
+    assert name.startswith("docs-visitors-2026-10-26-to-2026-11-01-")
+    assert "1,200 pages" in words
+    rows = list(csv.reader(io.StringIO(content.removeprefix("\ufeff"))))
+    assert rows[0] == ["page", "human", "ai", "total"]
+    truth = dict(Site.rows(office.docs.site.visits))
+    assert {path: Counts(int(h), int(a), int(t)) for path, h, a, t in rows[1:]} == truth
+
+
+async def test_a_file_is_put_into_the_channel_on_request_and_the_channel_joined_for_it(
+    office: Office,
+) -> None:
+    office.docs.site.fill(3, FIRST, LAST)
+    office.slack.outside.add(CHANNEL)
+    await office.visitors("csv here compare none")
+    await office.reading(20)
+    assert [channel for channel, *_ in office.slack.files] == [CHANNEL]
+    assert office.slack.joined == {CHANNEL}
+
+
+async def test_a_file_comes_once_however_often_its_button_is_pressed(office: Office) -> None:
+    number = await answered(office)
+    first, second = [await office.press("csv_file", number) for _ in range(2)]
+    await office.reading(5)
+    third = await office.press("csv_file", number)
+    await office.reading(5)
+    assert first.message is not None
+    assert "All pages come as a CSV file" in first.message.text
+    for answer in (second, third):
+        assert answer.message is not None
+        assert "Nothing was sent again" in answer.message.text
+    assert len(office.slack.files) == 1
+
+
+async def test_a_file_that_slack_refused_can_be_asked_for_again_with_the_same_button(office: Office) -> None:
+    number = await answered(office)
+    office.slack.trouble("upload", SlackRefused("storage_limit_reached"))
+    await office.press("csv_file", number)
+    await office.reading(5)
+    assert "The file could not be sent." in office.slack.direct[-1][1].text
+    assert office.slack.files == []
+    await office.press("csv_file", number)
+    await office.reading(5)
+    assert len(office.slack.files) == 1
+
+
+async def test_a_file_whose_answer_was_lost_is_looked_for_before_it_is_sent_again(office: Office) -> None:
+    number = await answered(office)
+    office.slack.lose_answer.append(SlackUnclear("reset"))
+    await office.press("csv_file", number)
+    await office.reading(20)
+    assert len(office.slack.files) == 1
+    async with office.store.look() as tx:
+        assert await tx.outbox.dead(5) == []
+
+
+async def test_cells_that_a_spreadsheet_would_run_are_harmless(office: Office) -> None:
+    office.docs.site.read('=HYPERLINK("http://evil")', FIRST, LAST, people=3)
+    await office.visitors("compare none csv")
+    await office.reading(20)
+    assert "\r\n\"'=HYPERLINK" in office.slack.files[0][3]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="how large a file may be is set as Linux does")
+async def test_a_file_for_which_there_is_no_room_is_sent_when_there_is(office: Office) -> None:
+    for page in range(250):
+        office.docs.site.read(f"/guides/a-page-with-a-long-name-{page}", LAST, LAST, people=1)
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (5_000, hard))
+    try:
+        await office.visitors("yesterday compare none csv")
+        await office.reading(5)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    assert office.slack.files == []
+    await office.reading(20)
+    [(_, _, _, content)] = office.slack.files
+    assert len(content.splitlines()) == 251
