@@ -88,7 +88,7 @@ def link(url: str | None, label: str) -> str:
     address = web_address(url)
     if address is None:
         return escape(label)
-    safe = address.replace("|", "%7C").replace("<", "%3C").replace(">", "%3E")
+    safe = address.replace("|", "%7C").replace("<", "%3C").replace(">", "%3E").replace("`", "%60")
     return f"<{escape(safe)}|{escape(label)}>"
 
 

@@ -83,6 +83,7 @@ def test_a_link_s_address_and_label_cannot_break_out() -> None:
     assert (
         b.link("https://a.example/?b=1&c=|x>y", "a > b") == "<https://a.example/?b=1&amp;c=%7Cx%3Ey|a &gt; b>"
     )
+    assert b.link("HTTP://`", "View") == "<HTTP://%60|View>", "a backtick would begin code"
 
 
 @pytest.mark.parametrize(
