@@ -86,6 +86,19 @@ class Office:
         request = AskRequest(RequestKey(key or f"command:{self.keys}"), channel, user, text, RESPONSE_URL)
         return await ask(self.context, request)
 
+    async def started(self, text: str = "Add a quickstart", **options: Any) -> Asked:
+        """Somebody asks, and the rounds see to it: the service works on it unless something is in the way."""
+        asked = await self.ask(text, **options)
+        await self.settle()
+        return asked
+
+    async def finished(self, text: str = "Add a quickstart", **options: Any) -> Asked:
+        """Somebody asks, and the service ends it with a pull request, which the thread is told."""
+        asked = await self.started(text, **options)
+        self.docs.finish()
+        await self.settle()
+        return asked
+
     async def reply(self, text: str, *, user: UserId = ANA, ts: str | None = None, files: int = 0) -> None:
         """Somebody replies in the thread of the first root."""
         self.keys += 1

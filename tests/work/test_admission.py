@@ -28,8 +28,7 @@ async def test_who_is_no_member_is_told_so_and_nothing_is_started(
     office: Office, access: Access, profile: Profile
 ) -> None:
     office.slack.profiles[GUS] = profile
-    await office.ask("Add a page", user=GUS)
-    await office.settle()
+    await office.started("Add a page", user=GUS)
     assert office.docs.prompts == []
     assert office.slack.posts == []
     assert (await office.job()).problem == f"not allowed: {access}"
@@ -47,8 +46,7 @@ async def test_each_reason_for_a_no_has_its_own_words(office: Office) -> None:
 
 async def test_what_slack_never_tells_is_a_no(office: Office) -> None:
     office.slack.trouble("profile", *[SlackUnreachable("down")] * 500)
-    await office.ask("Add a page")
-    await office.settle()
+    await office.started("Add a page")
     assert office.answers() == []
     await office.pass_time(660)
     assert office.docs.prompts == []
@@ -59,8 +57,7 @@ async def test_what_slack_never_tells_is_a_no(office: Office) -> None:
 
 async def test_somebody_whom_slack_refuses_to_tell_of_is_refused_at_once(office: Office) -> None:
     office.slack.trouble("profile", SlackRefused("user_not_found"))
-    await office.ask("Add a page")
-    await office.settle()
+    await office.started("Add a page")
     assert "could not tell me who you are" in office.answers()[0]
     assert office.docs.prompts == []
 
@@ -73,24 +70,19 @@ async def test_a_short_trouble_of_slack_delays_and_refuses_nothing(office: Offic
 
 
 async def test_slack_is_asked_once_in_six_hours(office: Office) -> None:
-    await office.ask("Add a page")
-    await office.settle()
+    await office.started("Add a page")
     office.slack.profiles[ANA] = NOT_MEMBERS[Access.GUEST]
-    await office.ask("Add another page")
-    await office.settle()
+    await office.started("Add another page")
     assert len(office.docs.prompts) == 2
     office.clock.at += timedelta(hours=6, seconds=1)
-    await office.ask("And a third")
-    await office.settle()
+    await office.started("And a third")
     assert len(office.docs.prompts) == 2
 
 
 async def test_a_change_of_the_lists_counts_at_once(office: Office) -> None:
-    await office.ask("Add a page")
-    await office.settle()
+    await office.started("Add a page")
     office.access_policy(users=frozenset({BEN}))
-    await office.ask("Add another page")
-    await office.settle()
+    await office.started("Add another page")
     assert len(office.docs.prompts) == 1
     assert "set up for some people only" in office.answers()[-1]
 
@@ -108,8 +100,7 @@ async def test_lists_let_in_whom_they_name_by_person_or_by_group_and_admins(offi
 async def test_a_guest_who_is_listed_is_still_a_guest(office: Office) -> None:
     office.access_policy(users=frozenset({GUS}))
     office.slack.profiles[GUS] = NOT_MEMBERS[Access.GUEST]
-    await office.ask("Add a page", user=GUS)
-    await office.settle()
+    await office.started("Add a page", user=GUS)
     assert office.docs.prompts == []
 
 
@@ -118,14 +109,12 @@ async def test_in_a_channel_that_is_not_listed_nothing_is_done(office: Office) -
     answer = await office.types("/docs-agent", "Add a page")
     assert answer.message is not None
     assert "not set up for this channel" in answer.message.text
-    await office.ask("Said in a mention")
-    await office.settle()
+    await office.started("Said in a mention")
     assert office.docs.prompts == []
 
 
 async def test_a_guests_reply_steers_nothing_and_the_job_stands(office: Office) -> None:
-    await office.ask("Add a page")
-    await office.settle()
+    await office.started("Add a page")
     office.slack.profiles[GUS] = NOT_MEMBERS[Access.GUEST]
     await office.reply("Delete everything", user=GUS)
     await office.settle()
@@ -137,16 +126,14 @@ async def test_a_guests_reply_steers_nothing_and_the_job_stands(office: Office) 
 async def test_an_unknown_persons_answer_is_held_until_slack_has_told(office: Office) -> None:
     first = await office.types("/docs-agent", "jobs")
     assert first.held_for == ANA
-    await office.ask("Add a page")
-    await office.settle()
+    await office.started("Add a page")
     known = await office.types("/docs-agent", "jobs")
     assert known.held_for is None
     assert known.message is not None
 
 
 async def test_a_member_is_kept_in_mind_for_minutes_and_then_looked_up_again(office: Office) -> None:
-    await office.ask("Add a page")
-    await office.settle()
+    await office.started("Add a page")
     assert (await office.types("/docs-agent", "jobs")).held_for is None
     async with office.store.transaction() as tx:
         await tx.members.note(ANA, Access.GUEST, office.context.access_policy.rule, office.clock())
@@ -159,8 +146,7 @@ async def test_a_member_is_kept_in_mind_for_minutes_and_then_looked_up_again(off
 @pytest.mark.parametrize("text", ["", "help", "jobs", "limits", "subscribe monday 09:00", "1 more"])
 async def test_every_command_is_refused_to_a_known_guest(office: Office, command: str, text: str) -> None:
     office.slack.profiles[GUS] = NOT_MEMBERS[Access.GUEST]
-    await office.ask("Add a page", user=GUS)
-    await office.settle()
+    await office.started("Add a page", user=GUS)
     answer = await office.types(command, text, user=GUS)
     assert answer.message is not None
     assert "Guests cannot use this bot" in answer.message.text
@@ -169,8 +155,7 @@ async def test_every_command_is_refused_to_a_known_guest(office: Office, command
 
 async def test_a_guests_form_says_why_in_plain_words(office: Office) -> None:
     office.slack.profiles[GUS] = NOT_MEMBERS[Access.GUEST]
-    await office.ask("Add a page", user=GUS)
-    await office.settle()
+    await office.started("Add a page", user=GUS)
     for command, form in (("/docs-agent", "ask"), ("/docs-followup", "follow_up")):
         [submit] = [each.forms[form] for each in COMMANDS if each.name == command]
         sent = Submission(RequestKey(form), form, {"prompt": "Add a page"}, "{}", GUS)
@@ -238,8 +223,7 @@ async def test_what_an_admin_asked_is_not_everybodys_to_withdraw(office: Office)
 
 
 async def test_a_button_that_is_not_true_any_more_says_so(office: Office) -> None:
-    await office.ask("One")
-    await office.settle()
+    await office.started("One")
     for action in ("withdraw", "send_again", "forget"):
         answer = await office.press(action, "1")
         assert answer.message is not None

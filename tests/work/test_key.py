@@ -56,8 +56,7 @@ async def test_while_the_key_is_refused_only_one_prompt_knocks_at_a_time(office:
 
 async def test_the_root_says_that_it_waits_for_the_key(office: Office) -> None:
     office.docs.answer_instead("create", *refusals(401, 1))
-    await office.ask("One")
-    await office.settle()
+    await office.started("One")
     assert "it waits: the docs service refuses the bot's key. Next try at" in office.root_text()
     assert "refuses the bot's key" in str((await office.types("/docs-agent", "limits")).message)
     await office.pass_time(90)
@@ -68,8 +67,7 @@ async def test_the_root_says_that_it_waits_for_the_key(office: Office) -> None:
 
 async def test_a_key_refused_while_polling_stops_polls_and_is_told(office: Office) -> None:
     office.access_policy(admins=ADMINS)
-    await office.ask("One")
-    await office.settle()
+    await office.started("One")
     office.docs.answer_instead("get", *refusals(401, 2))
     await office.pass_time(30)
     polls = office.docs.polls
@@ -84,8 +82,7 @@ async def test_a_key_refused_while_polling_stops_polls_and_is_told(office: Offic
 
 
 async def test_a_good_answer_to_a_poll_lets_waiting_prompts_go_at_once(office: Office) -> None:
-    await office.ask("One")
-    await office.settle()
+    await office.started("One")
     office.docs.answer_instead("create", *refusals(401, 1))
     await office.ask("Two", user=BEN)
     await office.settle(3)
@@ -97,8 +94,7 @@ async def test_a_good_answer_to_a_poll_lets_waiting_prompts_go_at_once(office: O
 
 async def test_a_prompt_waits_a_day_for_the_key_and_is_then_explained(office: Office) -> None:
     office.docs.answer_instead("create", *refusals(401, 500))
-    await office.ask("One")
-    await office.settle()
+    await office.started("One")
     office.clock.at = NOW + timedelta(hours=23)
     await office.settle()
     assert (await office.job()).state is JobState.WAITING
@@ -114,16 +110,14 @@ async def test_a_second_streak_of_refusals_is_told_again(office: Office) -> None
     office.access_policy(admins=ADMINS)
     for streak in range(2):
         office.docs.answer_instead("create", *refusals(401, 1))
-        await office.ask(f"p{streak}")
-        await office.settle()
+        await office.started(f"p{streak}")
         await office.pass_time(120)
     assert len(told(office)) == 4 * len(ADMINS)
 
 
 async def test_a_prompt_that_waits_for_the_key_can_be_withdrawn(office: Office) -> None:
     office.docs.answer_instead("create", *refusals(401, 1))
-    await office.ask("One")
-    await office.settle()
+    await office.started("One")
     assert (await office.press("withdraw", "1")).message is None
     await office.pass_time(3600)
     assert office.docs.prompts == []
@@ -133,8 +127,7 @@ async def test_a_prompt_that_waits_for_the_key_can_be_withdrawn(office: Office) 
 async def test_a_key_that_may_only_read_is_told_once_however_well_polls_go(office: Office) -> None:
     """Looks succeed all the while; only a prompt that is taken shows that the key may write again."""
     office.access_policy(admins=ADMINS)
-    await office.ask("One")
-    await office.settle()
+    await office.started("One")
     office.docs.answer_instead("create", *refusals(403, 90))
     await office.ask("Two", user=BEN)
     for _ in range(6):

@@ -71,8 +71,7 @@ async def test_another_person_channel_text_or_minute_is_another_request(office: 
 
 async def test_what_was_not_started_may_be_asked_again_at_once(office: Office) -> None:
     office.docs.answer_instead("create", httpx.Response(400, json={"error": "no"}))
-    await office.ask("Add a page")
-    await office.settle()
+    await office.started("Add a page")
     asked = await office.ask("Add a page")
     assert not asked.same
 
@@ -86,8 +85,7 @@ async def test_the_same_mention_again_is_answered_privately(office: Office) -> N
 
 
 async def test_the_same_reply_again_is_held_back_and_sent_once_more_by_its_button(office: Office) -> None:
-    await office.ask("Add a page")
-    await office.settle()
+    await office.started("Add a page")
     await office.reply("More")
     await office.reply("More")
     await office.settle()
@@ -154,8 +152,7 @@ async def test_one_that_cannot_be_stored_keeps_no_other_from_it(office: Office) 
 
 
 async def test_run_again_is_no_slip(office: Office) -> None:
-    await office.ask("Add a page")
-    await office.settle()
+    await office.started("Add a page")
     office.docs.finish("failed", None)
     await office.settle()
     assert (await office.press("run_again", "1:1")).message is None

@@ -58,8 +58,7 @@ class Leaping(HeldClock):
 
 async def test_an_old_state_is_not_drawn_over_a_newer_one(office: Office) -> None:
     """Stopped between the claim and the edit; another process has gone on meanwhile."""
-    await office.ask("Add a quickstart")
-    await office.settle()
+    await office.started()
     drawn = len(office.slack.edits[office.slack.root().ts])
     async with office.store.transaction() as tx:
         await redraw_face(tx, JobNumber(1), office.clock())

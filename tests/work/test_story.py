@@ -18,8 +18,7 @@ from tests.work.office import BOT, Office
 
 
 async def test_a_job_is_asked_for_followed_and_told_once(office: Office) -> None:
-    await office.ask("Add a quickstart")
-    await office.settle()
+    await office.started()
     assert office.docs.prompts == [("job-1", "Add a quickstart")]
     assert (await office.job()).state is JobState.WORKING
     office.docs.finish()
@@ -33,8 +32,7 @@ async def test_a_job_is_asked_for_followed_and_told_once(office: Office) -> None
 
 
 async def test_the_root_changes_in_place_and_stays_one_message(office: Office) -> None:
-    await office.ask("Add a quickstart")
-    await office.settle()
+    await office.started()
     before = office.root_text()
     office.docs.finish()
     await office.settle()
@@ -43,10 +41,7 @@ async def test_the_root_changes_in_place_and_stays_one_message(office: Office) -
 
 
 async def test_a_finished_job_is_not_polled_any_more(office: Office) -> None:
-    await office.ask("Add a quickstart")
-    await office.settle()
-    office.docs.finish()
-    await office.settle()
+    await office.finished()
     polls = office.docs.polls
     await office.pass_time(7200)
     assert office.docs.polls == polls
@@ -61,10 +56,7 @@ async def test_the_same_request_again_starts_nothing_new(office: Office) -> None
 
 
 async def test_a_reply_steers_the_job_and_its_second_end_is_told(office: Office) -> None:
-    await office.ask("Add a quickstart")
-    await office.settle()
-    office.docs.finish()
-    await office.settle()
+    await office.finished()
     await office.reply("Mention Python 3.11", user=BEN)
     await office.settle()
     assert office.docs.prompts[-1] == ("job-1", "Mention Python 3.11")
@@ -77,10 +69,7 @@ async def test_a_reply_steers_the_job_and_its_second_end_is_told(office: Office)
 
 
 async def test_a_stale_answer_after_a_follow_up_is_not_taken_for_its_end(office: Office) -> None:
-    await office.ask("Add a quickstart")
-    await office.settle()
-    office.docs.finish()
-    await office.settle()
+    await office.finished()
     await office.reply("Make it shorter")
     await office.settle(0.5)
     office.docs.finish()  # as if the service still showed the first round
@@ -91,8 +80,7 @@ async def test_a_stale_answer_after_a_follow_up_is_not_taken_for_its_end(office:
 
 
 async def test_two_replies_are_sent_in_their_order(office: Office) -> None:
-    await office.ask("Add a quickstart")
-    await office.settle()
+    await office.started()
     await office.reply("first")
     await office.reply("second")
     await office.settle()
@@ -100,8 +88,7 @@ async def test_two_replies_are_sent_in_their_order(office: Office) -> None:
 
 
 async def test_the_same_reply_delivered_twice_is_sent_once(office: Office) -> None:
-    await office.ask("Add a quickstart")
-    await office.settle()
+    await office.started()
     await office.reply("more", ts="1700000900.000001")
     await office.reply("more", ts="1700000900.000001")
     await office.settle()
@@ -109,8 +96,7 @@ async def test_the_same_reply_delivered_twice_is_sent_once(office: Office) -> No
 
 
 async def test_replies_meant_for_people_are_left_alone(office: Office) -> None:
-    await office.ask("Add a quickstart")
-    await office.settle()
+    await office.started()
     for text in ("aside: looks fine", "! not for the bot", "<@U0BEN> can you look?"):
         await office.reply(text)
     await office.settle()
@@ -119,16 +105,14 @@ async def test_replies_meant_for_people_are_left_alone(office: Office) -> None:
 
 
 async def test_names_reach_the_agent_as_words_and_ping_nobody(office: Office) -> None:
-    await office.ask("Ask <@U0BEN> about <#C0GEN> &amp; <https://x.example/a|the page>")
-    await office.settle()
+    await office.started("Ask <@U0BEN> about <#C0GEN> &amp; <https://x.example/a|the page>")
     [(_, text)] = office.docs.prompts
     assert text == "Ask @ben about #general & the page (https://x.example/a)"
     assert "<@U0BEN>" not in office.root_text()
 
 
 async def test_a_name_that_slack_does_not_tell_stops_nothing(office: Office) -> None:
-    await office.ask("Ask <@U0STRANGER> about it")
-    await office.settle()
+    await office.started("Ask <@U0STRANGER> about it")
     assert len(office.docs.prompts) == 1
 
 
@@ -147,8 +131,7 @@ async def test_nothing_changed_failed_and_archived_are_told_apart(office: Office
 
 
 async def test_a_job_the_service_no_longer_knows_is_told_after_a_second_look(office: Office) -> None:
-    await office.ask("Add a quickstart")
-    await office.settle()
+    await office.started()
     office.docs.jobs.clear()
     await office.settle(20)
     assert (await office.job()).state is JobState.GONE
@@ -156,8 +139,7 @@ async def test_a_job_the_service_no_longer_knows_is_told_after_a_second_look(off
 
 
 async def test_a_status_nobody_knows_counts_as_running(office: Office) -> None:
-    await office.ask("Add a quickstart")
-    await office.settle()
+    await office.started()
     office.docs.finish("paused", None)
     await office.pass_time(60)
     assert (await office.job()).state is JobState.WORKING
@@ -167,8 +149,7 @@ async def test_a_status_nobody_knows_counts_as_running(office: Office) -> None:
 
 
 async def test_a_job_that_runs_long_is_mentioned_once(office: Office) -> None:
-    await office.ask("Add a quickstart")
-    await office.settle()
+    await office.started()
     for _ in range(5):
         await office.pass_time(1200)
     assert len(office.slack.replies()) == 1
@@ -179,8 +160,7 @@ async def test_a_job_that_runs_long_is_mentioned_once(office: Office) -> None:
 
 
 async def test_the_services_bad_health_never_ends_a_job(office: Office) -> None:
-    await office.ask("Add a quickstart")
-    await office.settle()
+    await office.started()
     office.docs.answer_instead(
         "get",
         httpx.Response(500, text="<html>"),
@@ -207,8 +187,7 @@ async def test_a_long_prompt_is_kept_whole_in_the_thread(office: Office) -> None
 
 async def test_with_mentions_only_replies_that_mention_the_bot_steer(office: Office) -> None:
     office.context = replace(office.context, follow_ups=FollowUps.MENTIONS)
-    await office.ask("Add a quickstart")
-    await office.settle()
+    await office.started()
     await office.reply("not meant for the bot")
     await office.reply(f"<@{BOT}> make it shorter")
     await office.settle()

@@ -26,8 +26,7 @@ def buttons(blocks: Any) -> list[str]:
 
 async def test_a_lost_answer_is_never_sent_again_by_itself(office: Office) -> None:
     office.docs.lost.append(httpx.ReadTimeout("lost"))
-    await office.ask("Add a quickstart")
-    await office.settle()
+    await office.started()
     await office.pass_time(3600)
     assert len(office.docs.prompts) == 1
     assert (await office.job()).state is JobState.UNCONFIRMED
@@ -37,8 +36,7 @@ async def test_a_lost_answer_is_never_sent_again_by_itself(office: Office) -> No
 
 async def test_a_prompt_in_doubt_goes_out_once_more_when_a_person_says_so(office: Office) -> None:
     office.docs.lost.append(httpx.ReadTimeout("lost"))
-    await office.ask("Add a quickstart")
-    await office.settle()
+    await office.started()
     assert await send_again(office.context, PromptId(1))
     assert not await send_again(office.context, PromptId(1))
     await office.settle()
@@ -48,8 +46,7 @@ async def test_a_prompt_in_doubt_goes_out_once_more_when_a_person_says_so(office
 
 async def test_a_prompt_in_doubt_can_be_forgotten(office: Office) -> None:
     office.docs.lost.append(httpx.ReadTimeout("lost"))
-    await office.ask("Add a quickstart")
-    await office.settle()
+    await office.started()
     assert await forget(office.context, PromptId(1))
     assert not await send_again(office.context, PromptId(1))
     await office.settle()
@@ -96,8 +93,7 @@ async def test_a_service_that_cannot_be_reached_is_tried_again_until_it_can(offi
 @pytest.mark.parametrize("status", [400, 404])
 async def test_a_refused_prompt_is_explained_in_the_thread(office: Office, status: int) -> None:
     office.docs.answer_instead("create", httpx.Response(status, json={"error": "because"}))
-    await office.ask("Add a quickstart")
-    await office.settle()
+    await office.started()
     assert (await office.job()).state is JobState.REFUSED
     [reply] = office.slack.replies()
     assert f"<@{ANA}>" in reply.message.text
@@ -105,10 +101,7 @@ async def test_a_refused_prompt_is_explained_in_the_thread(office: Office, statu
 
 
 async def test_a_follow_up_in_doubt_that_was_carried_out_has_its_end_told(office: Office) -> None:
-    await office.ask("Add a quickstart")
-    await office.settle()
-    office.docs.finish()
-    await office.settle()
+    await office.finished()
     office.docs.lost.append(httpx.ReadTimeout("lost"))
     await office.reply("more")
     await office.settle()
@@ -120,10 +113,7 @@ async def test_a_follow_up_in_doubt_that_was_carried_out_has_its_end_told(office
 
 
 async def test_the_end_of_a_follow_up_in_doubt_is_told_to_who_asked_for_it(office: Office) -> None:
-    await office.ask("Add a quickstart")
-    await office.settle()
-    office.docs.finish()
-    await office.settle()
+    await office.finished()
     office.docs.lost.append(httpx.ReadTimeout("lost"))
     await office.reply("more", user=BEN)
     await office.settle()
@@ -133,10 +123,7 @@ async def test_the_end_of_a_follow_up_in_doubt_is_told_to_who_asked_for_it(offic
 
 
 async def test_a_follow_up_in_doubt_that_never_began_ends_in_silence(office: Office) -> None:
-    await office.ask("Add a quickstart")
-    await office.settle()
-    office.docs.finish()
-    await office.settle()
+    await office.finished()
     office.docs.answer_instead("follow_up", httpx.Response(502, text="<html>"))
     await office.reply("more")
     await office.settle()
@@ -150,10 +137,8 @@ async def test_a_follow_up_in_doubt_that_never_began_ends_in_silence(office: Off
 
 async def test_over_the_limit_prompts_wait_and_go_out_when_a_use_is_free(office: Office) -> None:
     office.limit(1)
-    await office.ask("First")
-    await office.settle()
-    await office.ask("Second")
-    await office.settle()
+    await office.started("First")
+    await office.started("Second")
     assert len(office.docs.prompts) == 1
     assert (await office.job(2)).queue_until is not None
     await office.pass_time(3600)
@@ -171,8 +156,7 @@ async def test_a_429_is_believed_and_waited_for(office: Office) -> None:
 
 async def test_a_waiting_job_can_be_withdrawn(office: Office) -> None:
     office.limit(1)
-    await office.ask("First")
-    await office.settle()
+    await office.started("First")
     asked = await office.ask("Second")
     await office.settle()
     assert await withdraw(office.context, PromptId(asked.job))
@@ -203,8 +187,7 @@ async def test_where_the_bot_may_not_post_nothing_is_started_and_the_person_is_t
     office: Office,
 ) -> None:
     office.slack.trouble("post", SlackRefused("channel_not_found"))
-    await office.ask("Add a quickstart")
-    await office.settle()
+    await office.started()
     assert office.docs.prompts == []
     [(url, message)] = office.slack.private
     assert url == RESPONSE_URL.get_secret_value()
@@ -214,15 +197,13 @@ async def test_where_the_bot_may_not_post_nothing_is_started_and_the_person_is_t
 async def test_an_expired_response_url_is_replaced_by_a_direct_message(office: Office) -> None:
     office.slack.trouble("post", SlackRefused("channel_not_found"))
     office.slack.trouble("answer", SlackRefused("response_url_expired"))
-    await office.ask("Add a quickstart")
-    await office.settle()
+    await office.started()
     assert [user for user, _, _ in office.slack.direct] == [ANA]
 
 
 async def test_a_public_channel_is_joined_on_the_way(office: Office) -> None:
     office.slack.outside.add(CHANNEL)
-    await office.ask("Add a quickstart")
-    await office.settle()
+    await office.started()
     assert office.slack.joined == {CHANNEL}
     assert len(office.docs.prompts) == 1
 
@@ -254,8 +235,7 @@ async def test_a_post_that_did_not_happen_is_made_up_for(office: Office) -> None
 
 
 async def test_refused_blocks_are_said_in_plain_ones(office: Office) -> None:
-    await office.ask("Add a quickstart")
-    await office.settle()
+    await office.started()
     office.docs.finish()
     office.slack.trouble("post", SlackRefused("invalid_blocks"))
     await office.settle(10)
@@ -264,8 +244,7 @@ async def test_refused_blocks_are_said_in_plain_ones(office: Office) -> None:
 
 
 async def test_an_end_that_the_thread_refuses_reaches_the_requester_directly(office: Office) -> None:
-    await office.ask("Add a quickstart")
-    await office.settle()
+    await office.started()
     office.docs.finish()
     office.slack.trouble("post", SlackRefused("is_archived"))
     await office.settle(10)
@@ -273,8 +252,7 @@ async def test_an_end_that_the_thread_refuses_reaches_the_requester_directly(off
 
 
 async def test_niceties_that_slack_refuses_stop_nothing(office: Office) -> None:
-    await office.ask("Add a quickstart")
-    await office.settle()
+    await office.started()
     office.slack.trouble("react", SlackRefused("missing_scope"))
     office.slack.trouble("edit", SlackRefused("cant_update_message"))
     await office.reply("more")
@@ -284,8 +262,7 @@ async def test_niceties_that_slack_refuses_stop_nothing(office: Office) -> None:
 
 async def test_a_reply_to_a_job_that_never_started_is_explained(office: Office) -> None:
     office.docs.answer_instead("create", httpx.Response(400, json={"error": "because"}))
-    await office.ask("Add a quickstart")
-    await office.settle()
+    await office.started()
     await office.reply("more")
     await office.settle()
     assert len(office.slack.replies()) == 2
@@ -293,8 +270,7 @@ async def test_a_reply_to_a_job_that_never_started_is_explained(office: Office) 
 
 
 async def test_an_empty_reply_with_a_file_is_explained(office: Office) -> None:
-    await office.ask("Add a quickstart")
-    await office.settle()
+    await office.started()
     await office.reply("  ", files=1)
     await office.settle()
     assert len(office.slack.replies()) == 1
@@ -317,8 +293,7 @@ async def test_a_reply_to_a_root_that_is_not_noted_yet_is_left_for_slack_to_deli
 
 
 async def test_a_post_that_stays_unclear_is_given_up_and_told_directly(office: Office) -> None:
-    await office.ask("Add a quickstart")
-    await office.settle()
+    await office.started()
     office.docs.finish()
     office.slack.trouble("post", *[SlackUnclear("cut")] * 100)
     office.slack.trouble("find_posted", *[SlackUnclear("cut")] * 100)
@@ -330,8 +305,7 @@ async def test_a_post_that_stays_unclear_is_given_up_and_told_directly(office: O
 @pytest.mark.parametrize("code", ["token_revoked", "invalid_auth"])
 async def test_an_end_is_told_when_the_token_is_good_again(office: Office, code: str) -> None:
     """A token is changed by hand, hours later; the job went on meanwhile."""
-    await office.ask("Add a quickstart")
-    await office.settle()
+    await office.started()
     office.docs.finish()
     office.slack.trouble("edit", *[SlackRefused(code)] * 200)
     office.slack.trouble("post", *[SlackRefused(code)] * 200)
@@ -345,8 +319,7 @@ async def test_an_end_is_told_when_the_token_is_good_again(office: Office, code:
 
 
 async def test_a_reply_in_doubt_is_looked_for_when_the_token_is_good_again(office: Office) -> None:
-    await office.ask("Add a quickstart")
-    await office.settle()
+    await office.started()
     office.docs.finish()
     office.slack.lose_answer.append(SlackUnclear("lost"))
     office.slack.trouble("find_posted", SlackRefused("token_revoked"))
