@@ -27,11 +27,9 @@ from bot.docs_api import DocsClient
 from bot.model import ChannelId, DeliveryId, Message, MessageTs, ProjectId, UserId
 from bot.sandbox.ports import free_port
 from bot.store import Store
-from bot.store.database import open_engine
-from bot.store.due import Queue
+from bot.store.due import Queue, find_due
 from bot.store.migrate import migrate
 from bot.work.context import WorkerContext
-from bot.work.due import queues_due
 from bot.work.jobs.poll import poll_jobs
 from bot.work.outbox.deliver import deliver_due
 from bot.work.ports import SlackThrottled
@@ -100,12 +98,12 @@ async def measure(size: Size, folder: Path) -> list[Report]:
     async with child("-m", "bench.docs_server", str(port), "completed") as service:
         if await service.hear() != READY:
             raise RuntimeError("the docs service did not start")
-        engine = open_engine(f"sqlite+aiosqlite:///{folder}/burst.db")
+        store = Store.open(f"sqlite:///{folder}/burst.db")
         try:
-            await migrate(engine)
-            return [await _told(Store(engine), f"http://127.0.0.1:{port}", size)]
+            await migrate(store.database)
+            return [await _told(store, f"http://127.0.0.1:{port}", size)]
         finally:
-            await engine.dispose()
+            await store.close()
 
 
 async def _told(store: Store, docs_url: str, size: Size) -> Report:
@@ -119,7 +117,7 @@ async def _told(store: Store, docs_url: str, size: Size) -> Report:
                 Worker("poll", lambda: poll_jobs(context), 1.0, queue=Queue.POLLS),
                 Worker("deliver", lambda: deliver_due(context), 1.0, queue=Queue.DELIVERIES),
             ],
-            due=lambda: queues_due(context),
+            due=lambda: store.read(lambda tx: find_due(tx.connection, context.clock())),
         )
         wake_up.connect(workers)
         await add_running_jobs(store, size.jobs, size.channels, lambda _number: datetime.now(UTC))

@@ -27,13 +27,12 @@ async def add_running_jobs(
             "state": JobState.WORKING,
             "root_ts": f"{number + 1}.000000",
             "service_id": f"job-{number}",
-            "round": 1,
-            "round_requester": "U1",
-            "round_started_at": now,
+            "iteration": 1,
+            "iteration_requester": "U1",
+            "iteration_started_at": now,
             "saw_active": True,
             "poll_at": poll_at(number),
         }
         for number in range(count)
     ]
-    async with store.transaction() as tx:
-        await tx.connection.execute(insert(jobs_table), rows)
+    await store.write(lambda tx: tx.connection.execute(insert(jobs_table), rows).close())

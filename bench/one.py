@@ -31,7 +31,7 @@ from bot.sandbox.ports import free_port
 _ACK = ack.Size({1: 100, 10: 300, 50: 500}, turns=2)
 _POLL = poll.Size((), every_seconds=20.0, warm_seconds=3.0, window_seconds=6.0, turns=1)
 _REST_SECONDS = 10.0
-_SQLITE = "sqlite+aiosqlite"
+_SQLITE = "sqlite"
 _OLDER_SQLITE = "sqlite+aiosqlite"
 """The driver of checkouts from before this module, whatever this one's is."""
 _TOKEN = "xapp-one"  # noqa: S105

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import AbstractAsyncContextManager, ExitStack, asynccontextmanager, suppress
+from contextlib import AbstractAsyncContextManager, ExitStack, asynccontextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -20,7 +20,7 @@ from bench.children import READY, Child, child
 from bench.measure import most_memory_mb
 from bench.report import Report, Row, at_most, below
 from bot.sandbox.ports import free_port
-from bot.store.database import open_engine, reading
+from bot.store.database import Database
 from bot.store.schema import jobs as jobs_table
 from tests.databases import PostgresServer
 
@@ -79,7 +79,7 @@ async def _compared(url: str, postgres: PostgresServer, count: int, size: Size, 
     c: list[Found] = []
     for turn in range(size.turns):
         b.append(await _theirs(url, count, size))
-        sqlite = f"sqlite+aiosqlite:///{folder}/poll-{count}-{turn}.db"
+        sqlite = f"sqlite:///{folder}/poll-{count}-{turn}.db"
         a.append(await _ours(url, sqlite, count, size, folder))
         c.append(await _ours(url, postgres.new_database(), count, size, folder))
     name = f"poll: {count:,} active jobs, each every {size.every_seconds:g} s"
@@ -165,15 +165,13 @@ async def _counts(watcher: Child) -> tuple[int, int]:
 @asynccontextmanager
 async def _lateness(database_url: str) -> AsyncIterator[Callable[[], Awaitable[float]]]:
     """Seen from outside: how long ago the most overdue poll should have been made and written."""
-    engine = open_engine(database_url)
+    database, first = Database.open(database_url), select(func.min(jobs_table.c.poll_at))
 
     async def latest() -> float:
-        async with reading(engine) as connection:
-            due_at = (await connection.execute(select(func.min(jobs_table.c.poll_at)))).scalar_one_or_none()
+        due_at = await database.read(lambda connection: connection.execute(first).scalar_one_or_none())
         return (datetime.now(UTC) - due_at).total_seconds() if due_at else 0.0
 
     try:
         yield latest
     finally:
-        with suppress(OSError):
-            await engine.dispose()
+        await database.close()

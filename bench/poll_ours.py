@@ -22,11 +22,9 @@ from bot import logs
 from bot.docs_api import DocsClient
 from bot.model import PollPace, ProjectId, UserId
 from bot.store import Store
-from bot.store.database import open_engine
-from bot.store.due import Queue
+from bot.store.due import Queue, find_due
 from bot.store.migrate import migrate
 from bot.work.context import WorkerContext
-from bot.work.due import queues_due
 from bot.work.jobs.poll import poll_jobs
 from bot.worker import WakeUp, Worker, Workers
 
@@ -42,9 +40,9 @@ async def _fill(store: Store, count: int, every_seconds: float) -> None:
 async def watch(docs_url: str, database_url: str, count: int, every_seconds: float) -> None:
     """Until the process is ended."""
     logs.configure("WARNING", "console")
-    engine = open_engine(database_url)
-    await migrate(engine)
-    store, wake_up, counts = Store(engine), WakeUp(), {"answered": 0, "failed": 0}
+    store = Store.open(database_url)
+    await migrate(store.database)
+    wake_up, counts = WakeUp(), {"answered": 0, "failed": 0}
 
     def counted(_what: str, how: str) -> None:
         counts[how] += 1
@@ -67,14 +65,14 @@ async def watch(docs_url: str, database_url: str, count: int, every_seconds: flo
         )
         workers = Workers(
             [Worker("poll", lambda: poll_jobs(context), 1.0, queue=Queue.POLLS)],
-            due=lambda: queues_due(context),
+            due=lambda: store.read(lambda tx: find_due(tx.connection, context.clock())),
         )
         wake_up.connect(workers)
         workers.start()
         print(READY, flush=True)
         await answer_counts(lambda: (counts["answered"], counts["failed"]))
         await workers.stop(5.0)
-    await engine.dispose()
+    await store.close()
 
 
 if __name__ == "__main__":

@@ -29,14 +29,14 @@ from bot.slack.http import add_slack_routes
 from bot.slack.listeners import Listeners, build_app
 from bot.slack.messenger import SlackMessenger
 from bot.slack.socket import SocketIntake
-from bot.store import Store
-from bot.store.database import open_engine
-from bot.store.due import Queue
+from bot.store import Store, Transaction
+from bot.store.announcements import Announcer, Listener
+from bot.store.database import Database
+from bot.store.due import Queue, find_due
 from bot.store.migrate import migrate
 from bot.work.access.check import check_access_now
 from bot.work.context import Context, FollowUps, Timeouts, WorkerContext
 from bot.work.digests.digest import advance_digests
-from bot.work.due import queues_due
 from bot.work.jobs.key_health import is_refused
 from bot.work.jobs.poll import poll_jobs
 from bot.work.jobs.prepare import prepare_prompts
@@ -53,7 +53,7 @@ log = structlog.get_logger(__name__)
 _GRACE_SECONDS = 8.0
 """Within what hosts allow between SIGTERM and SIGKILL (10 s and more)."""
 _ROUND_LATE_SECONDS = 120.0
-_DIGEST_SECONDS = 5.0
+_PLAN_SECONDS = 60.0
 _SWEEP_SECONDS = 3_600.0
 
 
@@ -111,17 +111,19 @@ async def running_bot(
             worker_context = _worker_context(context, settings, outside, metrics, wake_up, timeouts)
             workers = _workers(worker_context, metrics)
             wake_up.connect(workers)
+            listener = Listener(store.database, wake_up.wake)
+            stack.callback(listener.stop)
+            listener.start()
             checks["rounds"] = _workers_check(workers)
             # Entered first, left last: what is in hand ends after the intake has stopped.
             stack.push_async_callback(store.release, worker_context.owner)
             stack.push_async_callback(workers.stop, _GRACE_SECONDS)
             workers.start()
+        else:
+            wake_up.connect(Announcer(store.database))
         if roles.intake:
             checks |= await _take_in(settings, stack, outside, context, metrics, server)
-            page = _page(
-                store, metrics, ProjectId(settings.docs_project_id), settings.analytics_calls_an_hour
-            )
-            add_health_routes(server, checks, page)
+            add_health_routes(server, checks, _page(context, metrics))
             await _listen(settings, stack, server)
         log.info("ready", socket_mode=settings.socket_mode, intake=roles.intake, rounds=roles.workers)
         yield
@@ -131,18 +133,18 @@ async def running_bot(
 async def migrate_database(settings: Settings) -> None:
     """Bring the database to this version's schema, and nothing else."""
     logs.configure(settings.log_level, settings.log_format, settings.secrets())
-    engine = open_engine(settings.sqlalchemy_url)
+    database = Database.open(settings.sqlalchemy_url)
     try:
-        await migrate(engine)
+        await migrate(database)
     finally:
-        await engine.dispose()
+        await database.close()
 
 
 async def _store(settings: Settings, stack: AsyncExitStack) -> Store:
-    engine = open_engine(settings.sqlalchemy_url)
-    stack.push_async_callback(engine.dispose)
-    await migrate(engine)
-    return Store(engine)
+    store = Store.open(settings.sqlalchemy_url, settings.database_connections)
+    stack.push_async_callback(store.close)
+    await migrate(store.database)
+    return store
 
 
 async def _connect(settings: Settings, stack: AsyncExitStack) -> Outside:
@@ -212,12 +214,13 @@ def _workers(context: WorkerContext, metrics: Metrics) -> Workers:
             Worker("deliver", lambda: deliver_due(context), 1.0, queue=Queue.DELIVERIES),
             Worker("read", lambda: fetch_snapshots(context), 1.0, queue=Queue.SNAPSHOTS),
             Worker("answer", lambda: answer_questions(context), 1.0, queue=Queue.QUESTIONS),
-            Worker("digest", lambda: advance_digests(context), _DIGEST_SECONDS),
+            Worker("digest", lambda: advance_digests(context), 1.0, queue=Queue.DIGESTS),
+            Worker("plan", lambda: advance_digests(context), _PLAN_SECONDS, wakes=False),
             Worker("sweep", lambda: sweep_snapshots(context), _SWEEP_SECONDS, wakes=False),
         ],
         observe=metrics.observe_round,
-        due=lambda: queues_due(context),
-        look_seconds=min(0.5, context.pace.min_seconds / 2),
+        due=lambda: context.store.read(lambda tx: find_due(tx.connection, context.clock())),
+        least_seconds=min(0.5, context.pace.min_seconds / 2),
     )
 
 
@@ -266,30 +269,30 @@ async def _listen(settings: Settings, stack: AsyncExitStack, server: web.Applica
     await web.TCPSite(runner, port=settings.port).start()
 
 
-def _page(
-    store: Store, metrics: Metrics, project: ProjectId, calls_an_hour: int
-) -> Callable[[], Awaitable[tuple[bytes, str]]]:
+def _page(context: Context, metrics: Metrics) -> Callable[[], Awaitable[tuple[bytes, str]]]:
     async def page() -> tuple[bytes, str]:
-        now = utc_now()
-        async with store.look() as tx:
-            due_at = await tx.outbox.next_due_at()
-            backlog = Backlog(
-                open_jobs=await tx.jobs.count_open(),
-                oldest_delivery_seconds=(now - due_at).total_seconds() if due_at else 0.0,
-                waiting_prompts=await tx.prompts.waiting_for_quota(project),
-                uses=len(await tx.prompts.uses(project, now)),
-                analytics_calls=(await tx.budget.look(project, calls_an_hour, now)).used,
-                key_is_refused=await is_refused(tx, project),
-            )
-        metrics.set_backlog(backlog)
+        metrics.set_backlog(await context.store.read(lambda tx: _backlog(context, tx)))
         return metrics.page()
 
     return page
 
 
+def _backlog(context: Context, tx: Transaction) -> Backlog:
+    now, project = context.clock(), context.project
+    due_at = tx.outbox.next_due_at()
+    return Backlog(
+        open_jobs=tx.jobs.count_open(),
+        oldest_delivery_seconds=(now - due_at).total_seconds() if due_at else 0.0,
+        waiting_prompts=tx.prompts.waiting_for_quota(project),
+        uses=len(tx.prompts.uses(project, now)),
+        analytics_calls=tx.budget.look(project, context.analytics.calls_an_hour, now).used,
+        key_is_refused=is_refused(tx, project),
+    )
+
+
 def _database_check(store: Store) -> Callable[[], Awaitable[Check]]:
     async def check() -> Check:
-        await store.answers()
+        await store.check()
         return Check(True, "answers")
 
     return check

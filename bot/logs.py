@@ -28,7 +28,6 @@ _QUIET = {
     "slack_bolt": logging.ERROR,
     "slack_sdk": logging.ERROR,
     "aiohttp": logging.WARNING,
-    "aiosqlite": logging.WARNING,
     "alembic": logging.WARNING,
     "apscheduler": logging.WARNING,
     "asyncio": logging.WARNING,

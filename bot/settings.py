@@ -102,10 +102,10 @@ def _database(value: SecretStr) -> SecretStr:
 def sqlalchemy_url(value: str) -> str:
     """The database's address as SQLAlchemy wants it: hosts give ``postgres://``, people ``sqlite:///path``."""
     if value in (":memory:", "sqlite://", "sqlite:///:memory:"):
-        return "sqlite+aiosqlite:///:memory:"
+        return "sqlite:///:memory:"
     scheme, separator, rest = value.partition("://")
     drivers = {
-        "sqlite": "sqlite+aiosqlite",
+        "sqlite": "sqlite",
         "postgres": "postgresql+psycopg",
         "postgresql": "postgresql+psycopg",
     }
@@ -218,6 +218,7 @@ class Settings(DocsSettings):
     analytics_calls_an_hour: Annotated[int, Field(ge=1)] = 100
     analytics_zone: Annotated[str, AfterValidator(_zone)] = "UTC"
     database_url: Annotated[SecretStr, AfterValidator(_database)] = SecretStr("sqlite:///var/docs-bot.db")
+    database_connections: Annotated[int, Field(ge=1, le=100)] = 5
     allow_ephemeral_sqlite: bool = False
     poll_min_seconds: Annotated[float, Field(gt=0, le=3600)] = 10.0
     poll_max_seconds: Annotated[float, Field(gt=0, le=86_400)] = 60.0

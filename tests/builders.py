@@ -6,6 +6,9 @@ from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+from sqlalchemy import RowMapping
+from sqlalchemy.sql import Executable
+
 from bot.model import (
     ChannelId,
     JobNumber,
@@ -19,6 +22,8 @@ from bot.model import (
     UserId,
 )
 from bot.store import Claimer, Store, Transaction
+from bot.store.database import Database
+from bot.store.schema import metadata
 
 NOW = datetime(2026, 11, 2, 9, 0, tzinfo=UTC)
 PROJECT = ProjectId("acme-docs")
@@ -46,6 +51,23 @@ def claimer(owner: str = "one", at: datetime = NOW, lease_seconds: float = 60.0)
     return Claimer(owner, at, lease_seconds)
 
 
+async def new_store(database: Database | None = None) -> Store:
+    """Open a store in memory, or in the database given, and create its tables; faster than ``migrate``."""
+    database = database or Database.open("sqlite:///:memory:")
+    await database.write(metadata.create_all)
+    return Store(database)
+
+
+async def rows_of(store: Store, statement: Executable) -> Sequence[RowMapping]:
+    """Return the rows that a statement finds."""
+    return await store.read(lambda tx: tx.connection.execute(statement).mappings().all())
+
+
+async def execute(store: Store, statement: Executable) -> None:
+    """Execute a statement in a transaction of its own."""
+    await store.write(lambda tx: tx.connection.execute(statement).close())
+
+
 async def add_job(
     store: Store,
     *,
@@ -57,13 +79,16 @@ async def add_job(
     **values: Any,
 ) -> JobNumber:
     """A job in the registry, changed as wanted."""
-    async with store.transaction() as tx:
-        number = await tx.jobs.add(
+
+    def add(tx: Transaction) -> JobNumber:
+        number = tx.jobs.add(
             project=PROJECT, channel=channel, requester=requester, text=text, asked_at=asked_at
         )
         if root_ts or values:
-            await tx.jobs.change(number, root_ts=MessageTs(root_ts) if root_ts else None, **values)
-    return number
+            tx.jobs.change(number, root_ts=MessageTs(root_ts) if root_ts else None, **values)
+        return number
+
+    return await store.write(add)
 
 
 async def add_prompt(
@@ -78,16 +103,18 @@ async def add_prompt(
     **values: Any,
 ) -> PromptId:
     """A prompt in the registry, changed as wanted."""
-    async with store.transaction() as tx:
-        prompt = await tx.prompts.add(
-            NewPrompt(RequestKey(key), job, PROJECT, kind, asked_by, raw, asked_at, CHANNEL)
-        )
+    new = NewPrompt(RequestKey(key), job, PROJECT, kind, asked_by, raw, asked_at, CHANNEL)
+
+    def add(tx: Transaction) -> PromptId:
+        prompt = tx.prompts.add(new)
         if values:
-            await tx.prompts.change(prompt, **values)
-    return prompt
+            tx.prompts.change(prompt, **values)
+        return prompt
+
+    return await store.write(add)
 
 
-async def claim_waiting(tx: Transaction, who: Claimer, limit: int) -> Sequence[Prompt]:
+def claim_waiting(tx: Transaction, who: Claimer, limit: int) -> Sequence[Prompt]:
     """Claim the first prompts that wait, in the order in which they came, as submitting does."""
-    queue = await tx.prompts.quota_queue(PROJECT, who.now)
-    return await tx.prompts.claim_these(who, [waiting.id for waiting in queue[:limit]])
+    queue = tx.prompts.quota_queue(PROJECT, who.now)
+    return tx.prompts.claim_these(who, [waiting.id for waiting in queue[:limit]])

@@ -36,7 +36,7 @@ def test_the_fewest_settings_are_enough() -> None:
     assert settings.socket_mode
     assert settings.slack_api_url == "https://slack.com/api/"
     assert settings.port == 3000
-    assert settings.sqlalchemy_url == "sqlite+aiosqlite:///var/docs-bot.db"
+    assert settings.sqlalchemy_url == "sqlite:///var/docs-bot.db"
     assert settings.follow_ups is FollowUpMode.REPLIES
 
 
@@ -185,9 +185,9 @@ def test_the_environment_wins_over_the_file(tmp_path: Path) -> None:
     [
         ("postgres://u:p@h/d", "postgresql+psycopg://u:p@h/d"),
         ("postgresql://h/d?sslmode=require", "postgresql+psycopg://h/d?sslmode=require"),
-        ("sqlite:///x.db", "sqlite+aiosqlite:///x.db"),
-        ("sqlite://", "sqlite+aiosqlite:///:memory:"),
-        (":memory:", "sqlite+aiosqlite:///:memory:"),
+        ("sqlite:///x.db", "sqlite:///x.db"),
+        ("sqlite://", "sqlite:///:memory:"),
+        (":memory:", "sqlite:///:memory:"),
     ],
 )
 def test_databases_are_named_as_hosts_and_people_name_them(given: str, wanted: str) -> None:

@@ -5,10 +5,20 @@ from __future__ import annotations
 import asyncio
 import math
 from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
 from time import monotonic
 
 from bot.worker import WakeUp, Worker, Workers
 from tests.limits import HANG_SECONDS
+
+
+@dataclass(frozen=True)
+class Seen:
+    """What a look for all queues found."""
+
+    queues: frozenset[str] = frozenset()
+    next_at: datetime | None = None
 
 
 async def test_a_round_runs_at_the_start_and_whenever_the_bell_rings() -> None:
@@ -179,9 +189,9 @@ async def test_one_look_wakes_only_those_who_have_something_to_do() -> None:
 
         return run
 
-    async def look() -> set[str]:
+    async def look() -> Seen:
         looks.put_nowait(1)
-        return set(due)
+        return Seen(frozenset(due))
 
     rounds = Workers(
         [Worker(name, noting(name), 3600, queue=name) for name in ("poll", "deliver")],
@@ -207,9 +217,9 @@ async def test_a_round_for_which_nothing_is_due_is_not_late() -> None:
     async def run() -> int:
         return 0
 
-    async def look() -> set[str]:
+    async def look() -> Seen:
         looks.put_nowait(monotonic())
-        return set()
+        return Seen()
 
     rounds = Workers([Worker("r", run, 0.0, queue="q")], due=look, look_seconds=0.01)
     rounds.start()
@@ -226,9 +236,9 @@ async def test_a_round_that_hangs_is_late_though_nothing_is_due() -> None:
         await hangs.wait()
         return 0
 
-    async def look() -> set[str]:
+    async def look() -> Seen:
         looks.put_nowait(1)
-        return set()
+        return Seen()
 
     rounds = Workers([Worker("r", run, 0.0, queue="q")], due=look, look_seconds=0.01)
     rounds.start()
@@ -238,3 +248,36 @@ async def test_a_round_that_hangs_is_late_though_nothing_is_due() -> None:
     assert rounds.late(0.02) == ["r"]
     hangs.set()
     await rounds.stop(1)
+
+
+async def test_the_next_look_is_made_when_something_comes_due() -> None:
+    now, looks = datetime.now(UTC), asyncio.Queue[int]()
+    coming = [now + timedelta(seconds=0.02), now + timedelta(days=1), None]
+
+    async def look() -> Seen:
+        looks.put_nowait(1)
+        return Seen(next_at=coming.pop(0) if coming else None)
+
+    workers = Workers([], due=look, look_seconds=3600, least_seconds=0.0)
+    workers.start()
+    async with asyncio.timeout(20):
+        await looks.get()
+        await looks.get()
+    assert len(coming) == 1
+    await workers.stop(1)
+
+
+async def test_what_comes_due_at_about_the_same_time_is_looked_for_together() -> None:
+    looks = asyncio.Queue[int]()
+
+    async def look() -> Seen:
+        looks.put_nowait(1)
+        return Seen(next_at=datetime.now(UTC))
+
+    workers = Workers([], due=look, look_seconds=3600, least_seconds=3600)
+    workers.start()
+    async with asyncio.timeout(20):
+        await looks.get()
+        await asyncio.sleep(0.05)
+    assert looks.qsize() <= 1  # the regular look begins at the start
+    await workers.stop(1)

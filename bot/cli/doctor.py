@@ -14,7 +14,7 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from bot.docs_api import DocsApiError, DocsClient, Forbidden, NotFound, RateLimited, Unauthorized, Unavailable
 from bot.settings import Settings
-from bot.store.database import UnusableFile, open_engine
+from bot.store.database import Database, UnusableFile
 from bot.store.migrate import current, newest
 
 SCOPES = frozenset(
@@ -93,11 +93,12 @@ async def _settings(settings: Settings) -> list[Finding]:
 
 
 async def _revision(url: str) -> tuple[str, str | None]:
-    engine = open_engine(url)
+    database = Database.open(url)
     try:
-        return engine.dialect.name, await current(engine)
+        kind = "postgresql" if database.is_postgresql else "sqlite"
+        return kind, await current(database)
     finally:
-        await engine.dispose()
+        await database.close()
 
 
 async def _database(settings: Settings) -> list[Finding]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from bot.messages.plain_text import one_line
 from bot.model import JobState, TrackedJob
 from bot.store import Store
-from bot.store.database import open_engine
 from bot.store.migrate import current, newest
 
 _LENGTH = 300
@@ -17,17 +16,14 @@ class NotReady(Exception):
 
 async def listed(sqlalchemy_url: str, state: JobState | None, limit: int) -> str:
     """The newest jobs, one a line, and below them what could not be said to anybody; or NotReady."""
-    engine = open_engine(sqlalchemy_url)
-    store = Store(engine)
+    store = Store.open(sqlalchemy_url)
     try:
-        if (await current(engine) or "") < newest():
+        if (await current(store.database) or "") < newest():
             raise NotReady(
                 "The database is not at this version's schema yet. `docs-bot migrate` brings it there, "
                 "and so does a start."
             )
-        async with store.look() as tx:
-            jobs = await tx.jobs.newest(limit, state)
-            dead = await tx.outbox.dead(limit)
+        jobs, dead = await store.read(lambda tx: (tx.jobs.newest(limit, state), tx.outbox.dead(limit)))
     finally:
         await store.close()
     lines = [_line(job) for job in jobs] or ["No jobs."]

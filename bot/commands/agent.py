@@ -21,6 +21,7 @@ from bot.commands.parsing.job_reference import find_job, for_reader
 from bot.messages import job_answers as say
 from bot.messages import modals, quota
 from bot.model import ChannelId, JobNumber, Message, PromptId, TrackedJob, UserId, frees_at, spent_by
+from bot.store import Transaction
 from bot.work.access.jobs import Visitor
 from bot.work.context import Context
 from bot.work.jobs.ask import AskRequest, ask
@@ -59,8 +60,7 @@ async def _run(context: Context, said: Invocation) -> Answer:
 
 
 async def _jobs(context: Context, channel: ChannelId) -> Message:
-    async with context.store.look() as tx:
-        jobs = await tx.jobs.in_channel(channel, _LISTED)
+    jobs = await context.store.read(lambda tx: tx.jobs.in_channel(channel, _LISTED))
     return say.job_list([(job, _thread_link(context, job)) for job in jobs])
 
 
@@ -70,13 +70,16 @@ def _thread_link(context: Context, job: TrackedJob) -> str | None:
 
 async def limits(context: Context, user: UserId) -> Message:
     """Both hourly limits, as our own rows count them."""
+    return await context.store.read(lambda tx: _limits(context, tx, user))
+
+
+def _limits(context: Context, tx: Transaction, user: UserId) -> Message:
     now = context.clock()
-    async with context.store.look() as tx:
-        uses = await tx.prompts.uses(context.project, now)
-        held_until = await tx.quota.held_until(context.project, now)
-        waiting = await tx.prompts.waiting_for_quota(context.project)
-        refused = await is_refused(tx, context.project)
-        analytics = await tx.budget.look(context.project, context.analytics.calls_an_hour, now)
+    uses = tx.prompts.uses(context.project, now)
+    held_until = tx.quota.held_until(context.project, now)
+    waiting = tx.prompts.waiting_for_quota(context.project)
+    refused = is_refused(tx, context.project)
+    analytics = tx.budget.look(context.project, context.analytics.calls_an_hour, now)
     used = context.uses_an_hour if held_until else len(uses)
     frees = held_until or frees_at(uses, context.uses_an_hour, 1)
     mine = spent_by(uses).get(user, 0)
@@ -124,16 +127,14 @@ def _number(press: Press) -> int:
 async def _on_job(
     context: Context, press: Press, number: int, do: Callable[[TrackedJob], Awaitable[Answer]]
 ) -> Answer:
-    async with context.store.look() as tx:
-        job = await tx.jobs.get(JobNumber(number))
+    job = await context.store.read(lambda tx: tx.jobs.get(JobNumber(number)))
     return await for_reader(context, job, Visitor(press.user, press.channel), _unknown(press), do)
 
 
 async def _on_prompt(context: Context, press: Press, do: Callable[[PromptId], Awaitable[Answer]]) -> Answer:
     """The same for a button that carries the number of a prompt."""
     number = PromptId(_number(press))
-    async with context.store.look() as tx:
-        prompt = await tx.prompts.get(number)
+    prompt = await context.store.read(lambda tx: tx.prompts.get(number))
     return await _on_job(context, press, prompt.job if prompt else 0, lambda _job: do(number))
 
 

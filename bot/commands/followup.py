@@ -78,13 +78,11 @@ def _form_for(job: TrackedJob, done: Invocation | Press) -> Answer:
 
 
 async def _latest(context: Context, user: UserId, channel: ChannelId) -> TrackedJob | None:
-    async with context.store.look() as tx:
-        return await tx.jobs.latest_of(user, channel)
+    return await context.store.read(lambda tx: tx.jobs.latest_of(user, channel))
 
 
 async def _form(context: Context, said: Invocation) -> Answer:
-    async with context.store.look() as tx:
-        jobs = await tx.jobs.in_channel(said.channel, _OFFERED)
+    jobs = await context.store.read(lambda tx: tx.jobs.in_channel(said.channel, _OFFERED))
     offered = [job for job in jobs if takes_follow_ups(job)]
     if not offered:
         return Answer(message=say.no_job_yet(NAME))
@@ -137,8 +135,7 @@ async def _job_of_form(context: Context, sent: Submission, carried: FormState) -
     number = carried.job or (JobNumber(int(chosen)) if chosen and chosen.isdecimal() else None)
     if not number:
         return None
-    async with context.store.look() as tx:
-        return await tx.jobs.get(number)
+    return await context.store.read(lambda tx: tx.jobs.get(number))
 
 
 def _request_of_form(

@@ -106,8 +106,8 @@ def _question(press: Press) -> QuestionId:
 async def _improve(context: Context, press: Press) -> Answer:
     """From a number to work: the form of ``/docs-agent``, begun with the page and its numbers."""
     found = _PAGE.fullmatch(press.value)
-    async with context.store.look() as tx:
-        known = await tx.pages.one(PageRowId(int(found[1]))) if found else None
+    row = PageRowId(int(found[1])) if found else PageRowId(0)
+    known = await context.store.read(lambda tx: tx.pages.one(row))
     if known is None:
         return Answer(message=visitors_answers.not_kept())
     private = FormState(press.channel, press.response_url).dumps()

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from sqlalchemy import select, update
-from sqlalchemy.ext.asyncio import AsyncConnection
+from sqlalchemy.engine import Connection
 
 from bot.model import Access, UserId
 from bot.store.schema import members
@@ -17,18 +17,18 @@ from bot.store.upsert import insert_unless_there
 class MemberRepository:
     """People, seen through one connection."""
 
-    connection: AsyncConnection
+    connection: Connection
 
-    async def access(self, user: UserId, rule: str, since: datetime) -> Access | None:
+    def access(self, user: UserId, rule: str, since: datetime) -> Access | None:
         """What somebody is, if it was found out under this rule since then."""
         statement = select(members.c.access).where(
             members.c.user == user, members.c.rule == rule, members.c.checked_at > since
         )
-        found = (await self.connection.execute(statement)).scalar_one_or_none()
+        found = self.connection.execute(statement).scalar_one_or_none()
         return None if found is None else Access(found)
 
-    async def note(self, user: UserId, access: Access, rule: str, now: datetime) -> None:
+    def note(self, user: UserId, access: Access, rule: str, now: datetime) -> None:
         """Remember what was found out."""
         values = {"access": access, "rule": rule, "checked_at": now}
-        if not await insert_unless_there(self.connection, members, {"user": user, **values}):
-            await self.connection.execute(update(members).where(members.c.user == user).values(**values))
+        if not insert_unless_there(self.connection, members, {"user": user, **values}):
+            self.connection.execute(update(members).where(members.c.user == user).values(**values))

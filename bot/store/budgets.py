@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from sqlalchemy import delete, func, select, update
-from sqlalchemy.ext.asyncio import AsyncConnection
+from sqlalchemy.engine import Connection
 
 from bot.model import Budget, ProjectId
 from bot.store.schema import analytics_budgets, analytics_calls
@@ -19,42 +19,42 @@ WINDOW = timedelta(hours=1)
 class BudgetRepository:
     """The budget, seen through one connection."""
 
-    connection: AsyncConnection
+    connection: Connection
 
-    async def lock(self, project: ProjectId) -> None:
+    def lock(self, project: ProjectId) -> None:
         """Nobody else counts or takes calls of this project until the transaction ends."""
-        await insert_unless_there(self.connection, analytics_budgets, {"project": project})
+        insert_unless_there(self.connection, analytics_budgets, {"project": project})
         row = select(analytics_budgets.c.project).where(analytics_budgets.c.project == project)
-        await self.connection.execute(row.with_for_update())
+        self.connection.execute(row.with_for_update())
 
-    async def look(self, project: ProjectId, limit: int, now: datetime) -> Budget:
+    def look(self, project: ProjectId, limit: int, now: datetime) -> Budget:
         """What is left of the hour."""
         calls = select(func.count(), func.min(analytics_calls.c.at)).where(
             analytics_calls.c.project == project, analytics_calls.c.at > now - WINDOW
         )
-        used, oldest_at = (await self.connection.execute(calls)).one()
+        used, oldest_at = self.connection.execute(calls).one()
         held = select(analytics_budgets.c.until).where(
             analytics_budgets.c.project == project, analytics_budgets.c.until > now
         )
-        free_at: datetime | None = (await self.connection.execute(held)).scalar_one_or_none()
+        free_at: datetime | None = self.connection.execute(held).scalar_one_or_none()
         if used >= limit and oldest_at is not None:
             free_at = max(free_at or oldest_at, oldest_at + WINDOW)
         return Budget(limit, int(used), free_at)
 
-    async def take(self, project: ProjectId, calls: int, now: datetime) -> None:
+    def take(self, project: ProjectId, calls: int, now: datetime) -> None:
         """Write down calls before they are made, so that a crash never makes us count too few."""
         if calls:
             rows = [{"project": project, "at": now} for _ in range(calls)]
-            await self.connection.execute(analytics_calls.insert(), rows)
-        await self.connection.execute(
+            self.connection.execute(analytics_calls.insert(), rows)
+        self.connection.execute(
             delete(analytics_calls).where(
                 analytics_calls.c.project == project, analytics_calls.c.at < now - 2 * WINDOW
             )
         )
 
-    async def hold(self, project: ProjectId, until: datetime) -> None:
+    def hold(self, project: ProjectId, until: datetime) -> None:
         """The service has had enough of us until then."""
-        await insert_unless_there(self.connection, analytics_budgets, {"project": project})
-        await self.connection.execute(
+        insert_unless_there(self.connection, analytics_budgets, {"project": project})
+        self.connection.execute(
             update(analytics_budgets).where(analytics_budgets.c.project == project).values(until=until)
         )

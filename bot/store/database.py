@@ -1,23 +1,33 @@
-"""The connection to the database: one set of rules for SQLite and PostgreSQL."""
+"""The connections to the database: one set of rules for SQLite and PostgreSQL."""
 
 from __future__ import annotations
 
 import os
 import time
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from sqlite3 import SQLITE_BUSY, OperationalError
-from typing import Any
+from typing import TYPE_CHECKING, Any, Self, TypeVar, cast
 
-from sqlalchemy import AsyncAdaptedQueuePool, event
+from sqlalchemy import Engine, QueuePool, StaticPool, create_engine, event
 from sqlalchemy.engine import Connection, make_url
 from sqlalchemy.exc import DisconnectionError, SQLAlchemyError
-from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine, create_async_engine
 
-from bot.store import one_trip
+from bot.store.threads import DatabaseThreads
 
-READ_ONLY = "docs_bot_read_only"
+if TYPE_CHECKING:
+    import psycopg
+
+Result = TypeVar("Result")
+CONNECTIONS = 5
+"""Connections to a PostgreSQL that a process opens at most, if nothing else is said."""
+_READ_ONLY = "docs_bot_read_only"
+_READING: dict[str, dict[str, Any]] = {
+    "sqlite": {_READ_ONLY: True},
+    "postgresql": {"isolation_level": "REPEATABLE READ", "postgresql_readonly": True},
+}
+"""How a transaction that only reads begins: it keeps nobody out, and sees one state of the database."""
 _BUSY_SECONDS = 10.0
 _NOTICES = {
     "connect_timeout": 10,
@@ -41,25 +51,90 @@ class UnusableFile(SQLAlchemyError):
     """The SQLite file cannot be worked with where it is; the text says why and what to do."""
 
 
-def open_engine(url: str) -> AsyncEngine:
-    """An engine for a SQLAlchemy URL (``sqlite+aiosqlite`` or ``postgresql+psycopg``).
+class Database:
+    """A database with its threads; functions of a connection run whole in one of them.
 
-    SQLite gets one connection: its writers queue anyway, and a queue in the process is fair and
-    never reports "database is locked". A second process on the same file waits its turn.
+    SQLite has a thread and a connection for writing and one of each for reading: writers queue anyway, a
+    queue in the process is fair and never reports "database is locked", and reading waits for no writer. A
+    database in memory has one connection for both. PostgreSQL has as many of both as ``connections``.
     Errors do not quote what was stored: prompts and response URLs must not reach a log.
     """
-    parsed = make_url(url)
-    if parsed.get_backend_name() == "sqlite":
-        return _open_sqlite(url, parsed.database)
-    engine = create_async_engine(
+
+    def __init__(self, writer: Engine, reader: Engine | None, threads: int) -> None:
+        self._writer = writer
+        self._reader = reader or writer
+        self._writing = DatabaseThreads("database write", threads)
+        self._reading = DatabaseThreads("database read") if reader else self._writing
+
+    @classmethod
+    def open(cls, url: str, connections: int = CONNECTIONS) -> Self:
+        """Open the database at a SQLAlchemy URL (``sqlite`` or ``postgresql+psycopg``)."""
+        parsed = make_url(url)
+        if parsed.get_backend_name() != "sqlite":
+            return cls(_postgres_engine(url, connections), None, connections)
+        path = parsed.database
+        if not path or path == ":memory:":
+            return cls(_sqlite_engine(url, None), None, 1)
+        file = Path(path).absolute()
+        return cls(_sqlite_engine(url, file), _sqlite_engine(url, file, read_only=True), 1)
+
+    @property
+    def is_postgresql(self) -> bool:
+        """Whether this is a PostgreSQL."""
+        return self._writer.dialect.name == "postgresql"
+
+    @property
+    def file(self) -> Path | None:
+        """The SQLite file; None for PostgreSQL and for a database in memory."""
+        path = None if self.is_postgresql else self._writer.url.database
+        return None if not path or path == ":memory:" else Path(path).absolute()
+
+    async def write(self, change: Callable[[Connection], Result]) -> Result:
+        """Run a function in a transaction: committed when it returns, rolled back when it raises."""
+        return await self._writing.run(partial(_write, self._writer, change))
+
+    async def read(self, look: Callable[[Connection], Result]) -> Result:
+        """Run a function that only reads, on one state of the database."""
+        return await self._reading.run(partial(_read, self._reader, look), may_leave=True)
+
+    def postgres_connection(self) -> psycopg.Connection[tuple[object, ...]]:
+        """Return a new connection in autocommit mode that the pool does not know; the caller closes it."""
+        taken = self._writer.raw_connection()
+        driver: psycopg.Connection[tuple[object, ...]] = cast(
+            "psycopg.Connection[tuple[object, ...]]", taken.driver_connection
+        )
+        taken.detach()
+        driver.autocommit = True
+        return driver
+
+    async def close(self) -> None:
+        """Close the connections after what is under way; what is queued still runs."""
+        for threads, engine in ((self._writing, self._writer), (self._reading, self._reader)):
+            await threads.run(engine.dispose, may_leave=True)
+            threads.stop()
+
+
+def _write(engine: Engine, change: Callable[[Connection], Result]) -> Result:
+    with engine.begin() as connection:
+        return change(connection)
+
+
+def _read(engine: Engine, look: Callable[[Connection], Result]) -> Result:
+    with engine.connect() as connection:
+        return look(connection.execution_options(**_READING[engine.dialect.name]))
+
+
+def _postgres_engine(url: str, connections: int) -> Engine:
+    query = make_url(url).query
+    engine = create_engine(
         url,
-        pool_size=5,
-        max_overflow=5,
+        pool_size=connections,
+        max_overflow=0,
         pool_pre_ping=True,
         hide_parameters=True,
-        connect_args={name: value for name, value in _NOTICES.items() if name not in parsed.query},
+        connect_args={name: value for name, value in _NOTICES.items() if name not in query},
     )
-    event.listen(engine.sync_engine, "connect", _prepare_postgres)
+    event.listen(engine, "connect", _prepare_postgres)
     return engine
 
 
@@ -71,24 +146,24 @@ def _prepare_postgres(connection: Any, _record: Any) -> None:
     connection.commit()
 
 
-def _open_sqlite(url: str, path: str | None) -> AsyncEngine:
-    engine = create_async_engine(
+def _sqlite_engine(url: str, file: Path | None, *, read_only: bool = False) -> Engine:
+    """Return an engine with one connection; ``file`` is None for a database in memory."""
+    sizes = {"pool_size": 1, "max_overflow": 0} if file else {}
+    engine = create_engine(
         url,
-        poolclass=AsyncAdaptedQueuePool,
-        pool_size=1,
-        max_overflow=0,
-        pool_timeout=60,
+        poolclass=QueuePool if file else StaticPool,
         hide_parameters=True,
-        connect_args={"timeout": _BUSY_SECONDS, "async_creator_fn": one_trip.connect},
+        # Only one thread uses it, but the pool may close it in another.
+        connect_args={"timeout": _BUSY_SECONDS, "check_same_thread": False},
+        **sizes,
     )
-    event.listen(engine.sync_engine, "connect", _prepare_sqlite)
-    if path and path != ":memory:" and not path.startswith("file:"):
-        file = Path(path).absolute()
-        event.listen(engine.sync_engine, "do_connect", lambda *_: _look_at(file))
+    event.listen(engine, "connect", partial(_prepare_sqlite, read_only))
+    if file:
+        event.listen(engine, "do_connect", lambda *_: _look_at(file))
         # When it is prepared, since a new file is there only then.
-        event.listen(engine.sync_engine, "connect", lambda _, record: _note_file(file, record))
-        event.listen(engine.sync_engine, "checkout", lambda _, record, __: _is_same_file(file, record))
-    event.listen(engine.sync_engine, "begin", _begin_sqlite)
+        event.listen(engine, "connect", lambda _, record: _note_file(file, record))
+        event.listen(engine, "checkout", lambda _, record, __: _is_same_file(file, record))
+    event.listen(engine, "begin", _begin_sqlite)
     return engine
 
 
@@ -157,7 +232,7 @@ def _unescaped(point: str) -> str:
     return point.replace(r"\040", " ").replace(r"\011", "\t").replace(r"\134", "\\")
 
 
-def _prepare_sqlite(connection: Any, _record: Any) -> None:
+def _prepare_sqlite(read_only: bool, connection: Any, _record: Any) -> None:
     # The driver must not begin transactions by itself: a deferred one that turns into a writer
     # fails at once with "database is locked", whatever the time-out.
     # https://docs.sqlalchemy.org/en/21/dialects/sqlite.html#enabling-non-legacy-sqlite-transactional-modes-with-the-sqlite3-or-aiosqlite-driver
@@ -166,6 +241,8 @@ def _prepare_sqlite(connection: Any, _record: Any) -> None:
     cursor.execute("PRAGMA synchronous=FULL")
     cursor.execute("PRAGMA foreign_keys=ON")
     _switch_to_wal(cursor)
+    if read_only:
+        cursor.execute("PRAGMA query_only=ON")
     cursor.close()
 
 
@@ -186,13 +263,5 @@ def _switch_to_wal(cursor: Any) -> None:
 
 
 def _begin_sqlite(connection: Connection) -> None:
-    read_only = connection.get_execution_options().get(READ_ONLY)
+    read_only = connection.get_execution_options().get(_READ_ONLY)
     connection.exec_driver_sql("BEGIN" if read_only else "BEGIN IMMEDIATE")
-
-
-@asynccontextmanager
-async def reading(engine: AsyncEngine) -> AsyncIterator[AsyncConnection]:
-    """A connection for looking only: on SQLite it does not keep writers out."""
-    async with engine.connect() as connection:
-        await connection.execution_options(**{READ_ONLY: True})
-        yield connection

@@ -9,8 +9,7 @@ from typing import Any
 
 from pydantic import SecretStr
 from sqlalchemy import ColumnElement, and_, select, update
-from sqlalchemy.engine import RowMapping
-from sqlalchemy.ext.asyncio import AsyncConnection
+from sqlalchemy.engine import Connection, RowMapping
 
 from bot.model import (
     ChannelId,
@@ -68,9 +67,9 @@ def to_digest(row: RowMapping) -> Digest:
 class SubscriptionRepository:
     """The subscriptions, seen through one connection."""
 
-    connection: AsyncConnection
+    connection: Connection
 
-    async def put(
+    def put(
         self,
         *,
         project: ProjectId,
@@ -98,39 +97,35 @@ class SubscriptionRepository:
             "response_url": response_url.get_secret_value() if response_url else None,
         }
         where = {"place": place, "project": project, "channel": channel, "section": section}
-        if not await insert_unless_there(
-            self.connection, subscriptions, where | values | {"created_at": now}
-        ):
+        if not insert_unless_there(self.connection, subscriptions, where | values | {"created_at": now}):
             again = values | {"revision": subscriptions.c.revision + 1}
-            await self.connection.execute(
+            self.connection.execute(
                 update(subscriptions).where(subscriptions.c.place == place).values(**again)
             )
-        found = await self.connection.execute(
-            select(subscriptions.c.id).where(subscriptions.c.place == place)
-        )
+        found = self.connection.execute(select(subscriptions.c.id).where(subscriptions.c.place == place))
         return SubscriptionId(found.scalar_one())
 
-    async def get(self, subscription: SubscriptionId) -> Subscription | None:
+    def get(self, subscription: SubscriptionId) -> Subscription | None:
         """The subscription with this id."""
-        found = await self._many(subscriptions.c.id == subscription, 1)
+        found = self._many(subscriptions.c.id == subscription, 1)
         return found[0] if found else None
 
-    async def in_channel(self, channel: ChannelId) -> Sequence[Subscription]:
+    def in_channel(self, channel: ChannelId) -> Sequence[Subscription]:
         """A channel's subscriptions that have not been ended."""
         here = and_(subscriptions.c.channel == channel, subscriptions.c.state != SubscriptionState.ENDED)
-        return await self._many(here, 50)
+        return self._many(here, 50)
 
-    async def new(self, limit: int) -> Sequence[Subscription]:
+    def new(self, limit: int) -> Sequence[Subscription]:
         """Subscriptions that wait for their zone and their first post."""
-        return await self._many(subscriptions.c.state == SubscriptionState.NEW, limit)
+        return self._many(subscriptions.c.state == SubscriptionState.NEW, limit)
 
-    async def any_due(self, until: datetime) -> bool:
+    def any_due(self, until: datetime) -> bool:
         """Whether a next run is not later than this."""
         due = and_(subscriptions.c.state == SubscriptionState.ACTIVE, subscriptions.c.next_run_at <= until)
-        found = await self.connection.execute(select(subscriptions.c.id).where(due).limit(1))
+        found = self.connection.execute(select(subscriptions.c.id).where(due).limit(1))
         return found.first() is not None
 
-    async def due(self, until: datetime, limit: int) -> Sequence[Subscription]:
+    def due(self, until: datetime, limit: int) -> Sequence[Subscription]:
         """Subscriptions whose next run is not later than this; locked where several processes look."""
         condition = and_(
             subscriptions.c.state == SubscriptionState.ACTIVE, subscriptions.c.next_run_at <= until
@@ -142,38 +137,38 @@ class SubscriptionRepository:
             .limit(limit)
             .with_for_update(skip_locked=True)
         )
-        return [to_subscription(row) for row in (await self.connection.execute(statement)).mappings()]
+        return [to_subscription(row) for row in self.connection.execute(statement).mappings()]
 
-    async def change(
+    def change(
         self, subscription: SubscriptionId, *, was: SubscriptionState | None = None, **values: Any
     ) -> bool:
         """Write columns, only while it is in state ``was``; answers whether it was."""
         still = subscriptions.c.state == was if was else subscriptions.c.id == subscription
-        result = await self.connection.execute(
+        result = self.connection.execute(
             update(subscriptions).where(subscriptions.c.id == subscription, still).values(**values)
         )
         return result.rowcount == 1
 
-    async def response_url(self, subscription: SubscriptionId) -> SecretStr | None:
+    def response_url(self, subscription: SubscriptionId) -> SecretStr | None:
         """Where a private answer to the one who subscribed goes, while Slack allows it."""
-        found = await self.connection.execute(
+        found = self.connection.execute(
             select(subscriptions.c.response_url).where(subscriptions.c.id == subscription)
         )
         url = found.scalar_one_or_none()
         return SecretStr(url) if url else None
 
-    async def _many(self, condition: ColumnElement[bool], limit: int) -> Sequence[Subscription]:
+    def _many(self, condition: ColumnElement[bool], limit: int) -> Sequence[Subscription]:
         statement = select(subscriptions).where(condition).order_by(subscriptions.c.id).limit(limit)
-        return [to_subscription(row) for row in (await self.connection.execute(statement)).mappings()]
+        return [to_subscription(row) for row in self.connection.execute(statement).mappings()]
 
 
 @dataclass(frozen=True, slots=True)
 class DigestRepository:
     """The digests, seen through one connection."""
 
-    connection: AsyncConnection
+    connection: Connection
 
-    async def add(
+    def add(
         self,
         *,
         key: str,
@@ -201,35 +196,33 @@ class DigestRepository:
             "asked_by": asked_by,
             "response_url": response_url.get_secret_value() if response_url else None,
         }
-        return await insert_unless_there(self.connection, digests, values)
+        return insert_unless_there(self.connection, digests, values)
 
-    async def has_key(self, key: str) -> bool:
+    def has_key(self, key: str) -> bool:
         """Whether there is, or was, a digest under this key."""
-        found = await self.connection.execute(select(digests.c.id).where(digests.c.key == key))
+        found = self.connection.execute(select(digests.c.id).where(digests.c.key == key))
         return found.first() is not None
 
-    async def get(self, digest: DigestId) -> Digest | None:
+    def get(self, digest: DigestId) -> Digest | None:
         """The digest with this id."""
-        row = (
-            (await self.connection.execute(select(digests).where(digests.c.id == digest))).mappings().first()
-        )
+        row = self.connection.execute(select(digests).where(digests.c.id == digest)).mappings().first()
         return to_digest(row) if row else None
 
-    async def any_due(self, now: datetime) -> bool:
+    def any_due(self, now: datetime) -> bool:
         """Whether a digest waits for a look."""
         due = and_(digests.c.state == DigestState.GATHERING, digests.c.due_at <= now)
-        return (await self.connection.execute(select(digests.c.id).where(due).limit(1))).first() is not None
+        return self.connection.execute(select(digests.c.id).where(due).limit(1)).first() is not None
 
-    async def claim(self, claimer: Claimer, limit: int) -> Sequence[Digest]:
+    def claim(self, claimer: Claimer, limit: int) -> Sequence[Digest]:
         """Digests whose numbers are being gathered, due for a look."""
         due = and_(digests.c.state == DigestState.GATHERING, digests.c.due_at <= claimer.now)
         candidates = first(digests, and_(due, unclaimed(digests, claimer.now)), limit)
-        rows = await claim(self.connection, digests, claimer, candidates=candidates, still=due)
+        rows = claim(self.connection, digests, claimer, candidates=candidates, still=due)
         return [to_digest(row) for row in rows]
 
-    async def settle(self, digest: DigestId, *, owner: str, **values: Any) -> None:
+    def settle(self, digest: DigestId, *, owner: str, **values: Any) -> None:
         """Write how it stands and let go of the row."""
-        result = await self.connection.execute(
+        result = self.connection.execute(
             update(digests)
             .where(digests.c.id == digest, held_by(digests, owner))
             .values(claimed_by=None, claimed_until=None, **values)
@@ -237,8 +230,8 @@ class DigestRepository:
         if result.rowcount != 1:
             raise LeaseLost(f"digest {digest}")
 
-    async def response_url(self, digest: DigestId) -> SecretStr | None:
+    def response_url(self, digest: DigestId) -> SecretStr | None:
         """Where a private answer to the one who asked goes, while Slack allows it."""
-        found = await self.connection.execute(select(digests.c.response_url).where(digests.c.id == digest))
+        found = self.connection.execute(select(digests.c.response_url).where(digests.c.id == digest))
         url = found.scalar_one_or_none()
         return SecretStr(url) if url else None

@@ -1,43 +1,66 @@
-"""Which queues have something due: one look for all, since most looks find nothing."""
+"""Which queues have something due, and when the next row comes due: one statement for all of them."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 
-from sqlalchemy import ColumnElement, Table, and_, exists, select
-from sqlalchemy.ext.asyncio import AsyncConnection
+from sqlalchemy import ColumnElement, ScalarSelect, Table, and_, exists, func, select
+from sqlalchemy.engine import Connection
 
-from bot.model import DeliveryState, PromptState, QuestionState, SnapshotState
+from bot.model import (
+    DeliveryState,
+    DigestState,
+    PromptState,
+    QuestionState,
+    SnapshotState,
+    SubscriptionState,
+)
 from bot.store.leases import unclaimed
-from bot.store.schema import deliveries, jobs, prompts, questions, snapshots
+from bot.store.schema import UtcDateTime, deliveries, digests, jobs, prompts, questions, snapshots
+from bot.store.schema import subscriptions as subs
 
 
 class Queue(StrEnum):
-    """What rounds claim from."""
+    """What workers claim from."""
 
     REQUESTS = "requests"
     """Prompts as Slack sent them."""
     PROMPTS = "prompts"
-    """Prompts to be sent, and those of which nobody knows whether they were."""
+    """Prompts to be sent, and those that a process left behind while sending."""
     POLLS = "polls"
     DELIVERIES = "deliveries"
     SNAPSHOTS = "snapshots"
     QUESTIONS = "questions"
+    DIGESTS = "digests"
+    """New subscriptions, weekly times that have come, and digests whose numbers are being fetched."""
 
 
-async def due_queues(connection: AsyncConnection, now: datetime) -> frozenset[Queue]:
-    """The queues in which a row may be due and nobody holds it.
+@dataclass(frozen=True, slots=True)
+class Due:
+    """The queues with something due now, and when the first row that is not due yet will be."""
 
-    Never less than what a claim would find; more where a claim looks closer (a hold, the order in a thread).
+    queues: frozenset[Queue]
+    next_at: datetime | None
+
+
+def find_due(connection: Connection, now: datetime) -> Due:
+    """Return what is due: never less than what a claim would find.
+
+    It is more where a claim looks closer (a back-off, the order in a thread, a channel's pace). A lease
+    that somebody holds is not waited for: whoever let it run out has died, which the regular look finds.
     """
-    conditions = _conditions(now)
-    found = (await connection.execute(select(*(condition for _, condition in conditions)))).one()
-    return frozenset(queue for (queue, _), is_due in zip(conditions, found, strict=True) if is_due)
+    conditions, times = _conditions(now), _times(now)
+    found = connection.execute(select(*(each for _, each in conditions), *times)).one()
+    flags, coming = found[: len(conditions)], found[len(conditions) :]
+    queues = frozenset(queue for (queue, _), is_due in zip(conditions, flags, strict=True) if is_due)
+    return Due(queues, min((at for at in coming if isinstance(at, datetime)), default=None))
 
 
 def _conditions(now: datetime) -> list[tuple[Queue, ColumnElement[bool]]]:
     """Two of one queue rather than one with an *or* in it: each then has its index."""
+    active = and_(subs.c.state == SubscriptionState.ACTIVE, subs.c.next_run_at <= now)
     return [
         (Queue.REQUESTS, _waiting(prompts, PromptState.NEW, now)),
         (Queue.PROMPTS, _waiting(prompts, PromptState.WAITING, now)),
@@ -47,7 +70,32 @@ def _conditions(now: datetime) -> list[tuple[Queue, ColumnElement[bool]]]:
         (Queue.DELIVERIES, _lapsed(deliveries, DeliveryState.SENDING, now)),
         (Queue.SNAPSHOTS, _waiting(snapshots, SnapshotState.REQUESTED, now)),
         (Queue.QUESTIONS, _waiting(questions, QuestionState.WAITING, now)),
+        (Queue.DIGESTS, _any(subs, subs.c.state == SubscriptionState.NEW)),
+        (Queue.DIGESTS, _any(subs, active)),
+        (Queue.DIGESTS, _waiting(digests, DigestState.GATHERING, now)),
     ]
+
+
+def _times(now: datetime) -> list[ScalarSelect[datetime]]:
+    return [
+        _next(prompts.c.due_at, prompts.c.state == PromptState.NEW, now),
+        _next(prompts.c.due_at, prompts.c.state == PromptState.WAITING, now),
+        _next(jobs.c.poll_at, None, now),
+        _next(deliveries.c.due_at, deliveries.c.state == DeliveryState.PENDING, now),
+        # A delivery of unclear outcome keeps a short lease and is looked for when it has run out.
+        _next(deliveries.c.claimed_until, deliveries.c.state == DeliveryState.SENDING, now),
+        _next(snapshots.c.due_at, snapshots.c.state == SnapshotState.REQUESTED, now),
+        _next(questions.c.due_at, questions.c.state == QuestionState.WAITING, now),
+        _next(subs.c.next_run_at, subs.c.state == SubscriptionState.ACTIVE, now),
+        _next(digests.c.due_at, digests.c.state == DigestState.GATHERING, now),
+    ]
+
+
+def _next(
+    column: ColumnElement[datetime], condition: ColumnElement[bool] | None, now: datetime
+) -> ScalarSelect[datetime]:
+    first = select(func.min(column, type_=UtcDateTime)).where(column > now)
+    return (first if condition is None else first.where(condition)).scalar_subquery()
 
 
 def _waiting(table: Table, state: str, now: datetime) -> ColumnElement[bool]:

@@ -8,8 +8,7 @@ from datetime import datetime
 from typing import Any
 
 from sqlalchemy import ColumnElement, and_, bindparam, func, insert, not_, select, update
-from sqlalchemy.engine import RowMapping
-from sqlalchemy.ext.asyncio import AsyncConnection
+from sqlalchemy.engine import Connection, RowMapping
 
 from bot.model import ChannelId, JobNumber, JobState, ProjectId, ThreadRef, TrackedJob, UserId, Wanted
 from bot.store.leases import Claimer, LeaseLost, claim, first, held_by, unclaimed
@@ -33,16 +32,16 @@ _ADD = insert(jobs).returning(jobs.c.number, jobs.c.requester, jobs.c.channel, j
 class JobRepository:
     """The jobs, seen through one connection."""
 
-    connection: AsyncConnection
+    connection: Connection
 
-    async def add(
+    def add(
         self, *, project: ProjectId, channel: ChannelId, requester: UserId, text: str, asked_at: datetime
     ) -> JobNumber:
         """A new job that waits to be sent; answers its number."""
         wanted = Wanted(requester, channel, text)
-        return (await self.add_all(project, [wanted], asked_at))[wanted]
+        return (self.add_all(project, [wanted], asked_at))[wanted]
 
-    async def add_all(
+    def add_all(
         self, project: ProjectId, wanted: Sequence[Wanted], asked_at: datetime
     ) -> dict[Wanted, JobNumber]:
         """New jobs that wait to be sent, for what is wanted differently; answers their numbers."""
@@ -58,60 +57,58 @@ class JobRepository:
             }
             for each in wanted
         ]
-        added = await self.connection.execute(_ADD, rows)
+        added = self.connection.execute(_ADD, rows)
         return {Wanted(row.requester, row.channel, row.text): JobNumber(row.number) for row in added}
 
-    async def get(self, number: JobNumber) -> TrackedJob | None:
+    def get(self, number: JobNumber) -> TrackedJob | None:
         """The job with this number."""
         # Numbers beyond the column's range are nobody's, and the drivers would refuse to look.
-        return await self._one(jobs.c.number == number) if 0 < number < 2**31 else None
+        return self._one(jobs.c.number == number) if 0 < number < 2**31 else None
 
-    async def get_locked(self, number: JobNumber) -> TrackedJob | None:
+    def get_locked(self, number: JobNumber) -> TrackedJob | None:
         """The same, and it stays so until the transaction ends: nobody else changes it meanwhile."""
         if not 0 < number < 2**31:
             return None
-        await self.connection.execute(select(jobs.c.number).where(jobs.c.number == number).with_for_update())
-        return await self.get(number)
+        self.connection.execute(select(jobs.c.number).where(jobs.c.number == number).with_for_update())
+        return self.get(number)
 
-    async def known(self, number: JobNumber) -> TrackedJob:
+    def known(self, number: JobNumber) -> TrackedJob:
         """The job with this number, where there must be one; LookupError otherwise."""
-        job = await self.get(number)
+        job = self.get(number)
         if job is None:
             raise LookupError(f"job {number} is not in the registry")
         return job
 
-    async def in_thread(self, thread: ThreadRef) -> TrackedJob | None:
+    def in_thread(self, thread: ThreadRef) -> TrackedJob | None:
         """The job whose root message began this thread."""
-        return await self._one(and_(jobs.c.channel == thread.channel, jobs.c.root_ts == thread.ts))
+        return self._one(and_(jobs.c.channel == thread.channel, jobs.c.root_ts == thread.ts))
 
-    async def with_service_id(self, service_id: str) -> TrackedJob | None:
+    def with_service_id(self, service_id: str) -> TrackedJob | None:
         """The job that the service knows by this id."""
-        return await self._one(jobs.c.service_id == service_id)
+        return self._one(jobs.c.service_id == service_id)
 
-    async def latest_of(self, user: UserId, channel: ChannelId) -> TrackedJob | None:
+    def latest_of(self, user: UserId, channel: ChannelId) -> TrackedJob | None:
         """The last job a person asked for in a channel, of those the service has accepted or still may."""
         asked = and_(jobs.c.requester == user, jobs.c.channel == channel)
         never_started = jobs.c.state.in_((JobState.REFUSED, JobState.WITHDRAWN))
-        return await self._one(and_(asked, not_(never_started)))
+        return self._one(and_(asked, not_(never_started)))
 
-    async def in_channel(self, channel: ChannelId, limit: int) -> Sequence[TrackedJob]:
+    def in_channel(self, channel: ChannelId, limit: int) -> Sequence[TrackedJob]:
         """A channel's jobs, newest first."""
-        return await self._many(jobs.c.channel == channel, limit)
+        return self._many(jobs.c.channel == channel, limit)
 
-    async def newest(self, limit: int, state: JobState | None = None) -> Sequence[TrackedJob]:
+    def newest(self, limit: int, state: JobState | None = None) -> Sequence[TrackedJob]:
         """The newest jobs of all channels, of one state if named."""
-        return await self._many(jobs.c.state == state if state else jobs.c.number > 0, limit)
+        return self._many(jobs.c.state == state if state else jobs.c.number > 0, limit)
 
-    async def change(self, number: JobNumber, *, owner: str | None = None, **values: Any) -> None:
+    def change(self, number: JobNumber, *, owner: str | None = None, **values: Any) -> None:
         """Write columns of one job; with ``owner``, only while that owner holds it (else LeaseLost)."""
         mine = held_by(jobs, owner) if owner else jobs.c.number == number
-        result = await self.connection.execute(
-            update(jobs).where(jobs.c.number == number, mine).values(**values)
-        )
+        result = self.connection.execute(update(jobs).where(jobs.c.number == number, mine).values(**values))
         if result.rowcount != 1:
             raise LeaseLost(f"job {number}")
 
-    async def claim_due(self, claimer: Claimer, limit: int) -> Sequence[tuple[TrackedJob, int]]:
+    def claim_due(self, claimer: Claimer, limit: int) -> Sequence[tuple[TrackedJob, int]]:
         """Jobs due for a look, each with how many looks in a row have missed it (404).
 
         Projects on hold (the service was unwell, or refused our key) are left alone.
@@ -119,10 +116,10 @@ class JobRepository:
         due = and_(jobs.c.poll_at.is_not(None), jobs.c.poll_at <= claimer.now)
         held = select(back_offs.c.project).where(back_offs.c.until > claimer.now)
         candidates = first(jobs, and_(due, unclaimed(jobs, claimer.now), jobs.c.project.not_in(held)), limit)
-        rows = await claim(self.connection, jobs, claimer, candidates=candidates, still=due)
+        rows = claim(self.connection, jobs, claimer, candidates=candidates, still=due)
         return [(to_job(row), row["misses"]) for row in rows]
 
-    async def reschedule(self, looks: Sequence[tuple[JobNumber, datetime]], owner: str) -> None:
+    def reschedule(self, looks: Sequence[tuple[JobNumber, datetime]], owner: str) -> None:
         """Give back many jobs that had nothing new, each with the time of its next look."""
         if not looks:
             return
@@ -137,26 +134,26 @@ class JobRepository:
                 claimed_until=None,
             )
         )
-        await self.connection.execute(
+        self.connection.execute(
             statement, [{"job_number": number, "next_poll_at": at} for number, at in looks]
         )
 
-    async def asked_between(
+    def asked_between(
         self, project: ProjectId, since: datetime, until: datetime, limit: int
     ) -> Sequence[TrackedJob]:
         """The jobs that were asked for in a span of time, newest first."""
         asked = and_(jobs.c.project == project, jobs.c.asked_at >= since, jobs.c.asked_at < until)
-        return await self._many(asked, limit)
+        return self._many(asked, limit)
 
-    async def count_open(self) -> int:
+    def count_open(self) -> int:
         """How many jobs are being followed."""
         statement = select(func.count()).select_from(jobs).where(jobs.c.poll_at.is_not(None))
-        return int((await self.connection.execute(statement)).scalar_one())
+        return int(self.connection.execute(statement).scalar_one())
 
-    async def _one(self, condition: ColumnElement[bool]) -> TrackedJob | None:
-        found = await self._many(condition, 1)
+    def _one(self, condition: ColumnElement[bool]) -> TrackedJob | None:
+        found = self._many(condition, 1)
         return found[0] if found else None
 
-    async def _many(self, condition: ColumnElement[bool], limit: int) -> Sequence[TrackedJob]:
+    def _many(self, condition: ColumnElement[bool], limit: int) -> Sequence[TrackedJob]:
         statement = select(*_COLUMNS).where(condition).order_by(jobs.c.number.desc()).limit(limit)
-        return [to_job(row) for row in (await self.connection.execute(statement)).mappings()]
+        return [to_job(row) for row in self.connection.execute(statement).mappings()]

@@ -22,8 +22,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from sqlalchemy import ColumnElement, FromClause, Select, Table, and_, or_, select, update
-from sqlalchemy.engine import RowMapping
-from sqlalchemy.ext.asyncio import AsyncConnection
+from sqlalchemy.engine import Connection, RowMapping
 
 
 class LeaseLost(Exception):
@@ -54,8 +53,8 @@ def held_by(table: Table, owner: str) -> ColumnElement[bool]:
     return table.c.claimed_by == owner
 
 
-async def claim(
-    connection: AsyncConnection,
+def claim(
+    connection: Connection,
     table: Table,
     claimer: Claimer,
     *,
@@ -80,17 +79,17 @@ async def claim(
         .values(claimed_by=claimer.owner, claimed_until=claimer.until, **(values or {}))
         .returning(*table.c)
     )
-    rows = (await connection.execute(statement)).mappings().all()
+    rows = (connection.execute(statement)).mappings().all()
     return sorted(rows, key=lambda row: row[key.name])
 
 
-async def release(connection: AsyncConnection, table: Table, owner: str) -> None:
+def release(connection: Connection, table: Table, owner: str) -> None:
     """Give back every row that this owner holds and has not begun to carry out.
 
     What is *sending* stays held: it may have been carried out, and only a lapsed lease says so.
     """
     begun = table.c.state == "sending"
-    await connection.execute(
+    connection.execute(
         update(table).where(held_by(table, owner), ~begun).values(claimed_by=None, claimed_until=None)
     )
 

@@ -12,9 +12,8 @@ from typing import TYPE_CHECKING
 import structlog
 from sqlalchemy import column, inspect, select, table, text
 from sqlalchemy.engine import Connection
-from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
-from bot.store.database import UnusableFile, reading
+from bot.store.database import Database, UnusableFile
 
 if TYPE_CHECKING:
     from alembic.config import Config
@@ -33,10 +32,9 @@ def newest() -> str:
     return HEAD
 
 
-async def current(engine: AsyncEngine) -> str | None:
+async def current(database: Database) -> str | None:
     """The revision that a database is at; None for an empty one."""
-    async with reading(engine) as connection:
-        return await connection.run_sync(_revision)
+    return await database.read(_revision)
 
 
 def _revision(connection: Connection) -> str | None:
@@ -46,24 +44,27 @@ def _revision(connection: Connection) -> str | None:
     return revision
 
 
-async def migrate(engine: AsyncEngine) -> None:
+async def migrate(database: Database) -> None:
     """Apply what is missing. Several processes may call it at once: one migrates, the others wait.
 
     A database that a newer version has migrated is left as it is, with a warning: migrations only add,
     so this version can work with it, and a deploy can be rolled back.
     """
     try:
-        found = await current(engine)
+        found = await current(database)
     except UnusableFile as error:
         log.error("database_unusable", advice=str(error))
         raise
     if not _lacks(found):
         return
-    async with engine.begin() as connection:
-        await _lock(connection)
-        # Another process, perhaps of a newer version, may have migrated while we waited.
-        if _lacks(await connection.run_sync(_revision)):
-            await connection.run_sync(_upgrade)
+    await database.write(_migrate)
+
+
+def _migrate(connection: Connection) -> None:
+    _lock(connection)
+    # Another process, perhaps of a newer version, may have migrated while we waited.
+    if _lacks(_revision(connection)):
+        _upgrade(connection)
 
 
 def _lacks(found: str | None) -> bool:
@@ -73,10 +74,10 @@ def _lacks(found: str | None) -> bool:
     return found is None or found < HEAD
 
 
-async def _lock(connection: AsyncConnection) -> None:
+def _lock(connection: Connection) -> None:
     """SQLite's writers are alone as soon as their transaction begins."""
     if connection.dialect.name == "postgresql":
-        await connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": _LOCK})
+        connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": _LOCK})
 
 
 def _upgrade(connection: Connection) -> None:

@@ -10,8 +10,7 @@ from typing import Any
 
 from pydantic import SecretStr
 from sqlalchemy import ColumnElement, and_, delete, exists, func, or_, select, update
-from sqlalchemy.engine import RowMapping
-from sqlalchemy.ext.asyncio import AsyncConnection
+from sqlalchemy.engine import Connection, RowMapping
 
 from bot.model import (
     ChannelId,
@@ -71,9 +70,9 @@ def to_delivery(row: RowMapping, root_ts: MessageTs | None, *, unconfirmed: bool
 class OutboxRepository:
     """The outbox, seen through one connection."""
 
-    connection: AsyncConnection
+    connection: Connection
 
-    async def add(self, new: NewDelivery, now: datetime) -> None:
+    def add(self, new: NewDelivery, now: datetime) -> None:
         """Write a delivery. One with the same key already there: nothing is written.
 
         An edit of a root takes the place of an earlier one that nobody has begun to send.
@@ -86,18 +85,18 @@ class OutboxRepository:
             "created_at": now,
             "due_at": now,
         }
-        added = await insert_unless_there(self.connection, deliveries, values)
+        added = insert_unless_there(self.connection, deliveries, values)
         if added and new.kind is DeliveryKind.EDIT:
-            await self._drop_edits(new.job, new.key)
+            self._drop_edits(new.job, new.key)
 
-    async def state_of(self, key: str) -> DeliveryState | None:
+    def state_of(self, key: str) -> DeliveryState | None:
         """How far the delivery of this occasion is; None when there is none."""
-        known = await self.connection.execute(select(deliveries.c.state).where(deliveries.c.key == key))
+        known = self.connection.execute(select(deliveries.c.state).where(deliveries.c.key == key))
         state = known.scalar_one_or_none()
         return None if state is None else DeliveryState(state)
 
-    async def _drop_edits(self, job: JobNumber | None, but: str) -> None:
-        await self.connection.execute(
+    def _drop_edits(self, job: JobNumber | None, but: str) -> None:
+        self.connection.execute(
             delete(deliveries).where(
                 deliveries.c.job == job,
                 deliveries.c.kind == DeliveryKind.EDIT,
@@ -106,38 +105,34 @@ class OutboxRepository:
             )
         )
 
-    async def claim(self, claimer: Claimer, limit: int, pace_seconds: float) -> Sequence[Delivery]:
+    def claim(self, claimer: Claimer, limit: int, pace_seconds: float) -> Sequence[Delivery]:
         """Deliveries to carry out now, marked *sending*.
 
         In a thread one waits for those before it; in a channel one post goes out at a time and
         ``pace_seconds`` pass until the next (https://docs.slack.dev/apis/web-api/rate-limits).
         A row that was *sending* when its lease ran out comes back with ``in_doubt``.
         """
-        fresh = await self._claim(claimer, self._paced(claimer.now, limit), DeliveryState.PENDING)
-        fresh = await self._in_turn(fresh, claimer.now, pace_seconds)
-        free = await self._claim(claimer, self._unpaced(claimer.now, limit), DeliveryState.PENDING)
-        doubted = await self._claim(claimer, self._lapsed(claimer.now, limit), DeliveryState.SENDING)
+        fresh = self._claim(claimer, self._paced(claimer.now, limit), DeliveryState.PENDING)
+        fresh = self._in_turn(fresh, claimer.now, pace_seconds)
+        free = self._claim(claimer, self._unpaced(claimer.now, limit), DeliveryState.PENDING)
+        doubted = self._claim(claimer, self._lapsed(claimer.now, limit), DeliveryState.SENDING)
         taken = [*((row, False) for row in (*fresh, *free)), *((row, True) for row in doubted)]
-        roots = await self._roots({row["job"] for row, _ in taken if row["job"] is not None})
+        roots = self._roots({row["job"] for row, _ in taken if row["job"] is not None})
         return [to_delivery(row, roots.get(row["job"]), unconfirmed=doubt) for row, doubt in taken]
 
-    async def _claim(self, claimer: Claimer, candidates: Any, state: DeliveryState) -> Sequence[RowMapping]:
+    def _claim(self, claimer: Claimer, candidates: Any, state: DeliveryState) -> Sequence[RowMapping]:
         still = deliveries.c.state == state
         values = {"state": DeliveryState.SENDING, "attempts": deliveries.c.attempts + 1}
-        return await claim(
-            self.connection, deliveries, claimer, candidates=candidates, still=still, values=values
-        )
+        return claim(self.connection, deliveries, claimer, candidates=candidates, still=still, values=values)
 
-    async def _in_turn(
+    def _in_turn(
         self, claimed: Sequence[RowMapping], now: datetime, pace_seconds: float
     ) -> Sequence[RowMapping]:
         """Those whose channel is still free; the others, of which another process was first, are put back."""
         channels = sorted({row["channel"] for row in claimed})
         if not channels:
             return claimed
-        await insert_unless_there(
-            self.connection, paces, *({"channel": each, "free_at": now} for each in channels)
-        )
+        insert_unless_there(self.connection, paces, *({"channel": each, "free_at": now} for each in channels))
         # Locked in one order by everybody; whoever had to wait sees here that a channel is free no more.
         free = (
             select(paces.c.channel)
@@ -147,7 +142,7 @@ class OutboxRepository:
             .cte("free")
         )
         until = now + timedelta(seconds=pace_seconds)
-        taken = await self.connection.execute(
+        taken = self.connection.execute(
             update(paces)
             .where(paces.c.channel.in_(select(free.c.channel)))
             .values(free_at=until)
@@ -157,7 +152,7 @@ class OutboxRepository:
         late = [row["id"] for row in claimed if row["channel"] not in ours]
         if late:
             back = {"state": DeliveryState.PENDING, "attempts": deliveries.c.attempts - 1, **_FREE}
-            await self.connection.execute(update(deliveries).where(deliveries.c.id.in_(late)).values(back))
+            self.connection.execute(update(deliveries).where(deliveries.c.id.in_(late)).values(back))
         return [row for row in claimed if row["channel"] in ours]
 
     def _paced(self, now: datetime, limit: int) -> Any:
@@ -175,26 +170,26 @@ class OutboxRepository:
         lapsed = and_(deliveries.c.state == DeliveryState.SENDING, unclaimed(deliveries, now))
         return first(deliveries, lapsed, limit)
 
-    async def _roots(self, numbers: set[JobNumber]) -> dict[JobNumber, MessageTs]:
+    def _roots(self, numbers: set[JobNumber]) -> dict[JobNumber, MessageTs]:
         if not numbers:
             return {}
         statement = select(jobs.c.number, jobs.c.root_ts).where(
             jobs.c.number.in_(numbers), jobs.c.root_ts.is_not(None)
         )
-        return {row.number: row.root_ts for row in await self.connection.execute(statement)}
+        return {row.number: row.root_ts for row in self.connection.execute(statement)}
 
-    async def slow_down(self, channel: ChannelId, free_at: datetime) -> None:
+    def slow_down(self, channel: ChannelId, free_at: datetime) -> None:
         """No further post into this channel before then."""
         values = {"channel": channel, "free_at": free_at}
-        if not await insert_unless_there(self.connection, paces, values):
+        if not insert_unless_there(self.connection, paces, values):
             sooner = and_(paces.c.channel == channel, paces.c.free_at < free_at)
-            await self.connection.execute(update(paces).where(sooner).values(**values))
+            self.connection.execute(update(paces).where(sooner).values(**values))
 
-    async def settle(self, delivery: DeliveryId, *, owner: str, now: datetime, **values: Any) -> None:
+    def settle(self, delivery: DeliveryId, *, owner: str, now: datetime, **values: Any) -> None:
         """Write how it went and let go of the row. Once it is over, its response URL is forgotten."""
         over = values.get("state") in (DeliveryState.SENT, DeliveryState.DEAD)
         closing = {"settled_at": now, "response_url": None} if over else {}
-        result = await self.connection.execute(
+        result = self.connection.execute(
             update(deliveries)
             .where(deliveries.c.id == delivery, held_by(deliveries, owner))
             .values(claimed_by=None, **{"claimed_until": None, **closing, **values})
@@ -202,9 +197,9 @@ class OutboxRepository:
         if result.rowcount != 1:
             raise LeaseLost(f"delivery {delivery}")
 
-    async def bury(self, job: JobNumber, reason: str, now: datetime) -> None:
+    def bury(self, job: JobNumber, reason: str, now: datetime) -> None:
         """Give up everything still to be said in a thread that cannot be posted to."""
-        await self.connection.execute(
+        self.connection.execute(
             update(deliveries)
             .where(
                 deliveries.c.job == job,
@@ -214,22 +209,22 @@ class OutboxRepository:
             .values(state=DeliveryState.DEAD, error=reason, settled_at=now)
         )
 
-    async def root_being_posted(self, channel: ChannelId) -> bool:
+    def root_being_posted(self, channel: ChannelId) -> bool:
         """Whether a root message may stand in this channel without our knowing its ts yet."""
         statement = select(deliveries.c.seq).where(
             deliveries.c.channel == channel,
             deliveries.c.kind == DeliveryKind.ROOT,
             deliveries.c.state == DeliveryState.SENDING,
         )
-        return (await self.connection.execute(statement.limit(1))).first() is not None
+        return self.connection.execute(statement.limit(1)).first() is not None
 
-    async def next_due_at(self) -> datetime | None:
+    def next_due_at(self) -> datetime | None:
         """When the first pending delivery is due: in the past when some are late."""
         statement = select(func.min(deliveries.c.due_at)).where(deliveries.c.state == DeliveryState.PENDING)
-        due_at: datetime | None = (await self.connection.execute(statement)).scalar_one_or_none()
+        due_at: datetime | None = self.connection.execute(statement).scalar_one_or_none()
         return due_at
 
-    async def dead(self, limit: int) -> Sequence[tuple[JobNumber | None, str, str]]:
+    def dead(self, limit: int) -> Sequence[tuple[JobNumber | None, str, str]]:
         """What could not be said, newest first: job, kind, reason."""
         statement = (
             select(deliveries.c.job, deliveries.c.kind, deliveries.c.error)
@@ -237,7 +232,7 @@ class OutboxRepository:
             .order_by(deliveries.c.seq.desc())
             .limit(limit)
         )
-        return [(row.job, row.kind, row.error or "") for row in await self.connection.execute(statement)]
+        return [(row.job, row.kind, row.error or "") for row in self.connection.execute(statement)]
 
 
 def _due(now: datetime) -> ColumnElement[bool]:

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from sqlalchemy import ColumnElement, Float, and_, cast, func, or_, select, true
-from sqlalchemy.engine import RowMapping
-from sqlalchemy.ext.asyncio import AsyncConnection
+from sqlalchemy.engine import Connection, RowMapping
 
 from bot.model import Counts, PageCounts, PageRowId, Period, SnapshotId, SortBy
 from bot.store.schema import page_visitors, snapshots
@@ -51,22 +50,22 @@ def _to_page(row: RowMapping) -> PageCounts:
 class PageRepository:
     """The pages of snapshots, seen through one connection."""
 
-    connection: AsyncConnection
+    connection: Connection
 
-    async def count(self, snapshot: SnapshotId, section: str | None) -> int:
+    def count(self, snapshot: SnapshotId, section: str | None) -> int:
         """How many pages of a section were read by anybody."""
         inside = and_(page_visitors.c.snapshot == snapshot, _within(page_visitors.c.path, section))
         statement = select(func.count()).select_from(page_visitors).where(inside)
-        return int((await self.connection.execute(statement)).scalar_one())
+        return int(self.connection.execute(statement).scalar_one())
 
-    async def top(
+    def top(
         self, now: SnapshotId, was: SnapshotId | None, section: str | None, sort: SortBy, limit: int
     ) -> Sequence[PageCounts]:
         """The most read pages."""
         by = {SortBy.HUMAN: _now.c.human, SortBy.AI: _now.c.ai, SortBy.TOTAL: _now.c.total}[sort]
-        return await self._pages(now, was, _within(_now.c.path, section), (by.desc(), _now.c.id), limit)
+        return self._pages(now, was, _within(_now.c.path, section), (by.desc(), _now.c.id), limit)
 
-    async def moved(
+    def moved(
         self, now: SnapshotId, was: SnapshotId, section: str | None, *, up: bool, limit: int
     ) -> Sequence[PageCounts]:
         """Pages with more (or fewer) visitors than before, by more than chance; the largest change first.
@@ -76,16 +75,16 @@ class PageRepository:
         change = cast(_now.c.total - _was.c.total, Float)
         real = change * change > 4 * cast(_now.c.total + _was.c.total, Float)
         condition = and_(_within(_now.c.path, section), real, change > 0 if up else change < 0)
-        return await self._pages(now, was, condition, (func.abs(change).desc(), _now.c.id), limit)
+        return self._pages(now, was, condition, (func.abs(change).desc(), _now.c.id), limit)
 
-    async def appeared(
+    def appeared(
         self, now: SnapshotId, was: SnapshotId, section: str | None, limit: int
     ) -> Sequence[PageCounts]:
         """Pages that were not read before, and now by more than chance."""
         condition = and_(_within(_now.c.path, section), _was.c.id.is_(None), _now.c.total > _LEAST_NEW)
-        return await self._pages(now, was, condition, (_now.c.total.desc(), _now.c.id), limit)
+        return self._pages(now, was, condition, (_now.c.total.desc(), _now.c.id), limit)
 
-    async def leaning(
+    def leaning(
         self, now: SnapshotId, site: Counts, section: str | None, *, to_ai: bool, limit: int
     ) -> Sequence[PageCounts]:
         """Pages whose readers are hardly people (``to_ai``), or hardly AI, against the site as a whole.
@@ -96,9 +95,9 @@ class PageRepository:
         usual = (site.human if to_ai else site.ai) / site.total if site.total else 0.0
         hardly = cast(few, Float) * 2 <= cast(_now.c.total, Float) * usual
         condition = and_(_within(_now.c.path, section), many >= _LEAST_READERS, hardly)
-        return await self._pages(now, None, condition, (many.desc(), _now.c.id), limit)
+        return self._pages(now, None, condition, (many.desc(), _now.c.id), limit)
 
-    async def one(self, row: PageRowId) -> tuple[PageCounts, Period] | None:
+    def one(self, row: PageRowId) -> tuple[PageCounts, Period] | None:
         """One page as it stood in its window; None when it is not kept any more."""
         if not 0 < row < 2**31:
             return None
@@ -107,20 +106,20 @@ class PageRepository:
             .join(snapshots, snapshots.c.id == page_visitors.c.snapshot)
             .where(page_visitors.c.id == row)
         )
-        found = (await self.connection.execute(statement)).mappings().first()
+        found = self.connection.execute(statement).mappings().first()
         if found is None:
             return None
         counts = Counts(found["human"], found["ai"], found["total"])
         return PageCounts(row, found["path"], counts), Period(found["first"], found["end"])
 
-    async def following(
+    def following(
         self, snapshot: SnapshotId, section: str | None, after: int = 0, limit: int = 1_000
     ) -> Sequence[PageCounts]:
         """The pages after that row, in the order of the service; nothing when there are no more."""
         condition = and_(_within(_now.c.path, section), _now.c.id > after)
-        return await self._pages(snapshot, None, condition, (_now.c.id,), limit)
+        return self._pages(snapshot, None, condition, (_now.c.id,), limit)
 
-    async def _pages(
+    def _pages(
         self,
         now: SnapshotId,
         was: SnapshotId | None,
@@ -136,4 +135,4 @@ class PageRepository:
             .order_by(*order)
             .limit(limit)
         )
-        return [_to_page(row) for row in (await self.connection.execute(statement)).mappings()]
+        return [_to_page(row) for row in self.connection.execute(statement).mappings()]

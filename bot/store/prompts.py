@@ -9,8 +9,7 @@ from typing import Any
 
 from pydantic import SecretStr
 from sqlalchemy import and_, bindparam, exists, func, insert, or_, select, update
-from sqlalchemy.engine import RowMapping
-from sqlalchemy.ext.asyncio import AsyncConnection
+from sqlalchemy.engine import Connection, RowMapping
 
 from bot.model import (
     JobNumber,
@@ -92,24 +91,24 @@ def _values(new: NewPrompt) -> dict[str, Any]:
 class PromptRepository:
     """The prompts, seen through one connection."""
 
-    connection: AsyncConnection
+    connection: Connection
 
-    async def add(self, new: NewPrompt) -> PromptId:
+    def add(self, new: NewPrompt) -> PromptId:
         """Store what somebody asked. ``key`` is unique: see ``jobs_of``."""
-        row = await self.connection.execute(insert(prompts).values(_values(new)).returning(prompts.c.id))
+        row = self.connection.execute(insert(prompts).values(_values(new)).returning(prompts.c.id))
         return PromptId(row.scalar_one())
 
-    async def add_all(self, new: Sequence[NewPrompt]) -> None:
+    def add_all(self, new: Sequence[NewPrompt]) -> None:
         """Store what several asked, in this order."""
-        await self.connection.execute(_ADD, [_values(each) for each in new])
+        self.connection.execute(_ADD, [_values(each) for each in new])
 
-    async def job_of(self, key: RequestKey) -> JobNumber | None:
+    def job_of(self, key: RequestKey) -> JobNumber | None:
         """The job that a request with this key already belongs to; None when the request is new."""
-        row = await self.connection.execute(select(prompts.c.job).where(prompts.c.key == key))
+        row = self.connection.execute(select(prompts.c.job).where(prompts.c.key == key))
         number = row.scalar_one_or_none()
         return None if number is None else JobNumber(number)
 
-    async def earlier(
+    def earlier(
         self, keys: Sequence[RequestKey], wanted: Sequence[Wanted], since: datetime
     ) -> tuple[dict[RequestKey, JobNumber], dict[Wanted, JobNumber]]:
         """Two answers of one look, each without what is new.
@@ -123,28 +122,24 @@ class PromptRepository:
             "words": list({each.raw for each in wanted}),
             "since": since,
         }
-        found = (await self.connection.execute(_EARLIER, asked)).all()
+        found = self.connection.execute(_EARLIER, asked).all()
         by_key = {RequestKey(row.key): JobNumber(row.job) for row in found}
         by_words = {Wanted(row.asked_by, row.channel, row.raw): JobNumber(row.job) for row in found}
         known = set(keys)
         return {key: job for key, job in by_key.items() if key in known}, by_words
 
-    async def get(self, prompt: PromptId) -> Prompt | None:
+    def get(self, prompt: PromptId) -> Prompt | None:
         """The prompt with this id."""
-        row = (
-            (await self.connection.execute(select(prompts).where(prompts.c.id == prompt))).mappings().first()
-        )
+        row = self.connection.execute(select(prompts).where(prompts.c.id == prompt)).mappings().first()
         return to_prompt(row) if row else None
 
-    async def starting(self, job: JobNumber) -> Prompt | None:
+    def starting(self, job: JobNumber) -> Prompt | None:
         """The prompt that starts a job."""
         condition = and_(prompts.c.job == job, prompts.c.kind == PromptKind.START)
-        row = (await self.connection.execute(select(prompts).where(condition).limit(1))).mappings().first()
+        row = self.connection.execute(select(prompts).where(condition).limit(1)).mappings().first()
         return to_prompt(row) if row else None
 
-    async def same_follow_up(
-        self, user: UserId, job: JobNumber, raw: str, since: datetime
-    ) -> PromptId | None:
+    def same_follow_up(self, user: UserId, job: JobNumber, raw: str, since: datetime) -> PromptId | None:
         """What this person told this job in these words since then, and that was not refused."""
         same = and_(
             prompts.c.kind == PromptKind.FOLLOW_UP,
@@ -154,25 +149,25 @@ class PromptRepository:
             prompts.c.raw == raw,
             prompts.c.state.not_in((PromptState.REFUSED, PromptState.WITHDRAWN)),
         )
-        found = await self.connection.execute(
+        found = self.connection.execute(
             select(prompts.c.id).where(same).order_by(prompts.c.id.desc()).limit(1)
         )
         prompt = found.scalar_one_or_none()
         return None if prompt is None else PromptId(prompt)
 
-    async def has_asked(self, user: UserId, job: JobNumber) -> bool:
+    def has_asked(self, user: UserId, job: JobNumber) -> bool:
         """Whether a prompt of this person for this job was let in. Only those have a ``text``."""
         let_in = and_(prompts.c.job == job, prompts.c.asked_by == user, prompts.c.text.is_not(None))
-        found = await self.connection.execute(select(prompts.c.id).where(let_in).limit(1))
+        found = self.connection.execute(select(prompts.c.id).where(let_in).limit(1))
         return found.first() is not None
 
-    async def response_url(self, prompt: PromptId) -> SecretStr | None:
+    def response_url(self, prompt: PromptId) -> SecretStr | None:
         """Where a private answer to this request goes, while Slack allows it."""
-        row = await self.connection.execute(select(prompts.c.response_url).where(prompts.c.id == prompt))
+        row = self.connection.execute(select(prompts.c.response_url).where(prompts.c.id == prompt))
         url = row.scalar_one_or_none()
         return SecretStr(url) if url else None
 
-    async def change(
+    def change(
         self, prompt: PromptId, *, owner: str | None = None, was: PromptState | None = None, **values: Any
     ) -> None:
         """Write columns of one prompt; only while ``owner`` holds it and it is still in state ``was``."""
@@ -181,18 +176,18 @@ class PromptRepository:
             conditions.append(held_by(prompts, owner))
         if was:
             conditions.append(prompts.c.state == was)
-        result = await self.connection.execute(update(prompts).where(*conditions).values(**values))
+        result = self.connection.execute(update(prompts).where(*conditions).values(**values))
         if result.rowcount != 1:
             raise LeaseLost(f"prompt {prompt}")
 
-    async def claim_new(self, claimer: Claimer, limit: int) -> Sequence[Prompt]:
+    def claim_new(self, claimer: Claimer, limit: int) -> Sequence[Prompt]:
         """Prompts as Slack sent them, to be made readable."""
         due = and_(prompts.c.state == PromptState.NEW, prompts.c.due_at <= claimer.now)
         candidates = first(prompts, and_(due, unclaimed(prompts, claimer.now)), limit)
-        rows = await claim(self.connection, prompts, claimer, candidates=candidates, still=due)
+        rows = claim(self.connection, prompts, claimer, candidates=candidates, still=due)
         return [to_prompt(row) for row in rows]
 
-    async def quota_queue(self, project: ProjectId, now: datetime) -> Sequence[Queued]:
+    def quota_queue(self, project: ProjectId, now: datetime) -> Sequence[Queued]:
         """Prompts that only the shared limit keeps back: the thread stands, nothing before them is unsettled.
 
         Those that are due, and those that wait for their turn.
@@ -219,7 +214,7 @@ class PromptRepository:
             ~held,
         )
         columns = (prompts.c.id, prompts.c.job, prompts.c.kind, prompts.c.asked_by)
-        rows = await self.connection.execute(
+        rows = self.connection.execute(
             select(*columns, prompts.c.asked_at, prompts.c.due_at, prompts.c.queue_position)
             .where(condition)
             .order_by(prompts.c.id)
@@ -229,17 +224,17 @@ class PromptRepository:
             for row in rows
         ]
 
-    async def claim_these(self, claimer: Claimer, ids: Sequence[PromptId]) -> Sequence[Prompt]:
+    def claim_these(self, claimer: Claimer, ids: Sequence[PromptId]) -> Sequence[Prompt]:
         """These prompts, as far as they still wait and nobody holds them."""
         if not ids:
             return []
         waiting = prompts.c.state == PromptState.WAITING
         named = and_(waiting, prompts.c.id.in_(ids), unclaimed(prompts, claimer.now))
         candidates = first(prompts, named, len(ids))
-        rows = await claim(self.connection, prompts, claimer, candidates=candidates, still=waiting)
+        rows = claim(self.connection, prompts, claimer, candidates=candidates, still=waiting)
         return [to_prompt(row) for row in rows]
 
-    async def uses(self, project: ProjectId, now: datetime, since: datetime | None = None) -> Sequence[Use]:
+    def uses(self, project: ProjectId, now: datetime, since: datetime | None = None) -> Sequence[Use]:
         """The uses of the shared limit within the last hour, or since then, with what is being sent."""
         sent = and_(prompts.c.project == project, prompts.c.sent_at >= (since or now - WINDOW))
         about_to = and_(
@@ -248,12 +243,12 @@ class PromptRepository:
             prompts.c.sent_at.is_(None),
             prompts.c.claimed_until > now,
         )
-        rows = await self.connection.execute(
+        rows = self.connection.execute(
             select(prompts.c.asked_by, prompts.c.sent_at).where(or_(sent, about_to))
         )
         return [Use(row.asked_by, row.sent_at or now) for row in rows]
 
-    async def waiting_for_quota(self, project: ProjectId) -> int:
+    def waiting_for_quota(self, project: ProjectId) -> int:
         """How many prompts have a place in the queue."""
         condition = and_(
             prompts.c.project == project,
@@ -261,26 +256,26 @@ class PromptRepository:
             prompts.c.queue_position.is_not(None),
         )
         statement = select(func.count()).select_from(prompts).where(condition)
-        return int((await self.connection.execute(statement)).scalar_one())
+        return int(self.connection.execute(statement).scalar_one())
 
-    async def hold_back(self, project: ProjectId, now: datetime, until: datetime) -> Sequence[JobNumber]:
+    def hold_back(self, project: ProjectId, now: datetime, until: datetime) -> Sequence[JobNumber]:
         """Let everything that waits for this project wait until then; answers the jobs it is for."""
         waiting = and_(prompts.c.project == project, prompts.c.state == PromptState.WAITING)
         free = and_(waiting, prompts.c.due_at < until, unclaimed(prompts, now))
-        rows = await self.connection.execute(
+        rows = self.connection.execute(
             update(prompts).where(free).values(due_at=until, queue_position=None).returning(prompts.c.job)
         )
         return sorted(set(rows.scalars()))
 
-    async def resume(self, project: ProjectId, why: QueueWhy, now: datetime) -> None:
+    def resume(self, project: ProjectId, why: QueueWhy, now: datetime) -> None:
         """What was held back for this reason goes on."""
         for_it = exists().where(jobs.c.number == prompts.c.job, jobs.c.queue_why == why)
         waiting = and_(prompts.c.project == project, prompts.c.state == PromptState.WAITING)
-        await self.connection.execute(
+        self.connection.execute(
             update(prompts).where(waiting, prompts.c.due_at > now, for_it).values(due_at=now)
         )
 
-    async def move_up(self, project: ProjectId, now: datetime) -> None:
+    def move_up(self, project: ProjectId, now: datetime) -> None:
         """Somebody left the queue: let the places be given anew."""
         queued = and_(
             prompts.c.project == project,
@@ -288,35 +283,35 @@ class PromptRepository:
             prompts.c.queue_position.is_not(None),
         )
         head = select(func.min(prompts.c.id)).where(queued).scalar_subquery()
-        await self.connection.execute(update(prompts).where(prompts.c.id == head).values(due_at=now))
+        self.connection.execute(update(prompts).where(prompts.c.id == head).values(due_at=now))
 
-    async def claim_abandoned(self, claimer: Claimer, limit: int) -> Sequence[Prompt]:
+    def claim_abandoned(self, claimer: Claimer, limit: int) -> Sequence[Prompt]:
         """Prompts whose sender died or never came back: nobody knows whether the service has them."""
         left = prompts.c.state == PromptState.SENDING
         candidates = first(prompts, and_(left, unclaimed(prompts, claimer.now)), limit)
-        rows = await claim(self.connection, prompts, claimer, candidates=candidates, still=left)
+        rows = claim(self.connection, prompts, claimer, candidates=candidates, still=left)
         return [to_prompt(row) for row in rows]
 
-    async def waiting_projects(self, now: datetime) -> Sequence[ProjectId]:
+    def waiting_projects(self, now: datetime) -> Sequence[ProjectId]:
         """The projects that have prompts to send now."""
         statement = (
             select(prompts.c.project)
             .where(prompts.c.state == PromptState.WAITING, prompts.c.due_at <= now)
             .distinct()
         )
-        return [ProjectId(name) for name in (await self.connection.execute(statement)).scalars()]
+        return [ProjectId(name) for name in self.connection.execute(statement).scalars()]
 
-    async def doubted_of(self, job: JobNumber) -> Prompt | None:
+    def doubted_of(self, job: JobNumber) -> Prompt | None:
         """The last prompt for a job of which nobody knows whether it arrived."""
         condition = and_(prompts.c.job == job, prompts.c.state == PromptState.UNCONFIRMED)
-        rows = await self.connection.execute(
+        rows = self.connection.execute(
             select(prompts).where(condition).order_by(prompts.c.id.desc()).limit(1)
         )
         row = rows.mappings().first()
         return to_prompt(row) if row else None
 
-    async def unsettled_of(self, job: JobNumber) -> Sequence[Prompt]:
+    def unsettled_of(self, job: JobNumber) -> Sequence[Prompt]:
         """What has been asked for a job and is not settled yet, oldest first."""
         condition = and_(prompts.c.job == job, prompts.c.state.in_(_UNSETTLED))
-        rows = await self.connection.execute(select(prompts).where(condition).order_by(prompts.c.id))
+        rows = self.connection.execute(select(prompts).where(condition).order_by(prompts.c.id))
         return [to_prompt(row) for row in rows.mappings()]

@@ -9,8 +9,7 @@ from typing import Any
 
 from pydantic import SecretStr
 from sqlalchemy import and_, insert, select, update
-from sqlalchemy.engine import RowMapping
-from sqlalchemy.ext.asyncio import AsyncConnection
+from sqlalchemy.engine import Connection, RowMapping
 
 from bot.model import (
     ChannelId,
@@ -78,9 +77,9 @@ def to_question(row: RowMapping) -> Question:
 class QuestionRepository:
     """The questions, seen through one connection."""
 
-    connection: AsyncConnection
+    connection: Connection
 
-    async def add(
+    def add(
         self,
         *,
         key: RequestKey,
@@ -107,26 +106,26 @@ class QuestionRepository:
             "due_at": asked_at,
             "response_url": response_url.get_secret_value() if response_url else None,
         }
-        row = await self.connection.execute(insert(questions).values(**values).returning(questions.c.id))
+        row = self.connection.execute(insert(questions).values(**values).returning(questions.c.id))
         return QuestionId(row.scalar_one())
 
-    async def with_key(self, key: RequestKey) -> QuestionId | None:
+    def with_key(self, key: RequestKey) -> QuestionId | None:
         """The question that this request already is; None when the request is new."""
-        row = await self.connection.execute(select(questions.c.id).where(questions.c.key == key))
+        row = self.connection.execute(select(questions.c.id).where(questions.c.key == key))
         found = row.scalar_one_or_none()
         return None if found is None else QuestionId(found)
 
-    async def get(self, question: QuestionId) -> Question | None:
+    def get(self, question: QuestionId) -> Question | None:
         """The question with this id."""
         if not 0 < question < 2**31:
             return None
-        found = await self.connection.execute(select(questions).where(questions.c.id == question))
+        found = self.connection.execute(select(questions).where(questions.c.id == question))
         row = found.mappings().first()
         return to_question(row) if row else None
 
-    async def urls(self, question: QuestionId) -> tuple[SecretStr | None, SecretStr | None]:
+    def urls(self, question: QuestionId) -> tuple[SecretStr | None, SecretStr | None]:
         """Where its answer goes while Slack allows it, and the message in which progress is shown."""
-        found = await self.connection.execute(
+        found = self.connection.execute(
             select(questions.c.response_url, questions.c.progress_url).where(questions.c.id == question)
         )
         response_url, progress_url = found.one()
@@ -135,22 +134,22 @@ class QuestionRepository:
             SecretStr(progress_url) if progress_url else None,
         )
 
-    async def any_due(self, now: datetime) -> bool:
+    def any_due(self, now: datetime) -> bool:
         """Whether a question waits for a look."""
         due = and_(questions.c.state == QuestionState.WAITING, questions.c.due_at <= now)
-        return (await self.connection.execute(select(questions.c.id).where(due).limit(1))).first() is not None
+        return self.connection.execute(select(questions.c.id).where(due).limit(1)).first() is not None
 
-    async def claim(self, claimer: Claimer, limit: int) -> Sequence[Question]:
+    def claim(self, claimer: Claimer, limit: int) -> Sequence[Question]:
         """Questions that are not answered and due for a look."""
         due = and_(questions.c.state == QuestionState.WAITING, questions.c.due_at <= claimer.now)
         candidates = first(questions, and_(due, unclaimed(questions, claimer.now)), limit)
-        rows = await claim(self.connection, questions, claimer, candidates=candidates, still=due)
+        rows = claim(self.connection, questions, claimer, candidates=candidates, still=due)
         return [to_question(row) for row in rows]
 
-    async def change(self, question: QuestionId, *, owner: str | None = None, **values: Any) -> None:
+    def change(self, question: QuestionId, *, owner: str | None = None, **values: Any) -> None:
         """Write columns of one question; with ``owner``, only while that owner holds it (else LeaseLost)."""
         mine = held_by(questions, owner) if owner else questions.c.id == question
-        result = await self.connection.execute(
+        result = self.connection.execute(
             update(questions).where(questions.c.id == question, mine).values(**values)
         )
         if result.rowcount != 1:

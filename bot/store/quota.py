@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from sqlalchemy import select, update
-from sqlalchemy.ext.asyncio import AsyncConnection
+from sqlalchemy.engine import Connection
 
 from bot.model import ProjectId
 from bot.store.schema import quotas
@@ -17,21 +17,21 @@ from bot.store.upsert import insert_unless_there
 class QuotaRepository:
     """The limits, seen through one connection."""
 
-    connection: AsyncConnection
+    connection: Connection
 
-    async def lock(self, project: ProjectId) -> None:
+    def lock(self, project: ProjectId) -> None:
         """Nobody else counts or takes uses of this project until the transaction ends."""
-        await insert_unless_there(self.connection, quotas, {"project": project})
+        insert_unless_there(self.connection, quotas, {"project": project})
         row = select(quotas.c.project).where(quotas.c.project == project)
-        await self.connection.execute(row.with_for_update())
+        self.connection.execute(row.with_for_update())
 
-    async def hold(self, project: ProjectId, until: datetime) -> None:
+    def hold(self, project: ProjectId, until: datetime) -> None:
         """The service said that the limit is reached, until then."""
-        await insert_unless_there(self.connection, quotas, {"project": project})
-        await self.connection.execute(update(quotas).where(quotas.c.project == project).values(until=until))
+        insert_unless_there(self.connection, quotas, {"project": project})
+        self.connection.execute(update(quotas).where(quotas.c.project == project).values(until=until))
 
-    async def held_until(self, project: ProjectId, now: datetime) -> datetime | None:
+    def held_until(self, project: ProjectId, now: datetime) -> datetime | None:
         """Until when the service wants no more; None when it does."""
         statement = select(quotas.c.until).where(quotas.c.project == project, quotas.c.until > now)
-        until: datetime | None = (await self.connection.execute(statement)).scalar_one_or_none()
+        until: datetime | None = self.connection.execute(statement).scalar_one_or_none()
         return until

@@ -9,8 +9,7 @@ from datetime import date, datetime, timedelta
 from typing import Any
 
 from sqlalchemy import ColumnElement, and_, delete, func, or_, select, update
-from sqlalchemy.engine import RowMapping
-from sqlalchemy.ext.asyncio import AsyncConnection
+from sqlalchemy.engine import Connection, RowMapping
 
 from bot.model import Counts, Period, Priority, ProjectId, Snapshot, SnapshotId, SnapshotState
 from bot.store.leases import Claimer, LeaseLost, claim, held_by, unclaimed
@@ -66,9 +65,9 @@ def path_hash(path: str) -> str:
 class SnapshotRepository:
     """The snapshots, seen through one connection."""
 
-    connection: AsyncConnection
+    connection: Connection
 
-    async def request(
+    def request(
         self,
         project: ProjectId,
         period: Period,
@@ -82,7 +81,7 @@ class SnapshotRepository:
 
         A window that is over has one for ever; of another one a snapshot serves for ``FRESH``.
         """
-        known = await self._known(project, period, is_final=is_final, now=now)
+        known = self._known(project, period, is_final=is_final, now=now)
         if known is None:
             generation = "final" if is_final else now.isoformat()
             values = {"project": project, "first": period.first, "end": period.end, "generation": generation}
@@ -93,13 +92,13 @@ class SnapshotRepository:
                 "created_at": now,
             }
             values |= {"state": SnapshotState.REQUESTED, "due_at": now}
-            await insert_unless_there(self.connection, snapshots, values)
-            known = await self._known(project, period, is_final=is_final, now=now)
+            insert_unless_there(self.connection, snapshots, values)
+            known = self._known(project, period, is_final=is_final, now=now)
         if known is None:
             raise LookupError("a snapshot that was just written is not there")
-        return await self._rouse(known, with_pages=with_pages, priority=priority, now=now)
+        return self._rouse(known, with_pages=with_pages, priority=priority, now=now)
 
-    async def _known(
+    def _known(
         self, project: ProjectId, period: Period, *, is_final: bool, now: datetime
     ) -> RowMapping | None:
         window = and_(
@@ -110,11 +109,9 @@ class SnapshotRepository:
         )
         fresh = window if is_final else and_(window, snapshots.c.created_at > now - FRESH)
         statement = select(snapshots).where(fresh).order_by(snapshots.c.id.desc()).limit(1)
-        return (await self.connection.execute(statement)).mappings().first()
+        return self.connection.execute(statement).mappings().first()
 
-    async def _rouse(
-        self, row: RowMapping, *, with_pages: bool, priority: Priority, now: datetime
-    ) -> Snapshot:
+    def _rouse(self, row: RowMapping, *, with_pages: bool, priority: Priority, now: datetime) -> Snapshot:
         """Let what failed, rests, or has no pages yet be read (on)."""
         more = with_pages and not row["with_pages"]
         idle = row["state"] in (SnapshotState.FAILED, SnapshotState.RESTING)
@@ -127,19 +124,15 @@ class SnapshotRepository:
         elif row["state"] == SnapshotState.REQUESTED and priority < row["priority"]:
             values |= {"priority": priority}
         if values:
-            await self.connection.execute(
-                update(snapshots).where(snapshots.c.id == row["id"]).values(**values)
-            )
+            self.connection.execute(update(snapshots).where(snapshots.c.id == row["id"]).values(**values))
         return to_snapshot({**row, **values})  # type: ignore[arg-type]
 
-    async def find(
-        self, project: ProjectId, period: Period, *, is_final: bool, now: datetime
-    ) -> Snapshot | None:
+    def find(self, project: ProjectId, period: Period, *, is_final: bool, now: datetime) -> Snapshot | None:
         """The snapshot that ``want`` would answer, if it is there; wants nothing."""
-        row = await self._known(project, period, is_final=is_final, now=now)
+        row = self._known(project, period, is_final=is_final, now=now)
         return to_snapshot(row) if row else None
 
-    async def begun_for(self, project: ProjectId, period: Period, begun_at: datetime) -> Snapshot | None:
+    def begun_for(self, project: ProjectId, period: Period, begun_at: datetime) -> Snapshot | None:
         """The snapshot that was wanted for work begun then: it goes on with that one until it is done.
 
         A window that counted as open then would otherwise be begun anew whenever its snapshot is not fresh.
@@ -150,23 +143,21 @@ class SnapshotRepository:
             snapshots.c.end == period.end,
             or_(snapshots.c.is_final, snapshots.c.created_at > begun_at - FRESH),
         )
-        found = await self.connection.execute(
-            select(snapshots).where(window).order_by(snapshots.c.id).limit(1)
-        )
+        found = self.connection.execute(select(snapshots).where(window).order_by(snapshots.c.id).limit(1))
         row = found.mappings().first()
         return to_snapshot(row) if row else None
 
-    async def stop(self, snapshot: SnapshotId, problem: str) -> None:
+    def stop(self, snapshot: SnapshotId, problem: str) -> None:
         """There is no use in reading on; what is read stays."""
         values = {"state": SnapshotState.DONE, "complete": False, "problem": problem}
-        await self.connection.execute(update(snapshots).where(snapshots.c.id == snapshot).values(**values))
+        self.connection.execute(update(snapshots).where(snapshots.c.id == snapshot).values(**values))
 
-    async def get(self, ids: Iterable[SnapshotId]) -> dict[SnapshotId, Snapshot]:
+    def get(self, ids: Iterable[SnapshotId]) -> dict[SnapshotId, Snapshot]:
         """These snapshots by id."""
-        rows = await self.connection.execute(select(snapshots).where(snapshots.c.id.in_(list(ids))))
+        rows = self.connection.execute(select(snapshots).where(snapshots.c.id.in_(list(ids))))
         return {row["id"]: to_snapshot(row) for row in rows.mappings()}
 
-    async def claim(self, claimer: Claimer, limit: int, priority: Priority) -> Sequence[Snapshot]:
+    def claim(self, claimer: Claimer, limit: int, priority: Priority) -> Sequence[Snapshot]:
         """Snapshots to read the next page of: the most urgent, none less urgent than ``need``.
 
         Only those that are equally urgent: a scarce budget then goes to one window before the next begins.
@@ -184,22 +175,22 @@ class SnapshotRepository:
             .order_by(snapshots.c.id)
             .limit(limit)
         )
-        rows = await claim(self.connection, snapshots, claimer, candidates=candidates, still=due)
+        rows = claim(self.connection, snapshots, claimer, candidates=candidates, still=due)
         return [to_snapshot(row) for row in rows]
 
-    async def waiting(self, now: datetime) -> int:
+    def waiting(self, now: datetime) -> int:
         """How many snapshots could be read on now."""
         due = and_(snapshots.c.state == SnapshotState.REQUESTED, snapshots.c.due_at <= now)
         statement = select(func.count()).select_from(snapshots).where(due, unclaimed(snapshots, now))
-        return int((await self.connection.execute(statement)).scalar_one())
+        return int(self.connection.execute(statement).scalar_one())
 
-    async def store(
+    def store(
         self, snapshot: Snapshot, page: ReadPage, *, owner: str, next_offset: int, is_last: bool
     ) -> int:
         """Keep what one call brought and let go; answers how many of its rows were new."""
-        fresh = await self._add_rows(snapshot.id, page.rows) if snapshot.with_pages else 0
+        fresh = self._add_rows(snapshot.id, page.rows) if snapshot.with_pages else 0
         repeated = len(page.rows) - fresh if snapshot.with_pages else 0
-        await self.settle(
+        self.settle(
             snapshot.id,
             owner=owner,
             human=page.totals.human,
@@ -216,9 +207,9 @@ class SnapshotRepository:
         )
         return fresh
 
-    async def _add_rows(self, snapshot: SnapshotId, rows: Sequence[tuple[str, Counts]]) -> int:
+    def _add_rows(self, snapshot: SnapshotId, rows: Sequence[tuple[str, Counts]]) -> int:
         by_hash = {path_hash(path): (path, counts) for path, counts in rows}
-        known = await self.connection.execute(
+        known = self.connection.execute(
             select(page_visitors.c.hash).where(
                 page_visitors.c.snapshot == snapshot, page_visitors.c.hash.in_(list(by_hash))
             )
@@ -237,12 +228,12 @@ class SnapshotRepository:
             if key not in there
         ]
         if new:
-            await self.connection.execute(page_visitors.insert(), new)
+            self.connection.execute(page_visitors.insert(), new)
         return len(new)
 
-    async def settle(self, snapshot: SnapshotId, *, owner: str, **values: Any) -> None:
+    def settle(self, snapshot: SnapshotId, *, owner: str, **values: Any) -> None:
         """Write how a call went and let go of the row."""
-        result = await self.connection.execute(
+        result = self.connection.execute(
             update(snapshots)
             .where(snapshots.c.id == snapshot, held_by(snapshots, owner))
             .values(claimed_by=None, claimed_until=None, **values)
@@ -250,29 +241,29 @@ class SnapshotRepository:
         if result.rowcount != 1:
             raise LeaseLost(f"snapshot {snapshot}")
 
-    async def retry(self, snapshot: SnapshotId, due_at: datetime) -> None:
+    def retry(self, snapshot: SnapshotId, due_at: datetime) -> None:
         """Read one that failed again, then."""
         failed = and_(snapshots.c.id == snapshot, snapshots.c.state == SnapshotState.FAILED)
         values = {"state": SnapshotState.REQUESTED, "attempts": 0, "due_at": due_at}
-        await self.connection.execute(update(snapshots).where(failed).values(**values))
+        self.connection.execute(update(snapshots).where(failed).values(**values))
 
-    async def rest(self, ids: Iterable[SnapshotId]) -> None:
+    def rest(self, ids: Iterable[SnapshotId]) -> None:
         """Nobody waits for the rest of these now; what is read stays."""
         waiting = and_(snapshots.c.id.in_(list(ids)), snapshots.c.state == SnapshotState.REQUESTED)
-        await self.connection.execute(
+        self.connection.execute(
             update(snapshots)
             .where(waiting, snapshots.c.priority < int(Priority.DIGEST))
             .values(state=SnapshotState.RESTING)
         )
 
-    async def read_on(self, ids: Iterable[SnapshotId], now: datetime) -> None:
+    def read_on(self, ids: Iterable[SnapshotId], now: datetime) -> None:
         """Somebody waits for these still, though they rest since another does not any more."""
         resting = and_(snapshots.c.id.in_(list(ids)), snapshots.c.state == SnapshotState.RESTING)
-        await self.connection.execute(
+        self.connection.execute(
             update(snapshots).where(resting).values(state=SnapshotState.REQUESTED, due_at=now)
         )
 
-    async def sweep(self, before: datetime, rows_before: date, limit: int = 20) -> int:
+    def sweep(self, before: datetime, rows_before: date, limit: int = 20) -> int:
         """Forget the pages of windows that were open then, and of old ones; answers of how many windows.
 
         Totals stay, since a curve of past weeks is made of them. What was read later than ``before`` stays
@@ -280,7 +271,7 @@ class SnapshotRepository:
         """
         stale: ColumnElement[bool] = and_(snapshots.c.is_final.is_(False), snapshots.c.created_at < before)
         old = and_(snapshots.c.is_final, snapshots.c.end < rows_before)
-        found = await self.connection.execute(
+        found = self.connection.execute(
             select(snapshots.c.id)
             .where(or_(stale, old), snapshots.c.with_pages, snapshots.c.rows > 0)
             .where(snapshots.c.taken_at < before)
@@ -288,9 +279,9 @@ class SnapshotRepository:
         )
         ids = list(found.scalars())
         if ids:
-            await self.connection.execute(delete(page_visitors).where(page_visitors.c.snapshot.in_(ids)))
+            self.connection.execute(delete(page_visitors).where(page_visitors.c.snapshot.in_(ids)))
             emptied = {"rows": 0, "repeated": 0, "with_pages": False, "complete": False, "next_offset": 0}
-            await self.connection.execute(
+            self.connection.execute(
                 update(snapshots).where(snapshots.c.id.in_(ids)).values(**emptied, state=SnapshotState.DONE)
             )
         return len(ids)

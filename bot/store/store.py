@@ -7,19 +7,19 @@ it) is written in one, so that a crash leaves either both or neither. The rules 
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TypeVar
 
 import structlog
 from sqlalchemy import text
+from sqlalchemy.engine import Connection
 from sqlalchemy.exc import IntegrityError, SQLAlchemyError
-from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
 from bot.store.access import MemberRepository
 from bot.store.back_offs import BackOffRepository
 from bot.store.budgets import BudgetRepository
-from bot.store.database import open_engine, reading
+from bot.store.database import CONNECTIONS, Database
 from bot.store.digests import DigestRepository, SubscriptionRepository
 from bot.store.jobs import JobRepository
 from bot.store.leases import release
@@ -32,6 +32,7 @@ from bot.store.schema import digests, jobs, prompts, questions, snapshots
 from bot.store.snapshots import SnapshotRepository
 
 log = structlog.get_logger(__name__)
+Result = TypeVar("Result")
 DatabaseTrouble = SQLAlchemyError
 """What every transaction may raise: the database is away, locked or full, or ended a deadlock."""
 
@@ -44,7 +45,7 @@ class AlreadyStored(Exception):
 class Transaction:
     """The rows of every table, seen through one connection."""
 
-    connection: AsyncConnection
+    connection: Connection
 
     @property
     def jobs(self) -> JobRepository:
@@ -110,33 +111,30 @@ class Transaction:
 class Store:
     """What survives a restart. One for each process; several processes may share a database."""
 
-    def __init__(self, engine: AsyncEngine) -> None:
-        self._engine = engine
+    def __init__(self, database: Database) -> None:
+        self.database = database
 
     @classmethod
-    def open(cls, url: str) -> Store:
-        """A registry on the database at a SQLAlchemy URL; the schema must be there (``migrate``)."""
-        return cls(open_engine(url))
+    def open(cls, url: str, connections: int = CONNECTIONS) -> Store:
+        """Open the store at a SQLAlchemy URL; the schema must be there (``migrate``)."""
+        return cls(Database.open(url, connections))
 
-    @asynccontextmanager
-    async def transaction(self) -> AsyncIterator[Transaction]:
-        """Everything written inside is written together, or not at all.
+    async def write(self, change: Callable[[Transaction], Result]) -> Result:
+        """Run a function whose writes are kept all together, or not at all when it raises.
 
-        Raises AlreadyStored when a unique key was taken by somebody else at the same moment.
-        Nothing slow may be awaited inside: on SQLite all other writers wait.
+        It runs in a thread of the database's own, so it must touch nothing else that other threads use.
+        Raises AlreadyStored when a unique key was taken by somebody else at the same moment, and
+        DatabaseTrouble.
         """
         try:
-            async with self._engine.begin() as connection:
-                yield Transaction(connection)
+            return await self.database.write(lambda connection: change(Transaction(connection)))
         except IntegrityError as error:
             # The driver's message quotes the row; it must not travel further.
             raise AlreadyStored(type(error.orig).__name__) from None
 
-    @asynccontextmanager
-    async def look(self) -> AsyncIterator[Transaction]:
-        """For reading only."""
-        async with reading(self._engine) as connection:
-            yield Transaction(connection)
+    async def read(self, look: Callable[[Transaction], Result]) -> Result:
+        """Run a function that only reads; writers do not wait for it. Raises DatabaseTrouble."""
+        return await self.database.read(lambda connection: look(Transaction(connection)))
 
     async def release(self, owner: str) -> None:
         """Give back what this owner holds and has not begun, so that others need not wait for the lease.
@@ -144,17 +142,19 @@ class Store:
         A database that is away at that moment is no error: the leases run out by themselves.
         """
         try:
-            async with self._engine.begin() as connection:
-                for table in (jobs, prompts, snapshots, questions, digests):
-                    await release(connection, table, owner)
+            await self.database.write(lambda connection: _release_all(connection, owner))
         except DatabaseTrouble as error:
             log.warning("not_released", reason=type(error).__name__)
 
-    async def answers(self) -> None:
-        """Raise unless the database answers."""
-        async with reading(self._engine) as connection:
-            await connection.execute(text("SELECT 1"))
+    async def check(self) -> None:
+        """Raise DatabaseTrouble unless the database answers."""
+        await self.database.read(lambda connection: connection.execute(text("SELECT 1")).close())
 
     async def close(self) -> None:
-        """Let go of the database."""
-        await self._engine.dispose()
+        """Close the database."""
+        await self.database.close()
+
+
+def _release_all(connection: Connection, owner: str) -> None:
+    for table in (jobs, prompts, snapshots, questions, digests):
+        release(connection, table, owner)

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 from sqlalchemy import Table
 from sqlalchemy.dialects.sqlite import Insert as SqliteInsert
 from sqlalchemy.dialects.sqlite import insert as sqlite_insert
-from sqlalchemy.ext.asyncio import AsyncConnection
+from sqlalchemy.engine import Connection
 
 if TYPE_CHECKING:
     from sqlalchemy.dialects.postgresql import Insert as PostgresqlInsert
 
 
-async def insert_unless_there(connection: AsyncConnection, table: Table, *rows: dict[str, Any]) -> bool:
+def insert_unless_there(connection: Connection, table: Table, *rows: dict[str, Any]) -> bool:
     """Insert rows; nothing happens to one of which a unique key is taken. Answers whether any was inserted.
 
     ``ON CONFLICT DO NOTHING`` keeps the transaction usable, which an error would not on PostgreSQL.
@@ -29,4 +29,4 @@ async def insert_unless_there(connection: AsyncConnection, table: Table, *rows: 
     key = next(iter(table.primary_key.columns))
     # What came back tells whether a row was written; not every driver counts rows here.
     written = insert(table).values(rows).on_conflict_do_nothing().returning(key)
-    return (await connection.execute(written)).first() is not None
+    return (connection.execute(written)).first() is not None

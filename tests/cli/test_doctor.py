@@ -16,7 +16,7 @@ from sqlalchemy import text
 
 from bot.cli.doctor import SCOPES, Finding, diagnose
 from bot.settings import Settings
-from bot.store.database import open_engine
+from bot.store.database import Database
 from bot.store.migrate import migrate
 
 VISITORS = {"totals": {"human": 1, "ai": 1, "total": 1}, "visitors": [], "hasMore": False}
@@ -169,14 +169,14 @@ async def test_a_database_that_cannot_be_reached_is_told_without_its_address(add
 
 
 async def test_a_database_of_a_newer_version_is_told_and_works(tmp_path: Path) -> None:
-    engine = open_engine(f"sqlite+aiosqlite:///{tmp_path}/bot.db")
-    await migrate(engine)
+    database = Database.open(f"sqlite:///{tmp_path}/bot.db")
+    await migrate(database)
     assert (await findings(DATABASE_URL=f"sqlite:///{tmp_path}/bot.db"))[
         "database"
     ].seen == "sqlite, up to date"
-    async with engine.begin() as connection:
-        await connection.execute(text("UPDATE alembic_version SET version_num = '9999'"))
-    await engine.dispose()
+    newer = text("UPDATE alembic_version SET version_num = '9999'")
+    await database.write(lambda connection: connection.execute(newer).close())
+    await database.close()
     found = (await findings(DATABASE_URL=f"sqlite:///{tmp_path}/bot.db"))["database"]
     assert found.ok
     assert "newer version" in found.seen

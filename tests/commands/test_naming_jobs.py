@@ -12,11 +12,8 @@ from pydantic import SecretStr
 from bot.commands.form_state import FormState
 from bot.commands.parsing.job_reference import as_thread, find_job, looks_like_job
 from bot.model import ChannelId, JobNumber, ThreadRef
-from bot.store import Store
-from bot.store.database import open_engine
-from bot.store.migrate import migrate
 from bot.work.context import Context
-from tests.builders import ANA, CHANNEL, PROJECT, HeldClock, add_job
+from tests.builders import ANA, CHANNEL, PROJECT, HeldClock, add_job, new_store
 from tests.fakes import FakeSlack
 
 LINK = "https://acme.slack.com/archives/C0DOCS/p1700000000000001"
@@ -24,12 +21,10 @@ LINK = "https://acme.slack.com/archives/C0DOCS/p1700000000000001"
 
 @pytest.fixture
 async def context() -> AsyncIterator[Context]:
-    engine = open_engine("sqlite+aiosqlite:///:memory:")
-    await migrate(engine)
-    store = Store(engine)
+    store = await new_store()
     await add_job(store, root_ts="1700000000.000001", service_id="job-abc")
     yield Context(store, FakeSlack(), HeldClock(), lambda: None, PROJECT, ANA)
-    await engine.dispose()
+    await store.close()
 
 
 @pytest.mark.parametrize(

@@ -36,7 +36,6 @@ _LOADED = (
     "alembic.command",
     "bot.app",
     "sqlalchemy.dialects.postgresql.psycopg",
-    "sqlalchemy.dialects.sqlite.aiosqlite",
     "tests.scenarios.timeouts",
 )
 

@@ -49,8 +49,7 @@ async def post(story: Story, body: str | bytes, headers: dict[str, str], content
 async def stored(story: Story) -> int:
     """How many requests stand in the database."""
     store = Store.open(story.world.settings.sqlalchemy_url)
-    async with store.look() as tx:
-        jobs = await tx.jobs.newest(100)
+    jobs = await store.read(lambda tx: tx.jobs.newest(100))
     await store.close()
     return len(jobs)
 

@@ -16,6 +16,7 @@ from bot.model import SubscriptionState
 from bot.sandbox.world import World
 from bot.store import Store
 from bot.store.schema import subscriptions
+from tests.builders import execute, rows_of
 from tests.limits import HANG_SECONDS
 from tests.scenarios.story import ANA, BEN, DOCS, SECRET, Json, Story
 from tests.scenarios.test_restart import order
@@ -155,14 +156,11 @@ async def is_subscribed(story: Story) -> None:
 
 
 async def _states(store: Store) -> set[str]:
-    async with store.look() as tx:
-        return set(await tx.connection.scalars(select(subscriptions.c.state)))
+    return {row["state"] for row in await rows_of(store, select(subscriptions.c.state))}
 
 
 async def comes_due(world: World) -> None:
     """Let the next run of every subscription be now, as if its hour had come."""
     store = Store.open(world.settings.sqlalchemy_url)
-    async with store.transaction() as tx:
-        now = datetime.now(UTC)
-        await tx.connection.execute(update(subscriptions).values(next_run_at=now))
+    await execute(store, update(subscriptions).values(next_run_at=datetime.now(UTC)))
     await store.close()

@@ -13,6 +13,7 @@ from pydantic import SecretStr
 from slack_bolt.async_app import AsyncApp
 from slack_bolt.request.async_request import AsyncBoltRequest
 from slack_bolt.response import BoltResponse
+from sqlalchemy import text
 
 from bot.commands import COMMANDS
 from bot.model import Access, AccessPolicy, ChannelId, DeliveryKind, Message, NewDelivery, UserId
@@ -22,12 +23,9 @@ from bot.slack.client import Identity, open_session, web_client
 from bot.slack.listeners import Listeners, build_app
 from bot.slack.messenger import SlackMessenger
 from bot.store import Store
-from bot.store.database import open_engine
-from bot.store.leases import Claimer
-from bot.store.schema import metadata
 from bot.work.context import Context
 from bot.work.jobs.thread_events import heard_mention, heard_reply
-from tests.builders import ANA, BEN, CHANNEL, PROJECT, HeldClock, add_job
+from tests.builders import ANA, BEN, CHANNEL, NOW, PROJECT, HeldClock, add_job, claimer, execute, new_store
 from tests.fakes import FakeSlack
 
 SECRET = "signing-secret"
@@ -73,18 +71,13 @@ class Intake:
 
     async def stored(self) -> int:
         """How many jobs stand in the registry."""
-        async with self.store.look() as tx:
-            return len(await tx.jobs.newest(100))
+        return len(await self.store.read(lambda tx: tx.jobs.newest(100)))
 
 
 @pytest.fixture
 async def intake() -> AsyncIterator[Intake]:
-    engine = open_engine("sqlite+aiosqlite:///:memory:")
-    async with engine.begin() as connection:
-        await connection.run_sync(metadata.create_all)
-    store, background, everybody = Store(engine), Background(), Everybody()
-    async with store.transaction() as tx:
-        await tx.members.note(ANA, Access.MEMBER, AccessPolicy().rule, HeldClock()())
+    store, background, everybody = await new_store(), Background(), Everybody()
+    await store.write(lambda tx: tx.members.note(ANA, Access.MEMBER, AccessPolicy().rule, NOW))
     async with open_session() as session:
         client = web_client(SecretStr("xoxb-1"), NOWHERE, session)
         listeners = Listeners(
@@ -110,12 +103,11 @@ async def intake() -> AsyncIterator[Intake]:
         )
         yield Intake(app, store, background, everybody)
         await background.drain(2)
-    await engine.dispose()
+    await store.close()
 
 
 async def break_the_database(intake: Intake) -> None:
-    async with intake.store.transaction() as tx:
-        await tx.connection.exec_driver_sql("DROP TABLE prompts")
+    await execute(intake.store, text("DROP TABLE prompts"))
 
 
 async def test_a_command_is_stored_when_it_is_acknowledged(intake: Intake) -> None:
@@ -254,8 +246,7 @@ async def test_a_prompt_that_only_begins_with_our_words_is_a_prompt(intake: Inta
 
 
 async def test_what_breaks_while_slack_is_asked_who_may_is_told_under_a_reference(intake: Intake) -> None:
-    async with intake.store.transaction() as tx:
-        await tx.connection.exec_driver_sql("DELETE FROM people")
+    await execute(intake.store, text("DELETE FROM people"))
     intake.everybody.trouble.append(RuntimeError("the database is away"))
     with structlog.testing.capture_logs() as logs:
         assert (await intake.command("")).body == ""
@@ -264,10 +255,9 @@ async def test_what_breaks_while_slack_is_asked_who_may_is_told_under_a_referenc
 
 
 async def test_a_reply_that_comes_too_early_is_no_error(intake: Intake) -> None:
-    async with intake.store.transaction() as tx:
-        root = NewDelivery("root", DeliveryKind.ROOT, CHANNEL, message=Message("#1"))
-        await tx.outbox.add(root, HeldClock()())
-        await tx.outbox.claim(Claimer("one", HeldClock()(), 60), 1, 1)
+    root = NewDelivery("root", DeliveryKind.ROOT, CHANNEL, message=Message("#1"))
+    await intake.store.write(lambda tx: tx.outbox.add(root, NOW))
+    await intake.store.write(lambda tx: tx.outbox.claim(claimer("one"), 1, 1))
     event = {
         "type": "message",
         "channel": CHANNEL,

@@ -13,17 +13,18 @@ import json
 import os
 import signal
 import sys
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from sqlalchemy import ColumnElement, Table, func, select
 
 from bot.model import (
     Counts,
+    Delivery,
     DeliveryKind,
     DeliveryState,
     DigestState,
@@ -32,6 +33,7 @@ from bot.model import (
     Prompt,
     PromptState,
     QuestionState,
+    Snapshot,
     SnapshotState,
 )
 from bot.store import Claimer, Store, Transaction
@@ -39,6 +41,7 @@ from bot.store import schema as s
 from bot.store.snapshots import ReadPage
 from tests.builders import PROJECT
 
+Claimed = TypeVar("Claimed")
 _FREE: dict[str, Any] = {"claimed_by": None, "claimed_until": None}
 _AT_ONCE = 40
 
@@ -58,7 +61,7 @@ class Order:
     doomed_lease_seconds: float = 0.8
 
 
-class Worker:
+class ClaimingProcess:
     """One process that claims."""
 
     def __init__(self, order: Order, name: str, lease_seconds: float) -> None:
@@ -90,173 +93,176 @@ class Worker:
         while True:
             handled = [await queue() for queue in self.queues]
             if not any(handled):
-                if not await self._left():
+                if not await self.store.read(self._left):
                     break
                 await asyncio.sleep(0.005)
         await self.store.close()
 
-    async def _left(self) -> int:
-        order = self.order
-        async with self.store.look() as tx:
-            now = datetime.now(UTC)
-            uses = len(await tx.prompts.uses(PROJECT, now))
-            budget = await tx.budget.look(PROJECT, order.calls_an_hour, now)
-            more = uses < order.uses_an_hour
-            to_send = (PromptState.SENDING, PromptState.WAITING) if more else (PromptState.SENDING,)
-            held = s.snapshots.c.claimed_by.is_not(None)
-            return sum(
-                [
-                    await _count(tx, s.jobs, s.jobs.c.poll_at.is_not(None)),
-                    await _count(tx, s.prompts, s.prompts.c.state.in_(to_send)),
-                    await _count(tx, s.deliveries, s.deliveries.c.state != DeliveryState.SENT),
-                    await _count(tx, s.snapshots, _wanted() if budget.free else held),
-                    await _count(tx, s.questions, s.questions.c.state == QuestionState.WAITING),
-                    await _count(tx, s.digests, s.digests.c.state == DigestState.GATHERING),
-                ]
-            )
+    def _left(self, tx: Transaction) -> int:
+        order, now = self.order, datetime.now(UTC)
+        uses = len(tx.prompts.uses(PROJECT, now))
+        budget = tx.budget.look(PROJECT, order.calls_an_hour, now)
+        more = uses < order.uses_an_hour
+        to_send = (PromptState.SENDING, PromptState.WAITING) if more else (PromptState.SENDING,)
+        held = s.snapshots.c.claimed_by.is_not(None)
+        return sum(
+            [
+                _count(tx, s.jobs, s.jobs.c.poll_at.is_not(None)),
+                _count(tx, s.prompts, s.prompts.c.state.in_(to_send)),
+                _count(tx, s.deliveries, s.deliveries.c.state != DeliveryState.SENT),
+                _count(tx, s.snapshots, _wanted() if budget.free else held),
+                _count(tx, s.questions, s.questions.c.state == QuestionState.WAITING),
+                _count(tx, s.digests, s.digests.c.state == DigestState.GATHERING),
+            ]
+        )
 
     async def polls(self) -> int:
         claimer = self.claimer()
-        async with self.store.transaction() as tx:
-            claimed = await tx.jobs.claim_due(claimer, _AT_ONCE)
+        claimed = await self.store.write(lambda tx: tx.jobs.claim_due(claimer, _AT_ONCE))
         for job, _ in claimed:
             self.write_down("polls", job.number, claimer)
-        if claimed:
-            async with self.store.transaction() as tx:
-                for job, _ in claimed:
-                    await tx.jobs.change(job.number, owner=self.name, poll_at=None, **_FREE)
+        await self._each(
+            [job for job, _ in claimed],
+            lambda tx, job: tx.jobs.change(job.number, owner=self.name, poll_at=None, **_FREE),
+        )
         return len(claimed)
+
+    async def _each(self, claimed: Sequence[Claimed], settle: Callable[[Transaction, Claimed], Any]) -> None:
+        """Settle all in one transaction; none if there is nothing to settle."""
+
+        def settle_all(tx: Transaction) -> None:
+            for one in claimed:
+                settle(tx, one)
+
+        if claimed:
+            await self.store.write(settle_all)
 
     async def abandoned(self) -> int:
         claimer = self.claimer()
-        async with self.store.transaction() as tx:
-            left = await tx.prompts.claim_abandoned(claimer, _AT_ONCE)
+
+        def claim(tx: Transaction) -> Sequence[Prompt]:
+            left = tx.prompts.claim_abandoned(claimer, _AT_ONCE)
             for prompt in left:
-                await self._settle(tx, prompt, PromptState.SENDING, PromptState.UNCONFIRMED)
+                self._settle(tx, prompt, PromptState.SENDING, PromptState.UNCONFIRMED)
+            return left
+
+        left = await self.store.write(claim)
         for prompt in left:
             self.write_down("abandoned", prompt.id, claimer)
         return len(left)
 
     async def prompts(self) -> int:
         claimer, claimed = await self.claim_prompts()
-        async with self.store.transaction() as tx:
-            for prompt in claimed:
-                await self.mark_sending(tx, prompt)
+        await self._each(claimed, self.mark_sending)
         for prompt in claimed:
             self.write_down("prompts", prompt.id, claimer, job=prompt.job)
-        async with self.store.transaction() as tx:
-            for prompt in claimed:
-                await self._settle(tx, prompt, PromptState.SENDING, PromptState.SENT)
+        await self._each(
+            claimed, lambda tx, prompt: self._settle(tx, prompt, PromptState.SENDING, PromptState.SENT)
+        )
         return len(claimed)
 
     async def claim_prompts(self) -> tuple[Claimer, list[Prompt]]:
         claimer = self.claimer()
-        async with self.store.transaction() as tx:
-            await tx.quota.lock(PROJECT)
-            uses = len(await tx.prompts.uses(PROJECT, claimer.now))
-            queue = await tx.prompts.quota_queue(PROJECT, claimer.now)
+
+        def claim(tx: Transaction) -> list[Prompt]:
+            tx.quota.lock(PROJECT)
+            uses = len(tx.prompts.uses(PROJECT, claimer.now))
+            queue = tx.prompts.quota_queue(PROJECT, claimer.now)
             free = min(max(0, self.order.uses_an_hour - uses), 10)
-            return claimer, list(await tx.prompts.claim_these(claimer, [each.id for each in queue[:free]]))
+            return list(tx.prompts.claim_these(claimer, [each.id for each in queue[:free]]))
 
-    async def mark_sending(self, tx: Transaction, prompt: Prompt) -> None:
+        return claimer, await self.store.write(claim)
+
+    def mark_sending(self, tx: Transaction, prompt: Prompt) -> None:
         sending = {"state": PromptState.SENDING, "sent_at": datetime.now(UTC)}
-        await tx.prompts.change(prompt.id, owner=self.name, was=PromptState.WAITING, **sending)
+        tx.prompts.change(prompt.id, owner=self.name, was=PromptState.WAITING, **sending)
 
-    async def _settle(self, tx: Transaction, prompt: Prompt, was: PromptState, state: PromptState) -> None:
-        await tx.prompts.change(prompt.id, owner=self.name, was=was, state=state, **_FREE)
+    def _settle(self, tx: Transaction, prompt: Prompt, was: PromptState, state: PromptState) -> None:
+        tx.prompts.change(prompt.id, owner=self.name, was=was, state=state, **_FREE)
 
     async def deliveries(self) -> int:
-        claimer = self.claimer()
-        async with self.store.transaction() as tx:
-            claimed = await tx.outbox.claim(claimer, _AT_ONCE, self.order.pace_seconds)
+        claimer, pace_seconds = self.claimer(), self.order.pace_seconds
+        claimed = await self.store.write(lambda tx: tx.outbox.claim(claimer, _AT_ONCE, pace_seconds))
         for one in claimed:
             self.write_down(
                 "deliveries", one.key, claimer, job=one.job, channel=one.channel, doubt=one.unconfirmed
             )
-        if claimed:
-            async with self.store.transaction() as tx:
-                for one in claimed:
-                    await tx.outbox.settle(
-                        one.id, owner=self.name, now=datetime.now(UTC), state=DeliveryState.SENT
-                    )
-                    if one.kind is DeliveryKind.ROOT and one.job is not None:
-                        await tx.jobs.change(one.job, root_ts=MessageTs(f"{one.job}.0"))
+        await self._each(claimed, self._sent)
         return len(claimed)
+
+    def _sent(self, tx: Transaction, one: Delivery) -> None:
+        tx.outbox.settle(one.id, owner=self.name, now=datetime.now(UTC), state=DeliveryState.SENT)
+        if one.kind is DeliveryKind.ROOT and one.job is not None:
+            tx.jobs.change(one.job, root_ts=MessageTs(f"{one.job}.0"))
 
     async def snapshots(self) -> int:
         claimer = self.claimer()
-        async with self.store.transaction() as tx:
-            await tx.budget.lock(PROJECT)
-            budget = await tx.budget.look(PROJECT, self.order.calls_an_hour, claimer.now)
-            claimed = await tx.snapshots.claim(claimer, min(budget.free, 4), Priority.AHEAD)
-            await tx.budget.take(PROJECT, len(claimed), claimer.now)
+
+        def claim(tx: Transaction) -> Sequence[Snapshot]:
+            tx.budget.lock(PROJECT)
+            budget = tx.budget.look(PROJECT, self.order.calls_an_hour, claimer.now)
+            claimed = tx.snapshots.claim(claimer, min(budget.free, 4), Priority.AHEAD)
+            tx.budget.take(PROJECT, len(claimed), claimer.now)
+            return claimed
+
+        claimed = await self.store.write(claim)
         for snapshot in claimed:
             self.write_down("snapshots", snapshot.id, claimer)
-        async with self.store.transaction() as tx:
-            for snapshot in claimed:
-                page = ReadPage(Counts(2, 1, 3), [("/", Counts(2, 1, 3))], datetime.now(UTC))
-                await tx.snapshots.store(snapshot, page, owner=self.name, next_offset=250, is_last=True)
+        await self._each(claimed, self._read)
         return len(claimed)
 
+    def _read(self, tx: Transaction, snapshot: Snapshot) -> None:
+        page = ReadPage(Counts(2, 1, 3), [("/", Counts(2, 1, 3))], datetime.now(UTC))
+        tx.snapshots.store(snapshot, page, owner=self.name, next_offset=250, is_last=True)
+
     async def questions(self) -> int:
-        claimer = self.claimer()
-        async with self.store.transaction() as tx:
-            claimed = await tx.questions.claim(claimer, _AT_ONCE)
+        claimer, answered = self.claimer(), {"state": QuestionState.ANSWERED, **_FREE}
+        claimed = await self.store.write(lambda tx: tx.questions.claim(claimer, _AT_ONCE))
         for question in claimed:
             self.write_down("questions", question.id, claimer)
-        if claimed:
-            answered = {"state": QuestionState.ANSWERED, **_FREE}
-            async with self.store.transaction() as tx:
-                for question in claimed:
-                    await tx.questions.change(question.id, owner=self.name, **answered)
+        await self._each(
+            claimed, lambda tx, question: tx.questions.change(question.id, owner=self.name, **answered)
+        )
         return len(claimed)
 
     async def digests(self) -> int:
         claimer = self.claimer()
-        async with self.store.transaction() as tx:
-            claimed = await tx.digests.claim(claimer, _AT_ONCE)
+        claimed = await self.store.write(lambda tx: tx.digests.claim(claimer, _AT_ONCE))
         for digest in claimed:
             self.write_down("digests", digest.id, claimer)
-        if claimed:
-            async with self.store.transaction() as tx:
-                for digest in claimed:
-                    await tx.digests.settle(digest.id, owner=self.name, state=DigestState.TOLD)
+        await self._each(
+            claimed, lambda tx, digest: tx.digests.settle(digest.id, owner=self.name, state=DigestState.TOLD)
+        )
         return len(claimed)
 
     async def die_with_all_hands_full(self) -> None:
         """Take from every queue, begin to send half of the prompts, and be gone."""
         claimer, prompts = await self.claim_prompts()
-        async with self.store.transaction() as tx:
-            for prompt in prompts[::2]:
-                await self.mark_sending(tx, prompt)
+        await self._each(prompts[::2], self.mark_sending)
         for number, prompt in enumerate(prompts):
             self.write_down("abandoned" if number % 2 == 0 else "prompts", prompt.id, claimer, job=prompt.job)
-        async with self.store.transaction() as tx:
-            jobs = [job.number for job, _ in await tx.jobs.claim_due(claimer, _AT_ONCE)]
-            sent = [one.key for one in await tx.outbox.claim(claimer, _AT_ONCE, self.order.pace_seconds)]
-            snapshots = [one.id for one in await tx.snapshots.claim(claimer, 4, Priority.AHEAD)]
-            questions = [one.id for one in await tx.questions.claim(claimer, _AT_ONCE)]
-            digests = [one.id for one in await tx.digests.claim(claimer, _AT_ONCE)]
-        held: list[tuple[str, list[Any]]] = [
-            ("polls", jobs),
-            ("deliveries", sent),
-            ("snapshots", snapshots),
-            ("questions", questions),
-            ("digests", digests),
-        ]
-        for queue, keys in held:
+        for queue, keys in (await self.store.write(partial(self._claim_each, claimer))).items():
             for key in keys:
                 self.write_down(queue, key, claimer)
         os.kill(os.getpid(), signal.SIGKILL)
+
+    def _claim_each(self, claimer: Claimer, tx: Transaction) -> dict[str, list[Any]]:
+        return {
+            "polls": [job.number for job, _ in tx.jobs.claim_due(claimer, _AT_ONCE)],
+            "deliveries": [one.key for one in tx.outbox.claim(claimer, _AT_ONCE, self.order.pace_seconds)],
+            "snapshots": [one.id for one in tx.snapshots.claim(claimer, 4, Priority.AHEAD)],
+            "questions": [one.id for one in tx.questions.claim(claimer, _AT_ONCE)],
+            "digests": [one.id for one in tx.digests.claim(claimer, _AT_ONCE)],
+        }
 
 
 def _wanted() -> ColumnElement[bool]:
     return s.snapshots.c.state == SnapshotState.REQUESTED
 
 
-async def _count(tx: Transaction, table: Table, condition: ColumnElement[bool]) -> int:
+def _count(tx: Transaction, table: Table, condition: ColumnElement[bool]) -> int:
     counted = select(func.count()).select_from(table).where(condition)
-    return int((await tx.connection.execute(counted)).scalar_one())
+    return int(tx.connection.execute(counted).scalar_one())
 
 
 def _fork(run: Callable[[], Awaitable[None]]) -> int:
@@ -277,14 +283,14 @@ def _fork(run: Callable[[], Awaitable[None]]) -> int:
 
 
 async def _claim_all(order: Order, name: str) -> None:
-    await Worker(order, name, order.lease_seconds).until_nothing_is_left()
+    await ClaimingProcess(order, name, order.lease_seconds).until_nothing_is_left()
 
 
 def main(order: Order) -> int:
     """Fork the claimers and wait for them; answers how many failed."""
     if order.doomed:
         lease_seconds = order.doomed_lease_seconds
-        doomed = _fork(lambda: Worker(order, "doomed", lease_seconds).die_with_all_hands_full())
+        doomed = _fork(lambda: ClaimingProcess(order, "doomed", lease_seconds).die_with_all_hands_full())
         _, status = os.waitpid(doomed, 0)
         if not os.WIFSIGNALED(status):
             return 1

@@ -6,10 +6,9 @@ from collections.abc import AsyncIterator, Callable, Iterator
 from pathlib import Path
 
 import pytest
-from sqlalchemy.ext.asyncio import AsyncEngine
 
 from bot.store import Store
-from bot.store.database import open_engine
+from bot.store.database import Database
 from bot.store.migrate import migrate
 from tests.databases import PostgresServer
 
@@ -25,20 +24,28 @@ def postgres(tmp_path_factory: pytest.TempPathFactory) -> Iterator[PostgresServe
 def database_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     """The URL of a fresh, empty database."""
     if request.param == "sqlite":
-        return f"sqlite+aiosqlite:///{tmp_path / 'bot.db'}"
+        return f"sqlite:///{tmp_path / 'bot.db'}"
     new_database: Callable[[], str] = request.getfixturevalue("postgres").new_database
     return new_database()
 
 
 @pytest.fixture
-async def engine(database_url: str) -> AsyncIterator[AsyncEngine]:
-    """An engine on a database with the newest schema."""
-    engine = open_engine(database_url)
-    await migrate(engine)
-    yield engine
-    await engine.dispose()
+async def database(database_url: str) -> AsyncIterator[Database]:
+    """A database with the newest schema."""
+    database = Database.open(database_url)
+    await migrate(database)
+    yield database
+    await database.close()
 
 
 @pytest.fixture
-def store(engine: AsyncEngine) -> Store:
-    return Store(engine)
+def store(database: Database) -> Store:
+    return Store(database)
+
+
+@pytest.fixture
+async def another(database_url: str) -> AsyncIterator[Store]:
+    """A store on the same database, as another process has it."""
+    another = Store.open(database_url)
+    yield another
+    await another.close()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, date, datetime, timedelta
 from typing import Any
 
-from sqlalchemy.ext.asyncio import AsyncEngine
+from sqlalchemy.engine import Connection
 
 from bot.model import (
     DeliveryKind,
@@ -19,12 +19,13 @@ from bot.model import (
     SnapshotState,
 )
 from bot.store import schema as s
+from bot.store.database import Database
 from tests.builders import ANA, PROJECT
 
 Rows = list[dict[str, Any]]
 FOLLOW_UPS, REPLIES, CHANNELS = 3, 4, 20
 _DAY = date(2026, 1, 1)
-_WISH = {
+_QUERY = {
     "period": ["2026-01-01", "2026-01-08"],
     "compared": None,
     "section": None,
@@ -79,7 +80,7 @@ def _snapshots(count: int, now: datetime) -> Rows:
 
 
 def _questions(count: int, now: datetime) -> Rows:
-    values = {"project": PROJECT, "channel": "C00", "user": ANA, "query": _WISH, "now": 1}
+    values = {"project": PROJECT, "channel": "C00", "user": ANA, "query": _QUERY, "now": 1}
     values |= {"state": QuestionState.WAITING, "asked_at": now, "due_at": now}
     return [{**values, "key": f"q{n}"} for n in range(count)]
 
@@ -91,7 +92,7 @@ def _digests(count: int, now: datetime) -> Rows:
 
 
 async def fill(
-    engine: AsyncEngine,
+    database: Database,
     *,
     jobs: int,
     prompts: int,
@@ -102,10 +103,13 @@ async def fill(
 ) -> None:
     """So many rows of each kind (of deliveries: full threads), all due."""
     now = datetime.now(UTC) - timedelta(seconds=1)
-    async with engine.begin() as connection:
-        await connection.execute(s.jobs.insert(), _jobs(jobs, now))
-        await connection.execute(s.prompts.insert(), _prompts(prompts, now))
-        await connection.execute(s.deliveries.insert(), _deliveries(deliveries, now))
-        await connection.execute(s.snapshots.insert(), _snapshots(snapshots, now))
-        await connection.execute(s.questions.insert(), _questions(questions, now))
-        await connection.execute(s.digests.insert(), _digests(digests, now))
+
+    def insert(connection: Connection) -> None:
+        connection.execute(s.jobs.insert(), _jobs(jobs, now))
+        connection.execute(s.prompts.insert(), _prompts(prompts, now))
+        connection.execute(s.deliveries.insert(), _deliveries(deliveries, now))
+        connection.execute(s.snapshots.insert(), _snapshots(snapshots, now))
+        connection.execute(s.questions.insert(), _questions(questions, now))
+        connection.execute(s.digests.insert(), _digests(digests, now))
+
+    await database.write(insert)

@@ -1,4 +1,4 @@
-"""Where a SQLite file may be, and what is said where it may not."""
+"""Reading and writing in threads, where a SQLite file may be, and what is said where it may not."""
 
 from __future__ import annotations
 
@@ -10,16 +10,18 @@ import subprocess
 import sys
 import time
 from contextlib import closing
+from functools import partial
 from pathlib import Path
 
 import pytest
 from sqlalchemy import text
-from sqlalchemy.exc import OperationalError
-from sqlalchemy.ext.asyncio import AsyncEngine
+from sqlalchemy.engine import Connection
+from sqlalchemy.exc import IntegrityError, OperationalError, SQLAlchemyError
 
-from bot.store.database import is_far, open_engine, reading
+from bot.store.database import Database, is_far
 from bot.store.migrate import migrate
 from tests.databases import PostgresServer
+from tests.pause import Pause
 
 CAP_DAC_OVERRIDE = 1
 PR_CAPBSET_DROP = 24
@@ -27,23 +29,161 @@ PR_CAPBSET_DROP = 24
 _START = """
 import asyncio, sys, time
 from sqlalchemy.exc import SQLAlchemyError
-from bot.store.database import open_engine
+from bot.store.database import Database
 from bot.store.migrate import migrate
 
 async def start() -> None:
-    engine = open_engine(sys.argv[1])
+    database = Database.open(sys.argv[1])
     began = time.monotonic()
     try:
-        await migrate(engine)
+        await migrate(database)
     finally:
         print(time.monotonic() - began)
-        await engine.dispose()
+        await database.close()
 
 try:
     asyncio.run(start())
 except SQLAlchemyError as error:
     sys.exit(f"{type(error).__name__}: {error}")
 """
+
+
+def hold(connection: Connection) -> None:
+    connection.execute(text("INSERT INTO holds VALUES ('acme', '2026-11-02 09:00:00', 1, 'unwell')"))
+
+
+def holds(connection: Connection) -> int:
+    return int(connection.scalar(text("SELECT count(*) FROM holds")) or 0)
+
+
+async def test_a_write_that_fails_is_told_and_undone(database: Database) -> None:
+    def hold_twice(connection: Connection) -> None:
+        hold(connection)
+        hold(connection)
+
+    with pytest.raises(IntegrityError):
+        await database.write(hold_twice)
+    assert await database.read(holds) == 0
+    await database.write(hold)
+    assert await database.read(holds) == 1
+
+
+async def test_reading_waits_for_no_writer_and_sees_what_was_committed(database: Database) -> None:
+    pause = Pause()
+
+    def hold_slowly(connection: Connection) -> None:
+        hold(connection)
+        pause()
+
+    writing = asyncio.create_task(database.write(hold_slowly))
+    await pause.reached()
+    assert await database.read(holds) == 0
+    assert not writing.done()
+    pause.end()
+    await writing
+    assert await database.read(holds) == 1
+
+
+async def test_a_reader_sees_one_state_of_the_database(database: Database) -> None:
+    pause = Pause()
+
+    def look_twice(connection: Connection) -> list[int]:
+        before = holds(connection)
+        pause()
+        return [before, holds(connection)]
+
+    reading = asyncio.create_task(database.read(look_twice))
+    await pause.reached()
+    await database.write(hold)
+    pause.end()
+    assert await reading == [0, 0]
+
+
+async def test_a_reader_cannot_write_and_a_writer_can_afterwards(database: Database) -> None:
+    with pytest.raises(SQLAlchemyError, match=r"readonly|read-only"):
+        await database.read(hold)
+    assert await database.write(holds) == 0
+    await database.write(hold)
+    assert await database.read(holds) == 1
+
+
+@pytest.mark.parametrize("url", ["sqlite:///:memory:", "sqlite://"])
+async def test_a_database_in_memory_is_one_for_writing_and_reading(url: str) -> None:
+    database = Database.open(url)
+    await migrate(database)
+    await database.write(hold)
+    assert await database.read(holds) == 1
+    assert database.file is None
+    await database.close()
+
+
+async def test_who_stops_waiting_leaves_no_open_transaction(database: Database) -> None:
+    """What had begun is written whole, or not at all; the next one does not wait."""
+    pause = Pause()
+
+    def hold_slowly(connection: Connection) -> None:
+        pause()
+        hold(connection)
+
+    writing = asyncio.create_task(database.write(hold_slowly))
+    await pause.reached()
+    writing.cancel()
+    await asyncio.sleep(0.01)
+    assert not writing.done()
+    pause.end()
+    with pytest.raises(asyncio.CancelledError):
+        await writing
+    assert await database.write(holds) == 1
+
+
+async def test_a_write_that_had_to_wait_and_is_not_wanted_any_more_is_never_begun(tmp_path: Path) -> None:
+    database, pause = Database.open(f"sqlite:///{tmp_path}/bot.db"), Pause()
+    await migrate(database)
+    first = asyncio.create_task(database.write(lambda _: pause()))
+    await pause.reached()
+    second = asyncio.create_task(database.write(hold))
+    await asyncio.sleep(0)
+    second.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await second
+    pause.end()
+    await first
+    assert await database.write(holds) == 0
+    await database.close()
+
+
+async def test_several_write_to_postgresql_at_the_same_moment(postgres: PostgresServer) -> None:
+    database, pauses = Database.open(postgres.new_database(), connections=3), [Pause() for _ in range(3)]
+    writing = [asyncio.create_task(database.write(partial(_at, pause))) for pause in pauses]
+    for pause in pauses:
+        await pause.reached()
+    fourth = asyncio.create_task(database.write(lambda _: "fourth"))
+    await asyncio.sleep(0.05)
+    assert not fourth.done(), "there are three connections"
+    for pause in pauses:
+        pause.end()
+    await asyncio.gather(*writing)
+    assert await fourth == "fourth"
+    await database.close()
+
+
+def _at(pause: Pause, connection: Connection) -> None:
+    connection.execute(text("SELECT 1")).close()
+    pause()
+
+
+async def test_what_is_queued_when_it_is_closed_still_runs(tmp_path: Path) -> None:
+    database, pause = Database.open(f"sqlite:///{tmp_path}/bot.db"), Pause()
+    await migrate(database)
+    writing = [asyncio.create_task(database.write(each)) for each in (lambda _: pause(), hold)]
+    await pause.reached()
+    closing_it = asyncio.create_task(database.close())
+    await asyncio.sleep(0.01)
+    assert not closing_it.done()
+    pause.end()
+    await asyncio.gather(*writing, closing_it)
+    with closing(sqlite3.connect(tmp_path / "bot.db")) as connection:
+        assert connection.execute("SELECT count(*) FROM holds").fetchone() == (1,)
 
 
 def as_anybody() -> None:
@@ -55,7 +195,7 @@ def as_anybody() -> None:
 def start(file: Path) -> tuple[str, float]:
     """Open and migrate in a process of its own; what it said, and how many seconds that took."""
     done = subprocess.run(
-        [sys.executable, "-c", _START, f"sqlite+aiosqlite:///{file}"],
+        [sys.executable, "-c", _START, f"sqlite:///{file}"],
         capture_output=True,
         text=True,
         check=False,
@@ -83,11 +223,11 @@ def test_a_place_that_is_read_only_is_told_at_once(tmp_path: Path, what: str) ->
 
 async def test_a_file_that_is_no_database_is_refused_without_waiting(tmp_path: Path) -> None:
     (tmp_path / "bot.db").write_text("words and no database" * 100)
-    engine = open_engine(f"sqlite+aiosqlite:///{tmp_path}/bot.db")
+    database = Database.open(f"sqlite:///{tmp_path}/bot.db")
     began = time.monotonic()
     with pytest.raises(Exception, match="not a database"):
-        await migrate(engine)
-    await engine.dispose()
+        await migrate(database)
+    await database.close()
     assert time.monotonic() - began < 5.0
 
 
@@ -128,29 +268,23 @@ def test_where_the_system_names_no_mounts_nothing_is_refused(tmp_path: Path) -> 
 async def test_a_second_process_waits_for_the_writer_before_it(tmp_path: Path) -> None:
     """No "database is locked" while another holds the file for a moment."""
     file = tmp_path / "bot.db"
-    engine = open_engine(f"sqlite+aiosqlite:///{file}")
-    await migrate(engine)
+    database = Database.open(f"sqlite:///{file}")
+    await migrate(database)
     holder = await asyncio.create_subprocess_exec(
         sys.executable, "-c", _HOLD, str(file), stdin=_PIPE, stdout=_PIPE
     )
     assert holder.stdout is not None
     assert await holder.stdout.readline() == b"held\n"
-    async with reading(engine) as connection:
-        await connection.execute(text("SELECT count(*) FROM jobs"))
-    writing = asyncio.create_task(_holds(engine))
-    await asyncio.sleep(0.1)
-    assert not writing.done()
+
+    def holds(connection: Connection) -> int:
+        return int(connection.execute(text("SELECT count(*) FROM holds")).scalar_one())
+
+    assert await database.read(holds) == 0, "reading does not wait"
+    writing = asyncio.create_task(database.write(holds))
     await holder.communicate(b"end\n")
+    assert await writing == 1, "what the other wrote stands before what we do"
+    await database.close()
     assert holder.returncode == 0
-    written = await writing
-    await engine.dispose()
-    assert written == 1, "what the other wrote stands before what we do"
-
-
-async def _holds(engine: AsyncEngine) -> int | None:
-    async with engine.begin() as connection:
-        found: int | None = await connection.scalar(text("SELECT count(*) FROM holds"))
-        return found
 
 
 _PIPE = asyncio.subprocess.PIPE
@@ -168,41 +302,44 @@ connection.execute("COMMIT")
 async def test_a_file_that_is_replaced_is_not_written_to_where_nobody_finds_it(tmp_path: Path) -> None:
     """A backup is put back under a bot that runs."""
     file, backup = tmp_path / "bot.db", tmp_path / "backup.db"
-    engine = open_engine(f"sqlite+aiosqlite:///{file}")
-    await migrate(engine)
+    database = Database.open(f"sqlite:///{file}")
+    await migrate(database)
     with closing(sqlite3.connect(file)) as connection, closing(sqlite3.connect(backup)) as copy:
         connection.backup(copy)
     for name in ("bot.db-wal", "bot.db-shm"):
         (tmp_path / name).unlink()
     backup.replace(file)
-    async with engine.begin() as written:
-        await written.execute(text("INSERT INTO holds VALUES ('acme', '2026-11-02 09:00:00', 1, 'unwell')"))
-    await engine.dispose()
+    await database.write(hold)
+    assert await database.read(holds) == 1, "nor read from there"
+    await database.close()
     with closing(sqlite3.connect(file)) as connection:
         assert connection.execute("SELECT count(*) FROM holds").fetchone() == (1,)
 
 
 async def test_a_file_that_is_gone_is_an_error(tmp_path: Path) -> None:
     file = tmp_path / "bot.db"
-    engine = open_engine(f"sqlite+aiosqlite:///{file}")
-    await migrate(engine)
+    database = Database.open(f"sqlite:///{file}")
+    await migrate(database)
     for name in ("bot.db", "bot.db-wal", "bot.db-shm"):
         (tmp_path / name).unlink()
-    with pytest.raises(OperationalError, match="no such table"):
-        async with engine.begin() as connection:
-            await connection.execute(text("DELETE FROM holds"))
-    await engine.dispose()
+    for run in (database.write, database.read):
+        with pytest.raises(OperationalError, match="no such table"):
+            await run(holds)
+    await database.close()
 
 
 async def test_postgresql_lets_go_of_what_a_vanished_process_held(postgres: PostgresServer) -> None:
     """And we give up a server that vanished; what the address says of it counts more."""
-    engine = open_engine(f"{postgres.new_database()}&keepalives_idle=7")
-    async with engine.begin() as connection:
-        idle = await connection.scalar(text("SHOW idle_in_transaction_session_timeout"))
-        raw = await connection.get_raw_connection()
-        assert raw.driver_connection is not None
-        parameters = raw.driver_connection.info.get_parameters()
-    await engine.dispose()
+
+    def look(connection: Connection) -> tuple[str, dict[str, str]]:
+        idle = connection.scalar(text("SHOW idle_in_transaction_session_timeout"))
+        driver = connection.connection.driver_connection
+        assert driver is not None
+        return str(idle), driver.info.get_parameters()
+
+    database = Database.open(f"{postgres.new_database()}&keepalives_idle=7")
+    idle, parameters = await database.write(look)
+    await database.close()
     assert idle == "1min"
     assert parameters["keepalives_idle"] == "7"
     assert parameters["tcp_user_timeout"] == "50000"
@@ -210,14 +347,12 @@ async def test_postgresql_lets_go_of_what_a_vanished_process_held(postgres: Post
 
 async def test_a_lock_that_never_ends_is_an_error_in_the_end(tmp_path: Path) -> None:
     file = tmp_path / "bot.db"
-    engine = open_engine(f"sqlite+aiosqlite:///{file}")
-    await migrate(engine)
-    async with reading(engine) as connection:
-        await connection.exec_driver_sql("PRAGMA busy_timeout=50")
+    database = Database.open(f"sqlite:///{file}")
+    await migrate(database)
+    await database.write(lambda connection: connection.exec_driver_sql("PRAGMA busy_timeout=50").close())
     holder = sqlite3.connect(file, isolation_level=None)
     holder.execute("BEGIN IMMEDIATE")
     with pytest.raises(OperationalError, match="locked"):
-        async with engine.begin():
-            pass
+        await database.write(holds)
     holder.close()
-    await engine.dispose()
+    await database.close()

@@ -1,64 +1,92 @@
-"""One look at all queues: it finds whatever a claim would find, on both databases."""
+"""One statement about all queues finds what a claim would find, and when more comes due."""
 
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 
 from sqlalchemy import update
-from sqlalchemy.ext.asyncio import AsyncEngine
 
 from bot.model import DeliveryState, PromptState
 from bot.store import Store
 from bot.store import schema as s
-from bot.store.due import Queue, due_queues
+from bot.store.database import Database
+from bot.store.due import Due, Queue, find_due
+from tests.builders import execute
 from tests.store.stock import fill
 
 MINUTE = timedelta(minutes=1)
 STOCKED = frozenset(Queue) - {Queue.REQUESTS}
 
 
-async def _stock(engine: AsyncEngine) -> None:
+async def _stock(database: Database) -> None:
     """A row that is due in every queue, but for requests."""
-    await fill(engine, jobs=1, prompts=1, deliveries=6, snapshots=1, questions=1, digests=1)
+    await fill(database, jobs=1, prompts=1, deliveries=6, snapshots=1, questions=1, digests=1)
+
+
+async def _find(store: Store, at: datetime) -> Due:
+    return await store.read(lambda tx: find_due(tx.connection, at))
 
 
 async def _due(store: Store, after: timedelta = timedelta(0)) -> frozenset[Queue]:
-    async with store.look() as tx:
-        return await due_queues(tx.connection, datetime.now(UTC) + after)
+    return (await _find(store, datetime.now(UTC) + after)).queues
 
 
 async def test_nothing_is_due_in_an_empty_database(store: Store) -> None:
-    assert await _due(store) == frozenset()
+    assert await _find(store, datetime.now(UTC)) == Due(frozenset(), None)
 
 
-async def test_every_queue_with_a_row_that_is_due_is_found(store: Store, engine: AsyncEngine) -> None:
-    await _stock(engine)
+async def test_every_queue_with_a_row_that_is_due_is_found(store: Store, database: Database) -> None:
+    await _stock(database)
     assert await _due(store) == STOCKED
-    async with engine.begin() as connection:
-        await connection.execute(update(s.prompts).values(state=PromptState.NEW))
+    await execute(store, update(s.prompts).values(state=PromptState.NEW))
     assert await _due(store) == STOCKED - {Queue.PROMPTS} | {Queue.REQUESTS}
 
 
-async def test_nothing_is_due_before_its_time(store: Store, engine: AsyncEngine) -> None:
-    await _stock(engine)
+async def test_nothing_is_due_before_its_time(store: Store, database: Database) -> None:
+    await _stock(database)
     assert await _due(store, -MINUTE) == frozenset()
 
 
 async def test_what_somebody_holds_is_not_due_until_the_lease_runs_out(
-    store: Store, engine: AsyncEngine
+    store: Store, database: Database
 ) -> None:
-    await _stock(engine)
-    async with engine.begin() as connection:
-        for table in (s.jobs, s.prompts, s.deliveries, s.snapshots, s.questions):
-            held = {"claimed_by": "another", "claimed_until": datetime.now(UTC) + MINUTE}
-            await connection.execute(update(table).values(**held))
+    await _stock(database)
+    held = {"claimed_by": "another", "claimed_until": datetime.now(UTC) + MINUTE}
+    for table in (s.jobs, s.prompts, s.deliveries, s.snapshots, s.questions, s.digests):
+        await execute(store, update(table).values(**held))
     assert await _due(store) == frozenset()
     assert await _due(store, 2 * MINUTE) == STOCKED
 
 
-async def test_what_a_dead_process_was_sending_is_due_again(store: Store, engine: AsyncEngine) -> None:
-    await _stock(engine)
-    async with engine.begin() as connection:
-        await connection.execute(update(s.deliveries).values(state=DeliveryState.SENDING))
-        await connection.execute(update(s.prompts).values(state=PromptState.SENDING))
+async def test_what_a_dead_process_was_sending_is_due_again(store: Store, database: Database) -> None:
+    await _stock(database)
+    await execute(store, update(s.deliveries).values(state=DeliveryState.SENDING))
+    await execute(store, update(s.prompts).values(state=PromptState.SENDING))
     assert await _due(store, -MINUTE) == {Queue.DELIVERIES, Queue.PROMPTS}
+
+
+async def test_what_comes_due_next_is_found_in_any_queue(store: Store, database: Database) -> None:
+    await _stock(database)
+    now = datetime.now(UTC).replace(microsecond=0)
+    columns = [s.jobs.c.poll_at, *(table.c.due_at for table in (s.prompts, s.deliveries, s.snapshots))]
+    columns += [s.questions.c.due_at, s.digests.c.due_at]
+    for column in columns:
+        await execute(store, update(column.table).values({column: now + 9 * MINUTE}))
+    assert await _find(store, now) == Due(frozenset(), now + 9 * MINUTE)
+    for minutes, column in enumerate(reversed(columns), 1):
+        at = now + (9 - minutes) * MINUTE
+        await execute(store, update(column.table).values({column: at}))
+        assert await _find(store, now) == Due(frozenset(), at)
+
+
+async def test_a_delivery_of_unclear_outcome_is_looked_for_when_its_lease_runs_out(
+    store: Store, database: Database
+) -> None:
+    await _stock(database)
+    until = datetime.now(UTC).replace(microsecond=0) + MINUTE
+    sending = {"state": DeliveryState.SENDING, "claimed_by": "another", "claimed_until": until}
+    await execute(store, update(s.deliveries).values(**sending))
+    found = await _find(store, until - MINUTE)
+    assert found.next_at == until
+    assert Queue.DELIVERIES not in found.queues
+    assert Queue.DELIVERIES in (await _find(store, until + MINUTE)).queues

@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from sqlalchemy import func, select
-from sqlalchemy.ext.asyncio import AsyncEngine
 
+from bot.store.database import Database
 from bot.store.schema import analytics_calls, prompts
 from tests.store.claimer import Order
 from tests.store.stock import fill
@@ -73,15 +73,14 @@ def assert_pace_kept(lines: list[Line]) -> None:
         assert min(pauses) >= PACE_SECONDS - 1e-5, channel
 
 
-async def count(engine: AsyncEngine, statement: Any) -> int:
-    async with engine.connect() as connection:
-        return int((await connection.execute(statement)).scalar_one())
+async def count(database: Database, statement: Any) -> int:
+    return int(await database.read(lambda connection: connection.execute(statement).scalar_one()))
 
 
 async def test_four_processes_handle_every_row_once_in_order_and_within_the_limits(
-    engine: AsyncEngine, database_url: str, tmp_path: Path
+    database: Database, database_url: str, tmp_path: Path
 ) -> None:
-    await fill(engine, jobs=1500, prompts=90, deliveries=240, snapshots=30, questions=150, digests=150)
+    await fill(database, jobs=1500, prompts=90, deliveries=240, snapshots=30, questions=150, digests=150)
     lines = await claim_all(
         Order(database_url, str(tmp_path), uses_an_hour=75, calls_an_hour=25, pace_seconds=PACE_SECONDS)
     )
@@ -104,14 +103,14 @@ async def test_four_processes_handle_every_row_once_in_order_and_within_the_limi
             jobs[line["job"]].append(line["key"])
     assert all(follow_ups == sorted(follow_ups) for follow_ups in jobs.values())
     sent = select(func.count()).select_from(prompts).where(prompts.c.sent_at.is_not(None))
-    assert await count(engine, sent) == 75
-    assert await count(engine, select(func.count()).select_from(analytics_calls)) == 25
+    assert await count(database, sent) == 75
+    assert await count(database, select(func.count()).select_from(analytics_calls)) == 25
 
 
 async def test_what_a_killed_process_held_is_handled_by_others_after_its_lease_and_not_before(
-    engine: AsyncEngine, database_url: str, tmp_path: Path
+    database: Database, database_url: str, tmp_path: Path
 ) -> None:
-    await fill(engine, jobs=200, prompts=60, deliveries=120, snapshots=20, questions=60, digests=60)
+    await fill(database, jobs=200, prompts=60, deliveries=120, snapshots=20, questions=60, digests=60)
     order = Order(database_url, str(tmp_path), pace_seconds=PACE_SECONDS, doomed=True)
     lines = await claim_all(order)
     lost = [line for line in lines if line["by"] == "doomed"]

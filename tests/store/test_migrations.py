@@ -17,10 +17,9 @@ from alembic.autogenerate import compare_metadata
 from alembic.runtime.migration import MigrationContext
 from alembic.script import ScriptDirectory
 from sqlalchemy.engine import Connection
-from sqlalchemy.ext.asyncio import AsyncEngine
 from structlog.testing import capture_logs
 
-from bot.store.database import open_engine
+from bot.store.database import Database
 from bot.store.migrate import HEAD, alembic_config, current, migrate, newest
 from bot.store.schema import metadata
 from tests.store.migration_rule import breaks, statements
@@ -31,34 +30,32 @@ NOW = datetime(2026, 11, 2, 9, 0, tzinfo=UTC)
 
 
 @pytest.fixture
-async def engine(database_url: str) -> AsyncIterator[AsyncEngine]:
-    engine = open_engine(database_url)
-    yield engine
-    await engine.dispose()
+async def database(database_url: str) -> AsyncIterator[Database]:
+    database = Database.open(database_url)
+    yield database
+    await database.close()
 
 
-async def test_a_migrated_database_has_exactly_the_tables_of_the_schema(engine: AsyncEngine) -> None:
+async def test_a_migrated_database_has_exactly_the_tables_of_the_schema(database: Database) -> None:
     def differences(connection: Connection) -> list[object]:
         context = MigrationContext.configure(connection, opts={"compare_type": True})
         return list(compare_metadata(context, metadata))
 
-    await migrate(engine)
-    async with engine.connect() as connection:
-        found = await connection.run_sync(differences)
-    assert found == []
+    await migrate(database)
+    assert await database.read(differences) == []
 
 
 async def test_processes_that_migrate_at_once_do_not_get_in_each_others_way(database_url: str) -> None:
-    engines = [open_engine(database_url) for _ in range(3)]
-    await asyncio.gather(*(migrate(engine) for engine in engines))
-    revisions = [await current(engine) for engine in engines]
-    for engine in engines:
-        await engine.dispose()
+    databases = [Database.open(database_url) for _ in range(3)]
+    await asyncio.gather(*(migrate(database) for database in databases))
+    revisions = [await current(database) for database in databases]
+    for database in databases:
+        await database.close()
     assert revisions == [newest()] * 3
 
 
-async def test_an_empty_database_is_at_no_revision(engine: AsyncEngine) -> None:
-    assert await current(engine) is None
+async def test_an_empty_database_is_at_no_revision(database: Database) -> None:
+    assert await current(database) is None
 
 
 def test_the_revision_in_the_code_is_the_newest_script() -> None:
@@ -67,25 +64,25 @@ def test_the_revision_in_the_code_is_the_newest_script() -> None:
     assert revisions == sorted(revisions, reverse=True)
 
 
-async def test_a_database_of_a_newer_version_is_left_alone_with_a_warning(engine: AsyncEngine) -> None:
-    await migrate(engine)
-    async with engine.begin() as connection:
-        await connection.execute(sa.text("UPDATE alembic_version SET version_num = '9999'"))
+async def test_a_database_of_a_newer_version_is_left_alone_with_a_warning(database: Database) -> None:
+    await migrate(database)
+    newer = sa.text("UPDATE alembic_version SET version_num = '9999'")
+    await database.write(lambda connection: connection.execute(newer).close())
     with capture_logs() as logged:
-        await migrate(engine)
-    assert await current(engine) == "9999"
+        await migrate(database)
+    assert await current(database) == "9999"
     assert [(line["log_level"], line["event"]) for line in logged] == [("warning", "database_is_newer")]
 
 
 _START = """
 import asyncio, sys
-from bot.store.database import open_engine
+from bot.store.database import Database
 from bot.store.migrate import migrate
 
 async def start() -> None:
-    engine = open_engine(sys.argv[1])
-    await migrate(engine)
-    await engine.dispose()
+    database = Database.open(sys.argv[1])
+    await migrate(database)
+    await database.close()
 
 asyncio.run(start())
 sys.exit(any(name.split(".")[0] == "alembic" for name in sys.modules))
@@ -94,24 +91,22 @@ sys.exit(any(name.split(".")[0] == "alembic" for name in sys.modules))
 
 async def test_a_start_with_nothing_to_migrate_does_not_load_alembic(tmp_path: Path) -> None:
     def start() -> int:
-        command = [sys.executable, "-c", _START, f"sqlite+aiosqlite:///{tmp_path}/bot.db"]
+        command = [sys.executable, "-c", _START, f"sqlite:///{tmp_path}/bot.db"]
         return subprocess.run(command, check=False).returncode
 
     assert await asyncio.to_thread(start) == 1, "the first one migrates"
     assert await asyncio.to_thread(start) == 0
 
 
-async def _tables_of_the_version_before(engine: AsyncEngine) -> sa.MetaData:
+async def _tables_of_the_version_before(database: Database) -> sa.MetaData:
     """Bring an empty database to the revision before the newest; answers what stands there then."""
     old = sa.MetaData()
 
     def prepare(connection: Connection) -> None:
         command.upgrade(alembic_config(connection), str(BEFORE_HEAD))
 
-    async with engine.begin() as connection:
-        await connection.run_sync(prepare)
-    async with engine.connect() as connection:
-        await connection.run_sync(old.reflect)
+    await database.write(prepare)
+    await database.read(old.reflect)
     old.remove(old.tables["alembic_version"])
     return old
 
@@ -134,40 +129,48 @@ def _value(column: sa.Column[Any], number: int) -> Any:
     return values[kind.python_type]
 
 
-async def test_what_the_version_before_reads_and_writes_still_works(engine: AsyncEngine) -> None:
+async def test_what_the_version_before_reads_and_writes_still_works(database: Database) -> None:
     """While a deploy goes on, processes of both versions work on the database of the newer."""
-    old = await _tables_of_the_version_before(engine)
+    old = await _tables_of_the_version_before(database)
     before, during = 1, 2
-    async with engine.begin() as connection:
+
+    def write_before(connection: Connection) -> None:
         for table in old.sorted_tables:
-            await connection.execute(table.insert().values(_a_row(table, before)))
-    await migrate(engine)
-    assert await current(engine) == HEAD
-    async with engine.begin() as connection:
+            connection.execute(table.insert().values(_a_row(table, before)))
+
+    def write_during(connection: Connection) -> None:
         for table in old.sorted_tables:
             key = next(iter(table.primary_key.columns))
             row = _a_row(table, during)
-            await connection.execute(table.insert().values(row))
+            connection.execute(table.insert().values(row))
             changed = {name: value for name, value in row.items() if name != key.name}
-            result = await connection.execute(table.update().where(key == row[key.name]).values(changed))
+            result = connection.execute(table.update().where(key == row[key.name]).values(changed))
             assert result.rowcount == 1, table.name
-            rows = (await connection.execute(sa.select(table).order_by(key))).mappings().all()
+            rows = connection.execute(sa.select(table).order_by(key)).mappings().all()
             assert [dict(each) for each in rows] == [_a_row(table, before), row], table.name
         for table in reversed(old.sorted_tables):
-            await connection.execute(table.delete())
+            connection.execute(table.delete())
+
+    await database.write(write_before)
+    await migrate(database)
+    assert await current(database) == HEAD
+    await database.write(write_during)
 
 
-async def test_what_the_version_before_wrote_needs_nothing_that_it_did_not_know(engine: AsyncEngine) -> None:
-    old = await _tables_of_the_version_before(engine)
-    await migrate(engine)
-    async with engine.begin() as connection:
+async def test_what_the_version_before_wrote_needs_nothing_that_it_did_not_know(database: Database) -> None:
+    old = await _tables_of_the_version_before(database)
+    await migrate(database)
+
+    def write_what_is_needed(connection: Connection) -> None:
         for table in old.sorted_tables:
             needed = {
                 name: value
                 for name, value in _a_row(table, 1).items()
                 if not table.c[name].nullable and table.c[name].server_default is None
             }
-            await connection.execute(table.insert().values(needed))
+            connection.execute(table.insert().values(needed))
+
+    await database.write(write_what_is_needed)
 
 
 def test_the_newest_migration_only_adds() -> None:

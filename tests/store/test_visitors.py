@@ -4,23 +4,26 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
-from datetime import date, time, timedelta
+from datetime import date, datetime, time, timedelta
+from functools import partial
 
 import pytest
 
 from bot.model import (
     Counts,
     PageCounts,
+    PageRowId,
     Period,
     Priority,
     Snapshot,
+    SnapshotId,
     SnapshotState,
     SortBy,
     SubscriptionState,
     Weekday,
     in_section,
 )
-from bot.store import LeaseLost, Store
+from bot.store import Claimer, LeaseLost, Store, Transaction
 from bot.store.snapshots import ReadPage
 from tests.builders import ANA, CHANNEL, NOW, PROJECT, claimer
 
@@ -53,30 +56,45 @@ async def want(
     with_pages: bool = True,
     at: timedelta = timedelta(),
 ) -> Snapshot:
-    async with store.transaction() as tx:
-        return await tx.snapshots.request(
+    return await store.write(
+        lambda tx: tx.snapshots.request(
             PROJECT, period, with_pages=with_pages, priority=priority, is_final=is_final, now=NOW + at
         )
+    )
+
+
+async def claim(
+    store: Store, who: Claimer, limit: int = 1, priority: Priority = Priority.AHEAD
+) -> Sequence[Snapshot]:
+    return await store.write(lambda tx: tx.snapshots.claim(who, limit, priority))
+
+
+async def store_page(
+    store: Store, held: Snapshot, page: ReadPage, *, owner: str = "one", next_offset: int, is_last: bool
+) -> None:
+    await store.write(
+        lambda tx: tx.snapshots.store(held, page, owner=owner, next_offset=next_offset, is_last=is_last)
+    )
+
+
+async def stored(store: Store, snapshot: SnapshotId) -> Snapshot:
+    return await store.read(lambda tx: tx.snapshots.get([snapshot])[snapshot])
 
 
 async def read(store: Store, period: Period, pages: dict[str, Counts], owner: str = "one") -> Snapshot:
     """A window that was read whole, in pages of three rows."""
     wanted = await want(store, period)
     rows = list(pages.items())
-    for offset in range(0, len(rows), 3):
-        async with store.transaction() as tx:
-            [claimed] = await tx.snapshots.claim(claimer(owner), 1, Priority.AHEAD)
-            assert claimed.id == wanted.id
-            page = ReadPage(SITE, rows[offset : offset + 3], NOW)
-            await tx.snapshots.store(
-                claimed, page, owner=owner, next_offset=offset + 3, is_last=offset + 3 >= len(rows)
-            )
-    async with store.look() as tx:
-        return (await tx.snapshots.get([wanted.id]))[wanted.id]
+    for end in range(3, len(rows) + 3, 3):
+        [claimed] = await claim(store, claimer(owner))
+        assert claimed.id == wanted.id
+        page = ReadPage(SITE, rows[end - 3 : end], NOW)
+        await store_page(store, claimed, page, owner=owner, next_offset=end, is_last=end >= len(rows))
+    return await stored(store, wanted.id)
 
 
-async def test_many_who_want_a_window_at_once_share_one_snapshot(store: Store) -> None:
-    wanted = await asyncio.gather(*(want(store) for _ in range(8)))
+async def test_many_who_want_a_window_at_once_share_one_snapshot(store: Store, another: Store) -> None:
+    wanted = await asyncio.gather(*(want(each) for each in [store, another] * 4))
     assert len({each.id for each in wanted}) == 1
 
 
@@ -91,10 +109,9 @@ async def test_a_window_that_is_not_over_is_shared_for_ten_minutes(store: Store)
 async def test_the_most_urgent_is_claimed_first_and_by_one_only(store: Store) -> None:
     history = await want(store, WEEK.before(), priority=Priority.HISTORY)
     asked = await want(store, priority=Priority.ASKED)
-    async with store.transaction() as tx:
-        first = await tx.snapshots.claim(claimer("one"), 1, Priority.AHEAD)
-        people = await tx.snapshots.claim(claimer("two"), 5, Priority.CHART)
-        rest = await tx.snapshots.claim(claimer("two"), 5, Priority.AHEAD)
+    first = await claim(store, claimer("one"))
+    people = await claim(store, claimer("two"), 5, Priority.CHART)
+    rest = await claim(store, claimer("two"), 5)
     assert [each.id for each in first] == [asked.id]
     assert people == []
     assert [each.id for each in rest] == [history.id]
@@ -102,58 +119,47 @@ async def test_the_most_urgent_is_claimed_first_and_by_one_only(store: Store) ->
 
 async def test_whoever_lost_the_lease_writes_nothing(store: Store) -> None:
     await want(store)
-    async with store.transaction() as tx:
-        [held] = await tx.snapshots.claim(claimer("one"), 1, Priority.AHEAD)
-    later = claimer("two", NOW + timedelta(seconds=100))
-    async with store.transaction() as tx:
-        assert len(await tx.snapshots.claim(later, 1, Priority.AHEAD)) == 1
-
-    async def keep() -> None:
-        async with store.transaction() as tx:
-            page = ReadPage(SITE, [("/", SITE)], NOW)
-            await tx.snapshots.store(held, page, owner="one", next_offset=3, is_last=True)
-
+    [held] = await claim(store, claimer("one"))
+    assert len(await claim(store, claimer("two", NOW + timedelta(seconds=100)))) == 1
     with pytest.raises(LeaseLost):
-        await keep()
-    async with store.look() as tx:
-        assert await tx.pages.count(held.id, None) == 0
+        await store_page(store, held, ReadPage(SITE, [("/", SITE)], NOW), next_offset=3, is_last=True)
+    assert await store.read(lambda tx: tx.pages.count(held.id, None)) == 0
 
 
 async def test_totals_alone_can_be_followed_by_the_pages(store: Store) -> None:
     wanted = await want(store, with_pages=False)
-    async with store.transaction() as tx:
-        [held] = await tx.snapshots.claim(claimer(), 1, Priority.AHEAD)
-        page = ReadPage(SITE, [("/", SITE)], NOW)
-        await tx.snapshots.store(held, page, owner="one", next_offset=0, is_last=True)
+    [held] = await claim(store, claimer())
+    await store_page(store, held, ReadPage(SITE, [("/", SITE)], NOW), next_offset=0, is_last=True)
     assert (await want(store, with_pages=False)).state is SnapshotState.DONE
     again = await want(store)
     assert (again.id, again.state, again.next_offset) == (wanted.id, SnapshotState.REQUESTED, 0)
 
 
-async def test_the_budget_is_never_passed_however_many_take_at_once(store: Store) -> None:
-    async def take() -> int:
-        async with store.transaction() as tx:
-            await tx.budget.lock(PROJECT)
-            budget = await tx.budget.look(PROJECT, 10, NOW)
-            calls = min(budget.free, 3)
-            await tx.budget.take(PROJECT, calls, NOW)
-            return calls
+def take_three(tx: Transaction) -> int:
+    tx.budget.lock(PROJECT)
+    budget = tx.budget.look(PROJECT, 10, NOW)
+    calls = min(budget.free, 3)
+    tx.budget.take(PROJECT, calls, NOW)
+    return calls
 
-    assert sum(await asyncio.gather(*(take() for _ in range(9)))) == 10
-    async with store.look() as tx:
-        full = await tx.budget.look(PROJECT, 10, NOW)
-        assert (full.free, full.free_at) == (0, NOW + timedelta(hours=1))
-        later = await tx.budget.look(PROJECT, 10, NOW + timedelta(minutes=61))
-        assert (later.free, later.free_at) == (10, None)
+
+async def budget(store: Store, after: timedelta = timedelta()) -> tuple[int, datetime | None]:
+    """How many calls of ten are free, and when the next will be."""
+    found = await store.read(lambda tx: tx.budget.look(PROJECT, 10, NOW + after))
+    return found.free, found.free_at
+
+
+async def test_the_budget_is_never_passed_however_many_take_at_once(store: Store, another: Store) -> None:
+    taken = await asyncio.gather(*(each.write(take_three) for each in [store, another] * 4))
+    assert sum(taken) == 10
+    assert await budget(store) == (0, NOW + timedelta(hours=1))
+    assert await budget(store, timedelta(minutes=61)) == (10, None)
 
 
 async def test_a_hold_counts_more_than_our_own_count(store: Store) -> None:
-    async with store.transaction() as tx:
-        await tx.budget.hold(PROJECT, NOW + timedelta(minutes=3))
-        held = await tx.budget.look(PROJECT, 10, NOW)
-        over = await tx.budget.look(PROJECT, 10, NOW + timedelta(minutes=4))
-    assert (held.free, held.free_at) == (0, NOW + timedelta(minutes=3))
-    assert over.free == 10
+    await store.write(lambda tx: tx.budget.hold(PROJECT, NOW + timedelta(minutes=3)))
+    assert await budget(store) == (0, NOW + timedelta(minutes=3))
+    assert await budget(store, timedelta(minutes=4)) == (10, None)
 
 
 def paths(pages: Sequence[PageCounts]) -> list[str]:
@@ -163,9 +169,8 @@ def paths(pages: Sequence[PageCounts]) -> list[str]:
 @pytest.mark.parametrize("section", [None, "/api", "/api/", "/api*", "/nothing", "*"])
 async def test_the_database_cuts_a_section_as_the_rule_says(store: Store, section: str | None) -> None:
     now = await read(store, WEEK, PAGES)
-    async with store.look() as tx:
-        found = await tx.pages.top(now.id, None, section, SortBy.TOTAL, 40)
-        count = await tx.pages.count(now.id, section)
+    found = await store.read(lambda tx: tx.pages.top(now.id, None, section, SortBy.TOTAL, 40))
+    count = await store.read(lambda tx: tx.pages.count(now.id, section))
     expected = {path[:2000] for path in PAGES if section is None or in_section(path, section)}
     assert set(paths(found)) == expected
     assert count == len(expected)
@@ -175,19 +180,23 @@ async def test_pages_are_ranked_and_compared(store: Store) -> None:
     was = await read(store, WEEK.before(), BEFORE)
     now = await read(store, WEEK, PAGES)
     assert (now.rows, now.repeated, now.complete) == (len(PAGES), 0, True)
-    async with store.look() as tx:
+
+    def compare(tx: Transaction) -> PageRowId:
         pages = tx.pages
-        top = await pages.top(now.id, was.id, None, SortBy.AI, 2)
+        top = pages.top(now.id, was.id, None, SortBy.AI, 2)
         assert [(page.path, page.was) for page in top] == [("/api/orders", None), ("/api", BEFORE["/api"])]
-        assert paths(await pages.top(now.id, was.id, None, SortBy.HUMAN, 1)) == ["/"]
-        assert paths(await pages.moved(now.id, was.id, None, up=True, limit=5)) == ["/"]
-        assert paths(await pages.moved(now.id, was.id, None, up=False, limit=5)) == ["/api"]
-        assert paths(await pages.appeared(now.id, was.id, "/new", 5)) == ["/new"]
-        assert "/tiny" not in paths(await pages.appeared(now.id, was.id, None, 9))
-        assert paths(await pages.appeared(was.id, now.id, None, 5)) == ["/old"]
-        assert paths(await pages.leaning(now.id, SITE, None, to_ai=True, limit=5)) == ["/api/orders"]
-        assert paths(await pages.leaning(now.id, SITE, None, to_ai=False, limit=5)) == ["/", "/apiary"]
-        one = await pages.one(top[0].row)
+        assert paths(pages.top(now.id, was.id, None, SortBy.HUMAN, 1)) == ["/"]
+        assert paths(pages.moved(now.id, was.id, None, up=True, limit=5)) == ["/"]
+        assert paths(pages.moved(now.id, was.id, None, up=False, limit=5)) == ["/api"]
+        assert paths(pages.appeared(now.id, was.id, "/new", 5)) == ["/new"]
+        assert "/tiny" not in paths(pages.appeared(now.id, was.id, None, 9))
+        assert paths(pages.appeared(was.id, now.id, None, 5)) == ["/old"]
+        assert paths(pages.leaning(now.id, SITE, None, to_ai=True, limit=5)) == ["/api/orders"]
+        assert paths(pages.leaning(now.id, SITE, None, to_ai=False, limit=5)) == ["/", "/apiary"]
+        return top[0].row
+
+    first = await store.read(compare)
+    one = await store.read(lambda tx: tx.pages.one(first))
     assert one is not None
     assert (one[0].path, one[0].now, one[1]) == ("/api/orders", PAGES["/api/orders"], WEEK)
 
@@ -195,75 +204,63 @@ async def test_pages_are_ranked_and_compared(store: Store) -> None:
 async def test_rows_that_come_twice_are_kept_once_and_counted(store: Store) -> None:
     await want(store)
     rows = [("/a", Counts(1, 0, 1)), ("/a", Counts(1, 0, 1)), ("/b", Counts(1, 0, 1))]
-    async with store.transaction() as tx:
-        [held] = await tx.snapshots.claim(claimer(), 1, Priority.AHEAD)
-        await tx.snapshots.store(held, ReadPage(SITE, rows, NOW), owner="one", next_offset=3, is_last=False)
-        [held] = await tx.snapshots.claim(claimer(), 1, Priority.AHEAD)
-        await tx.snapshots.store(
-            held, ReadPage(SITE, rows[1:], NOW), owner="one", next_offset=6, is_last=True
-        )
-    async with store.look() as tx:
-        done = (await tx.snapshots.get([held.id]))[held.id]
+    [held] = await claim(store, claimer())
+    await store_page(store, held, ReadPage(SITE, rows, NOW), next_offset=3, is_last=False)
+    [held] = await claim(store, claimer())
+    await store_page(store, held, ReadPage(SITE, rows[1:], NOW), next_offset=6, is_last=True)
+    done = await stored(store, held.id)
     assert (done.rows, done.repeated) == (2, 3)
 
 
 async def test_pages_of_an_old_window_stay_while_it_is_read_or_was_read_lately(store: Store) -> None:
     begun, after = await want(store, WEEK), WEEK.end + timedelta(days=1)
-    async with store.transaction() as tx:
-        [claimed] = await tx.snapshots.claim(claimer(), 1, Priority.AHEAD)
-        page = ReadPage(SITE, [("/a", Counts(1, 0, 1))], NOW)
-        await tx.snapshots.store(claimed, page, owner=claimer().owner, next_offset=1, is_last=False)
-    async with store.transaction() as tx:
-        assert await tx.snapshots.sweep(NOW - timedelta(days=2), after) == 0
-        assert (await tx.snapshots.get([begun.id]))[begun.id].next_offset == 1
-        assert await tx.snapshots.sweep(NOW + timedelta(days=2), after) == 1
+    [claimed] = await claim(store, claimer())
+    page = ReadPage(SITE, [("/a", Counts(1, 0, 1))], NOW)
+    await store_page(store, claimed, page, next_offset=1, is_last=False)
+    assert await store.write(lambda tx: tx.snapshots.sweep(NOW - timedelta(days=2), after)) == 0
+    assert (await stored(store, begun.id)).next_offset == 1
+    assert await store.write(lambda tx: tx.snapshots.sweep(NOW + timedelta(days=2), after)) == 1
 
 
-async def test_a_week_gets_one_digest_whoever_plans_it(store: Store) -> None:
-    async def plan() -> bool:
-        async with store.transaction() as tx:
-            return await tx.digests.add(
-                key="1:2026-10-26",
-                subscription=None,
-                project=PROJECT,
-                channel=CHANNEL,
-                section=None,
-                week=WEEK,
-                now=NOW,
-            )
+async def test_a_week_gets_one_digest_whoever_plans_it(store: Store, another: Store) -> None:
+    def plan(tx: Transaction) -> bool:
+        return tx.digests.add(
+            key="1:2026-10-26",
+            subscription=None,
+            project=PROJECT,
+            channel=CHANNEL,
+            section=None,
+            week=WEEK,
+            now=NOW,
+        )
 
-    assert sum(await asyncio.gather(*(plan() for _ in range(6)))) == 1
-    async with store.transaction() as tx:
-        assert len(await tx.digests.claim(claimer("one"), 9)) == 1
-        assert await tx.digests.claim(claimer("two"), 9) == []
+    assert sum(await asyncio.gather(*(each.write(plan) for each in [store, another] * 3))) == 1
+    assert len(await store.write(lambda tx: tx.digests.claim(claimer("one"), 9))) == 1
+    assert await store.write(lambda tx: tx.digests.claim(claimer("two"), 9)) == []
 
 
 async def test_a_subscription_is_one_for_each_place_and_changes_only_from_where_it_was(
     store: Store,
 ) -> None:
-    async def subscribe(hour: int) -> int:
-        async with store.transaction() as tx:
-            return await tx.subscriptions.put(
-                project=PROJECT,
-                channel=CHANNEL,
-                section="/api",
-                weekday=Weekday.FRIDAY,
-                at=time(hour, 30),
-                zone="Asia/Kolkata",
-                owner=ANA,
-                now=NOW,
-                response_url=None,
-            )
+    def subscribe(hour: int, tx: Transaction) -> int:
+        return tx.subscriptions.put(
+            project=PROJECT,
+            channel=CHANNEL,
+            section="/api",
+            weekday=Weekday.FRIDAY,
+            at=time(hour, 30),
+            zone="Asia/Kolkata",
+            owner=ANA,
+            now=NOW,
+            response_url=None,
+        )
 
-    numbers = await asyncio.gather(subscribe(8), subscribe(9), subscribe(10))
+    numbers = await asyncio.gather(*(store.write(partial(subscribe, hour)) for hour in (8, 9, 10)))
     assert len(set(numbers)) == 1
-    async with store.transaction() as tx:
-        [one] = await tx.subscriptions.in_channel(CHANNEL)
-        assert (one.revision, one.weekly.zone, one.section) == (3, "Asia/Kolkata", "/api")
-        proving = await tx.subscriptions.change(
-            one.id, was=SubscriptionState.NEW, state=SubscriptionState.PROVING
-        )
-        again = await tx.subscriptions.change(
-            one.id, was=SubscriptionState.NEW, state=SubscriptionState.PROVING
-        )
-    assert (proving, again) == (True, False)
+    [one] = await store.read(lambda tx: tx.subscriptions.in_channel(CHANNEL))
+    assert (one.revision, one.weekly.zone, one.section) == (3, "Asia/Kolkata", "/api")
+
+    def prove(tx: Transaction) -> bool:
+        return tx.subscriptions.change(one.id, was=SubscriptionState.NEW, state=SubscriptionState.PROVING)
+
+    assert [await store.write(prove) for _ in range(2)] == [True, False]

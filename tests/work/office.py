@@ -70,6 +70,11 @@ class Office:
             pace=PollPace(min_seconds=2.0),
         )
 
+    async def close(self) -> None:
+        """Close the client of the docs service and the store."""
+        await self.context.docs.aclose()
+        await self.store.close()
+
     def limit(self, uses_an_hour: int) -> None:
         """Set the shared limit."""
         self.context = replace(self.context, uses_an_hour=uses_an_hour)
@@ -205,10 +210,7 @@ class Office:
 
     async def job(self, number: int = 1) -> TrackedJob:
         """A job as the registry has it."""
-        async with self.store.look() as tx:
-            job = await tx.jobs.get(JobNumber(number))
-        assert job is not None
-        return job
+        return await self.store.read(lambda tx: tx.jobs.known(JobNumber(number)))
 
     def said(self) -> list[str]:
         """The words of every reply in a thread, in order."""

@@ -135,8 +135,8 @@ async def test_an_unknown_persons_answer_is_held_until_slack_has_told(office: Of
 async def test_a_member_is_kept_in_mind_for_minutes_and_then_looked_up_again(office: Office) -> None:
     await office.started("Add a page")
     assert (await office.types("/docs-agent", "jobs")).held_for is None
-    async with office.store.transaction() as tx:
-        await tx.members.note(ANA, Access.GUEST, office.context.access_policy.rule, office.clock())
+    rule, now = office.context.access_policy.rule, office.clock()
+    await office.store.write(lambda tx: tx.members.note(ANA, Access.GUEST, rule, now))
     assert "Guests" not in str((await office.types("/docs-agent", "jobs")).message)
     office.clock.pass_seconds(301)
     assert "Guests" in str((await office.types("/docs-agent", "jobs")).message)

@@ -3,56 +3,78 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Callable
+from typing import TypeVar
 
 import httpx
 import pytest
+from sqlalchemy import Engine
+from sqlalchemy.engine import Connection
 from sqlalchemy.exc import OperationalError
 
 from bot.model import ChannelId, DeliveryId, JobState, Message, MessageTs, UserId
-from bot.store import Store, Transaction
-from bot.store.database import open_engine
-from bot.store.schema import metadata
+from bot.store.database import Database
 from bot.work.jobs.poll import poll_jobs
 from bot.work.jobs.prepare import prepare_prompts
 from bot.work.jobs.submit import submit_prompts
 from bot.work.outbox.deliver import deliver_due
-from tests.builders import CHANNEL
+from tests.builders import CHANNEL, new_store
 from tests.fakes import FakeDocs, FakeSlack
 from tests.work.office import Office
 
+Result = TypeVar("Result")
 AWAY = OperationalError("COMMIT", None, Exception("the connection was cut"))
 OTHER = ChannelId("C0OTHER")
 
 
-class Stumbling(Store):
-    """Its next transactions fail with these; None lets one through."""
+class Stumbling(Database):
+    """Its next writes fail with these, before they begin or once committed; None lets one through."""
 
-    def __init__(self) -> None:
-        super().__init__(open_engine("sqlite+aiosqlite:///:memory:"))
-        self.next: list[Exception | None] = []
+    def __init__(self, writer: Engine, reader: Engine | None, threads: int) -> None:
+        super().__init__(writer, reader, threads)
+        self.before: list[Exception | None] = []
+        self.after: list[Exception | None] = []
 
-    async def create(self) -> None:
-        """Make the tables."""
-        async with self._engine.begin() as connection:
-            await connection.run_sync(metadata.create_all)
+    async def write(self, change: Callable[[Connection], Result]) -> Result:
+        before, after = _next(self.before), _next(self.after)
+        if before is not None:
+            raise before
+        result = await super().write(change)
+        if after is not None:
+            raise after
+        return result
 
-    @asynccontextmanager
-    async def transaction(self) -> AsyncIterator[Transaction]:
-        if self.next and (error := self.next.pop(0)) is not None:
-            raise error
-        async with super().transaction() as tx:
-            yield tx
+
+def _next(errors: list[Exception | None]) -> Exception | None:
+    return errors.pop(0) if errors else None
+
+
+def well(_database: Stumbling) -> None:
+    """Nothing happens."""
+
+
+def away(database: Stumbling) -> None:
+    """The connection is cut before the next two writes."""
+    database.before = [AWAY, AWAY]
+
+
+def not_confirmed(database: Stumbling) -> None:
+    """The connection is cut after the next commit, so that nobody learns of it."""
+    database.after = [AWAY]
+
+
+Trouble = Callable[[Stumbling], None]
+TROUBLES = [away, not_confirmed]
 
 
 class Answering(FakeDocs):
-    """When it has taken a prompt, the database is away for a moment."""
+    """When it has taken a prompt, the next writes fail like this."""
 
     stumbling: Stumbling
+    then: Trouble
 
     def _create(self, request: httpx.Request) -> httpx.Response:
-        self.stumbling.next = [AWAY, AWAY]
+        self.then(self.stumbling)
         return super()._create(request)
 
 
@@ -60,7 +82,7 @@ class Posting(FakeSlack):
     """Posts take a moment; in one channel something unheard of happens at once."""
 
     stumbling: Stumbling
-    then: list[Exception | None]
+    then: Trouble
 
     async def post(
         self, channel: ChannelId, message: Message, *, delivery: DeliveryId, thread: MessageTs | None
@@ -69,44 +91,76 @@ class Posting(FakeSlack):
             raise RuntimeError("unheard of")
         ts = await super().post(channel, message, delivery=delivery, thread=thread)
         await asyncio.sleep(0.05)
-        self.stumbling.next, self.then = self.then, []
+        self.then(self.stumbling)
         return ts
 
 
 @pytest.fixture
-async def store() -> AsyncIterator[Stumbling]:
-    store = Stumbling()
-    await store.create()
-    yield store
-    await store.close()
+def database() -> Stumbling:
+    return Stumbling.open("sqlite:///:memory:")
 
 
 @pytest.fixture
-async def office(store: Stumbling) -> AsyncIterator[Office]:
+async def office(database: Stumbling) -> AsyncIterator[Office]:
     docs, slack = Answering(), Posting()
-    docs.stumbling = slack.stumbling = store
-    slack.then = []
-    office = Office(store, slack=slack, docs=docs)
+    docs.stumbling = slack.stumbling = database
+    docs.then = slack.then = well
+    office = Office(await new_store(database), slack=slack, docs=docs)
     yield office
-    await office.context.docs.aclose()
+    await office.close()
 
 
-async def test_a_prompt_that_the_service_took_is_no_doubt(office: Office) -> None:
+@pytest.mark.parametrize("trouble", TROUBLES)
+async def test_a_prompt_that_the_service_took_is_no_doubt(office: Office, trouble: Trouble) -> None:
+    assert isinstance(office.docs, Answering)
+    office.docs.then = trouble
     await office.ask("Add a quickstart")
     await prepare_prompts(office.context)
     await deliver_due(office.context)
     await submit_prompts(office.context)
     assert (await office.job()).state is JobState.WORKING
+    office.docs.then = well
+    await office.pass_time(100)
     assert len(office.docs.prompts) == 1
 
 
-async def test_a_post_that_slack_took_is_not_looked_for(office: Office) -> None:
+@pytest.mark.parametrize("trouble", TROUBLES)
+async def test_a_post_that_slack_took_is_not_looked_for(office: Office, trouble: Trouble) -> None:
     assert isinstance(office.slack, Posting)
     await office.ask("Add a quickstart")
     await prepare_prompts(office.context)
-    office.slack.then = [AWAY, AWAY]
+    office.slack.then = trouble
     await deliver_due(office.context)
+    office.slack.then = well
     assert (await office.job()).root_ts == office.slack.root().ts
+    await office.pass_time(100)
+    assert len([post for post in office.slack.posts if post.thread is None]) == 1
+
+
+async def test_a_request_whose_commit_was_not_confirmed_is_stored_once_when_slack_delivers_it_again(
+    office: Office, database: Stumbling
+) -> None:
+    not_confirmed(database)
+    with pytest.raises(OperationalError):
+        await office.ask("Add a quickstart", key="delivered twice")
+    again = await office.ask("Add a quickstart", key="delivered twice")
+    assert (again.job, again.repeated) == (1, True)
+    await office.settle()
+    assert len(office.docs.prompts) == 1
+
+
+async def test_an_end_whose_commit_was_not_confirmed_is_told_once(
+    office: Office, database: Stumbling
+) -> None:
+    await office.ask("Add a quickstart")
+    await office.settle()
+    office.docs.finish()
+    office.clock.pass_seconds(100)
+    database.after = [None, AWAY]
+    await poll_jobs(office.context)
+    assert (await office.job()).state is JobState.PULL_REQUEST
+    await office.pass_time(100)
+    assert len(office.said()) == 1
 
 
 async def test_what_fails_for_one_delivery_does_not_cut_off_another(office: Office) -> None:
@@ -118,14 +172,16 @@ async def test_what_fails_for_one_delivery_does_not_cut_off_another(office: Offi
     assert (await office.job(2)).root_ts is not None
 
 
-async def test_an_end_is_told_though_another_look_cannot_be_written(office: Office, store: Stumbling) -> None:
+async def test_an_end_is_told_though_another_look_cannot_be_written(
+    office: Office, database: Stumbling
+) -> None:
     for number in range(2):
         await office.ask(f"p{number}")
     await office.settle()
     office.docs.finish()
     office.docs.answer_instead("get", httpx.Response(500, text="unwell"))
     office.clock.pass_seconds(100)
-    store.next = [None, RuntimeError("unheard of")]
+    database.before = [None, RuntimeError("unheard of")]
     with pytest.raises(RuntimeError, match="unheard of"):
         await poll_jobs(office.context)
     assert (await office.job(2)).state is JobState.PULL_REQUEST

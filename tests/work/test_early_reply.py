@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Self
+from typing import Any, Self, TypeVar
 
 import pytest
 
@@ -13,37 +14,35 @@ from bot.work.jobs.thread_events import ThreadNotKnownYet, heard_reply
 from tests.builders import ANA, CHANNEL
 from tests.work.office import BOT, Office
 
+Result = TypeVar("Result")
+
 
 @dataclass
 class Noted:
-    """A registry in which the root is noted after the first look and before the second."""
+    """A store in which the root is noted after the first look and before the second."""
 
     looks: int = 0
 
-    def look(self) -> Self:
-        return self
-
-    async def __aenter__(self) -> Self:
-        return self
-
-    async def __aexit__(self, *_: object) -> None:
+    async def read(self, look: Callable[[Any], Result]) -> Result:
+        result = look(self)
         self.looks += 10
+        return result
 
     @property
-    def jobs(self) -> Noted:
+    def jobs(self) -> Self:
         return self
 
     @property
-    def outbox(self) -> Noted:
+    def outbox(self) -> Self:
         return self
 
-    async def in_thread(self, _thread: object) -> str | None:
+    def in_thread(self, _thread: object) -> str | None:
         self.looks += 1
         if self.looks > 1:
             raise FoundIt
         return None
 
-    async def root_being_posted(self, _channel: object) -> bool:
+    def root_being_posted(self, _channel: object) -> bool:
         self.looks += 1
         return self.looks == 1
 

@@ -125,8 +125,8 @@ async def test_nothing_is_shown_before_it_is_decided(
 ) -> None:
     await started(office, PRIVATE)
     if access:
-        async with office.store.transaction() as tx:
-            await tx.members.note(BEN, access, office.context.access_policy.rule, office.clock())
+        rule, now = office.context.access_policy.rule, office.clock()
+        await office.store.write(lambda tx: tx.members.note(BEN, access, rule, now))
     for number in (1, 99):
         said = Invocation(RequestKey(f"{number}"), command, text.format(number), CHANNEL, BEN, RESPONSE_URL)
         first = await _COMMANDS[command].run(office.context, said)
@@ -146,8 +146,7 @@ async def test_no_button_reaches_a_job_of_another_channel(
         say.no_such_job(value.replace("1", "7", 1))
     ]
     assert traces(office) == before
-    async with office.store.look() as tx:
-        assert len(await tx.jobs.newest(10)) == 1
+    assert len(await office.store.read(lambda tx: tx.jobs.newest(10))) == 1
 
 
 async def sent(office: Office, user: UserId, carried: FormState, chosen: str | None = None) -> object:
@@ -267,8 +266,7 @@ async def test_the_same_typed_twice_at_once_tells_somebody_outside_nothing(offic
 
 async def test_the_state_of_a_hidden_job_makes_no_difference(office: Office) -> None:
     await started(office, PRIVATE)
-    async with office.store.transaction() as tx:
-        await tx.jobs.change(JobNumber(1), state=JobState.ARCHIVED)
+    await office.store.write(lambda tx: tx.jobs.change(JobNumber(1), state=JobState.ARCHIVED))
     for text in ("1", "1 Delete everything"):
         said = await told(office, office.types("/docs-followup", text, user=BEN))
         assert said == [say.no_such_job("1")]
@@ -340,8 +338,7 @@ async def test_a_job_given_up_meanwhile_shows_nothing_of_who_may_not_see_it(offi
         say.no_such_job("1"),
         say.cannot_follow_up(await office.job()),
     ]
-    async with office.store.look() as tx:
-        assert await tx.prompts.unsettled_of(JobNumber(1)) == []
+    assert await office.store.read(lambda tx: tx.prompts.unsettled_of(JobNumber(1))) == []
 
 
 async def test_a_form_opened_before_somebody_left_sends_nothing(office: Office) -> None:
@@ -369,6 +366,5 @@ async def test_a_prompt_stored_by_an_older_version_goes_on(office: Office) -> No
     await started(office, PRIVATE)
     await add_prompt(office.store, JobNumber(1), kind=PromptKind.FOLLOW_UP, asked_by=BEN, raw="More")
     await office.settle()
-    async with office.store.look() as tx:
-        assert await tx.prompts.has_asked(BEN, JobNumber(1))
+    assert await office.store.read(lambda tx: tx.prompts.has_asked(BEN, JobNumber(1)))
     assert office.docs.prompts[-1] == ("job-1", "More")

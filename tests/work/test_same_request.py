@@ -133,8 +133,7 @@ async def test_what_many_ask_at_the_same_moment_is_stored_together_and_each_once
     stored = {each.job for each in asked if not (each.repeated or each.same)}
     assert len(stored) == 4
     assert [each.job for each in asked[16:]] == [each.job for each in asked[:16]]
-    async with office.store.look() as tx:
-        jobs = await tx.jobs.newest(100)
+    jobs = await office.store.read(lambda tx: tx.jobs.newest(100))
     assert {job.number for job in jobs} == stored
     assert sorted((job.requester, job.text) for job in jobs) == sorted(
         {(each.requester, each.raw) for each in requests}
@@ -147,8 +146,7 @@ async def test_one_that_cannot_be_stored_keeps_no_other_from_it(office: Office) 
     good = [AskRequest(RequestKey(f"k{number}"), CHANNEL, ANA, f"p{number}") for number in range(3)]
     told = await asyncio.gather(*(ask(office.context, each) for each in (*good, bad)), return_exceptions=True)
     assert [isinstance(each, Exception) for each in told] == [False, False, False, True]
-    async with office.store.look() as tx:
-        assert len(await tx.jobs.newest(100)) == 3
+    assert len(await office.store.read(lambda tx: tx.jobs.newest(100))) == 3
 
 
 async def test_run_again_is_no_slip(office: Office) -> None:

@@ -60,8 +60,7 @@ async def test_an_old_state_is_not_drawn_over_a_newer_one(office: Office) -> Non
     """Stopped between the claim and the edit; another process has gone on meanwhile."""
     await office.started()
     drawn = len(office.slack.edits[office.slack.root().ts])
-    async with office.store.transaction() as tx:
-        await redraw_face(tx, JobNumber(1), office.clock())
+    await office.store.write(lambda tx: redraw_face(tx, JobNumber(1), office.clock()))
     await deliver_due(replace(office.context, owner="stopped", clock=Leaping(office.clock.at)))
     assert len(office.slack.edits[office.slack.root().ts]) == drawn
     await office.pass_time(10_000)

@@ -5,14 +5,13 @@ from __future__ import annotations
 from dataclasses import replace
 
 import httpx
-from sqlalchemy import func, select
+from sqlalchemy import select
 
-from bot.model import Period, Profile, RequestKey, SnapshotState, VisitorsQuery
+from bot.model import Period, Priority, Profile, RequestKey, SnapshotState, VisitorsQuery
 from bot.store.schema import questions, snapshots
-from bot.store.snapshots import SnapshotRepository
 from bot.work.visitors.fetch import fetch_snapshots
 from bot.work.visitors.question import VisitorsRequest, answer_questions, ask_visitors
-from tests.builders import ANA, BEN, CHANNEL, NOW
+from tests.builders import ANA, BEN, CHANNEL, NOW, rows_of
 from tests.site import Visit
 from tests.work.asking import DAY, FIRST, LAST, START, answered
 from tests.work.office import BUTTON_URL, Office
@@ -76,9 +75,8 @@ async def test_the_same_request_delivered_twice_is_one_question(office: Office) 
     await office.visitors("compare none", key="once")
     await office.visitors("compare none", key="once")
     await office.reading(20)
-    async with office.store.look() as tx:
-        count = (await tx.connection.execute(select(func.count()).select_from(questions))).scalar_one()
-    assert (count, len(office.answers())) == (1, 1)
+    stored = await rows_of(office.store, select(questions))
+    assert (len(stored), len(office.answers())) == (1, 1)
 
 
 async def test_a_section_shows_its_pages_and_the_totals_of_the_site(office: Office) -> None:
@@ -209,10 +207,10 @@ async def test_pages_of_open_windows_are_forgotten_after_some_days_and_totals_st
     office.docs.site.read("/a", NOW.date(), NOW.date(), people=3)
     await office.visitors("today compare none")
     await office.reading(5)
-    async with office.store.transaction() as tx:
-        assert await tx.snapshots.sweep(office.clock() - 2 * DAY, START) == 0
-        assert await tx.snapshots.sweep(office.clock() + DAY, START) == 1
-        [row] = (await tx.connection.execute(select(snapshots))).mappings().all()
+    now = office.clock()
+    assert await office.store.write(lambda tx: tx.snapshots.sweep(now - 2 * DAY, START)) == 0
+    assert await office.store.write(lambda tx: tx.snapshots.sweep(now + DAY, START)) == 1
+    [row] = await rows_of(office.store, select(snapshots))
     assert (row["total"], row["rows"], row["state"]) == (3, 0, SnapshotState.DONE)
 
 
@@ -220,10 +218,9 @@ async def test_a_process_that_dies_while_reading_is_continued_by_another(office:
     office.docs.site.fill(30, FIRST, LAST)
     office.budget(100, page_size=10)
     await office.visitors("compare none")
-    async with office.store.transaction() as tx:
-        rows: SnapshotRepository = tx.snapshots
-        held = await rows.claim(office.context.claimer(), 4, 99)  # type: ignore[arg-type]
-        assert len(held) == 1
+    who = office.context.claimer()
+    held = await office.store.write(lambda tx: tx.snapshots.claim(who, 4, Priority.AHEAD))
+    assert len(held) == 1
     office.restart()
     await office.reading(5)
     assert office.docs.site.calls == []

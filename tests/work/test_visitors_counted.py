@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import random
+from collections.abc import Sequence
 from datetime import date
 
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.model import Counts, Period
-from bot.store import Store
-from bot.store.database import open_engine
-from bot.store.schema import metadata
+from bot.model import Counts, PageCounts, Period, Snapshot
+from bot.store import Transaction
 from bot.work.visitors.fetch import fetch_snapshots
+from tests.builders import new_store
 from tests.site import Rows, Site, Visit
 from tests.work.asking import DAY, START
 from tests.work.office import Office
@@ -21,11 +21,14 @@ from tests.work.office import Office
 
 async def newest_snapshot(office: Office, period: Period) -> tuple[Counts | None, dict[str, Counts], int]:
     """What is stored of a window: totals, pages, and how many rows came twice."""
-    async with office.store.look() as tx:
-        known = await tx.snapshots.find(office.context.project, period, is_final=True, now=office.clock())
+
+    def look(tx: Transaction) -> tuple[Snapshot, Sequence[PageCounts]]:
+        known = tx.snapshots.find(office.context.project, period, is_final=True, now=office.clock())
         assert known is not None
-        pages = {page.path: page.now for page in await tx.pages.following(known.id, None, limit=9_999)}
-    return known.totals, pages, known.repeated
+        return known, tx.pages.following(known.id, None, limit=9_999)
+
+    known, pages = await office.store.read(look)
+    return known.totals, {page.path: page.now for page in pages}, known.repeated
 
 
 visits = st.lists(
@@ -42,21 +45,13 @@ visits = st.lists(
 
 async def read_with(site: Site, first: date, last: date, page_size: int) -> tuple[Office, Period]:
     """An office that has read one window of a site."""
-    engine = open_engine("sqlite+aiosqlite:///:memory:")
-    async with engine.begin() as connection:
-        await connection.run_sync(metadata.create_all)
-    office = Office(Store(engine))
+    office = Office(await new_store())
     office.docs.site = site
     office.budget(10_000, page_size)
     await office.visitors(f"{first}..{last} compare none")
     while await fetch_snapshots(office.context):
         pass
     return office, Period(first, last + DAY)
-
-
-async def closed(office: Office) -> None:
-    await office.context.docs.aclose()
-    await office.store.close()
 
 
 @given(visits, st.integers(0, 20), st.integers(0, 20), st.integers(1, 7))
@@ -68,7 +63,7 @@ def test_totals_and_pages_are_those_of_an_independent_count(
     async def read() -> tuple[Counts | None, dict[str, Counts], int]:
         office, period = await read_with(Site(made), first, last, page_size)
         found = await newest_snapshot(office, period)
-        await closed(office)
+        await office.close()
         return found
 
     totals, pages, _ = asyncio.run(read())
@@ -94,7 +89,7 @@ def test_rows_that_move_while_they_are_read_are_never_counted_twice_and_those_mi
     async def read() -> tuple[Counts | None, dict[str, Counts], int]:
         office, period = await read_with(Site(made, shuffled), START, START + 20 * DAY, page_size)
         found = await newest_snapshot(office, period)
-        await closed(office)
+        await office.close()
         return found
 
     totals, pages, repeated = asyncio.run(read())

@@ -23,8 +23,7 @@ async def subscribed(office: Office, words: str = "monday 09:00 UTC") -> Subscri
 
 async def of_channel(office: Office) -> Subscription:
     """Return the channel's only subscription."""
-    async with office.store.look() as tx:
-        [subscription] = await tx.subscriptions.in_channel(CHANNEL)
+    [subscription] = await office.store.read(lambda tx: tx.subscriptions.in_channel(CHANNEL))
     return subscription
 
 

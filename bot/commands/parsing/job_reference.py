@@ -9,6 +9,7 @@ from urllib.parse import parse_qs, urlsplit
 
 from bot.commands.command import Answer
 from bot.model import ChannelId, JobNumber, MessageTs, ThreadRef, TrackedJob
+from bot.store import Transaction
 from bot.work.access.check import cached_access
 from bot.work.access.jobs import Visitor, may_see_job, may_see_job_now
 from bot.work.context import Context
@@ -34,12 +35,15 @@ def as_thread(named: str) -> ThreadRef | None:
 
 async def find_job(context: Context, named: str) -> TrackedJob | None:
     """The job that this text names (``42``, ``#42``, a service id, a link), or None."""
-    async with context.store.look() as tx:
-        if number := _NUMBER.fullmatch(named):
-            return await tx.jobs.get(JobNumber(int(number[1])))
-        if thread := as_thread(named):
-            return await tx.jobs.in_thread(thread)
-        return await tx.jobs.with_service_id(named)
+    return await context.store.read(lambda tx: _find_job(tx, named))
+
+
+def _find_job(tx: Transaction, named: str) -> TrackedJob | None:
+    if number := _NUMBER.fullmatch(named):
+        return tx.jobs.get(JobNumber(int(number[1])))
+    if thread := as_thread(named):
+        return tx.jobs.in_thread(thread)
+    return tx.jobs.with_service_id(named)
 
 
 def looks_like_job(named: str) -> bool:

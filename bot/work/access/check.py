@@ -15,13 +15,11 @@ log = structlog.get_logger(__name__)
 _REMEMBERED = timedelta(hours=6)
 
 
-async def known_access(
-    tx: Transaction, access_policy: AccessPolicy, user: UserId, now: datetime
-) -> Access | None:
+def known_access(tx: Transaction, access_policy: AccessPolicy, user: UserId, now: datetime) -> Access | None:
     """What is known without asking Slack; None when Slack has to be asked."""
     if access_policy.lists_people and not access_policy.groups and not access_policy.names(user):
         return Access.NOT_LISTED
-    return await tx.members.access(user, access_policy.rule, now - _REMEMBERED)
+    return tx.members.access(user, access_policy.rule, now - _REMEMBERED)
 
 
 async def cached_access(context: Context, user: UserId) -> Access | None:
@@ -29,8 +27,7 @@ async def cached_access(context: Context, user: UserId) -> Access | None:
     now, policy = context.clock(), context.access_policy
     if context.member_cache.has(user, policy.rule, now):
         return Access.MEMBER
-    async with context.store.look() as tx:
-        access = await known_access(tx, policy, user, now)
+    access = await context.store.read(lambda tx: known_access(tx, policy, user, now))
     if access is Access.MEMBER:
         context.member_cache.add(user, policy.rule, now)
     return access
@@ -39,8 +36,7 @@ async def cached_access(context: Context, user: UserId) -> Access | None:
 async def check_access(context: Context, user: UserId) -> Access:
     """What somebody is. Raises a SlackError when Slack cannot be asked at this moment."""
     policy = context.access_policy
-    async with context.store.look() as tx:
-        known = await known_access(tx, policy, user, context.clock())
+    known = await context.store.read(lambda tx: known_access(tx, policy, user, context.clock()))
     if known is not None:
         return known
     try:
@@ -48,8 +44,7 @@ async def check_access(context: Context, user: UserId) -> Access:
     except SlackRefused as refusal:
         log.warning("standing_not_told", user=user, reason=refusal.code)
         return Access.UNTOLD
-    async with context.store.transaction() as tx:
-        await tx.members.note(user, access, policy.rule, context.clock())
+    await context.store.write(lambda tx: tx.members.note(user, access, policy.rule, context.clock()))
     return access
 
 

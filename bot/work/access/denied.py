@@ -28,47 +28,45 @@ from bot.work.jobs.transitions import drop_follow_ups
 log = structlog.get_logger(__name__)
 
 
-async def deny(context: WorkerContext, tx: Transaction, prompt: Prompt, access: Access) -> None:
+def deny(context: WorkerContext, tx: Transaction, prompt: Prompt, access: Access) -> None:
     """The prompt is refused before anything of it is seen in the channel."""
     now = context.clock()
-    url = await _refuse(context, tx, prompt)
-    job = await tx.jobs.known(prompt.job)
+    url = _refuse(context, tx, prompt)
+    job = tx.jobs.known(prompt.job)
     if prompt.kind is PromptKind.START:
-        await tx.jobs.change(
-            prompt.job, state=JobState.REFUSED, problem=f"not allowed: {access}", ended_at=now
-        )
-        await drop_follow_ups(tx, job, now)
+        tx.jobs.change(prompt.job, state=JobState.REFUSED, problem=f"not allowed: {access}", ended_at=now)
+        drop_follow_ups(tx, job, now)
     channel = prompt.channel or job.channel
-    await tell_denied(tx, f"prompt:{prompt.id}", channel, prompt.asked_by, access, url, now, job=prompt.job)
+    tell_denied(tx, f"prompt:{prompt.id}", channel, prompt.asked_by, access, url, now, job=prompt.job)
     log.info("turned_away", prompt=prompt.id, access=access)
     context.count("prompts", "turned_away")
 
 
-async def refuse_named(context: WorkerContext, tx: Transaction, prompt: Prompt, message: Message) -> None:
+def refuse_named(context: WorkerContext, tx: Transaction, prompt: Prompt, message: Message) -> None:
     """Refuse a follow-up of somebody outside the job's channel, who is told so alone."""
-    await tell_named(context, tx, prompt, message)
-    await _refuse(context, tx, prompt)
+    tell_named(context, tx, prompt, message)
+    _refuse(context, tx, prompt)
     log.info("follow_up_refused", prompt=prompt.id)
     context.count("prompts", "turned_away")
 
 
-async def tell_named(context: WorkerContext, tx: Transaction, prompt: Prompt, message: Message) -> None:
+def tell_named(context: WorkerContext, tx: Transaction, prompt: Prompt, message: Message) -> None:
     """Tell somebody alone, once, what came of a follow-up that was answered with nothing at first."""
     note = NewDelivery(
         f"prompt:{prompt.id}:named",
         DeliveryKind.PRIVATE,
-        prompt.channel or (await tx.jobs.known(prompt.job)).channel,
+        prompt.channel or (tx.jobs.known(prompt.job)).channel,
         user=prompt.asked_by,
         message=message,
-        response_url=await tx.prompts.response_url(prompt.id),
+        response_url=tx.prompts.response_url(prompt.id),
     )
-    await tx.outbox.add(note, context.clock())
+    tx.outbox.add(note, context.clock())
 
 
-async def _refuse(context: WorkerContext, tx: Transaction, prompt: Prompt) -> SecretStr | None:
+def _refuse(context: WorkerContext, tx: Transaction, prompt: Prompt) -> SecretStr | None:
     """Answers where a private word about it goes."""
-    url = await tx.prompts.response_url(prompt.id)
-    await tx.prompts.change(
+    url = tx.prompts.response_url(prompt.id)
+    tx.prompts.change(
         prompt.id,
         owner=context.owner,
         was=PromptState.NEW,
@@ -80,7 +78,7 @@ async def _refuse(context: WorkerContext, tx: Transaction, prompt: Prompt) -> Se
     return url
 
 
-async def tell_denied(
+def tell_denied(
     tx: Transaction,
     what: str,
     channel: ChannelId,
@@ -101,4 +99,4 @@ async def tell_denied(
         message=say.not_allowed(access),
         response_url=url,
     )
-    await tx.outbox.add(note, now)
+    tx.outbox.add(note, now)

@@ -36,9 +36,8 @@ async def may_see_job(
     """
     if visitor.user in {job.requester} | context.access_policy.admins or visitor.here == job.channel:
         return True
-    async with context.store.look() as tx:
-        if await tx.prompts.has_asked(visitor.user, job.number):
-            return True
+    if await context.store.read(lambda tx: tx.prompts.has_asked(visitor.user, job.number)):
+        return True
     return await _can_read(context.messenger, job.channel, visitor) if ask_slack else None
 
 

@@ -50,17 +50,20 @@ _RETRY_SECONDS = (60.0, 300.0, 900.0, 1_800.0)
 
 async def advance_digests(context: WorkerContext) -> int:
     """Prove new subscriptions, plan what is due, and tell what has been gathered."""
-    async with context.store.look() as tx:
-        new = await tx.subscriptions.new(_AT_ONCE)
-        coming = await tx.subscriptions.any_due(context.clock() + _AHEAD)
-        gathering = await tx.digests.any_due(context.clock())
+    now = context.clock()
+    new, coming, gathering = await context.store.read(
+        lambda tx: (
+            tx.subscriptions.new(_AT_ONCE),
+            tx.subscriptions.any_due(now + _AHEAD),
+            tx.digests.any_due(now),
+        )
+    )
     for subscription in new:
         await _prove(context, subscription)
     if coming:
-        await _plan(context)
+        await context.store.write(lambda tx: _plan(context, tx))
     if coming or gathering:
-        async with context.store.transaction() as tx:
-            claimed = await tx.digests.claim(context.claimer(), _AT_ONCE)
+        claimed = await context.store.write(lambda tx: tx.digests.claim(context.claimer(), _AT_ONCE))
         await asyncio.gather(*(_advance(context, each) for each in claimed))
     return 0  # what waits is looked at again a moment later
 
@@ -72,29 +75,32 @@ async def _prove(context: WorkerContext, subscription: Subscription) -> None:
         await _deny(context, subscription, access)
         return
     zone = subscription.weekly.zone if subscription.has_zone else await _zone_of(context, subscription)
-    now = context.clock()
-    async with context.store.transaction() as tx:
-        changed = await tx.subscriptions.change(
+
+    def post_first(tx: Transaction) -> bool:
+        changed = tx.subscriptions.change(
             subscription.id, was=SubscriptionState.NEW, state=SubscriptionState.PROVING, zone=zone
         )
-        known = await tx.subscriptions.get(subscription.id)
+        known = tx.subscriptions.get(subscription.id)
         if not changed or known is None:
-            return
+            return False
         post = NewDelivery(
             f"subscription:{known.id}:first:{known.revision}",
             DeliveryKind.POST,
             known.channel,
             user=known.owner,
-            message=await _first_words(context, tx, known),
+            message=_first_words(context, tx, known),
             subscription=known.id,
         )
-        await tx.outbox.add(post, now)
-    context.wake()
+        tx.outbox.add(post, context.clock())
+        return True
+
+    if await context.store.write(post_first):
+        context.wake()
 
 
-async def _first_words(context: WorkerContext, tx: Transaction, known: Subscription) -> Message:
+def _first_words(context: WorkerContext, tx: Transaction, known: Subscription) -> Message:
     """What the first post says: also which week the first digest is about."""
-    run_at, zone = await first_run(context, tx, known), context.analytics.zone
+    run_at, zone = first_run(context, tx, known), context.analytics.zone
     week = last_full_week(run_at, zone)
     is_behind = last_full_week(run_at, ZoneInfo(known.weekly.zone)).first > week.first
     newer_at = day_start(week.end + timedelta(days=week.days), zone) if is_behind else None
@@ -107,15 +113,18 @@ async def _access(context: WorkerContext, user: UserId) -> Access:
 
 async def _deny(context: WorkerContext, subscription: Subscription, access: Access) -> None:
     """Somebody who may not use the bot subscribes nothing."""
-    async with context.store.transaction() as tx:
-        url = await tx.subscriptions.response_url(subscription.id)
-        changed = await tx.subscriptions.change(
+
+    def deny(tx: Transaction) -> None:
+        url = tx.subscriptions.response_url(subscription.id)
+        changed = tx.subscriptions.change(
             subscription.id, was=SubscriptionState.NEW, state=SubscriptionState.ENDED, response_url=None
         )
         if changed:
             what = f"subscription:{subscription.id}:{subscription.revision}"
             now, channel, owner = context.clock(), subscription.channel, subscription.owner
-            await tell_denied(tx, what, channel, owner, access, url, now)
+            tell_denied(tx, what, channel, owner, access, url, now)
+
+    await context.store.write(deny)
     context.wake()
 
 
@@ -128,37 +137,35 @@ async def _zone_of(context: WorkerContext, subscription: Subscription) -> str:
         return "UTC"
 
 
-async def _plan(context: WorkerContext) -> None:
+def _plan(context: WorkerContext, tx: Transaction) -> None:
     """Write the digests that are due, and let the numbers of those that come soon be read."""
-    now = context.clock()
-    async with context.store.transaction() as tx:
-        weeks = set()
-        for subscription in await tx.subscriptions.due(now + _AHEAD, _AT_ONCE):
-            run_at = subscription.next_run_at or now
-            week = last_full_week(run_at, context.analytics.zone)
-            if run_at <= now:
-                await _begin(tx, subscription, week, run_at, now)
-            elif context.analytics.is_final(week, now):
-                weeks.add(week)
-        for week in weeks:
-            for period in (week, week.before()):
-                await request_snapshot(tx, context.analytics, context.project, period, Priority.AHEAD, now)
+    now, weeks = context.clock(), set()
+    for subscription in tx.subscriptions.due(now + _AHEAD, _AT_ONCE):
+        run_at = subscription.next_run_at or now
+        week = last_full_week(run_at, context.analytics.zone)
+        if run_at <= now:
+            _begin(tx, subscription, week, run_at, now)
+        elif context.analytics.is_final(week, now):
+            weeks.add(week)
+    for week in weeks:
+        for period in (week, week.before()):
+            request_snapshot(tx, context.analytics, context.project, period, Priority.AHEAD, now)
 
 
-async def _begin(
+def _begin(
     tx: Transaction, subscription: Subscription, week: Period, run_at: datetime, now: datetime
 ) -> None:
     """One digest for this week, and the time of the next. What is older than a day is not made up."""
     next_run_at = subscription.weekly.next_after(now)
     if now - run_at > _MADE_UP:
         result = f"skipped: {ReadingProblem.DOWN}"
-        await tx.subscriptions.change(
+        tx.subscriptions.change(
             subscription.id, next_run_at=next_run_at, last_result=result, last_run_at=run_at
         )
         log.warning("digest_skipped", subscription=subscription.id, run_at=run_at.isoformat())
         return
-    await tx.subscriptions.change(subscription.id, next_run_at=next_run_at)
-    await tx.digests.add(
+    tx.subscriptions.change(subscription.id, next_run_at=next_run_at)
+    tx.digests.add(
         key=week_key(subscription, week),
         subscription=subscription.id,
         project=subscription.project,
@@ -171,40 +178,41 @@ async def _begin(
 
 async def _advance(context: WorkerContext, each: Digest) -> None:
     access = await _access(context, each.asked_by) if each.asked_by else Access.MEMBER
+
+    def settle(tx: Transaction) -> bool:
+        if each.asked_by and not access.may:
+            return _refuse(context, tx, each, each.asked_by, access)
+        return _look(context, tx, each)
+
     try:
-        async with context.store.transaction() as tx:
-            told = (
-                await _refuse(context, tx, each, each.asked_by, access)
-                if each.asked_by and not access.may
-                else await _look(context, tx, each)
-            )
+        told = await context.store.write(settle)
     except LeaseLost:
         log.warning("digest_taken_over", digest=each.id)
         return
     if told:
         context.wake()
+    else:
+        context.wake_after(context.timeouts.reading_seconds * 1.1)
 
 
-async def _refuse(
-    context: WorkerContext, tx: Transaction, each: Digest, asked_by: UserId, access: Access
-) -> bool:
+def _refuse(context: WorkerContext, tx: Transaction, each: Digest, asked_by: UserId, access: Access) -> bool:
     """A digest asked for by somebody who may not use the bot."""
-    url = await tx.digests.response_url(each.id)
-    await tx.digests.settle(each.id, owner=context.owner, state=DigestState.MISSED, response_url=None)
+    url = tx.digests.response_url(each.id)
+    tx.digests.settle(each.id, owner=context.owner, state=DigestState.MISSED, response_url=None)
     now = context.clock()
-    await tell_denied(tx, f"digest:{each.id}", each.channel, asked_by, access, url, now)
+    tell_denied(tx, f"digest:{each.id}", each.channel, asked_by, access, url, now)
     return True
 
 
-async def _look(context: WorkerContext, tx: Transaction, each: Digest) -> bool:
+def _look(context: WorkerContext, tx: Transaction, each: Digest) -> bool:
     """Tell the digest if it can be told now; answers whether something was put into the outbox."""
-    if await _is_unwanted(tx, each):
-        await tx.digests.settle(each.id, owner=context.owner, state=DigestState.MISSED, response_url=None)
+    if _is_unwanted(tx, each):
+        tx.digests.settle(each.id, owner=context.owner, state=DigestState.MISSED, response_url=None)
         return False
     now = context.clock()
-    window = await _part(context, tx, each, each.week, Priority.DIGEST, now)
-    before = await _part(context, tx, each, each.week.before(), Priority.DIGEST_COMPARED, now)
-    history = [await _week(context, tx, each, week, now) for week in _history(each.week)]
+    window = _part(context, tx, each, each.week, Priority.DIGEST, now)
+    before = _part(context, tx, each, each.week.before(), Priority.DIGEST_COMPARED, now)
+    history = [_week(context, tx, each, week, now) for week in _history(each.week)]
     age_seconds = (now - each.begun_at).total_seconds()
     failed = [part for part in (window, before) if part.state is SnapshotState.FAILED]
     in_time = age_seconds < (_NOW_SECONDS if each.asked_by else context.timeouts.digest_seconds)
@@ -213,27 +221,27 @@ async def _look(context: WorkerContext, tx: Transaction, each: Digest) -> bool:
         and not each.asked_by
         and (in_time or (window.totals is None and age_seconds < _MADE_UP.total_seconds()))
     ):
-        return await _try_again(context, tx, each, failed)
+        return _try_again(context, tx, each, failed)
     if SnapshotState.REQUESTED in (window.state, before.state) and in_time:
-        return await _later(context, tx, each)
+        return _later(context, tx, each)
     if window.totals is None:
-        return await _without_numbers(context, tx, each, window)
+        return _without_numbers(context, tx, each, window)
     curve_open = any(week.state is SnapshotState.REQUESTED for week in history)
-    if curve_open and age_seconds < context.timeouts.curve_seconds and await _may_read(context, tx, now):
-        return await _later(context, tx, each)
-    await _tell(context, tx, each, window, before, now)
+    if curve_open and age_seconds < context.timeouts.curve_seconds and _may_read(context, tx, now):
+        return _later(context, tx, each)
+    _tell(context, tx, each, window, before, now)
     return True
 
 
-async def _may_read(context: WorkerContext, tx: Transaction, now: datetime) -> bool:
+def _may_read(context: WorkerContext, tx: Transaction, now: datetime) -> bool:
     """Whether the budget still has room for what nobody asked for by name."""
-    budget = await tx.budget.look(context.project, context.analytics.calls_an_hour, now)
+    budget = tx.budget.look(context.project, context.analytics.calls_an_hour, now)
     return context.analytics.background_room(budget) > 0
 
 
-async def _is_unwanted(tx: Transaction, each: Digest) -> bool:
+def _is_unwanted(tx: Transaction, each: Digest) -> bool:
     """Whether its subscription was ended while its numbers were being read."""
-    subscription = await tx.subscriptions.get(each.subscription) if each.subscription else None
+    subscription = tx.subscriptions.get(each.subscription) if each.subscription else None
     return subscription is not None and subscription.state is SubscriptionState.ENDED
 
 
@@ -245,57 +253,54 @@ def _history(week: Period) -> list[Period]:
     return weeks[2:]
 
 
-async def _part(
+def _part(
     context: WorkerContext, tx: Transaction, each: Digest, period: Period, priority: Priority, now: datetime
 ) -> Snapshot:
     """A window with its pages. At the first look one that failed for somebody else is wanted anew."""
-    known = await tx.snapshots.begun_for(each.project, period, each.begun_at) if each.attempts else None
+    known = tx.snapshots.begun_for(each.project, period, each.begun_at) if each.attempts else None
     # What rests does so for somebody else's sake, and is read on.
     rests = known is not None and known.state is SnapshotState.RESTING
     if known is not None and known.with_pages and not rests:
         return known
-    return await request_snapshot(tx, context.analytics, each.project, period, priority, now)
+    return request_snapshot(tx, context.analytics, each.project, period, priority, now)
 
 
-async def _week(
-    context: WorkerContext, tx: Transaction, each: Digest, week: Period, now: datetime
-) -> Snapshot:
+def _week(context: WorkerContext, tx: Transaction, each: Digest, week: Period, now: datetime) -> Snapshot:
     """A week of the curve: its totals are enough."""
-    known = await find_snapshot(tx, context.analytics, each.project, week, now)
+    known = find_snapshot(tx, context.analytics, each.project, week, now)
     if known is not None and each.attempts and known.state is not SnapshotState.RESTING:
         return known
-    return await request_snapshot(
+    return request_snapshot(
         tx, context.analytics, each.project, week, Priority.HISTORY, now, with_pages=False
     )
 
 
-async def _later(context: WorkerContext, tx: Transaction, each: Digest) -> bool:
+def _later(context: WorkerContext, tx: Transaction, each: Digest) -> bool:
     """Numbers are being read."""
     due_at = context.after(context.timeouts.reading_seconds)
-    context.wake_after(context.timeouts.reading_seconds * 1.1)
-    await tx.digests.settle(each.id, owner=context.owner, due_at=due_at, attempts=max(each.attempts, 1))
+    tx.digests.settle(each.id, owner=context.owner, due_at=due_at, attempts=max(each.attempts, 1))
     return False
 
 
-async def _try_again(context: WorkerContext, tx: Transaction, each: Digest, failed: list[Snapshot]) -> bool:
+def _try_again(context: WorkerContext, tx: Transaction, each: Digest, failed: list[Snapshot]) -> bool:
     """What could not be read is read again after a pause that grows."""
     pause_seconds = _RETRY_SECONDS[min(each.attempts, len(_RETRY_SECONDS)) - 1]
     due_at = context.after(pause_seconds)
     for part in failed:
-        await tx.snapshots.retry(part.id, due_at)
-    await tx.digests.settle(each.id, owner=context.owner, due_at=due_at, attempts=max(each.attempts, 1) + 1)
+        tx.snapshots.retry(part.id, due_at)
+    tx.digests.settle(each.id, owner=context.owner, due_at=due_at, attempts=max(each.attempts, 1) + 1)
     return False
 
 
-async def _without_numbers(context: WorkerContext, tx: Transaction, each: Digest, window: Snapshot) -> bool:
+def _without_numbers(context: WorkerContext, tx: Transaction, each: Digest, window: Snapshot) -> bool:
     """The week could not be read in time: whoever expects it is told."""
     now, problem = context.clock(), window.problem or ReadingProblem.LATE
-    url = await tx.digests.response_url(each.id)
-    await tx.digests.settle(each.id, owner=context.owner, state=DigestState.MISSED, response_url=None)
+    url = tx.digests.response_url(each.id)
+    tx.digests.settle(each.id, owner=context.owner, state=DigestState.MISSED, response_url=None)
     log.error("digest_missed", digest=each.id, reason=problem)
-    subscription = await tx.subscriptions.get(each.subscription) if each.subscription else None
+    subscription = tx.subscriptions.get(each.subscription) if each.subscription else None
     if subscription is not None:
-        await tx.subscriptions.change(subscription.id, last_result=f"not told: {problem}", last_run_at=now)
+        tx.subscriptions.change(subscription.id, last_result=f"not told: {problem}", last_run_at=now)
     note = NewDelivery(
         f"digest:{each.id}:missed",
         DeliveryKind.PRIVATE,
@@ -306,20 +311,18 @@ async def _without_numbers(context: WorkerContext, tx: Transaction, each: Digest
         else say.digest_failed(each.week, problem),
         response_url=url,
     )
-    await tx.outbox.add(note, now)
+    tx.outbox.add(note, now)
     return True
 
 
-async def _tell(
+def _tell(
     context: WorkerContext, tx: Transaction, each: Digest, window: Snapshot, before: Snapshot, now: datetime
 ) -> None:
     """The post and the state that says it was written, together."""
-    subscription = await tx.subscriptions.get(each.subscription) if each.subscription else None
+    subscription = tx.subscriptions.get(each.subscription) if each.subscription else None
     query = VisitorsQuery(each.week, each.week.before(), each.section)
-    weekly = await weekly_report(
-        tx, context.analytics, query, window, before, each.project, subscription, now
-    )
-    await tx.digests.settle(each.id, owner=context.owner, state=DigestState.TOLD, response_url=None)
+    weekly = weekly_report(tx, context.analytics, query, window, before, each.project, subscription, now)
+    tx.digests.settle(each.id, owner=context.owner, state=DigestState.TOLD, response_url=None)
     post = NewDelivery(
         f"digest:{each.id}",
         DeliveryKind.POST,
@@ -329,5 +332,5 @@ async def _tell(
         subscription=each.subscription,
         digest=each.id,
     )
-    await tx.outbox.add(post, now)
+    tx.outbox.add(post, now)
     log.info("digest_told", digest=each.id, week=each.week.first.isoformat())

@@ -27,21 +27,21 @@ def week_key(subscription: Subscription, week: Period) -> str:
     return f"{subscription.id}:{week.first.isoformat()}"
 
 
-async def first_run(context: WorkerContext, tx: Transaction, subscription: Subscription) -> datetime:
+def first_run(context: WorkerContext, tx: Transaction, subscription: Subscription) -> datetime:
     """When a subscription that is new or changed runs first: a week that it has told is not told again."""
     run_at = subscription.weekly.next_after(context.clock())
     week = last_full_week(run_at, context.analytics.zone)
-    known = await tx.digests.has_key(week_key(subscription, week))
+    known = tx.digests.has_key(week_key(subscription, week))
     return subscription.weekly.next_after(run_at) if known else run_at
 
 
-async def posted(context: WorkerContext, tx: Transaction, delivery: Delivery) -> None:
+def posted(context: WorkerContext, tx: Transaction, delivery: Delivery) -> None:
     """The first post proves the subscription; a later one is its last result."""
-    subscription = await _of(tx, delivery)
+    subscription = _of(tx, delivery)
     now = context.clock()
     if delivery.digest is None:
-        next_run_at = await first_run(context, tx, subscription)
-        await tx.subscriptions.change(
+        next_run_at = first_run(context, tx, subscription)
+        tx.subscriptions.change(
             subscription.id,
             was=SubscriptionState.PROVING,
             state=SubscriptionState.ACTIVE,
@@ -49,23 +49,23 @@ async def posted(context: WorkerContext, tx: Transaction, delivery: Delivery) ->
             response_url=None,
         )
         return
-    await tx.subscriptions.change(subscription.id, last_result="posted", last_run_at=now)
+    tx.subscriptions.change(subscription.id, last_result="posted", last_run_at=now)
 
 
-async def refused(
+def refused(
     context: WorkerContext, tx: Transaction, delivery: Delivery, code: str, *, is_token: bool
 ) -> None:
     """A first post that is refused subscribes nothing; a later one pauses, and the owner is told once.
 
     A refused token is nobody's channel: it pauses nothing.
     """
-    subscription, now = await _of(tx, delivery), context.clock()
+    subscription, now = _of(tx, delivery), context.clock()
     if delivery.digest is None:
-        changed = await tx.subscriptions.change(
+        changed = tx.subscriptions.change(
             subscription.id, was=SubscriptionState.PROVING, state=SubscriptionState.ENDED
         )
         if changed:
-            await _tell_owner(
+            _tell_owner(
                 tx,
                 context,
                 subscription,
@@ -75,14 +75,12 @@ async def refused(
                     subscription.channel,
                     user=subscription.owner,
                     message=say.cannot_subscribe(code, context.bot_name),
-                    response_url=await tx.subscriptions.response_url(subscription.id),
+                    response_url=tx.subscriptions.response_url(subscription.id),
                 ),
             )
         return
-    await tx.subscriptions.change(
-        subscription.id, last_result=f"not posted: Slack said {code}", last_run_at=now
-    )
-    paused = not is_token and await tx.subscriptions.change(
+    tx.subscriptions.change(subscription.id, last_result=f"not posted: Slack said {code}", last_run_at=now)
+    paused = not is_token and tx.subscriptions.change(
         subscription.id, was=SubscriptionState.ACTIVE, state=SubscriptionState.PAUSED, next_run_at=None
     )
     if paused:
@@ -93,18 +91,18 @@ async def refused(
             user=subscription.owner,
             message=say.paused(subscription, code),
         )
-        await _tell_owner(tx, context, subscription, note)
+        _tell_owner(tx, context, subscription, note)
 
 
-async def _tell_owner(
+def _tell_owner(
     tx: Transaction, context: WorkerContext, subscription: Subscription, note: NewDelivery
 ) -> None:
     log.warning("subscription_refused", subscription=subscription.id, channel=subscription.channel)
-    await tx.outbox.add(note, context.clock())
+    tx.outbox.add(note, context.clock())
 
 
-async def _of(tx: Transaction, delivery: Delivery) -> Subscription:
-    subscription = await tx.subscriptions.get(delivery.subscription) if delivery.subscription else None
+def _of(tx: Transaction, delivery: Delivery) -> Subscription:
+    subscription = tx.subscriptions.get(delivery.subscription) if delivery.subscription else None
     if subscription is None:
         raise LookupError(f"delivery {delivery.id} belongs to no subscription")
     return subscription

@@ -36,7 +36,7 @@ _LATELY = timedelta(days=30)
 _LATELY_JOBS = 1_000
 
 
-async def weekly_report(
+def weekly_report(
     tx: Transaction,
     analytics: Analytics,
     query: VisitorsQuery,
@@ -47,28 +47,28 @@ async def weekly_report(
     now: datetime,
 ) -> WeeklyReport:
     """The digest of the week in ``wish``, from what has been read."""
-    budget = await tx.budget.look(project, analytics.calls_an_hour, now)
-    report = await gather(tx, analytics, query, window, before, (), budget, now)
+    budget = tx.budget.look(project, analytics.calls_an_hour, now)
+    report = gather(tx, analytics, query, window, before, (), budget, now)
     since, until = day_start(query.period.first, analytics.zone), day_start(query.period.end, analytics.zone)
-    jobs = await tx.jobs.asked_between(project, since, until, _MOST_JOBS)
-    lately = await tx.jobs.asked_between(project, now - _LATELY, now, _LATELY_JOBS)
+    jobs = tx.jobs.asked_between(project, since, until, _MOST_JOBS)
+    lately = tx.jobs.asked_between(project, now - _LATELY, now, _LATELY_JOBS)
     return WeeklyReport(
         report=report,
-        curve=await _curve(tx, analytics, project, window, now),
+        curve=_curve(tx, analytics, project, window, now),
         work=work_done(jobs),
         suggestion=suggestion(report, [job.text for job in lately]),
         subscription=subscription,
     )
 
 
-async def _curve(
+def _curve(
     tx: Transaction, analytics: Analytics, project: ProjectId, window: Snapshot, now: datetime
 ) -> tuple[tuple[Period, Counts | None], ...]:
     """Ends with the very numbers of the week that is told."""
     points: list[tuple[Period, Counts | None]] = [(window.period, window.totals)]
     week = window.period.before()
     for _ in range(CURVE_WEEKS - 1):
-        known = await find_snapshot(tx, analytics, project, week, now)
+        known = find_snapshot(tx, analytics, project, week, now)
         points.append((week, known.totals if known else None))
         week = week.before()
     return tuple(reversed(points))

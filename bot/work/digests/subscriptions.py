@@ -17,6 +17,7 @@ from bot.model import (
     Weekday,
     last_full_week,
 )
+from bot.store import Transaction
 from bot.work.context import Context
 
 
@@ -35,8 +36,8 @@ class SubscribeRequest:
 
 async def subscribe(context: Context, request: SubscribeRequest) -> Message:
     """Store a subscription; a post into the channel proves it before it counts."""
-    async with context.store.transaction() as tx:
-        await tx.subscriptions.put(
+    await context.store.write(
+        lambda tx: tx.subscriptions.put(
             project=context.project,
             channel=request.channel,
             section=request.section,
@@ -47,29 +48,29 @@ async def subscribe(context: Context, request: SubscribeRequest) -> Message:
             now=context.clock(),
             response_url=request.response_url,
         )
+    )
     context.wake()
     return say.subscribing(request.weekday, request.at, request.zone, request.section)
 
 
 async def unsubscribe(context: Context, channel: ChannelId, section: str | None) -> Message:
     """End a channel's subscription to a section, or all of them when none is named."""
-    ended = left = 0
-    async with context.store.transaction() as tx:
-        for each in await tx.subscriptions.in_channel(channel):
-            if section is None or each.section == section:
-                await tx.subscriptions.change(
-                    each.id, state=SubscriptionState.ENDED, next_run_at=None, response_url=None
-                )
-                ended += 1
-            else:
-                left += 1
-    return say.unsubscribed(ended, left)
+
+    def end(tx: Transaction) -> tuple[int, int]:
+        known = tx.subscriptions.in_channel(channel)
+        ended = [each for each in known if section is None or each.section == section]
+        for each in ended:
+            tx.subscriptions.change(
+                each.id, state=SubscriptionState.ENDED, next_run_at=None, response_url=None
+            )
+        return len(ended), len(known) - len(ended)
+
+    return say.unsubscribed(*await context.store.write(end))
 
 
 async def list_subscriptions(context: Context, channel: ChannelId) -> Message:
     """A channel's subscriptions."""
-    async with context.store.look() as tx:
-        found = await tx.subscriptions.in_channel(channel)
+    found = await context.store.read(lambda tx: tx.subscriptions.in_channel(channel))
     return say.listed(found, context.clock())
 
 
@@ -83,8 +84,8 @@ async def digest_now(
 ) -> Message:
     """The digest of the last full week, at once, for this channel; the weekly one still comes."""
     now = context.clock()
-    async with context.store.transaction() as tx:
-        await tx.digests.add(
+    await context.store.write(
+        lambda tx: tx.digests.add(
             key=f"now:{key}",
             subscription=None,
             project=context.project,
@@ -95,5 +96,6 @@ async def digest_now(
             asked_by=user,
             response_url=response_url,
         )
+    )
     context.wake()
     return say.digest_coming(section)

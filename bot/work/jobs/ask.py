@@ -71,8 +71,8 @@ async def _store(context: Context, requests: Sequence[AskRequest]) -> list[Asked
     """All in one transaction; when that fails each by itself, so that none fails for another's sake."""
     if len(requests) > 1:
         try:
-            async with context.store.transaction() as tx:
-                return [*(await _store_all(context, tx, requests))]
+            stored = await context.store.write(lambda tx: _store_all(context, tx, requests))
+            return [*stored]
         except Exception as error:
             log.warning("not_stored_together", requests=len(requests), reason=type(error).__name__)
     return [await _store_alone(context, request) for request in requests]
@@ -80,17 +80,15 @@ async def _store(context: Context, requests: Sequence[AskRequest]) -> list[Asked
 
 async def _store_alone(context: Context, request: AskRequest) -> Asked | Exception:
     try:
-        async with context.store.transaction() as tx:
-            return (await _store_all(context, tx, [request]))[0]
+        return (await context.store.write(lambda tx: _store_all(context, tx, [request])))[0]
     except AlreadyStored as taken:
-        async with context.store.look() as tx:
-            known = await tx.prompts.job_of(request.key)
+        known = await context.store.read(lambda tx: tx.prompts.job_of(request.key))
         return taken if known is None else Asked(known, repeated=True)
     except Exception as error:  # raised by who asked
         return error
 
 
-async def _store_all(context: Context, tx: Transaction, requests: Sequence[AskRequest]) -> list[Asked]:
+def _store_all(context: Context, tx: Transaction, requests: Sequence[AskRequest]) -> list[Asked]:
     """Those that are the same as an earlier one come after it, so that they find it stored."""
     asked: list[Asked] = []
     left = list(requests)
@@ -103,17 +101,17 @@ async def _store_all(context: Context, tx: Transaction, requests: Sequence[AskRe
                 break
             seen |= marks
             first.append(request)
-        asked += await _store_different(context, tx, first)
+        asked += _store_different(context, tx, first)
         left = left[len(first) :]
     return asked
 
 
-async def _store_different(context: Context, tx: Transaction, requests: Sequence[AskRequest]) -> list[Asked]:
+def _store_different(context: Context, tx: Transaction, requests: Sequence[AskRequest]) -> list[Asked]:
     """Requests with different keys, and of different people, channels or words."""
     now = context.clock()
     wanted = {request.key: _wanted(request) for request in requests}
     doubtful = [wanted[request.key] for request in requests if not request.allow_duplicate]
-    known, same = await tx.prompts.earlier(list(wanted), doubtful, now - SAME_WITHIN)
+    known, same = tx.prompts.earlier(list(wanted), doubtful, now - SAME_WITHIN)
     asked = {key: Asked(job, repeated=True) for key, job in known.items()}
     new: list[AskRequest] = []
     for request in requests:
@@ -125,9 +123,9 @@ async def _store_different(context: Context, tx: Transaction, requests: Sequence
         else:
             asked[request.key] = Asked(job, repeated=False, same=True)
     if new:
-        numbers = await tx.jobs.add_all(context.project, [wanted[each.key] for each in new], now)
+        numbers = tx.jobs.add_all(context.project, [wanted[each.key] for each in new], now)
         made = [_prompt(context, each, numbers[wanted[each.key]], now) for each in new]
-        await tx.prompts.add_all(made)
+        tx.prompts.add_all(made)
         asked |= {each.key: Asked(each.job, repeated=False) for each in made}
     return [asked[request.key] for request in requests]
 

@@ -16,6 +16,7 @@ from bot.model import (
     PromptKind,
     PromptState,
     RequestKey,
+    TrackedJob,
     UserId,
 )
 from bot.store import LeaseLost, Transaction
@@ -41,9 +42,9 @@ class RunAgain:
 
 async def run_again(context: Context, request: RunAgain) -> Asked | None:
     """A new job; None when the old one is unknown. A second press of the same button finds the first's."""
-    async with context.store.look() as tx:
-        prompt = await tx.prompts.starting(request.job)
-        job = await tx.jobs.get(request.job)
+    prompt, job = await context.store.read(
+        lambda tx: (tx.prompts.starting(request.job), tx.jobs.get(request.job))
+    )
     if prompt is None or job is None:
         return None
     key = RequestKey(f"again:{request.job}:{request.occasion}")
@@ -55,9 +56,7 @@ async def run_again(context: Context, request: RunAgain) -> Asked | None:
 
 async def follow_up_anyway(context: Context, number: PromptId, once: str, user: UserId) -> FollowedUp | None:
     """The same follow-up once more, after the person was asked."""
-    async with context.store.look() as tx:
-        prompt = await tx.prompts.get(number)
-        job = await tx.jobs.get(prompt.job) if prompt else None
+    prompt, job = await context.store.read(lambda tx: _prompt_and_job(tx, number))
     if prompt is None or job is None:
         return None
     key = RequestKey(f"anyway:follow_up:{number}:{once}")
@@ -65,14 +64,17 @@ async def follow_up_anyway(context: Context, number: PromptId, once: str, user: 
     return await follow_up(context, request)
 
 
+def _prompt_and_job(tx: Transaction, number: PromptId) -> tuple[Prompt | None, TrackedJob | None]:
+    prompt = tx.prompts.get(number)
+    return prompt, tx.jobs.get(prompt.job) if prompt else None
+
+
 async def may_decide(context: Context, number: PromptId, user: UserId) -> UserId | None:
     """None when this person may decide about a prompt; otherwise whoever asked it, who may.
 
     So may whoever asked for the job, and admins.
     """
-    async with context.store.look() as tx:
-        prompt = await tx.prompts.get(number)
-        job = await tx.jobs.get(prompt.job) if prompt else None
+    prompt, job = await context.store.read(lambda tx: _prompt_and_job(tx, number))
     if (
         prompt is None
         or job is None
@@ -87,8 +89,7 @@ async def to_withdraw(context: Context, job: JobNumber, user: UserId) -> PromptI
 
     Of these the presser's own first; None when nothing of the job waits any more.
     """
-    async with context.store.look() as tx:
-        prompts = await tx.prompts.unsettled_of(job)
+    prompts = await context.store.read(lambda tx: tx.prompts.unsettled_of(job))
     waiting = [prompt for prompt in prompts if prompt.state is PromptState.WAITING]
     waiting.sort(key=lambda prompt: (prompt.kind is not PromptKind.START, prompt.asked_by != user, prompt.id))
     return waiting[0].id if waiting else None
@@ -110,25 +111,28 @@ async def withdraw(context: Context, prompt_id: PromptId) -> bool:
 
 
 async def _decide(context: Context, prompt_id: PromptId, was: PromptState, becomes: PromptState) -> bool:
+    def decide(tx: Transaction) -> bool:
+        prompt = tx.prompts.get(prompt_id)
+        if prompt is not None:
+            _change(context, tx, prompt, was, becomes)
+        return prompt is not None
+
     try:
-        async with context.store.transaction() as tx:
-            prompt = await tx.prompts.get(prompt_id)
-            if prompt is None:
-                return False
-            await _change(context, tx, prompt, was, becomes)
+        decided = await context.store.write(decide)
     except LeaseLost:
         return False
-    context.wake()
-    return True
+    if decided:
+        context.wake()
+    return decided
 
 
-async def _change(
+def _change(
     context: Context, tx: Transaction, prompt: Prompt, was: PromptState, becomes: PromptState
 ) -> None:
-    now, project = context.clock(), (await tx.jobs.known(prompt.job)).project
+    now, project = context.clock(), (tx.jobs.known(prompt.job)).project
     # Before any prompt, as the round does that gives places: whoever leaves the queue meets it whole.
-    await tx.quota.lock(project)
-    await tx.prompts.change(
+    tx.quota.lock(project)
+    tx.prompts.change(
         prompt.id,
         was=was,
         state=becomes,
@@ -139,22 +143,22 @@ async def _change(
         claimed_until=None,
     )
     if was is PromptState.WAITING:
-        await tx.prompts.move_up(project, now)
+        tx.prompts.move_up(project, now)
     if prompt.kind is PromptKind.FOLLOW_UP:
         if was is PromptState.WAITING:
-            await _say_withdrawn(tx, prompt, now)
+            _say_withdrawn(tx, prompt, now)
         return
     if becomes is PromptState.WAITING:
-        await tx.jobs.change(prompt.job, state=JobState.WAITING, ended_at=None, **OUT_OF_QUEUE)
-        await redraw_face(tx, prompt.job, now)
+        tx.jobs.change(prompt.job, state=JobState.WAITING, ended_at=None, **OUT_OF_QUEUE)
+        redraw_face(tx, prompt.job, now)
         return
-    await tx.jobs.change(prompt.job, state=JobState.WITHDRAWN, ended_at=now, **OUT_OF_QUEUE)
-    job = await redraw_face(tx, prompt.job, now)
-    await drop_follow_ups(tx, job, now)
+    tx.jobs.change(prompt.job, state=JobState.WITHDRAWN, ended_at=now, **OUT_OF_QUEUE)
+    job = redraw_face(tx, prompt.job, now)
+    drop_follow_ups(tx, job, now)
 
 
-async def _say_withdrawn(tx: Transaction, prompt: Prompt, now: datetime) -> None:
+def _say_withdrawn(tx: Transaction, prompt: Prompt, now: datetime) -> None:
     """The job goes on as it was; what waits behind the follow-up takes its place in the queue."""
-    await tx.jobs.change(prompt.job, **OUT_OF_QUEUE)
-    job = await redraw_face(tx, prompt.job, now)
-    await reply(tx, job, f"withdrawn:{prompt.id}", say.follow_up_withdrawn(job, prompt), now)
+    tx.jobs.change(prompt.job, **OUT_OF_QUEUE)
+    job = redraw_face(tx, prompt.job, now)
+    reply(tx, job, f"withdrawn:{prompt.id}", say.follow_up_withdrawn(job, prompt), now)

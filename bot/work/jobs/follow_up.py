@@ -62,30 +62,28 @@ def takes_follow_ups(job: TrackedJob) -> bool:
 async def follow_up(context: Context, request: FollowUpRequest) -> FollowedUp | None:
     """Store a follow-up; None when there is no such job. The same key again stores nothing."""
     try:
-        async with context.store.transaction() as tx:
-            result = await _store(context, tx, request)
+        result = await context.store.write(lambda tx: _store(context, tx, request))
     except AlreadyStored:
-        async with context.store.look() as tx:
-            job = await tx.jobs.get(request.job)
+        job = await context.store.read(lambda tx: tx.jobs.get(request.job))
         return FollowedUp(job, accepted=True, repeated=True) if job else None
     if result and result.accepted and not result.repeated:
         context.wake()
     return result
 
 
-async def _store(context: Context, tx: Transaction, request: FollowUpRequest) -> FollowedUp | None:
+def _store(context: Context, tx: Transaction, request: FollowUpRequest) -> FollowedUp | None:
     # Locked, or it could be refused meanwhile, and this follow-up would wait for it for ever.
-    job = await tx.jobs.get_locked(request.job)
+    job = tx.jobs.get_locked(request.job)
     if job is None:
         return None
-    if await tx.prompts.job_of(request.key) is not None:
+    if tx.prompts.job_of(request.key) is not None:
         return FollowedUp(job, accepted=True, repeated=True)
     if not takes_follow_ups(job):
         return FollowedUp(job, accepted=False)
     raw, now = storable(request.raw), context.clock()
     if not request.allow_duplicate:
         since = now - SAME_WITHIN
-        same = await tx.prompts.same_follow_up(request.asked_by, job.number, raw, since)
+        same = tx.prompts.same_follow_up(request.asked_by, job.number, raw, since)
         if same is not None:
             return FollowedUp(job, accepted=True, repeated=True, same=same)
     new = NewPrompt(
@@ -101,5 +99,5 @@ async def _store(context: Context, tx: Transaction, request: FollowUpRequest) ->
         response_url=request.response_url,
         named=None if request.named is None else storable(request.named),
     )
-    await tx.prompts.add(new)
+    tx.prompts.add(new)
     return FollowedUp(job, accepted=True)

@@ -28,18 +28,18 @@ def is_key_problem(error: DocsApiError) -> bool:
     return isinstance(error, Unauthorized | Forbidden)
 
 
-async def is_refused(tx: Transaction, project: ProjectId) -> bool:
+def is_refused(tx: Transaction, project: ProjectId) -> bool:
     """Whether the last word of the service was that our key is no good."""
-    return await tx.back_offs.reason(project) in _KEY_REASONS
+    return tx.back_offs.reason(project) in _KEY_REASONS
 
 
-async def reading_is_refused(tx: Transaction, project: ProjectId, now: datetime) -> bool:
+def reading_is_refused(tx: Transaction, project: ProjectId, now: datetime) -> bool:
     """Whether it is too early to try a key again that was refused even for reading."""
-    reason, until = (await tx.back_offs.all()).get(project, ("", now))
+    reason, until = (tx.back_offs.all()).get(project, ("", now))
     return reason in _KEY_REASONS and reason != _MAY_NOT_WRITE and until > now
 
 
-async def key_refused(
+def key_refused(
     context: WorkerContext, tx: Transaction, project: ProjectId, error: DocsApiError, *, wrote: bool
 ) -> datetime:
     """Stop calling for this project for a while; answers until when. Admins are told once for each streak.
@@ -47,48 +47,46 @@ async def key_refused(
     ``wrote``: it was refused for a prompt, not for a look.
     """
     # Locked, or of several that are refused at the same moment each would tell the admins.
-    await tx.quota.lock(project)
-    now, known = context.clock(), await is_refused(tx, project)
-    attempts = await tx.back_offs.attempts(project) + 1 if known else 1
+    tx.quota.lock(project)
+    now, known = context.clock(), is_refused(tx, project)
+    attempts = tx.back_offs.attempts(project) + 1 if known else 1
     wait_seconds = back_off_seconds(attempts, context.chance(), first=_FIRST_SECONDS, cap=_CAP_SECONDS)
     until = context.after(wait_seconds)
     reason = _MAY_NOT_WRITE if wrote and isinstance(error, Forbidden) else type(error).__name__
-    await tx.back_offs.put(project, until, attempts, reason)
+    tx.back_offs.put(project, until, attempts, reason)
     log.error("key_refused", project=project, reason=type(error).__name__, attempts=attempts)
     if not known:
         message = say.key_refused(project, forbidden=isinstance(error, Forbidden))
-        await _tell_admins(context, tx, f"key:{project}:refused", message, now)
+        _tell_admins(context, tx, f"key:{project}:refused", message, now)
     return until
 
 
-async def hold_back(context: WorkerContext, tx: Transaction, project: ProjectId, until: datetime) -> None:
+def hold_back(context: WorkerContext, tx: Transaction, project: ProjectId, until: datetime) -> None:
     """Everything that waits for the project waits until then, and its root message says why."""
     now = context.clock()
-    for number in await tx.prompts.hold_back(project, now, until):
-        job = await tx.jobs.known(number)
-        await tx.jobs.change(number, queue_until=until, queue_position=None, queue_why=QueueWhy.KEY)
+    for number in tx.prompts.hold_back(project, now, until):
+        job = tx.jobs.known(number)
+        tx.jobs.change(number, queue_until=until, queue_position=None, queue_why=QueueWhy.KEY)
         if job.queue_why != QueueWhy.KEY:
-            await redraw_face(tx, number, now)
+            redraw_face(tx, number, now)
 
 
-async def service_is_well(
-    context: WorkerContext, tx: Transaction, project: ProjectId, *, wrote: bool
-) -> None:
+def service_is_well(context: WorkerContext, tx: Transaction, project: ProjectId, *, wrote: bool) -> None:
     """The service answered: what was held goes on, and admins hear that a refused key is good again."""
-    reason = await tx.back_offs.reason(project)
+    reason = tx.back_offs.reason(project)
     if reason is None or (reason == _MAY_NOT_WRITE and not wrote):
         return
     if reason in _KEY_REASONS:
-        await tx.quota.lock(project)
-    if not await tx.back_offs.lift(project) or reason not in _KEY_REASONS:
+        tx.quota.lock(project)
+    if not tx.back_offs.lift(project) or reason not in _KEY_REASONS:
         return
     now = context.clock()
-    await tx.prompts.resume(project, QueueWhy.KEY, now)
+    tx.prompts.resume(project, QueueWhy.KEY, now)
     log.info("key_accepted_again", project=project)
-    await _tell_admins(context, tx, f"key:{project}:accepted", say.key_accepted(project), now)
+    _tell_admins(context, tx, f"key:{project}:accepted", say.key_accepted(project), now)
 
 
-async def _tell_admins(
+def _tell_admins(
     context: WorkerContext, tx: Transaction, occasion: str, message: Message, now: datetime
 ) -> None:
     for admin in sorted(context.access_policy.admins):
@@ -99,4 +97,4 @@ async def _tell_admins(
             user=admin,
             message=message,
         )
-        await tx.outbox.add(note, now)
+        tx.outbox.add(note, now)

@@ -41,9 +41,7 @@ async def poll_jobs(context: WorkerContext) -> int:
 
     Answers 0 when nothing more can be due, so that nobody looks again at once.
     """
-    async with context.store.transaction() as tx:
-        due = await tx.jobs.claim_due(context.claimer(), _AT_ONCE)
-        held = frozenset(await tx.back_offs.all() if due else ())
+    due, held = await context.store.write(lambda tx: _claim(context, tx))
     looks = await asyncio.gather(*(_look(context, job, misses) for job, misses in due))
     failed: list[Exception] = []
     await _try(failed, lambda: _lift_holds(context, looks, held))
@@ -65,6 +63,14 @@ async def poll_jobs(context: WorkerContext) -> int:
     return len(due) if len(due) == _AT_ONCE else 0
 
 
+def _claim(
+    context: WorkerContext, tx: Transaction
+) -> tuple[Sequence[tuple[TrackedJob, int]], frozenset[ProjectId]]:
+    """Claim jobs that are due; return them with their misses, and the projects with a back-off."""
+    due = tx.jobs.claim_due(context.claimer(), _AT_ONCE)
+    return due, frozenset(tx.back_offs.all() if due else ())
+
+
 async def _try(failed: list[Exception], write: Callable[[], Awaitable[None]]) -> None:
     """What cannot be written must not keep the rest of what has been found out."""
     is_away = any(isinstance(error, DatabaseTrouble) for error in failed)
@@ -76,8 +82,7 @@ async def _try(failed: list[Exception], write: Callable[[], Awaitable[None]]) ->
 
 
 async def _put_all_back(context: WorkerContext, unchanged: Sequence[tuple[JobNumber, datetime]]) -> None:
-    async with context.store.transaction() as tx:
-        await tx.jobs.reschedule(unchanged, context.owner)
+    await context.store.write(lambda tx: tx.jobs.reschedule(unchanged, context.owner))
 
 
 async def _look(context: WorkerContext, job: TrackedJob, misses: int) -> Look:
@@ -129,20 +134,21 @@ async def _settle_all(
 
 
 async def _settle(context: WorkerContext, answered: Sequence[tuple[TrackedJob, Job]]) -> None:
-    async with context.store.transaction() as tx:
+    def settle(tx: Transaction) -> None:
         for job, answer in answered:
             try:
-                await _settle_answer(context, tx, job, answer)
+                _settle_answer(context, tx, job, answer)
             except LeaseLost:
                 # The job's own row is written first, so nothing of it has been written.
                 _taken_over(job)
+
+    await context.store.write(settle)
     context.wake()
 
 
 async def _settle_failed(context: WorkerContext, look: Look, error: DocsApiError) -> None:
     try:
-        async with context.store.transaction() as tx:
-            await _settle_error(context, tx, look, error)
+        await context.store.write(lambda tx: _settle_error(context, tx, look, error))
     except LeaseLost:
         _taken_over(look.job)
         return
@@ -154,8 +160,8 @@ def _taken_over(job: TrackedJob) -> None:
     log.info("poll_taken_over", job=job.number)
 
 
-async def _put_back(context: WorkerContext, tx: Transaction, job: TrackedJob, **values: object) -> None:
-    await tx.jobs.change(
+def _put_back(context: WorkerContext, tx: Transaction, job: TrackedJob, **values: object) -> None:
+    tx.jobs.change(
         job.number,
         owner=context.owner,
         **{
@@ -168,27 +174,27 @@ async def _put_back(context: WorkerContext, tx: Transaction, job: TrackedJob, **
     )
 
 
-async def _settle_answer(context: WorkerContext, tx: Transaction, job: TrackedJob, answer: Job) -> None:
+def _settle_answer(context: WorkerContext, tx: Transaction, job: TrackedJob, answer: Job) -> None:
     verdict = read(job, answer, context.clock(), context.timeouts.stale_seconds)
     match verdict:
         case PollResult.RUNNING if job.doubt_until:
-            await _doubt_resolved(context, tx, job)
+            _doubt_resolved(context, tx, job)
         case PollResult.RUNNING if _runs_long(context, job):
-            await _runs_on(context, tx, job)
+            _runs_on(context, tx, job)
         case PollResult.RUNNING:
-            await _put_back(context, tx, job, saw_active=True)
+            _put_back(context, tx, job, saw_active=True)
         case PollResult.STALE:
-            await _put_back(context, tx, job)
+            _put_back(context, tx, job)
         case PollResult.NOT_CARRIED_OUT:
-            await _put_back(context, tx, job, poll_at=None, doubt_until=None)
+            _put_back(context, tx, job, poll_at=None, doubt_until=None)
         case _:
-            await _end(context, tx, job, JobState(verdict.value), answer)
+            _end(context, tx, job, JobState(verdict.value), answer)
 
 
-async def _doubt_resolved(context: WorkerContext, tx: Transaction, job: TrackedJob) -> None:
+def _doubt_resolved(context: WorkerContext, tx: Transaction, job: TrackedJob) -> None:
     """A follow-up in doubt was carried out after all: its round has begun, for who asked for it."""
-    now, doubted = context.clock(), await tx.prompts.doubted_of(job.number)
-    await _put_back(
+    now, doubted = context.clock(), tx.prompts.doubted_of(job.number)
+    _put_back(
         context,
         tx,
         job,
@@ -201,22 +207,22 @@ async def _doubt_resolved(context: WorkerContext, tx: Transaction, job: TrackedJ
         doubt_until=None,
         poll_at=context.after(context.pace.min_seconds),
     )
-    await redraw_face(tx, job.number, now)
+    redraw_face(tx, job.number, now)
 
 
-async def _runs_on(context: WorkerContext, tx: Transaction, job: TrackedJob) -> None:
+def _runs_on(context: WorkerContext, tx: Transaction, job: TrackedJob) -> None:
     """Half an hour: say so once. Seven days: say that we stop looking."""
     now = context.clock()
     if job.told_running_at is None:
-        await _put_back(context, tx, job, saw_active=True, told_running_at=now)
-        await reply(tx, job, f"round:{job.iteration}:running", say.still_running(job, now), now)
+        _put_back(context, tx, job, saw_active=True, told_running_at=now)
+        reply(tx, job, f"round:{job.iteration}:running", say.still_running(job, now), now)
         return
-    await _put_back(context, tx, job, poll_at=None, state=JobState.UNWATCHED, ended_at=now)
-    job = await redraw_face(tx, job.number, now)
-    await reply(tx, job, f"round:{job.iteration}:end", say.unwatched(job, now), now)
+    _put_back(context, tx, job, poll_at=None, state=JobState.UNWATCHED, ended_at=now)
+    job = redraw_face(tx, job.number, now)
+    reply(tx, job, f"round:{job.iteration}:end", say.unwatched(job, now), now)
 
 
-async def _end(
+def _end(
     context: WorkerContext, tx: Transaction, job: TrackedJob, state: JobState, answer: Job | None
 ) -> None:
     now = context.clock()
@@ -224,40 +230,45 @@ async def _end(
     if answer is not None:
         values["pr_link"] = answer.pr_link
         values |= {"repository": answer.source.repository, "ref": answer.source.ref}
-    await _put_back(context, tx, job, **values)
-    job = await redraw_face(tx, job.number, now)
-    await reply(tx, job, f"round:{job.iteration}:end", say.ended(job, now), now)
+    _put_back(context, tx, job, **values)
+    job = redraw_face(tx, job.number, now)
+    reply(tx, job, f"round:{job.iteration}:end", say.ended(job, now), now)
     context.count("ends", state)
     log.info("job_ended", job=job.number, state=state, iteration=job.iteration)
 
 
-async def _settle_error(context: WorkerContext, tx: Transaction, look: Look, error: DocsApiError) -> None:
+def _settle_error(context: WorkerContext, tx: Transaction, look: Look, error: DocsApiError) -> None:
     """The service's health says nothing about a job; only 404, twice in a row, does."""
     job = look.job
     if isinstance(error, NotFound):
         if look.misses + 1 >= _MISSES_MEAN_GONE:
-            await _end(context, tx, job, JobState.GONE, None)
+            _end(context, tx, job, JobState.GONE, None)
         else:
-            await _put_back(context, tx, job, misses=look.misses + 1)
+            _put_back(context, tx, job, misses=look.misses + 1)
         return
     if is_key_problem(error):
-        until = await key_refused(context, tx, job.project, error, wrote=False)
-        await _put_back(context, tx, job, poll_at=until, misses=look.misses)
+        until = key_refused(context, tx, job.project, error, wrote=False)
+        _put_back(context, tx, job, poll_at=until, misses=look.misses)
         return
-    attempts = await tx.back_offs.attempts(job.project) + 1
+    attempts = tx.back_offs.attempts(job.project) + 1
     wait_seconds = back_off_seconds(attempts, context.chance(), first=context.pace.min_seconds)
     if isinstance(error, RateLimited | Unavailable) and error.retry_after_seconds is not None:
         wait_seconds = max(error.retry_after_seconds, 1.0)
     until = context.after(wait_seconds)
-    await tx.back_offs.put(job.project, until, attempts, type(error).__name__)
-    await _put_back(context, tx, job, poll_at=until, misses=look.misses)
+    tx.back_offs.put(job.project, until, attempts, type(error).__name__)
+    _put_back(context, tx, job, poll_at=until, misses=look.misses)
     log.warning("docs_service_unwell", project=job.project, reason=type(error).__name__, attempts=attempts)
 
 
 async def _lift_holds(context: WorkerContext, looks: Sequence[Look], held: frozenset[ProjectId]) -> None:
     """An answer means that the service is well again."""
     answered = {look.job.project for look in looks if not isinstance(look.answer, DocsApiError)}
-    if answered & held:
-        async with context.store.transaction() as tx:
-            for project in answered & held:
-                await service_is_well(context, tx, project, wrote=False)
+    well = sorted(answered & held)
+
+    def lift(tx: Transaction) -> None:
+        for project in well:
+            service_is_well(context, tx, project, wrote=False)
+
+    if well:
+        await context.store.write(lift)
+        context.wake()

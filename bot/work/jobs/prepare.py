@@ -39,8 +39,7 @@ _RETRY_SECONDS = 3.0
 
 async def prepare_prompts(context: WorkerContext) -> int:
     """Turn stored requests into prompts that wait to be sent, and write their root messages."""
-    async with context.store.transaction() as tx:
-        prompts = await tx.prompts.claim_new(context.claimer(), _AT_ONCE)
+    prompts = await context.store.write(lambda tx: tx.prompts.claim_new(context.claimer(), _AT_ONCE))
     await run_all(*(_prepare(context, prompt) for prompt in prompts))
     return len(prompts)
 
@@ -49,18 +48,21 @@ async def _prepare(context: WorkerContext, prompt: Prompt) -> None:
     access = await _access(context, prompt)
     sees_job = await _sees_job(context, prompt, access) if access and access.may else True
     text = await _readable(context, prompt) if access and access.may and sees_job else ""
+
+    def settle(tx: Transaction) -> None:
+        if access is None or sees_job is None:
+            _look_again(context, tx, prompt)
+        elif not access.may:
+            deny(context, tx, prompt, access)
+        elif sees_job and prompt.named is not None:
+            _write_named(context, tx, prompt, text)
+        elif sees_job:
+            _write(context, tx, prompt, text)
+        else:
+            refuse_named(context, tx, prompt, job_answers.no_such_job(prompt.named or ""))
+
     try:
-        async with context.store.transaction() as tx:
-            if access is None or sees_job is None:
-                await _look_again(context, tx, prompt)
-            elif not access.may:
-                await deny(context, tx, prompt, access)
-            elif sees_job and prompt.named is not None:
-                await _write_named(context, tx, prompt, text)
-            elif sees_job:
-                await _write(context, tx, prompt, text)
-            else:
-                await refuse_named(context, tx, prompt, job_answers.no_such_job(prompt.named or ""))
+        await context.store.write(settle)
     except LeaseLost:
         log.info("prompt_taken_over", prompt=prompt.id)
         return
@@ -86,8 +88,7 @@ async def _sees_job(context: WorkerContext, prompt: Prompt, access: Access) -> b
     """Whether who asked may see the job; None when Slack cannot tell just now and there is time."""
     if prompt.named is None:
         return True
-    async with context.store.look() as tx:
-        job = await tx.jobs.known(prompt.job)
+    job = await context.store.read(lambda tx: tx.jobs.known(prompt.job))
     visitor = Visitor(prompt.asked_by, access=access)
     try:
         return await may_see_job(context, job, visitor, ask_slack=True)
@@ -96,8 +97,8 @@ async def _sees_job(context: WorkerContext, prompt: Prompt, access: Access) -> b
         return False if _is_late(context, prompt) else None
 
 
-async def _look_again(context: WorkerContext, tx: Transaction, prompt: Prompt) -> None:
-    await tx.prompts.change(
+def _look_again(context: WorkerContext, tx: Transaction, prompt: Prompt) -> None:
+    tx.prompts.change(
         prompt.id,
         owner=context.owner,
         was=PromptState.NEW,
@@ -128,20 +129,20 @@ async def _names(
     return known
 
 
-async def _write_named(context: WorkerContext, tx: Transaction, prompt: Prompt, text: str) -> None:
+def _write_named(context: WorkerContext, tx: Transaction, prompt: Prompt, text: str) -> None:
     """Now that its sender may see the job: unless the job was given up meanwhile, it is a follow-up."""
     # Locked first, and before the prompt, as by whoever drops a job's follow-ups (``settle.py``).
-    job = await tx.jobs.get_locked(prompt.job)
+    job = tx.jobs.get_locked(prompt.job)
     if job is not None and job.state in (JobState.REFUSED, JobState.WITHDRAWN):
-        await refuse_named(context, tx, prompt, job_answers.cannot_follow_up(job))
+        refuse_named(context, tx, prompt, job_answers.cannot_follow_up(job))
         return
-    await _write(context, tx, prompt, text)
-    taken = job_answers.follow_up_taken(await tx.jobs.known(prompt.job), guessed=False)
-    await tell_named(context, tx, prompt, taken)
+    _write(context, tx, prompt, text)
+    taken = job_answers.follow_up_taken(tx.jobs.known(prompt.job), guessed=False)
+    tell_named(context, tx, prompt, taken)
 
 
-async def _write(context: WorkerContext, tx: Transaction, prompt: Prompt, text: str) -> None:
-    await tx.prompts.change(
+def _write(context: WorkerContext, tx: Transaction, prompt: Prompt, text: str) -> None:
+    tx.prompts.change(
         prompt.id,
         owner=context.owner,
         was=PromptState.NEW,
@@ -152,27 +153,27 @@ async def _write(context: WorkerContext, tx: Transaction, prompt: Prompt, text: 
     )
     now = context.clock()
     if prompt.kind is PromptKind.START:
-        await tx.jobs.change(prompt.job, text=text)
-    job = await tx.jobs.known(prompt.job)
+        tx.jobs.change(prompt.job, text=text)
+    job = tx.jobs.known(prompt.job)
     if prompt.kind is PromptKind.START:
-        await _open_thread(tx, job, now)
+        _open_thread(tx, job, now)
     else:
-        await _show_follow_up(tx, job, prompt, text, now)
+        _show_follow_up(tx, job, prompt, text, now)
 
 
-async def _open_thread(tx: Transaction, job: TrackedJob, now: datetime) -> None:
+def _open_thread(tx: Transaction, job: TrackedJob, now: datetime) -> None:
     root = NewDelivery(
         f"job:{job.number}:root", DeliveryKind.ROOT, job.channel, job=job.number, message=say.face(job, now)
     )
-    await tx.outbox.add(root, now)
+    tx.outbox.add(root, now)
     for part, message in enumerate(say.full_prompt(job)):
-        await reply(tx, job, f"prompt:{part}", message, now)
+        reply(tx, job, f"prompt:{part}", message, now)
 
 
-async def _show_follow_up(tx: Transaction, job: TrackedJob, prompt: Prompt, text: str, now: datetime) -> None:
+def _show_follow_up(tx: Transaction, job: TrackedJob, prompt: Prompt, text: str, now: datetime) -> None:
     if prompt.message_ts is None:
         message = say.follow_up_by_command(job, text, prompt.asked_by)
-        await reply(tx, job, f"follow_up:{prompt.id}", message, now)
+        reply(tx, job, f"follow_up:{prompt.id}", message, now)
         return
     seen = NewDelivery(
         f"prompt:{prompt.id}:seen",
@@ -182,4 +183,4 @@ async def _show_follow_up(tx: Transaction, job: TrackedJob, prompt: Prompt, text
         message_ts=prompt.message_ts,
         reaction="eyes",
     )
-    await tx.outbox.add(seen, now)
+    tx.outbox.add(seen, now)

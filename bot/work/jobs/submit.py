@@ -27,6 +27,7 @@ from bot.model import (
     PromptState,
     Queued,
     QueueWhy,
+    TrackedJob,
     Use,
     back_off_seconds,
     fair_order,
@@ -55,19 +56,21 @@ _UNKNOWN_WAIT_SECONDS = 60.0
 async def submit_prompts(context: WorkerContext) -> int:
     """Send what waits and may go; say of what was left behind that nobody knows whether it arrived."""
     handled = await _settle_abandoned(context)
-    async with context.store.look() as tx:
-        projects = await tx.prompts.waiting_projects(context.clock())
+    projects = await context.store.read(lambda tx: tx.prompts.waiting_projects(context.clock()))
     for project in projects:
         handled += await _submit_project(context, project)
     return handled
 
 
 async def _settle_abandoned(context: WorkerContext) -> int:
-    async with context.store.transaction() as tx:
-        left = await tx.prompts.claim_abandoned(context.claimer(), _AT_ONCE)
+    def settle(tx: Transaction) -> Sequence[Prompt]:
+        left = tx.prompts.claim_abandoned(context.claimer(), _AT_ONCE)
         # Jobs are locked in one order by all who change several.
         for prompt in sorted(left, key=lambda each: each.job):
-            await transitions.unconfirmed(context, tx, prompt)
+            transitions.unconfirmed(context, tx, prompt)
+        return left
+
+    left = await context.store.write(settle)
     if left:
         context.count("prompts", "in_doubt")
         context.wake()
@@ -76,25 +79,30 @@ async def _settle_abandoned(context: WorkerContext) -> int:
 
 async def _submit_project(context: WorkerContext, project: ProjectId) -> int:
     """Within the limit, in a fair order; who has to wait is told in which place and until when."""
-    now = context.clock()
-    async with context.store.transaction() as tx:
-        await tx.quota.lock(project)
-        waiting = await tx.prompts.quota_queue(project, now)
-        remembered = await tx.prompts.uses(project, now, remembered_since(waiting, now))
-        uses, queue = still_counted(remembered, now), fair_order(waiting, remembered)
-        held_until = await tx.quota.held_until(project, now)
-        free = 0 if held_until else max(0, context.uses_an_hour - len(uses))
-        # A key that was refused is tried with one prompt, not with all.
-        at_once = 1 if await is_refused(tx, project) else _AT_ONCE
-        prompts = await tx.prompts.claim_these(
-            context.claimer(), [each.id for each in queue[: min(free, at_once)]]
-        )
-        await _give_places(context, tx, queue[free:], uses, held_until)
+    prompts, someone_waits = await context.store.write(lambda tx: _claim_free(context, tx, project))
+    if someone_waits:
+        context.wake()
     await run_all(*(_submit(context, prompt) for prompt in prompts))
     return len(prompts)
 
 
-async def _give_places(
+def _claim_free(context: WorkerContext, tx: Transaction, project: ProjectId) -> tuple[Sequence[Prompt], bool]:
+    """Claim as many prompts as there are free uses; return them, and whether others have to wait."""
+    now = context.clock()
+    tx.quota.lock(project)
+    waiting = tx.prompts.quota_queue(project, now)
+    remembered = tx.prompts.uses(project, now, remembered_since(waiting, now))
+    uses, queue = still_counted(remembered, now), fair_order(waiting, remembered)
+    held_until = tx.quota.held_until(project, now)
+    free = 0 if held_until else max(0, context.uses_an_hour - len(uses))
+    # A key that was refused is tried with one prompt, not with all.
+    at_once = 1 if is_refused(tx, project) else _AT_ONCE
+    prompts = tx.prompts.claim_these(context.claimer(), [each.id for each in queue[: min(free, at_once)]])
+    _give_places(context, tx, queue[free:], uses, held_until)
+    return prompts, bool(queue[free:])
+
+
+def _give_places(
     context: WorkerContext,
     tx: Transaction,
     queue: Sequence[Queued],
@@ -121,10 +129,8 @@ async def _give_places(
         ):
             moved.append((waiting, queue_position, until))
     for waiting, queue_position, until in sorted(moved, key=lambda each: each[0].job):
-        await tx.prompts.change(
-            waiting.id, was=PromptState.WAITING, due_at=until, queue_position=queue_position
-        )
-        await tx.jobs.change(
+        tx.prompts.change(waiting.id, was=PromptState.WAITING, due_at=until, queue_position=queue_position)
+        tx.jobs.change(
             waiting.job, queue_until=until, queue_position=queue_position, queue_why=QueueWhy.LIMIT
         )
         if (
@@ -132,11 +138,9 @@ async def _give_places(
             or _is_far(until, waiting.due_at)
             or queue_position <= _SHOWN_PLACES
         ):
-            await redraw_face(tx, waiting.job, now)
+            redraw_face(tx, waiting.job, now)
         if waiting.queue_position is None:
             context.count("prompts", "queued")
-    if queue:
-        context.wake()
 
 
 def _is_far(until: datetime, was: datetime) -> bool:
@@ -156,8 +160,8 @@ async def _submit(context: WorkerContext, prompt: Prompt) -> None:
 
 
 async def _mark_sending(context: WorkerContext, prompt: Prompt) -> tuple[ProjectId, str | None]:
-    async with context.store.transaction() as tx:
-        await tx.prompts.change(
+    def mark(tx: Transaction) -> TrackedJob:
+        tx.prompts.change(
             prompt.id,
             owner=context.owner,
             was=PromptState.WAITING,
@@ -168,7 +172,9 @@ async def _mark_sending(context: WorkerContext, prompt: Prompt) -> tuple[Project
             # The call has the whole lease, however long it took to come here.
             claimed_until=context.claimer().until,
         )
-        job = await tx.jobs.known(prompt.job)
+        return tx.jobs.known(prompt.job)
+
+    job = await context.store.write(mark)
     return job.project, job.service_id
 
 
@@ -189,8 +195,7 @@ async def _call(context: WorkerContext, prompt: Prompt, project: ProjectId, serv
 
 
 async def _settle_accepted(context: WorkerContext, prompt: Prompt, answer: Job) -> None:
-    async with context.store.transaction() as tx:
-        await transitions.accepted(context, tx, prompt, answer)
+    await context.store.write(lambda tx: transitions.accepted(context, tx, prompt, answer))
     context.count("prompts", "sent")
     log.info("prompt_sent", prompt=prompt.id, job=prompt.job, kind=prompt.kind)
 
@@ -198,31 +203,30 @@ async def _settle_accepted(context: WorkerContext, prompt: Prompt, answer: Job) 
 async def _settle_error(
     context: WorkerContext, prompt: Prompt, project: ProjectId, error: DocsApiError
 ) -> None:
-    async with context.store.transaction() as tx:
-        await _write_error(context, tx, prompt, project, error)
+    await context.store.write(lambda tx: _write_error(context, tx, prompt, project, error))
     context.count("prompts", type(error).__name__.lower())
 
 
-async def _write_error(
+def _write_error(
     context: WorkerContext, tx: Transaction, prompt: Prompt, project: ProjectId, error: DocsApiError
 ) -> None:
     """By kind of error: wait, ask people, or explain. The order matters: the tree has broader parents."""
     match error:
         case RateLimited():
-            await _limit_reached(context, tx, prompt, project, error.retry_after_seconds)
+            _limit_reached(context, tx, prompt, project, error.retry_after_seconds)
         case Unavailable(sent=False):
-            await _try_later(context, tx, prompt)
+            _try_later(context, tx, prompt)
         case Unauthorized() | Forbidden() if context.clock() - prompt.asked_at < _KEY_PATIENCE:
-            until = await key_refused(context, tx, project, error, wrote=True)
-            await transitions.back_to_waiting(context, tx, prompt, context.clock())
-            await hold_back(context, tx, project, until)
+            until = key_refused(context, tx, project, error, wrote=True)
+            transitions.back_to_waiting(context, tx, prompt, context.clock())
+            hold_back(context, tx, project, until)
         case Unauthorized() | Forbidden() | NotFound() | Rejected() | InvalidArgument():
-            await transitions.refused(context, tx, prompt, error)
+            transitions.refused(context, tx, prompt, error)
         case _:
-            await transitions.unconfirmed(context, tx, prompt)
+            transitions.unconfirmed(context, tx, prompt)
 
 
-async def _limit_reached(
+def _limit_reached(
     context: WorkerContext,
     tx: Transaction,
     prompt: Prompt,
@@ -231,20 +235,20 @@ async def _limit_reached(
 ) -> None:
     """The service's word counts more than our own count."""
     now = context.clock()
-    await tx.quota.lock(project)
-    await transitions.back_to_waiting(context, tx, prompt, now)
+    tx.quota.lock(project)
+    transitions.back_to_waiting(context, tx, prompt, now)
     if retry_after_seconds is not None:
         until = context.after(max(retry_after_seconds, 1.0))
     else:
-        frees = frees_at(await tx.prompts.uses(project, now), 0, 1)
+        frees = frees_at(tx.prompts.uses(project, now), 0, 1)
         until = min(frees or context.after(_UNKNOWN_WAIT_SECONDS), context.after(15 * _UNKNOWN_WAIT_SECONDS))
-    await tx.quota.hold(project, max(until, context.after(1.0)))
+    tx.quota.hold(project, max(until, context.after(1.0)))
 
 
-async def _try_later(context: WorkerContext, tx: Transaction, prompt: Prompt) -> None:
+def _try_later(context: WorkerContext, tx: Transaction, prompt: Prompt) -> None:
     """The service was not reached at all: nothing was spent, and trying again is safe."""
     due_at = context.after(back_off_seconds(prompt.attempts, context.chance()))
-    await transitions.back_to_waiting(context, tx, prompt, due_at)
+    transitions.back_to_waiting(context, tx, prompt, due_at)
     if prompt.attempts >= 3:
-        await tx.jobs.change(prompt.job, queue_until=due_at, queue_position=None, queue_why=QueueWhy.SERVICE)
-        await redraw_face(tx, prompt.job, context.clock())
+        tx.jobs.change(prompt.job, queue_until=due_at, queue_position=None, queue_why=QueueWhy.SERVICE)
+        redraw_face(tx, prompt.job, context.clock())

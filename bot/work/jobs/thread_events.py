@@ -25,10 +25,7 @@ async def heard_reply(context: Context, heard: ThreadReply) -> None:
     """
     if not _is_meant_for_us(context, heard):
         return
-    async with context.store.look() as tx:
-        # In this order: what is noted between the two looks is then found by the second.
-        being_posted = await tx.outbox.root_being_posted(heard.channel)
-        job = await tx.jobs.in_thread(ThreadRef(heard.channel, heard.thread_ts))
+    job, being_posted = await context.store.read(lambda tx: _job_of_thread(tx, heard))
     if job is None and being_posted and heard.parent == context.bot_user:
         raise ThreadNotKnownYet(heard.key)
     if job is None:
@@ -47,6 +44,13 @@ async def heard_reply(context: Context, heard: ThreadReply) -> None:
         await _tell_alone(context, heard, quota.same_follow_up(job.number, result.same))
 
 
+def _job_of_thread(tx: Transaction, heard: ThreadReply) -> tuple[TrackedJob | None, bool]:
+    """Return the job of a thread, and whether a root is being posted whose timestamp is not known yet."""
+    # In this order: what is noted between the two statements is then found by the second.
+    being_posted = tx.outbox.root_being_posted(heard.channel)
+    return tx.jobs.in_thread(ThreadRef(heard.channel, heard.thread_ts)), being_posted
+
+
 def _is_meant_for_us(context: Context, heard: ThreadReply) -> bool:
     if context.follow_ups is FollowUps.MENTIONS and not slack_text.mentions(heard.text, context.bot_user):
         return False
@@ -58,10 +62,8 @@ def _is_meant_for_us(context: Context, heard: ThreadReply) -> bool:
 
 async def _explain(context: Context, job: TrackedJob, heard: ThreadReply, *, empty: bool) -> None:
     """Why nothing was sent, in the thread, once for each reply."""
-    now = context.clock()
-    async with context.store.transaction() as tx:
-        message = say.nothing_to_send(heard.files) if empty else say.cannot_follow_up(job)
-        await say_in_thread(tx, job, f"unsent:{heard.ts}", message, now)
+    now, message = context.clock(), say.nothing_to_send(heard.files) if empty else say.cannot_follow_up(job)
+    await context.store.write(lambda tx: say_in_thread(tx, job, f"unsent:{heard.ts}", message, now))
     context.wake()
 
 
@@ -72,8 +74,7 @@ async def heard_mention(context: Context, heard: Mention) -> None:
         return
     words = slack_text.to_plain(text, {}, {})
     if slack_text.is_blank(words) or words.strip().lower() == "help":
-        async with context.store.transaction() as tx:
-            await _greet(context, tx, heard)
+        await context.store.write(lambda tx: _greet(context, tx, heard))
         context.wake()
         return
     asked = await ask(context, AskRequest(heard.key, heard.channel, heard.user, text))
@@ -86,12 +87,11 @@ async def _tell_alone(context: Context, heard: Mention | ThreadReply, message: M
     note = NewDelivery(
         f"{heard.key}:same", DeliveryKind.PRIVATE, heard.channel, user=heard.user, message=message
     )
-    async with context.store.transaction() as tx:
-        await tx.outbox.add(note, context.clock())
+    await context.store.write(lambda tx: tx.outbox.add(note, context.clock()))
     context.wake()
 
 
-async def _greet(context: Context, tx: Transaction, heard: Mention) -> None:
+def _greet(context: Context, tx: Transaction, heard: Mention) -> None:
     note = NewDelivery(
         f"{heard.key}:greeting",
         DeliveryKind.PRIVATE,
@@ -99,4 +99,4 @@ async def _greet(context: Context, tx: Transaction, heard: Mention) -> None:
         user=heard.user,
         message=say.greeting(context.bot_name),
     )
-    await tx.outbox.add(note, context.clock())
+    tx.outbox.add(note, context.clock())

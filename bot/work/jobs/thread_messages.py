@@ -9,27 +9,25 @@ from bot.model import DeliveryKind, JobNumber, JobState, Message, NewDelivery, T
 from bot.store import Transaction
 
 
-async def redraw_face(tx: Transaction, number: JobNumber, now: datetime) -> TrackedJob:
+def redraw_face(tx: Transaction, number: JobNumber, now: datetime) -> TrackedJob:
     """Let the root message show the job as it is now; answers the job."""
-    job = await tx.jobs.known(number)
+    job = tx.jobs.known(number)
     occasion = f"job:{number}:edit:{job.iteration}:{job.state}:{now.isoformat()}"
-    message = say.face(job, now, await _next_frees_at(tx, job, now))
+    message = say.face(job, now, _next_frees_at(tx, job, now))
     edit = NewDelivery(occasion, DeliveryKind.EDIT, job.channel, job=number, message=message)
-    await tx.outbox.add(edit, now)
+    tx.outbox.add(edit, now)
     return job
 
 
-async def _next_frees_at(tx: Transaction, job: TrackedJob, now: datetime) -> datetime | None:
+def _next_frees_at(tx: Transaction, job: TrackedJob, now: datetime) -> datetime | None:
     """When the next use of the hour frees, where the root message says how few are left."""
     if job.uses_left is None or job.state is not JobState.WORKING:
         return None
-    uses = await tx.prompts.uses(job.project, now)
+    uses = tx.prompts.uses(job.project, now)
     return frees_at(uses, len(uses), 1)
 
 
-async def reply(tx: Transaction, job: TrackedJob, occasion: str, message: Message, now: datetime) -> None:
+def reply(tx: Transaction, job: TrackedJob, occasion: str, message: Message, now: datetime) -> None:
     """Say something in the job's thread, once for this occasion."""
     key = f"job:{job.number}:{occasion}"
-    await tx.outbox.add(
-        NewDelivery(key, DeliveryKind.REPLY, job.channel, job=job.number, message=message), now
-    )
+    tx.outbox.add(NewDelivery(key, DeliveryKind.REPLY, job.channel, job=job.number, message=message), now)

@@ -20,12 +20,12 @@ OUT_OF_QUEUE: dict[str, Any] = {"queue_until": None, "queue_position": None, "qu
 _FREE = {"claimed_by": None, "claimed_until": None}
 
 
-async def accepted(context: WorkerContext, tx: Transaction, prompt: Prompt, answer: Job) -> None:
+def accepted(context: WorkerContext, tx: Transaction, prompt: Prompt, answer: Job) -> None:
     """The service took it: a round begins."""
-    now, project = context.clock(), (await tx.jobs.known(prompt.job)).project
+    now, project = context.clock(), (tx.jobs.known(prompt.job)).project
     # Before any prompt, as all do who lock the project's count.
-    await service_is_well(context, tx, project, wrote=True)
-    await tx.prompts.change(
+    service_is_well(context, tx, project, wrote=True)
+    tx.prompts.change(
         prompt.id,
         owner=context.owner,
         was=PromptState.SENDING,
@@ -33,7 +33,7 @@ async def accepted(context: WorkerContext, tx: Transaction, prompt: Prompt, answ
         response_url=None,
         **_FREE,
     )
-    job = await tx.jobs.known(prompt.job)
+    job = tx.jobs.known(prompt.job)
     values: dict[str, Any] = {
         "state": JobState.WORKING,
         "iteration": job.iteration + 1,
@@ -43,7 +43,7 @@ async def accepted(context: WorkerContext, tx: Transaction, prompt: Prompt, answ
         "saw_active": prompt.kind is PromptKind.START or answer.is_running,
         "ended_at": None,
         **OUT_OF_QUEUE,
-        "uses_left": await _few_left(context, tx, project),
+        "uses_left": _few_left(context, tx, project),
         "doubt_until": None,
         "told_running_at": None,
         "misses": 0,
@@ -53,19 +53,19 @@ async def accepted(context: WorkerContext, tx: Transaction, prompt: Prompt, answ
     if prompt.kind is PromptKind.START:
         values["service_id"] = answer.id
     values |= {"repository": answer.source.repository, "ref": answer.source.ref}
-    await tx.jobs.change(job.number, **values)
-    await redraw_face(tx, job.number, now)
+    tx.jobs.change(job.number, **values)
+    redraw_face(tx, job.number, now)
 
 
-async def _few_left(context: WorkerContext, tx: Transaction, project: ProjectId) -> int | None:
+def _few_left(context: WorkerContext, tx: Transaction, project: ProjectId) -> int | None:
     """How many uses of the hour are left, when that is a fifth or less: then people should know."""
-    left = context.uses_an_hour - len(await tx.prompts.uses(project, context.clock()))
+    left = context.uses_an_hour - len(tx.prompts.uses(project, context.clock()))
     return max(0, left) if left * 5 <= context.uses_an_hour else None
 
 
-async def back_to_waiting(context: WorkerContext, tx: Transaction, prompt: Prompt, due_at: datetime) -> None:
+def back_to_waiting(context: WorkerContext, tx: Transaction, prompt: Prompt, due_at: datetime) -> None:
     """Nothing was sent and no use was spent; it goes out later."""
-    await tx.prompts.change(
+    tx.prompts.change(
         prompt.id,
         owner=context.owner,
         was=PromptState.SENDING,
@@ -76,33 +76,33 @@ async def back_to_waiting(context: WorkerContext, tx: Transaction, prompt: Promp
     )
 
 
-async def unconfirmed(context: WorkerContext, tx: Transaction, prompt: Prompt) -> None:
+def unconfirmed(context: WorkerContext, tx: Transaction, prompt: Prompt) -> None:
     """Sent, and no answer: only a person decides whether it is sent again."""
     now = context.clock()
-    await tx.prompts.change(
+    tx.prompts.change(
         prompt.id, owner=context.owner, was=PromptState.SENDING, state=PromptState.UNCONFIRMED, **_FREE
     )
     values: dict[str, Any] = dict(OUT_OF_QUEUE)
     is_follow_up = prompt.kind is PromptKind.FOLLOW_UP
     if not is_follow_up:
         values["state"] = JobState.UNCONFIRMED
-    elif not (await tx.jobs.known(prompt.job)).state.is_open:
+    elif not (tx.jobs.known(prompt.job)).state.is_open:
         # Should it have arrived after all, the job turns active again and its end is told.
         values["doubt_until"] = context.after(context.timeouts.quiet_seconds)
         values["poll_at"] = context.after(context.pace.min_seconds)
         # Whoever looks at it now does so for an earlier doubt.
         values |= _FREE
-    await tx.jobs.change(prompt.job, **values)
-    job = await redraw_face(tx, prompt.job, now)
+    tx.jobs.change(prompt.job, **values)
+    job = redraw_face(tx, prompt.job, now)
     message = say.unconfirmed(job, prompt.id, prompt.asked_by, is_follow_up)
-    await reply(tx, job, f"doubt:{prompt.id}:{prompt.attempts}", message, now)
+    reply(tx, job, f"doubt:{prompt.id}:{prompt.attempts}", message, now)
 
 
-async def refused(context: WorkerContext, tx: Transaction, prompt: Prompt, error: DocsApiError) -> None:
+def refused(context: WorkerContext, tx: Transaction, prompt: Prompt, error: DocsApiError) -> None:
     """The service said no: people are told why, and what to do. Its use is free for who waits."""
-    now, project = context.clock(), (await tx.jobs.known(prompt.job)).project
-    await tx.quota.lock(project)
-    await tx.prompts.change(
+    now, project = context.clock(), (tx.jobs.known(prompt.job)).project
+    tx.quota.lock(project)
+    tx.prompts.change(
         prompt.id,
         owner=context.owner,
         was=PromptState.SENDING,
@@ -110,46 +110,46 @@ async def refused(context: WorkerContext, tx: Transaction, prompt: Prompt, error
         sent_at=None,
         **_FREE,
     )
-    await tx.prompts.move_up(project, now)
+    tx.prompts.move_up(project, now)
     problem = _problem(prompt, error)
     if prompt.kind is PromptKind.START:
-        await not_started(tx, prompt, problem, now)
+        not_started(tx, prompt, problem, now)
         return
     values: dict[str, Any] = dict(OUT_OF_QUEUE)
     if isinstance(error, NotFound):
         values |= {"state": JobState.GONE, "poll_at": None, "ended_at": now}
-    await tx.jobs.change(prompt.job, **values)
-    job = await redraw_face(tx, prompt.job, now)
+    tx.jobs.change(prompt.job, **values)
+    job = redraw_face(tx, prompt.job, now)
     message = say.follow_up_refused(prompt.asked_by, problem)
-    await reply(tx, job, f"refused:{prompt.id}", message, now)
+    reply(tx, job, f"refused:{prompt.id}", message, now)
 
 
-async def not_started(tx: Transaction, prompt: Prompt, problem: Problem, now: datetime) -> None:
+def not_started(tx: Transaction, prompt: Prompt, problem: Problem, now: datetime) -> None:
     """The job never came to be; what was asked on top of it falls with it."""
-    await tx.jobs.change(
+    tx.jobs.change(
         prompt.job,
         state=JobState.REFUSED,
         problem=problem.title,
         ended_at=now,
         **OUT_OF_QUEUE,
     )
-    job = await redraw_face(tx, prompt.job, now)
-    await reply(tx, job, f"refused:{prompt.id}", say.refused(job, problem), now)
-    await drop_follow_ups(tx, job, now)
+    job = redraw_face(tx, prompt.job, now)
+    reply(tx, job, f"refused:{prompt.id}", say.refused(job, problem), now)
+    drop_follow_ups(tx, job, now)
 
 
-async def drop_follow_ups(tx: Transaction, job: TrackedJob, now: datetime) -> None:
+def drop_follow_ups(tx: Transaction, job: TrackedJob, now: datetime) -> None:
     """Follow-ups that wait for a job that will never start are given up, and said to be.
 
     Not those whose sender may not be allowed to see the job: the thread must not show them
     (``prepare.py`` decides about these).
     """
-    for waiting in await tx.prompts.unsettled_of(job.number):
+    for waiting in tx.prompts.unsettled_of(job.number):
         undecided = waiting.state is PromptState.NEW and waiting.named is not None
         if waiting.kind is PromptKind.FOLLOW_UP and not undecided:
-            await tx.prompts.change(waiting.id, state=PromptState.REFUSED, **_FREE)
+            tx.prompts.change(waiting.id, state=PromptState.REFUSED, **_FREE)
             message = say.follow_up_refused(waiting.asked_by, problems.job_not_started())
-            await reply(tx, job, f"refused:{waiting.id}", message, now)
+            reply(tx, job, f"refused:{waiting.id}", message, now)
 
 
 def _problem(prompt: Prompt, error: DocsApiError) -> Problem:

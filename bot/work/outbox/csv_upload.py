@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import tempfile
+from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 
 import structlog
 
 from bot.messages import visitors_answers as say
 from bot.messages.spreadsheet import BOM, HEADER, csv_line
-from bot.model import ChannelId, Delivery, Question
+from bot.model import ChannelId, Delivery, PageCounts, Question, Snapshot
+from bot.store import Transaction
 from bot.work.context import WorkerContext
 from bot.work.outbox.join import JOINABLE, as_member
 from bot.work.outbox.lease_check import check_lease
@@ -24,10 +27,10 @@ _OUTSIDE = JOINABLE | {"channel_not_found"}
 
 async def share_file(context: WorkerContext, delivery: Delivery) -> None:
     """Upload the file of a delivery, unless it turns out to stand there already."""
-    if delivery.question is None:
+    number = delivery.question
+    if number is None:
         raise ValueError(f"delivery {delivery.id} belongs to no question")
-    async with context.store.look() as tx:
-        question = await tx.questions.get(delivery.question)
+    question = await context.store.read(lambda tx: tx.questions.get(number))
     if question is None:
         raise SlackRefused("file_not_found")
     channel = await context.messenger.conversation_with(delivery.user) if delivery.user else delivery.channel
@@ -80,15 +83,17 @@ async def _write(context: WorkerContext, question: Question, path: Path) -> tupl
     count, after = 0, 0
     await asyncio.to_thread(path.write_text, BOM + csv_line(HEADER), "utf-8", newline="")
     while True:
-        # A look for each: with SQLite whoever wants to write waits as long as somebody looks.
-        async with context.store.look() as tx:
-            snapshot = (await tx.snapshots.get([question.now]))[question.now]
-            pages = await tx.pages.following(question.now, question.query.section, after)
+        snapshot, pages = await context.store.read(partial(_pages_after, question, after))
         if not pages:
             return count, snapshot.complete
         lines = [csv_line((page.path, page.now.human, page.now.ai, page.now.total)) for page in pages]
         await asyncio.to_thread(_append, path, "".join(lines))
         count, after = count + len(pages), pages[-1].row
+
+
+def _pages_after(question: Question, after: int, tx: Transaction) -> tuple[Snapshot, Sequence[PageCounts]]:
+    pages = tx.pages.following(question.now, question.query.section, after)
+    return tx.snapshots.get([question.now])[question.now], pages
 
 
 def _append(path: Path, text: str) -> None:

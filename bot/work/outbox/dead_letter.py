@@ -34,19 +34,20 @@ async def give_up(context: WorkerContext, delivery: Delivery, code: str) -> None
     """This will never be said there: let it rest, and tell the requester where they can still be reached."""
     _note(context, delivery, code)
     now = context.clock()
-    async with context.store.transaction() as tx:
-        await tx.outbox.settle(
-            delivery.id, owner=context.owner, now=now, state=DeliveryState.DEAD, error=code
-        )
-        job = await tx.jobs.get(delivery.job) if delivery.job is not None else None
+
+    def bury(tx: Transaction) -> None:
+        tx.outbox.settle(delivery.id, owner=context.owner, now=now, state=DeliveryState.DEAD, error=code)
+        job = tx.jobs.get(delivery.job) if delivery.job is not None else None
         if job is not None and delivery.kind is DeliveryKind.ROOT:
-            await _nowhere_to_talk(context, tx, job, code, now)
+            _nowhere_to_talk(context, tx, job, code, now)
         elif job is not None and delivery.kind is DeliveryKind.REPLY:
-            await _tell_requester(tx, job, delivery, code, now)
+            _tell_requester(tx, job, delivery, code, now)
         elif delivery.subscription is not None:
-            await refused(context, tx, delivery, code, is_token=_REASONS.get(code) is CannotPost.TOKEN)
+            refused(context, tx, delivery, code, is_token=_REASONS.get(code) is CannotPost.TOKEN)
         elif delivery.user is not None and delivery.kind in (DeliveryKind.POST, DeliveryKind.FILE):
-            await _tell_asker(context, tx, delivery, code, now)
+            _tell_asker(context, tx, delivery, code, now)
+
+    await context.store.write(bury)
     context.count("deliveries", "dead")
     context.wake()
 
@@ -59,20 +60,20 @@ def _note(context: WorkerContext, delivery: Delivery, code: str) -> None:
         log.warning("reaction_refused", channel=delivery.channel, reason=code)
 
 
-async def _nowhere_to_talk(
+def _nowhere_to_talk(
     context: WorkerContext, tx: Transaction, job: TrackedJob, code: str, now: datetime
 ) -> None:
     """Without a thread nothing is started: no use is spent, and the person is told what to do."""
     reason = _REASONS.get(code, CannotPost.OTHER)
-    await tx.outbox.bury(job.number, code, now)
+    tx.outbox.bury(job.number, code, now)
     problem = problems.slack_refused(code).title
-    await tx.jobs.change(job.number, state=JobState.REFUSED, problem=problem, ended_at=now)
-    await drop_follow_ups(tx, job, now)
-    prompt = await tx.prompts.starting(job.number)
+    tx.jobs.change(job.number, state=JobState.REFUSED, problem=problem, ended_at=now)
+    drop_follow_ups(tx, job, now)
+    prompt = tx.prompts.starting(job.number)
     if prompt is None:
         raise LookupError(f"job {job.number} has no prompt")
-    url = await tx.prompts.response_url(prompt.id)
-    await tx.prompts.change(prompt.id, state=PromptState.REFUSED, response_url=None)
+    url = tx.prompts.response_url(prompt.id)
+    tx.prompts.change(prompt.id, state=PromptState.REFUSED, response_url=None)
     note = NewDelivery(
         f"job:{job.number}:cannot_post",
         DeliveryKind.PRIVATE,
@@ -82,12 +83,10 @@ async def _nowhere_to_talk(
         message=say.cannot_post(reason, context.bot_name),
         response_url=url,
     )
-    await tx.outbox.add(note, now)
+    tx.outbox.add(note, now)
 
 
-async def _tell_requester(
-    tx: Transaction, job: TrackedJob, delivery: Delivery, code: str, now: datetime
-) -> None:
+def _tell_requester(tx: Transaction, job: TrackedJob, delivery: Delivery, code: str, now: datetime) -> None:
     note = NewDelivery(
         f"{delivery.key}:undelivered",
         DeliveryKind.PRIVATE,
@@ -96,10 +95,10 @@ async def _tell_requester(
         user=job.told,
         message=say.undelivered(job, problems.slack_refused(code)),
     )
-    await tx.outbox.add(note, now)
+    tx.outbox.add(note, now)
 
 
-async def _tell_asker(
+def _tell_asker(
     context: WorkerContext, tx: Transaction, delivery: Delivery, code: str, now: datetime
 ) -> None:
     """Something that a person asked for could not be put where they wanted it."""
@@ -111,4 +110,4 @@ async def _tell_asker(
         user=delivery.user,
         message=visitors_answers.undelivered(code, context.bot_name, what=what),
     )
-    await tx.outbox.add(note, now)
+    tx.outbox.add(note, now)

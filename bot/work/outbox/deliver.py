@@ -11,7 +11,7 @@ from typing import assert_never
 import structlog
 
 from bot.model import Delivery, DeliveryKind, DeliveryState, Message, MessageTs, back_off_seconds
-from bot.store import LeaseLost
+from bot.store import Claimer, LeaseLost, Transaction
 from bot.work.batching import BatchWriter
 from bot.work.context import WorkerContext
 from bot.work.digests.post_outcome import posted
@@ -74,9 +74,12 @@ async def _claim(context: WorkerContext, limit: int) -> Sequence[Delivery]:
     if limit <= 0:
         return ()
     pace_seconds = context.timeouts.channel_pace_seconds
-    async with context.store.transaction() as tx:
+
+    def claim(tx: Transaction) -> tuple[Claimer, Sequence[Delivery]]:
         claimer = context.claimer()
-        due = await tx.outbox.claim(claimer, limit, pace_seconds)
+        return claimer, tx.outbox.claim(claimer, limit, pace_seconds)
+
+    claimer, due = await context.store.write(claim)
     if any(delivery.kind in _PACED for delivery in due):
         # Their channels take the next post then; waiting for the tick would lose a part of a second.
         context.wake_after(max(pace_seconds - (context.clock() - claimer.now).total_seconds(), 0.0))
@@ -210,10 +213,10 @@ async def _tell(context: WorkerContext, delivery: Delivery) -> None:
 
 
 async def _settle_sent(context: WorkerContext, sent: Sequence[Sent]) -> list[None]:
-    async with context.store.transaction() as tx:
+    def settle(tx: Transaction) -> None:
         for delivery, ts, free_at in sent:
             try:
-                await tx.outbox.settle(
+                tx.outbox.settle(
                     delivery.id,
                     owner=context.owner,
                     now=context.clock(),
@@ -224,11 +227,13 @@ async def _settle_sent(context: WorkerContext, sent: Sequence[Sent]) -> list[Non
                 log.warning("delivery_taken_over", delivery=delivery.id)
                 continue
             if delivery.kind is DeliveryKind.ROOT and delivery.job is not None:
-                await tx.jobs.change(delivery.job, root_ts=ts)
+                tx.jobs.change(delivery.job, root_ts=ts)
             if delivery.subscription is not None:
-                await posted(context, tx, delivery)
+                posted(context, tx, delivery)
             if free_at is not None:
-                await tx.outbox.slow_down(delivery.channel, free_at)
+                tx.outbox.slow_down(delivery.channel, free_at)
+
+    await context.store.write(settle)
     for _ in sent:
         context.count("deliveries", "sent")
     return [None] * len(sent)
@@ -288,8 +293,9 @@ async def _again(
         await give_up(context, delivery, "unreachable")
         return
     due_at = context.after(seconds)
-    async with context.store.transaction() as tx:
-        await tx.outbox.settle(
+
+    def put_back(tx: Transaction) -> None:
+        tx.outbox.settle(
             delivery.id,
             owner=context.owner,
             now=context.clock(),
@@ -298,7 +304,9 @@ async def _again(
             plain=delivery.plain or plain,
         )
         if slow_channel:
-            await tx.outbox.slow_down(delivery.channel, due_at)
+            tx.outbox.slow_down(delivery.channel, due_at)
+
+    await context.store.write(put_back)
 
 
 async def _in_doubt(context: WorkerContext, delivery: Delivery, at_least_seconds: float = 0.0) -> None:
@@ -308,12 +316,13 @@ async def _in_doubt(context: WorkerContext, delivery: Delivery, at_least_seconds
         return
     wait_seconds = context.timeouts.doubt_seconds * min(2.0 ** min(delivery.attempts - 1, 10), 60.0)
     wait_seconds = max(wait_seconds, at_least_seconds)
-    async with context.store.transaction() as tx:
-        await tx.outbox.settle(
+    await context.store.write(
+        lambda tx: tx.outbox.settle(
             delivery.id,
             owner=context.owner,
             now=context.clock(),
             state=DeliveryState.SENDING,
             claimed_until=context.after(wait_seconds),
         )
+    )
     log.warning("delivery_in_doubt", delivery=delivery.id, attempts=delivery.attempts)

@@ -25,32 +25,34 @@ _MOST_TRIES = 50
 
 async def share(context: Context, number: QuestionId, user: UserId) -> Message | None:
     """Post an answer into the channel in which it was asked for; a word when there is nothing to do."""
-    now = context.clock()
-    async with context.store.transaction() as tx:
-        question = await tx.questions.get(number)
-        if question is None:
-            return say.not_kept()
-        if question.state is not QuestionState.ANSWERED:
-            return say.still_reading()
-        key = await _free_key(tx, f"question:{number}:shared")
-        if key is None:
-            return say.shared_before()
-        message = await _again(context, tx, question, user)
-        if message is None:
-            return say.not_kept()
-        post = NewDelivery(
-            key, DeliveryKind.POST, question.channel, user=user, message=message, question=number
-        )
-        await tx.outbox.add(post, now)
-    context.wake()
+    told = await context.store.write(lambda tx: _share(context, tx, number, user))
+    if told is None:
+        context.wake()
+    return told
+
+
+def _share(context: Context, tx: Transaction, number: QuestionId, user: UserId) -> Message | None:
+    question = tx.questions.get(number)
+    if question is None:
+        return say.not_kept()
+    if question.state is not QuestionState.ANSWERED:
+        return say.still_reading()
+    key = _free_key(tx, f"question:{number}:shared")
+    if key is None:
+        return say.shared_before()
+    message = _again(context, tx, question, user)
+    if message is None:
+        return say.not_kept()
+    post = NewDelivery(key, DeliveryKind.POST, question.channel, user=user, message=message, question=number)
+    tx.outbox.add(post, context.clock())
     return None
 
 
-async def _free_key(tx: Transaction, what: str) -> str | None:
+def _free_key(tx: Transaction, what: str) -> str | None:
     """A key for doing this once; another after Slack refused; None when it is done or on its way."""
     for count in range(_MOST_TRIES):
         key = f"{what}:{count}"
-        state = await tx.outbox.state_of(key)
+        state = tx.outbox.state_of(key)
         if state is None:
             return key
         if state is not DeliveryState.DEAD:
@@ -58,45 +60,55 @@ async def _free_key(tx: Transaction, what: str) -> str | None:
     return None
 
 
-async def _again(context: Context, tx: Transaction, question: Question, user: UserId) -> Message | None:
+def _again(context: Context, tx: Transaction, question: Question, user: UserId) -> Message | None:
     """The answer once more, from the same stored numbers; None when they are not kept any more."""
     ids = [question.now, *([question.was] if question.was else []), *(question.chart or ())]
-    known = await tx.snapshots.get(ids)
+    known = tx.snapshots.get(ids)
     window = known.get(question.now)
     if window is None or window.totals is None or not window.with_pages:
         return None
     was = known.get(question.was) if question.was else None
     chart = [known[each] for each in question.chart] if question.chart else None
     now = context.clock()
-    budget = await tx.budget.look(question.project, context.analytics.calls_an_hour, now)
-    report = await gather(tx, context.analytics, question.query, window, was, chart, budget, now)
+    budget = tx.budget.look(question.project, context.analytics.calls_an_hour, now)
+    report = gather(tx, context.analytics, question.query, window, was, chart, budget, now)
     return visitors.report(report, question.id, shared_by=user)
 
 
 async def send_csv(context: Context, number: QuestionId) -> Message:
     """Send every page as a file to who asked, once; again only after Slack refused it."""
-    async with context.store.transaction() as tx:
-        question = await tx.questions.get(number)
-        if question is None:
-            return say.not_kept()
-        if question.state is not QuestionState.ANSWERED:
-            return say.still_reading()
-        window = (await tx.snapshots.get([question.now])).get(question.now)
-        if window is None or not window.with_pages:
-            return say.not_kept()
-        key = await _free_key(tx, file_key(number, FileTo.PRIVATE))
-        if key is None:
-            return say.file_sent_before()
-        await send_file(tx, question, FileTo.PRIVATE, context.clock(), key=key)
+    told = await context.store.write(lambda tx: _send_csv(context, tx, number))
+    if told is not None:
+        return told
     context.wake()
     return say.file_follows(to_channel=False)
 
 
+def _send_csv(context: Context, tx: Transaction, number: QuestionId) -> Message | None:
+    """Put the file into the outbox; or return why not."""
+    question = tx.questions.get(number)
+    if question is None:
+        return say.not_kept()
+    if question.state is not QuestionState.ANSWERED:
+        return say.still_reading()
+    window = tx.snapshots.get([question.now]).get(question.now)
+    if window is None or not window.with_pages:
+        return say.not_kept()
+    key = _free_key(tx, file_key(number, FileTo.PRIVATE))
+    if key is None:
+        return say.file_sent_before()
+    send_file(tx, question, FileTo.PRIVATE, context.clock(), key=key)
+    return None
+
+
 async def how_counted(context: Context, number: QuestionId) -> Message:
     """What the numbers of an answer mean."""
-    async with context.store.look() as tx:
-        question = await tx.questions.get(number)
+    zone = context.analytics.zone.key
+
+    def look(tx: Transaction) -> Message:
+        question = tx.questions.get(number)
         if question is None:
             return say.not_kept()
-        now = (await tx.snapshots.get([question.now]))[question.now]
-    return say.how_counted(question, now, context.analytics.zone.key)
+        return say.how_counted(question, tx.snapshots.get([question.now])[question.now], zone)
+
+    return await context.store.read(look)

@@ -19,7 +19,7 @@ from bot.docs_api import (
 )
 from bot.messages.problems import ReadingProblem
 from bot.model import Counts, Priority, Snapshot, SnapshotState, back_off_seconds
-from bot.store import LeaseLost
+from bot.store import LeaseLost, Transaction
 from bot.store.snapshots import ReadPage
 from bot.work.context import WorkerContext
 from bot.work.jobs.key_health import is_refused, key_refused, reading_is_refused, service_is_well
@@ -36,13 +36,15 @@ _SWEEP_FINAL = timedelta(days=200)
 
 async def fetch_snapshots(context: WorkerContext) -> int:
     """Make the most urgent calls that the budget allows, each for one page of rows."""
-    async with context.store.look() as tx:
-        if not await tx.snapshots.waiting(context.clock()):
-            return 0
-        kept_off = await reading_is_refused(tx, context.project, context.clock())
-    if kept_off:
+    now, project = context.clock(), context.project
+    waiting, is_kept_off = await context.store.read(
+        lambda tx: (tx.snapshots.waiting(now), reading_is_refused(tx, project, now))
+    )
+    if not waiting:
+        return 0
+    if is_kept_off:
         return await _refuse(context)
-    claimed = await _claim(context)
+    claimed = await context.store.write(lambda tx: _claim(context, tx))
     await asyncio.gather(*(_read(context, snapshot) for snapshot in claimed))
     if claimed:
         context.wake()
@@ -52,36 +54,39 @@ async def fetch_snapshots(context: WorkerContext) -> int:
 async def sweep_snapshots(context: WorkerContext) -> int:
     """Forget pages that nobody will look at again."""
     now = context.clock()
-    async with context.store.transaction() as tx:
-        return await tx.snapshots.sweep(now - _SWEEP_OPEN, (now - _SWEEP_FINAL).date())
+    opened_before, final_before = now - _SWEEP_OPEN, (now - _SWEEP_FINAL).date()
+    return await context.store.write(lambda tx: tx.snapshots.sweep(opened_before, final_before))
 
 
-async def _claim(context: WorkerContext) -> Sequence[Snapshot]:
+def _claim(context: WorkerContext, tx: Transaction) -> Sequence[Snapshot]:
     """Claim, and write the calls down, in one transaction that no other process can interleave with."""
     limit, now = context.analytics.calls_an_hour, context.clock()
-    async with context.store.transaction() as tx:
-        await tx.budget.lock(context.project)
-        budget = await tx.budget.look(context.project, limit, now)
-        if not budget.free:
-            return []
-        claimed = await tx.snapshots.claim(context.claimer(), min(budget.free, _AT_ONCE), Priority.CHART)
-        room = min(context.analytics.background_room(budget), _AT_ONCE)
-        if not claimed and room > 0:
-            claimed = await tx.snapshots.claim(context.claimer(), room, Priority.AHEAD)
-        await tx.budget.take(context.project, len(claimed), now)
+    tx.budget.lock(context.project)
+    budget = tx.budget.look(context.project, limit, now)
+    if not budget.free:
+        return []
+    claimed = tx.snapshots.claim(context.claimer(), min(budget.free, _AT_ONCE), Priority.CHART)
+    room = min(context.analytics.background_room(budget), _AT_ONCE)
+    if not claimed and room > 0:
+        claimed = tx.snapshots.claim(context.claimer(), room, Priority.AHEAD)
+    tx.budget.take(context.project, len(claimed), now)
     return claimed
 
 
 async def _refuse(context: WorkerContext) -> int:
     """No call is made with a key that was refused a moment ago; whoever waits is told."""
-    async with context.store.transaction() as tx:
-        claimed = await tx.snapshots.claim(context.claimer(), _REFUSED_AT_ONCE, Priority.AHEAD)
+
+    def refuse(tx: Transaction) -> int:
+        claimed = tx.snapshots.claim(context.claimer(), _REFUSED_AT_ONCE, Priority.AHEAD)
         for snapshot in claimed:
-            await tx.snapshots.settle(
+            tx.snapshots.settle(
                 snapshot.id, owner=context.owner, state=SnapshotState.FAILED, problem=ReadingProblem.KEY
             )
+        return len(claimed)
+
+    refused = await context.store.write(refuse)
     context.wake()
-    return len(claimed)
+    return refused
 
 
 async def _read(context: WorkerContext, snapshot: Snapshot) -> None:
@@ -108,8 +113,9 @@ async def _store(context: WorkerContext, snapshot: Snapshot, page: VisitorsPage)
     rows = [(row.path, Counts(row.human, row.ai, row.total)) for row in page.visitors]
     step = context.analytics.page_size if snapshot.with_pages else 0
     next_offset = snapshot.next_offset + step
-    async with context.store.transaction() as tx:
-        fresh = await tx.snapshots.store(
+
+    def keep(tx: Transaction) -> None:
+        fresh = tx.snapshots.store(
             snapshot,
             ReadPage(totals, rows, context.clock()),
             owner=context.owner,
@@ -117,10 +123,12 @@ async def _store(context: WorkerContext, snapshot: Snapshot, page: VisitorsPage)
             is_last=not goes_on,
         )
         if goes_on and (not fresh or next_offset >= _MOST_ROWS):
-            await tx.snapshots.stop(snapshot.id, ReadingProblem.ENDLESS)
+            tx.snapshots.stop(snapshot.id, ReadingProblem.ENDLESS)
             log.warning("visitors_without_end", snapshot=snapshot.id, offset=next_offset)
-        if await is_refused(tx, snapshot.project):
-            await service_is_well(context, tx, snapshot.project, wrote=False)
+        if is_refused(tx, snapshot.project):
+            service_is_well(context, tx, snapshot.project, wrote=False)
+
+    await context.store.write(keep)
     context.count("analytics", "read")
 
 
@@ -135,8 +143,9 @@ async def _settle_error(context: WorkerContext, snapshot: Snapshot, error: DocsA
     gives_up = problem is not ReadingProblem.UNWELL or attempts >= _MOST_TRIES
     asked_wait = getattr(error, "retry_after_seconds", None) or 0.0
     wait_seconds = max(asked_wait, back_off_seconds(attempts, context.chance(), cap=60.0))
-    async with context.store.transaction() as tx:
-        await tx.snapshots.settle(
+
+    def settle(tx: Transaction) -> None:
+        tx.snapshots.settle(
             snapshot.id,
             owner=context.owner,
             attempts=attempts,
@@ -145,15 +154,20 @@ async def _settle_error(context: WorkerContext, snapshot: Snapshot, error: DocsA
             due_at=context.after(wait_seconds),
         )
         if isinstance(error, Unauthorized):
-            await key_refused(context, tx, snapshot.project, error, wrote=False)
+            key_refused(context, tx, snapshot.project, error, wrote=False)
+
+    await context.store.write(settle)
 
 
 async def _hold(context: WorkerContext, snapshot: Snapshot, retry_after_seconds: float | None) -> None:
     """The service's count is believed over ours."""
     until = context.after(max(retry_after_seconds or _UNKNOWN_WAIT_SECONDS, 1.0))
-    async with context.store.transaction() as tx:
-        await tx.budget.hold(context.project, until)
-        await tx.snapshots.settle(snapshot.id, owner=context.owner, state=SnapshotState.REQUESTED)
+
+    def hold(tx: Transaction) -> None:
+        tx.budget.hold(context.project, until)
+        tx.snapshots.settle(snapshot.id, owner=context.owner, state=SnapshotState.REQUESTED)
+
+    await context.store.write(hold)
 
 
 def problem_of(error: DocsApiError) -> ReadingProblem:

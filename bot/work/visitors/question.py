@@ -75,34 +75,31 @@ class VisitorsAsked:
 async def ask_visitors(context: Context, request: VisitorsRequest) -> VisitorsAsked:
     """Store a question; answers with the report if all of it is known already, else that it is being read."""
     try:
-        async with context.store.transaction() as tx:
-            question = await _store(context, tx, request)
+        question = await context.store.write(lambda tx: _store(context, tx, request))
     except AlreadyStored:
-        async with context.store.look() as tx:
-            known = await tx.questions.with_key(request.key)
+        known = await context.store.read(lambda tx: tx.questions.with_key(request.key))
         if known is None:
             raise
         return VisitorsAsked(say.reading(request.query.period, known))
-    async with context.store.transaction() as tx:
-        message = await _at_once(context, tx, question)
+    message = await context.store.write(lambda tx: _at_once(context, tx, question))
     context.wake()
     if message is not None:
         return VisitorsAsked(message, answered=True)
     return VisitorsAsked(say.reading(request.query.period, question))
 
 
-async def _store(context: Context, tx: Transaction, request: VisitorsRequest) -> QuestionId:
-    known = await tx.questions.with_key(request.key)
+def _store(context: Context, tx: Transaction, request: VisitorsRequest) -> QuestionId:
+    known = tx.questions.with_key(request.key)
     if known is not None:
         return known
     query, now, analytics = request.query, context.clock(), context.analytics
-    window = await request_snapshot(tx, analytics, context.project, query.period, Priority.ASKED, now)
+    window = request_snapshot(tx, analytics, context.project, query.period, Priority.ASKED, now)
     compared = (
-        await request_snapshot(tx, analytics, context.project, query.compared, Priority.COMPARED, now)
+        request_snapshot(tx, analytics, context.project, query.compared, Priority.COMPARED, now)
         if query.compared
         else None
     )
-    return await tx.questions.add(
+    return tx.questions.add(
         key=request.key,
         project=context.project,
         channel=request.channel,
@@ -115,26 +112,24 @@ async def _store(context: Context, tx: Transaction, request: VisitorsRequest) ->
     )
 
 
-async def _at_once(context: Context, tx: Transaction, number: QuestionId) -> Message | None:
+def _at_once(context: Context, tx: Transaction, number: QuestionId) -> Message | None:
     """The report, when everything that it takes was read for somebody else before."""
-    question = await tx.questions.get(number)
+    question = tx.questions.get(number)
     if question is None or question.query.file_to is not FileTo.NOWHERE:
         return None
     now = context.clock()
-    status = await _look(tx, context.analytics, question, now)
+    status = _look(tx, context.analytics, question, now)
     if status.report is None or status.is_partial:
         return None
-    await tx.questions.change(number, state=QuestionState.ANSWERED, response_url=None)
+    tx.questions.change(number, state=QuestionState.ANSWERED, response_url=None)
     return visitors.report(status.report, number)
 
 
 async def answer_questions(context: WorkerContext) -> int:
     """Look at every question that is not answered: answer it, or show how far it is."""
-    async with context.store.look() as tx:
-        if not await tx.questions.any_due(context.clock()):
-            return 0
-    async with context.store.transaction() as tx:
-        claimed = await tx.questions.claim(context.claimer(), _AT_ONCE)
+    if not await context.store.read(lambda tx: tx.questions.any_due(context.clock())):
+        return 0
+    claimed = await context.store.write(lambda tx: tx.questions.claim(context.claimer(), _AT_ONCE))
     await asyncio.gather(*(_advance(context, question) for question in claimed))
     return 0  # one that waits is looked at again a moment later, not at once
 
@@ -149,73 +144,84 @@ class _Status:
     unreadable: Message | None = None
     is_partial: bool = False
 
+    @property
+    def is_over(self) -> bool:
+        """Whether there is something to answer with."""
+        return self.report is not None or self.unreadable is not None
+
 
 async def _advance(context: WorkerContext, question: Question) -> None:
-    now = context.clock()
     try:
         access = await check_access_now(context, question.user)
         if not access.may:
             await _deny(context, question, access)
             return
-        async with context.store.transaction() as tx:
-            status = await _look(tx, context.analytics, question, now)
-            if status.report is not None or status.unreadable is not None:
-                await _answer(context, tx, question, status, now)
-            else:
-                due_at = context.after(context.timeouts.reading_seconds)
-                context.wake_after(context.timeouts.reading_seconds * 1.1)
-                await tx.questions.change(
-                    question.id, owner=context.owner, due_at=due_at, claimed_by=None, claimed_until=None
-                )
-            urls = await tx.questions.urls(question.id)
+        status, progress_url = await context.store.write(lambda tx: _settle(context, tx, question))
     except LeaseLost:
         log.warning("question_taken_over", question=question.id)
         return
-    if status.report is None and status.unreadable is None:
-        await _show_progress(context, question, status, urls[1])
-    else:
+    if status.is_over:
         context.wake()
+    else:
+        context.wake_after(context.timeouts.reading_seconds * 1.1)
+        await _show_progress(context, question, status, progress_url)
+
+
+def _settle(context: WorkerContext, tx: Transaction, question: Question) -> tuple[_Status, SecretStr | None]:
+    """Answer a question, or put it back; return its status, and where its progress is shown."""
+    now = context.clock()
+    status = _look(tx, context.analytics, question, now)
+    if status.is_over:
+        _answer(context, tx, question, status, now)
+    else:
+        due_at = context.after(context.timeouts.reading_seconds)
+        tx.questions.change(
+            question.id, owner=context.owner, due_at=due_at, claimed_by=None, claimed_until=None
+        )
+    _, progress_url = tx.questions.urls(question.id)
+    return status, progress_url
 
 
 async def _deny(context: WorkerContext, question: Question, access: Access) -> None:
     """Nobody who may not use the bot gets an answer."""
-    async with context.store.transaction() as tx:
-        status = _Status([], Budget(0, 0, None), unreadable=quota.not_allowed(access))
-        await _answer(context, tx, question, status, context.clock())
-        await tx.snapshots.rest([question.now, *([question.was] if question.was else [])])
+    status = _Status([], Budget(0, 0, None), unreadable=quota.not_allowed(access))
+
+    def deny(tx: Transaction) -> None:
+        _answer(context, tx, question, status, context.clock())
+        tx.snapshots.rest([question.now, *([question.was] if question.was else [])])
+
+    await context.store.write(deny)
     context.wake()
 
 
-async def _look(tx: Transaction, analytics: Analytics, question: Question, now: datetime) -> _Status:
+def _look(tx: Transaction, analytics: Analytics, question: Question, now: datetime) -> _Status:
     """Where a question stands; decides about its chart once its pages are read."""
-    budget = await tx.budget.look(question.project, analytics.calls_an_hour, now)
-    window, compared, chart = await _parts(tx, question)
+    budget = tx.budget.look(question.project, analytics.calls_an_hour, now)
+    window, compared, chart = _parts(tx, question)
     pages = [window, *([compared] if compared else [])]
     waits = any(part.state in _UNREAD for part in pages)
     out = waits and budget.free_at is not None and (budget.free_at - now).total_seconds() > _SOON_SECONDS
     parts = [*pages, *(chart or [])]
     if waits and not out:
-        await tx.snapshots.read_on([part.id for part in pages], now)
+        tx.snapshots.read_on([part.id for part in pages], now)
         return _Status(parts, budget)
     if window.totals is None:
         return _Status(parts, budget, unreadable=_unreadable(question, window, budget))
     if question.chart is None and not out:
-        chart = await _plan_chart(tx, analytics, question, budget, now)
+        chart = _plan_chart(tx, analytics, question, budget, now)
         parts = [*pages, *(chart or [])]
     if not out and any(part.state in _UNREAD for part in chart or []):
         if budget.free_at is None:
-            await tx.snapshots.read_on([part.id for part in chart or []], now)
+            tx.snapshots.read_on([part.id for part in chart or []], now)
             return _Status(parts, budget)
         out = True
-    report = await gather(tx, analytics, question.query, window, compared, chart, budget, now)
+    report = gather(tx, analytics, question.query, window, compared, chart, budget, now)
     return _Status(parts, budget, report, is_partial=out)
 
 
-async def _parts(
-    tx: Transaction, question: Question
-) -> tuple[Snapshot, Snapshot | None, list[Snapshot] | None]:
+def _parts(tx: Transaction, question: Question) -> tuple[Snapshot, Snapshot | None, list[Snapshot] | None]:
     ids = [question.now, *([question.was] if question.was else []), *(question.chart or ())]
-    known = await tx.snapshots.get(ids)
+    known = tx.snapshots.get(ids)
     # No chart is stored as an empty list, "not decided" as None.
     chart = [known[each] for each in question.chart] if question.chart else None
     return known[question.now], known[question.was] if question.was else None, chart
@@ -227,33 +233,33 @@ def _unreadable(question: Question, window: Snapshot, budget: Budget) -> Message
     return say.budget_used_up(question.query.period, budget)
 
 
-async def _plan_chart(
+def _plan_chart(
     tx: Transaction, analytics: Analytics, question: Question, budget: Budget, now: datetime
 ) -> list[Snapshot] | None:
     """The windows of the chart, when the calls they still take leave enough for others."""
     steps = question.query.period.steps()
-    known = [await find_snapshot(tx, analytics, question.project, step, now) for step in steps]
+    known = [find_snapshot(tx, analytics, question.project, step, now) for step in steps]
     missing = sum(1 for part in known if part is None or part.totals is None)
     if missing and missing > budget.free - _CHART_RESERVE:
-        await tx.questions.change(question.id, chart=[])
+        tx.questions.change(question.id, chart=[])
         return None
     chart = [
-        await request_snapshot(tx, analytics, question.project, step, Priority.CHART, now, with_pages=False)
+        request_snapshot(tx, analytics, question.project, step, Priority.CHART, now, with_pages=False)
         for step in steps
     ]
-    await tx.questions.change(question.id, chart=[part.id for part in chart])
+    tx.questions.change(question.id, chart=[part.id for part in chart])
     return chart
 
 
-async def _answer(
+def _answer(
     context: WorkerContext, tx: Transaction, question: Question, status: _Status, now: datetime
 ) -> None:
     """The answer and the state that says so, together."""
     message = status.unreadable or (
         visitors.report(status.report, question.id) if status.report is not None else None
     )
-    response_url, progress_url = await tx.questions.urls(question.id)
-    await tx.questions.change(
+    response_url, progress_url = tx.questions.urls(question.id)
+    tx.questions.change(
         question.id,
         owner=context.owner,
         state=QuestionState.ANSWERED,
@@ -263,7 +269,7 @@ async def _answer(
         claimed_until=None,
     )
     if status.is_partial:
-        await tx.snapshots.rest([part.id for part in status.parts])
+        tx.snapshots.rest([part.id for part in status.parts])
     answer = NewDelivery(
         f"question:{question.id}:answer",
         DeliveryKind.PRIVATE,
@@ -274,9 +280,9 @@ async def _answer(
         replaces=progress_url is not None,
         question=question.id,
     )
-    await tx.outbox.add(answer, now)
+    tx.outbox.add(answer, now)
     if status.report is not None:
-        await send_file(tx, question, question.query.file_to, now)
+        send_file(tx, question, question.query.file_to, now)
 
 
 def file_key(number: QuestionId, to: FileTo) -> str:
@@ -284,7 +290,7 @@ def file_key(number: QuestionId, to: FileTo) -> str:
     return f"question:{number}:file:{to}"
 
 
-async def send_file(
+def send_file(
     tx: Transaction, question: Question, to: FileTo, now: datetime, *, key: str | None = None
 ) -> None:
     """Put the file with all pages into the outbox, once for each key."""
@@ -297,7 +303,7 @@ async def send_file(
         user=question.user if to is FileTo.PRIVATE else None,
         question=question.id,
     )
-    await tx.outbox.add(file, now)
+    tx.outbox.add(file, now)
 
 
 async def _show_progress(
@@ -313,8 +319,7 @@ async def _show_progress(
         )
     except SlackError as error:
         log.info("progress_not_shown", question=question.id, reason=str(error))
-    async with context.store.transaction() as tx:
-        await tx.questions.change(question.id, shown=question.shown + 1)
+    await context.store.write(lambda tx: tx.questions.change(question.id, shown=question.shown + 1))
 
 
 def next_shown_seconds(shown: int) -> float:
@@ -324,18 +329,20 @@ def next_shown_seconds(shown: int) -> float:
 
 async def show_progress(context: Context, number: QuestionId, url: SecretStr | None) -> Message | None:
     """How far a question is; from now on the pressed message follows it and becomes the answer."""
-    now = context.clock()
-    async with context.store.transaction() as tx:
-        question = await tx.questions.get(number)
-        if question is None:
-            return None
-        if question.state is QuestionState.ANSWERED:
-            return say.moved_on()
-        if url is not None:
-            age_seconds, shown = (now - question.asked_at).total_seconds(), 0
-            while shown < _MOST_SHOWN and next_shown_seconds(shown) <= age_seconds:
-                shown += 1
-            await tx.questions.change(number, progress_url=url.get_secret_value(), shown=shown)
-        window, compared, chart = await _parts(tx, question)
-        budget = await tx.budget.look(question.project, context.analytics.calls_an_hour, now)
+    return await context.store.write(lambda tx: _follow(context, tx, number, url))
+
+
+def _follow(context: Context, tx: Transaction, number: QuestionId, url: SecretStr | None) -> Message | None:
+    now, question = context.clock(), tx.questions.get(number)
+    if question is None:
+        return None
+    if question.state is QuestionState.ANSWERED:
+        return say.moved_on()
+    if url is not None:
+        age_seconds, shown = (now - question.asked_at).total_seconds(), 0
+        while shown < _MOST_SHOWN and next_shown_seconds(shown) <= age_seconds:
+            shown += 1
+        tx.questions.change(number, progress_url=url.get_secret_value(), shown=shown)
+    window, compared, chart = _parts(tx, question)
+    budget = tx.budget.look(question.project, context.analytics.calls_an_hour, now)
     return say.progress(question, [window, *([compared] if compared else []), *(chart or [])], budget)

@@ -12,7 +12,7 @@ from bot.store import Transaction
 _NAMED = 5
 
 
-async def gather(
+def gather(
     tx: Transaction,
     analytics: Analytics,
     query: VisitorsQuery,
@@ -33,9 +33,9 @@ async def gather(
         was=was,
         site=now.totals,
         before=before,
-        pages=await tx.pages.count(now.id, query.section),
-        top=tuple(await tx.pages.top(now.id, was.id if was else None, query.section, query.sort, query.top)),
-        movements=await _movements(tx, query, now, was, now.totals),
+        pages=tx.pages.count(now.id, query.section),
+        top=tuple(tx.pages.top(now.id, was.id if was else None, query.section, query.sort, query.top)),
+        movements=_movements(tx, query, now, was, now.totals),
         chart=points,
         no_chart=no_chart,
         budget=budget,
@@ -57,7 +57,7 @@ def _points(
     return points, None
 
 
-async def _movements(
+def _movements(
     tx: Transaction, query: VisitorsQuery, now: Snapshot, was: Snapshot | None, site: Counts
 ) -> Movements:
     """Pages come and go only between two windows that were read whole, with no row moving meanwhile."""
@@ -65,20 +65,12 @@ async def _movements(
     compared = was if was is not None and was.totals is not None else None
     came = compared is not None and _is_whole(now) and _is_whole(compared)
     return Movements(
-        risen=tuple(await pages.moved(now.id, compared.id, section, up=True, limit=_NAMED))
-        if compared
-        else (),
-        fallen=tuple(await pages.moved(now.id, compared.id, section, up=False, limit=_NAMED))
-        if compared
-        else (),
-        appeared=tuple(await pages.appeared(now.id, compared.id, section, _NAMED))
-        if came and compared
-        else (),
-        vanished=tuple(await pages.appeared(compared.id, now.id, section, _NAMED))
-        if came and compared
-        else (),
-        hardly_people=tuple(await pages.leaning(now.id, site, section, to_ai=True, limit=_NAMED)),
-        hardly_ai=tuple(await pages.leaning(now.id, site, section, to_ai=False, limit=_NAMED)),
+        risen=tuple(pages.moved(now.id, compared.id, section, up=True, limit=_NAMED)) if compared else (),
+        fallen=tuple(pages.moved(now.id, compared.id, section, up=False, limit=_NAMED)) if compared else (),
+        appeared=tuple(pages.appeared(now.id, compared.id, section, _NAMED)) if came and compared else (),
+        vanished=tuple(pages.appeared(compared.id, now.id, section, _NAMED)) if came and compared else (),
+        hardly_people=tuple(pages.leaning(now.id, site, section, to_ai=True, limit=_NAMED)),
+        hardly_ai=tuple(pages.leaning(now.id, site, section, to_ai=False, limit=_NAMED)),
     )
 
 

@@ -8,7 +8,7 @@ from bot.model import Analytics, Period, Priority, ProjectId, Snapshot
 from bot.store import Transaction
 
 
-async def request_snapshot(
+def request_snapshot(
     tx: Transaction,
     analytics: Analytics,
     project: ProjectId,
@@ -19,7 +19,7 @@ async def request_snapshot(
     with_pages: bool = True,
 ) -> Snapshot:
     """Return the stored answer for a window; the workers fetch it when it is not there yet."""
-    return await tx.snapshots.request(
+    return tx.snapshots.request(
         project,
         period,
         with_pages=with_pages,
@@ -29,8 +29,8 @@ async def request_snapshot(
     )
 
 
-async def find_snapshot(
+def find_snapshot(
     tx: Transaction, analytics: Analytics, project: ProjectId, period: Period, now: datetime
 ) -> Snapshot | None:
     """Return the stored answer for a window, if there is one; requests nothing."""
-    return await tx.snapshots.find(project, period, is_final=analytics.is_final(period, now), now=now)
+    return tx.snapshots.find(project, period, is_final=analytics.is_final(period, now), now=now)

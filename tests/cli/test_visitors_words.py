@@ -22,7 +22,7 @@ from bot.cli.visitors import (
     whole_file,
 )
 from bot.docs_api import PageVisitors, Visitors
-from tests.test_export import FIRST, LAST, NOW, wanted
+from tests.cli.test_visitors import FIRST, LAST, NOW, wanted
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,105 @@
+"""Telling other processes on the same database that there is something to do.
+
+On PostgreSQL by ``NOTIFY`` (https://www.postgresql.org/docs/current/sql-notify.html); a connection of its
+own listens. A SQLite file needs no telling: its log changes with every commit, which is cheap to see. An
+announcement may be lost; workers look at the database every few seconds anyway.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+
+import structlog
+from sqlalchemy import text
+from sqlalchemy.exc import SQLAlchemyError
+
+from bot.store.database import Database
+
+log = structlog.get_logger(__name__)
+_CHANNEL = "docs_bot_work"
+_FILE_SECONDS = 0.25
+_CHECK_SECONDS = 1.0
+_RETRY_SECONDS = 5.0
+
+
+class Announcer:
+    """Announces work to the workers of other processes; has the ``wake`` that use cases call."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._task: asyncio.Task[None] | None = None
+        self._again = False
+
+    def wake(self) -> None:
+        """There is something to do. What comes while one announcement is under way shares the next."""
+        if not self._database.is_postgresql:
+            return
+        if self._task is not None and not self._task.done():
+            self._again = True
+            return
+        self._task = asyncio.get_running_loop().create_task(self._announce())
+
+    async def _announce(self) -> None:
+        while True:
+            self._again = False
+            try:
+                await self._database.write(lambda connection: connection.execute(text(f"NOTIFY {_CHANNEL}")))
+            except SQLAlchemyError as error:
+                log.info("not_announced", reason=type(error).__name__)
+            if not self._again:
+                return
+
+
+class Listener:
+    """Calls ``heard`` in the event loop when another process may have written work."""
+
+    def __init__(self, database: Database, heard: Callable[[], None]) -> None:
+        self._database = database
+        self._heard = heard
+        self._loop = asyncio.get_running_loop()
+        self._stopped = threading.Event()
+        self._timer: asyncio.TimerHandle | None = None
+
+    def start(self) -> None:
+        """Begin to listen; a database in memory has nobody else to listen to."""
+        if self._database.is_postgresql:
+            threading.Thread(target=self._listen, name="database listen", daemon=True).start()
+        elif (file := self._database.file) is not None:
+            self._watch(file.with_name(f"{file.name}-wal"), None)
+
+    def stop(self) -> None:
+        """Stop listening, soon."""
+        self._stopped.set()
+        if self._timer is not None:
+            self._timer.cancel()
+
+    def _watch(self, log_file: Path, before: tuple[int, int] | None) -> None:
+        """Look whether SQLite's write-ahead log has changed; that takes microseconds and no statement."""
+        seen = before
+        with suppress(OSError):
+            found = log_file.stat()
+            seen = (found.st_mtime_ns, found.st_size)
+        if before is not None and seen != before:
+            self._heard()
+        self._timer = self._loop.call_later(_FILE_SECONDS, self._watch, log_file, seen or (0, 0))
+
+    def _listen(self) -> None:
+        while not self._stopped.is_set():
+            try:
+                self._listen_once()
+            except Exception as error:  # logged; the regular look finds work meanwhile
+                log.info("not_listening", reason=type(error).__name__)
+                self._stopped.wait(_RETRY_SECONDS)
+
+    def _listen_once(self) -> None:
+        with self._database.postgres_connection() as connection:
+            connection.execute(f"LISTEN {_CHANNEL}")
+            while not self._stopped.is_set():
+                for _ in connection.notifies(timeout=_CHECK_SECONDS, stop_after=1):
+                    # A loop that has been closed meanwhile has nobody left to wake.
+                    with suppress(RuntimeError):
+                        self._loop.call_soon_threadsafe(self._heard)

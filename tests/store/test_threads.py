@@ -1,0 +1,240 @@
+"""Functions that run in database threads: their results, their order, and callers that stop waiting."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import logging
+import subprocess
+import sys
+import threading
+import time
+import weakref
+from collections.abc import Iterator
+from functools import partial
+
+import pytest
+
+from bot.store.threads import DatabaseThreads
+from tests.pause import Pause
+
+
+@pytest.fixture
+def threads() -> Iterator[DatabaseThreads]:
+    """One thread."""
+    threads = DatabaseThreads("test")
+    yield threads
+    threads.stop()
+
+
+def named(name: str) -> int:
+    """How many threads of this name live."""
+    return sum(thread.name.startswith(name) for thread in threading.enumerate())
+
+
+async def test_a_result_reaches_the_caller(threads: DatabaseThreads) -> None:
+    assert await threads.run(lambda: 40 + 2) == 42
+
+
+async def test_an_error_reaches_the_caller_and_the_thread_goes_on(threads: DatabaseThreads) -> None:
+    def fail() -> None:
+        raise LookupError("nothing there")
+
+    with pytest.raises(LookupError, match="nothing there"):
+        await threads.run(fail)
+    assert await threads.run(lambda: "well") == "well"
+
+
+async def test_an_iterator_that_ended_is_an_error_like_others(threads: DatabaseThreads) -> None:
+    """A future cannot carry StopIteration, and whoever awaits it would wait for ever."""
+    empty = iter(())
+    async with asyncio.timeout(5):
+        with pytest.raises(RuntimeError, match="StopIteration"):
+            await threads.run(lambda: next(empty))
+
+
+async def test_even_an_order_to_exit_reaches_the_caller_and_the_thread_goes_on(
+    threads: DatabaseThreads,
+) -> None:
+    def leave() -> None:
+        raise GeneratorExit
+
+    with pytest.raises(GeneratorExit):
+        await threads.run(leave)
+    assert await threads.run(lambda: "well") == "well"
+
+
+async def test_the_loop_does_not_wait_while_the_thread_does(threads: DatabaseThreads) -> None:
+    pause = Pause()
+    running = asyncio.create_task(threads.run(pause))
+    await pause.reached()
+    pause.end()
+    await running
+
+
+async def test_one_thread_runs_functions_in_the_order_in_which_they_come(threads: DatabaseThreads) -> None:
+    done: list[int] = []
+    await asyncio.gather(*(threads.run(partial(done.append, number)) for number in range(50)))
+    assert done == list(range(50))
+
+
+async def test_several_threads_run_as_many_functions_at_once_and_no_more() -> None:
+    threads, pauses = DatabaseThreads("three", 3), [Pause() for _ in range(3)]
+    running = [asyncio.create_task(threads.run(pause)) for pause in pauses]
+    for pause in pauses:
+        await pause.reached()
+    fourth = asyncio.create_task(threads.run(lambda: "fourth"))
+    await asyncio.sleep(0.05)
+    assert (fourth.done(), named("three")) == (False, 3)
+    pauses[1].end()
+    assert await fourth == "fourth"
+    for pause in pauses:
+        pause.end()
+    await asyncio.gather(*running)
+    threads.stop()
+
+
+async def test_threads_end_after_what_has_been_queued() -> None:
+    threads, pause = DatabaseThreads("stopping"), Pause()
+    running = asyncio.gather(threads.run(pause), threads.run(lambda: "queued"))
+    await pause.reached()
+    threads.stop()
+    pause.end()
+    assert tuple(await running) == (None, "queued")
+    async with asyncio.timeout(5):
+        while named("stopping"):
+            await asyncio.sleep(0.01)
+
+
+async def test_what_a_cancelled_caller_had_queued_is_never_run(threads: DatabaseThreads) -> None:
+    pause, ran = Pause(), threading.Event()
+    first = asyncio.create_task(threads.run(pause))
+    await pause.reached()
+    second = asyncio.create_task(threads.run(ran.set))
+    await asyncio.sleep(0)
+    second.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await second
+    pause.end()
+    await first
+    await threads.run(lambda: None)
+    assert not ran.is_set()
+
+
+async def test_a_caller_cancelled_while_its_function_runs_waits_for_the_end(threads: DatabaseThreads) -> None:
+    pause, done = Pause(), threading.Event()
+
+    def write() -> None:
+        pause()
+        done.set()
+
+    writing = asyncio.create_task(threads.run(write))
+    await pause.reached()
+    for _ in range(3):  # however often it is cancelled
+        writing.cancel()
+        await asyncio.sleep(0.01)
+    assert not writing.done()
+    pause.end()
+    with pytest.raises(asyncio.CancelledError):
+        await writing
+    assert done.is_set()
+
+
+async def test_a_cancelled_caller_waits_a_second_at_most(threads: DatabaseThreads) -> None:
+    pause = Pause()
+    writing = asyncio.create_task(threads.run(pause))
+    await pause.reached()
+    began = time.monotonic()
+    writing.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await writing
+    assert 0.9 < time.monotonic() - began < 3.0
+    pause.end()
+
+
+async def test_a_reader_may_be_left_at_once(threads: DatabaseThreads) -> None:
+    pause = Pause()
+    reading = asyncio.create_task(threads.run(pause, may_leave=True))
+    await pause.reached()
+    began = time.monotonic()
+    reading.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await reading
+    assert time.monotonic() - began < 0.9
+    pause.end()
+
+
+@pytest.mark.parametrize("may_leave", [False, True], ids=["writer", "reader"])
+async def test_an_error_that_nobody_waits_for_any_more_is_not_complained_about(
+    threads: DatabaseThreads, may_leave: bool, caplog: pytest.LogCaptureFixture
+) -> None:
+    pause = Pause()
+
+    def fail() -> None:
+        pause()
+        raise LookupError
+
+    running = asyncio.create_task(threads.run(fail, may_leave=may_leave))
+    await pause.reached()
+    running.cancel()
+    await asyncio.wait({running}, timeout=2)
+    assert running.cancelled()
+    del running
+    pause.end()
+    await threads.run(lambda: None)
+    gc.collect()
+    assert [record for record in caplog.records if record.levelno >= logging.ERROR] == []
+
+
+async def test_what_a_function_held_is_let_go_of_when_it_has_run(threads: DatabaseThreads) -> None:
+    class Held:
+        """Something that can be watched."""
+
+    held = [Held()]
+    watched = weakref.ref(held[0])
+    assert await threads.run(partial(isinstance, held.pop(), Held))
+    await asyncio.sleep(0.05)
+    assert watched() is None
+
+
+def test_a_loop_that_is_closed_meanwhile_harms_nothing() -> None:
+    threads, pause = DatabaseThreads("survivor"), Pause()
+
+    async def leave() -> None:
+        running = asyncio.create_task(threads.run(pause, may_leave=True))
+        await pause.reached()
+        running.cancel()
+
+    async def run() -> str:
+        return await threads.run(lambda: "well")
+
+    asyncio.run(leave())
+    pause.end()
+    assert asyncio.run(run()) == "well"
+    threads.stop()
+
+
+_HANG = """
+import asyncio, sys, threading
+from bot.store.threads import DatabaseThreads
+
+async def main():
+    threads, began = DatabaseThreads("hanging"), threading.Event()
+    def hang():
+        began.set()
+        threading.Event().wait()
+    running = asyncio.create_task(threads.run(hang))
+    await asyncio.to_thread(began.wait)
+
+asyncio.run(main())
+print("left", flush=True)
+"""
+
+
+def test_a_thread_that_hangs_does_not_keep_the_process_from_ending() -> None:
+    began = time.monotonic()
+    done = subprocess.run(
+        [sys.executable, "-c", _HANG], capture_output=True, text=True, check=False, timeout=60
+    )
+    assert (done.returncode, done.stdout) == (0, "left\n"), done.stderr
+    assert time.monotonic() - began < 30
