@@ -193,7 +193,7 @@ class DocsSettings(BaseSettings):
 
     @classmethod
     def variables(cls) -> list[str]:
-        """The names of all variables, in the order of the README."""
+        """Return the names of all variables, in the order of docs/settings.md."""
         return [name.upper() for name in cls.model_fields]
 
     @classmethod
@@ -207,7 +207,7 @@ class DocsSettings(BaseSettings):
 
 
 class Settings(DocsSettings):
-    """Every setting. Field names are the variables' names in lower case; the README says what each means."""
+    """Every setting. Field names are the variables' names in lower case; docs/settings.md explains each."""
 
     slack_bot_token: Annotated[SecretStr, _begins("xoxb-")]
     slack_app_token: Annotated[SecretStr, _begins("xapp-")] | None = None
@@ -232,7 +232,7 @@ class Settings(DocsSettings):
 
     @classmethod
     def variables(cls) -> list[str]:
-        """The names of all variables, in the order of the README."""
+        """Return the names of all variables, in the order of docs/settings.md."""
         docs = DocsSettings.variables()
         own = [name for name in super().variables() if name not in docs]
         place = own.index("PORT") + 1
