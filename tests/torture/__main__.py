@@ -20,14 +20,19 @@ from tests.torture.report import Report
 from tests.torture.run import carry_out
 
 
+def parser() -> argparse.ArgumentParser:
+    """Return what reads the command line."""
+    made = argparse.ArgumentParser(prog="python -m tests.torture", description=__doc__)
+    made.add_argument("--runs", type=int, default=200, help="how many")
+    made.add_argument("--seed", type=int, default=1, help="of the first; each further run takes the next")
+    made.add_argument("--at-once", type=int, default=8, help="how many at the same time")
+    made.add_argument("--only", type=int, help="one run, of this seed, with its plan")
+    return made
+
+
 def main(words: Sequence[str] | None = None) -> int:
     """Answers 1 when a run broke a promise."""
-    parser = argparse.ArgumentParser(prog="python -m tests.torture", description=__doc__)
-    parser.add_argument("--runs", type=int, default=200, help="how many")
-    parser.add_argument("--seed", type=int, default=1, help="of the first; each further run takes the next")
-    parser.add_argument("--at-once", type=int, default=8, help="how many at the same time")
-    parser.add_argument("--only", type=int, help="one run, of this seed, with its plan")
-    asked = parser.parse_args(words)
+    asked = parser().parse_args(words)
     seeds = [asked.only] if asked.only is not None else range(asked.seed, asked.seed + asked.runs)
     folder = Path(tempfile.mkdtemp(prefix="docs-bot-torture-"))
     report = asyncio.run(torture(seeds, asked.at_once, folder, show_plans=asked.only is not None))

@@ -1,0 +1,127 @@
+"""Running the shell commands that the papers show, as far as it goes without doing their work."""
+
+from __future__ import annotations
+
+import shlex
+import subprocess
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import typer
+from typer.exceptions import TyperException
+
+import bench.__main__
+import bench.one
+import bench.story
+import bench.versus
+import tests.torture.__main__
+from bot.__main__ import cli
+from bot.sandbox.command import cli as sandbox_cli
+from tests.papers import ROOT
+
+_SOME_VALUE = {"SEED": "7", "ROW": next(iter(bench.one.RowName)).value}
+"""What stands for a value that a paper leaves to the reader."""
+_DONE_BY_OTHERS = {
+    "cp .env.example .env": "It would put a file into the checkout. test_docs.py compares .env.example.",
+    "chmod 600 .env": "It would change the file of whoever runs the tests.",
+    "curl http://localhost:3000/readyz": "It needs a running bot. tests/ops asks for the same path.",
+}
+"""Commands of other programs that no test runs, each with the reason. Add one only if nothing else can."""
+_MODULES: dict[str, Callable[..., None]] = {
+    "bench": bench.__main__.measure,
+    "bench.one": bench.one.main,
+    "bench.story": bench.story.main,
+    "bench.versus": bench.versus.main,
+}
+
+
+class NotRun(Exception):
+    """Nothing runs this command, or what runs it does not know it."""
+
+
+def run_shown(command: str) -> None:
+    """Let the program read a shell command, as far as it goes without doing its work; or raise NotRun."""
+    words = [_SOME_VALUE.get(word, word) for word in shlex.split(command, comments=True)]
+    program, rest = Path(words[0]).name, words[1:]
+    if shlex.join(words) in _DONE_BY_OTHERS:
+        return
+    if program == "make":
+        _make(rest)
+    elif program == "docs-bot":
+        _docs_bot(rest)
+    elif program == "python" and rest[:1] == ["-m"] and len(rest) > 1:
+        _module(rest[1], rest[2:])
+    else:
+        raise NotRun(f"nothing runs {command!r}: see tests/shown_commands.py")
+
+
+def _make(words: Sequence[str]) -> None:
+    """Only print what would be done."""
+    ran = subprocess.run(["make", "--dry-run", *words], cwd=ROOT, capture_output=True, text=True, check=False)
+    if ran.returncode:
+        raise NotRun(ran.stderr.strip())
+
+
+def _docs_bot(words: Sequence[str]) -> None:
+    if not words:  # it shows its help
+        return
+    name, commands = words[0], _subcommands()
+    if name not in commands:
+        raise NotRun(f"docs-bot has no command {name}")
+    _read(commands[name], words[1:])
+
+
+def _subcommands() -> dict[str, Any]:
+    """Return every subcommand; the sandbox reads its options by itself."""
+    group: Any = typer.main.get_command(cli)
+    return {**group.commands, "sandbox": typer.main.get_command(sandbox_cli)}
+
+
+def _module(name: str, words: Sequence[str]) -> None:
+    if name == "bot":
+        _docs_bot(words)
+    elif name == "tests.torture":
+        _read_by_argparse(words)
+    elif name in _MODULES:
+        _read(_made_command(_MODULES[name]), words)
+    else:
+        raise NotRun(f"nothing runs the module {name}")
+
+
+def _made_command(function: Callable[..., None]) -> Any:
+    program = typer.Typer(add_completion=False)
+    program.command()(function)
+    return typer.main.get_command(program)
+
+
+def _read(command: Any, words: Sequence[str]) -> None:
+    """Let typer read the words: it knows every option and accepts every value."""
+    try:
+        command.make_context(command.name or "", list(words))
+    except typer.Exit:  # what --help does once it has been shown
+        return
+    except TyperException as error:
+        raise NotRun(str(error)) from None
+
+
+def _read_by_argparse(words: Sequence[str]) -> None:
+    try:
+        tests.torture.__main__.parser().parse_args(words)
+    except SystemExit as left:
+        if left.code:
+            raise NotRun(f"tests.torture does not take {words}") from None
+
+
+def known_options() -> set[str]:
+    """Return every option of every program of ours."""
+    parts = [*_subcommands().values(), *map(_made_command, _MODULES.values())]
+    found = {name for part in parts for each in part.params for name in each.opts}
+    return found | {
+        name for action in tests.torture.__main__.parser()._actions for name in action.option_strings
+    }
+
+
+def done_by_others() -> set[str]:
+    """Return the commands that no test runs."""
+    return set(_DONE_BY_OTHERS)
