@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from sqlalchemy import RowMapping
+from sqlalchemy import RowMapping, update
 from sqlalchemy.sql import Executable
 
 from bot.model import (
@@ -23,7 +23,7 @@ from bot.model import (
 )
 from bot.store import Claimer, Store, Transaction
 from bot.store.database import Database
-from bot.store.schema import metadata
+from bot.store.schema import jobs, metadata, prompts
 
 NOW = datetime(2026, 11, 2, 9, 0, tzinfo=UTC)
 PROJECT = ProjectId("acme-docs")
@@ -68,6 +68,11 @@ async def execute(store: Store, statement: Executable) -> None:
     await store.write(lambda tx: tx.connection.execute(statement).close())
 
 
+def set_job(tx: Transaction, number: JobNumber, **values: Any) -> None:
+    """Let a job's row say this, whatever its lifecycle allows."""
+    tx.connection.execute(update(jobs).where(jobs.c.number == number).values(values))
+
+
 async def add_job(
     store: Store,
     *,
@@ -85,7 +90,7 @@ async def add_job(
             project=PROJECT, channel=channel, requester=requester, text=text, asked_at=asked_at
         )
         if root_ts or values:
-            tx.jobs.change(number, root_ts=MessageTs(root_ts) if root_ts else None, **values)
+            set_job(tx, number, root_ts=MessageTs(root_ts) if root_ts else None, **values)
         return number
 
     return await store.write(add)
@@ -108,7 +113,7 @@ async def add_prompt(
     def add(tx: Transaction) -> PromptId:
         prompt = tx.prompts.add(new)
         if values:
-            tx.prompts.change(prompt, **values)
+            tx.connection.execute(update(prompts).where(prompts.c.id == prompt).values(values))
         return prompt
 
     return await store.write(add)

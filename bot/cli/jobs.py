@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from bot.messages.plain_text import one_line
+from bot.messages.problems import title
 from bot.model import JobState, TrackedJob
 from bot.store import Store
 from bot.store.migrate import current, newest
@@ -44,4 +45,5 @@ def _line(job: TrackedJob) -> str:
         one_line(job.service_id or "-", _LENGTH),
     )
     # The service's words must not steer a terminal.
-    return "  ".join([*parts, one_line(job.pr_link or job.problem or "", _LENGTH)]).rstrip()
+    told = job.pr_link or (title(job.problem) if job.problem else "")
+    return "  ".join([*parts, one_line(told, _LENGTH)]).rstrip()

@@ -7,7 +7,7 @@ from enum import StrEnum
 
 from bot.messages import blocks as b
 from bot.messages.jobs import state_words
-from bot.messages.problems import Problem, Spent
+from bot.messages.problems import Problem, Spent, title
 from bot.model import JobNumber, JobState, Message, TrackedJob
 
 EMPTY_FORM = "Say what should be done; an empty prompt is not sent."
@@ -82,7 +82,7 @@ def job_status(job: TrackedJob, permalink: str | None = None) -> Message:
     if job.service_id:
         details.append(f"The service's id: `{b.quoted(job.service_id, 200)}`")
     if job.problem:
-        details.append(f"Problem: {b.quoted(job.problem, 200)}")
+        details.append(f"Problem: {b.quoted(title(job.problem), 200)}")
     if b.web_address(permalink):
         details.append(b.link(permalink, "Go to its thread"))
     return b.words("\n".join(details))

@@ -8,7 +8,7 @@ from enum import StrEnum
 from bot.messages import blocks as b
 from bot.messages.numbers import counted
 from bot.messages.plain_text import clip, visible
-from bot.messages.problems import Problem, Spent
+from bot.messages.problems import Problem, Spent, title
 from bot.model import Block, JobState, Message, Prompt, QueueWhy, TrackedJob, UserId
 
 QUOTE_LENGTH = 300
@@ -91,7 +91,7 @@ def _details(job: TrackedJob, frees_at: datetime | None) -> str:
     if job.time_taken is not None:
         parts.append(f"took {lasted(job.time_taken)}")
     if job.problem and job.state is JobState.REFUSED:
-        parts.append(b.quoted(job.problem, 120))
+        parts.append(b.quoted(title(job.problem), 120))
     return " · ".join(parts)
 
 

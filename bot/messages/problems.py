@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from bot.messages.blocks import quoted, words
-from bot.model import Message
+from bot.model import JobProblem, Message, ReadingProblem
 
 
 class Spent(StrEnum):
@@ -19,9 +19,9 @@ class Spent(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """A problem in escaped mrkdwn: a few words, a sentence, the cost, the way on."""
+    """A problem in escaped mrkdwn: its code, a sentence, the cost, the way on."""
 
-    title: str
+    code: JobProblem
     what: str
     spent: Spent
     next_step: str
@@ -32,17 +32,38 @@ class Problem:
         return f"{self.what} {self.spent.value} {self.next_step}"
 
 
-class ReadingProblem(StrEnum):
-    """Why numbers of visitors could not be read: the end of a sentence."""
+_TITLES = {
+    JobProblem.REJECTED: "the docs service did not accept the prompt",
+    JobProblem.KEY_REFUSED: "the docs service refused our key",
+    JobProblem.KEY_FORBIDDEN: "the docs service does not let our key do this",
+    JobProblem.PROJECT_UNKNOWN: "the docs service does not know the project",
+    JobProblem.JOB_UNKNOWN: "the docs service no longer knows the job",
+    JobProblem.NOT_STARTED: "the job did not start",
+    JobProblem.SLACK_REFUSED: "Slack did not let me post",
+    JobProblem.NOT_ALLOWED: "whoever asked may not use the bot",
+}
 
-    UNWELL = "the docs service did not give a usable answer"
-    KEY = "the docs service does not accept the bot's key"
-    FORBIDDEN = "the docs service does not let the bot's key read them"
-    PROJECT = "the docs service does not know the project"
-    REJECTED = "the docs service did not accept the request"
-    ENDLESS = "the docs service says that there is more but shows nothing new"
-    LATE = "they could not be read in time"
-    DOWN = "the bot was not running when it was due"
+_READING = {
+    ReadingProblem.UNWELL: "the docs service did not give a usable answer",
+    ReadingProblem.KEY: "the docs service does not accept the bot's key",
+    ReadingProblem.FORBIDDEN: "the docs service does not let the bot's key read them",
+    ReadingProblem.PROJECT: "the docs service does not know the project",
+    ReadingProblem.REJECTED: "the docs service did not accept the request",
+    ReadingProblem.ENDLESS: "the docs service says that there is more but shows nothing new",
+    ReadingProblem.LATE: "they could not be read in time",
+    ReadingProblem.DOWN: "the bot was not running when it was due",
+}
+
+
+def title(stored: str) -> str:
+    """Return a stored problem of a job in a few words. Older versions stored the words themselves."""
+    code = stored.partition(":")[0]
+    return _TITLES[JobProblem(code)] if code in set(JobProblem) else stored
+
+
+def reading_problem(stored: str) -> str:
+    """Return why numbers could not be read, as the end of a sentence. Older versions stored it so."""
+    return _READING[ReadingProblem(stored)] if stored in set(ReadingProblem) else stored
 
 
 def _quoted(text: str) -> str:
@@ -52,7 +73,7 @@ def _quoted(text: str) -> str:
 def service_rejected(text: str) -> Problem:
     """400 and its like, with the service's own words."""
     return Problem(
-        "the docs service did not accept the prompt",
+        JobProblem.REJECTED,
         f"The docs service did not accept the prompt: “{_quoted(text)}”",
         Spent.NO,
         "Change the prompt and ask again.",
@@ -62,7 +83,7 @@ def service_rejected(text: str) -> Problem:
 def key_refused() -> Problem:
     """401: unknown or expired key."""
     return Problem(
-        "the docs service refused our key",
+        JobProblem.KEY_REFUSED,
         "The docs service does not accept the bot's key: it is unknown or has expired.",
         Spent.NO,
         "Ask whoever runs this bot to put a new key into `DOCS_API_KEY`; then run it again.",
@@ -72,7 +93,7 @@ def key_refused() -> Problem:
 def key_forbidden() -> Problem:
     """403: the key lacks the right, or the address is not allowed."""
     return Problem(
-        "the docs service does not let our key do this",
+        JobProblem.KEY_FORBIDDEN,
         "The docs service knows the bot's key but does not let it start jobs: "
         "it lacks the right to write, or the bot's address is not allowed.",
         Spent.NO,
@@ -83,7 +104,7 @@ def key_forbidden() -> Problem:
 def project_unknown() -> Problem:
     """404 when a job was to be created."""
     return Problem(
-        "the docs service does not know the project",
+        JobProblem.PROJECT_UNKNOWN,
         "The docs service does not know the project that this bot is set up for.",
         Spent.NO,
         "Ask whoever runs this bot to look at `DOCS_PROJECT_ID` and `DOCS_API_URL`; then run it again.",
@@ -93,7 +114,7 @@ def project_unknown() -> Problem:
 def job_unknown() -> Problem:
     """404 when a follow-up was to be sent."""
     return Problem(
-        "the docs service no longer knows the job",
+        JobProblem.JOB_UNKNOWN,
         "The docs service no longer knows this job, so nothing can be added to it.",
         Spent.NO,
         "Start a new one with `/docs-agent`.",
@@ -103,7 +124,7 @@ def job_unknown() -> Problem:
 def job_not_started() -> Problem:
     """A follow-up for a job that will never start."""
     return Problem(
-        "the job did not start",
+        JobProblem.NOT_STARTED,
         "The job did not start, so the follow-up was not sent.",
         Spent.NO,
         "Ask anew with `/docs-agent`.",
@@ -113,7 +134,7 @@ def job_not_started() -> Problem:
 def slack_refused(code: str) -> Problem:
     """Slack did not let the bot say something. ``code`` is Slack's own word for why."""
     return Problem(
-        "Slack did not let me post",
+        JobProblem.SLACK_REFUSED,
         f"Slack did not let me post in the thread (`{quoted(code, 60)}`).",
         Spent.NO,
         "Look whether the channel is archived, or whether I was removed from it.",

@@ -12,6 +12,7 @@ from bot.messages.charts import PATH_LENGTH
 from bot.messages.digests import when
 from bot.messages.numbers import clock, counted, dates
 from bot.messages.numbers import weekday as weekday_name
+from bot.messages.problems import reading_problem
 from bot.messages.visitors import shown_code
 from bot.model import Message, Period, Subscription, SubscriptionState, Weekday
 
@@ -81,7 +82,7 @@ def missed(subscription: Subscription, week: Period, why: str) -> Message:
     """For the owner: this week has no digest."""
     return b.words(
         f":warning: There was no docs digest for <#{subscription.channel}> for the week {dates(week)}. "
-        f"Its numbers are missing: {_short(why)}. The next one comes as planned; "
+        f"Its numbers are missing: {_short(reading_problem(why))}. The next one comes as planned; "
         f"{_typed('digest now', subscription)} tries this one again."
     )
 
@@ -99,8 +100,8 @@ def digest_coming(section: str | None) -> Message:
 def digest_failed(week: Period, why: str) -> Message:
     """For the one who asked for it now."""
     return b.words(
-        f":warning: There is no digest for the week {dates(week)}. Its numbers are missing: {_short(why)}. "
-        "Try again later."
+        f":warning: There is no digest for the week {dates(week)}. Its numbers are missing: "
+        f"{_short(reading_problem(why))}. Try again later."
     )
 
 
@@ -153,8 +154,14 @@ def _told(subscription: Subscription, now: datetime) -> str:
         case _:
             lines.append("The first post is on its way.")
     at = f" ({b.moment(subscription.last_run_at)})" if subscription.last_run_at else ""
-    lines.append(f"Last: {_short(subscription.last_result or 'none yet')}{at}")
+    lines.append(f"Last: {_short(_last_result(subscription))}{at}")
     return "\n".join(lines)
+
+
+def _last_result(subscription: Subscription) -> str:
+    """Return how the last digest went; a reason that is stored as a code is said in words."""
+    how, _, why = (subscription.last_result or "none yet").partition(": ")
+    return f"{how}: {reading_problem(why)}" if why else how
 
 
 def _short(text: str) -> str:

@@ -21,6 +21,7 @@ from bot.messages.numbers import (
     point_label,
     points,
 )
+from bot.messages.problems import reading_problem
 from bot.model import (
     Block,
     Counts,
@@ -257,7 +258,7 @@ NO_CHART_READ = "There is no chart, because a part of it could not be read."
 
 
 def _problem(problem: str | None) -> str:
-    return f": {b.quoted(problem, _REASON_LENGTH)}" if problem else ""
+    return f": {b.quoted(reading_problem(problem), _REASON_LENGTH)}" if problem else ""
 
 
 def footing(answer: Report) -> str:

@@ -6,6 +6,7 @@ from bot.messages import blocks as b
 from bot.messages.charts import shown_path
 from bot.messages.numbers import counted, dates, number
 from bot.messages.plain_text import one_line
+from bot.messages.problems import reading_problem
 from bot.messages.visitors import TIME_OF_DAY, page_numbers, shown_code
 from bot.model import Budget, Message, PageCounts, Period, Question, QuestionId, Snapshot
 
@@ -54,7 +55,7 @@ def moved_on() -> Message:
 def not_readable(period: Period, problem: str) -> Message:
     """There is nothing to show."""
     return b.words(
-        f":warning: I could not read who read the docs, {dates(period)}: {_short(problem)}. "
+        f":warning: I could not read who read the docs, {dates(period)}: {_short(reading_problem(problem))}. "
         "No use of the agent's hourly limit was spent. Try again later; "
         "if it stays so, ask whoever runs this bot."
     )

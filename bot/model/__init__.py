@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bot.model import lifecycle
 from bot.model.access import Access, AccessPolicy, MemberCache, Profile
 from bot.model.digests import Digest, DigestState, Subscription, SubscriptionState
 from bot.model.ids import (
@@ -20,12 +21,13 @@ from bot.model.ids import (
     SubscriptionId,
     UserId,
 )
-from bot.model.jobs import JobState, QueueWhy, ThreadRef, TrackedJob
+from bot.model.jobs import JobFields, JobProblem, JobState, QueueWhy, ThreadRef, TrackedJob
+from bot.model.lifecycle import DeliveryStep, IllegalStep, JobStep, PromptStep, Source
 from bot.model.message import Block, Message
 from bot.model.outbox import Delivery, DeliveryKind, DeliveryState, NewDelivery
 from bot.model.period import Period, day_start, full_days, last_full_week, today, week_of
 from bot.model.polling import PollPace, back_off_seconds
-from bot.model.prompts import NewPrompt, Prompt, PromptKind, PromptState, Wanted
+from bot.model.prompts import NewPrompt, Prompt, PromptFields, PromptKind, PromptState, Wanted
 from bot.model.questions import DEFAULT_TOP, MOST_TOP, FileTo, Question, QuestionState, VisitorsQuery
 from bot.model.quota import (
     WINDOW,
@@ -44,6 +46,7 @@ from bot.model.visitors import (
     Counts,
     PageCounts,
     Priority,
+    ReadingProblem,
     Snapshot,
     SnapshotState,
     SortBy,
@@ -66,12 +69,17 @@ __all__ = [
     "DeliveryId",
     "DeliveryKind",
     "DeliveryState",
+    "DeliveryStep",
     "Digest",
     "DigestId",
     "DigestState",
     "FileTo",
+    "IllegalStep",
+    "JobFields",
     "JobNumber",
+    "JobProblem",
     "JobState",
+    "JobStep",
     "MemberCache",
     "Message",
     "MessageTs",
@@ -86,14 +94,17 @@ __all__ = [
     "Profile",
     "ProjectId",
     "Prompt",
+    "PromptFields",
     "PromptId",
     "PromptKind",
     "PromptState",
+    "PromptStep",
     "Question",
     "QuestionId",
     "QuestionState",
     "QueueWhy",
     "Queued",
+    "ReadingProblem",
     "Report",
     "RequestKey",
     "ServiceJobId",
@@ -101,6 +112,7 @@ __all__ = [
     "SnapshotId",
     "SnapshotState",
     "SortBy",
+    "Source",
     "Subscription",
     "SubscriptionId",
     "SubscriptionState",
@@ -123,6 +135,7 @@ __all__ = [
     "full_days",
     "in_section",
     "last_full_week",
+    "lifecycle",
     "remembered_since",
     "spent_by",
     "still_counted",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
-from typing import NamedTuple
+from typing import NamedTuple, TypedDict
 
 from bot.model.ids import ChannelId, JobNumber, MessageTs, ProjectId, ServiceJobId, UserId
 
@@ -30,7 +30,7 @@ class QueueWhy(StrEnum):
 class JobState(StrEnum):
     """Where a tracked job stands, in words that people, rows and logs share.
 
-    The diagram in README.md shows the ways from one to the next; it changes with this list.
+    ``bot.model.lifecycle`` has the steps from one to the next, and docs/jobs.md a diagram of them.
     """
 
     WAITING = "waiting"
@@ -65,6 +65,53 @@ class JobState(StrEnum):
         return self in _FOLLOWABLE
 
 
+class JobProblem(StrEnum):
+    """Why a job never started, as its row says it. Rows of older versions say it in a sentence."""
+
+    REJECTED = "rejected"
+    """The docs service did not accept the prompt."""
+    KEY_REFUSED = "key_refused"
+    KEY_FORBIDDEN = "key_forbidden"
+    PROJECT_UNKNOWN = "project_unknown"
+    JOB_UNKNOWN = "job_unknown"
+    NOT_STARTED = "not_started"
+    """A follow-up for a job that never started."""
+    SLACK_REFUSED = "slack_refused"
+    """Slack did not let the bot post."""
+    NOT_ALLOWED = "not_allowed"
+    """Whoever asked may not; with a colon and what they are (``Access``) behind it."""
+
+
+class JobFields(TypedDict, total=False):
+    """Columns of a job that change without a step of its lifecycle."""
+
+    root_ts: MessageTs | None
+    text: str
+    saw_active: bool
+    doubt_until: datetime | None
+    told_running_at: datetime | None
+    queue_until: datetime | None
+    queue_position: int | None
+    queue_why: QueueWhy | None
+    poll_at: datetime | None
+    misses: int
+
+
+class JobStepFields(JobFields, total=False):
+    """Columns of a job that change with a step of its lifecycle (``bot.model.lifecycle``)."""
+
+    service_id: ServiceJobId
+    iteration: int
+    iteration_requester: UserId | None
+    iteration_started_at: datetime | None
+    pr_link: str | None
+    repository: str | None
+    ref: str | None
+    ended_at: datetime | None
+    problem: str | None
+    uses_left: int | None
+
+
 _FOLLOWABLE = frozenset(
     {
         JobState.WORKING,
@@ -85,7 +132,7 @@ class TrackedJob:
     ``saw_active``: the service has said *active* in this round, so that a *completed* is this round's.
     ``quiet_until``: a follow-up is in doubt; until then we look whether it was carried out after all.
     ``queue_until``: when the prompt goes out, while it waits for the shared limit or for the service;
-    ``queue_place`` and ``queue_why`` say in which place, and for what (``QueueWhy``).
+    ``queue_position`` and ``queue_why`` say in which place, and for what (``QueueWhy``).
     ``uses_left``: how many uses of the hour were left when the round began, if few.
     """
 
@@ -111,7 +158,7 @@ class TrackedJob:
     problem: str | None = None
     queue_until: datetime | None = None
     queue_position: int | None = None
-    queue_why: str | None = None
+    queue_why: QueueWhy | None = None
     uses_left: int | None = None
 
     @property

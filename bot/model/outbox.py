@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
+from typing import TypedDict
 
 from pydantic import SecretStr
 
@@ -47,6 +48,17 @@ class DeliveryState(StrEnum):
     SENDING = "sending"
     SENT = "sent"
     DEAD = "dead"
+
+
+class DeliveryStepFields(TypedDict, total=False):
+    """Columns of a delivery that change with a step of its lifecycle (``bot.model.lifecycle``)."""
+
+    posted_ts: MessageTs | None
+    settled_at: datetime
+    response_url: None
+    error: str
+    due_at: datetime
+    plain: bool
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
+from typing import TypedDict
 
 from pydantic import SecretStr
 
@@ -29,6 +30,22 @@ class PromptState(StrEnum):
     REFUSED = "refused"
     UNCONFIRMED = "in_doubt"
     WITHDRAWN = "withdrawn"
+
+
+class PromptFields(TypedDict, total=False):
+    """Columns of a prompt that change without a step of its lifecycle."""
+
+    due_at: datetime
+    queue_position: int | None
+
+
+class PromptStepFields(PromptFields, total=False):
+    """Columns of a prompt that change with a step of its lifecycle (``bot.model.lifecycle``)."""
+
+    text: str
+    sent_at: datetime | None
+    attempts: int
+    response_url: None
 
 
 @dataclass(frozen=True, slots=True)

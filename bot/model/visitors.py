@@ -62,6 +62,19 @@ class Priority(IntEnum):
     """A digest will need it; from here down a share of the hourly budget is left to people."""
 
 
+class ReadingProblem(StrEnum):
+    """Why numbers of visitors could not be read, as rows say it. Those of older versions say a sentence."""
+
+    UNWELL = "unwell"
+    KEY = "key"
+    FORBIDDEN = "forbidden"
+    PROJECT = "project"
+    REJECTED = "rejected"
+    ENDLESS = "endless"
+    LATE = "late"
+    DOWN = "down"
+
+
 class SnapshotState(StrEnum):
     """``wanted → done | failed``; ``resting``: begun, and left alone until somebody wants the rest."""
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, time
-from typing import Any
+from typing import Any, TypedDict, Unpack
 
 from pydantic import SecretStr
 from sqlalchemy import ColumnElement, and_, select, update
@@ -25,9 +25,20 @@ from bot.model import (
     Weekday,
     WeeklyTime,
 )
-from bot.store.leases import Claimer, LeaseLost, claim, first, held_by, unclaimed
+from bot.store.leases import FREE, Claimer, LeaseLost, claim, first, held_by, unclaimed
 from bot.store.schema import digests, subscriptions
 from bot.store.upsert import insert_unless_there
+
+
+class SubscriptionFields(TypedDict, total=False):
+    """Columns of a subscription that change."""
+
+    state: SubscriptionState
+    zone: str
+    next_run_at: datetime | None
+    last_run_at: datetime
+    last_result: str
+    response_url: None
 
 
 def to_subscription(row: RowMapping) -> Subscription:
@@ -140,12 +151,16 @@ class SubscriptionRepository:
         return [to_subscription(row) for row in self.connection.execute(statement).mappings()]
 
     def change(
-        self, subscription: SubscriptionId, *, was: SubscriptionState | None = None, **values: Any
+        self,
+        subscription: SubscriptionId,
+        *,
+        was: SubscriptionState | None = None,
+        **fields: Unpack[SubscriptionFields],
     ) -> bool:
-        """Write columns, only while it is in state ``was``; answers whether it was."""
+        """Write columns, only while it is in state ``was``; return whether it was."""
         still = subscriptions.c.state == was if was else subscriptions.c.id == subscription
         result = self.connection.execute(
-            update(subscriptions).where(subscriptions.c.id == subscription, still).values(**values)
+            update(subscriptions).where(subscriptions.c.id == subscription, still).values(dict(fields))
         )
         return result.rowcount == 1
 
@@ -220,12 +235,17 @@ class DigestRepository:
         rows = claim(self.connection, digests, claimer, candidates=candidates, still=due)
         return [to_digest(row) for row in rows]
 
-    def settle(self, digest: DigestId, *, owner: str, **values: Any) -> None:
-        """Write how it stands and let go of the row."""
+    def told(self, digest: DigestId, state: DigestState, *, owner: str) -> None:
+        """Write that it is over and free its lease. Raises LeaseLost when the owner has lost it."""
+        self._settle(digest, owner, {"state": state, "response_url": None})
+
+    def put_back(self, digest: DigestId, owner: str, due_at: datetime, attempts: int) -> None:
+        """Free the lease of a digest that waits for numbers. Raises LeaseLost when the owner has lost it."""
+        self._settle(digest, owner, {"due_at": due_at, "attempts": attempts})
+
+    def _settle(self, digest: DigestId, owner: str, values: Mapping[str, object]) -> None:
         result = self.connection.execute(
-            update(digests)
-            .where(digests.c.id == digest, held_by(digests, owner))
-            .values(claimed_by=None, claimed_until=None, **values)
+            update(digests).where(digests.c.id == digest, held_by(digests, owner)).values({**values, **FREE})
         )
         if result.rowcount != 1:
             raise LeaseLost(f"digest {digest}")

@@ -2,16 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from datetime import datetime
-from typing import Any
+from typing import Unpack
 
 from sqlalchemy import ColumnElement, and_, bindparam, func, insert, not_, select, update
 from sqlalchemy.engine import Connection, RowMapping
 
-from bot.model import ChannelId, JobNumber, JobState, ProjectId, ThreadRef, TrackedJob, UserId, Wanted
-from bot.store.leases import Claimer, LeaseLost, claim, first, held_by, unclaimed
+from bot.model import (
+    ChannelId,
+    JobFields,
+    JobNumber,
+    JobState,
+    JobStep,
+    ProjectId,
+    QueueWhy,
+    ThreadRef,
+    TrackedJob,
+    UserId,
+    Wanted,
+)
+from bot.store.leases import FREE, Claimer, LeaseLost, claim, first, held_by, unclaimed
 from bot.store.schema import back_offs, jobs
 
 _FIELDS = tuple(field.name for field in fields(TrackedJob))
@@ -21,8 +33,12 @@ _COLUMNS = tuple(jobs.c[name] for name in _FIELDS)
 def to_job(row: RowMapping) -> TrackedJob:
     """A row as our noun."""
     values = {name: row[name] for name in _FIELDS}
-    return TrackedJob(**{**values, "state": JobState(row["state"])})
+    why = row["queue_why"]
+    typed = {"state": JobState(row["state"]), "queue_why": QueueWhy(why) if why else None}
+    return TrackedJob(**{**values, **typed})
 
+
+_NOT_QUEUED: Mapping[str, object] = {"queue_until": None, "queue_position": None, "queue_why": None}
 
 # In one statement for all; its rows may come back in any order, so each says what it is for.
 _ADD = insert(jobs).returning(jobs.c.number, jobs.c.requester, jobs.c.channel, jobs.c.text)
@@ -101,10 +117,35 @@ class JobRepository:
         """The newest jobs of all channels, of one state if named."""
         return self._many(jobs.c.state == state if state else jobs.c.number > 0, limit)
 
-    def change(self, number: JobNumber, *, owner: str | None = None, **values: Any) -> None:
-        """Write columns of one job; with ``owner``, only while that owner holds it (else LeaseLost)."""
+    def update(self, number: JobNumber, **fields: Unpack[JobFields]) -> None:
+        """Write columns of one job; whoever holds it keeps it."""
+        self._write(number, None, fields)
+
+    def leave_queue(self, number: JobNumber) -> None:
+        """Nothing of the job waits any more."""
+        self._write(number, None, _NOT_QUEUED)
+
+    def apply(
+        self, number: JobNumber, step: JobStep, *, owner: str | None = None, **fields: Unpack[JobFields]
+    ) -> None:
+        """Write a step of a job's lifecycle and free its lease: whoever held it works on what it was before.
+
+        With ``owner`` only while that owner holds it; raises LeaseLost otherwise.
+        """
+        queue = _NOT_QUEUED if step.leaves_queue else {}
+        self._write(number, owner, {"state": step.state, **step.fields, **queue, **fields, **FREE})
+
+    def put_back(self, number: JobNumber, owner: str, **fields: Unpack[JobFields]) -> None:
+        """Free the lease of a job that stays as it is. Raises LeaseLost when the owner has lost it."""
+        self._write(number, owner, {**fields, **FREE})
+
+    def take_back(self, number: JobNumber, **fields: Unpack[JobFields]) -> None:
+        """Write columns of one job and free its lease, whoever holds it."""
+        self._write(number, None, {**fields, **FREE})
+
+    def _write(self, number: JobNumber, owner: str | None, values: Mapping[str, object]) -> None:
         mine = held_by(jobs, owner) if owner else jobs.c.number == number
-        result = self.connection.execute(update(jobs).where(jobs.c.number == number, mine).values(**values))
+        result = self.connection.execute(update(jobs).where(jobs.c.number == number, mine).values(values))
         if result.rowcount != 1:
             raise LeaseLost(f"job {number}")
 
@@ -130,8 +171,7 @@ class JobRepository:
                 poll_at=bindparam("next_poll_at"),
                 saw_active=True,
                 misses=0,
-                claimed_by=None,
-                claimed_until=None,
+                **FREE,
             )
         )
         self.connection.execute(

@@ -6,8 +6,8 @@ The contract, for every queue (prompts, polls, deliveries, snapshots, questions,
   nobody holds it: ``claimed_until`` is empty or in the past.
 * ``claim`` takes rows with one statement. Whoever gets them holds them until the lease runs out;
   a dead process frees them by doing nothing.
-* Writing the outcome names the owner (``held_by``). When the lease ran out and somebody else took
-  the row meanwhile, nothing is written and the writer learns it: ``LeaseLost``.
+* Writing the outcome names the owner (``held_by``) and frees the lease (``FREE``). When the lease ran out
+  and somebody else took the row meanwhile, nothing is written and the writer learns it: ``LeaseLost``.
 
 On PostgreSQL ``FOR UPDATE SKIP LOCKED`` keeps claimers out of each other's way, and the condition is
 repeated outside because a row may have changed between the look and the lock. SQLite has one writer
@@ -23,6 +23,9 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, FromClause, Select, Table, and_, or_, select, update
 from sqlalchemy.engine import Connection, RowMapping
+
+FREE: dict[str, None] = {"claimed_by": None, "claimed_until": None}
+"""What a row says whose lease has been given back."""
 
 
 class LeaseLost(Exception):
@@ -89,9 +92,7 @@ def release(connection: Connection, table: Table, owner: str) -> None:
     What is *sending* stays held: it may have been carried out, and only a lapsed lease says so.
     """
     begun = table.c.state == "sending"
-    connection.execute(
-        update(table).where(held_by(table, owner), ~begun).values(claimed_by=None, claimed_until=None)
-    )
+    connection.execute(update(table).where(held_by(table, owner), ~begun).values(FREE))
 
 
 def first(table: Table, condition: ColumnElement[bool], limit: int) -> Select[Any]:

@@ -18,16 +18,16 @@ from bot.model import (
     DeliveryId,
     DeliveryKind,
     DeliveryState,
+    DeliveryStep,
     JobNumber,
     Message,
     MessageTs,
     NewDelivery,
 )
-from bot.store.leases import Claimer, LeaseLost, claim, first, held_by, unclaimed
+from bot.store.leases import FREE, Claimer, LeaseLost, claim, first, held_by, unclaimed
 from bot.store.schema import deliveries, jobs, paces
 from bot.store.upsert import insert_unless_there
 
-_FREE = {"claimed_by": None, "claimed_until": None}
 _OPEN = (DeliveryState.PENDING, DeliveryState.SENDING)
 _IN_THREAD = (DeliveryKind.ROOT, DeliveryKind.REPLY, DeliveryKind.EDIT)
 _PACED = (DeliveryKind.ROOT, DeliveryKind.REPLY, DeliveryKind.POST, DeliveryKind.FILE)
@@ -151,7 +151,7 @@ class OutboxRepository:
         ours = set(taken.scalars())
         late = [row["id"] for row in claimed if row["channel"] not in ours]
         if late:
-            back = {"state": DeliveryState.PENDING, "attempts": deliveries.c.attempts - 1, **_FREE}
+            back = {"state": DeliveryState.PENDING, "attempts": deliveries.c.attempts - 1, **FREE}
             self.connection.execute(update(deliveries).where(deliveries.c.id.in_(late)).values(back))
         return [row for row in claimed if row["channel"] in ours]
 
@@ -185,14 +185,13 @@ class OutboxRepository:
             sooner = and_(paces.c.channel == channel, paces.c.free_at < free_at)
             self.connection.execute(update(paces).where(sooner).values(**values))
 
-    def settle(self, delivery: DeliveryId, *, owner: str, now: datetime, **values: Any) -> None:
-        """Write how it went and let go of the row. Once it is over, its response URL is forgotten."""
-        over = values.get("state") in (DeliveryState.SENT, DeliveryState.DEAD)
-        closing = {"settled_at": now, "response_url": None} if over else {}
+    def settle(self, delivery: DeliveryId, step: DeliveryStep, *, owner: str) -> None:
+        """Write how it went and free the lease. Raises LeaseLost when the owner has lost it."""
+        lease = {"claimed_by": None, "claimed_until": step.lease_until}
         result = self.connection.execute(
             update(deliveries)
             .where(deliveries.c.id == delivery, held_by(deliveries, owner))
-            .values(claimed_by=None, **{"claimed_until": None, **closing, **values})
+            .values({"state": step.state, **step.fields, **lease})
         )
         if result.rowcount != 1:
             raise LeaseLost(f"delivery {delivery}")

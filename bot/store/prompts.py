@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from datetime import datetime
-from typing import Any
+from typing import Unpack
 
 from pydantic import SecretStr
 from sqlalchemy import and_, bindparam, exists, func, insert, or_, select, update
@@ -17,9 +17,11 @@ from bot.model import (
     NewPrompt,
     ProjectId,
     Prompt,
+    PromptFields,
     PromptId,
     PromptKind,
     PromptState,
+    PromptStep,
     Queued,
     QueueWhy,
     RequestKey,
@@ -28,7 +30,7 @@ from bot.model import (
     Wanted,
 )
 from bot.model.quota import WINDOW
-from bot.store.leases import Claimer, LeaseLost, claim, first, held_by, unclaimed
+from bot.store.leases import FREE, Claimer, LeaseLost, claim, first, held_by, unclaimed
 from bot.store.schema import back_offs, jobs, prompts
 
 _FIELDS = tuple(field.name for field in fields(Prompt))
@@ -69,7 +71,7 @@ _EARLIER = (
 )
 
 
-def _values(new: NewPrompt) -> dict[str, Any]:
+def _values(new: NewPrompt) -> dict[str, object]:
     return {
         "key": new.key,
         "job": new.job,
@@ -167,17 +169,35 @@ class PromptRepository:
         url = row.scalar_one_or_none()
         return SecretStr(url) if url else None
 
-    def change(
-        self, prompt: PromptId, *, owner: str | None = None, was: PromptState | None = None, **values: Any
+    def update(self, prompt: PromptId, *, was: PromptState, **fields: Unpack[PromptFields]) -> None:
+        """Write columns of one prompt; raises LeaseLost unless it is still in state ``was``."""
+        self._write(prompt, None, was, fields)
+
+    def apply(self, prompt: PromptId, step: PromptStep, *, owner: str | None = None) -> None:
+        """Write a step of a prompt's lifecycle and free its lease.
+
+        Raises LeaseLost when it is not in the state any more that the step begins in, or with ``owner`` when
+        that owner has lost it.
+        """
+        self._write(prompt, owner, step.was, {"state": step.state, **step.fields, **FREE})
+
+    def begin_sending(self, prompt: PromptId, step: PromptStep, claimer: Claimer) -> None:
+        """Write that a prompt is about to be sent, and renew its lease: the call has all of it."""
+        lease = {"claimed_until": claimer.until}
+        self._write(prompt, claimer.owner, step.was, {"state": step.state, **step.fields, **lease})
+
+    def put_back(
+        self, prompt: PromptId, owner: str, *, was: PromptState, **fields: Unpack[PromptFields]
     ) -> None:
-        """Write columns of one prompt; only while ``owner`` holds it and it is still in state ``was``."""
-        conditions = [prompts.c.id == prompt]
-        if owner:
-            conditions.append(held_by(prompts, owner))
-        if was:
-            conditions.append(prompts.c.state == was)
-        result = self.connection.execute(update(prompts).where(*conditions).values(**values))
-        if result.rowcount != 1:
+        """Free the lease of a prompt that stays as it is. Raises LeaseLost when the owner has lost it."""
+        self._write(prompt, owner, was, {**fields, **FREE})
+
+    def _write(
+        self, prompt: PromptId, owner: str | None, was: PromptState, values: Mapping[str, object]
+    ) -> None:
+        mine = held_by(prompts, owner) if owner else prompts.c.id == prompt
+        still = and_(prompts.c.id == prompt, prompts.c.state == was, mine)
+        if self.connection.execute(update(prompts).where(still).values(values)).rowcount != 1:
             raise LeaseLost(f"prompt {prompt}")
 
     def claim_new(self, claimer: Claimer, limit: int) -> Sequence[Prompt]:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
-from typing import Any
+from typing import Any, TypedDict, Unpack
 
 from pydantic import SecretStr
 from sqlalchemy import and_, insert, select, update
@@ -25,8 +25,16 @@ from bot.model import (
     UserId,
     VisitorsQuery,
 )
-from bot.store.leases import Claimer, LeaseLost, claim, first, held_by, unclaimed
+from bot.store.leases import FREE, Claimer, LeaseLost, claim, first, held_by, unclaimed
 from bot.store.schema import questions
+
+
+class QuestionFields(TypedDict, total=False):
+    """Columns of a question that change while it waits."""
+
+    chart: list[SnapshotId]
+    shown: int
+    progress_url: str
 
 
 def _stored(query: VisitorsQuery) -> dict[str, Any]:
@@ -146,11 +154,23 @@ class QuestionRepository:
         rows = claim(self.connection, questions, claimer, candidates=candidates, still=due)
         return [to_question(row) for row in rows]
 
-    def change(self, question: QuestionId, *, owner: str | None = None, **values: Any) -> None:
-        """Write columns of one question; with ``owner``, only while that owner holds it (else LeaseLost)."""
+    def update(self, question: QuestionId, **fields: Unpack[QuestionFields]) -> None:
+        """Write columns of one question; whoever holds it keeps it."""
+        self._write(question, None, fields)
+
+    def answered(self, question: QuestionId, owner: str | None = None) -> None:
+        """Write that it is answered and free its lease. Raises LeaseLost when the ``owner`` has lost it."""
+        over = {"state": QuestionState.ANSWERED, "response_url": None, "progress_url": None}
+        self._write(question, owner, {**over, **FREE})
+
+    def put_back(self, question: QuestionId, owner: str, due_at: datetime) -> None:
+        """Free the lease of a question that waits still. Raises LeaseLost when the owner has lost it."""
+        self._write(question, owner, {"due_at": due_at, **FREE})
+
+    def _write(self, question: QuestionId, owner: str | None, values: Mapping[str, object]) -> None:
         mine = held_by(questions, owner) if owner else questions.c.id == question
         result = self.connection.execute(
-            update(questions).where(questions.c.id == question, mine).values(**values)
+            update(questions).where(questions.c.id == question, mine).values(values)
         )
         if result.rowcount != 1:
             raise LeaseLost(f"question {question}")

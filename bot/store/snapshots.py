@@ -3,22 +3,31 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
-from typing import Any
+from typing import Any, TypedDict, Unpack
 
 from sqlalchemy import ColumnElement, and_, delete, func, or_, select, update
 from sqlalchemy.engine import Connection, RowMapping
 
 from bot.model import Counts, Period, Priority, ProjectId, Snapshot, SnapshotId, SnapshotState
-from bot.store.leases import Claimer, LeaseLost, claim, held_by, unclaimed
+from bot.store.leases import FREE, Claimer, LeaseLost, claim, held_by, unclaimed
 from bot.store.schema import page_visitors, snapshots
 from bot.store.upsert import insert_unless_there
 
 FRESH = timedelta(minutes=10)
 """So long the numbers of a window that is not over are good enough for the next who asks."""
 _PATH_LENGTH = 2_000
+
+
+class SnapshotFields(TypedDict, total=False):
+    """Columns of a snapshot that change when a call has failed or is not made."""
+
+    state: SnapshotState
+    attempts: int
+    problem: str | None
+    due_at: datetime
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,20 +199,22 @@ class SnapshotRepository:
         """Keep what one call brought and let go; answers how many of its rows were new."""
         fresh = self._add_rows(snapshot.id, page.rows) if snapshot.with_pages else 0
         repeated = len(page.rows) - fresh if snapshot.with_pages else 0
-        self.settle(
+        self._settle(
             snapshot.id,
-            owner=owner,
-            human=page.totals.human,
-            ai=page.totals.ai,
-            total=page.totals.total,
-            rows=snapshots.c.rows + fresh,
-            repeated=snapshots.c.repeated + repeated,
-            calls=snapshots.c.calls + 1,
-            next_offset=next_offset,
-            attempts=0,
-            taken_at=page.taken_at,
-            state=SnapshotState.DONE if is_last else SnapshotState.REQUESTED,
-            complete=is_last and snapshot.with_pages,
+            owner,
+            {
+                "human": page.totals.human,
+                "ai": page.totals.ai,
+                "total": page.totals.total,
+                "rows": snapshots.c.rows + fresh,
+                "repeated": snapshots.c.repeated + repeated,
+                "calls": snapshots.c.calls + 1,
+                "next_offset": next_offset,
+                "attempts": 0,
+                "taken_at": page.taken_at,
+                "state": SnapshotState.DONE if is_last else SnapshotState.REQUESTED,
+                "complete": is_last and snapshot.with_pages,
+            },
         )
         return fresh
 
@@ -231,12 +242,15 @@ class SnapshotRepository:
             self.connection.execute(page_visitors.insert(), new)
         return len(new)
 
-    def settle(self, snapshot: SnapshotId, *, owner: str, **values: Any) -> None:
-        """Write how a call went and let go of the row."""
+    def settle(self, snapshot: SnapshotId, *, owner: str, **fields: Unpack[SnapshotFields]) -> None:
+        """Write how a call went and free the lease. Raises LeaseLost when the owner has lost it."""
+        self._settle(snapshot, owner, fields)
+
+    def _settle(self, snapshot: SnapshotId, owner: str, values: Mapping[str, object]) -> None:
         result = self.connection.execute(
             update(snapshots)
             .where(snapshots.c.id == snapshot, held_by(snapshots, owner))
-            .values(claimed_by=None, claimed_until=None, **values)
+            .values({**values, **FREE})
         )
         if result.rowcount != 1:
             raise LeaseLost(f"snapshot {snapshot}")

@@ -14,7 +14,7 @@ import os
 import signal
 import sys
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
@@ -35,6 +35,7 @@ from bot.model import (
     QuestionState,
     Snapshot,
     SnapshotState,
+    lifecycle,
 )
 from bot.store import Claimer, Store, Transaction
 from bot.store import schema as s
@@ -123,7 +124,7 @@ class ClaimingProcess:
             self.write_down("polls", job.number, claimer)
         await self._each(
             [job for job, _ in claimed],
-            lambda tx, job: tx.jobs.change(job.number, owner=self.name, poll_at=None, **_FREE),
+            lambda tx, job: tx.jobs.put_back(job.number, self.name, poll_at=None),
         )
         return len(claimed)
 
@@ -143,7 +144,7 @@ class ClaimingProcess:
         def claim(tx: Transaction) -> Sequence[Prompt]:
             left = tx.prompts.claim_abandoned(claimer, _AT_ONCE)
             for prompt in left:
-                self._settle(tx, prompt, PromptState.SENDING, PromptState.UNCONFIRMED)
+                tx.prompts.apply(prompt.id, lifecycle.prompt_unconfirmed(prompt), owner=self.name)
             return left
 
         left = await self.store.write(claim)
@@ -156,9 +157,7 @@ class ClaimingProcess:
         await self._each(claimed, self.mark_sending)
         for prompt in claimed:
             self.write_down("prompts", prompt.id, claimer, job=prompt.job)
-        await self._each(
-            claimed, lambda tx, prompt: self._settle(tx, prompt, PromptState.SENDING, PromptState.SENT)
-        )
+        await self._each(claimed, self._accepted)
         return len(claimed)
 
     async def claim_prompts(self) -> tuple[Claimer, list[Prompt]]:
@@ -174,11 +173,12 @@ class ClaimingProcess:
         return claimer, await self.store.write(claim)
 
     def mark_sending(self, tx: Transaction, prompt: Prompt) -> None:
-        sending = {"state": PromptState.SENDING, "sent_at": datetime.now(UTC)}
-        tx.prompts.change(prompt.id, owner=self.name, was=PromptState.WAITING, **sending)
+        step = lifecycle.prompt_sending(prompt, datetime.now(UTC))
+        tx.prompts.begin_sending(prompt.id, step, self.claimer())
 
-    def _settle(self, tx: Transaction, prompt: Prompt, was: PromptState, state: PromptState) -> None:
-        tx.prompts.change(prompt.id, owner=self.name, was=was, state=state, **_FREE)
+    def _accepted(self, tx: Transaction, prompt: Prompt) -> None:
+        step = lifecycle.prompt_sent(replace(prompt, state=PromptState.SENDING))
+        tx.prompts.apply(prompt.id, step, owner=self.name)
 
     async def deliveries(self) -> int:
         claimer, pace_seconds = self.claimer(), self.order.pace_seconds
@@ -191,9 +191,9 @@ class ClaimingProcess:
         return len(claimed)
 
     def _sent(self, tx: Transaction, one: Delivery) -> None:
-        tx.outbox.settle(one.id, owner=self.name, now=datetime.now(UTC), state=DeliveryState.SENT)
+        tx.outbox.settle(one.id, lifecycle.delivered(datetime.now(UTC), None), owner=self.name)
         if one.kind is DeliveryKind.ROOT and one.job is not None:
-            tx.jobs.change(one.job, root_ts=MessageTs(f"{one.job}.0"))
+            tx.jobs.update(one.job, root_ts=MessageTs(f"{one.job}.0"))
 
     async def snapshots(self) -> int:
         claimer = self.claimer()
@@ -216,13 +216,11 @@ class ClaimingProcess:
         tx.snapshots.store(snapshot, page, owner=self.name, next_offset=250, is_last=True)
 
     async def questions(self) -> int:
-        claimer, answered = self.claimer(), {"state": QuestionState.ANSWERED, **_FREE}
+        claimer = self.claimer()
         claimed = await self.store.write(lambda tx: tx.questions.claim(claimer, _AT_ONCE))
         for question in claimed:
             self.write_down("questions", question.id, claimer)
-        await self._each(
-            claimed, lambda tx, question: tx.questions.change(question.id, owner=self.name, **answered)
-        )
+        await self._each(claimed, lambda tx, question: tx.questions.answered(question.id, self.name))
         return len(claimed)
 
     async def digests(self) -> int:
@@ -231,7 +229,7 @@ class ClaimingProcess:
         for digest in claimed:
             self.write_down("digests", digest.id, claimer)
         await self._each(
-            claimed, lambda tx, digest: tx.digests.settle(digest.id, owner=self.name, state=DigestState.TOLD)
+            claimed, lambda tx, digest: tx.digests.told(digest.id, DigestState.TOLD, owner=self.name)
         )
         return len(claimed)
 

@@ -7,14 +7,24 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime, timedelta
 from functools import partial
-from typing import Any
 
 import pytest
 
-from bot.model import DeliveryKind, JobNumber, JobState, Priority, Prompt, PromptKind, PromptState, Use
+from bot.model import (
+    DeliveryKind,
+    JobNumber,
+    JobState,
+    MessageTs,
+    Priority,
+    Prompt,
+    PromptKind,
+    PromptState,
+    Use,
+    lifecycle,
+)
 from bot.store import Claimer, LeaseLost, Store, Transaction
 from bot.store.database import Database
-from tests.builders import ANA, NOW, PROJECT, add_job, add_prompt, claim_waiting, claimer
+from tests.builders import ANA, NOW, PROJECT, add_job, add_prompt, claim_waiting, claimer, set_job
 from tests.pause import Pause
 from tests.store.stock import fill
 
@@ -53,7 +63,7 @@ async def test_a_locked_job_changes_only_afterwards(store: Store, another: Store
 
     following_up = asyncio.create_task(store.write(follow_up))
     await pause.reached()
-    refusing = asyncio.create_task(another.write(lambda tx: tx.jobs.change(number, state=JobState.REFUSED)))
+    refusing = asyncio.create_task(another.write(lambda tx: set_job(tx, number, state=JobState.REFUSED)))
     await asyncio.sleep(0.1)
     assert not refusing.done()
     pause.end()
@@ -96,7 +106,7 @@ async def test_who_lost_the_lease_writes_nothing(store: Store) -> None:
     await due(store, claimer("one"))
     await due(store, claimer("two", LATER))
     with pytest.raises(LeaseLost):
-        await store.write(lambda tx: tx.jobs.change(number, owner="one", state=JobState.FAILED))
+        await store.write(lambda tx: tx.jobs.put_back(number, "one", poll_at=None))
     assert await state_of(store, number) is JobState.WAITING
 
 
@@ -125,7 +135,7 @@ async def test_a_first_prompt_waits_for_its_thread(store: Store) -> None:
     number = await add_job(store)
     await add_prompt(store, number, state=PromptState.WAITING)
     assert await waiting(store, claimer()) == []
-    await store.write(lambda tx: tx.jobs.change(number, root_ts="1.1"))
+    await store.write(lambda tx: tx.jobs.update(number, root_ts=MessageTs("1.1")))
     assert len(await waiting(store, claimer())) == 1
 
 
@@ -133,10 +143,9 @@ async def test_a_follow_up_waits_for_the_one_before_it(store: Store) -> None:
     number = await add_job(store, root_ts="1.1", service_id="j1")
     first = await add_prompt(store, number, key="a", kind=PromptKind.FOLLOW_UP, state=PromptState.WAITING)
     second = await add_prompt(store, number, key="b", kind=PromptKind.FOLLOW_UP, state=PromptState.WAITING)
-    sent: dict[str, Any] = {"state": PromptState.SENT, "claimed_by": None, "claimed_until": None}
     [got] = await waiting(store, claimer())
     assert got.id == first
-    await store.write(lambda tx: tx.prompts.change(got.id, **sent))
+    await store.write(lambda tx: tx.prompts.apply(got.id, lifecycle.prompt_refused(got)))
     [after] = await waiting(store, claimer())
     assert after.id == second
 
@@ -145,7 +154,8 @@ async def test_a_prompt_being_sent_is_abandoned_only_when_its_lease_ran_out(stor
     number = await add_job(store, root_ts="1.1")
     await add_prompt(store, number, state=PromptState.WAITING)
     [prompt] = await waiting(store, claimer("one"))
-    await store.write(lambda tx: tx.prompts.change(prompt.id, state=PromptState.SENDING))
+    step = lifecycle.prompt_sending(prompt, NOW)
+    await store.write(lambda tx: tx.prompts.begin_sending(prompt.id, step, claimer("one")))
     assert await store.write(lambda tx: tx.prompts.claim_abandoned(claimer("two"), 10)) == []
     assert len(await store.write(lambda tx: tx.prompts.claim_abandoned(claimer("two", LATER), 10))) == 1
 

@@ -17,10 +17,16 @@ from bot.model import (
     DigestState,
     JobNumber,
     JobState,
+    JobStep,
     Priority,
+    Prompt,
     PromptState,
+    PromptStep,
     QuestionState,
     SnapshotState,
+    Source,
+    TrackedJob,
+    lifecycle,
 )
 from bot.store import Claimer, LeaseLost, Store, Transaction
 from bot.store import schema as s
@@ -49,43 +55,43 @@ def _store(tx: Transaction, snapshot: Any, owner: str) -> None:
     tx.snapshots.store(snapshot, page, owner=owner, next_offset=250, is_last=True)
 
 
-def _prompt_to(state: PromptState) -> Callable[[Transaction, Any, str], None]:
-    return lambda tx, one, owner: tx.prompts.change(one.id, owner=owner, state=state, **FREE)
+def _prompt_to(step: Callable[[Prompt], PromptStep]) -> Callable[[Transaction, Any, str], None]:
+    return lambda tx, one, owner: tx.prompts.apply(one.id, step(one), owner=owner)
+
+
+def _failed(job: TrackedJob) -> JobStep:
+    return lifecycle.iteration_ended(job, JobState.FAILED, LONG_AGO, pr_link=None, source=Source())
 
 
 QUEUES = {
     "new prompts": Queue(
         s.prompts,
         lambda tx, who: tx.prompts.claim_new(who, 1),
-        _prompt_to(PromptState.WAITING),
+        _prompt_to(lambda prompt: lifecycle.prompt_prepared(prompt, "text")),
         {"state": PromptState.NEW},
     ),
     "prompts": Queue(
         s.prompts,
         lambda tx, who: claim_waiting(tx, who, 1),
-        _prompt_to(PromptState.SENDING),
+        _prompt_to(lambda prompt: lifecycle.prompt_sending(prompt, LONG_AGO)),
         {"state": PromptState.WAITING},
     ),
     "abandoned prompts": Queue(
         s.prompts,
         lambda tx, who: tx.prompts.claim_abandoned(who, 1),
-        _prompt_to(PromptState.UNCONFIRMED),
+        _prompt_to(lifecycle.prompt_unconfirmed),
         {"state": PromptState.SENDING},
     ),
     "polls": Queue(
         s.jobs,
         lambda tx, who: tx.jobs.claim_due(who, 1),
-        lambda tx, one, owner: tx.jobs.change(
-            one[0].number, owner=owner, state=JobState.FAILED, poll_at=None, **FREE
-        ),
+        lambda tx, one, owner: tx.jobs.apply(one[0].number, _failed(one[0]), owner=owner),
         {"state": JobState.WORKING, "poll_at": LONG_AGO},
     ),
     "deliveries": Queue(
         s.deliveries,
         lambda tx, who: tx.outbox.claim(who, 1, 0.0),
-        lambda tx, one, owner: tx.outbox.settle(
-            one.id, owner=owner, now=datetime.now(UTC), state=DeliveryState.SENT
-        ),
+        lambda tx, one, owner: tx.outbox.settle(one.id, lifecycle.delivered(LONG_AGO, None), owner=owner),
         {"state": DeliveryState.PENDING, "kind": DeliveryKind.PRIVATE},
     ),
     "snapshots": Queue(
@@ -103,13 +109,13 @@ QUEUES = {
     "questions": Queue(
         s.questions,
         lambda tx, who: tx.questions.claim(who, 1),
-        lambda tx, one, owner: tx.questions.change(one.id, owner=owner, state=QuestionState.ANSWERED, **FREE),
+        lambda tx, one, owner: tx.questions.answered(one.id, owner),
         {"state": QuestionState.WAITING},
     ),
     "digests": Queue(
         s.digests,
         lambda tx, who: tx.digests.claim(who, 1),
-        lambda tx, one, owner: tx.digests.settle(one.id, owner=owner, state=DigestState.TOLD),
+        lambda tx, one, owner: tx.digests.told(one.id, DigestState.TOLD, owner=owner),
         {"state": DigestState.GATHERING},
     ),
 }

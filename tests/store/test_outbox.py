@@ -11,10 +11,10 @@ from bot.model import (
     ChannelId,
     Delivery,
     DeliveryKind,
-    DeliveryState,
     JobNumber,
     Message,
     NewDelivery,
+    lifecycle,
 )
 from bot.store import Store
 from bot.store.schema import deliveries
@@ -42,9 +42,7 @@ async def take(store: Store, at: datetime = NOW, owner: str = "one") -> list[Del
 
 
 async def sent(store: Store, delivery: Delivery) -> None:
-    await store.write(
-        lambda tx: tx.outbox.settle(delivery.id, owner="one", now=NOW, state=DeliveryState.SENT)
-    )
+    await store.write(lambda tx: tx.outbox.settle(delivery.id, lifecycle.delivered(NOW, None), owner="one"))
 
 
 async def test_the_same_occasion_is_written_once(store: Store) -> None:

@@ -31,7 +31,7 @@ async def test_who_is_no_member_is_told_so_and_nothing_is_started(
     await office.started("Add a page", user=GUS)
     assert office.docs.prompts == []
     assert office.slack.posts == []
-    assert (await office.job()).problem == f"not allowed: {access}"
+    assert (await office.job()).problem == f"not_allowed:{access}"
     [told] = office.answers()
     assert "Nothing was started. No use of the hourly limit was spent." in told
 

@@ -23,7 +23,7 @@ from bot.model import (
 )
 from bot.work.access.jobs import Visitor, may_see_job
 from bot.work.ports import SlackRefused, SlackUnreachable
-from tests.builders import ANA, BEN, CHANNEL, add_prompt
+from tests.builders import ANA, BEN, CHANNEL, add_prompt, set_job
 from tests.work.office import BOT, RESPONSE_URL, Office
 
 PRIVATE, DIRECT, PUBLIC = ChannelId("G0PRIVATE"), ChannelId("D0ANA"), ChannelId("C0PUBLIC")
@@ -266,7 +266,7 @@ async def test_the_same_typed_twice_at_once_tells_somebody_outside_nothing(offic
 
 async def test_the_state_of_a_hidden_job_makes_no_difference(office: Office) -> None:
     await started(office, PRIVATE)
-    await office.store.write(lambda tx: tx.jobs.change(JobNumber(1), state=JobState.ARCHIVED))
+    await office.store.write(lambda tx: set_job(tx, JobNumber(1), state=JobState.ARCHIVED))
     for text in ("1", "1 Delete everything"):
         said = await told(office, office.types("/docs-followup", text, user=BEN))
         assert said == [say.no_such_job("1")]

@@ -13,13 +13,13 @@ from bot.model import (
     ChannelId,
     DeliveryKind,
     JobNumber,
-    JobState,
+    JobProblem,
     Message,
     NewDelivery,
     Prompt,
     PromptKind,
-    PromptState,
     UserId,
+    lifecycle,
 )
 from bot.store import Transaction
 from bot.work.context import WorkerContext
@@ -34,7 +34,7 @@ def deny(context: WorkerContext, tx: Transaction, prompt: Prompt, access: Access
     url = _refuse(context, tx, prompt)
     job = tx.jobs.known(prompt.job)
     if prompt.kind is PromptKind.START:
-        tx.jobs.change(prompt.job, state=JobState.REFUSED, problem=f"not allowed: {access}", ended_at=now)
+        tx.jobs.apply(prompt.job, lifecycle.refused(job, f"{JobProblem.NOT_ALLOWED}:{access}", now))
         drop_follow_ups(tx, job, now)
     channel = prompt.channel or job.channel
     tell_denied(tx, f"prompt:{prompt.id}", channel, prompt.asked_by, access, url, now, job=prompt.job)
@@ -66,15 +66,7 @@ def tell_named(context: WorkerContext, tx: Transaction, prompt: Prompt, message:
 def _refuse(context: WorkerContext, tx: Transaction, prompt: Prompt) -> SecretStr | None:
     """Answers where a private word about it goes."""
     url = tx.prompts.response_url(prompt.id)
-    tx.prompts.change(
-        prompt.id,
-        owner=context.owner,
-        was=PromptState.NEW,
-        state=PromptState.REFUSED,
-        response_url=None,
-        claimed_by=None,
-        claimed_until=None,
-    )
+    tx.prompts.apply(prompt.id, lifecycle.prompt_refused(prompt), owner=context.owner)
     return url
 
 

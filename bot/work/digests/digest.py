@@ -10,7 +10,6 @@ import structlog
 
 from bot.messages import subscriptions as say
 from bot.messages.digests import digest as digest_message
-from bot.messages.problems import ReadingProblem
 from bot.model import (
     Access,
     DeliveryKind,
@@ -20,6 +19,7 @@ from bot.model import (
     NewDelivery,
     Period,
     Priority,
+    ReadingProblem,
     Snapshot,
     SnapshotState,
     Subscription,
@@ -198,7 +198,7 @@ async def _advance(context: WorkerContext, each: Digest) -> None:
 def _refuse(context: WorkerContext, tx: Transaction, each: Digest, asked_by: UserId, access: Access) -> bool:
     """A digest asked for by somebody who may not use the bot."""
     url = tx.digests.response_url(each.id)
-    tx.digests.settle(each.id, owner=context.owner, state=DigestState.MISSED, response_url=None)
+    tx.digests.told(each.id, DigestState.MISSED, owner=context.owner)
     now = context.clock()
     tell_denied(tx, f"digest:{each.id}", each.channel, asked_by, access, url, now)
     return True
@@ -207,7 +207,7 @@ def _refuse(context: WorkerContext, tx: Transaction, each: Digest, asked_by: Use
 def _look(context: WorkerContext, tx: Transaction, each: Digest) -> bool:
     """Tell the digest if it can be told now; answers whether something was put into the outbox."""
     if _is_unwanted(tx, each):
-        tx.digests.settle(each.id, owner=context.owner, state=DigestState.MISSED, response_url=None)
+        tx.digests.told(each.id, DigestState.MISSED, owner=context.owner)
         return False
     now = context.clock()
     window = _part(context, tx, each, each.week, Priority.DIGEST, now)
@@ -278,7 +278,7 @@ def _week(context: WorkerContext, tx: Transaction, each: Digest, week: Period, n
 def _later(context: WorkerContext, tx: Transaction, each: Digest) -> bool:
     """Numbers are being read."""
     due_at = context.after(context.timeouts.reading_seconds)
-    tx.digests.settle(each.id, owner=context.owner, due_at=due_at, attempts=max(each.attempts, 1))
+    tx.digests.put_back(each.id, context.owner, due_at, max(each.attempts, 1))
     return False
 
 
@@ -288,7 +288,7 @@ def _try_again(context: WorkerContext, tx: Transaction, each: Digest, failed: li
     due_at = context.after(pause_seconds)
     for part in failed:
         tx.snapshots.retry(part.id, due_at)
-    tx.digests.settle(each.id, owner=context.owner, due_at=due_at, attempts=max(each.attempts, 1) + 1)
+    tx.digests.put_back(each.id, context.owner, due_at, max(each.attempts, 1) + 1)
     return False
 
 
@@ -296,7 +296,7 @@ def _without_numbers(context: WorkerContext, tx: Transaction, each: Digest, wind
     """The week could not be read in time: whoever expects it is told."""
     now, problem = context.clock(), window.problem or ReadingProblem.LATE
     url = tx.digests.response_url(each.id)
-    tx.digests.settle(each.id, owner=context.owner, state=DigestState.MISSED, response_url=None)
+    tx.digests.told(each.id, DigestState.MISSED, owner=context.owner)
     log.error("digest_missed", digest=each.id, reason=problem)
     subscription = tx.subscriptions.get(each.subscription) if each.subscription else None
     if subscription is not None:
@@ -322,7 +322,7 @@ def _tell(
     subscription = tx.subscriptions.get(each.subscription) if each.subscription else None
     query = VisitorsQuery(each.week, each.week.before(), each.section)
     weekly = weekly_report(tx, context.analytics, query, window, before, each.project, subscription, now)
-    tx.digests.settle(each.id, owner=context.owner, state=DigestState.TOLD, response_url=None)
+    tx.digests.told(each.id, DigestState.TOLD, owner=context.owner)
     post = NewDelivery(
         f"digest:{each.id}",
         DeliveryKind.POST,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -10,7 +11,6 @@ from pydantic import SecretStr
 from bot.messages import jobs as say
 from bot.model import (
     JobNumber,
-    JobState,
     Prompt,
     PromptId,
     PromptKind,
@@ -18,13 +18,14 @@ from bot.model import (
     RequestKey,
     TrackedJob,
     UserId,
+    lifecycle,
 )
 from bot.store import LeaseLost, Transaction
 from bot.work.context import Context
 from bot.work.jobs.ask import Asked, AskRequest, ask
 from bot.work.jobs.follow_up import FollowedUp, FollowUpRequest, follow_up
 from bot.work.jobs.thread_messages import redraw_face, reply
-from bot.work.jobs.transitions import OUT_OF_QUEUE, drop_follow_ups
+from bot.work.jobs.transitions import drop_follow_ups
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,70 +96,66 @@ async def to_withdraw(context: Context, job: JobNumber, user: UserId) -> PromptI
     return waiting[0].id if waiting else None
 
 
-async def send_again(context: Context, prompt_id: PromptId) -> bool:
-    """A person decided that a prompt in doubt is sent once more. False when it is not in doubt any more."""
-    return await _decide(context, prompt_id, PromptState.UNCONFIRMED, PromptState.WAITING)
+async def send_again(context: Context, number: PromptId) -> bool:
+    """Send an unconfirmed prompt once more. Return False when it is not unconfirmed any more."""
+    return await _decide(context, number, PromptState.UNCONFIRMED, _send_again)
 
 
-async def forget(context: Context, prompt_id: PromptId) -> bool:
-    """A person decided to leave a prompt in doubt alone. False when it is not in doubt any more."""
-    return await _decide(context, prompt_id, PromptState.UNCONFIRMED, PromptState.WITHDRAWN)
+async def forget(context: Context, number: PromptId) -> bool:
+    """Leave an unconfirmed prompt alone. Return False when it is not unconfirmed any more."""
+    return await _decide(context, number, PromptState.UNCONFIRMED, _take_back)
 
 
-async def withdraw(context: Context, prompt_id: PromptId) -> bool:
-    """Take back what has not been sent. False when it is too late."""
-    return await _decide(context, prompt_id, PromptState.WAITING, PromptState.WITHDRAWN)
+async def withdraw(context: Context, number: PromptId) -> bool:
+    """Take back what has not been sent. Return False when it is too late."""
+    return await _decide(context, number, PromptState.WAITING, _withdraw)
 
 
-async def _decide(context: Context, prompt_id: PromptId, was: PromptState, becomes: PromptState) -> bool:
+async def _decide(
+    context: Context,
+    number: PromptId,
+    was: PromptState,
+    decided: Callable[[Transaction, Prompt, TrackedJob, datetime], None],
+) -> bool:
     def decide(tx: Transaction) -> bool:
-        prompt = tx.prompts.get(prompt_id)
-        if prompt is not None:
-            _change(context, tx, prompt, was, becomes)
-        return prompt is not None
+        prompt = tx.prompts.get(number)
+        if prompt is None or prompt.state is not was:
+            return False
+        job = tx.jobs.known(prompt.job)
+        # Before any prompt, as by the worker that gives queue positions.
+        tx.quota.lock(job.project)
+        decided(tx, prompt, job, context.clock())
+        return True
 
     try:
-        decided = await context.store.write(decide)
+        done = await context.store.write(decide)
     except LeaseLost:
         return False
-    if decided:
+    if done:
         context.wake()
-    return decided
+    return done
 
 
-def _change(
-    context: Context, tx: Transaction, prompt: Prompt, was: PromptState, becomes: PromptState
-) -> None:
-    now, project = context.clock(), (tx.jobs.known(prompt.job)).project
-    # Before any prompt, as the round does that gives places: whoever leaves the queue meets it whole.
-    tx.quota.lock(project)
-    tx.prompts.change(
-        prompt.id,
-        was=was,
-        state=becomes,
-        due_at=now,
-        sent_at=None,
-        queue_position=None,
-        claimed_by=None,
-        claimed_until=None,
-    )
-    if was is PromptState.WAITING:
-        tx.prompts.move_up(project, now)
+def _send_again(tx: Transaction, prompt: Prompt, job: TrackedJob, now: datetime) -> None:
+    tx.prompts.apply(prompt.id, lifecycle.prompt_resent(prompt, now))
+    if prompt.kind is PromptKind.START:
+        tx.jobs.apply(job.number, lifecycle.resent(job))
+        redraw_face(tx, job.number, now)
+
+
+def _take_back(tx: Transaction, prompt: Prompt, job: TrackedJob, now: datetime) -> None:
+    tx.prompts.apply(prompt.id, lifecycle.prompt_withdrawn(prompt, now))
+    if prompt.kind is PromptKind.START:
+        tx.jobs.apply(job.number, lifecycle.withdrawn(job, now))
+        job = redraw_face(tx, job.number, now)
+        drop_follow_ups(tx, job, now)
+
+
+def _withdraw(tx: Transaction, prompt: Prompt, job: TrackedJob, now: datetime) -> None:
+    """Its use is free for who waits; a follow-up's thread is told, and the job goes on as it was."""
+    _take_back(tx, prompt, job, now)
+    tx.prompts.move_up(job.project, now)
     if prompt.kind is PromptKind.FOLLOW_UP:
-        if was is PromptState.WAITING:
-            _say_withdrawn(tx, prompt, now)
-        return
-    if becomes is PromptState.WAITING:
-        tx.jobs.change(prompt.job, state=JobState.WAITING, ended_at=None, **OUT_OF_QUEUE)
-        redraw_face(tx, prompt.job, now)
-        return
-    tx.jobs.change(prompt.job, state=JobState.WITHDRAWN, ended_at=now, **OUT_OF_QUEUE)
-    job = redraw_face(tx, prompt.job, now)
-    drop_follow_ups(tx, job, now)
-
-
-def _say_withdrawn(tx: Transaction, prompt: Prompt, now: datetime) -> None:
-    """The job goes on as it was; what waits behind the follow-up takes its place in the queue."""
-    tx.jobs.change(prompt.job, **OUT_OF_QUEUE)
-    job = redraw_face(tx, prompt.job, now)
-    reply(tx, job, f"withdrawn:{prompt.id}", say.follow_up_withdrawn(job, prompt), now)
+        tx.jobs.leave_queue(job.number)
+        job = redraw_face(tx, job.number, now)
+        reply(tx, job, f"withdrawn:{prompt.id}", say.follow_up_withdrawn(job, prompt), now)

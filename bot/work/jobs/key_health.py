@@ -66,7 +66,7 @@ def hold_back(context: WorkerContext, tx: Transaction, project: ProjectId, until
     now = context.clock()
     for number in tx.prompts.hold_back(project, now, until):
         job = tx.jobs.known(number)
-        tx.jobs.change(number, queue_until=until, queue_position=None, queue_why=QueueWhy.KEY)
+        tx.jobs.update(number, queue_until=until, queue_position=None, queue_why=QueueWhy.KEY)
         if job.queue_why != QueueWhy.KEY:
             redraw_face(tx, number, now)
 

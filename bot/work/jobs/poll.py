@@ -7,17 +7,28 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
+from typing import Unpack
 
 import structlog
 
 from bot.docs_api import DocsApiError, Job, NotFound, RateLimited, Unavailable
 from bot.messages import jobs as say
-from bot.model import JobNumber, JobState, ProjectId, TrackedJob, back_off_seconds
+from bot.model import (
+    JobFields,
+    JobNumber,
+    JobState,
+    JobStep,
+    ProjectId,
+    TrackedJob,
+    back_off_seconds,
+    lifecycle,
+)
 from bot.store import DatabaseTrouble, LeaseLost, Transaction
 from bot.work.context import WorkerContext
 from bot.work.jobs.key_health import is_key_problem, key_refused, service_is_well
 from bot.work.jobs.status import PollResult, read
 from bot.work.jobs.thread_messages import redraw_face, reply
+from bot.work.jobs.transitions import source_of
 from bot.work.retry import retry_on_db_error
 
 log = structlog.get_logger(__name__)
@@ -160,18 +171,11 @@ def _taken_over(job: TrackedJob) -> None:
     log.info("poll_taken_over", job=job.number)
 
 
-def _put_back(context: WorkerContext, tx: Transaction, job: TrackedJob, **values: object) -> None:
-    tx.jobs.change(
-        job.number,
-        owner=context.owner,
-        **{
-            "poll_at": _next_look(context, job),
-            "misses": 0,
-            "claimed_by": None,
-            "claimed_until": None,
-            **values,
-        },
-    )
+def _put_back(context: WorkerContext, tx: Transaction, job: TrackedJob, **fields: Unpack[JobFields]) -> None:
+    """Free the lease of a job that stays as it is; it is polled again at the usual time, if not said."""
+    written: JobFields = {"poll_at": _next_look(context, job), "misses": 0}
+    written.update(fields)
+    tx.jobs.put_back(job.number, context.owner, **written)
 
 
 def _settle_answer(context: WorkerContext, tx: Transaction, job: TrackedJob, answer: Job) -> None:
@@ -188,25 +192,17 @@ def _settle_answer(context: WorkerContext, tx: Transaction, job: TrackedJob, ans
         case PollResult.NOT_CARRIED_OUT:
             _put_back(context, tx, job, poll_at=None, doubt_until=None)
         case _:
-            _end(context, tx, job, JobState(verdict.value), answer)
+            end, source = JobState(verdict.value), source_of(answer)
+            now, link = context.clock(), answer.pr_link
+            _end(context, tx, job, lifecycle.iteration_ended(job, end, now, pr_link=link, source=source))
 
 
 def _doubt_resolved(context: WorkerContext, tx: Transaction, job: TrackedJob) -> None:
     """A follow-up in doubt was carried out after all: its round has begun, for who asked for it."""
     now, doubted = context.clock(), tx.prompts.doubted_of(job.number)
-    _put_back(
-        context,
-        tx,
-        job,
-        state=JobState.WORKING,
-        iteration=job.iteration + 1,
-        iteration_requester=doubted.asked_by if doubted else job.iteration_requester,
-        iteration_started_at=now,
-        saw_active=True,
-        ended_at=None,
-        doubt_until=None,
-        poll_at=context.after(context.pace.min_seconds),
-    )
+    poll_at = context.after(context.pace.min_seconds)
+    step = lifecycle.iteration_resumed(job, doubted.asked_by if doubted else None, now, poll_at)
+    tx.jobs.apply(job.number, step, owner=context.owner)
     redraw_face(tx, job.number, now)
 
 
@@ -217,20 +213,15 @@ def _runs_on(context: WorkerContext, tx: Transaction, job: TrackedJob) -> None:
         _put_back(context, tx, job, saw_active=True, told_running_at=now)
         reply(tx, job, f"round:{job.iteration}:running", say.still_running(job, now), now)
         return
-    _put_back(context, tx, job, poll_at=None, state=JobState.UNWATCHED, ended_at=now)
+    tx.jobs.apply(job.number, lifecycle.unwatched(job, now), owner=context.owner)
     job = redraw_face(tx, job.number, now)
     reply(tx, job, f"round:{job.iteration}:end", say.unwatched(job, now), now)
 
 
-def _end(
-    context: WorkerContext, tx: Transaction, job: TrackedJob, state: JobState, answer: Job | None
-) -> None:
-    now = context.clock()
-    values: dict[str, object] = {"state": state, "ended_at": now, "poll_at": None, "doubt_until": None}
-    if answer is not None:
-        values["pr_link"] = answer.pr_link
-        values |= {"repository": answer.source.repository, "ref": answer.source.ref}
-    _put_back(context, tx, job, **values)
+def _end(context: WorkerContext, tx: Transaction, job: TrackedJob, step: JobStep) -> None:
+    """Write the end of an iteration together with what tells it."""
+    now, state = context.clock(), step.state
+    tx.jobs.apply(job.number, step, owner=context.owner)
     job = redraw_face(tx, job.number, now)
     reply(tx, job, f"round:{job.iteration}:end", say.ended(job, now), now)
     context.count("ends", state)
@@ -242,7 +233,7 @@ def _settle_error(context: WorkerContext, tx: Transaction, look: Look, error: Do
     job = look.job
     if isinstance(error, NotFound):
         if look.misses + 1 >= _MISSES_MEAN_GONE:
-            _end(context, tx, job, JobState.GONE, None)
+            _end(context, tx, job, lifecycle.lost(job, context.clock()))
         else:
             _put_back(context, tx, job, misses=look.misses + 1)
         return

@@ -20,6 +20,7 @@ from bot.model import (
     PromptKind,
     PromptState,
     TrackedJob,
+    lifecycle,
 )
 from bot.store import LeaseLost, Transaction
 from bot.work.access.check import check_access
@@ -98,14 +99,8 @@ async def _sees_job(context: WorkerContext, prompt: Prompt, access: Access) -> b
 
 
 def _look_again(context: WorkerContext, tx: Transaction, prompt: Prompt) -> None:
-    tx.prompts.change(
-        prompt.id,
-        owner=context.owner,
-        was=PromptState.NEW,
-        due_at=context.after(_RETRY_SECONDS),
-        claimed_by=None,
-        claimed_until=None,
-    )
+    due_at = context.after(_RETRY_SECONDS)
+    tx.prompts.put_back(prompt.id, context.owner, was=PromptState.NEW, due_at=due_at)
 
 
 async def _readable(context: WorkerContext, prompt: Prompt) -> str:
@@ -142,18 +137,10 @@ def _write_named(context: WorkerContext, tx: Transaction, prompt: Prompt, text: 
 
 
 def _write(context: WorkerContext, tx: Transaction, prompt: Prompt, text: str) -> None:
-    tx.prompts.change(
-        prompt.id,
-        owner=context.owner,
-        was=PromptState.NEW,
-        state=PromptState.WAITING,
-        text=text,
-        claimed_by=None,
-        claimed_until=None,
-    )
+    tx.prompts.apply(prompt.id, lifecycle.prompt_prepared(prompt, text), owner=context.owner)
     now = context.clock()
     if prompt.kind is PromptKind.START:
-        tx.jobs.change(prompt.job, text=text)
+        tx.jobs.update(prompt.job, text=text)
     job = tx.jobs.known(prompt.job)
     if prompt.kind is PromptKind.START:
         _open_thread(tx, job, now)

@@ -32,6 +32,7 @@ from bot.model import (
     back_off_seconds,
     fair_order,
     frees_at,
+    lifecycle,
     remembered_since,
     still_counted,
 )
@@ -129,8 +130,8 @@ def _give_places(
         ):
             moved.append((waiting, queue_position, until))
     for waiting, queue_position, until in sorted(moved, key=lambda each: each[0].job):
-        tx.prompts.change(waiting.id, was=PromptState.WAITING, due_at=until, queue_position=queue_position)
-        tx.jobs.change(
+        tx.prompts.update(waiting.id, was=PromptState.WAITING, due_at=until, queue_position=queue_position)
+        tx.jobs.update(
             waiting.job, queue_until=until, queue_position=queue_position, queue_why=QueueWhy.LIMIT
         )
         if (
@@ -151,7 +152,8 @@ async def _submit(context: WorkerContext, prompt: Prompt) -> None:
     try:
         project, service_id = await _mark_sending(context, prompt)
         # As the row is now: whoever finds it left behind counts the same tries.
-        await _call(context, replace(prompt, attempts=prompt.attempts + 1), project, service_id)
+        sending = replace(prompt, state=PromptState.SENDING, attempts=prompt.attempts + 1)
+        await _call(context, sending, project, service_id)
     except LeaseLost:
         # Withdrawn by a person, or taken over by another process: theirs is the last word.
         log.info("prompt_taken_over", prompt=prompt.id)
@@ -161,17 +163,8 @@ async def _submit(context: WorkerContext, prompt: Prompt) -> None:
 
 async def _mark_sending(context: WorkerContext, prompt: Prompt) -> tuple[ProjectId, str | None]:
     def mark(tx: Transaction) -> TrackedJob:
-        tx.prompts.change(
-            prompt.id,
-            owner=context.owner,
-            was=PromptState.WAITING,
-            state=PromptState.SENDING,
-            sent_at=context.clock(),
-            attempts=prompt.attempts + 1,
-            queue_position=None,
-            # The call has the whole lease, however long it took to come here.
-            claimed_until=context.claimer().until,
-        )
+        step = lifecycle.prompt_sending(prompt, context.clock())
+        tx.prompts.begin_sending(prompt.id, step, context.claimer())
         return tx.jobs.known(prompt.job)
 
     job = await context.store.write(mark)
@@ -250,5 +243,5 @@ def _try_later(context: WorkerContext, tx: Transaction, prompt: Prompt) -> None:
     due_at = context.after(back_off_seconds(prompt.attempts, context.chance()))
     transitions.back_to_waiting(context, tx, prompt, due_at)
     if prompt.attempts >= 3:
-        tx.jobs.change(prompt.job, queue_until=due_at, queue_position=None, queue_why=QueueWhy.SERVICE)
+        tx.jobs.update(prompt.job, queue_until=due_at, queue_position=None, queue_why=QueueWhy.SERVICE)
         redraw_face(tx, prompt.job, context.clock())

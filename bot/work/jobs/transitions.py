@@ -3,58 +3,54 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Any
 
 from bot.docs_api import DocsApiError, Forbidden, Job, NotFound, Unauthorized
 from bot.messages import jobs as say
 from bot.messages import problems
 from bot.messages.problems import Problem
-from bot.model import JobState, ProjectId, Prompt, PromptKind, PromptState, TrackedJob
+from bot.model import (
+    JobNumber,
+    JobState,
+    ProjectId,
+    Prompt,
+    PromptKind,
+    PromptState,
+    ServiceJobId,
+    Source,
+    TrackedJob,
+    lifecycle,
+)
 from bot.store import Transaction
 from bot.work.context import WorkerContext
 from bot.work.jobs.key_health import service_is_well
 from bot.work.jobs.thread_messages import redraw_face, reply
 
-OUT_OF_QUEUE: dict[str, Any] = {"queue_until": None, "queue_position": None, "queue_why": None}
-"""What a job's row says once nothing of it waits."""
-_FREE = {"claimed_by": None, "claimed_until": None}
-
 
 def accepted(context: WorkerContext, tx: Transaction, prompt: Prompt, answer: Job) -> None:
-    """The service took it: a round begins."""
-    now, project = context.clock(), (tx.jobs.known(prompt.job)).project
+    """Write that the docs service accepted a prompt: an iteration begins."""
+    now, project = context.clock(), tx.jobs.known(prompt.job).project
     # Before any prompt, as all do who lock the project's count.
     service_is_well(context, tx, project, wrote=True)
-    tx.prompts.change(
-        prompt.id,
-        owner=context.owner,
-        was=PromptState.SENDING,
-        state=PromptState.SENT,
-        response_url=None,
-        **_FREE,
+    tx.prompts.apply(prompt.id, lifecycle.prompt_sent(prompt), owner=context.owner)
+    job, is_start = tx.jobs.known(prompt.job), prompt.kind is PromptKind.START
+    step = lifecycle.iteration_started(
+        job,
+        prompt.asked_by,
+        now,
+        poll_at=context.after(context.pace.wait_seconds(0, context.chance())),
+        # A new job cannot be stale; after a follow-up the answer may still be the previous iteration's.
+        saw_active=is_start or answer.is_running,
+        source=source_of(answer),
+        service_id=ServiceJobId(answer.id) if is_start else None,
+        uses_left=_few_left(context, tx, project),
     )
-    job = tx.jobs.known(prompt.job)
-    values: dict[str, Any] = {
-        "state": JobState.WORKING,
-        "iteration": job.iteration + 1,
-        "iteration_requester": prompt.asked_by,
-        "iteration_started_at": now,
-        # A new job cannot be stale; after a follow-up the answer may still show the round before.
-        "saw_active": prompt.kind is PromptKind.START or answer.is_running,
-        "ended_at": None,
-        **OUT_OF_QUEUE,
-        "uses_left": _few_left(context, tx, project),
-        "doubt_until": None,
-        "told_running_at": None,
-        "misses": 0,
-        "poll_at": context.after(context.pace.wait_seconds(0, context.chance())),
-        **_FREE,
-    }
-    if prompt.kind is PromptKind.START:
-        values["service_id"] = answer.id
-    values |= {"repository": answer.source.repository, "ref": answer.source.ref}
-    tx.jobs.change(job.number, **values)
+    tx.jobs.apply(job.number, step)
     redraw_face(tx, job.number, now)
+
+
+def source_of(answer: Job) -> Source:
+    """Return where the service works, as its answer says."""
+    return Source(answer.source.repository, answer.source.ref)
 
 
 def _few_left(context: WorkerContext, tx: Transaction, project: ProjectId) -> int | None:
@@ -64,82 +60,60 @@ def _few_left(context: WorkerContext, tx: Transaction, project: ProjectId) -> in
 
 
 def back_to_waiting(context: WorkerContext, tx: Transaction, prompt: Prompt, due_at: datetime) -> None:
-    """Nothing was sent and no use was spent; it goes out later."""
-    tx.prompts.change(
-        prompt.id,
-        owner=context.owner,
-        was=PromptState.SENDING,
-        state=PromptState.WAITING,
-        sent_at=None,
-        due_at=due_at,
-        **_FREE,
-    )
+    """Write that nothing was sent and no use was spent; the prompt goes out later."""
+    tx.prompts.apply(prompt.id, lifecycle.prompt_postponed(prompt, due_at), owner=context.owner)
 
 
 def unconfirmed(context: WorkerContext, tx: Transaction, prompt: Prompt) -> None:
-    """Sent, and no answer: only a person decides whether it is sent again."""
-    now = context.clock()
-    tx.prompts.change(
-        prompt.id, owner=context.owner, was=PromptState.SENDING, state=PromptState.UNCONFIRMED, **_FREE
-    )
-    values: dict[str, Any] = dict(OUT_OF_QUEUE)
+    """Write that a prompt was sent and not answered: only a person decides whether it is sent again."""
+    tx.prompts.apply(prompt.id, lifecycle.prompt_unconfirmed(prompt), owner=context.owner)
     is_follow_up = prompt.kind is PromptKind.FOLLOW_UP
-    if not is_follow_up:
-        values["state"] = JobState.UNCONFIRMED
-    elif not (tx.jobs.known(prompt.job)).state.is_open:
-        # Should it have arrived after all, the job turns active again and its end is told.
-        values["doubt_until"] = context.after(context.timeouts.quiet_seconds)
-        values["poll_at"] = context.after(context.pace.min_seconds)
-        # Whoever looks at it now does so for an earlier doubt.
-        values |= _FREE
-    tx.jobs.change(prompt.job, **values)
+    if is_follow_up:
+        _await_signs(context, tx, prompt.job)
+    else:
+        tx.jobs.apply(prompt.job, lifecycle.unconfirmed(tx.jobs.known(prompt.job)))
+    now = context.clock()
     job = redraw_face(tx, prompt.job, now)
     message = say.unconfirmed(job, prompt.id, prompt.asked_by, is_follow_up)
     reply(tx, job, f"doubt:{prompt.id}:{prompt.attempts}", message, now)
 
 
+def _await_signs(context: WorkerContext, tx: Transaction, number: JobNumber) -> None:
+    """Poll an ended job for a while: had the follow-up arrived after all, it turns active and is told."""
+    tx.jobs.leave_queue(number)
+    if not tx.jobs.known(number).state.is_open:
+        quiet, soon = context.timeouts.quiet_seconds, context.pace.min_seconds
+        # Whoever polls it now does so for an earlier doubt.
+        tx.jobs.take_back(number, doubt_until=context.after(quiet), poll_at=context.after(soon))
+
+
 def refused(context: WorkerContext, tx: Transaction, prompt: Prompt, error: DocsApiError) -> None:
-    """The service said no: people are told why, and what to do. Its use is free for who waits."""
-    now, project = context.clock(), (tx.jobs.known(prompt.job)).project
-    tx.quota.lock(project)
-    tx.prompts.change(
-        prompt.id,
-        owner=context.owner,
-        was=PromptState.SENDING,
-        state=PromptState.REFUSED,
-        sent_at=None,
-        **_FREE,
-    )
-    tx.prompts.move_up(project, now)
+    """Write that the service said no, and tell why and what to do. Its use is free for who waits."""
+    now, job = context.clock(), tx.jobs.known(prompt.job)
+    tx.quota.lock(job.project)
+    tx.prompts.apply(prompt.id, lifecycle.prompt_refused(prompt), owner=context.owner)
+    tx.prompts.move_up(job.project, now)
     problem = _problem(prompt, error)
     if prompt.kind is PromptKind.START:
         not_started(tx, prompt, problem, now)
         return
-    values: dict[str, Any] = dict(OUT_OF_QUEUE)
-    if isinstance(error, NotFound):
-        values |= {"state": JobState.GONE, "poll_at": None, "ended_at": now}
-    tx.jobs.change(prompt.job, **values)
-    job = redraw_face(tx, prompt.job, now)
-    message = say.follow_up_refused(prompt.asked_by, problem)
-    reply(tx, job, f"refused:{prompt.id}", message, now)
+    if isinstance(error, NotFound) and job.state is not JobState.GONE:
+        tx.jobs.apply(job.number, lifecycle.lost(job, now))
+    tx.jobs.leave_queue(job.number)
+    job = redraw_face(tx, job.number, now)
+    reply(tx, job, f"refused:{prompt.id}", say.follow_up_refused(prompt.asked_by, problem), now)
 
 
 def not_started(tx: Transaction, prompt: Prompt, problem: Problem, now: datetime) -> None:
-    """The job never came to be; what was asked on top of it falls with it."""
-    tx.jobs.change(
-        prompt.job,
-        state=JobState.REFUSED,
-        problem=problem.title,
-        ended_at=now,
-        **OUT_OF_QUEUE,
-    )
+    """Write that a job never starts; what was asked on top of it falls with it."""
+    tx.jobs.apply(prompt.job, lifecycle.refused(tx.jobs.known(prompt.job), problem.code, now))
     job = redraw_face(tx, prompt.job, now)
     reply(tx, job, f"refused:{prompt.id}", say.refused(job, problem), now)
     drop_follow_ups(tx, job, now)
 
 
 def drop_follow_ups(tx: Transaction, job: TrackedJob, now: datetime) -> None:
-    """Follow-ups that wait for a job that will never start are given up, and said to be.
+    """Refuse the follow-ups that wait for a job that will never start, and tell who asked.
 
     Not those whose sender may not be allowed to see the job: the thread must not show them
     (``prepare.py`` decides about these).
@@ -147,7 +121,7 @@ def drop_follow_ups(tx: Transaction, job: TrackedJob, now: datetime) -> None:
     for waiting in tx.prompts.unsettled_of(job.number):
         undecided = waiting.state is PromptState.NEW and waiting.named is not None
         if waiting.kind is PromptKind.FOLLOW_UP and not undecided:
-            tx.prompts.change(waiting.id, state=PromptState.REFUSED, **_FREE)
+            tx.prompts.apply(waiting.id, lifecycle.prompt_refused(waiting))
             message = say.follow_up_refused(waiting.asked_by, problems.job_not_started())
             reply(tx, job, f"refused:{waiting.id}", message, now)
 

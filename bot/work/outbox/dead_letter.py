@@ -9,7 +9,7 @@ import structlog
 from bot.messages import job_answers as say
 from bot.messages import problems, visitors_answers
 from bot.messages.job_answers import CannotPost
-from bot.model import Delivery, DeliveryKind, DeliveryState, JobState, NewDelivery, PromptState, TrackedJob
+from bot.model import Delivery, DeliveryKind, JobProblem, JobState, NewDelivery, TrackedJob, lifecycle
 from bot.store import Transaction
 from bot.work.context import WorkerContext
 from bot.work.digests.post_outcome import refused
@@ -36,7 +36,7 @@ async def give_up(context: WorkerContext, delivery: Delivery, code: str) -> None
     now = context.clock()
 
     def bury(tx: Transaction) -> None:
-        tx.outbox.settle(delivery.id, owner=context.owner, now=now, state=DeliveryState.DEAD, error=code)
+        tx.outbox.settle(delivery.id, lifecycle.delivery_dead(now, code), owner=context.owner)
         job = tx.jobs.get(delivery.job) if delivery.job is not None else None
         if job is not None and delivery.kind is DeliveryKind.ROOT:
             _nowhere_to_talk(context, tx, job, code, now)
@@ -66,14 +66,15 @@ def _nowhere_to_talk(
     """Without a thread nothing is started: no use is spent, and the person is told what to do."""
     reason = _REASONS.get(code, CannotPost.OTHER)
     tx.outbox.bury(job.number, code, now)
-    problem = problems.slack_refused(code).title
-    tx.jobs.change(job.number, state=JobState.REFUSED, problem=problem, ended_at=now)
+    if job.state is not JobState.WAITING:
+        return  # withdrawn meanwhile: there is nothing to start and nothing to tell
+    tx.jobs.apply(job.number, lifecycle.refused(job, JobProblem.SLACK_REFUSED, now))
     drop_follow_ups(tx, job, now)
     prompt = tx.prompts.starting(job.number)
     if prompt is None:
         raise LookupError(f"job {job.number} has no prompt")
     url = tx.prompts.response_url(prompt.id)
-    tx.prompts.change(prompt.id, state=PromptState.REFUSED, response_url=None)
+    tx.prompts.apply(prompt.id, lifecycle.prompt_refused(prompt))
     note = NewDelivery(
         f"job:{job.number}:cannot_post",
         DeliveryKind.PRIVATE,

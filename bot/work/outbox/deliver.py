@@ -10,7 +10,7 @@ from typing import assert_never
 
 import structlog
 
-from bot.model import Delivery, DeliveryKind, DeliveryState, Message, MessageTs, back_off_seconds
+from bot.model import Delivery, DeliveryKind, Message, MessageTs, back_off_seconds, lifecycle
 from bot.store import Claimer, LeaseLost, Transaction
 from bot.work.batching import BatchWriter
 from bot.work.context import WorkerContext
@@ -216,18 +216,13 @@ async def _settle_sent(context: WorkerContext, sent: Sequence[Sent]) -> list[Non
     def settle(tx: Transaction) -> None:
         for delivery, ts, free_at in sent:
             try:
-                tx.outbox.settle(
-                    delivery.id,
-                    owner=context.owner,
-                    now=context.clock(),
-                    state=DeliveryState.SENT,
-                    posted_ts=ts,
-                )
+                step = lifecycle.delivered(context.clock(), ts)
+                tx.outbox.settle(delivery.id, step, owner=context.owner)
             except LeaseLost:
                 log.warning("delivery_taken_over", delivery=delivery.id)
                 continue
             if delivery.kind is DeliveryKind.ROOT and delivery.job is not None:
-                tx.jobs.change(delivery.job, root_ts=ts)
+                tx.jobs.update(delivery.job, root_ts=ts)
             if delivery.subscription is not None:
                 posted(context, tx, delivery)
             if free_at is not None:
@@ -295,14 +290,8 @@ async def _again(
     due_at = context.after(seconds)
 
     def put_back(tx: Transaction) -> None:
-        tx.outbox.settle(
-            delivery.id,
-            owner=context.owner,
-            now=context.clock(),
-            state=DeliveryState.PENDING,
-            due_at=due_at,
-            plain=delivery.plain or plain,
-        )
+        step = lifecycle.delivery_postponed(due_at, plain=delivery.plain or plain)
+        tx.outbox.settle(delivery.id, step, owner=context.owner)
         if slow_channel:
             tx.outbox.slow_down(delivery.channel, due_at)
 
@@ -316,13 +305,6 @@ async def _in_doubt(context: WorkerContext, delivery: Delivery, at_least_seconds
         return
     wait_seconds = context.timeouts.doubt_seconds * min(2.0 ** min(delivery.attempts - 1, 10), 60.0)
     wait_seconds = max(wait_seconds, at_least_seconds)
-    await context.store.write(
-        lambda tx: tx.outbox.settle(
-            delivery.id,
-            owner=context.owner,
-            now=context.clock(),
-            state=DeliveryState.SENDING,
-            claimed_until=context.after(wait_seconds),
-        )
-    )
+    step = lifecycle.delivery_unclear(context.after(wait_seconds))
+    await context.store.write(lambda tx: tx.outbox.settle(delivery.id, step, owner=context.owner))
     log.warning("delivery_in_doubt", delivery=delivery.id, attempts=delivery.attempts)

@@ -17,8 +17,7 @@ from bot.docs_api import (
     Unauthorized,
     VisitorsPage,
 )
-from bot.messages.problems import ReadingProblem
-from bot.model import Counts, Priority, Snapshot, SnapshotState, back_off_seconds
+from bot.model import Counts, Priority, ReadingProblem, Snapshot, SnapshotState, back_off_seconds
 from bot.store import LeaseLost, Transaction
 from bot.store.snapshots import ReadPage
 from bot.work.context import WorkerContext

@@ -11,7 +11,6 @@ from pydantic import SecretStr
 
 from bot.messages import quota, visitors
 from bot.messages import visitors_answers as say
-from bot.messages.problems import ReadingProblem
 from bot.model import (
     Access,
     Analytics,
@@ -25,6 +24,7 @@ from bot.model import (
     Question,
     QuestionId,
     QuestionState,
+    ReadingProblem,
     Report,
     RequestKey,
     Snapshot,
@@ -121,7 +121,7 @@ def _at_once(context: Context, tx: Transaction, number: QuestionId) -> Message |
     status = _look(tx, context.analytics, question, now)
     if status.report is None or status.is_partial:
         return None
-    tx.questions.change(number, state=QuestionState.ANSWERED, response_url=None)
+    tx.questions.answered(number)
     return visitors.report(status.report, number)
 
 
@@ -175,9 +175,7 @@ def _settle(context: WorkerContext, tx: Transaction, question: Question) -> tupl
         _answer(context, tx, question, status, now)
     else:
         due_at = context.after(context.timeouts.reading_seconds)
-        tx.questions.change(
-            question.id, owner=context.owner, due_at=due_at, claimed_by=None, claimed_until=None
-        )
+        tx.questions.put_back(question.id, context.owner, due_at)
     _, progress_url = tx.questions.urls(question.id)
     return status, progress_url
 
@@ -241,13 +239,13 @@ def _plan_chart(
     known = [find_snapshot(tx, analytics, question.project, step, now) for step in steps]
     missing = sum(1 for part in known if part is None or part.totals is None)
     if missing and missing > budget.free - _CHART_RESERVE:
-        tx.questions.change(question.id, chart=[])
+        tx.questions.update(question.id, chart=[])
         return None
     chart = [
         request_snapshot(tx, analytics, question.project, step, Priority.CHART, now, with_pages=False)
         for step in steps
     ]
-    tx.questions.change(question.id, chart=[part.id for part in chart])
+    tx.questions.update(question.id, chart=[part.id for part in chart])
     return chart
 
 
@@ -259,15 +257,7 @@ def _answer(
         visitors.report(status.report, question.id) if status.report is not None else None
     )
     response_url, progress_url = tx.questions.urls(question.id)
-    tx.questions.change(
-        question.id,
-        owner=context.owner,
-        state=QuestionState.ANSWERED,
-        response_url=None,
-        progress_url=None,
-        claimed_by=None,
-        claimed_until=None,
-    )
+    tx.questions.answered(question.id, context.owner)
     if status.is_partial:
         tx.snapshots.rest([part.id for part in status.parts])
     answer = NewDelivery(
@@ -319,7 +309,7 @@ async def _show_progress(
         )
     except SlackError as error:
         log.info("progress_not_shown", question=question.id, reason=str(error))
-    await context.store.write(lambda tx: tx.questions.change(question.id, shown=question.shown + 1))
+    await context.store.write(lambda tx: tx.questions.update(question.id, shown=question.shown + 1))
 
 
 def next_shown_seconds(shown: int) -> float:
@@ -342,7 +332,7 @@ def _follow(context: Context, tx: Transaction, number: QuestionId, url: SecretSt
         age_seconds, shown = (now - question.asked_at).total_seconds(), 0
         while shown < _MOST_SHOWN and next_shown_seconds(shown) <= age_seconds:
             shown += 1
-        tx.questions.change(number, progress_url=url.get_secret_value(), shown=shown)
+        tx.questions.update(number, progress_url=url.get_secret_value(), shown=shown)
     window, compared, chart = _parts(tx, question)
     budget = tx.budget.look(question.project, context.analytics.calls_an_hour, now)
     return say.progress(question, [window, *([compared] if compared else []), *(chart or [])], budget)
