@@ -10,6 +10,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, fields
 from datetime import UTC, datetime
+from functools import partial
 from zoneinfo import ZoneInfo
 
 import structlog
@@ -32,7 +33,7 @@ from bot.slack.socket import SocketIntake
 from bot.store import Store, Transaction
 from bot.store.announcements import Announcer, Listener
 from bot.store.database import Database
-from bot.store.due import Queue, find_due
+from bot.store.due import Queue
 from bot.store.migrate import migrate
 from bot.work.access.check import check_access_now
 from bot.work.context import Context, FollowUps, Timeouts, WorkerContext
@@ -208,18 +209,18 @@ def _workers(context: WorkerContext, metrics: Metrics) -> Workers:
     """One look finds what comes due and what other processes write; a bell makes it look at once."""
     return Workers(
         [
-            Worker("prepare", lambda: prepare_prompts(context), 1.0, queue=Queue.REQUESTS),
-            Worker("submit", lambda: submit_prompts(context), 1.0, queue=Queue.PROMPTS),
-            Worker("poll", lambda: poll_jobs(context), 1.0, queue=Queue.POLLS),
-            Worker("deliver", lambda: deliver_due(context), 1.0, queue=Queue.DELIVERIES),
-            Worker("read", lambda: fetch_snapshots(context), 1.0, queue=Queue.SNAPSHOTS),
-            Worker("answer", lambda: answer_questions(context), 1.0, queue=Queue.QUESTIONS),
-            Worker("digest", lambda: advance_digests(context), 1.0, queue=Queue.DIGESTS),
-            Worker("plan", lambda: advance_digests(context), _PLAN_SECONDS, wakes=False),
-            Worker("sweep", lambda: sweep_snapshots(context), _SWEEP_SECONDS, wakes=False),
+            Worker("prepare", partial(prepare_prompts, context), 1.0, queue=Queue.REQUESTS),
+            Worker("submit", partial(submit_prompts, context), 1.0, queue=Queue.PROMPTS),
+            Worker("poll", partial(poll_jobs, context), 1.0, queue=Queue.POLLS),
+            Worker("deliver", partial(deliver_due, context), 1.0, queue=Queue.DELIVERIES),
+            Worker("read", partial(fetch_snapshots, context), 1.0, queue=Queue.SNAPSHOTS),
+            Worker("answer", partial(answer_questions, context), 1.0, queue=Queue.QUESTIONS),
+            Worker("digest", partial(advance_digests, context), 1.0, queue=Queue.DIGESTS),
+            Worker("plan", partial(advance_digests, context), _PLAN_SECONDS, wakes=False),
+            Worker("sweep", partial(sweep_snapshots, context), _SWEEP_SECONDS, wakes=False),
         ],
         observe=metrics.observe_round,
-        due=lambda: context.store.read(lambda tx: find_due(tx.connection, context.clock())),
+        due=partial(context.store.find_due, context.clock),
         least_seconds=min(0.5, context.pace.min_seconds / 2),
     )
 

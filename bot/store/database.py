@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
+import sqlite3
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
 from sqlite3 import SQLITE_BUSY, OperationalError
-from typing import TYPE_CHECKING, Any, Self, TypeVar, cast
+from typing import TYPE_CHECKING, Self, TypeVar, cast
 
 from sqlalchemy import Engine, QueuePool, StaticPool, create_engine, event
 from sqlalchemy.engine import Connection, make_url
@@ -18,12 +19,14 @@ from bot.store.threads import DatabaseThreads
 
 if TYPE_CHECKING:
     import psycopg
+    from sqlalchemy.engine.interfaces import CoreExecuteOptionsParameter, DBAPIConnection
+    from sqlalchemy.pool import ConnectionPoolEntry
 
 Result = TypeVar("Result")
 CONNECTIONS = 5
 """Connections to a PostgreSQL that a process opens at most, if nothing else is said."""
 _READ_ONLY = "docs_bot_read_only"
-_READING: dict[str, dict[str, Any]] = {
+_READING: Mapping[str, CoreExecuteOptionsParameter] = {
     "sqlite": {_READ_ONLY: True},
     "postgresql": {"isolation_level": "REPEATABLE READ", "postgresql_readonly": True},
 }
@@ -138,7 +141,7 @@ def _postgres_engine(url: str, connections: int) -> Engine:
     return engine
 
 
-def _prepare_postgres(connection: Any, _record: Any) -> None:
+def _prepare_postgres(connection: DBAPIConnection, _record: object) -> None:
     # A host that vanished in the middle of a transaction would keep its locks, and all others waiting.
     cursor = connection.cursor()
     cursor.execute(f"SET idle_in_transaction_session_timeout = '{_IDLE_SECONDS}s'")
@@ -190,11 +193,11 @@ def _look_at(file: Path) -> None:
         )
 
 
-def _note_file(file: Path, record: Any) -> None:
+def _note_file(file: Path, record: ConnectionPoolEntry) -> None:
     record.info["file"] = _identity(file)
 
 
-def _is_same_file(file: Path, record: Any) -> None:
+def _is_same_file(file: Path, record: ConnectionPoolEntry) -> None:
     """Raises DisconnectionError, after which the pool connects anew, when another file stands there now.
 
     What is written to a file that has been deleted or replaced is lost, without any error.
@@ -232,7 +235,7 @@ def _unescaped(point: str) -> str:
     return point.replace(r"\040", " ").replace(r"\011", "\t").replace(r"\134", "\\")
 
 
-def _prepare_sqlite(read_only: bool, connection: Any, _record: Any) -> None:
+def _prepare_sqlite(read_only: bool, connection: sqlite3.Connection, _record: object) -> None:
     # The driver must not begin transactions by itself: a deferred one that turns into a writer
     # fails at once with "database is locked", whatever the time-out.
     # https://docs.sqlalchemy.org/en/21/dialects/sqlite.html#enabling-non-legacy-sqlite-transactional-modes-with-the-sqlite3-or-aiosqlite-driver
@@ -246,7 +249,7 @@ def _prepare_sqlite(read_only: bool, connection: Any, _record: Any) -> None:
     cursor.close()
 
 
-def _switch_to_wal(cursor: Any) -> None:
+def _switch_to_wal(cursor: sqlite3.Cursor) -> None:
     """The switch does not wait for the busy time-out as all else does, so we wait ourselves.
 
     It happens once in a file's life, and only several processes that meet a new file can collide.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, time
-from typing import Any, TypedDict, Unpack
+from typing import TypedDict, Unpack
 
 from pydantic import SecretStr
 from sqlalchemy import ColumnElement, and_, select, update
@@ -98,7 +98,7 @@ class SubscriptionRepository:
         Without a ``zone`` it will be the owner's.
         """
         place = f"{project}\n{channel}\n{section or ''}"
-        values: dict[str, Any] = {
+        values: dict[str, object] = {
             "weekday": int(weekday),
             "at": at.isoformat("minutes"),
             "zone": zone or "",
@@ -197,7 +197,7 @@ class DigestRepository:
         response_url: SecretStr | None = None,
     ) -> bool:
         """Write a digest to be made. False when this key has one: a week is told once."""
-        values: dict[str, Any] = {
+        values: dict[str, object] = {
             "key": key,
             "subscription": subscription,
             "project": project,

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 
-from sqlalchemy import ColumnElement, ScalarSelect, Table, and_, exists, func, select
+from sqlalchemy import ColumnElement, ScalarSelect, and_, exists, func, select
 from sqlalchemy.engine import Connection
 
 from bot.model import (
@@ -18,7 +18,7 @@ from bot.model import (
     SubscriptionState,
 )
 from bot.store.leases import unclaimed
-from bot.store.schema import UtcDateTime, deliveries, digests, jobs, prompts, questions, snapshots
+from bot.store.schema import AnyTable, UtcDateTime, deliveries, digests, jobs, prompts, questions, snapshots
 from bot.store.schema import subscriptions as subs
 
 
@@ -98,13 +98,13 @@ def _next(
     return (first if condition is None else first.where(condition)).scalar_subquery()
 
 
-def _waiting(table: Table, state: str, now: datetime) -> ColumnElement[bool]:
+def _waiting(table: AnyTable, state: str, now: datetime) -> ColumnElement[bool]:
     return _any(table, and_(table.c.state == state, table.c.due_at <= now, unclaimed(table, now)))
 
 
-def _lapsed(table: Table, state: str, now: datetime) -> ColumnElement[bool]:
+def _lapsed(table: AnyTable, state: str, now: datetime) -> ColumnElement[bool]:
     return _any(table, and_(table.c.state == state, unclaimed(table, now)))
 
 
-def _any(table: Table, condition: ColumnElement[bool]) -> ColumnElement[bool]:
+def _any(table: AnyTable, condition: ColumnElement[bool]) -> ColumnElement[bool]:
     return exists().select_from(table).where(condition)

@@ -16,13 +16,14 @@ at a time, and SQLAlchemy leaves the lock clause out there.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any
 
-from sqlalchemy import ColumnElement, FromClause, Select, Table, and_, or_, select, update
+from sqlalchemy import ColumnElement, Select, and_, or_, select, update
 from sqlalchemy.engine import Connection, RowMapping
+
+from bot.store.schema import AnyTable
 
 FREE: dict[str, None] = {"claimed_by": None, "claimed_until": None}
 """What a row says whose lease has been given back."""
@@ -46,24 +47,24 @@ class Claimer:
         return self.now + timedelta(seconds=self.lease_seconds)
 
 
-def unclaimed(table: Table | FromClause, now: datetime) -> ColumnElement[bool]:
+def unclaimed(table: AnyTable, now: datetime) -> ColumnElement[bool]:
     """Nobody holds the row, or its lease has run out."""
     return or_(table.c.claimed_until.is_(None), table.c.claimed_until < now)
 
 
-def held_by(table: Table, owner: str) -> ColumnElement[bool]:
+def held_by(table: AnyTable, owner: str) -> ColumnElement[bool]:
     """The row is still ours."""
     return table.c.claimed_by == owner
 
 
 def claim(
     connection: Connection,
-    table: Table,
+    table: AnyTable,
     claimer: Claimer,
     *,
-    candidates: Select[Any],
+    candidates: Select[int],
     still: ColumnElement[bool],
-    values: dict[str, Any] | None = None,
+    values: Mapping[str, object] | None = None,
 ) -> Sequence[RowMapping]:
     """Take the candidate rows that are still claimable; answers them as they are *after* the claim.
 
@@ -86,7 +87,7 @@ def claim(
     return sorted(rows, key=lambda row: row[key.name])
 
 
-def release(connection: Connection, table: Table, owner: str) -> None:
+def release(connection: Connection, table: AnyTable, owner: str) -> None:
     """Give back every row that this owner holds and has not begun to carry out.
 
     What is *sending* stays held: it may have been carried out, and only a lapsed lease says so.
@@ -95,7 +96,7 @@ def release(connection: Connection, table: Table, owner: str) -> None:
     connection.execute(update(table).where(held_by(table, owner), ~begun).values(FREE))
 
 
-def first(table: Table, condition: ColumnElement[bool], limit: int) -> Select[Any]:
+def first(table: AnyTable, condition: ColumnElement[bool], limit: int) -> Select[int]:
     """The primary keys of the first rows that match, oldest first."""
     key = next(iter(table.primary_key.columns))
     return select(key).where(condition).order_by(key).limit(limit)

@@ -6,13 +6,14 @@ import uuid
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime, timedelta
-from typing import Any
+from typing import TypedDict
 
 from pydantic import SecretStr
-from sqlalchemy import ColumnElement, and_, delete, exists, func, or_, select, update
+from sqlalchemy import ColumnElement, Select, and_, delete, exists, func, or_, select, update
 from sqlalchemy.engine import Connection, RowMapping
 
 from bot.model import (
+    Block,
     ChannelId,
     Delivery,
     DeliveryId,
@@ -33,7 +34,15 @@ _IN_THREAD = (DeliveryKind.ROOT, DeliveryKind.REPLY, DeliveryKind.EDIT)
 _PACED = (DeliveryKind.ROOT, DeliveryKind.REPLY, DeliveryKind.POST, DeliveryKind.FILE)
 
 
-def to_message(stored: dict[str, Any] | None) -> Message | None:
+class StoredMessage(TypedDict):
+    """A message as its JSON column has it."""
+
+    text: str
+    blocks: list[Block]
+    plain_blocks: list[Block]
+
+
+def to_message(stored: StoredMessage | None) -> Message | None:
     """A stored message as our noun."""
     if stored is None:
         return None
@@ -120,7 +129,7 @@ class OutboxRepository:
         roots = self._roots({row["job"] for row, _ in taken if row["job"] is not None})
         return [to_delivery(row, roots.get(row["job"]), unconfirmed=doubt) for row, doubt in taken]
 
-    def _claim(self, claimer: Claimer, candidates: Any, state: DeliveryState) -> Sequence[RowMapping]:
+    def _claim(self, claimer: Claimer, candidates: Select[int], state: DeliveryState) -> Sequence[RowMapping]:
         still = deliveries.c.state == state
         values = {"state": DeliveryState.SENDING, "attempts": deliveries.c.attempts + 1}
         return claim(self.connection, deliveries, claimer, candidates=candidates, still=still, values=values)
@@ -155,18 +164,18 @@ class OutboxRepository:
             self.connection.execute(update(deliveries).where(deliveries.c.id.in_(late)).values(back))
         return [row for row in claimed if row["channel"] in ours]
 
-    def _paced(self, now: datetime, limit: int) -> Any:
+    def _paced(self, now: datetime, limit: int) -> Select[int]:
         rushed = exists().where(paces.c.channel == deliveries.c.channel, paces.c.free_at > now)
         condition = and_(_due(now), deliveries.c.kind.in_(_PACED), ~_behind(), ~rushed)
         heads = select(func.min(deliveries.c.seq)).where(condition).group_by(deliveries.c.channel)
         return first(deliveries, deliveries.c.seq.in_(heads), limit)
 
-    def _unpaced(self, now: datetime, limit: int) -> Any:
+    def _unpaced(self, now: datetime, limit: int) -> Select[int]:
         alone = deliveries.c.kind.in_((DeliveryKind.PRIVATE, DeliveryKind.REACTION))
         edit = and_(deliveries.c.kind == DeliveryKind.EDIT, ~_behind())
         return first(deliveries, and_(_due(now), or_(alone, edit)), limit)
 
-    def _lapsed(self, now: datetime, limit: int) -> Any:
+    def _lapsed(self, now: datetime, limit: int) -> Select[int]:
         lapsed = and_(deliveries.c.state == DeliveryState.SENDING, unclaimed(deliveries, now))
         return first(deliveries, lapsed, limit)
 

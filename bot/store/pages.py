@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
-from sqlalchemy import ColumnElement, Float, and_, cast, func, or_, select, true
+from sqlalchemy import ColumnElement, Float, UnaryExpression, and_, cast, func, or_, select, true
 from sqlalchemy.engine import Connection, RowMapping
 
 from bot.model import Counts, PageCounts, PageRowId, Period, SnapshotId, SortBy
@@ -30,7 +29,7 @@ _LEAST_READERS = 10
 """Below so many readers a page's mix of people and AI is chance."""
 
 
-def _within(path: Any, section: str | None) -> ColumnElement[bool]:
+def _within(path: ColumnElement[str], section: str | None) -> ColumnElement[bool]:
     """The rule of ``in_section``; not by LIKE, which SQLite and PostgreSQL understand differently."""
     if section is None:
         return true()
@@ -124,7 +123,7 @@ class PageRepository:
         now: SnapshotId,
         was: SnapshotId | None,
         condition: ColumnElement[bool],
-        order: tuple[Any, ...],
+        order: tuple[ColumnElement[int] | UnaryExpression[int], ...],
         limit: int,
     ) -> Sequence[PageCounts]:
         pairs = _now.outerjoin(_was, and_(_was.c.snapshot == (was or 0), _was.c.hash == _now.c.hash))

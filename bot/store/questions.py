@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
-from typing import Any, TypedDict, Unpack
+from typing import TypedDict, Unpack
 
 from pydantic import SecretStr
 from sqlalchemy import and_, insert, select, update
@@ -37,7 +37,18 @@ class QuestionFields(TypedDict, total=False):
     progress_url: str
 
 
-def _stored(query: VisitorsQuery) -> dict[str, Any]:
+class StoredQuery(TypedDict):
+    """A query as its JSON column has it."""
+
+    period: list[str]
+    compared: list[str] | None
+    section: str | None
+    top: int
+    sort: str
+    file_to: str
+
+
+def _stored(query: VisitorsQuery) -> StoredQuery:
     compared = query.compared
     return {
         "period": [query.period.first.isoformat(), query.period.end.isoformat()],
@@ -53,7 +64,7 @@ def _period(pair: list[str]) -> Period:
     return Period(date.fromisoformat(pair[0]), date.fromisoformat(pair[1]))
 
 
-def _query(stored: dict[str, Any]) -> VisitorsQuery:
+def _query(stored: StoredQuery) -> VisitorsQuery:
     return VisitorsQuery(
         period=_period(stored["period"]),
         compared=_period(stored["compared"]) if stored["compared"] else None,
@@ -101,7 +112,7 @@ class QuestionRepository:
         response_url: SecretStr | None,
     ) -> QuestionId:
         """Store what somebody wants to know. ``key`` is unique: see ``with_key``."""
-        values: dict[str, Any] = {
+        values: dict[str, object] = {
             "key": key,
             "project": project,
             "channel": channel,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from typing import TYPE_CHECKING, TypeAlias
 
 from sqlalchemy import (
     JSON,
@@ -22,6 +23,12 @@ from sqlalchemy import (
     text,
 )
 from sqlalchemy.engine import Dialect
+
+if TYPE_CHECKING:
+    from sqlalchemy.sql.base import ReadOnlyColumnCollection
+
+AnyTable: TypeAlias = Table["ReadOnlyColumnCollection[str, Column[object]]"]
+"""One of the tables below, for functions that work on several."""
 
 
 class UtcDateTime(TypeDecorator[datetime]):

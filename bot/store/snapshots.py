@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
-from typing import Any, TypedDict, Unpack
+from typing import TypedDict, Unpack
 
 from sqlalchemy import ColumnElement, and_, delete, func, or_, select, update
 from sqlalchemy.engine import Connection, RowMapping
@@ -124,7 +124,7 @@ class SnapshotRepository:
         """Let what failed, rests, or has no pages yet be read (on)."""
         more = with_pages and not row["with_pages"]
         idle = row["state"] in (SnapshotState.FAILED, SnapshotState.RESTING)
-        values: dict[str, Any] = {}
+        values: dict[str, object] = {}
         if more:
             values |= {"with_pages": True}
         if more or idle:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from datetime import datetime
 from typing import TypeVar
 
 import structlog
@@ -17,17 +18,17 @@ from sqlalchemy.engine import Connection
 from sqlalchemy.exc import IntegrityError, SQLAlchemyError
 
 from bot.store.access import MemberRepository
-from bot.store.back_offs import BackOffRepository
 from bot.store.budgets import BudgetRepository
 from bot.store.database import CONNECTIONS, Database
 from bot.store.digests import DigestRepository, SubscriptionRepository
+from bot.store.due import Due, find_due
 from bot.store.jobs import JobRepository
 from bot.store.leases import release
 from bot.store.outbox import OutboxRepository
 from bot.store.pages import PageRepository
 from bot.store.prompts import PromptRepository
 from bot.store.questions import QuestionRepository
-from bot.store.quota import QuotaRepository
+from bot.store.quota import BackOffRepository, QuotaRepository
 from bot.store.schema import digests, jobs, prompts, questions, snapshots
 from bot.store.snapshots import SnapshotRepository
 
@@ -135,6 +136,10 @@ class Store:
     async def read(self, look: Callable[[Transaction], Result]) -> Result:
         """Run a function that only reads; writers do not wait for it. Raises DatabaseTrouble."""
         return await self.database.read(lambda connection: look(Transaction(connection)))
+
+    async def find_due(self, clock: Callable[[], datetime]) -> Due:
+        """Return which queues have something due, and when the next row comes due."""
+        return await self.database.read(lambda connection: find_due(connection, clock()))
 
     async def release(self, owner: str) -> None:
         """Give back what this owner holds and has not begun, so that others need not wait for the lease.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Generic, TypeVar
+from typing import Generic, TypeVar, cast
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -66,11 +66,13 @@ class Batches:
     """The batch writers of one process: one for each use case that writes in batches, named by it."""
 
     def __init__(self) -> None:
-        self._writers: dict[object, BatchWriter[Any, Any]] = {}
+        # Of every kind's own type: ``writer`` puts in and returns the same.
+        self._writers: dict[object, object] = {}
 
     def writer(self, kind: Batch[Item, Result]) -> BatchWriter[Item, Result]:
         """Return the writer of this kind; the same one each time."""
-        return self._writers.setdefault(kind, BatchWriter(kind.most, kind.turns))
+        made = BatchWriter[Item, Result](kind.most, kind.turns)
+        return cast("BatchWriter[Item, Result]", self._writers.setdefault(kind, made))
 
 
 async def _written(

@@ -26,7 +26,7 @@ from bot.model import (
 from bot.store import DatabaseTrouble, LeaseLost, Transaction
 from bot.work.context import WorkerContext
 from bot.work.jobs.key_health import is_key_problem, key_refused, service_is_well
-from bot.work.jobs.status import PollResult, read
+from bot.work.jobs.status import PollResult, classify
 from bot.work.jobs.thread_messages import redraw_face, reply
 from bot.work.jobs.transitions import source_of
 from bot.work.retry import retry_on_db_error
@@ -179,8 +179,8 @@ def _put_back(context: WorkerContext, tx: Transaction, job: TrackedJob, **fields
 
 
 def _settle_answer(context: WorkerContext, tx: Transaction, job: TrackedJob, answer: Job) -> None:
-    verdict = read(job, answer, context.clock(), context.timeouts.stale_seconds)
-    match verdict:
+    result = classify(job, answer, context.clock(), context.timeouts.stale_seconds)
+    match result:
         case PollResult.RUNNING if job.doubt_until:
             _doubt_resolved(context, tx, job)
         case PollResult.RUNNING if _runs_long(context, job):
@@ -192,7 +192,7 @@ def _settle_answer(context: WorkerContext, tx: Transaction, job: TrackedJob, ans
         case PollResult.NOT_CARRIED_OUT:
             _put_back(context, tx, job, poll_at=None, doubt_until=None)
         case _:
-            end, source = JobState(verdict.value), source_of(answer)
+            end, source = JobState(result.value), source_of(answer)
             now, link = context.clock(), answer.pr_link
             _end(context, tx, job, lifecycle.iteration_ended(job, end, now, pr_link=link, source=source))
 

@@ -23,8 +23,8 @@ class PollResult(StrEnum):
     ARCHIVED = JobState.ARCHIVED.value
 
 
-def read(job: TrackedJob, answer: Job, now: datetime, stale_seconds: float) -> PollResult:
-    """Read an answer in the light of what the job's round has seen so far."""
+def classify(job: TrackedJob, answer: Job, now: datetime, stale_seconds: float) -> PollResult:
+    """Return what an answer means, given what the job's iteration has seen so far."""
     if answer.is_running:
         return PollResult.RUNNING
     if job.doubt_until is not None:
