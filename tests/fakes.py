@@ -16,7 +16,8 @@ from pydantic import SecretStr
 
 from bot.docs_api import DocsClient
 from bot.model import ChannelId, DeliveryId, Message, MessageTs, Profile, UserId
-from bot.work.ports import SlackError, SlackRefused
+from bot.slack.errors import refused
+from bot.work.ports import SlackError
 from tests.site import Site
 
 
@@ -70,7 +71,7 @@ class FakeSlack:
     ) -> MessageTs:
         self._stumble("post")
         if channel in self.outside:
-            raise SlackRefused("not_in_channel")
+            raise refused("not_in_channel")
         ts = MessageTs(f"1700000000.{len(self.posts) + 1:06}")
         self.posts.append(Posted(channel, thread, ts, message, delivery))
         if self.lose_answer:
@@ -108,7 +109,7 @@ class FakeSlack:
     async def upload(self, channel: ChannelId, path: Path, *, name: str, words: str) -> None:
         self._stumble("upload")
         if channel in self.outside:
-            raise SlackRefused("not_in_channel")
+            raise refused("not_in_channel")
         content = await asyncio.to_thread(path.read_bytes)
         self.files.append((channel, name, words, content.decode("utf-8")))
         if self.lose_answer:
@@ -157,7 +158,7 @@ class FakeSlack:
 
     def _name(self, key: str) -> str:
         if key not in self.names:
-            raise SlackRefused("user_not_found")
+            raise refused("user_not_found")
         return self.names[key]
 
     def root(self) -> Posted:

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from enum import StrEnum
 
 from bot.messages import blocks as b
 from bot.messages.jobs import state_words
 from bot.messages.problems import Problem, Spent, title
-from bot.model import JobNumber, JobState, Message, TrackedJob
+from bot.model import JobNumber, JobState, Message, Refusal, TrackedJob
 
 EMPTY_FORM = "Say what should be done; an empty prompt is not sent."
 NO_CHANNEL_CHOSEN = "Choose the channel in which I shall report."
@@ -16,31 +15,21 @@ FORM_WITHOUT_JOB = "I could not tell which job this is for. Close this and try a
 _LISTED_URL_LENGTH = 300
 
 
-class CannotPost(StrEnum):
-    """Why the bot cannot open a thread in a channel."""
-
-    NOT_A_MEMBER = "not_a_member"
-    ARCHIVED = "archived"
-    RESTRICTED = "restricted"
-    TOKEN = "token"  # noqa: S105
-    OTHER = "other"
-
-
-def cannot_post(reason: CannotPost, bot_name: str) -> Message:
+def cannot_post(meaning: Refusal, bot_name: str) -> Message:
     """Nothing was started, because its thread could not be opened."""
-    match reason:
-        case CannotPost.NOT_A_MEMBER:
+    match meaning:
+        case Refusal.NOT_A_MEMBER | Refusal.NOT_VISIBLE:
             way = (
                 "I am not in this channel, so I could not report here. "
                 f"Type `/invite @{b.quoted(bot_name, 80)}` in the channel, then ask again."
             )
-        case CannotPost.ARCHIVED:
+        case Refusal.ARCHIVED:
             way = "The channel is archived. Ask again in another one."
-        case CannotPost.RESTRICTED:
+        case Refusal.RESTRICTED:
             way = "I am not allowed to post in this channel. Ask again in another one, or ask an admin."
-        case CannotPost.TOKEN:
+        case Refusal.TOKEN | Refusal.SCOPE:
             way = "Slack does not accept the bot's token any more. Ask whoever runs this bot to renew it."
-        case CannotPost.OTHER:
+        case Refusal.BLOCKS | Refusal.PASSING | Refusal.PERMANENT:
             way = "Slack did not let me post in this channel. Try another one, or ask whoever runs this bot."
     return b.words(f":no_entry: Nothing was started. {way} {Spent.NO.value}")
 

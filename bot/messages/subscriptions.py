@@ -14,7 +14,7 @@ from bot.messages.numbers import clock, counted, dates
 from bot.messages.numbers import weekday as weekday_name
 from bot.messages.problems import reading_problem
 from bot.messages.visitors import shown_code
-from bot.model import Message, Period, Subscription, SubscriptionState, Weekday
+from bot.model import Message, Period, Refusal, Subscription, SubscriptionState, Weekday
 
 _LISTED = 15
 _SHORT_LENGTH = 200
@@ -59,18 +59,18 @@ def subscribing(weekday: Weekday, at: time, zone: str | None, section: str | Non
     )
 
 
-def cannot_subscribe(code: str, bot_name: str) -> Message:
-    """The first post was refused."""
+def cannot_subscribe(meaning: Refusal, code: str, bot_name: str) -> Message:
+    """The first post was refused. ``code`` is Slack's own word for why."""
     way = (
         f"I am not in this channel. Type `/invite @{_short(bot_name)}` in the channel, then subscribe again."
-        if code in ("not_in_channel", "channel_not_found")
+        if meaning.is_outside
         else f"Slack did not let me post there (`{_short(code)}`)."
     )
     return b.words(f":no_entry: Nothing was subscribed. {way}")
 
 
 def paused(subscription: Subscription, code: str) -> Message:
-    """For the owner, once: the channel refuses posts for good."""
+    """For the owner, once: the channel refuses posts for good. ``code`` is Slack's own word for why."""
     return b.words(
         f":double_vertical_bar: The weekly docs digest for <#{subscription.channel}> is paused: "
         f"Slack did not let me post there (`{_short(code)}`). "

@@ -8,7 +8,7 @@ from bot.messages.numbers import counted, dates, number
 from bot.messages.plain_text import one_line
 from bot.messages.problems import reading_problem
 from bot.messages.visitors import TIME_OF_DAY, page_numbers, shown_code
-from bot.model import Budget, Message, PageCounts, Period, Question, QuestionId, Snapshot
+from bot.model import Budget, Message, PageCounts, Period, Question, QuestionId, Refusal, Snapshot
 
 EXAMPLES = (
     "`/docs-visitors 28d`, `/docs-visitors last week path /api`, `/docs-visitors October top 20 sort ai`, "
@@ -138,11 +138,11 @@ def file_words(question: Question, rows: int, *, complete: bool) -> str:
     )
 
 
-def undelivered(code: str, bot_name: str, *, what: str) -> Message:
-    """A post or file that Slack does not let into the channel."""
+def undelivered(meaning: Refusal, code: str, bot_name: str, *, what: str) -> Message:
+    """A post or file that Slack does not let into the channel. ``code`` is Slack's own word for why."""
     way = (
         f"I am not in this channel. Type `/invite @{_short(bot_name)}` there, then try again."
-        if code in ("not_in_channel", "channel_not_found")
+        if meaning.is_outside
         else f"Slack said `{_short(code)}`."
     )
     return b.words(f":no_entry: {what} {way}")

@@ -39,6 +39,7 @@ from bot.model.quota import (
     spent_by,
     still_counted,
 )
+from bot.model.refusal import Refusal
 from bot.model.report import Movements, Report, Suggestion, WeeklyReport, Why, WorkDone
 from bot.model.visitors import (
     Analytics,
@@ -105,6 +106,7 @@ __all__ = [
     "QueueWhy",
     "Queued",
     "ReadingProblem",
+    "Refusal",
     "Report",
     "RequestKey",
     "ServiceJobId",

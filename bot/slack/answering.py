@@ -7,7 +7,7 @@ import asyncio
 import structlog
 from pydantic import SecretStr
 
-from bot.model import Message
+from bot.model import Message, Refusal
 from bot.slack.messenger import SlackMessenger
 from bot.work.ports import SlackError, SlackRefused, SlackThrottled
 
@@ -34,7 +34,7 @@ async def say_privately(
         try:
             await messenger.answer(url, message, replaces=replaces)
         except SlackRefused as refusal:
-            if refusal.code != "invalid_blocks" or message.blocks == message.plain_blocks:
+            if refusal.meaning is not Refusal.BLOCKS or message.blocks == message.plain_blocks:
                 log.warning("answer_refused", reason=refusal.code)
                 return
             log.error("blocks_refused", reason=refusal.code, details=refusal.details)

@@ -46,7 +46,7 @@ def web_client(token: SecretStr, api_url: str, session: aiohttp.ClientSession) -
 
 
 async def identify(client: AsyncWebClient) -> Identity:
-    """Ask Slack who we are. Raises a SlackError; SlackRefused("invalid_auth") for a wrong token."""
+    """Ask Slack who we are. Raises a SlackError; SlackRefused for a wrong token."""
     async with translated():
         answer = await client.auth_test()
     return Identity(

@@ -1,4 +1,4 @@
-"""What Slack's library raises, as what it means for us."""
+"""Slack's error codes, and what its library raises, as what they mean for us."""
 
 from __future__ import annotations
 
@@ -9,11 +9,38 @@ from typing import Any
 import aiohttp
 from slack_sdk.errors import SlackApiError, SlackClientError
 
+from bot.model import Refusal
 from bot.work.ports import SlackError, SlackRefused, SlackThrottled, SlackUnclear, SlackUnreachable
 
 _THROTTLED = frozenset({"ratelimited", "rate_limited", "message_limit_exceeded"})
 _UNCLEAR = frozenset({"fatal_error", "internal_error", "service_unavailable", "request_timeout"})
 """Codes after which part of it may have happened: https://docs.slack.dev/reference/methods/chat.postMessage"""
+_CODES: dict[Refusal, tuple[str, ...]] = {
+    Refusal.BLOCKS: (
+        "invalid_blocks",
+        "invalid_blocks_format",
+        "msg_blocks_too_long",
+        "msg_blocks_too_many",
+        "block_mismatch",
+    ),
+    Refusal.TOKEN: ("invalid_auth", "not_authed", "token_revoked", "token_expired", "account_inactive"),
+    Refusal.SCOPE: ("missing_scope",),
+    Refusal.NOT_A_MEMBER: ("not_in_channel",),
+    Refusal.NOT_VISIBLE: ("channel_not_found",),
+    Refusal.ARCHIVED: ("is_archived",),
+    Refusal.RESTRICTED: (
+        "restricted_action",
+        "restricted_action_read_only_channel",
+        "restricted_action_thread_only_channel",
+    ),
+    Refusal.PASSING: ("team_added_to_org",),
+}
+MEANINGS = {code: meaning for meaning, codes in _CODES.items() for code in codes}
+"""What a refusal means, by Slack's code; every other code is PERMANENT.
+
+https://docs.slack.dev/reference/methods/chat.postMessage and https://docs.slack.dev/reference/methods/chat.update
+list them.
+"""
 _DEFAULT_WAIT_SECONDS = 5.0
 _MOST_WAIT_SECONDS = 3_600.0
 
@@ -45,7 +72,12 @@ def _from_answer(error: SlackApiError) -> SlackError:
     if status >= 500 or code in _UNCLEAR or not code:
         return SlackUnclear(f"HTTP {status} {code}".strip())
     details = (data.get("response_metadata") or {}).get("messages") or ()
-    return SlackRefused(code[:100], tuple(str(each)[:300] for each in details))
+    return refused(code[:100], tuple(str(each)[:300] for each in details))
+
+
+def refused(code: str, details: tuple[str, ...] = ()) -> SlackRefused:
+    """Return the refusal with this code, which is Slack's or this package's own, and with its meaning."""
+    return SlackRefused(MEANINGS.get(code, Refusal.PERMANENT), code, details)
 
 
 def wait_seconds(header: str | None) -> float:

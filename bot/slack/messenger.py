@@ -18,7 +18,7 @@ from slack_sdk.web.async_client import AsyncWebClient
 
 from bot.model import ChannelId, DeliveryId, Message, MessageTs, Profile, UserId
 from bot.slack.client import Identity
-from bot.slack.errors import translated, wait_seconds
+from bot.slack.errors import refused, translated, wait_seconds
 from bot.slack.rooms import SlackRooms
 from bot.work.ports import SlackRefused, SlackThrottled, SlackUnclear, SlackUnreachable
 
@@ -114,7 +114,7 @@ class SlackMessenger:
         """https://docs.slack.dev/interactivity/handling-user-interaction#message_responses"""
         url = response_url.get_secret_value()
         if not self._is_slacks(url):
-            raise SlackRefused("response_url_elsewhere")
+            raise refused("response_url_elsewhere")
         body = {
             "response_type": "ephemeral",
             "replace_original": replaces,
@@ -129,7 +129,7 @@ class SlackMessenger:
         if status != 200 or '"ok":false' in said.replace(" ", ""):
             # A word such as "expired_url" or JSON with one, with or without a status that says so: what is
             # known of blocks makes a difference, all else means that this way is closed.
-            raise SlackRefused("invalid_blocks" if "invalid_blocks" in said else "response_url_expired")
+            raise refused("invalid_blocks" if "invalid_blocks" in said else "response_url_expired")
 
     async def _post(self, url: str, **what: Any) -> tuple[int, str | None, str]:
         failed: Exception
@@ -183,7 +183,7 @@ class SlackMessenger:
     async def _send(self, url: str, path: Path) -> None:
         """The bytes; until the upload is completed nobody sees them, so trying again is safe."""
         if not self._is_slacks(url):
-            raise SlackRefused("upload_url_elsewhere")
+            raise refused("upload_url_elsewhere")
         file = await asyncio.to_thread(path.open, "rb")
         try:
             status, retry_after, _ = await self._post(url, data=file)
@@ -196,7 +196,7 @@ class SlackMessenger:
         if status >= 500:
             raise SlackUnreachable(f"HTTP {status}")
         if status != 200:
-            raise SlackRefused("upload_refused")
+            raise refused("upload_refused")
 
     async def find_file(self, channel: ChannelId, name: str, *, since: datetime) -> bool:
         """Look through the channel for a message with a file of this name."""

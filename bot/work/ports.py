@@ -9,7 +9,7 @@ from typing import Protocol
 
 from pydantic import SecretStr
 
-from bot.model import ChannelId, DeliveryId, Message, MessageTs, Profile, UserId
+from bot.model import ChannelId, DeliveryId, Message, MessageTs, Profile, Refusal, UserId
 
 Clock = Callable[[], datetime]
 """Tells the time, aware and in UTC. Tests hold it."""
@@ -107,12 +107,22 @@ class SlackError(Exception):
 
 
 class SlackRefused(SlackError):
-    """Slack said no, with a code of its own (https://docs.slack.dev/reference/methods)."""
+    """Slack said no.
 
-    def __init__(self, code: str, details: tuple[str, ...] = ()) -> None:
+    Decide by ``meaning``. ``code`` is Slack's own word (https://docs.slack.dev/reference/methods): it is
+    logged, stored with the delivery and shown to people, but never compared.
+    """
+
+    def __init__(self, meaning: Refusal, code: str, details: tuple[str, ...] = ()) -> None:
         super().__init__(code)
+        self.meaning = meaning
         self.code = code
         self.details = details
+
+    @classmethod
+    def not_found(cls, what: str) -> SlackRefused:
+        """Return the refusal of a request that needs something we know to be missing; Slack is not asked."""
+        return cls(Refusal.PERMANENT, f"{what}_not_found")
 
 
 class SlackThrottled(SlackError):

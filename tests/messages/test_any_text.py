@@ -25,6 +25,7 @@ from bot.model import (
     PromptKind,
     PromptState,
     QueueWhy,
+    Refusal,
     ServiceJobId,
     TrackedJob,
 )
@@ -131,8 +132,8 @@ def thread_messages(job: TrackedJob, text: str) -> Iterator[Message]:
 
 def private_messages(job: TrackedJob, text: str) -> Iterator[Message]:
     """Everything one person can be told."""
-    for reason in job_answers.CannotPost:
-        yield job_answers.cannot_post(reason, text)
+    for meaning in Refusal:
+        yield job_answers.cannot_post(meaning, text)
     yield job_answers.undelivered(job, problems.slack_refused(text))
     yield job_answers.job_list([(job, text), (job, PERMALINK)] * 5)
     yield job_answers.job_list([])

@@ -21,6 +21,7 @@ from bot.model import (
     PageCounts,
     Period,
     Question,
+    Refusal,
     Report,
     Snapshot,
     Subscription,
@@ -94,8 +95,7 @@ def test_what_is_said_while_reading_is_valid_and_harmless(
         visitors_answers.not_readable(period, text),
         visitors_answers.budget_used_up(period, budget),
         visitors_answers.how_counted(question, parts[0], zone),
-        visitors_answers.undelivered(text, text, what="Nothing was posted."),
-        visitors_answers.undelivered("not_in_channel", text, what="Nothing was posted."),
+        *(visitors_answers.undelivered(each, text, text, what="Nothing was posted.") for each in Refusal),
     ):
         assert problems_of(message, NOBODY) == []
 
@@ -114,8 +114,7 @@ def test_what_is_said_about_subscriptions_is_valid_and_harmless(
         subscriptions.first_post(subscription, RUN, week),
         subscriptions.first_post(subscription, RUN, week, newer_at=RUN, counted_in="Asia/Kolkata"),
         subscriptions.subscribing(Weekday.MONDAY, time(9), text, text),
-        subscriptions.cannot_subscribe(text, text),
-        subscriptions.cannot_subscribe("not_in_channel", text),
+        *(subscriptions.cannot_subscribe(each, text, text) for each in Refusal),
         subscriptions.paused(subscription, text),
         subscriptions.missed(subscription, week, text),
         subscriptions.digest_coming(text),

@@ -6,14 +6,14 @@ import pytest
 
 from bot.messages import job_answers, problems
 from bot.messages.help import CommandHelp, help_message
-from bot.messages.job_answers import CannotPost
-from bot.model import JobNumber, JobState
+from bot.model import JobNumber, JobState, Refusal
 from tests.builders import ANA
 from tests.messages.samples import PULL_REQUEST, job
 
 
-def test_where_the_bot_is_not_a_member_the_exact_invitation_is_given() -> None:
-    said = job_answers.cannot_post(CannotPost.NOT_A_MEMBER, "docs-agent").text
+@pytest.mark.parametrize("meaning", [Refusal.NOT_A_MEMBER, Refusal.NOT_VISIBLE])
+def test_where_the_bot_is_not_a_member_the_exact_invitation_is_given(meaning: Refusal) -> None:
+    said = job_answers.cannot_post(meaning, "docs-agent").text
     assert said == (
         ":no_entry: Nothing was started. I am not in this channel, so I could not report here. "
         "Type `/invite @docs-agent` in the channel, then ask again. No use of the hourly limit was spent."
@@ -21,9 +21,18 @@ def test_where_the_bot_is_not_a_member_the_exact_invitation_is_given() -> None:
 
 
 def test_each_reason_for_not_posting_has_its_own_advice() -> None:
-    said = {job_answers.cannot_post(reason, "docs-agent").text for reason in CannotPost}
-    assert len(said) == len(CannotPost)
-    assert all("Nothing was started" in each for each in said)
+    said = {meaning: job_answers.cannot_post(meaning, "docs-agent").text for meaning in Refusal}
+    assert all("Nothing was started" in each for each in said.values())
+    alike = [
+        {meaning for meaning in Refusal if said[meaning] == text} for text in dict.fromkeys(said.values())
+    ]
+    assert alike == [
+        {Refusal.BLOCKS, Refusal.PASSING, Refusal.PERMANENT},
+        {Refusal.TOKEN, Refusal.SCOPE},
+        {Refusal.NOT_A_MEMBER, Refusal.NOT_VISIBLE},
+        {Refusal.ARCHIVED},
+        {Refusal.RESTRICTED},
+    ]
 
 
 def test_the_list_shows_each_job_on_a_line_in_the_order_given() -> None:

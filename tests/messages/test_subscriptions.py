@@ -9,7 +9,7 @@ import pytest
 from bot.commands.parsing.visitors_options import WeeklyWords, parse_weekly
 from bot.messages import subscriptions as say
 from bot.messages.blocks import fits
-from bot.model import SubscriptionState, Weekday, WeeklyTime
+from bot.model import Refusal, SubscriptionState, Weekday, WeeklyTime
 from tests.builders import ANA, CHANNEL, NOW
 from tests.messages.slack_limits import Allowed, problems_of
 from tests.messages.visitor_samples import WEEK, subscription
@@ -58,16 +58,17 @@ def test_subscribing_says_in_which_zone(zone: str | None, said: str) -> None:
     assert text.startswith(f":books: Every Friday at 16:30 ({said}). I post once into the channel now")
 
 
-@pytest.mark.parametrize("code", ["not_in_channel", "channel_not_found"])
-def test_a_private_channel_gets_the_exact_invitation(code: str) -> None:
-    assert say.cannot_subscribe(code, "docs-agent").text == (
+@pytest.mark.parametrize("meaning", [Refusal.NOT_A_MEMBER, Refusal.NOT_VISIBLE])
+def test_a_private_channel_gets_the_exact_invitation(meaning: Refusal) -> None:
+    assert say.cannot_subscribe(meaning, "slacks_word", "docs-agent").text == (
         ":no_entry: Nothing was subscribed. I am not in this channel. "
         "Type `/invite @docs-agent` in the channel, then subscribe again."
     )
 
 
-def test_another_refusal_is_told_in_the_word_of_slack() -> None:
-    assert "(`is_archived`)" in say.cannot_subscribe("is_archived", "docs-agent").text
+@pytest.mark.parametrize("meaning", sorted(set(Refusal) - {Refusal.NOT_A_MEMBER, Refusal.NOT_VISIBLE}))
+def test_another_refusal_is_told_in_the_word_of_slack(meaning: Refusal) -> None:
+    assert "(`slacks_word`)" in say.cannot_subscribe(meaning, "slacks_word", "docs-agent").text
 
 
 def test_the_owner_is_told_that_it_is_paused_and_how_it_goes_on() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from bot.messages import visitors_answers
-from bot.model import Budget, PageCounts, VisitorsQuery
+from bot.model import Budget, PageCounts, Refusal, VisitorsQuery
 from tests.builders import ANA, NOW
 from tests.messages.samples import buttons
 from tests.messages.visitor_samples import (
@@ -103,17 +103,21 @@ def test_a_file_of_a_part_of_the_pages_says_so() -> None:
     assert "1 page under `/api` (not all could be read)" in said
 
 
-def test_where_the_bot_is_not_a_member_the_exact_invitation_is_given() -> None:
-    said = visitors_answers.undelivered("not_in_channel", "docs-agent", what="Nothing was posted.").text
+@pytest.mark.parametrize("meaning", [Refusal.NOT_A_MEMBER, Refusal.NOT_VISIBLE])
+def test_where_the_bot_is_not_a_member_the_exact_invitation_is_given(meaning: Refusal) -> None:
+    said = visitors_answers.undelivered(meaning, "slacks_word", "docs-agent", what="Nothing was posted.").text
     assert said == (
         ":no_entry: Nothing was posted. I am not in this channel. "
         "Type `/invite @docs-agent` there, then try again."
     )
 
 
-def test_another_refusal_is_told_in_the_word_of_slack() -> None:
-    said = visitors_answers.undelivered("is_archived", "docs-agent", what="The file could not be sent.").text
-    assert said == ":no_entry: The file could not be sent. Slack said `is_archived`."
+@pytest.mark.parametrize("meaning", sorted(set(Refusal) - {Refusal.NOT_A_MEMBER, Refusal.NOT_VISIBLE}))
+def test_another_refusal_is_told_in_the_word_of_slack(meaning: Refusal) -> None:
+    said = visitors_answers.undelivered(
+        meaning, "slacks_word", "docs-agent", what="The file could not be sent."
+    ).text
+    assert said == ":no_entry: The file could not be sent. Slack said `slacks_word`."
 
 
 def test_buttons_that_come_too_early_too_late_or_twice_change_nothing() -> None:

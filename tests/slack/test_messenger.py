@@ -8,7 +8,7 @@ import aiohttp
 import pytest
 from pydantic import SecretStr
 
-from bot.model import ChannelId, DeliveryId, Message, MessageTs, UserId
+from bot.model import ChannelId, DeliveryId, Message, MessageTs, Refusal, UserId
 from bot.sandbox.workspace import Workspace
 from bot.sandbox.workspace.options import utcnow
 from bot.slack.client import identify, open_session, web_client
@@ -74,17 +74,25 @@ async def test_too_many_requests_tell_how_long_to_wait(
     assert error.value.retry_after_seconds == seconds
 
 
-async def test_a_refusal_keeps_slacks_own_code(messenger: SlackMessenger) -> None:
-    for channel, code in ((PRODUCT, "not_in_channel"), (SECRET, "channel_not_found")):
-        with pytest.raises(SlackRefused) as error:
-            await post(messenger, channel)
-        assert error.value.code == code
+@pytest.mark.parametrize(
+    ("channel", "code", "meaning"),
+    [
+        (PRODUCT, "not_in_channel", Refusal.NOT_A_MEMBER),
+        (SECRET, "channel_not_found", Refusal.NOT_VISIBLE),
+    ],
+)
+async def test_a_refusal_keeps_slacks_own_code_beside_its_meaning(
+    messenger: SlackMessenger, channel: ChannelId, code: str, meaning: Refusal
+) -> None:
+    with pytest.raises(SlackRefused) as error:
+        await post(messenger, channel)
+    assert (error.value.code, error.value.meaning) == (code, meaning)
 
 
 async def test_refused_blocks_say_what_was_wrong_with_them(messenger: SlackMessenger) -> None:
     with pytest.raises(SlackRefused) as error:
         await messenger.post(DOCS, Message("x", ({"type": "no_such_block"},)), delivery=ONE, thread=None)
-    assert error.value.code == "invalid_blocks"
+    assert (error.value.code, error.value.meaning) == ("invalid_blocks", Refusal.BLOCKS)
     assert "no_such_block" in error.value.details[0]
 
 

@@ -9,7 +9,8 @@ import pytest
 from bot.commands import COMMANDS
 from bot.commands.command import Submission
 from bot.model import Access, JobState, Profile, RequestKey, UserId
-from bot.work.ports import SlackRefused, SlackUnreachable
+from bot.slack.errors import refused
+from bot.work.ports import SlackUnreachable
 from tests.builders import ANA, BEN
 from tests.work.office import Office
 
@@ -56,7 +57,7 @@ async def test_what_slack_never_tells_is_a_no(office: Office) -> None:
 
 
 async def test_somebody_whom_slack_refuses_to_tell_of_is_refused_at_once(office: Office) -> None:
-    office.slack.trouble("profile", SlackRefused("user_not_found"))
+    office.slack.trouble("profile", refused("user_not_found"))
     await office.started("Add a page")
     assert "could not tell me who you are" in office.answers()[0]
     assert office.docs.prompts == []

@@ -11,8 +11,9 @@ import httpx
 import pytest
 
 from bot.model import JobState, Profile, RequestKey, SubscriptionState, VisitorsQuery, last_full_week
+from bot.slack.errors import refused
 from bot.work.digests.digest import advance_digests
-from bot.work.ports import SlackRefused, SlackUnclear
+from bot.work.ports import SlackUnclear
 from bot.work.visitors.fetch import fetch_snapshots
 from bot.work.visitors.question import VisitorsRequest, answer_questions, ask_visitors
 from tests.builders import ANA, BEN, CHANNEL, PROJECT, add_job
@@ -176,7 +177,7 @@ async def test_what_is_older_than_a_day_is_skipped_with_a_line(office: Office) -
 
 async def test_a_channel_that_refuses_for_good_pauses_and_tells_its_owner_once(office: Office) -> None:
     await subscribed(office)
-    office.slack.trouble("post", SlackRefused("is_archived"))
+    office.slack.trouble("post", refused("is_archived"))
     await until(office, datetime(2026, 11, 9, 9, 0, tzinfo=UTC))
     [(owner, told, _)] = office.slack.direct
     assert owner == ANA
@@ -190,13 +191,14 @@ async def test_a_channel_that_refuses_for_good_pauses_and_tells_its_owner_once(o
     assert len(digests(office)) == 1
 
 
-async def test_a_revoked_token_pauses_no_subscription(office: Office) -> None:
+@pytest.mark.parametrize("code", ["token_revoked", "missing_scope"])
+async def test_a_token_that_must_be_mended_pauses_no_subscription(office: Office, code: str) -> None:
     await subscribed(office)
-    office.slack.trouble("post", SlackRefused("token_revoked"))
+    office.slack.trouble("post", refused(code))
     await until(office, datetime(2026, 11, 9, 9, 0, tzinfo=UTC))
     subscription = await of_channel(office)
     assert subscription.state is SubscriptionState.ACTIVE
-    assert subscription.last_result == "not posted: Slack said token_revoked"
+    assert subscription.last_result == f"not posted: Slack said {code}"
 
 
 async def test_a_service_that_is_down_in_the_morning_is_waited_for(office: Office) -> None:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from bot.work.ports import SlackRefused, SlackUnclear
+from bot.slack.errors import refused
+from bot.work.ports import SlackUnclear
 from tests.builders import CHANNEL
 from tests.work.office import Office
 
@@ -12,7 +13,7 @@ from tests.work.office import Office
 async def test_a_root_in_doubt_is_looked_for_as_a_member_and_then_posted(office: Office) -> None:
     office.slack.outside.add(CHANNEL)
     office.slack.trouble("post", SlackUnclear("cut"))
-    office.slack.trouble("find_posted", SlackRefused("not_in_channel"))
+    office.slack.trouble("find_posted", refused("not_in_channel"))
     await office.ask("Add a quickstart")
     await office.settle(10)
     await office.settle(10)
@@ -24,7 +25,7 @@ async def test_a_root_in_doubt_is_looked_for_as_a_member_and_then_posted(office:
 async def test_a_file_in_doubt_is_looked_for_as_a_member_and_then_sent(office: Office) -> None:
     await office.visitors("7d compare none csv here")
     office.slack.trouble("upload", SlackUnclear("cut"))
-    office.slack.trouble("find_file", SlackRefused("not_in_channel"))
+    office.slack.trouble("find_file", refused("not_in_channel"))
     await office.reading()
     await office.settle(10)
     assert [channel for channel, *_ in office.slack.files] == [CHANNEL]
@@ -45,7 +46,7 @@ async def test_a_look_that_is_refused_ends_no_doubt_about_a_file(
     office.slack.lose_answer.append(SlackUnclear("cut"))
     while not office.slack.files:
         await office.reading(1)
-    office.slack.trouble(method, SlackRefused(code))
+    office.slack.trouble(method, refused(code))
     await office.reading()
     await office.settle(10)
     assert len(office.slack.files) == 1
@@ -54,8 +55,8 @@ async def test_a_look_that_is_refused_ends_no_doubt_about_a_file(
 async def test_a_channel_that_cannot_be_joined_is_still_given_up(office: Office) -> None:
     office.slack.outside.add(CHANNEL)
     office.slack.trouble("post", SlackUnclear("cut"))
-    office.slack.trouble("find_posted", SlackRefused("not_in_channel"))
-    office.slack.trouble("join", SlackRefused("is_archived"))
+    office.slack.trouble("find_posted", refused("not_in_channel"))
+    office.slack.trouble("join", refused("is_archived"))
     await office.ask("Add a quickstart")
     await office.settle(10)
     await office.settle(10)

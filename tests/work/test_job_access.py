@@ -21,8 +21,9 @@ from bot.model import (
     RequestKey,
     UserId,
 )
+from bot.slack.errors import refused
 from bot.work.access.jobs import Visitor, may_see_job
-from bot.work.ports import SlackRefused, SlackUnreachable
+from bot.work.ports import SlackUnreachable
 from tests.builders import ANA, BEN, CHANNEL, add_prompt, set_job
 from tests.work.office import BOT, RESPONSE_URL, Office
 
@@ -290,9 +291,9 @@ async def test_a_guest_sees_no_job_of_a_public_channel_elsewhere(office: Office)
 async def test_what_slack_refuses_to_tell_is_a_no(office: Office, code: str) -> None:
     await started(office, PRIVATE)
     for text in ("status 1", "status 1"):
-        office.slack.trouble("is_public", SlackRefused(code))
+        office.slack.trouble("is_public", refused(code))
         assert await told(office, office.types("/docs-agent", text, user=CHIKA)) == [say.no_such_job("1")]
-    office.slack.trouble("is_public", SlackRefused(code))
+    office.slack.trouble("is_public", refused(code))
     said = await told(office, office.types("/docs-followup", "1 Mention Python 3.11", user=CHIKA))
     assert said == [say.no_such_job("1")]
 

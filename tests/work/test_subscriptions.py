@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 
 from bot.model import SubscriptionState
-from bot.work.ports import SlackRefused
+from bot.slack.errors import refused
 from tests.builders import ANA
 from tests.work.office import RESPONSE_URL, Office
 from tests.work.weekly import digests, of_channel, subscribed, until
@@ -36,7 +36,7 @@ async def test_a_time_before_the_week_is_over_in_utc_is_told_with_the_week_it_wi
 
 
 async def test_a_zone_that_slack_does_not_tell_is_utc_and_shown(office: Office) -> None:
-    office.slack.trouble("user_zone", SlackRefused("user_not_found"))
+    office.slack.trouble("user_zone", refused("user_not_found"))
     await subscribed(office, "friday 10:00")
     assert "(UTC)" in office.posted()[0]
 
@@ -44,7 +44,7 @@ async def test_a_zone_that_slack_does_not_tell_is_utc_and_shown(office: Office) 
 async def test_a_channel_that_refuses_the_first_post_is_not_subscribed_and_the_way_is_told(
     office: Office,
 ) -> None:
-    office.slack.trouble("post", SlackRefused("channel_not_found"))
+    office.slack.trouble("post", refused("channel_not_found"))
     await office.visitors("subscribe monday 09:00 UTC")
     await office.reading(5)
     [(url, told)] = office.slack.private

@@ -8,12 +8,13 @@ import httpx
 import pytest
 
 from bot.model import JobState, PromptId
+from bot.slack.errors import refused
 from bot.work.jobs.decisions import RunAgain, forget, run_again, send_again, withdraw
 from bot.work.jobs.prepare import prepare_prompts
 from bot.work.jobs.submit import submit_prompts
 from bot.work.jobs.thread_events import ThreadNotKnownYet
 from bot.work.outbox.deliver import deliver_due
-from bot.work.ports import SlackRefused, SlackThrottled, SlackUnclear, SlackUnreachable
+from bot.work.ports import SlackThrottled, SlackUnclear, SlackUnreachable
 from tests.builders import ANA, BEN, CHANNEL
 from tests.work.office import RESPONSE_URL, Office
 
@@ -186,7 +187,7 @@ async def test_run_again_starts_one_new_job_for_each_end(office: Office) -> None
 async def test_where_the_bot_may_not_post_nothing_is_started_and_the_person_is_told(
     office: Office,
 ) -> None:
-    office.slack.trouble("post", SlackRefused("channel_not_found"))
+    office.slack.trouble("post", refused("channel_not_found"))
     await office.started()
     assert office.docs.prompts == []
     [(url, message)] = office.slack.private
@@ -195,8 +196,8 @@ async def test_where_the_bot_may_not_post_nothing_is_started_and_the_person_is_t
 
 
 async def test_an_expired_response_url_is_replaced_by_a_direct_message(office: Office) -> None:
-    office.slack.trouble("post", SlackRefused("channel_not_found"))
-    office.slack.trouble("answer", SlackRefused("response_url_expired"))
+    office.slack.trouble("post", refused("channel_not_found"))
+    office.slack.trouble("answer", refused("response_url_expired"))
     await office.started()
     assert [user for user, _, _ in office.slack.direct] == [ANA]
 
@@ -219,7 +220,7 @@ async def test_a_post_of_unclear_outcome_is_looked_for_before_it_is_posted_again
 @pytest.mark.parametrize("code", ["invalid_blocks", "team_added_to_org"])
 async def test_a_look_that_is_refused_ends_no_doubt_about_a_post(office: Office, code: str) -> None:
     office.slack.lose_answer.append(SlackUnclear("cut"))
-    office.slack.trouble("find_posted", SlackRefused(code), SlackRefused(code))
+    office.slack.trouble("find_posted", refused(code), refused(code))
     await office.ask("Add a quickstart")
     await office.settle(30)
     assert len(office.slack.posts) == 1
@@ -237,7 +238,7 @@ async def test_a_post_that_did_not_happen_is_made_up_for(office: Office) -> None
 async def test_refused_blocks_are_said_in_plain_ones(office: Office) -> None:
     await office.started()
     office.docs.finish()
-    office.slack.trouble("post", SlackRefused("invalid_blocks"))
+    office.slack.trouble("post", refused("invalid_blocks"))
     await office.settle(10)
     [reply] = office.slack.replies()
     assert f"<@{ANA}>" in reply.message.text
@@ -246,15 +247,15 @@ async def test_refused_blocks_are_said_in_plain_ones(office: Office) -> None:
 async def test_an_end_that_the_thread_refuses_reaches_the_requester_directly(office: Office) -> None:
     await office.started()
     office.docs.finish()
-    office.slack.trouble("post", SlackRefused("is_archived"))
+    office.slack.trouble("post", refused("is_archived"))
     await office.settle(10)
     assert [user for user, _, _ in office.slack.direct] == [ANA]
 
 
 async def test_niceties_that_slack_refuses_stop_nothing(office: Office) -> None:
     await office.started()
-    office.slack.trouble("react", SlackRefused("missing_scope"))
-    office.slack.trouble("edit", SlackRefused("cant_update_message"))
+    office.slack.trouble("react", refused("missing_scope"))
+    office.slack.trouble("edit", refused("cant_update_message"))
     await office.reply("more")
     await office.settle()
     assert len(office.docs.prompts) == 2
@@ -307,8 +308,8 @@ async def test_an_end_is_told_when_the_token_is_good_again(office: Office, code:
     """A token is changed by hand, hours later; the job went on meanwhile."""
     await office.started()
     office.docs.finish()
-    office.slack.trouble("edit", *[SlackRefused(code)] * 200)
-    office.slack.trouble("post", *[SlackRefused(code)] * 200)
+    office.slack.trouble("edit", *[refused(code)] * 200)
+    office.slack.trouble("post", *[refused(code)] * 200)
     for _ in range(6):
         await office.pass_time(1_800)
     assert office.said() == []
@@ -318,11 +319,21 @@ async def test_an_end_is_told_when_the_token_is_good_again(office: Office, code:
     assert ":memo:" in office.root_text()
 
 
+async def test_a_right_that_the_token_lacks_is_not_waited_for(office: Office) -> None:
+    await office.started()
+    office.docs.finish()
+    office.slack.trouble("post", refused("missing_scope"))
+    await office.settle(10)
+    [(user, message, _)] = office.slack.direct
+    assert user == ANA
+    assert "`missing_scope`" in message.text
+
+
 async def test_a_reply_in_doubt_is_looked_for_when_the_token_is_good_again(office: Office) -> None:
     await office.started()
     office.docs.finish()
     office.slack.lose_answer.append(SlackUnclear("lost"))
-    office.slack.trouble("find_posted", SlackRefused("token_revoked"))
+    office.slack.trouble("find_posted", refused("token_revoked"))
     await office.settle()
     await office.pass_time(600)
     assert len(office.said()) == 1

@@ -10,7 +10,8 @@ import sys
 import pytest
 
 from bot.model import Counts
-from bot.work.ports import SlackRefused, SlackUnclear
+from bot.slack.errors import refused
+from bot.work.ports import SlackUnclear
 from tests.builders import ANA, BEN, CHANNEL
 from tests.site import Site
 from tests.work.asking import FIRST, LAST, answered
@@ -34,7 +35,7 @@ async def test_sharing_where_the_bot_may_not_post_tells_who_tried_and_can_be_tri
     office: Office,
 ) -> None:
     number = await answered(office)
-    office.slack.trouble("post", SlackRefused("channel_not_found"))
+    office.slack.trouble("post", refused("channel_not_found"))
     await office.press("share", number)
     await office.reading(5)
     [(user, told, _)] = office.slack.direct
@@ -84,9 +85,25 @@ async def test_a_file_comes_once_however_often_its_button_is_pressed(office: Off
     assert len(office.slack.files) == 1
 
 
+async def test_a_channel_in_which_a_file_is_refused_as_not_found_is_joined(office: Office) -> None:
+    """A post there is given up at once; with a file Slack hides also public channels from outsiders."""
+    await office.visitors("7d compare none csv here")
+    office.slack.trouble("upload", refused("channel_not_found"))
+    await office.reading(20)
+    assert office.slack.joined == {CHANNEL}
+    assert [channel for channel, *_ in office.slack.files] == [CHANNEL]
+
+
+async def test_a_conversation_is_never_joined_for_a_file(office: Office) -> None:
+    office.slack.trouble("upload", refused("not_in_channel"))
+    await office.visitors("7d compare none csv")
+    await office.reading(20)
+    assert (office.slack.joined, office.slack.files) == (set(), [])
+
+
 async def test_a_file_that_slack_refused_can_be_asked_for_again_with_the_same_button(office: Office) -> None:
     number = await answered(office)
-    office.slack.trouble("upload", SlackRefused("storage_limit_reached"))
+    office.slack.trouble("upload", refused("storage_limit_reached"))
     await office.press("csv_file", number)
     await office.reading(5)
     assert "The file could not be sent." in office.slack.direct[-1][1].text

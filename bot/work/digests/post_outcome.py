@@ -12,6 +12,7 @@ from bot.model import (
     DeliveryKind,
     NewDelivery,
     Period,
+    Refusal,
     Subscription,
     SubscriptionState,
     last_full_week,
@@ -52,9 +53,7 @@ def posted(context: WorkerContext, tx: Transaction, delivery: Delivery) -> None:
     tx.subscriptions.change(subscription.id, last_result="posted", last_run_at=now)
 
 
-def refused(
-    context: WorkerContext, tx: Transaction, delivery: Delivery, code: str, *, is_token: bool
-) -> None:
+def refused(context: WorkerContext, tx: Transaction, delivery: Delivery, meaning: Refusal, code: str) -> None:
     """A first post that is refused subscribes nothing; a later one pauses, and the owner is told once.
 
     A refused token is nobody's channel: it pauses nothing.
@@ -74,13 +73,13 @@ def refused(
                     DeliveryKind.PRIVATE,
                     subscription.channel,
                     user=subscription.owner,
-                    message=say.cannot_subscribe(code, context.bot_name),
+                    message=say.cannot_subscribe(meaning, code, context.bot_name),
                     response_url=tx.subscriptions.response_url(subscription.id),
                 ),
             )
         return
     tx.subscriptions.change(subscription.id, last_result=f"not posted: Slack said {code}", last_run_at=now)
-    paused = not is_token and tx.subscriptions.change(
+    paused = not meaning.needs_operator and tx.subscriptions.change(
         subscription.id, was=SubscriptionState.ACTIVE, state=SubscriptionState.PAUSED, next_run_at=None
     )
     if paused:

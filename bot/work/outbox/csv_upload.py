@@ -12,16 +12,16 @@ import structlog
 
 from bot.messages import visitors_answers as say
 from bot.messages.spreadsheet import BOM, HEADER, csv_line
-from bot.model import ChannelId, Delivery, PageCounts, Question, Snapshot
+from bot.model import ChannelId, Delivery, PageCounts, Question, Refusal, Snapshot
 from bot.store import Transaction
 from bot.work.context import WorkerContext
-from bot.work.outbox.join import JOINABLE, as_member
+from bot.work.outbox.join import as_member
 from bot.work.outbox.lease_check import check_lease
 from bot.work.outbox.refusals import looked
 from bot.work.ports import SlackRefused, SlackUnreachable
 
 log = structlog.get_logger(__name__)
-_OUTSIDE = JOINABLE | {"channel_not_found"}
+_OUTSIDE = frozenset({Refusal.NOT_A_MEMBER, Refusal.NOT_VISIBLE})
 """How Slack refuses a file in a channel that we are not in."""
 
 
@@ -32,7 +32,7 @@ async def share_file(context: WorkerContext, delivery: Delivery) -> None:
         raise ValueError(f"delivery {delivery.id} belongs to no question")
     question = await context.store.read(lambda tx: tx.questions.get(number))
     if question is None:
-        raise SlackRefused("file_not_found")
+        raise SlackRefused.not_found("file")
     channel = await context.messenger.conversation_with(delivery.user) if delivery.user else delivery.channel
     name = file_name(question, delivery)
     if delivery.unconfirmed and await _stands(context, delivery, channel, name):

@@ -8,30 +8,29 @@ import structlog
 
 from bot.messages import job_answers as say
 from bot.messages import problems, visitors_answers
-from bot.messages.job_answers import CannotPost
-from bot.model import Delivery, DeliveryKind, JobProblem, JobState, NewDelivery, TrackedJob, lifecycle
+from bot.model import (
+    Delivery,
+    DeliveryKind,
+    JobProblem,
+    JobState,
+    NewDelivery,
+    Refusal,
+    TrackedJob,
+    lifecycle,
+)
 from bot.store import Transaction
 from bot.work.context import WorkerContext
 from bot.work.digests.post_outcome import refused
 from bot.work.jobs.transitions import drop_follow_ups
-from bot.work.outbox.refusals import TOKEN_REFUSED
 
 log = structlog.get_logger(__name__)
 
-_REASONS = {
-    "not_in_channel": CannotPost.NOT_A_MEMBER,
-    "channel_not_found": CannotPost.NOT_A_MEMBER,
-    "is_archived": CannotPost.ARCHIVED,
-    "restricted_action": CannotPost.RESTRICTED,
-    "restricted_action_read_only_channel": CannotPost.RESTRICTED,
-    "restricted_action_thread_only_channel": CannotPost.RESTRICTED,
-    **dict.fromkeys(TOKEN_REFUSED, CannotPost.TOKEN),
-    "missing_scope": CannotPost.TOKEN,
-}
 
+async def give_up(context: WorkerContext, delivery: Delivery, meaning: Refusal, code: str) -> None:
+    """Write off a delivery that will never be made, and tell the requester where they can still be reached.
 
-async def give_up(context: WorkerContext, delivery: Delivery, code: str) -> None:
-    """This will never be said there: let it rest, and tell the requester where they can still be reached."""
+    ``code`` is Slack's word for why, or ours where Slack gave none.
+    """
     _note(context, delivery, code)
     now = context.clock()
 
@@ -39,13 +38,13 @@ async def give_up(context: WorkerContext, delivery: Delivery, code: str) -> None
         tx.outbox.settle(delivery.id, lifecycle.delivery_dead(now, code), owner=context.owner)
         job = tx.jobs.get(delivery.job) if delivery.job is not None else None
         if job is not None and delivery.kind is DeliveryKind.ROOT:
-            _nowhere_to_talk(context, tx, job, code, now)
+            _nowhere_to_talk(context, tx, job, meaning, code, now)
         elif job is not None and delivery.kind is DeliveryKind.REPLY:
             _tell_requester(tx, job, delivery, code, now)
         elif delivery.subscription is not None:
-            refused(context, tx, delivery, code, is_token=_REASONS.get(code) is CannotPost.TOKEN)
+            refused(context, tx, delivery, meaning, code)
         elif delivery.user is not None and delivery.kind in (DeliveryKind.POST, DeliveryKind.FILE):
-            _tell_asker(context, tx, delivery, code, now)
+            _tell_asker(context, tx, delivery, meaning, code, now)
 
     await context.store.write(bury)
     context.count("deliveries", "dead")
@@ -61,10 +60,9 @@ def _note(context: WorkerContext, delivery: Delivery, code: str) -> None:
 
 
 def _nowhere_to_talk(
-    context: WorkerContext, tx: Transaction, job: TrackedJob, code: str, now: datetime
+    context: WorkerContext, tx: Transaction, job: TrackedJob, meaning: Refusal, code: str, now: datetime
 ) -> None:
     """Without a thread nothing is started: no use is spent, and the person is told what to do."""
-    reason = _REASONS.get(code, CannotPost.OTHER)
     tx.outbox.bury(job.number, code, now)
     if job.state is not JobState.WAITING:
         return  # withdrawn meanwhile: there is nothing to start and nothing to tell
@@ -81,7 +79,7 @@ def _nowhere_to_talk(
         job.channel,
         job=job.number,
         user=job.requester,
-        message=say.cannot_post(reason, context.bot_name),
+        message=say.cannot_post(meaning, context.bot_name),
         response_url=url,
     )
     tx.outbox.add(note, now)
@@ -100,7 +98,7 @@ def _tell_requester(tx: Transaction, job: TrackedJob, delivery: Delivery, code: 
 
 
 def _tell_asker(
-    context: WorkerContext, tx: Transaction, delivery: Delivery, code: str, now: datetime
+    context: WorkerContext, tx: Transaction, delivery: Delivery, meaning: Refusal, code: str, now: datetime
 ) -> None:
     """Something that a person asked for could not be put where they wanted it."""
     what = "The file could not be sent." if delivery.kind is DeliveryKind.FILE else "Nothing was posted."
@@ -109,6 +107,6 @@ def _tell_asker(
         DeliveryKind.PRIVATE,
         delivery.channel,
         user=delivery.user,
-        message=visitors_answers.undelivered(code, context.bot_name, what=what),
+        message=visitors_answers.undelivered(meaning, code, context.bot_name, what=what),
     )
     tx.outbox.add(note, now)

@@ -10,7 +10,15 @@ from typing import assert_never
 
 import structlog
 
-from bot.model import Delivery, DeliveryKind, Message, MessageTs, back_off_seconds, lifecycle
+from bot.model import (
+    Delivery,
+    DeliveryKind,
+    Message,
+    MessageTs,
+    Refusal,
+    back_off_seconds,
+    lifecycle,
+)
 from bot.store import Claimer, LeaseLost, Transaction
 from bot.work.batching import BatchWriter
 from bot.work.context import WorkerContext
@@ -19,7 +27,7 @@ from bot.work.outbox.csv_upload import share_file
 from bot.work.outbox.dead_letter import give_up
 from bot.work.outbox.join import as_member
 from bot.work.outbox.lease_check import check_lease
-from bot.work.outbox.refusals import BLOCKS_REFUSED, PASSING, TOKEN_REFUSED, looked
+from bot.work.outbox.refusals import looked
 from bot.work.ports import SlackError, SlackRefused, SlackThrottled, SlackUnclear, SlackUnreachable
 from bot.work.retry import retry_on_db_error, run_all
 
@@ -152,7 +160,7 @@ async def _post(context: WorkerContext, delivery: Delivery) -> MessageTs:
     message, thread = said(delivery), None
     if delivery.kind is DeliveryKind.REPLY:
         if delivery.root_ts is None:
-            raise SlackRefused("thread_not_found")
+            raise SlackRefused.not_found("thread")
         thread = delivery.root_ts
     if delivery.unconfirmed:
         found = await as_member(
@@ -185,7 +193,7 @@ def said(delivery: Delivery) -> Message:
 
 async def _edit(context: WorkerContext, delivery: Delivery) -> None:
     if delivery.root_ts is None:
-        raise SlackRefused("message_not_found")
+        raise SlackRefused.not_found("message")
     # Else a process that was stopped meanwhile would draw an old state over a newer one.
     check_lease(context, delivery)
     await context.messenger.edit(delivery.channel, delivery.root_ts, said(delivery))
@@ -197,13 +205,13 @@ async def _tell(context: WorkerContext, delivery: Delivery) -> None:
         try:
             await context.messenger.answer(delivery.response_url, said(delivery), replaces=delivery.replaces)
         except SlackRefused as refusal:
-            if refusal.code in BLOCKS_REFUSED and not delivery.plain:
+            if refusal.meaning is Refusal.BLOCKS and not delivery.plain:
                 raise
             log.info("response_url_refused", delivery=delivery.id, reason=refusal.code)
         else:
             return
     if delivery.user is None:
-        raise SlackRefused("user_not_found")
+        raise SlackRefused.not_found("user")
     if delivery.unconfirmed and await looked(
         context.messenger.find_told(delivery.user, delivery=delivery.id, since=delivery.created_at)
     ):
@@ -249,19 +257,21 @@ async def _settle_error(context: WorkerContext, delivery: Delivery, error: Slack
             await _again(context, delivery, back_off_seconds(delivery.attempts, context.chance()))
         case SlackUnclear():
             await _in_doubt(context, delivery)
-        case SlackRefused(code=code) if code in BLOCKS_REFUSED and not delivery.plain:
-            log.error("blocks_refused", delivery=delivery.id, reason=code, details=error.details)
+        case SlackRefused(meaning=Refusal.BLOCKS) if not delivery.plain:
+            log.error("blocks_refused", delivery=delivery.id, reason=error.code, details=error.details)
             await _again(context, delivery, 0.0, plain=True)
-        case SlackRefused(code=code) if waits or (code in PASSING and delivery.attempts < _MOST_TRIES):
+        case SlackRefused() if waits or (_passes(error) and delivery.attempts < _MOST_TRIES):
             await _again(context, delivery, back_off_seconds(delivery.attempts, context.chance()))
-        case SlackRefused(code=code):
-            await give_up(context, delivery, code)
+        case SlackRefused():
+            await give_up(context, delivery, error.meaning, error.code)
         case _:
-            await give_up(context, delivery, "unknown")
+            await give_up(context, delivery, Refusal.PERMANENT, "unknown")
 
 
 def _waits_for_token(context: WorkerContext, delivery: Delivery, error: SlackError) -> bool:
-    if not isinstance(error, SlackRefused) or error.code not in TOKEN_REFUSED or delivery.kind not in _KEPT:
+    if not isinstance(error, SlackRefused) or error.meaning is not Refusal.TOKEN:
+        return False
+    if delivery.kind not in _KEPT:
         return False
     if context.log_once.first("token", error.code):
         log.error("token_refused", reason=error.code)
@@ -271,7 +281,7 @@ def _waits_for_token(context: WorkerContext, delivery: Delivery, error: SlackErr
 def _passes(error: SlackError) -> bool:
     """Whether the same may go well a little later."""
     if isinstance(error, SlackRefused):
-        return error.code in PASSING
+        return error.meaning is Refusal.PASSING
     return isinstance(error, SlackThrottled | SlackUnreachable)
 
 
@@ -285,7 +295,7 @@ async def _again(
 ) -> None:
     """Surely not done. A nicety is not worth a second try."""
     if delivery.kind is DeliveryKind.REACTION and not slow_channel:
-        await give_up(context, delivery, "unreachable")
+        await give_up(context, delivery, Refusal.PERMANENT, "unreachable")
         return
     due_at = context.after(seconds)
 
@@ -301,7 +311,7 @@ async def _again(
 async def _in_doubt(context: WorkerContext, delivery: Delivery, at_least_seconds: float = 0.0) -> None:
     """Perhaps done: the row stays *sending* with a short lease, and is looked for when it runs out."""
     if delivery.attempts >= _MOST_DOUBTS:
-        await give_up(context, delivery, "no_clear_answer")
+        await give_up(context, delivery, Refusal.PERMANENT, "no_clear_answer")
         return
     wait_seconds = context.timeouts.doubt_seconds * min(2.0 ** min(delivery.attempts - 1, 10), 60.0)
     wait_seconds = max(wait_seconds, at_least_seconds)

@@ -7,20 +7,20 @@ from typing import TypeVar
 
 import structlog
 
-from bot.model import ChannelId
+from bot.model import ChannelId, Refusal
 from bot.work.context import WorkerContext
 from bot.work.ports import SlackRefused
 
 log = structlog.get_logger(__name__)
 Result = TypeVar("Result")
-JOINABLE = frozenset({"not_in_channel"})
+JOINABLE = frozenset({Refusal.NOT_A_MEMBER})
 
 
 async def as_member(
     context: WorkerContext,
     channel: ChannelId,
     call: Callable[[], Awaitable[Result]],
-    joinable: frozenset[str] = JOINABLE,
+    joinable: frozenset[Refusal] = JOINABLE,
 ) -> Result:
     """Do it; where one of these refusals says that we are outside, the public channel is joined on the way.
 
@@ -29,7 +29,7 @@ async def as_member(
     try:
         return await call()
     except SlackRefused as refusal:
-        if refusal.code not in joinable:
+        if refusal.meaning not in joinable:
             raise
         try:
             await context.messenger.join(channel)

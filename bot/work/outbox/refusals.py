@@ -5,29 +5,10 @@ from __future__ import annotations
 from collections.abc import Awaitable
 from typing import TypeVar
 
+from bot.model import Refusal
 from bot.work.ports import SlackRefused, SlackUnclear
 
 Found = TypeVar("Found")
-
-BLOCKS_REFUSED = frozenset(
-    {
-        "invalid_blocks",
-        "invalid_blocks_format",
-        "msg_blocks_too_long",
-        "msg_blocks_too_many",
-        "block_mismatch",
-    }
-)
-"""The words in plain blocks may still pass."""
-PASSING = frozenset(
-    {"internal_error", "fatal_error", "service_unavailable", "request_timeout", "team_added_to_org"}
-)
-"""Slack's own troubles; every other refusal would only be repeated."""
-
-TOKEN_REFUSED = frozenset(
-    {"invalid_auth", "not_authed", "token_revoked", "token_expired", "account_inactive"}
-)
-"""Whoever runs the bot gives it another token, and then all of it can be said."""
 
 
 async def looked(look: Awaitable[Found]) -> Found:
@@ -39,6 +20,6 @@ async def looked(look: Awaitable[Found]) -> Found:
     try:
         return await look
     except SlackRefused as refusal:
-        if refusal.code in BLOCKS_REFUSED:
+        if refusal.meaning is Refusal.BLOCKS:
             raise SlackUnclear(f"the look was refused: {refusal.code}") from None
         raise
