@@ -15,9 +15,7 @@ from bot.messages.spreadsheet import BOM, HEADER, csv_line
 from bot.model import ChannelId, Delivery, PageCounts, Question, Refusal, Snapshot
 from bot.store import Transaction
 from bot.work.context import WorkerContext
-from bot.work.outbox.join import as_member
-from bot.work.outbox.lease_check import check_lease
-from bot.work.outbox.refusals import looked
+from bot.work.outbox.safe_calls import as_member, check_lease, find_earlier
 from bot.work.ports import SlackRefused, SlackUnreachable
 
 log = structlog.get_logger(__name__)
@@ -52,7 +50,7 @@ async def _stands(context: WorkerContext, delivery: Delivery, channel: ChannelId
     return await as_member(
         context,
         channel,
-        lambda: looked(context.messenger.find_file(channel, name, since=delivery.created_at)),
+        lambda: find_earlier(context.messenger.find_file(channel, name, since=delivery.created_at)),
     )
 
 

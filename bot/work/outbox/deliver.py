@@ -25,9 +25,7 @@ from bot.work.context import WorkerContext
 from bot.work.digests.post_outcome import posted
 from bot.work.outbox.csv_upload import share_file
 from bot.work.outbox.dead_letter import give_up
-from bot.work.outbox.join import as_member
-from bot.work.outbox.lease_check import check_lease
-from bot.work.outbox.refusals import looked
+from bot.work.outbox.safe_calls import as_member, check_lease, find_earlier
 from bot.work.ports import SlackError, SlackRefused, SlackThrottled, SlackUnclear, SlackUnreachable
 from bot.work.retry import retry_on_db_error, run_all
 
@@ -166,7 +164,7 @@ async def _post(context: WorkerContext, delivery: Delivery) -> MessageTs:
         found = await as_member(
             context,
             delivery.channel,
-            lambda: looked(
+            lambda: find_earlier(
                 context.messenger.find_posted(
                     delivery.channel, delivery=delivery.id, thread=thread, since=delivery.created_at
                 )
@@ -212,7 +210,7 @@ async def _tell(context: WorkerContext, delivery: Delivery) -> None:
             return
     if delivery.user is None:
         raise SlackRefused.not_found("user")
-    if delivery.unconfirmed and await looked(
+    if delivery.unconfirmed and await find_earlier(
         context.messenger.find_told(delivery.user, delivery=delivery.id, since=delivery.created_at)
     ):
         return
