@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
-from typing import TypedDict
+from typing import Self, TypedDict
 
 from pydantic import SecretStr
 
@@ -19,6 +19,7 @@ from bot.model.ids import (
     SubscriptionId,
     UserId,
 )
+from bot.model.jobs import TrackedJob
 from bot.model.message import Message
 
 
@@ -82,32 +83,46 @@ class NewDelivery:
     digest: DigestId | None = None
     question: QuestionId | None = None
 
+    @classmethod
+    def private(
+        cls,
+        key: str,
+        channel: ChannelId,
+        user: UserId | None,
+        message: Message,
+        *,
+        job: JobNumber | None = None,
+        response_url: SecretStr | None = None,
+    ) -> Self:
+        """Return words for one person alone, about something in this channel."""
+        url = response_url
+        return cls(key, DeliveryKind.PRIVATE, channel, job=job, user=user, message=message, response_url=url)
+
+    @classmethod
+    def in_thread(cls, key: str, kind: DeliveryKind, job: TrackedJob, message: Message) -> Self:
+        """Return words for a job's thread: its root, an edit of the root, or a reply."""
+        return cls(key, kind, job.channel, job=job.number, message=message)
+
+    @classmethod
+    def post(cls, key: str, channel: ChannelId, user: UserId | None, message: Message) -> Self:
+        """Return a message of its own in a channel, which this person asked for."""
+        return cls(key, DeliveryKind.POST, channel, user=user, message=message)
+
 
 @dataclass(frozen=True, slots=True)
 class Delivery:
-    """One row of the outbox as a round gets it. ``root_ts`` is the job's, at the time of the claim.
+    """One row of the outbox as a worker claimed it.
 
-    ``in_doubt``: an earlier try may have been carried out, so it must be looked for first. ``held_until``:
-    when the claim runs out, and another process may take it up.
+    ``what`` is the delivery as it was written. ``root_ts`` is that of the job's thread, when it was claimed.
+    ``unconfirmed``: an earlier try may have been carried out, so it must be looked for first. ``plain``: its
+    blocks were refused, so it is said without them. ``held_until``: when the lease runs out.
     """
 
     id: DeliveryId
-    key: str
-    kind: DeliveryKind
-    channel: ChannelId
+    what: NewDelivery
     created_at: datetime
     attempts: int
-    job: JobNumber | None = None
     root_ts: MessageTs | None = None
-    user: UserId | None = None
-    message: Message | None = None
-    message_ts: MessageTs | None = None
-    reaction: str | None = None
-    response_url: SecretStr | None = None
-    replaces: bool = False
-    subscription: SubscriptionId | None = None
-    digest: DigestId | None = None
-    question: QuestionId | None = None
     unconfirmed: bool = False
     plain: bool = False
     held_until: datetime | None = None

@@ -51,15 +51,11 @@ def to_message(stored: StoredMessage | None) -> Message | None:
 
 def to_delivery(row: RowMapping, root_ts: MessageTs | None, *, unconfirmed: bool) -> Delivery:
     """A claimed row as our noun."""
-    return Delivery(
-        id=DeliveryId(row["id"]),
+    what = NewDelivery(
         key=row["key"],
         kind=DeliveryKind(row["kind"]),
         channel=row["channel"],
-        created_at=row["created_at"],
-        attempts=row["attempts"],
         job=row["job"],
-        root_ts=root_ts,
         user=row["user"],
         message=to_message(row["message"]),
         message_ts=row["message_ts"],
@@ -69,6 +65,13 @@ def to_delivery(row: RowMapping, root_ts: MessageTs | None, *, unconfirmed: bool
         subscription=row["subscription"],
         digest=row["digest"],
         question=row["question"],
+    )
+    return Delivery(
+        id=DeliveryId(row["id"]),
+        what=what,
+        created_at=row["created_at"],
+        attempts=row["attempts"],
+        root_ts=root_ts,
         unconfirmed=unconfirmed,
         plain=row["plain"],
         held_until=row["claimed_until"],

@@ -185,15 +185,20 @@ class ClaimingProcess:
         claimed = await self.store.write(lambda tx: tx.outbox.claim(claimer, _AT_ONCE, pace_seconds))
         for one in claimed:
             self.write_down(
-                "deliveries", one.key, claimer, job=one.job, channel=one.channel, doubt=one.unconfirmed
+                "deliveries",
+                one.what.key,
+                claimer,
+                job=one.what.job,
+                channel=one.what.channel,
+                doubt=one.unconfirmed,
             )
         await self._each(claimed, self._sent)
         return len(claimed)
 
     def _sent(self, tx: Transaction, one: Delivery) -> None:
         tx.outbox.settle(one.id, lifecycle.delivered(datetime.now(UTC), None), owner=self.name)
-        if one.kind is DeliveryKind.ROOT and one.job is not None:
-            tx.jobs.update(one.job, root_ts=MessageTs(f"{one.job}.0"))
+        if one.what.kind is DeliveryKind.ROOT and one.what.job is not None:
+            tx.jobs.update(one.what.job, root_ts=MessageTs(f"{one.what.job}.0"))
 
     async def snapshots(self) -> int:
         claimer = self.claimer()
@@ -247,7 +252,9 @@ class ClaimingProcess:
     def _claim_each(self, claimer: Claimer, tx: Transaction) -> dict[str, list[Any]]:
         return {
             "polls": [job.number for job, _ in tx.jobs.claim_due(claimer, _AT_ONCE)],
-            "deliveries": [one.key for one in tx.outbox.claim(claimer, _AT_ONCE, self.order.pace_seconds)],
+            "deliveries": [
+                one.what.key for one in tx.outbox.claim(claimer, _AT_ONCE, self.order.pace_seconds)
+            ],
             "snapshots": [one.id for one in tx.snapshots.claim(claimer, 4, Priority.AHEAD)],
             "questions": [one.id for one in tx.questions.claim(claimer, _AT_ONCE)],
             "digests": [one.id for one in tx.digests.claim(claimer, _AT_ONCE)],

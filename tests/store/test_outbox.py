@@ -74,8 +74,8 @@ async def test_a_message_comes_back_as_it_was_written(store: Store) -> None:
     job = await add_job(store, root_ts="1.1")
     await write(store, "end", job)
     [delivery] = await take(store)
-    assert delivery.message == Message("words of end", ({"type": "divider"},))
-    assert (delivery.root_ts, delivery.job, delivery.unconfirmed) == ("1.1", job, False)
+    assert delivery.what.message == Message("words of end", ({"type": "divider"},))
+    assert (delivery.root_ts, delivery.what.job, delivery.unconfirmed) == ("1.1", job, False)
 
 
 async def test_a_thread_is_told_in_order(store: Store) -> None:
@@ -83,11 +83,11 @@ async def test_a_thread_is_told_in_order(store: Store) -> None:
     await write(store, "first", job)
     await write(store, "second", job)
     [first] = await take(store)
-    assert first.key == "first"
+    assert first.what.key == "first"
     assert await take(store, SOON) == []
     await sent(store, first)
     [second] = await take(store, SOON)
-    assert second.key == "second"
+    assert second.what.key == "second"
 
 
 async def test_a_channel_gets_one_post_at_a_time(store: Store) -> None:
@@ -109,14 +109,14 @@ async def test_a_newer_edit_takes_the_place_of_a_pending_one(store: Store) -> No
     job = await add_job(store, root_ts="1.1")
     await write(store, "edit 1", job, DeliveryKind.EDIT)
     await write(store, "edit 2", job, DeliveryKind.EDIT)
-    assert [delivery.key for delivery in await take(store)] == ["edit 2"]
+    assert [delivery.what.key for delivery in await take(store)] == ["edit 2"]
 
 
 async def test_a_private_note_waits_for_nobody(store: Store) -> None:
     job = await add_job(store)
     await write(store, "root", job, DeliveryKind.ROOT)
     await write(store, "note", job, DeliveryKind.PRIVATE)
-    assert {delivery.key for delivery in await take(store)} == {"root", "note"}
+    assert {delivery.what.key for delivery in await take(store)} == {"root", "note"}
 
 
 async def test_what_was_being_sent_when_the_lease_ran_out_is_in_doubt(store: Store) -> None:
@@ -133,5 +133,5 @@ async def test_a_thread_that_cannot_be_posted_to_is_given_up_whole(store: Store)
     await write(store, "reply", job)
     await write(store, "note", job, DeliveryKind.PRIVATE)
     await store.write(lambda tx: tx.outbox.bury(job, "is_archived", NOW))
-    assert [delivery.key for delivery in await take(store)] == ["note"]
+    assert [delivery.what.key for delivery in await take(store)] == ["note"]
     assert await store.read(lambda tx: tx.outbox.dead(10)) == [(job, "reply", "is_archived")]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 from datetime import datetime, timedelta
 from zoneinfo import ZoneInfo
 
@@ -12,7 +13,6 @@ from bot.messages import subscriptions as say
 from bot.messages.digests import digest as digest_message
 from bot.model import (
     Access,
-    DeliveryKind,
     Digest,
     DigestState,
     Message,
@@ -83,15 +83,9 @@ async def _prove(context: WorkerContext, subscription: Subscription) -> None:
         known = tx.subscriptions.get(subscription.id)
         if not changed or known is None:
             return False
-        post = NewDelivery(
-            f"subscription:{known.id}:first:{known.revision}",
-            DeliveryKind.POST,
-            known.channel,
-            user=known.owner,
-            message=_first_words(context, tx, known),
-            subscription=known.id,
-        )
-        tx.outbox.add(post, context.clock())
+        key, words = f"subscription:{known.id}:first:{known.revision}", _first_words(context, tx, known)
+        post = NewDelivery.post(key, known.channel, known.owner, words)
+        tx.outbox.add(replace(post, subscription=known.id), context.clock())
         return True
 
     if await context.store.write(post_first):
@@ -301,17 +295,11 @@ def _without_numbers(context: WorkerContext, tx: Transaction, each: Digest, wind
     subscription = tx.subscriptions.get(each.subscription) if each.subscription else None
     if subscription is not None:
         tx.subscriptions.change(subscription.id, last_result=f"not told: {problem}", last_run_at=now)
-    note = NewDelivery(
-        f"digest:{each.id}:missed",
-        DeliveryKind.PRIVATE,
-        each.channel,
-        user=subscription.owner if subscription else each.asked_by,
-        message=say.missed(subscription, each.week, problem)
-        if subscription
-        else say.digest_failed(each.week, problem),
-        response_url=url,
-    )
-    tx.outbox.add(note, now)
+    owner = subscription.owner if subscription else each.asked_by
+    failed = say.digest_failed(each.week, problem)
+    message = say.missed(subscription, each.week, problem) if subscription else failed
+    key = f"digest:{each.id}:missed"
+    tx.outbox.add(NewDelivery.private(key, each.channel, owner, message, response_url=url), now)
     return True
 
 
@@ -323,14 +311,6 @@ def _tell(
     query = VisitorsQuery(each.week, each.week.before(), each.section)
     weekly = weekly_report(tx, context.analytics, query, window, before, each.project, subscription, now)
     tx.digests.told(each.id, DigestState.TOLD, owner=context.owner)
-    post = NewDelivery(
-        f"digest:{each.id}",
-        DeliveryKind.POST,
-        each.channel,
-        user=each.asked_by,
-        message=digest_message(weekly),
-        subscription=each.subscription,
-        digest=each.id,
-    )
-    tx.outbox.add(post, now)
+    post = NewDelivery.post(f"digest:{each.id}", each.channel, each.asked_by, digest_message(weekly))
+    tx.outbox.add(replace(post, subscription=each.subscription, digest=each.id), now)
     log.info("digest_told", digest=each.id, week=each.week.first.isoformat())

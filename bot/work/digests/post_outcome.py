@@ -9,7 +9,6 @@ import structlog
 from bot.messages import subscriptions as say
 from bot.model import (
     Delivery,
-    DeliveryKind,
     NewDelivery,
     Period,
     Refusal,
@@ -40,7 +39,7 @@ def posted(context: WorkerContext, tx: Transaction, delivery: Delivery) -> None:
     """The first post proves the subscription; a later one is its last result."""
     subscription = _of(tx, delivery)
     now = context.clock()
-    if delivery.digest is None:
+    if delivery.what.digest is None:
         next_run_at = first_run(context, tx, subscription)
         tx.subscriptions.change(
             subscription.id,
@@ -59,7 +58,7 @@ def refused(context: WorkerContext, tx: Transaction, delivery: Delivery, meaning
     A refused token is nobody's channel: it pauses nothing.
     """
     subscription, now = _of(tx, delivery), context.clock()
-    if delivery.digest is None:
+    if delivery.what.digest is None:
         changed = tx.subscriptions.change(
             subscription.id, was=SubscriptionState.PROVING, state=SubscriptionState.ENDED
         )
@@ -68,12 +67,11 @@ def refused(context: WorkerContext, tx: Transaction, delivery: Delivery, meaning
                 tx,
                 context,
                 subscription,
-                NewDelivery(
-                    f"{delivery.key}:refused",
-                    DeliveryKind.PRIVATE,
+                NewDelivery.private(
+                    f"{delivery.what.key}:refused",
                     subscription.channel,
-                    user=subscription.owner,
-                    message=say.cannot_subscribe(meaning, code, context.bot_name),
+                    subscription.owner,
+                    say.cannot_subscribe(meaning, code, context.bot_name),
                     response_url=tx.subscriptions.response_url(subscription.id),
                 ),
             )
@@ -83,13 +81,8 @@ def refused(context: WorkerContext, tx: Transaction, delivery: Delivery, meaning
         subscription.id, was=SubscriptionState.ACTIVE, state=SubscriptionState.PAUSED, next_run_at=None
     )
     if paused:
-        note = NewDelivery(
-            f"{delivery.key}:paused",
-            DeliveryKind.PRIVATE,
-            subscription.channel,
-            user=subscription.owner,
-            message=say.paused(subscription, code),
-        )
+        key, message = f"{delivery.what.key}:paused", say.paused(subscription, code)
+        note = NewDelivery.private(key, subscription.channel, subscription.owner, message)
         _tell_owner(tx, context, subscription, note)
 
 
@@ -101,7 +94,7 @@ def _tell_owner(
 
 
 def _of(tx: Transaction, delivery: Delivery) -> Subscription:
-    subscription = tx.subscriptions.get(delivery.subscription) if delivery.subscription else None
+    subscription = tx.subscriptions.get(delivery.what.subscription) if delivery.what.subscription else None
     if subscription is None:
         raise LookupError(f"delivery {delivery.id} belongs to no subscription")
     return subscription

@@ -8,7 +8,7 @@ import structlog
 
 from bot.docs_api import DocsApiError, Forbidden, Unauthorized
 from bot.messages import quota as say
-from bot.model import ChannelId, DeliveryKind, Message, NewDelivery, ProjectId, QueueWhy, back_off_seconds
+from bot.model import ChannelId, Message, NewDelivery, ProjectId, QueueWhy, back_off_seconds
 from bot.store import Transaction
 from bot.work.context import WorkerContext
 from bot.work.jobs.thread_messages import redraw_face
@@ -90,11 +90,5 @@ def _tell_admins(
     context: WorkerContext, tx: Transaction, occasion: str, message: Message, now: datetime
 ) -> None:
     for admin in sorted(context.access_policy.admins):
-        note = NewDelivery(
-            f"{occasion}:{now.isoformat()}:{admin}",
-            DeliveryKind.PRIVATE,
-            _NOWHERE,
-            user=admin,
-            message=message,
-        )
-        tx.outbox.add(note, now)
+        key = f"{occasion}:{now.isoformat()}:{admin}"
+        tx.outbox.add(NewDelivery.private(key, _NOWHERE, admin, message), now)

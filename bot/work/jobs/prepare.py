@@ -149,10 +149,8 @@ def _write(context: WorkerContext, tx: Transaction, prompt: Prompt, text: str) -
 
 
 def _open_thread(tx: Transaction, job: TrackedJob, now: datetime) -> None:
-    root = NewDelivery(
-        f"job:{job.number}:root", DeliveryKind.ROOT, job.channel, job=job.number, message=say.face(job, now)
-    )
-    tx.outbox.add(root, now)
+    key, face = f"job:{job.number}:root", say.face(job, now)
+    tx.outbox.add(NewDelivery.in_thread(key, DeliveryKind.ROOT, job, face), now)
     for part, message in enumerate(say.full_prompt(job)):
         reply(tx, job, f"prompt:{part}", message, now)
 

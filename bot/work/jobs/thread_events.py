@@ -5,7 +5,7 @@ from __future__ import annotations
 from bot import slack_text
 from bot.messages import job_answers as say
 from bot.messages import quota
-from bot.model import DeliveryKind, Message, NewDelivery, ThreadRef, TrackedJob
+from bot.model import Message, NewDelivery, ThreadRef, TrackedJob
 from bot.store import Transaction
 from bot.work.context import Context, FollowUps
 from bot.work.jobs.ask import AskRequest, ask
@@ -84,19 +84,12 @@ async def heard_mention(context: Context, heard: Mention) -> None:
 
 async def _tell_alone(context: Context, heard: Mention | ThreadReply, message: Message) -> None:
     """Something that concerns only who said it, once for each message."""
-    note = NewDelivery(
-        f"{heard.key}:same", DeliveryKind.PRIVATE, heard.channel, user=heard.user, message=message
-    )
+    note = NewDelivery.private(f"{heard.key}:same", heard.channel, heard.user, message)
     await context.store.write(lambda tx: tx.outbox.add(note, context.clock()))
     context.wake()
 
 
 def _greet(context: Context, tx: Transaction, heard: Mention) -> None:
-    note = NewDelivery(
-        f"{heard.key}:greeting",
-        DeliveryKind.PRIVATE,
-        heard.channel,
-        user=heard.user,
-        message=say.greeting(context.bot_name),
-    )
+    message = say.greeting(context.bot_name)
+    note = NewDelivery.private(f"{heard.key}:greeting", heard.channel, heard.user, message)
     tx.outbox.add(note, context.clock())

@@ -14,8 +14,7 @@ def redraw_face(tx: Transaction, number: JobNumber, now: datetime) -> TrackedJob
     job = tx.jobs.known(number)
     occasion = f"job:{number}:edit:{job.iteration}:{job.state}:{now.isoformat()}"
     message = say.face(job, now, _next_frees_at(tx, job, now))
-    edit = NewDelivery(occasion, DeliveryKind.EDIT, job.channel, job=number, message=message)
-    tx.outbox.add(edit, now)
+    tx.outbox.add(NewDelivery.in_thread(occasion, DeliveryKind.EDIT, job, message), now)
     return job
 
 
@@ -30,4 +29,4 @@ def _next_frees_at(tx: Transaction, job: TrackedJob, now: datetime) -> datetime 
 def reply(tx: Transaction, job: TrackedJob, occasion: str, message: Message, now: datetime) -> None:
     """Say something in the job's thread, once for this occasion."""
     key = f"job:{job.number}:{occasion}"
-    tx.outbox.add(NewDelivery(key, DeliveryKind.REPLY, job.channel, job=job.number, message=message), now)
+    tx.outbox.add(NewDelivery.in_thread(key, DeliveryKind.REPLY, job, message), now)

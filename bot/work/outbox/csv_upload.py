@@ -25,13 +25,17 @@ _OUTSIDE = frozenset({Refusal.NOT_A_MEMBER, Refusal.NOT_VISIBLE})
 
 async def share_file(context: WorkerContext, delivery: Delivery) -> None:
     """Upload the file of a delivery, unless it turns out to stand there already."""
-    number = delivery.question
+    number = delivery.what.question
     if number is None:
         raise ValueError(f"delivery {delivery.id} belongs to no question")
     question = await context.store.read(lambda tx: tx.questions.get(number))
     if question is None:
         raise SlackRefused.not_found("file")
-    channel = await context.messenger.conversation_with(delivery.user) if delivery.user else delivery.channel
+    channel = (
+        await context.messenger.conversation_with(delivery.what.user)
+        if delivery.what.user
+        else delivery.what.channel
+    )
     name = file_name(question, delivery)
     if delivery.unconfirmed and await _stands(context, delivery, channel, name):
         return

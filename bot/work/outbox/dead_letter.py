@@ -36,14 +36,14 @@ async def give_up(context: WorkerContext, delivery: Delivery, meaning: Refusal, 
 
     def bury(tx: Transaction) -> None:
         tx.outbox.settle(delivery.id, lifecycle.delivery_dead(now, code), owner=context.owner)
-        job = tx.jobs.get(delivery.job) if delivery.job is not None else None
-        if job is not None and delivery.kind is DeliveryKind.ROOT:
+        job = tx.jobs.get(delivery.what.job) if delivery.what.job is not None else None
+        if job is not None and delivery.what.kind is DeliveryKind.ROOT:
             _nowhere_to_talk(context, tx, job, meaning, code, now)
-        elif job is not None and delivery.kind is DeliveryKind.REPLY:
+        elif job is not None and delivery.what.kind is DeliveryKind.REPLY:
             _tell_requester(tx, job, delivery, code, now)
-        elif delivery.subscription is not None:
+        elif delivery.what.subscription is not None:
             refused(context, tx, delivery, meaning, code)
-        elif delivery.user is not None and delivery.kind in (DeliveryKind.POST, DeliveryKind.FILE):
+        elif delivery.what.user is not None and delivery.what.kind in (DeliveryKind.POST, DeliveryKind.FILE):
             _tell_asker(context, tx, delivery, meaning, code, now)
 
     await context.store.write(bury)
@@ -53,10 +53,10 @@ async def give_up(context: WorkerContext, delivery: Delivery, meaning: Refusal, 
 
 def _note(context: WorkerContext, delivery: Delivery, code: str) -> None:
     """A nicety that Slack refuses is logged once for each reason; all else each time."""
-    if delivery.kind is not DeliveryKind.REACTION:
-        log.warning("delivery_dead", delivery=delivery.id, kind=delivery.kind, reason=code)
+    if delivery.what.kind is not DeliveryKind.REACTION:
+        log.warning("delivery_dead", delivery=delivery.id, kind=delivery.what.kind, reason=code)
     elif context.log_once.first("reaction", code):
-        log.warning("reaction_refused", channel=delivery.channel, reason=code)
+        log.warning("reaction_refused", channel=delivery.what.channel, reason=code)
 
 
 def _nowhere_to_talk(
@@ -73,40 +73,21 @@ def _nowhere_to_talk(
         raise LookupError(f"job {job.number} has no prompt")
     url = tx.prompts.response_url(prompt.id)
     tx.prompts.apply(prompt.id, lifecycle.prompt_refused(prompt))
-    note = NewDelivery(
-        f"job:{job.number}:cannot_post",
-        DeliveryKind.PRIVATE,
-        job.channel,
-        job=job.number,
-        user=job.requester,
-        message=say.cannot_post(meaning, context.bot_name),
-        response_url=url,
-    )
+    key, message = f"job:{job.number}:cannot_post", say.cannot_post(meaning, context.bot_name)
+    note = NewDelivery.private(key, job.channel, job.requester, message, job=job.number, response_url=url)
     tx.outbox.add(note, now)
 
 
 def _tell_requester(tx: Transaction, job: TrackedJob, delivery: Delivery, code: str, now: datetime) -> None:
-    note = NewDelivery(
-        f"{delivery.key}:undelivered",
-        DeliveryKind.PRIVATE,
-        job.channel,
-        job=job.number,
-        user=job.told,
-        message=say.undelivered(job, problems.slack_refused(code)),
-    )
-    tx.outbox.add(note, now)
+    key, message = f"{delivery.what.key}:undelivered", say.undelivered(job, problems.slack_refused(code))
+    tx.outbox.add(NewDelivery.private(key, job.channel, job.told, message, job=job.number), now)
 
 
 def _tell_asker(
     context: WorkerContext, tx: Transaction, delivery: Delivery, meaning: Refusal, code: str, now: datetime
 ) -> None:
     """Something that a person asked for could not be put where they wanted it."""
-    what = "The file could not be sent." if delivery.kind is DeliveryKind.FILE else "Nothing was posted."
-    note = NewDelivery(
-        f"{delivery.key}:undelivered",
-        DeliveryKind.PRIVATE,
-        delivery.channel,
-        user=delivery.user,
-        message=visitors_answers.undelivered(meaning, code, context.bot_name, what=what),
-    )
-    tx.outbox.add(note, now)
+    what = "The file could not be sent." if delivery.what.kind is DeliveryKind.FILE else "Nothing was posted."
+    message = visitors_answers.undelivered(meaning, code, context.bot_name, what=what)
+    key, channel, user = f"{delivery.what.key}:undelivered", delivery.what.channel, delivery.what.user
+    tx.outbox.add(NewDelivery.private(key, channel, user, message), now)

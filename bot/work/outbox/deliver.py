@@ -86,7 +86,7 @@ async def _claim(context: WorkerContext, limit: int) -> Sequence[Delivery]:
         return claimer, tx.outbox.claim(claimer, limit, pace_seconds)
 
     claimer, due = await context.store.write(claim)
-    if any(delivery.kind in _PACED for delivery in due):
+    if any(delivery.what.kind in _PACED for delivery in due):
         # Their channels take the next post then; waiting for the tick would lose a part of a second.
         context.wake_after(max(pace_seconds - (context.clock() - claimer.now).total_seconds(), 0.0))
     return due
@@ -109,7 +109,7 @@ async def _deliver(context: WorkerContext, sent: BatchWriter[Sent, None], delive
             await retry_on_db_error(partial(_settle_error, context, delivery, error))
         else:
             # A subscription has more to write, which must not fail for others.
-            alone = delivery.subscription is not None
+            alone = delivery.what.subscription is not None
             if alone:
                 await retry_on_db_error(lambda: _settle_sent(context, [(delivery, ts, free_at)]))
             else:
@@ -119,13 +119,13 @@ async def _deliver(context: WorkerContext, sent: BatchWriter[Sent, None], delive
     except LeaseLost:
         log.warning("delivery_taken_over", delivery=delivery.id)
         return
-    if delivery.kind in _PACED:
+    if delivery.what.kind in _PACED:
         context.wake()
 
 
 def _late_channel(context: WorkerContext, delivery: Delivery) -> datetime | None:
     """When the channel takes the next post, if this one is so late that the next would come too soon."""
-    if delivery.kind not in _PACED or delivery.held_until is None:
+    if delivery.what.kind not in _PACED or delivery.held_until is None:
         return None
     claimed_at = delivery.held_until - timedelta(seconds=context.timeouts.lease_seconds)
     if (context.clock() - claimed_at).total_seconds() <= _LATE_SECONDS:
@@ -136,7 +136,7 @@ def _late_channel(context: WorkerContext, delivery: Delivery) -> datetime | None
 
 async def _carry_out(context: WorkerContext, delivery: Delivery) -> MessageTs | None:
     """Do it, unless it turns out to have been done."""
-    match delivery.kind:
+    match delivery.what.kind:
         case DeliveryKind.ROOT | DeliveryKind.REPLY | DeliveryKind.POST:
             return await _post(context, delivery)
         case DeliveryKind.FILE:
@@ -147,26 +147,28 @@ async def _carry_out(context: WorkerContext, delivery: Delivery) -> MessageTs | 
             await _tell(context, delivery)
         case DeliveryKind.REACTION:
             await context.messenger.react(
-                delivery.channel, delivery.message_ts or MessageTs(""), delivery.reaction or "eyes"
+                delivery.what.channel,
+                delivery.what.message_ts or MessageTs(""),
+                delivery.what.reaction or "eyes",
             )
         case _:
-            assert_never(delivery.kind)
+            assert_never(delivery.what.kind)
     return None
 
 
 async def _post(context: WorkerContext, delivery: Delivery) -> MessageTs:
     message, thread = said(delivery), None
-    if delivery.kind is DeliveryKind.REPLY:
+    if delivery.what.kind is DeliveryKind.REPLY:
         if delivery.root_ts is None:
             raise SlackRefused.not_found("thread")
         thread = delivery.root_ts
     if delivery.unconfirmed:
         found = await as_member(
             context,
-            delivery.channel,
+            delivery.what.channel,
             lambda: find_earlier(
                 context.messenger.find_posted(
-                    delivery.channel, delivery=delivery.id, thread=thread, since=delivery.created_at
+                    delivery.what.channel, delivery=delivery.id, thread=thread, since=delivery.created_at
                 )
             ),
         )
@@ -176,14 +178,16 @@ async def _post(context: WorkerContext, delivery: Delivery) -> MessageTs:
 
     async def post() -> MessageTs:
         check_lease(context, delivery)
-        return await context.messenger.post(delivery.channel, message, delivery=delivery.id, thread=thread)
+        return await context.messenger.post(
+            delivery.what.channel, message, delivery=delivery.id, thread=thread
+        )
 
-    return await as_member(context, delivery.channel, post)
+    return await as_member(context, delivery.what.channel, post)
 
 
 def said(delivery: Delivery) -> Message:
     """The words of a delivery; the plain form when Slack has refused the other."""
-    message = delivery.message
+    message = delivery.what.message
     if message is None:
         raise ValueError(f"delivery {delivery.id} has nothing to say")
     return Message(message.text, message.plain_blocks) if delivery.plain else message
@@ -194,28 +198,30 @@ async def _edit(context: WorkerContext, delivery: Delivery) -> None:
         raise SlackRefused.not_found("message")
     # Else a process that was stopped meanwhile would draw an old state over a newer one.
     check_lease(context, delivery)
-    await context.messenger.edit(delivery.channel, delivery.root_ts, said(delivery))
+    await context.messenger.edit(delivery.what.channel, delivery.root_ts, said(delivery))
 
 
 async def _tell(context: WorkerContext, delivery: Delivery) -> None:
     """Privately: where the person asked, while Slack lets us; else as a direct message."""
-    if delivery.response_url is not None:
+    if delivery.what.response_url is not None:
         try:
-            await context.messenger.answer(delivery.response_url, said(delivery), replaces=delivery.replaces)
+            await context.messenger.answer(
+                delivery.what.response_url, said(delivery), replaces=delivery.what.replaces
+            )
         except SlackRefused as refusal:
             if refusal.meaning is Refusal.BLOCKS and not delivery.plain:
                 raise
             log.info("response_url_refused", delivery=delivery.id, reason=refusal.code)
         else:
             return
-    if delivery.user is None:
+    if delivery.what.user is None:
         raise SlackRefused.not_found("user")
     if delivery.unconfirmed and await find_earlier(
-        context.messenger.find_told(delivery.user, delivery=delivery.id, since=delivery.created_at)
+        context.messenger.find_told(delivery.what.user, delivery=delivery.id, since=delivery.created_at)
     ):
         return
     check_lease(context, delivery)
-    await context.messenger.tell(delivery.user, said(delivery), delivery=delivery.id)
+    await context.messenger.tell(delivery.what.user, said(delivery), delivery=delivery.id)
 
 
 async def _settle_sent(context: WorkerContext, sent: Sequence[Sent]) -> list[None]:
@@ -227,12 +233,12 @@ async def _settle_sent(context: WorkerContext, sent: Sequence[Sent]) -> list[Non
             except LeaseLost:
                 log.warning("delivery_taken_over", delivery=delivery.id)
                 continue
-            if delivery.kind is DeliveryKind.ROOT and delivery.job is not None:
-                tx.jobs.update(delivery.job, root_ts=ts)
-            if delivery.subscription is not None:
+            if delivery.what.kind is DeliveryKind.ROOT and delivery.what.job is not None:
+                tx.jobs.update(delivery.what.job, root_ts=ts)
+            if delivery.what.subscription is not None:
                 posted(context, tx, delivery)
             if free_at is not None:
-                tx.outbox.slow_down(delivery.channel, free_at)
+                tx.outbox.slow_down(delivery.what.channel, free_at)
 
     await context.store.write(settle)
     for _ in sent:
@@ -269,7 +275,7 @@ async def _settle_error(context: WorkerContext, delivery: Delivery, error: Slack
 def _waits_for_token(context: WorkerContext, delivery: Delivery, error: SlackError) -> bool:
     if not isinstance(error, SlackRefused) or error.meaning is not Refusal.TOKEN:
         return False
-    if delivery.kind not in _KEPT:
+    if delivery.what.kind not in _KEPT:
         return False
     if context.log_once.first("token", error.code):
         log.error("token_refused", reason=error.code)
@@ -292,7 +298,7 @@ async def _again(
     plain: bool = False,
 ) -> None:
     """Surely not done. A nicety is not worth a second try."""
-    if delivery.kind is DeliveryKind.REACTION and not slow_channel:
+    if delivery.what.kind is DeliveryKind.REACTION and not slow_channel:
         await give_up(context, delivery, Refusal.PERMANENT, "unreachable")
         return
     due_at = context.after(seconds)
@@ -301,7 +307,7 @@ async def _again(
         step = lifecycle.delivery_postponed(due_at, plain=delivery.plain or plain)
         tx.outbox.settle(delivery.id, step, owner=context.owner)
         if slow_channel:
-            tx.outbox.slow_down(delivery.channel, due_at)
+            tx.outbox.slow_down(delivery.what.channel, due_at)
 
     await context.store.write(put_back)
 

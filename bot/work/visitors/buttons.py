@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from bot.messages import visitors
 from bot.messages import visitors_answers as say
 from bot.model import (
-    DeliveryKind,
     DeliveryState,
     FileTo,
     Message,
@@ -43,8 +44,8 @@ def _share(context: Context, tx: Transaction, number: QuestionId, user: UserId) 
     message = _again(context, tx, question, user)
     if message is None:
         return say.not_kept()
-    post = NewDelivery(key, DeliveryKind.POST, question.channel, user=user, message=message, question=number)
-    tx.outbox.add(post, context.clock())
+    post = NewDelivery.post(key, question.channel, user, message)
+    tx.outbox.add(replace(post, question=number), context.clock())
     return None
 
 
