@@ -266,9 +266,14 @@ def build_app(
         # Without a token, since ``authorize`` gives it; Bolt warns when it is given both.
         client=AsyncWebClient(base_url=client.base_url, session=client.session),
         authorize=authorize,
-        # Without one Bolt would refuse to start; in Socket Mode no request is ever checked against it.
+        # Without one Bolt would refuse to start; requests are checked before Bolt gets them (``http.py``).
         signing_secret=signing_secret.get_secret_value() if signing_secret else secrets.token_hex(16),
         process_before_response=True,
+        # Steps of Slack's assistants and functions, of which the bot has none: each costs every request time.
+        request_verification_enabled=False,
+        ignoring_self_assistant_message_events_enabled=False,
+        attaching_function_token_enabled=False,
+        attaching_conversation_kwargs_enabled=False,
     )
     app.error(_failed)
     listeners.register(app, commands)
