@@ -31,16 +31,20 @@ $(VENV)/.run: requirements.txt pyproject.toml
 	$(PIP) --no-deps --no-build-isolation --editable .
 	@touch $@
 
+$(VENV)/.sandbox: $(VENV)/.run requirements-sandbox.txt
+	$(PIP) --require-hashes -r requirements-sandbox.txt
+	@touch $@
+
 $(VENV)/.dev: $(VENV)/.run requirements-dev.txt
 	$(PIP) --require-hashes -r requirements-dev.txt
 	@touch $@
 
 setup: $(VENV)/.run
 
-sandbox: $(VENV)/.run
+sandbox: $(VENV)/.sandbox
 	@$(BIN)/docs-bot sandbox --port $(PORT)
 
-play: $(VENV)/.run
+play: $(VENV)/.sandbox
 	@$(BIN)/docs-bot sandbox --play
 
 test: $(VENV)/.dev
@@ -64,7 +68,8 @@ LOCK := uv pip compile --quiet --generate-hashes --no-emit-index-url --no-emit-f
 
 lock:
 	$(LOCK) --extra build -o requirements.txt
-	$(LOCK) --all-extras -c requirements.txt -o requirements-dev.txt
+	$(LOCK) --extra sandbox -c requirements.txt -o requirements-sandbox.txt
+	$(LOCK) --all-extras -c requirements.txt -c requirements-sandbox.txt -o requirements-dev.txt
 
 clean:
 	rm -rf $(VENV) var

@@ -17,7 +17,7 @@ from bench.ack_sides import Side, Way, bolt_side, bot_side
 from bench.ack_slack import LIMIT_SECONDS, PEOPLE, PlayedSlack, played_slack
 from bench.measure import spread
 from bench.report import Report, Row, at_most, below
-from bot.sandbox.ports import free_port
+from sandbox.ports import free_port
 
 _BARE_GOALS = {1: 0.2, 10: 0.4, 50: 1.2}
 """The bot's median as a share of the bare app's, by the number of commands at once."""

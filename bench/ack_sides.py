@@ -13,7 +13,7 @@ from bench.ack_client import Typist
 from bench.ack_slack import PlayedSlack
 from bench.bot_process import BOT_TOKEN, SIGNING_SECRET, environment, running_bot
 from bench.children import READY, Child, child
-from bot.sandbox.ports import free_port
+from sandbox.ports import free_port
 
 Burst = Callable[[int, int], Awaitable[list[float]]]
 """Send so many commands, so many at once; return the seconds of each."""

@@ -11,7 +11,7 @@ from time import perf_counter
 import aiohttp
 
 from bench.children import Child, child
-from bot.sandbox.ports import free_port
+from sandbox.ports import free_port
 
 BOT_TOKEN = "xoxb-bench"  # noqa: S105
 SIGNING_SECRET = "bench-signing-secret"  # noqa: S105

@@ -25,7 +25,6 @@ from bench.silent import SilentMessenger
 from bot import logs
 from bot.docs_api import DocsClient
 from bot.model import ChannelId, DeliveryId, Message, MessageTs, ProjectId, UserId
-from bot.sandbox.ports import free_port
 from bot.store import Store
 from bot.store.due import Queue, find_due
 from bot.store.migrate import migrate
@@ -34,6 +33,7 @@ from bot.work.jobs.poll import poll_jobs
 from bot.work.outbox.deliver import deliver_due
 from bot.work.ports import SlackThrottled
 from bot.worker import WakeUp, Worker, Workers
+from sandbox.ports import free_port
 
 _SLACK_SECONDS = 0.08
 """What a post takes at Slack, on a good day."""

@@ -21,7 +21,7 @@ from bench.bot_process import SIGNING_SECRET, environment, running_bot
 from bench.children import READY, Child, child
 from bench.measure import memory_mb
 from bench.report import Report, Row, below
-from bot.sandbox.ports import free_port
+from sandbox.ports import free_port
 
 _TOKEN = "xapp-idle"  # noqa: S105
 _BARE_TOKEN = "xapp-bare"  # noqa: S105

@@ -26,7 +26,7 @@ from bench import ack, idle, poll
 from bench.ack_sides import Way, bot_side
 from bench.ack_slack import played_slack
 from bench.bot_process import environment, running_bot
-from bot.sandbox.ports import free_port
+from sandbox.ports import free_port
 
 _ACK = ack.Size({1: 100, 10: 300, 50: 500}, turns=2)
 _POLL = poll.Size((), every_seconds=20.0, warm_seconds=3.0, window_seconds=6.0, turns=1)

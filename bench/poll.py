@@ -19,9 +19,9 @@ from sqlalchemy import func, select
 from bench.children import READY, Child, child
 from bench.measure import most_memory_mb
 from bench.report import Report, Row, at_most, below
-from bot.sandbox.ports import free_port
 from bot.store.database import Database
 from bot.store.schema import jobs as jobs_table
+from sandbox.ports import free_port
 from tests.databases import PostgresServer
 
 _GOAL_SHARE = 1 / 3

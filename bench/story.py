@@ -26,7 +26,7 @@ from rich.table import Table
 
 from bench.passed import Passage, functions
 from bot.app import running_bot
-from bot.sandbox.world import World, WorldOptions, both_sides
+from sandbox.world import World, WorldOptions, both_sides
 from tests.scenarios.story import ANA, BEN, Story
 
 _CHIKA = "U03CHIKA"

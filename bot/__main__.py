@@ -281,8 +281,16 @@ def doctor() -> None:
 )
 def sandbox(context: typer.Context) -> None:
     """A Slack workspace, a docs service and the bot on this machine, no account needed."""
-    from bot.sandbox.command import main
-
+    try:
+        from sandbox.command import main
+    except ModuleNotFoundError as missing:
+        package = (missing.name or "a package").partition(".")[0]
+        typer.echo(
+            f"The sandbox is an extra ({package} is not installed). "
+            "In a clone: make sandbox, or pip install '.[sandbox]'.",
+            err=True,
+        )
+        raise typer.Exit(CANNOT_START) from None
     main(context.args)
 
 

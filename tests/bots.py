@@ -13,7 +13,7 @@ from pathlib import Path
 from time import monotonic
 from typing import Any
 
-from bot.sandbox.world import World
+from sandbox.world import World
 from tests.limits import HANG_SECONDS
 from tests.scenarios.story import environment
 

@@ -17,7 +17,7 @@ import bench.story
 import bench.versus
 import tests.torture.__main__
 from bot.__main__ import cli
-from bot.sandbox.command import cli as sandbox_cli
+from sandbox.command import cli as sandbox_cli
 from tests.papers import ROOT
 
 _SOME_VALUE = {"SEED": "7", "ROW": next(iter(bench.one.RowName)).value}

@@ -22,8 +22,8 @@ import aiohttp
 import pytest
 
 from bot.cli.visitors import MOST_ROWS_SHOWN, STDOUT, ExportError, Wanted, export
-from bot.sandbox.docs_service import DocsService, DocsServiceOptions
 from bot.settings import DocsSettings
+from sandbox.docs_service import DocsService, DocsServiceOptions
 from tests.limits import HANG_SECONDS
 from tests.sandbox.docs_service.caller import Caller
 

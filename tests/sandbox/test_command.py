@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import fcntl
+import subprocess
+import sys
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from bot.sandbox.command import FAILED, USAGE, Choice, sandbox_command
+from sandbox.command import FAILED, USAGE, Choice, sandbox_command
+
+ROOT = Path(__file__).parents[2]
 
 
 @pytest.fixture
@@ -59,3 +63,32 @@ def test_what_is_chosen_reaches_the_docs_service(choice: Choice) -> None:
     options = replace(choice, pages=40, seed=3, uses_an_hour=2).docs_service()
     assert (options.pages, options.seed, options.uses_an_hour, options.work_seconds) == (40, 3, 2, 1)
     assert options.folder == choice.folder / "docs"
+
+
+_WITHOUT_THE_EXTRA = """
+import sys
+
+sys.modules["dulwich"] = None  # as where it is not installed
+sys.argv = ["docs-bot", "sandbox"]
+from bot.__main__ import main
+
+main()
+"""
+
+
+def test_without_its_extra_the_sandbox_says_in_one_line_what_to_install() -> None:
+    ran = subprocess.run(
+        [sys.executable, "-c", _WITHOUT_THE_EXTRA], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    assert ran.returncode == 69
+    assert ran.stderr == (
+        "The sandbox is an extra (dulwich is not installed). "
+        "In a clone: make sandbox, or pip install '.[sandbox]'.\n"
+    )
+
+
+def test_a_production_install_brings_nothing_that_only_the_sandbox_needs() -> None:
+    pinned = (ROOT / "requirements.txt").read_text()
+    for name in ("dulwich", "jinja2"):
+        assert f"\n{name}==" not in pinned
+        assert f"\n{name}==" in (ROOT / "requirements-sandbox.txt").read_text()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import socket
 
-from bot.sandbox.ports import free_port
+from sandbox.ports import free_port
 
 
 def test_ports_differ_and_none_is_one_that_connections_get() -> None:

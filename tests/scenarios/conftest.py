@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from bot.app import running_bot
-from bot.sandbox.world import World, WorldOptions, both_sides
+from sandbox.world import World, WorldOptions, both_sides
 from tests import bots
 from tests.limits import HANG_SECONDS
 from tests.scenarios.story import Story

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 from pydantic import SecretStr
 
-from bot.sandbox.world import World
+from sandbox.world import World
 from tests.limits import HANG_SECONDS
 
 ANA, BEN = "U01ANA", "U02BEN"

@@ -11,7 +11,7 @@ from pathlib import Path
 import aiohttp
 import pytest
 
-from bot.sandbox.world import World
+from sandbox.world import World
 from tests.limits import HANG_SECONDS
 from tests.scenarios.story import Story, environment
 

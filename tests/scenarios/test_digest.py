@@ -11,7 +11,7 @@ import pytest
 from pydantic import SecretStr
 
 from bot.app import running_bot
-from bot.sandbox.world import World, WorldOptions, both_sides
+from sandbox.world import World, WorldOptions, both_sides
 from tests.bots import Zygote, is_alive, started, stop
 from tests.databases import PostgresServer
 from tests.limits import HANG_SECONDS

@@ -15,7 +15,7 @@ from pathlib import Path
 import aiohttp
 import pytest
 
-from bot.sandbox.world import World, WorldOptions, both_sides
+from sandbox.world import World, WorldOptions, both_sides
 from tests.bots import Zygote, is_alive, lines, started, stop, wait_for
 from tests.scenarios.story import Story
 

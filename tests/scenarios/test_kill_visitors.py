@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.sandbox.world import WorldOptions, both_sides
+from sandbox.world import WorldOptions, both_sides
 from tests.bots import Zygote, is_alive, lines, started, stop, wait_for
 from tests.scenarios.story import Story
 from tests.scenarios.test_kill import kill_everywhere, requests

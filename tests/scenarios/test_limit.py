@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from bot.app import running_bot
-from bot.sandbox.world import World, WorldOptions, both_sides
+from sandbox.world import World, WorldOptions, both_sides
 from tests.limits import HANG_SECONDS
 from tests.scenarios.conftest import FAST
 from tests.scenarios.story import ANA, BEN, Json, Story

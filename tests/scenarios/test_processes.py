@@ -9,8 +9,8 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 
-from bot.sandbox.workspace.state import BOT_USER
-from bot.sandbox.world import World
+from sandbox.workspace.state import BOT_USER
+from sandbox.world import World
 from tests.bots import lines, stop, wait_for, zygote
 from tests.databases import PostgresServer
 from tests.scenarios.story import Json, Story, environment

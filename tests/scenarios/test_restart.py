@@ -11,7 +11,7 @@ import pytest
 from pydantic import SecretStr
 
 from bot.app import Roles, running_bot
-from bot.sandbox.world import World
+from sandbox.world import World
 from tests.databases import PostgresServer
 from tests.scenarios.conftest import FAST
 from tests.scenarios.story import Story

@@ -10,8 +10,8 @@ from urllib.parse import urlencode
 import aiohttp
 import pytest
 
-from bot.sandbox.workspace.line import signed
 from bot.store import Store
+from sandbox.workspace.line import signed
 from tests.scenarios.story import ANA, DOCS, Story
 
 FORM = "application/x-www-form-urlencoded"

@@ -13,9 +13,9 @@ import pytest
 from sqlalchemy import select, update
 
 from bot.model import SubscriptionState
-from bot.sandbox.world import World
 from bot.store import Store
 from bot.store.schema import subscriptions
+from sandbox.world import World
 from tests.builders import execute, rows_of
 from tests.limits import HANG_SECONDS
 from tests.scenarios.story import ANA, BEN, DOCS, SECRET, Json, Story

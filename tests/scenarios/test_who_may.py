@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from bot.app import running_bot
-from bot.sandbox.world import World
+from sandbox.world import World
 from tests.scenarios.conftest import FAST
 from tests.scenarios.story import ANA, BEN, DOCS, PRODUCT, Story
 from tests.scenarios.timeouts import STEADY

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from pydantic import SecretStr
 
-from bot.sandbox.workspace import Workspace, WorkspaceOptions
 from bot.slack.client import open_session, web_client
 from bot.slack.messenger import SlackMessenger
+from sandbox.workspace import Workspace, WorkspaceOptions
 
 
 @pytest.fixture

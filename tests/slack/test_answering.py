@@ -6,9 +6,9 @@ import pytest
 from pydantic import SecretStr
 
 from bot.model import Message
-from bot.sandbox.workspace import Workspace
 from bot.slack.answering import say_privately
 from bot.slack.messenger import SlackMessenger
+from sandbox.workspace import Workspace
 
 ODD = {"type": "section"}
 HELLO = Message("Hello")

@@ -17,7 +17,6 @@ from sqlalchemy import text
 
 from bot.commands import COMMANDS
 from bot.model import Access, AccessPolicy, ChannelId, DeliveryKind, Message, NewDelivery, UserId
-from bot.sandbox.workspace.line import signed
 from bot.slack.background import Background
 from bot.slack.client import Identity, open_session, web_client
 from bot.slack.listeners import Listeners, build_app
@@ -25,6 +24,7 @@ from bot.slack.messenger import SlackMessenger
 from bot.store import Store
 from bot.work.context import Context
 from bot.work.jobs.thread_events import heard_mention, heard_reply
+from sandbox.workspace.line import signed
 from tests.builders import ANA, BEN, CHANNEL, NOW, PROJECT, HeldClock, add_job, claimer, execute, new_store
 from tests.fakes import FakeSlack
 

@@ -9,12 +9,12 @@ import pytest
 from pydantic import SecretStr
 
 from bot.model import ChannelId, DeliveryId, Message, MessageTs, Refusal, UserId
-from bot.sandbox.workspace import Workspace
-from bot.sandbox.workspace.options import utcnow
 from bot.slack.client import identify, open_session, web_client
 from bot.slack.errors import wait_seconds
 from bot.slack.messenger import SlackMessenger
 from bot.work.ports import SlackRefused, SlackThrottled, SlackUnclear, SlackUnreachable
+from sandbox.workspace import Workspace
+from sandbox.workspace.options import utcnow
 
 DOCS, PRODUCT, SECRET, ANA = (
     ChannelId("C01DOCS"),

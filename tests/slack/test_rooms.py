@@ -9,10 +9,10 @@ import structlog
 from slack_sdk.web.async_client import AsyncWebClient
 
 from bot.model import ChannelId, UserId
-from bot.sandbox.workspace import Workspace
 from bot.slack.messenger import SlackMessenger
 from bot.slack.rooms import SlackRooms
 from bot.work.ports import SlackRefused
+from sandbox.workspace import Workspace
 
 DOCS, PRODUCT, SECRET = ChannelId("C01DOCS"), ChannelId("C03PRODUCT"), ChannelId("G04SECRET")
 DIRECT, UNKNOWN = ChannelId("D01ANA"), ChannelId("C0UNKNOWN")

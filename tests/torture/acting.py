@@ -10,8 +10,8 @@ from datetime import UTC, datetime
 from time import monotonic, time
 from typing import Any
 
-from bot.sandbox.workspace import Workspace
-from bot.sandbox.workspace.people import Refused
+from sandbox.workspace import Workspace
+from sandbox.workspace.people import Refused
 from tests.torture.plan import Act
 from tests.torture.record import Done
 

@@ -9,11 +9,11 @@ from pathlib import Path
 
 import aiohttp
 
-from bot.sandbox.docs_service import DocsService, DocsServiceOptions
-from bot.sandbox.ports import free_port
-from bot.sandbox.workspace import Workspace, WorkspaceOptions
-from bot.sandbox.workspace.state import BOT_USER, Channel
-from bot.sandbox.world import MANIFEST, PROJECT
+from sandbox.docs_service import DocsService, DocsServiceOptions
+from sandbox.ports import free_port
+from sandbox.workspace import Workspace, WorkspaceOptions
+from sandbox.workspace.state import BOT_USER, Channel
+from sandbox.world import MANIFEST, PROJECT
 from tests.torture.plan import ADMIN, ARCHIVED, PEOPLE, Plan
 
 _PAGES, _DAYS = 30, 20

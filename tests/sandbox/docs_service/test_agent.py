@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.sandbox.docs_service.agent import Change, End, Unchanged, asked_end, decide, is_slow
-from bot.sandbox.docs_service.agent.page import Page
-from bot.sandbox.docs_service.seeding import seed_files
+from sandbox.docs_service.agent import Change, End, Unchanged, asked_end, decide, is_slow
+from sandbox.docs_service.agent.page import Page
+from sandbox.docs_service.seeding import seed_files
 
 SITE = seed_files("acme-docs")
 

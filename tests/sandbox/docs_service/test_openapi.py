@@ -10,7 +10,7 @@ from pathlib import Path
 
 import aiohttp
 
-from bot.sandbox.docs_service import DocsService, DocsServiceOptions
+from sandbox.docs_service import DocsService, DocsServiceOptions
 from tests.sandbox.docs_service.caller import Caller
 
 # Every check of schemathesis is on. It knows one project; ids of jobs come from jobs that it created.

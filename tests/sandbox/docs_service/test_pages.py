@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.sandbox.docs_service.diff import RowKind, compare
+from sandbox.docs_service.diff import RowKind, compare
 from tests.sandbox.docs_service.caller import Caller, HeldClock
 
 SCRIPT = "Add a page about <script>alert(1)</script> and ![x](http://elsewhere.example/x.png)"

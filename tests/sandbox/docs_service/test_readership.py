@@ -11,10 +11,10 @@ from datetime import UTC, date, datetime, timedelta
 
 import pytest
 
-from bot.sandbox.docs_service import DocsServiceOptions, visits
-from bot.sandbox.docs_service.inputs import VisitorsQuery
-from bot.sandbox.docs_service.readership import Site, Visit, paths
-from bot.sandbox.docs_service.visitors import Windows
+from sandbox.docs_service import DocsServiceOptions, visits
+from sandbox.docs_service.inputs import VisitorsQuery
+from sandbox.docs_service.readership import Site, Visit, paths
+from sandbox.docs_service.visitors import Windows
 
 MONDAY = date(2026, 10, 5)
 TODAY = date(2026, 10, 14)

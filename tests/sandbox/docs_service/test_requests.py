@@ -9,7 +9,7 @@ from typing import Any
 import aiohttp
 import pytest
 
-from bot.sandbox.docs_service import EXPIRED_KEY, READ_KEY, DocsService, DocsServiceOptions
+from sandbox.docs_service import EXPIRED_KEY, READ_KEY, DocsService, DocsServiceOptions
 from tests.sandbox.docs_service.caller import JSON, Caller, HeldClock
 
 JOBS = "/v2/agent/acme-docs/job"

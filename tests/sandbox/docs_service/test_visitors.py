@@ -15,9 +15,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from bot.sandbox.docs_service import DocsService, DocsServiceOptions, visits
-from bot.sandbox.docs_service.inputs import VisitorsQuery
-from bot.sandbox.docs_service.visitors import Windows
+from sandbox.docs_service import DocsService, DocsServiceOptions, visits
+from sandbox.docs_service.inputs import VisitorsQuery
+from sandbox.docs_service.visitors import Windows
 from tests.properties import SLOW_MACHINE
 from tests.sandbox.docs_service.caller import Caller, HeldClock
 

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 from slack_sdk.web.async_client import AsyncWebClient
 
-from bot.sandbox.ports import free_port
-from bot.sandbox.workspace import Workspace, WorkspaceOptions
+from sandbox.ports import free_port
+from sandbox.workspace import Workspace, WorkspaceOptions
 from tests.limits import HANG_SECONDS
 from tests.sandbox.workspace.small_bot import Heard, HeldClock, listening, small_app
 

@@ -15,7 +15,7 @@ from slack_bolt.adapter.socket_mode.aiohttp import AsyncSocketModeHandler
 from slack_bolt.async_app import AsyncAck, AsyncApp, AsyncRespond
 from slack_sdk.web.async_client import AsyncWebClient
 
-from bot.sandbox.workspace import Workspace
+from sandbox.workspace import Workspace
 from tests.limits import HANG_SECONDS
 
 ANA, BEN, GUS = "U01ANA", "U02BEN", "U04GUS"

@@ -9,7 +9,7 @@ BOT = Path(__file__).parents[3] / "bot"
 
 
 def test_the_page_draws_every_emoji_that_the_bot_uses() -> None:
-    drawn = (BOT / "sandbox/workspace/page/mrkdwn.js").read_text()
+    drawn = (BOT.parent / "sandbox/workspace/page/mrkdwn.js").read_text()
     used = {
         name
         for module in (BOT / "messages").glob("*.py")

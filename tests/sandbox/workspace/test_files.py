@@ -10,7 +10,7 @@ import pytest
 from slack_sdk.errors import SlackApiError
 from slack_sdk.web.async_client import AsyncWebClient
 
-from bot.sandbox.workspace import Workspace
+from sandbox.workspace import Workspace
 from tests.limits import HANG_SECONDS
 from tests.sandbox.workspace.conftest import Opener, client_of
 from tests.sandbox.workspace.small_bot import ANA, ANAS_DM, DOCS, PRODUCT, HeldClock, Json

@@ -9,8 +9,8 @@ import pytest
 from slack_sdk.errors import SlackApiError
 from slack_sdk.web.async_client import AsyncWebClient
 
-from bot.sandbox.workspace import Workspace
-from bot.sandbox.workspace.tickets import Tickets
+from sandbox.workspace import Workspace
+from sandbox.workspace.tickets import Tickets
 from tests.sandbox.workspace.conftest import Opener, client_of
 from tests.sandbox.workspace.small_bot import (
     ANA,

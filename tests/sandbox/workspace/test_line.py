@@ -13,9 +13,9 @@ from aiohttp import web
 from slack_sdk.errors import SlackApiError
 from slack_sdk.signature import SignatureVerifier
 
-from bot.sandbox.ports import free_port
-from bot.sandbox.workspace import Workspace
-from bot.sandbox.workspace.line import signed
+from sandbox.ports import free_port
+from sandbox.workspace import Workspace
+from sandbox.workspace.line import signed
 from tests.limits import HANG_SECONDS
 from tests.sandbox.workspace.conftest import Opener, Served, client_of
 from tests.sandbox.workspace.small_bot import ANA, DOCS, Json, listening, small_app, until

@@ -11,7 +11,7 @@ import pytest
 from playwright.async_api import Locator, Page, expect
 from slack_sdk.web.async_client import AsyncWebClient
 
-from bot.sandbox.workspace import Workspace
+from sandbox.workspace import Workspace
 from tests.browser import needs_chromium, opened
 from tests.sandbox.workspace.small_bot import ANA, DOCS, Json, until
 

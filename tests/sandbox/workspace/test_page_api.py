@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator
 import aiohttp
 import pytest
 
-from bot.sandbox.workspace import Workspace
+from sandbox.workspace import Workspace
 from tests.limits import HANG_SECONDS
 from tests.sandbox.workspace.small_bot import ANA, BEN, DOCS, FORM, GUS, SECRET, Json
 

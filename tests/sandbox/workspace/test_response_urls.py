@@ -9,8 +9,8 @@ import aiohttp
 import pytest
 from slack_sdk.web.async_client import AsyncWebClient
 
-from bot.sandbox.workspace import Workspace
-from bot.sandbox.workspace.state import State
+from sandbox.workspace import Workspace
+from sandbox.workspace.state import State
 from tests.sandbox.workspace.small_bot import ANA, BUTTON, DOCS, HeldClock, Json
 
 Post = Callable[..., Awaitable[tuple[int, str]]]

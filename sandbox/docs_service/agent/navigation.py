@@ -1,0 +1,87 @@
+"""The pages of the site: which one a prompt names, what they say of a subject, links and the menu."""
+
+from __future__ import annotations
+
+import json
+import posixpath
+import re
+from collections.abc import Mapping
+
+from sandbox.docs_service.agent.page import Page
+from sandbox.docs_service.agent.wording import correct_spelling, keywords, one_line, shared, stems
+
+MENU = "docs/navigation.json"
+START = "docs/index.md"
+_GROUPS = {"sdks": "SDKs", "api": "API reference", "guides": "Guides"}
+_IN = r"\b(?:in|on|to|of|from|for|into|at)\s+"
+_NOUN = r"(?:page|guide|docs?|documentation|article|reference|section)\b"
+_PLACES = (
+    r"(?<![\w/.])(?:docs)?/(?P<path>[\w/-]+)(?:\.md)?(?![\w/])",
+    rf"(?:{_IN})?\b(?:the|our|this)\s+(?P<name>(?:(?!the\s|our\s|this\s)[\w.-]+\s+){{1,4}}?){_NOUN}",
+    rf"\b(?:in|on|from)\s+(?:the\s+|our\s+)?(?P<name>(?:(?!{_IN})[\w -])+)$",
+)
+
+
+def pages(files: Mapping[str, str]) -> dict[str, Page]:
+    """Return the pages of the site by path."""
+    return {
+        path: Page.parse(text)
+        for path, text in sorted(files.items())
+        if path.startswith("docs/") and path.endswith(".md")
+    }
+
+
+def named_page(site: Mapping[str, Page], wish: str) -> tuple[str | None, str]:
+    """Return the page that the wish names as its place, and the wish without that place."""
+    for pattern in _PLACES:
+        for match in re.finditer(pattern, wish, re.IGNORECASE):
+            found = match.groupdict()
+            path = f"docs/{found['path']}.md" if "path" in found else find_page(site, found["name"])
+            if path in site:
+                return path, one_line(wish[: match.start()] + wish[match.end() :])
+    return None, wish
+
+
+def find_page(site: Mapping[str, Page], phrase: str) -> str | None:
+    """Return the page whose title or address has every word of the phrase, and the fewest others."""
+    wanted = stems(re.sub(rf"\b{_NOUN}|\bthe\b", "", phrase, flags=re.IGNORECASE))
+    fits = [path for path in related(site, wanted) if shared(wanted, _name(site, path)) == len(wanted)]
+    return min(fits, key=lambda path: len(_name(site, path)), default=None)
+
+
+def related(site: Mapping[str, Page], wanted: set[str]) -> list[str]:
+    """Return the pages whose title or address has some of the stems, the closest first."""
+    scores = {path: shared(wanted, _name(site, path)) for path in site}
+    return sorted((path for path in site if scores[path]), key=lambda path: -scores[path])
+
+
+def _name(site: Mapping[str, Page], path: str) -> str:
+    return f"{site[path].title} {path.removeprefix('docs/').removesuffix('.md')}"
+
+
+def facts(site: Mapping[str, Page], subject: str) -> list[str]:
+    """Return up to three paragraphs of the site that speak of the subject, the closest first."""
+    wanted, scores = keywords(subject), dict[str, int]()
+    for page in site.values():
+        for heading, body in {"": page.intro, **page.sections}.items():
+            for paragraph in re.sub(r"```.*?```", "", body, flags=re.DOTALL).split("\n\n"):
+                text = correct_spelling(one_line(paragraph))
+                if re.fullmatch(r"[A-Z](?:(?!\]\().){20,258}[.]", text) and heading[-1:] != "?":
+                    scores[text] = 2 * shared(wanted, page.title) + shared(wanted, f"{heading} {text}")
+    least = max(1, *scores.values(), 0) / 2
+    fits = [text for text in scores if scores[text] > least]
+    return sorted(fits, key=lambda text: -scores[text])[:3] if len(fits) > 1 else []
+
+
+def link(site: Mapping[str, Page], origin: str, target: str) -> str:
+    """Return a Markdown link from one page to another."""
+    return f"[{site[target].title}]({posixpath.relpath(target, posixpath.dirname(origin))})"
+
+
+def with_menu_entry(menu: str, path: str) -> str:
+    """Return the menu with the page at the end of its folder's group."""
+    made = json.loads(menu)
+    _, folder, _ = path.split("/")
+    group = next(one for one in made["groups"] if one["group"] == _GROUPS[folder])
+    group["pages"].append(path.removeprefix("docs/").removesuffix(".md"))
+    return json.dumps(made, indent=2, ensure_ascii=False) + "\n"

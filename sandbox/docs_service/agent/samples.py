@@ -1,0 +1,66 @@
+"""The templates of a page and of its example, and the languages in which the agent writes code."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import NamedTuple
+
+from sandbox.docs_service.seeding import fill_names
+
+_FOLDER = Path(__file__).parent / "templates"
+_RESOURCES = ("webhooks", "labels", "returns", "invoices", "customers", "payments", "orders", "keys", "users")
+
+
+class Language(NamedTuple):
+    """A language; `fence` also names its file among the templates, and `words` finds it in a prompt."""
+
+    name: str
+    fence: str
+    words: str
+    needs: str
+    install: str = ""
+
+
+SHELL = Language("curl", "bash", r"curl|shell|bash|cli", "`curl`, which most systems have")
+LANGUAGES = (
+    Language("Python", "python", r"python", "Python 3.9 or newer", "pip install << package >>"),
+    Language(
+        "JavaScript",
+        "javascript",
+        r"javascript|typescript|node(?:\.?js)?",
+        "Node.js 18 or newer",
+        "npm install << package >>",
+    ),
+    Language("Go", "go", r"golang|(?-i:Go)", "Go 1.21 or newer", "go get << package >>"),
+    SHELL,
+)
+
+
+def find_language(text: str) -> Language | None:
+    """Return the language that a text names, if it names one."""
+    return next((one for one in LANGUAGES if re.search(rf"\b(?i:{one.words})\b", text)), None)
+
+
+def without_language(wish: str) -> str:
+    """Return the wish without an ending such as "in Go"."""
+    words = "|".join(one.words for one in LANGUAGES)
+    return re.sub(rf"(?i)\s+(?:in|with|using)\s+(?:{words})$", "", wish)
+
+
+def language_of(page: str) -> Language:
+    """Return the language of the code on a page, shell if it has none."""
+    return next((one for one in LANGUAGES if f"```{one.fence}\n" in page), SHELL)
+
+
+def render(template: str, values: dict[str, str]) -> str:
+    """Return a template with the values in it; the names of the product are still to be filled in."""
+    return fill_names((_FOLDER / template).read_text("utf-8").strip(), values)
+
+
+def example(subject: str, language: Language) -> str:
+    """Return code that reads what the subject is about, else shipments, with its explanation."""
+    rows = next((one for one in _RESOURCES if one[:-1] in subject.lower()), "shipments")
+    code = render(f"{language.fence}.j2", {"rows": rows, "Rows": rows.capitalize()})
+    values = {"language": language.name, "fence": language.fence, "code": code, "rows": rows}
+    return render("example.md.j2", values)

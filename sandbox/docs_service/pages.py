@@ -1,0 +1,221 @@
+"""Pages for people: the start page, jobs, pull requests with their diff, commits, and files."""
+
+from __future__ import annotations
+
+import asyncio
+import posixpath
+import re
+from collections.abc import Callable, Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from aiohttp import web
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markdown_it import MarkdownIt
+from markupsafe import Markup
+
+from sandbox.docs_service import faults, jobs
+from sandbox.docs_service.agent.ends import EXAMPLES
+from sandbox.docs_service.api import Api
+from sandbox.docs_service.database import Database
+from sandbox.docs_service.diff import FileDiff, compare
+from sandbox.docs_service.jobs import Job
+from sandbox.docs_service.options import EXPIRED_KEY, READ_KEY, DocsServiceOptions, product_name
+from sandbox.docs_service.repository import MAIN, CommitInfo, SiteRepository
+from sandbox.docs_service.workshop import Workshop
+
+_FOLDER = Path(__file__).parent / "templates"
+_JOBS_SHOWN = 50
+# Everything comes from this service, and pages written for a prompt can load nothing and run nothing.
+# https://developer.mozilla.org/docs/Web/HTTP/Reference/Headers/Content-Security-Policy
+_HEADERS = {
+    "Content-Security-Policy": (
+        "default-src 'none'; style-src 'self'; img-src 'self' data:; form-action 'self'; base-uri 'none'"
+    ),
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "no-referrer",
+    "Cache-Control": "no-store",
+}
+
+
+def _environment() -> Environment:
+    environment = Environment(
+        loader=FileSystemLoader(_FOLDER), autoescape=True, undefined=StrictUndefined, trim_blocks=True
+    )
+    environment.filters["moment"] = lambda at: at.astimezone(UTC).strftime("%-d %b %Y, %H:%M:%S UTC")
+    environment.filters["product"] = product_name
+    return environment
+
+
+class Pages:
+    """Draws the pages; everything that came from outside is escaped by the templates."""
+
+    def __init__(
+        self,
+        options: DocsServiceOptions,
+        clock: Callable[[], datetime],
+        database: Database,
+        workshop: Workshop,
+        api: Api,
+        address: Callable[[web.Request], str],
+    ) -> None:
+        self._options = options
+        self._clock = clock
+        self._database = database
+        self._workshop = workshop
+        self._api = api
+        self._address = address
+        self._templates = _environment()
+        self._markdown = MarkdownIt("commonmark", {"html": False}).enable("table").disable("image")
+
+    def add_routes(self, app: web.Application) -> None:
+        """Put the pages into the application."""
+        app.router.add_get("/", self._start)
+        app.router.add_get("/static/style.css", self._style)
+        app.router.add_get("/{project}/job/{id}", self._job)
+        app.router.add_post("/{project}/job/{id}/archive", self._archive)
+        app.router.add_get(r"/{project}/pull/{number:\d{1,9}}", self._pull)
+        app.router.add_get("/{project}/commit/{sha:[0-9a-f]{40}}", self._commit)
+        app.router.add_get("/{project}/tree", self._tree)
+        app.router.add_get("/{project}/tree/{path:.*}", self._tree)
+
+    async def _start(self, request: web.Request) -> web.Response:
+        await self._workshop.settle()
+        shown = await self._database.run(jobs.newest, _JOBS_SHOWN)
+        return self._page(
+            "start.html",
+            address=self._address(request),
+            options=self._options,
+            read_key=READ_KEY,
+            expired_key=EXPIRED_KEY,
+            jobs=shown,
+            examples=EXAMPLES,
+            faults=faults.EXPLAINED,
+            operations=faults.OPERATIONS,
+            waiting=self._api.faults.waiting(),
+            repositories={name: str(made.path) for name, made in self._workshop.repositories.items()},
+        )
+
+    async def _style(self, _: web.Request) -> web.Response:
+        text = await asyncio.to_thread((_FOLDER / "style.css").read_text, "utf-8")
+        return web.Response(text=text, content_type="text/css", headers={"Cache-Control": "no-cache"})
+
+    async def _job(self, request: web.Request) -> web.Response:
+        await self._workshop.settle()
+        job = await self._found(request)
+        return self._page("job.html", project=job.project, job=job, now=self._clock())
+
+    async def _archive(self, request: web.Request) -> web.Response:
+        # A page of another site could send this form too; browsers name the site that a form comes from.
+        origin = request.headers.get("Origin")
+        if origin is not None and origin.split("://")[-1] != request.host:
+            raise web.HTTPForbidden(text="this form was sent from another site")
+        job = await self._found(request)
+        await self._database.run(jobs.archive, job, self._clock())
+        raise web.HTTPSeeOther(f"/{job.project}/job/{job.id}")
+
+    async def _pull(self, request: web.Request) -> web.Response:
+        await self._workshop.settle()
+        repository = self._repository(request)
+        number = int(request.match_info["number"])
+        job = await self._database.run(jobs.find_pull, request.match_info["project"], number)
+        if job is None or job.base_sha is None:
+            raise web.HTTPNotFound
+        commits, new, found = await asyncio.to_thread(_read_pull, repository, job.branch, job.base_sha)
+        changes = _main_first(found, job.page)
+        previews = {
+            one.path: self._preview(new[one.path], job.project, one.path, job.branch)
+            for one in changes
+            if one.path.endswith(".md") and one.path in new
+        }
+        return self._page(
+            "pull.html",
+            project=job.project,
+            job=job,
+            number=number,
+            commits=commits,
+            changes=changes,
+            previews=previews,
+            page=job.page,
+        )
+
+    async def _commit(self, request: web.Request) -> web.Response:
+        repository, sha = self._repository(request), request.match_info["sha"]
+        if await asyncio.to_thread(repository.resolve, sha) is None:
+            raise web.HTTPNotFound
+        info, changes = await asyncio.to_thread(_read_commit, repository, sha)
+        return self._page("commit.html", project=request.match_info["project"], commit=info, changes=changes)
+
+    async def _tree(self, request: web.Request) -> web.Response:
+        repository, project = self._repository(request), request.match_info["project"]
+        ref = request.query.get("ref", MAIN)
+        sha = await asyncio.to_thread(repository.resolve, ref)
+        if sha is None:
+            raise web.HTTPNotFound
+        files = await asyncio.to_thread(repository.files, sha)
+        path = request.match_info.get("path", "").strip("/")
+        below = f"{path}/" if path else ""
+        common: dict[str, Any] = {"project": project, "ref": ref, "path": path}
+        if path in files:
+            text = files[path]
+            preview = self._preview(text, project, path, ref) if path.endswith(".md") else None
+            return self._page("file.html", lines=text.split("\n"), preview=preview, **common)
+        entries = sorted({_entry(name, below) for name in files if name.startswith(below)})
+        if not entries:
+            raise web.HTTPNotFound
+        return self._page("tree.html", entries=entries, below=below, **common)
+
+    def _repository(self, request: web.Request) -> SiteRepository:
+        repository = self._workshop.repositories.get(request.match_info["project"])
+        if repository is None:
+            raise web.HTTPNotFound
+        return repository
+
+    async def _found(self, request: web.Request) -> Job:
+        found = await self._database.run(jobs.find, request.match_info["project"], request.match_info["id"])
+        if found is None:
+            raise web.HTTPNotFound
+        return found
+
+    def _preview(self, text: str, project: str, path: str, ref: str) -> Markup:
+        """The page as readers would see it; links to other pages lead to their files here."""
+
+        def to_file(match: re.Match[str]) -> str:
+            target = posixpath.normpath(posixpath.join(posixpath.dirname(path), match[1]))
+            return f'href="/{project}/tree/{target}?ref={ref}"'
+
+        html = self._markdown.render(text)
+        # html is off, so that tags in the text come out escaped: what is left was made by the renderer.
+        return Markup(re.sub(r'href="((?![/#])[^":]+\.md)"', to_file, html))  # noqa: S704
+
+    def _page(self, template: str, status: int = 200, **values: Any) -> web.Response:
+        text = self._templates.get_template(template).render(**values)
+        return web.Response(text=text, status=status, content_type="text/html", headers=_HEADERS)
+
+    def problem(self, status: int, text: str) -> web.Response:
+        """A page for a person who came to a wrong address or did what is not possible."""
+        return self._page("problem.html", status, code=status, text=text)
+
+
+def _read_pull(
+    repository: SiteRepository, branch: str, base: str
+) -> tuple[list[CommitInfo], Mapping[str, str], list[FileDiff]]:
+    head = repository.head(branch) or base
+    new = repository.files(head)
+    return repository.commits(head, base), new, compare(repository.files(base), new)
+
+
+def _main_first(changes: list[FileDiff], page: str | None) -> list[FileDiff]:
+    return sorted(changes, key=lambda one: (one.path != page, one.path))
+
+
+def _read_commit(repository: SiteRepository, sha: str) -> tuple[CommitInfo, list[FileDiff]]:
+    info = repository.info(sha)
+    old = {} if info.parent is None else repository.files(info.parent)
+    return info, compare(old, repository.files(sha))
+
+
+def _entry(name: str, below: str) -> str:
+    folder, slash, _ = name.removeprefix(below).partition("/")
+    return folder + slash

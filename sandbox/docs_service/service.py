@@ -1,0 +1,141 @@
+"""The docs service: its parts put together, its start and its stop."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator, Callable
+from datetime import datetime
+
+from aiohttp import web
+from aiohttp.typedefs import Handler, Middleware
+
+from sandbox.docs_service import jobs, openapi, request_log, uses, visits
+from sandbox.docs_service.api import Api, TellFilled, log_middleware
+from sandbox.docs_service.database import Database
+from sandbox.docs_service.faults import read_orders
+from sandbox.docs_service.options import BODY_LIMIT_BYTES, DocsServiceOptions, utcnow
+from sandbox.docs_service.pages import Pages
+from sandbox.docs_service.refusals import RefusedError
+from sandbox.docs_service.workshop import Workshop
+
+_SCHEMA = jobs.SCHEMA + uses.SCHEMA + request_log.SCHEMA
+_STOP_SECONDS = 1.0
+
+
+class DocsService:
+    """A docs service in a folder; started again in the same folder, it goes on where it was."""
+
+    def __init__(
+        self,
+        options: DocsServiceOptions,
+        clock: Callable[[], datetime] = utcnow,
+        tell_filled: TellFilled | None = None,
+    ) -> None:
+        self.options = options
+        self._base_url: str | None = None
+        self._runner: web.AppRunner | None = None
+        self._database = Database(options.folder / "docs-service.db", _SCHEMA)
+        # Another seed or size is another site, so its visits lie elsewhere.
+        shape = f"{options.seed}-{options.pages}-{options.days}"
+        self._readers = Database(options.folder / f"visits-{shape}.db", visits.SCHEMA)
+        self._workshop = Workshop(options, self._database, clock)
+        self._api = Api(
+            options, clock, self._database, self._readers, self._workshop, self._address, tell_filled
+        )
+        self._pages = Pages(options, clock, self._database, self._workshop, self._api, self._address)
+        self._clock = clock
+
+    async def start(self, host: str = "127.0.0.1", port: int = 0) -> str:
+        """Listen and work; the base URL, for callers on this machine. Port 0 takes a free one."""
+        if self._runner is not None:
+            raise RuntimeError("the docs service has been started already")
+        self._runner = web.AppRunner(self.web_app(), access_log=None, shutdown_timeout=_STOP_SECONDS)
+        try:
+            await self._runner.setup()
+            await web.TCPSite(self._runner, host, port).start()
+        except BaseException:
+            await self.stop()
+            raise
+        bound = self._runner.addresses[0]
+        shown = {"0.0.0.0": "127.0.0.1", "::": "[::1]"}.get(host, f"[{host}]" if ":" in host else host)
+        self._base_url = f"http://{shown}:{bound[1]}"
+        return self._base_url
+
+    async def stop(self) -> None:
+        """Refuse new requests, end those in hand, and close the files; does nothing when not started."""
+        runner, self._runner, self._base_url = self._runner, None, None
+        if runner is not None:
+            self._api.closing.set()
+            await runner.cleanup()
+
+    def web_app(self) -> web.Application:
+        """The whole service as an application; its parts start and stop with it."""
+        app = web.Application(
+            middlewares=[self._page_errors, log_middleware(self._database, self._clock)],
+            client_max_size=BODY_LIMIT_BYTES,
+        )
+        self._api.add_routes(app)
+        app.router.add_get("/openapi.json", self._openapi)
+        app.router.add_post("/sandbox/faults", self._order_faults)
+        app.router.add_get("/sandbox/faults", self._show_faults)
+        app.router.add_delete("/sandbox/faults", self._clear_faults)
+        app.router.add_get("/sandbox/log", self._log)
+        self._pages.add_routes(app)
+        app.cleanup_ctx.append(self._life)
+        return app
+
+    async def _life(self, _: web.Application) -> AsyncIterator[None]:
+        self._api.closing.clear()
+        try:
+            await self._api.fill_visits()
+            await self._workshop.open()
+            yield
+        finally:
+            await self._workshop.close()
+            await self._database.close()
+            await self._readers.close()
+
+    def _address(self, request: web.Request) -> str:
+        return (self.options.public_url or self._base_url or str(request.url.origin())).rstrip("/")
+
+    async def _openapi(self, request: web.Request) -> web.Response:
+        return web.json_response(openapi.document(self._address(request), self.options))
+
+    async def _order_faults(self, request: web.Request) -> web.Response:
+        try:
+            orders = read_orders(json.loads(await request.text()))
+        except ValueError:
+            return RefusedError(400, "the body is not JSON").response()
+        except RefusedError as refused:
+            return refused.response()
+        self._api.faults.order(orders)
+        return await self._show_faults(request)
+
+    async def _show_faults(self, _: web.Request) -> web.Response:
+        return web.json_response({"next": self._api.faults.waiting()})
+
+    async def _clear_faults(self, request: web.Request) -> web.Response:
+        self._api.faults.clear()
+        return await self._show_faults(request)
+
+    async def _log(self, _: web.Request) -> web.Response:
+        return web.json_response(await self._database.run(request_log.read))
+
+    @property
+    def _page_errors(self) -> Middleware:
+        @web.middleware
+        async def show(request: web.Request, handler: Handler) -> web.StreamResponse:
+            try:
+                return await handler(request)
+            except web.HTTPRedirection:
+                raise
+            except web.HTTPMethodNotAllowed as error:
+                response = self._pages.problem(405, "That is not possible at this address.")
+                response.headers["Allow"] = ", ".join(sorted(error.allowed_methods))
+                return response
+            except web.HTTPNotFound:
+                return self._pages.problem(404, "There is nothing at this address.")
+            except web.HTTPClientError as error:
+                return self._pages.problem(error.status, error.text or error.reason)
+
+        return show

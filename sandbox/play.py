@@ -1,0 +1,159 @@
+"""One story without a person: a job with its follow-up, a question about visitors, a digest."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import tempfile
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from time import monotonic
+from urllib.parse import urlsplit
+
+import aiohttp
+from rich.console import Console
+
+from sandbox.workspace.state import Json
+from sandbox.world import World, WorldOptions, sandbox
+
+ANA, BEN, CHIKA = "U01ANA", "U02BEN", "U03CHIKA"
+DOCS = "C01DOCS"
+PROMPT = "Add a quickstart for the Python SDK"
+FOLLOW_UP = "Mention Python 3.11 too"
+QUESTION = "last week top 3"
+_LIMIT_SECONDS = 600.0
+"""Only ends a story that hangs: one takes ten seconds, and many times that on a small or busy machine."""
+_WAIT_SECONDS = 120.0
+"""The same for each of its steps."""
+
+
+class StoryBroken(Exception):
+    """Something that should have happened did not."""
+
+
+async def play(*, http: bool = False) -> int:
+    """Tell the story against the real parts; answers 0, or 1 with the reason printed."""
+    console = Console(highlight=False, soft_wrap=True)
+    with tempfile.TemporaryDirectory(prefix="docs-bot-") as folder:
+        options = WorldOptions(Path(folder), http_mode=http, work_seconds=1.0, answer_seconds=_WAIT_SECONDS)
+        try:
+            async with asyncio.timeout(_LIMIT_SECONDS), sandbox(options) as world:
+                await _Story(world, console).tell()
+        except TimeoutError:
+            console.print(f"The story did not come to its end within {_LIMIT_SECONDS:g} s.")
+            return 1
+        except StoryBroken as broken:
+            console.print(f"The story broke: {broken}")
+            return 1
+    console.print("\nAll of it came true.")
+    return 0
+
+
+class _Story:
+    def __init__(self, world: World, console: Console) -> None:
+        self._state = world.workspace.state
+        self._people = world.workspace.people
+        self._console = console
+
+    async def tell(self) -> None:
+        self._say("Ana", f"/docs-agent {PROMPT}", "#docs")
+        answer = await self._people.command(ANA, DOCS, "/docs-agent", PROMPT)
+        if not answer["ok"]:
+            raise StoryBroken(str(answer))
+        root = await self._until("the root message", self._root)
+        self._show(root)
+        end = await self._until("the first end", lambda: self._reply(root, 0))
+        self._show(root)
+        self._show(end)
+        await self._look_at(end)
+        self._say("Ben", FOLLOW_UP, "in the thread")
+        said = self._people.say(BEN, DOCS, FOLLOW_UP, thread_ts=root["ts"])
+        await self._until("the eyes on the follow-up", lambda: said if said["reactions"] else None)
+        second = await self._until("the second end", lambda: self._reply(root, 1))
+        self._show(root)
+        self._show(second)
+        await self._look_at(second)
+        await self._visitors()
+        await self._digest()
+
+    async def _visitors(self) -> None:
+        self._say("Chika", f"/docs-visitors {QUESTION}", "#docs, answered privately")
+        answer = await self._people.command(CHIKA, DOCS, "/docs-visitors", QUESTION)
+        if not answer["ok"]:
+            raise StoryBroken(str(answer))
+        report = await self._until("the answer about visitors", self._report)
+        self._show(report)
+        self._check_drawn(report)
+
+    async def _digest(self) -> None:
+        self._say("Ana", "/docs-visitors digest now", "#docs")
+        answer = await self._people.command(ANA, DOCS, "/docs-visitors", "digest now")
+        if not answer["ok"]:
+            raise StoryBroken(str(answer))
+        digest = await self._until("the digest", self._newest_digest)
+        self._show(digest)
+        self._check_drawn(digest)
+
+    def _report(self) -> Json | None:
+        notes = self._state.ephemerals.values()
+        return next((note for note in notes if note["user"] == CHIKA and "People:" in note["text"]), None)
+
+    def _newest_digest(self) -> Json | None:
+        return next((one for one in self._state.history(DOCS) if "The docs in the week" in one["text"]), None)
+
+    def _check_drawn(self, message: Json) -> None:
+        """People must see a chart and a table, not the words alone."""
+        drawn = {block["type"] for block in message["blocks"] or []}
+        if not {"data_visualization", "data_table"} <= drawn:
+            raise StoryBroken(f"no chart or no table in {sorted(drawn)}")
+        self._console.print("  [dim]with a chart, a table and buttons[/]")
+
+    def _root(self) -> Json | None:
+        return next((one for one in self._state.history(DOCS) if one["bot_id"]), None)
+
+    def _reply(self, root: Json, number: int) -> Json | None:
+        replies = [one for one in self._state.thread(DOCS, root["ts"])[1:] if one["bot_id"]]
+        return replies[number] if len(replies) > number else None
+
+    async def _until(self, what: str, look: Callable[[], Json | None]) -> Json:
+        deadline = monotonic() + _WAIT_SECONDS
+        while (found := look()) is None:
+            if monotonic() > deadline:
+                raise StoryBroken(f"{what} did not come within {_WAIT_SECONDS:g} s")
+            await asyncio.sleep(0.05)
+        return found
+
+    async def _look_at(self, end: Json) -> None:
+        """The pull request's page must show a real diff."""
+        buttons = [one for block in end["blocks"] or [] for one in block.get("elements", [])]
+        url = next((one["url"] for one in buttons if one.get("url")), None)
+        if url is None:
+            raise StoryBroken("the end has no button to a pull request")
+        async with aiohttp.ClientSession(trust_env=False) as session, session.get(url) as page:
+            text = await page.text()
+        added = re.findall(r'class="[^"]*\badd(?:ed)?\b', text)
+        if page.status != 200 or not added:
+            raise StoryBroken(f"the pull request's page at {urlsplit(url).path} shows no added line")
+        self._console.print(f"  [dim]{url} shows {len(added)} added lines[/]")
+
+    def _say(self, who: str, text: str, where: str) -> None:
+        self._console.print(f"\n[bold]{who}[/] [dim]{where}[/]\n  {text}")
+
+    def _show(self, message: Json) -> None:
+        place = "in the thread" if message["thread_ts"] else "#docs"
+        place = "privately" if message.get("id") else place
+        self._console.print(f"\n[bold]docs-agent[/] [dim]{place}[/]")
+        for line in _readable(message["text"], self._state.users).splitlines():
+            self._console.print(f"  {line}", markup=False)
+
+
+def _readable(text: str, users: Mapping[str, object]) -> str:
+    """mrkdwn as plain words."""
+
+    def name(found: re.Match[str]) -> str:
+        user = users.get(found[1])
+        return f"@{getattr(user, 'name', found[1])}"
+
+    text = re.sub(r"<@([A-Z0-9]+)>", name, text)
+    text = re.sub(r"<!date\^[^|>]*\|([^>]*)>", r"\1", text)
+    return text.replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&")

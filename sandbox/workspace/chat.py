@@ -1,0 +1,95 @@
+"""``chat.*``: https://docs.slack.dev/reference/methods?family=chat"""
+
+from __future__ import annotations
+
+from sandbox.workspace.state import BOT_ID, BOT_USER, Json
+from sandbox.workspace.web_api import ApiError, WebApi, shown
+
+
+async def post_message(api: WebApi, arguments: Json) -> Json:
+    channel = api.channel(arguments)
+    if channel.is_archived:
+        raise ApiError("is_archived")
+    blocks, text = api.drawn(arguments), str(arguments.get("text") or "")
+    if not text and not blocks:
+        raise ApiError("no_text")
+    thread = arguments.get("thread_ts")
+    if thread and api.state.message(channel.id, thread) is None:
+        raise ApiError("thread_not_found")
+    api.pace(channel)
+    message = api.state.add_message(
+        channel.id,
+        user=BOT_USER,
+        bot_id=BOT_ID,
+        text=text[:40_000],
+        blocks=blocks,
+        thread_ts=thread,
+        metadata=_metadata(arguments),
+    )
+    api.people.tell_bot_of(message)
+    return {"channel": channel.id, "ts": message["ts"], "message": shown(message, metadata=True)}
+
+
+def _metadata(arguments: Json) -> Json | None:
+    metadata = arguments.get("metadata")
+    if metadata is None:
+        return None
+    if not isinstance(metadata, dict) or not isinstance(metadata.get("event_payload"), dict):
+        raise ApiError("invalid_metadata_format")
+    return metadata
+
+
+async def update(api: WebApi, arguments: Json) -> Json:
+    channel = api.channel(arguments)
+    message = api.state.message(channel.id, str(arguments.get("ts")))
+    if message is None:
+        raise ApiError("message_not_found")
+    if message["bot_id"] != BOT_ID:
+        raise ApiError("cant_update_message")
+    text, blocks = arguments.get("text"), api.drawn(arguments)
+    if len(str(text or "").encode()) > 4_000:
+        raise ApiError("msg_too_long")
+    if text is None and blocks is None:
+        raise ApiError("no_text")
+    changed = text is not None and blocks is None and text != message["text"]
+    message |= {"text": text if text is not None else message["text"], "blocks": blocks}
+    message["edited"] = message["edited"] or changed
+    if (metadata := _metadata(arguments)) is not None:
+        message["metadata"] = metadata or None
+    api.state.tell("message", message=message)
+    return {"channel": channel.id, "ts": message["ts"], "text": message["text"]}
+
+
+async def delete(api: WebApi, arguments: Json) -> Json:
+    channel = api.channel(arguments)
+    message = api.state.message(channel.id, str(arguments.get("ts")))
+    if message is None:
+        raise ApiError("message_not_found")
+    if message["bot_id"] != BOT_ID:
+        raise ApiError("cant_delete_message")
+    del api.state.messages[channel.id][message["ts"]]
+    api.state.tell("message_deleted", channel=channel.id, ts=message["ts"])
+    return {"channel": channel.id, "ts": message["ts"]}
+
+
+async def post_ephemeral(api: WebApi, arguments: Json) -> Json:
+    channel = api.channel(arguments)
+    if arguments.get("user") not in channel.members:
+        raise ApiError("user_not_in_channel")
+    note = api.state.add_ephemeral(
+        channel.id,
+        arguments["user"],
+        text=str(arguments.get("text") or ""),
+        blocks=api.drawn(arguments),
+        thread_ts=arguments.get("thread_ts"),
+    )
+    return {"message_ts": note["ts"]}
+
+
+async def permalink(api: WebApi, arguments: Json) -> Json:
+    channel = api.channel(arguments, member=False)
+    ts = str(arguments.get("message_ts"))
+    if api.state.message(channel.id, ts) is None:
+        raise ApiError("message_not_found")
+    address = f"{api.people.tickets.base_url}/archives/{channel.id}/p{ts.replace('.', '')}"
+    return {"channel": channel.id, "permalink": address}

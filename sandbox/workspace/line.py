@@ -1,0 +1,224 @@
+"""The line to the bot: Socket Mode or signed HTTP, acknowledgements, and redelivery.
+
+https://docs.slack.dev/apis/events-api/using-socket-mode · https://docs.slack.dev/authentication/verifying-requests-from-slack
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import hashlib
+import hmac
+import itertools
+import json
+import secrets
+import time
+from urllib.parse import urlencode
+
+import aiohttp
+from aiohttp import WSMsgType, web
+
+from sandbox.workspace.options import WorkspaceOptions
+from sandbox.workspace.state import APP_ID, Json
+
+_KINDS = {"command": "slash_commands", "interactive": "interactive", "event": "events_api"}
+
+
+class NotAnswered(Exception):
+    """The bot did not acknowledge; the code is what Slackbot would say.
+
+    ``for_good`` when the bot asked not to be told again.
+    """
+
+    def __init__(self, code: str, *, for_good: bool = False) -> None:
+        super().__init__(code)
+        self.for_good = for_good
+
+
+class Line:
+    """Gives the bot what happens, and waits for its acknowledgement."""
+
+    def __init__(self, options: WorkspaceOptions, log: list[Json]) -> None:
+        self.options = options
+        self.base_url = ""
+        self._log = log
+        self._tickets: set[str] = set()
+        self._sockets: list[web.WebSocketResponse] = []
+        self._waiting: dict[str, asyncio.Future[Json]] = {}
+        self._turn = itertools.count()
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._session: aiohttp.ClientSession | None = None
+        self.connected = asyncio.Event()
+        self.repeats = 0
+        """So many acknowledged events are delivered once more, as if the acknowledgement had been lost."""
+
+    @property
+    def mode(self) -> str:
+        """How the bot is reached."""
+        return "http" if self.options.events_url else "socket"
+
+    def is_up(self) -> bool:
+        """Whether the bot can be reached as far as we know."""
+        return bool(self.options.events_url or self._sockets)
+
+    def new_socket_url(self) -> str:
+        """An address that opens one connection, once."""
+        ticket = secrets.token_urlsafe(12)
+        self._tickets.add(ticket)
+        return f"{self.base_url.replace('http', 'ws', 1)}/link?ticket={ticket}&app_id={APP_ID}"
+
+    async def connect(self, request: web.Request) -> web.StreamResponse:
+        """A Socket Mode connection, from hello to its end."""
+        ticket = request.query.get("ticket", "")
+        if ticket not in self._tickets:
+            return web.Response(status=401, text="invalid ticket")
+        self._tickets.discard(ticket)
+        socket = web.WebSocketResponse(heartbeat=30)
+        await socket.prepare(request)
+        self._sockets.append(socket)
+        await socket.send_json(
+            {"type": "hello", "num_connections": len(self._sockets), "connection_info": {"app_id": APP_ID}}
+        )
+        self.connected.set()
+        try:
+            async for frame in socket:
+                if frame.type == WSMsgType.TEXT:
+                    self._acknowledged(frame.data)
+        finally:
+            self._sockets.remove(socket)
+            if not self._sockets:
+                self.connected.clear()
+        return socket
+
+    def _acknowledged(self, text: str) -> None:
+        try:
+            said = json.loads(text)
+        except ValueError:
+            return
+        waiting = self._waiting.pop(str(said.get("envelope_id")), None)
+        if waiting is not None and not waiting.done():
+            waiting.set_result(said.get("payload") or {})
+
+    async def ask(self, kind: str, payload: Json, *, attempt: int = 0) -> Json:
+        """Deliver once and wait for the acknowledgement with what it says; NotAnswered without one."""
+        entry = {"to": "bot", "kind": kind, "attempt": attempt, "acked": False, "at": time.time()}
+        entry["event_id"] = payload.get("event_id")
+        entry["ts"] = (payload.get("event") or {}).get("ts")
+        self._log.append(entry)
+        send = self._over_http if self.options.events_url else self._over_socket
+        answer = await send(kind, payload, attempt)
+        entry["acked"] = True
+        return answer
+
+    async def _over_socket(self, kind: str, payload: Json, attempt: int) -> Json:
+        if not self._sockets:
+            raise NotAnswered("dispatch_failed")
+        socket = self._sockets[next(self._turn) % len(self._sockets)]
+        envelope: Json = {
+            "envelope_id": secrets.token_hex(16),
+            "type": _KINDS[kind],
+            "accepts_response_payload": kind != "event",
+            "payload": payload,
+        }
+        if attempt:
+            envelope |= {"retry_attempt": attempt, "retry_reason": "timeout"}
+        answer: asyncio.Future[Json] = asyncio.get_running_loop().create_future()
+        self._waiting[envelope["envelope_id"]] = answer
+        try:
+            await socket.send_json(envelope)
+            return await asyncio.wait_for(answer, self.options.ack_seconds)
+        except (ConnectionError, aiohttp.ClientError):
+            raise NotAnswered("dispatch_failed") from None
+        except TimeoutError:
+            raise NotAnswered("operation_timeout") from None
+        finally:
+            self._waiting.pop(envelope["envelope_id"], None)
+
+    async def _over_http(self, kind: str, payload: Json, attempt: int) -> Json:
+        if kind == "event":
+            body, content_type = json.dumps(payload), "application/json"
+        else:
+            form = payload if kind == "command" else {"payload": json.dumps(payload)}
+            body, content_type = urlencode(form), "application/x-www-form-urlencoded"
+        headers = signed(self.options.signing_secret, body) | {"Content-Type": content_type}
+        if attempt:
+            headers |= {"x-slack-retry-num": str(attempt), "x-slack-retry-reason": "http_timeout"}
+        if self._session is None:
+            self._session = aiohttp.ClientSession(
+                timeout=aiohttp.ClientTimeout(total=self.options.ack_seconds), trust_env=False
+            )
+        try:
+            async with self._session.post(
+                self.options.events_url or "", data=body, headers=headers
+            ) as answer:
+                text = await answer.text()
+                if answer.status != 200:
+                    no_retry = answer.headers.get("x-slack-no-retry") == "1"
+                    raise NotAnswered("dispatch_failed", for_good=no_retry)
+        except TimeoutError:
+            raise NotAnswered("operation_timeout") from None
+        except aiohttp.ClientError:
+            raise NotAnswered("dispatch_failed") from None
+        if not text:
+            return {}
+        try:
+            read = json.loads(text)
+        except ValueError:
+            return {"text": text}
+        return read if isinstance(read, dict) else {"text": text}
+
+    def tell(self, payload: Json) -> None:
+        """An event: delivered in the background, and again while it is not acknowledged."""
+        task = asyncio.create_task(self._keep_telling(payload))
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    async def _keep_telling(self, payload: Json) -> None:
+        late = 0
+        for attempt, wait in enumerate((0.0, *self.options.redeliver_after_seconds)):
+            if wait:
+                await asyncio.sleep(wait)
+            if self.mode == "socket" and not self._sockets:
+                # Events that come while no socket is open are delivered, as retries, when one is.
+                await self.connected.wait()
+                late = 1
+            try:
+                await self.ask("event", payload, attempt=attempt + late)
+            except NotAnswered as error:
+                if error.for_good:
+                    return
+                continue
+            if self.repeats > 0:
+                self.repeats -= 1
+                continue
+            return
+
+    def is_telling(self) -> bool:
+        """Whether an event is not acknowledged and will be delivered again."""
+        return bool(self._tasks)
+
+    async def disconnect(self, *, warn: bool) -> None:
+        """Slack renews its connections every few hours; or the line breaks."""
+        for socket in tuple(self._sockets):
+            if warn:
+                with contextlib.suppress(ConnectionError):  # it is going already
+                    await socket.send_json({"type": "disconnect", "reason": "refresh_requested"})
+            else:
+                await socket.close()
+
+    async def stop(self) -> None:
+        """Let go of everything."""
+        for task in tuple(self._tasks):
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+        for socket in tuple(self._sockets):
+            await socket.close()
+        if self._session is not None:
+            await self._session.close()
+
+
+def signed(secret: str, body: str, at: float | None = None) -> dict[str, str]:
+    """The headers by which the bot knows that a request is Slack's."""
+    stamp = str(int(time.time() if at is None else at))
+    mac = hmac.new(secret.encode(), f"v0:{stamp}:{body}".encode(), hashlib.sha256).hexdigest()
+    return {"X-Slack-Request-Timestamp": stamp, "X-Slack-Signature": f"v0={mac}"}

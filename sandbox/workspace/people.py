@@ -1,0 +1,376 @@
+"""What people do: say, command, press, fill in; and what the bot's answers to that change."""
+
+from __future__ import annotations
+
+import re
+import secrets
+
+from sandbox.workspace.answers import Answers, BadAnswer
+from sandbox.workspace.line import Line, NotAnswered
+from sandbox.workspace.options import WorkspaceOptions
+from sandbox.workspace.state import APP_ID, BOT_USER, TEAM, Channel, Json, State
+from sandbox.workspace.tickets import Tickets
+from sandbox.workspace.typed import Typed
+
+_HINTS = {
+    "dispatch_failed": "the bot could not be reached",
+    "operation_timeout": "the bot did not answer in time",
+}
+
+
+class Refused(Exception):
+    """What a person did is not possible; the code says why."""
+
+    def __init__(self, code: str, detail: str = "") -> None:
+        super().__init__(code)
+        self.code = code
+        self.detail = detail
+
+
+class People:
+    """The people of one workspace, acting through the line to the bot."""
+
+    def __init__(self, state: State, options: WorkspaceOptions, line: Line, commands: list[Json]) -> None:
+        self.state = state
+        self.options = options
+        self.line = line
+        self.commands = {command["command"]: command for command in commands}
+        self.tickets = Tickets(state, options)
+        self._typed = Typed(state)
+        self._answers = Answers(state)
+
+    # What they say
+
+    def say(
+        self, user: str, channel: str, text: str, thread_ts: str | None = None, broadcast: bool = False
+    ) -> Json:
+        """Post a message; the bot hears of it where it is a member."""
+        room = self._room(user, channel)
+        if thread_ts and self.state.message(channel, thread_ts) is None:
+            raise Refused("thread_not_found")
+        if not text.strip():
+            raise Refused("no_text")
+        message = self.state.add_message(
+            room.id,
+            user=user,
+            text=self._typed.as_message(text),
+            thread_ts=thread_ts,
+            subtype="thread_broadcast" if broadcast and thread_ts else None,
+        )
+        self.tell_bot_of(message)
+        return message
+
+    def edit(self, user: str, channel: str, ts: str, text: str) -> None:
+        """Change one's own message; the bot hears of the change."""
+        message = self._own(user, channel, ts)
+        before = dict(message)
+        message |= {"text": self._typed.as_message(text), "edited": True}
+        self.state.tell("message", message=message)
+        self._event(
+            channel,
+            {
+                "type": "message",
+                "subtype": "message_changed",
+                "channel": channel,
+                "ts": self.state.new_ts(),
+                "message": self._spoken(message),
+                "previous_message": self._spoken(before),
+            },
+        )
+
+    def delete(self, user: str, channel: str, ts: str) -> None:
+        """Take back one's own message."""
+        message = self._own(user, channel, ts)
+        del self.state.messages[channel][ts]
+        self.state.tell("message_deleted", channel=channel, ts=ts)
+        event = {"type": "message", "subtype": "message_deleted", "channel": channel, "deleted_ts": ts}
+        self._event(channel, event | {"ts": self.state.new_ts(), "previous_message": self._spoken(message)})
+
+    def react(self, user: str, message: Json, name: str) -> None:
+        """Add a reaction, or take it away again."""
+        reactions: list[Json] = message["reactions"]
+        found = next((each for each in reactions if each["name"] == name), None)
+        if found is None:
+            reactions.append({"name": name, "users": [user]})
+        elif user in found["users"]:
+            found["users"].remove(user)
+            message["reactions"] = [each for each in reactions if each["users"]]
+        else:
+            found["users"].append(user)
+        self.state.tell("message", message=message)
+
+    def tell_bot_of(self, message: Json) -> None:
+        """``message`` where the bot is a member, and ``app_mention`` beside it when it is mentioned."""
+        channel = message["channel"]
+        event = self._spoken(message) | {"channel": channel, "event_ts": message["ts"]}
+        event["channel_type"] = self._kind(channel)
+        if message["thread_ts"]:
+            root = self.state.message(channel, message["thread_ts"])
+            event["parent_user_id"] = (root or {}).get("user")
+        self._event(channel, event)
+        if f"<@{BOT_USER}>" in message["text"] and event["channel_type"] != "im" and not message["bot_id"]:
+            self._event(channel, {**event, "type": "app_mention"})
+
+    def _spoken(self, message: Json) -> Json:
+        keys = ("user", "bot_id", "text", "ts", "thread_ts", "subtype", "blocks")
+        spoken = {"type": "message", **{key: message[key] for key in keys if message.get(key) is not None}}
+        if message["bot_id"]:
+            spoken["app_id"] = APP_ID
+        if message["files"]:
+            spoken |= {"subtype": "file_share", "files": message["files"]}
+        return spoken
+
+    def _kind(self, channel: str) -> str:
+        room = self.state.channels[channel]
+        return "im" if room.is_im else "group" if room.is_private else "channel"
+
+    def _event(self, channel: str, event: Json) -> None:
+        if BOT_USER not in self.state.channels[channel].members:
+            return
+        self.line.tell(
+            {
+                "type": "event_callback",
+                "token": "sandbox",
+                "team_id": TEAM["id"],
+                "api_app_id": APP_ID,
+                "event": event,
+                "event_id": f"Ev{secrets.token_hex(6).upper()}",
+                "event_time": int(self.state.clock().timestamp()),
+                "authorizations": [{"team_id": TEAM["id"], "user_id": BOT_USER, "is_bot": True}],
+                "is_ext_shared_channel": False,
+            }
+        )
+
+    # What they command
+
+    async def command(self, user: str, channel: str, command: str, text: str) -> Json:
+        """Type a slash command; answers what Slack would show at once, or what went wrong."""
+        room = self._room(user, channel)
+        if command not in self.commands:
+            return self._notice(user, f"{command} is not a valid command.", "unknown_command")
+        escaped = self._typed.as_command(text) if self.commands[command].get("should_escape") else text
+        url = self.tickets.response_url(user, room.id)
+        payload = {
+            "token": "sandbox",
+            "command": command,
+            "text": escaped,
+            "response_url": url,
+            "trigger_id": self.tickets.trigger(user),
+            "user_id": user,
+            "user_name": self.state.users[user].name,
+            "team_id": TEAM["id"],
+            "team_domain": TEAM["domain"],
+            "channel_id": room.id,
+            "channel_name": room.name,
+            "api_app_id": APP_ID,
+            "is_enterprise_install": "false",
+        }
+        try:
+            self._answers.show(await self.line.ask("command", payload), user, room.id)
+        except NotAnswered as error:
+            why = _HINTS.get(str(error), "")
+            return self._notice(user, f"{command} failed with the error “{error}” ({why}).", str(error))
+        except BadAnswer as bad:
+            text = f"{command} failed with the error “invalid_command_response” ({bad.complaints[0]})."
+            return self._notice(user, text, "invalid_command_response")
+        return {"ok": True}
+
+    def _notice(self, user: str, text: str, code: str) -> Json:
+        self.state.tell("notice", user=user, text=text)
+        return {"ok": False, "error": code, "detail": text}
+
+    # What they press
+
+    async def press(self, user: str, container: Json, action: Json, values: Json | None = None) -> Json:
+        """Press a button or choose from a menu, in a message, a private answer or a dialogue."""
+        payload = self._pressed(user, container)
+        given = {**action, "action_ts": self.state.new_ts()}
+        payload |= {"type": "block_actions", "actions": [given], "trigger_id": self.tickets.trigger(user)}
+        payload["state"] = {"values": values or {}}
+        return await self._interacted(user, payload)
+
+    async def _interacted(self, user: str, payload: Json) -> Json:
+        try:
+            await self.line.ask("interactive", payload)
+        except NotAnswered as error:
+            return self._notice(user, f"That did not work: {_HINTS.get(str(error), error)}.", str(error))
+        return {"ok": True}
+
+    def _pressed(self, user: str, container: Json) -> Json:
+        payload = self._person(user)
+        if container.get("type") == "view":
+            view = self.state.views.get(str(container.get("id")))
+            if view is None:
+                raise Refused("view_not_found")
+            return payload | {"container": {"type": "view", "view_id": view["id"]}, "view": view}
+        channel = str(container.get("channel"))
+        self._room(user, channel)
+        held: Json = {"type": "message", "channel_id": channel, "is_ephemeral": False}
+        if container.get("type") == "ephemeral":
+            note = self.state.ephemerals.get(str(container.get("id")))
+            if note is None or note["user"] != user:
+                raise Refused("message_not_found")
+            held |= {"message_ts": note["ts"], "is_ephemeral": True}
+        else:
+            message = self.state.message(channel, str(container.get("ts")))
+            if message is None:
+                raise Refused("message_not_found")
+            held |= {"message_ts": message["ts"]}
+            if message["thread_ts"]:
+                held["thread_ts"] = message["thread_ts"]
+            payload["message"] = self._spoken(message)
+        url = self.tickets.response_url(user, channel, container)
+        room = self.state.channels[channel]
+        about = {"container": held, "channel": {"id": channel, "name": room.name}, "response_url": url}
+        return payload | about
+
+    def _person(self, user: str) -> Json:
+        return {
+            "user": {"id": user, "username": self.state.users[user].name, "team_id": TEAM["id"]},
+            "team": {"id": TEAM["id"], "domain": TEAM["domain"]},
+            "api_app_id": APP_ID,
+            "token": "sandbox",
+            "is_enterprise_install": False,
+            "enterprise": None,
+        }
+
+    async def shortcut(
+        self, user: str, callback_id: str, channel: str | None = None, ts: str | None = None
+    ) -> Json:
+        """Use a shortcut: a global one, or with a place one on somebody's message."""
+        about = self._person(user) | {"callback_id": callback_id, "trigger_id": self.tickets.trigger(user)}
+        if not channel or not ts:
+            return await self._interacted(
+                user, about | {"type": "shortcut", "action_ts": self.state.new_ts()}
+            )
+        room = self._room(user, channel)
+        message = self.state.message(channel, ts)
+        if message is None:
+            raise Refused("message_not_found")
+        payload = about | {
+            "type": "message_action",
+            "action_ts": self.state.new_ts(),
+            "message_ts": ts,
+            "message": self._spoken(message),
+            "channel": {"id": channel, "name": room.name},
+            "response_url": self.tickets.response_url(user, channel),
+        }
+        return await self._interacted(user, payload)
+
+    # Dialogues
+
+    def show_view(self, user: str, view: Json) -> Json:
+        """Open a dialogue for a person."""
+        for known in [each for each in self.state.views.values() if each["user"] == user]:
+            self.close_view(user, known["id"])
+        made: Json = {
+            "id": self.state.new_id("V"),
+            "hash": secrets.token_hex(6),
+            "user": user,
+            "team_id": TEAM["id"],
+        }
+        made |= {"state": {"values": {}}, "app_id": APP_ID, **view}
+        for number, block in enumerate(made["blocks"]):
+            block.setdefault("block_id", f"v{number}")
+        self.state.views[made["id"]] = made
+        self.state.tell("view", user=user, view=made)
+        return made
+
+    def change_view(self, known: Json, view: Json) -> Json:
+        """Show other content in an open dialogue."""
+        known |= {**view, "hash": secrets.token_hex(6)}
+        for number, block in enumerate(known["blocks"]):
+            block.setdefault("block_id", f"v{number}")
+        self.state.tell("view", user=known["user"], view=known)
+        return known
+
+    def close_view(self, user: str, view_id: str) -> None:
+        """Close a dialogue."""
+        if self.state.views.pop(view_id, None) is not None:
+            self.state.tell("view_closed", user=user, view_id=view_id)
+
+    async def submit_view(self, user: str, view_id: str, values: Json) -> Json:
+        """Send a dialogue; answers errors by block, or closes it."""
+        view = self.state.views.get(view_id)
+        if view is None or view["user"] != user:
+            raise Refused("view_not_found")
+        sent = {**view, "state": {"values": values}}
+        payload = self._person(user) | {
+            "type": "view_submission",
+            "view": sent,
+            "trigger_id": self.tickets.trigger(user),
+        }
+        try:
+            answer = await self.line.ask("interactive", payload)
+        except NotAnswered as error:
+            why = _HINTS.get(str(error), str(error))
+            return {"ok": False, "error": str(error), "detail": f"Not sent: {why}."}
+        match answer.get("response_action"):
+            case "errors":
+                return {"ok": False, "errors": answer.get("errors") or {}}
+            case "update" | "push":
+                self.change_view(view, answer["view"])
+            case _:
+                self.close_view(user, view_id)
+        return {"ok": True}
+
+    def respond(self, token: str, said: Json) -> None:
+        """Something was posted to a response URL; BadResponseUrl and BadAnswer say why it is not shown."""
+        self._answers.respond(said, self.tickets.use_response_url(token))
+
+    # Rooms
+
+    def join(self, user: str, channel: str) -> None:
+        """Join a public channel."""
+        room = self.state.channels.get(channel)
+        if room is None or room.is_private or room.is_im:
+            raise Refused("channel_not_found")
+        if user not in room.members:
+            room.members.append(user)
+            self.tell_channel(room)
+
+    def invite(self, user: str, channel: str, invitee: str) -> None:
+        """Bring somebody into a channel one is in."""
+        room = self._room(user, channel)
+        name = invitee.strip().lstrip("@")
+        found = next((each for each in self.state.users.values() if name in (each.id, each.name)), None)
+        if found is None:
+            raise Refused("user_not_found", f"There is nobody called {name}.")
+        if room.is_im or found.id in room.members:
+            raise Refused("already_in_channel", f"{found.real_name} is here already.")
+        room.members.append(found.id)
+        self.tell_channel(room)
+        self.state.add_message(
+            room.id, user=found.id, text=f"<@{found.id}> was added by <@{user}>.", subtype="channel_join"
+        )
+
+    def create(self, user: str, name: str, *, is_private: bool) -> Channel:
+        """Make a channel."""
+        clean = re.sub(r"[^a-z0-9_-]", "-", name.strip().lower().lstrip("#"))[:80]
+        if not clean.strip("-"):
+            raise Refused("invalid_name")
+        if any(channel.name == clean and not channel.is_im for channel in self.state.channels.values()):
+            raise Refused("name_taken")
+        channel = Channel(self.state.new_id("C"), clean, [user], is_private=is_private)
+        self.state.channels[channel.id] = channel
+        self.tell_channel(channel)
+        return channel
+
+    def tell_channel(self, channel: Channel) -> None:
+        """Pages look at a channel again when it changed; who sees what is decided there."""
+        self.state.tell("channel", channel_id=channel.id)
+
+    def _room(self, user: str, channel: str) -> Channel:
+        room = self.state.channels.get(channel)
+        if user not in self.state.users or room is None:
+            raise Refused("channel_not_found")
+        if user not in room.members:
+            raise Refused("not_in_channel", "Join the channel first.")
+        return room
+
+    def _own(self, user: str, channel: str, ts: str) -> Json:
+        message = self.state.message(channel, ts)
+        if message is None or message["user"] != user:
+            raise Refused("cant_update_message")
+        owned: Json = message
+        return owned

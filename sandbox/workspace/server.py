@@ -1,0 +1,288 @@
+"""The workspace: its parts put together behind one port."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import time
+from collections.abc import Awaitable, Callable
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote, urlencode
+
+import yaml
+from aiohttp import web
+
+from sandbox.workspace.answers import BadAnswer
+from sandbox.workspace.faults import Faults
+from sandbox.workspace.files import stored_at
+from sandbox.workspace.line import Line
+from sandbox.workspace.methods import METHODS
+from sandbox.workspace.options import WorkspaceOptions, utcnow
+from sandbox.workspace.page_api import PageApi
+from sandbox.workspace.people import People
+from sandbox.workspace.state import Json, State
+from sandbox.workspace.tickets import BadResponseUrl
+from sandbox.workspace.web_api import ApiError, Throttled, WebApi, decoded
+
+Beside = Callable[[web.Request, Json], Awaitable[web.StreamResponse]]
+
+_PAGE = Path(__file__).parent / "page"
+_SAVE_SECONDS = 1.0
+_DEFAULT_COMMANDS = [
+    {"command": name, "description": "", "usage_hint": "", "should_escape": True}
+    for name in ("/docs-agent", "/docs-followup")
+]
+
+
+class Workspace:
+    """A Slack workspace on this machine. ``state`` and ``people`` are what a test drives a person with."""
+
+    def __init__(self, options: WorkspaceOptions, clock: Callable[[], datetime] = utcnow) -> None:
+        self.options = options
+        self.log: list[Json] = []
+        self.state = State(clock)
+        self.state.load(self._file)
+        features = _features(options.manifest)
+        self.line = Line(options, self.log)
+        commands = features.get("slash_commands") or _DEFAULT_COMMANDS
+        self.people = People(self.state, options, self.line, commands)
+        self.web_api = WebApi(self.people, METHODS)
+        self.faults = Faults()
+        self._page_api = PageApi(self.people, features.get("shortcuts") or [], options.docs_service_url)
+        self._runner: web.AppRunner | None = None
+        self._saver: asyncio.Task[None] | None = None
+        self.base_url = ""
+
+    @property
+    def _file(self) -> Path:
+        return self.options.folder / "workspace.json"
+
+    @property
+    def api_url(self) -> str:
+        """Where the Web API is."""
+        return f"{self.base_url}/api/"
+
+    async def start(self, host: str = "127.0.0.1", port: int = 0) -> str:
+        """Listen; answers the address of the page."""
+        self._runner = web.AppRunner(self.web_app(), access_log=None, shutdown_timeout=1.0)
+        await self._runner.setup()
+        await web.TCPSite(self._runner, host, port).start()
+        bound = self._runner.addresses[0][1]
+        shown = "127.0.0.1" if host in ("0.0.0.0", "::") else host
+        self.base_url = f"http://{shown}:{bound}"
+        self.line.base_url = self.people.tickets.base_url = self.base_url
+        self._saver = asyncio.create_task(self._keep_saving())
+        return self.base_url
+
+    async def stop(self) -> None:
+        """Save, and let go of everything."""
+        if self._saver is not None:
+            self._saver.cancel()
+            await asyncio.gather(self._saver, return_exceptions=True)
+        await self.line.stop()
+        if self._runner is not None:
+            await self._runner.cleanup()
+        self.state.save(self._file)
+
+    async def _keep_saving(self) -> None:
+        saved = self.state.seq
+        while True:
+            await asyncio.sleep(_SAVE_SECONDS)
+            if self.state.seq != saved:
+                saved = self.state.seq
+                self.state.save(self._file)
+
+    def web_app(self) -> web.Application:
+        """Everything behind the one port."""
+        app = web.Application(client_max_size=20_000_000)
+        app.router.add_post("/api/{method}", self._call)
+        app.router.add_get("/api/{method}", self._call)
+        app.router.add_get("/link", self._link)
+        app.router.add_post("/response/{token}", self._respond)
+        app.router.add_post("/upload/{file}", self._upload)
+        app.router.add_get("/files/{file}", self._file_content)
+        app.router.add_post("/sandbox/faults", self._order_faults)
+        app.router.add_delete("/sandbox/faults", self._clear_faults)
+        app.router.add_post("/sandbox/disconnect", self._disconnect)
+        app.router.add_get("/sandbox/log", self._show_log)
+        self._page_api.add_routes(app)
+        app.router.add_get("/", self._page)
+        app.router.add_get(r"/archives/{channel:[A-Z0-9]+}/p{seconds:\d{10}}{micros:\d{6}}", self._permalink)
+        app.router.add_static("/static/", _PAGE)
+        return app
+
+    async def _permalink(self, request: web.Request) -> web.Response:
+        """The address of a message leads to its thread on the page."""
+        at, root = request.match_info, request.query.get("thread_ts")
+        thread = root or f"{at['seconds']}.{at['micros']}"
+        raise web.HTTPFound(f"/#{urlencode({'c': at['channel'], 't': thread})}")
+
+    async def _page(self, _request: web.Request) -> web.FileResponse:
+        policy = "default-src 'self'; img-src 'self' data: http: https:; style-src 'self' 'unsafe-inline'"
+        return web.FileResponse(_PAGE / "index.html", headers={"Content-Security-Policy": policy})
+
+    async def _link(self, request: web.Request) -> web.StreamResponse:
+        self.state.tell("bot", bot={"connected": True, "mode": self.line.mode})
+        try:
+            return await self.line.connect(request)
+        finally:
+            self.state.tell("bot", bot={"connected": self.line.is_up(), "mode": self.line.mode})
+
+    async def _call(self, request: web.Request) -> web.StreamResponse:
+        name = request.match_info["method"]
+        entry: Json = {"to": "slack", "method": name, "at": time.time()}
+        self.log.append(entry)
+        try:
+            arguments = await _arguments(request)
+            self._check_token(name, request, arguments)
+            entry |= _noted(arguments)
+            fault = self.faults.take(name)
+            if fault is not None and fault.before:
+                return await fault.answer(request, entry)
+            answer = await self.web_api.call(name, decoded(arguments))
+            entry |= {"ok": True, "ts_made": answer.get("ts")}
+            done = web.json_response({"ok": True, **answer})
+            return done if fault is None else await fault.answer(request, entry, done)
+        except ApiError as error:
+            entry |= {"ok": False, "error": error.code}
+            return web.json_response({"ok": False, "error": error.code, **error.about})
+        except Throttled as error:
+            entry |= {"ok": False, "error": "ratelimited"}
+            return web.json_response(
+                {"ok": False, "error": "ratelimited"},
+                status=429,
+                headers={"Retry-After": str(max(1, round(error.seconds)))},
+            )
+
+    def _check_token(self, name: str, request: web.Request, arguments: Json) -> None:
+        header = request.headers.get("Authorization", "").removeprefix("Bearer ").strip()
+        token = header or str(arguments.pop("token", ""))
+        if not token:
+            raise ApiError("not_authed")
+        wanted = self.options.app_token if name == "apps.connections.open" else self.options.bot_token
+        if token != wanted:
+            other = token in (self.options.app_token, self.options.bot_token)
+            raise ApiError("not_allowed_token_type" if other else "invalid_auth")
+
+    async def _respond(self, request: web.Request) -> web.StreamResponse:
+        return await self._beside("response_url", request, self._answered)
+
+    async def _upload(self, request: web.Request) -> web.StreamResponse:
+        return await self._beside("upload", request, self._uploaded)
+
+    async def _beside(self, name: str, request: web.Request, carry_out: Beside) -> web.StreamResponse:
+        """Something that is no method of the Web API, with what was ordered to go wrong."""
+        entry: Json = {"to": "slack", "method": name, "ok": False, "at": time.time()}
+        self.log.append(entry)
+        fault = self.faults.take(name)
+        if fault is not None and fault.before:
+            return await fault.answer(request, entry)
+        done = await carry_out(request, entry)
+        return done if fault is None else await fault.answer(request, entry, done)
+
+    async def _answered(self, request: web.Request, entry: Json) -> web.Response:
+        about: Json = {}
+        try:
+            said = await request.json()
+            if not isinstance(said, dict):
+                raise ValueError("not an object")
+            self.people.respond(request.match_info["token"], said)
+        except ValueError:
+            status, entry["error"] = 400, "invalid_payload"
+        except BadResponseUrl as gone:
+            status, entry["error"] = 404, str(gone)
+        except BadAnswer as bad:
+            status, entry["error"] = 400, str(bad)
+            about["response_metadata"] = {"messages": [f"[ERROR] {each}" for each in bad.complaints]}
+        else:
+            entry["ok"] = True
+            return web.Response(text="ok")
+        return web.json_response({"ok": False, "error": entry["error"], **about}, status=status)
+
+    async def _uploaded(self, request: web.Request, entry: Json) -> web.Response:
+        file = self.state.files.get(request.match_info["file"])
+        if file is None or file["done"]:
+            return web.Response(status=404)
+        content = await _content(request)
+        path = stored_at(self.options.folder, file)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        await asyncio.to_thread(path.write_bytes, content)
+        file["size"], entry["ok"] = len(content), True
+        return web.Response(text=f"OK - {len(content)}")
+
+    async def _file_content(self, request: web.Request) -> web.StreamResponse:
+        file = self.state.files.get(request.match_info["file"])
+        if file is None or not file["done"]:
+            raise web.HTTPNotFound
+        headers = {
+            "Content-Disposition": f"attachment; filename*=utf-8''{quote(file['name'], safe='')}",
+            "Content-Type": file["mimetype"],
+            "X-Content-Type-Options": "nosniff",
+        }
+        return web.FileResponse(stored_at(self.options.folder, file), headers=headers)
+
+    async def _order_faults(self, request: web.Request) -> web.Response:
+        self.faults.order((await request.json()).get("next") or [])
+        return web.json_response({"ok": True})
+
+    async def _clear_faults(self, _request: web.Request) -> web.Response:
+        self.faults.clear()
+        return web.json_response({"ok": True})
+
+    async def _disconnect(self, request: web.Request) -> web.Response:
+        asked: Any = {}
+        with contextlib.suppress(json.JSONDecodeError):
+            asked = await request.json()
+        await self.line.disconnect(warn=bool(asked.get("warn", True)))
+        return web.json_response({"ok": True})
+
+    async def _show_log(self, _request: web.Request) -> web.Response:
+        return web.json_response(self.log)
+
+
+def _noted(arguments: Json) -> Json:
+    """What the log keeps of a call: places and our bot's own ids, never words."""
+    metadata = arguments.get("metadata")
+    if isinstance(metadata, str):
+        with contextlib.suppress(ValueError):
+            metadata = json.loads(metadata)
+    kept = {
+        key: arguments.get(key)
+        for key in ("channel", "channel_id", "thread_ts", "ts", "user")
+        if arguments.get(key)
+    }
+    return kept | ({"metadata": metadata.get("event_payload")} if isinstance(metadata, dict) else {})
+
+
+async def _content(request: web.Request) -> bytes:
+    """The bytes of an upload, as the body or as a file in a form."""
+    if request.content_type != "multipart/form-data":
+        return await request.read()
+    files = [each.file for each in (await request.post()).values() if isinstance(each, web.FileField)]
+    return files[0].read() if files else b""
+
+
+async def _arguments(request: web.Request) -> Json:
+    if request.content_type == "application/json":
+        try:
+            read = await request.json()
+        except ValueError:
+            raise ApiError("invalid_json") from None
+        if not isinstance(read, dict):
+            raise ApiError("json_not_object")
+        return read
+    return {
+        **request.query,
+        **{key: value for key, value in (await request.post()).items() if isinstance(value, str)},
+    }
+
+
+def _features(manifest: Path | None) -> Json:
+    if manifest is None:
+        return {}
+    read = yaml.safe_load(manifest.read_text(encoding="utf-8"))
+    features: Json = read.get("features") or {}
+    return features

@@ -1,0 +1,113 @@
+"""The three parts of the sandbox wired together: docs service, Slack workspace, and the bot, unchanged."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from bot.app import running_bot
+from bot.settings import Settings
+from sandbox.docs_service import DocsService, DocsServiceOptions
+from sandbox.docs_service.options import SiteOptions
+from sandbox.ports import free_port
+from sandbox.workspace import Workspace, WorkspaceOptions
+
+MANIFEST = Path(__file__).resolve().parents[1] / "manifest.yml"
+PROJECT = "acme-docs"
+
+
+@dataclass(frozen=True)
+class WorldOptions(SiteOptions):
+    """How the sandbox is set up; ``tell_filled`` is told how many days have been made and of how many.
+
+    ``answer_seconds`` is how long the bot has to acknowledge and to open a form. Slack's three seconds are
+    too few where a slow or busy machine runs both sides.
+    """
+
+    folder: Path
+    port: int = 0
+    host: str = "127.0.0.1"
+    http_mode: bool = False
+    answer_seconds: float = 3.0
+    log_level: str = "ERROR"
+    tell_filled: Callable[[int, int], None] | None = None
+
+    def docs_service(self) -> DocsServiceOptions:
+        """Return the options of the docs service."""
+        return DocsServiceOptions(self.folder / "docs", projects=(PROJECT,), **self.site_options())
+
+    def workspace(self) -> WorkspaceOptions:
+        """Return the options of the workspace, which runs in Socket Mode."""
+        return WorkspaceOptions(
+            self.folder / "workspace",
+            manifest=MANIFEST if MANIFEST.exists() else None,
+            ack_seconds=self.answer_seconds,
+            trigger_seconds=self.answer_seconds,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class World:
+    """The running sandbox."""
+
+    docs_service: DocsService
+    docs_service_url: str
+    workspace: Workspace
+    workspace_url: str
+    settings: Settings
+
+
+@asynccontextmanager
+async def both_sides(options: WorldOptions) -> AsyncIterator[World]:
+    """The docs service and the workspace, with the settings that lead a bot to them."""
+    docs_options = options.docs_service()
+    docs_service = DocsService(docs_options, tell_filled=options.tell_filled)
+    # Beside the page, so that links to pull requests still lead somewhere after a restart.
+    docs_url = await docs_service.start(options.host, options.port + 1 if options.port else 0)
+    bot_port = free_port()
+    events_url = f"http://127.0.0.1:{bot_port}/slack/events" if options.http_mode else None
+    workspace = Workspace(replace(options.workspace(), events_url=events_url, docs_service_url=docs_url))
+    workspace_url = await workspace.start(options.host, options.port)
+    try:
+        settings = _settings(options, docs_options, workspace, docs_url, bot_port)
+        yield World(docs_service, docs_url, workspace, workspace_url, settings)
+    finally:
+        await workspace.stop()
+        await docs_service.stop()
+
+
+def _settings(
+    options: WorldOptions,
+    docs_options: DocsServiceOptions,
+    workspace: Workspace,
+    docs_url: str,
+    bot_port: int,
+) -> Settings:
+    slack = workspace.options
+    env = {
+        "SLACK_BOT_TOKEN": slack.bot_token,
+        "SLACK_SIGNING_SECRET": slack.signing_secret,
+        "SLACK_API_URL": workspace.api_url,
+        "DOCS_API_URL": docs_url,
+        "DOCS_API_KEY": docs_options.api_key,
+        "DOCS_PROJECT_ID": PROJECT,
+        "USES_AN_HOUR": str(options.uses_an_hour),
+        "ANALYTICS_CALLS_AN_HOUR": str(options.analytics_calls_an_hour),
+        "DATABASE_URL": f"sqlite:///{options.folder.resolve() / 'docs-bot.db'}",
+        "POLL_MIN_SECONDS": "0.5",
+        "POLL_MAX_SECONDS": "5",
+        "PORT": str(bot_port),
+        "LOG_LEVEL": options.log_level,
+    }
+    if not options.http_mode:
+        env["SLACK_APP_TOKEN"] = slack.app_token
+    return Settings.load(env, env_file=None)
+
+
+@asynccontextmanager
+async def sandbox(options: WorldOptions) -> AsyncIterator[World]:
+    """Everything, the bot included."""
+    async with both_sides(options) as world, running_bot(world.settings):
+        yield world
