@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+from pydantic import SecretStr
 from sqlalchemy import RowMapping, update
 from sqlalchemy.sql import Executable
 
@@ -14,6 +15,7 @@ from bot.model import (
     JobNumber,
     MessageTs,
     NewPrompt,
+    Origin,
     ProjectId,
     Prompt,
     PromptId,
@@ -96,6 +98,13 @@ async def add_job(
     return await store.write(add)
 
 
+def origin(
+    key: str = "k1", user: UserId = ANA, channel: ChannelId = CHANNEL, url: SecretStr | None = None
+) -> Origin:
+    """Where a request came from: typed by somebody in a channel."""
+    return Origin(RequestKey(key), user, channel, response_url=url)
+
+
 async def add_prompt(
     store: Store,
     job: JobNumber,
@@ -108,7 +117,7 @@ async def add_prompt(
     **values: Any,
 ) -> PromptId:
     """A prompt in the registry, changed as wanted."""
-    new = NewPrompt(RequestKey(key), job, PROJECT, kind, asked_by, raw, asked_at, CHANNEL)
+    new = NewPrompt(origin(key, asked_by), job, PROJECT, kind, raw, asked_at)
 
     def add(tx: Transaction) -> PromptId:
         prompt = tx.prompts.add(new)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
 
 from bot import slack_text
 from bot.commands.command import (
@@ -20,13 +21,12 @@ from bot.commands.form_state import FormState
 from bot.commands.parsing.job_reference import find_job, for_reader
 from bot.messages import job_answers as say
 from bot.messages import modals, quota
-from bot.model import ChannelId, JobNumber, Message, PromptId, TrackedJob, UserId, frees_at, spent_by
+from bot.model import ChannelId, JobNumber, Message, Origin, PromptId, TrackedJob, UserId, frees_at, spent_by
 from bot.store import Transaction
 from bot.work.access.jobs import Visitor
 from bot.work.context import Context
 from bot.work.jobs.ask import AskRequest, ask
 from bot.work.jobs.decisions import (
-    RunAgain,
     follow_up_anyway,
     forget,
     may_decide,
@@ -46,16 +46,15 @@ _FORM_LENGTH = 3000
 async def _run(context: Context, said: Invocation) -> Answer:
     words = slack_text.to_plain(said.text, {}, {}).strip()
     if slack_text.is_blank(words):
-        private = FormState(said.channel, said.response_url).dumps()
-        return Answer(modal=Modal(modals.ask_form(channel=said.channel, private=private)))
+        return _ask_form(said.origin)
     # Only a whole text is a word of ours: "jobs in the navigation are out of date" is a prompt.
     if words.lower() == "jobs":
-        return Answer(message=await _jobs(context, said.channel))
+        return Answer(message=await _jobs(context, said.origin.channel))
     if status := _STATUS.fullmatch(words):
         return await _status(context, said, status[1])
     if words.lower() == "limits":
-        return Answer(message=await limits(context, said.user))
-    asked = await ask(context, AskRequest(said.key, said.channel, said.user, said.text, said.response_url))
+        return Answer(message=await limits(context, said.origin.user))
+    asked = await ask(context, AskRequest(said.origin, said.text))
     return Answer(message=quota.same_job(asked.job)) if asked.same else Answer(stored=True)
 
 
@@ -91,28 +90,30 @@ async def _status(context: Context, said: Invocation, named: str) -> Answer:
         return Answer(message=say.job_status(job, _thread_link(context, job)))
 
     job, unknown = await find_job(context, named), Answer(message=say.no_such_job(named))
-    return await for_reader(context, job, Visitor(said.user, said.channel), unknown, tell)
+    return await for_reader(context, job, Visitor(said.origin.user, said.origin.channel), unknown, tell)
 
 
 async def _submit(context: Context, sent: Submission) -> FormErrors | None:
-    carried = FormState.loads(sent.private)
     text = sent.fields.get("prompt") or ""
-    channel = ChannelId(sent.fields.get("channel") or carried.channel or "")
+    channel = ChannelId(sent.fields.get("channel") or sent.origin.channel)
     if slack_text.is_blank(text):
         return FormErrors({"prompt": say.EMPTY_FORM})
     if not channel:
         return FormErrors({"channel": say.NO_CHANNEL_CHOSEN})
-    raw = slack_text.from_plain(text)
-    asked = await ask(context, AskRequest(sent.key, channel, sent.user, raw, carried.response_url))
+    origin = replace(sent.origin, channel=channel)
+    asked = await ask(context, AskRequest(origin, slack_text.from_plain(text)))
     return FormErrors({"prompt": quota.SAME_ANEW}) if asked.same else None
 
 
 async def _ask_about(context: Context, used: ShortcutUse) -> Answer:
     """Somebody's message becomes the beginning of a prompt, which the person can change before it goes."""
     del context
-    private = FormState(used.channel, used.response_url).dumps()
-    text = slack_text.to_plain(used.text, {}, {})[:_FORM_LENGTH]
-    return Answer(modal=Modal(modals.ask_form(channel=used.channel, private=private, text=text)))
+    return _ask_form(used.origin, slack_text.to_plain(used.text, {}, {})[:_FORM_LENGTH])
+
+
+def _ask_form(origin: Origin, text: str = "") -> Answer:
+    private = FormState.at(origin).dumps()
+    return Answer(modal=Modal(modals.ask_form(channel=origin.channel, private=private, text=text)))
 
 
 def _unknown(press: Press) -> Answer:
@@ -128,7 +129,9 @@ async def _on_job(
     context: Context, press: Press, number: int, do: Callable[[TrackedJob], Awaitable[Answer]]
 ) -> Answer:
     job = await context.store.read(lambda tx: tx.jobs.get(JobNumber(number)))
-    return await for_reader(context, job, Visitor(press.user, press.channel), _unknown(press), do)
+    return await for_reader(
+        context, job, Visitor(press.origin.user, press.origin.channel), _unknown(press), do
+    )
 
 
 async def _on_prompt(context: Context, press: Press, do: Callable[[PromptId], Awaitable[Answer]]) -> Answer:
@@ -147,14 +150,19 @@ async def _run_again(context: Context, press: Press) -> Answer:
 
 
 async def _ask_anyway(context: Context, press: Press) -> Answer:
-    occasion = f"anyway:{press.message_ts or press.key}"
+    occasion = f"anyway:{_occasion(press)}"
     return await _on_job(
         context, press, _number(press), lambda job: _once_more(context, press, job, occasion)
     )
 
 
+def _occasion(press: Press) -> str:
+    """What presses of one button have in common: the message in which it stands."""
+    return press.origin.message_ts or press.origin.key
+
+
 async def _once_more(context: Context, press: Press, job: TrackedJob, occasion: str) -> Answer:
-    asked = await run_again(context, RunAgain(job.number, occasion, press.user, press.response_url))
+    asked = await run_again(context, press.origin, job.number, occasion)
     if asked is None:
         return _unknown(press)
     return Answer(message=say.run_again_before(asked.job)) if asked.repeated else Answer(stored=True)
@@ -162,7 +170,7 @@ async def _once_more(context: Context, press: Press, job: TrackedJob, occasion: 
 
 async def _follow_up_anyway(context: Context, press: Press) -> Answer:
     async def send(prompt: PromptId) -> Answer:
-        result = await follow_up_anyway(context, prompt, press.message_ts or press.key, press.user)
+        result = await follow_up_anyway(context, press.origin, prompt, _occasion(press))
         if result is None:
             return _unknown(press)
         if not result.accepted:
@@ -182,7 +190,7 @@ async def _forget(context: Context, press: Press) -> Answer:
 
 async def _withdraw(context: Context, press: Press) -> Answer:
     async def take_back(job: TrackedJob) -> Answer:
-        prompt = await to_withdraw(context, job.number, press.user)
+        prompt = await to_withdraw(context, job.number, press.origin.user)
         if prompt is None:
             return Answer(message=say.too_late())
         return await _decide(context, press, prompt, withdraw)
@@ -194,7 +202,7 @@ async def _decide(
     context: Context, press: Press, prompt: PromptId, decide: Callable[[Context, PromptId], Awaitable[bool]]
 ) -> Answer:
     """Only who asked, or an admin, decides; and only while there is something to decide."""
-    asked_by = await may_decide(context, prompt, press.user)
+    asked_by = await may_decide(context, prompt, press.origin.user)
     if asked_by is not None:
         return Answer(message=quota.not_yours(asked_by))
 

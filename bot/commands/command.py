@@ -6,9 +6,8 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from pydantic import SecretStr
-
-from bot.model import ChannelId, Message, MessageTs, RequestKey, UserId
+from bot.commands.form_state import FormState
+from bot.model import Message, Origin, UserId
 from bot.work.context import Context
 
 
@@ -43,56 +42,40 @@ class Answer:
 class Invocation:
     """A slash command as it was typed. ``text`` is Slack's wire form: entities and ids in it."""
 
-    key: RequestKey
+    origin: Origin
     command: str
     text: str
-    channel: ChannelId
-    user: UserId
-    response_url: SecretStr | None
 
 
 @dataclass(frozen=True, slots=True)
 class Press:
-    """A pressed button, or a choice from a menu (``value`` is then the option's).
+    """A pressed button, or a choice from a menu (``value`` is then the option's)."""
 
-    ``channel`` and ``message_ts`` are those of the message it stood in.
-    """
-
-    key: RequestKey
+    origin: Origin
     action_id: str
     value: str
-    channel: ChannelId
-    user: UserId
-    message_ts: MessageTs | None
-    response_url: SecretStr | None
 
 
 @dataclass(frozen=True, slots=True)
 class Submission:
-    """A filled-in dialogue. ``fields`` holds what stands in each input, by its action id; a text or None.
+    """A filled-in form. ``fields`` holds what stands in each input, by its action id; a text or None.
 
-    ``private`` is the text that the dialogue carried along (``private_metadata``).
+    ``form`` is what the form carried along; its channel and response URL are those of ``origin``.
     """
 
-    key: RequestKey
+    origin: Origin
     callback_id: str
     fields: Mapping[str, str | None]
-    private: str
-    user: UserId
+    form: FormState
 
 
 @dataclass(frozen=True, slots=True)
 class ShortcutUse:
     """A message shortcut used on somebody's message (``text`` in Slack's wire form)."""
 
-    key: RequestKey
+    origin: Origin
     callback_id: str
-    channel: ChannelId
-    user: UserId
-    message_ts: MessageTs
-    thread_ts: MessageTs | None
     text: str
-    response_url: SecretStr | None
 
 
 @dataclass(frozen=True, slots=True)

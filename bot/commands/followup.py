@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from bot import slack_text
 from bot.commands.command import Answer, Command, FormErrors, Invocation, Modal, Press, Submission
 from bot.commands.form_state import FormState
@@ -37,7 +35,7 @@ async def _run(context: Context, said: Invocation) -> Answer:
 
 async def _guess(context: Context, said: Invocation) -> Answer:
     """No job is named, so all of it is meant for the person's latest job here."""
-    latest = await _latest(context, said.user, said.channel)
+    latest = await _latest(context, said.origin.user, said.origin.channel)
     if latest is None:
         return Answer(message=say.no_job_yet(NAME))
     return await _send(context, said, latest, said.text, guessed=True)
@@ -49,7 +47,7 @@ async def _steer(context: Context, said: Invocation, named: str, job: TrackedJob
     ``work/prepare.py`` asks then, and tells the person what came of it.
     """
     if job is not None and _further(said) and not await known_to_see(context, job, _visitor(said)):
-        request = replace(_request(said, job, _further(said)), named=named)
+        request = FollowUpRequest(said.origin, job.number, _further(said), named=named)
         result = await follow_up(context, request)
         if result is not None and result.accepted and result.same is None:
             return Answer(stored=True)
@@ -63,7 +61,7 @@ async def _go_on(context: Context, said: Invocation, job: TrackedJob) -> Answer:
 
 
 def _visitor(done: Invocation | Press) -> Visitor:
-    return Visitor(done.user, done.channel)
+    return Visitor(done.origin.user, done.origin.channel)
 
 
 def _further(said: Invocation) -> str:
@@ -73,7 +71,7 @@ def _further(said: Invocation) -> str:
 
 
 def _form_for(job: TrackedJob, done: Invocation | Press) -> Answer:
-    private = FormState(done.channel, done.response_url, job.number, seen_by=done.user).dumps()
+    private = FormState.at(done.origin, job.number, seen_by=done.origin.user).dumps()
     return Answer(modal=Modal(modals.follow_up_form([job], private=private, chosen=job.number)))
 
 
@@ -82,16 +80,16 @@ async def _latest(context: Context, user: UserId, channel: ChannelId) -> Tracked
 
 
 async def _form(context: Context, said: Invocation) -> Answer:
-    jobs = await context.store.read(lambda tx: tx.jobs.in_channel(said.channel, _OFFERED))
+    jobs = await context.store.read(lambda tx: tx.jobs.in_channel(said.origin.channel, _OFFERED))
     offered = [job for job in jobs if takes_follow_ups(job)]
     if not offered:
         return Answer(message=say.no_job_yet(NAME))
-    private = FormState(said.channel, said.response_url).dumps()
+    private = FormState.at(said.origin).dumps()
     return Answer(modal=Modal(modals.follow_up_form(offered, private=private)))
 
 
 async def _send(context: Context, said: Invocation, job: TrackedJob, raw: str, *, guessed: bool) -> Answer:
-    result = await follow_up(context, _request(said, job, raw))
+    result = await follow_up(context, FollowUpRequest(said.origin, job.number, raw))
     if result is None:
         return Answer(message=say.no_such_job(str(job.number)))
     if not result.accepted:
@@ -99,10 +97,6 @@ async def _send(context: Context, said: Invocation, job: TrackedJob, raw: str, *
     if result.same is not None:
         return Answer(message=quota.same_follow_up(result.job.number, result.same))
     return Answer(message=say.follow_up_taken(result.job, guessed=guessed), stored=not result.repeated)
-
-
-def _request(said: Invocation, job: TrackedJob, raw: str) -> FollowUpRequest:
-    return FollowUpRequest(said.key, job.number, job.channel, said.user, raw, response_url=said.response_url)
 
 
 async def _button(context: Context, press: Press) -> Answer:
@@ -114,42 +108,26 @@ async def _button(context: Context, press: Press) -> Answer:
 
 
 async def _submit(context: Context, sent: Submission) -> FormErrors | None:
-    carried = FormState.loads(sent.private)
     if slack_text.is_blank(sent.fields.get("prompt") or ""):
         return FormErrors({"prompt": say.EMPTY_FORM})
-    job = await _job_of_form(context, sent, carried)
-    known = await known_to_see(context, job, Visitor(sent.user, carried.channel))
+    job = await _job_of_form(context, sent)
+    known = await known_to_see(context, job, Visitor(sent.origin.user, sent.origin.channel))
     # A form is answered before Slack may be asked, so this was done when it was opened for this person.
-    if job is None or not (known or (carried.job and carried.seen_by == sent.user)):
+    if job is None or not (known or (sent.form.job and sent.form.seen_by == sent.origin.user)):
         return FormErrors({"prompt": say.FORM_WITHOUT_JOB})
-    result = await follow_up(
-        context, _request_of_form(sent, carried, job, None if known else str(job.number))
-    )
+    raw, named = slack_text.from_plain(sent.fields.get("prompt") or ""), None if known else str(job.number)
+    result = await follow_up(context, FollowUpRequest(sent.origin, job.number, raw, named=named))
     if result and result.same is not None:
         return FormErrors({"prompt": quota.SAME_ANEW})
     return None if result and result.accepted else FormErrors({"prompt": bare(say.cannot_follow_up(job))})
 
 
-async def _job_of_form(context: Context, sent: Submission, carried: FormState) -> TrackedJob | None:
+async def _job_of_form(context: Context, sent: Submission) -> TrackedJob | None:
     chosen = sent.fields.get("job")
-    number = carried.job or (JobNumber(int(chosen)) if chosen and chosen.isdecimal() else None)
+    number = sent.form.job or (JobNumber(int(chosen)) if chosen and chosen.isdecimal() else None)
     if not number:
         return None
     return await context.store.read(lambda tx: tx.jobs.get(number))
-
-
-def _request_of_form(
-    sent: Submission, carried: FormState, job: TrackedJob, named: str | None
-) -> FollowUpRequest:
-    return FollowUpRequest(
-        sent.key,
-        job.number,
-        job.channel,
-        sent.user,
-        slack_text.from_plain(sent.fields.get("prompt") or ""),
-        response_url=carried.response_url,
-        named=named,
-    )
 
 
 COMMAND = Command(

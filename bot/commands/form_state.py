@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from pydantic import SecretStr
 
-from bot.model import ChannelId, JobNumber, UserId
+from bot.model import ChannelId, JobNumber, Origin, UserId
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,6 +21,11 @@ class FormState:
     response_url: SecretStr | None = None
     job: JobNumber | None = None
     seen_by: UserId | None = None
+
+    @classmethod
+    def at(cls, origin: Origin, job: JobNumber | None = None, *, seen_by: UserId | None = None) -> FormState:
+        """What a form carries that is opened where something was just typed or pressed."""
+        return cls(origin.channel, origin.response_url, job, seen_by)
 
     def dumps(self) -> str:
         """As text; Slack allows 3,000 characters, of which this takes a few hundred."""

@@ -60,7 +60,8 @@ async def _carried_out(answer: Answer) -> Answer:
 
 def _place(done: Invocation | Press | ShortcutUse) -> ChannelId | None:
     """Where it was done; None for a button of what the bot wrote to somebody alone about a channel."""
-    return None if isinstance(done, Press) and done.channel.startswith("D") else done.channel
+    channel = done.origin.channel
+    return None if isinstance(done, Press) and channel.startswith("D") else channel
 
 
 async def _access(context: Context, user: UserId, channel: ChannelId | None) -> Access | None:
@@ -73,11 +74,11 @@ def _answering(
     run: Callable[[Context, Done], Awaitable[Answer]],
 ) -> Callable[[Context, Done], Awaitable[Answer]]:
     async def checked(context: Context, done: Done) -> Answer:
-        access = await _access(context, done.user, _place(done))
+        access = await _access(context, done.origin.user, _place(done))
         if access is not None and not access.may:
             return Answer(message=say.not_allowed(access))
         answer = await run(context, done)
-        return replace(answer, held_for=done.user) if access is None else await _carried_out(answer)
+        return replace(answer, held_for=done.origin.user) if access is None else await _carried_out(answer)
 
     return checked
 
@@ -86,7 +87,7 @@ def _submitting(
     submit: Callable[[Context, Submission], Awaitable[FormErrors | None]],
 ) -> Callable[[Context, Submission], Awaitable[FormErrors | None]]:
     async def checked(context: Context, sent: Submission) -> FormErrors | None:
-        access = await _access(context, sent.user, None)
+        access = await _access(context, sent.origin.user, None)
         if access is not None and not access.may:
             return FormErrors({"prompt": bare(say.not_allowed(access))})
         return await submit(context, sent)

@@ -20,7 +20,7 @@ from bot.work.digests.subscriptions import (
     unsubscribe,
 )
 from bot.work.visitors.buttons import how_counted, send_csv, share
-from bot.work.visitors.question import VisitorsRequest, ask_visitors, show_progress
+from bot.work.visitors.question import ask_visitors, show_progress
 
 NAME = "/docs-visitors"
 _PAGE = re.compile(r"page:([0-9]{1,10})")
@@ -38,39 +38,30 @@ async def _run(context: Context, said: Invocation) -> Answer:
 
 async def _ask(context: Context, said: Invocation, words: str) -> Answer:
     query = parse_wish(words, context.clock(), context.analytics.zone)
-    request = VisitorsRequest(said.key, said.channel, said.user, query, said.response_url)
-    asked = await ask_visitors(context, request)
+    asked = await ask_visitors(context, said.origin, query)
     return Answer(message=asked.message, stored=not asked.answered)
 
 
 async def _subscribe(context: Context, said: Invocation, words: str) -> Answer:
     wanted = parse_weekly(words)
-    request = SubscribeRequest(
-        channel=said.channel,
-        user=said.user,
-        weekday=wanted.weekday,
-        at=wanted.at,
-        zone=wanted.zone,
-        section=wanted.section,
-        response_url=said.response_url,
-    )
+    request = SubscribeRequest(said.origin, wanted.weekday, wanted.at, wanted.zone, wanted.section)
     return Answer(then=lambda: subscribe(context, request))
 
 
 async def _unsubscribe(context: Context, said: Invocation, words: str) -> Answer:
     section = parse_section(words)
-    return Answer(then=lambda: unsubscribe(context, said.channel, section))
+    return Answer(then=lambda: unsubscribe(context, said.origin.channel, section))
 
 
 async def _subscriptions(context: Context, said: Invocation, words: str) -> Answer:
     del words
-    return Answer(message=await list_subscriptions(context, said.channel))
+    return Answer(message=await list_subscriptions(context, said.origin.channel))
 
 
 async def _digest(context: Context, said: Invocation, words: str) -> Answer:
     """``digest now [path /api]``"""
     section = parse_section(" ".join(word for word in words.split() if word.lower() != "now"))
-    message = await digest_now(context, said.key, said.channel, said.user, section, said.response_url)
+    message = await digest_now(context, said.origin, section)
     return Answer(message=message, stored=True)
 
 
@@ -83,7 +74,7 @@ _ACTIONS: dict[str, Callable[[Context, Invocation, str], Awaitable[Answer]]] = {
 
 
 async def _share(context: Context, press: Press) -> Answer:
-    return Answer(then=lambda: share(context, _question(press), press.user))
+    return Answer(then=lambda: share(context, _question(press), press.origin.user))
 
 
 async def _csv_file(context: Context, press: Press) -> Answer:
@@ -95,7 +86,7 @@ async def _how_counted(context: Context, press: Press) -> Answer:
 
 
 async def _progress(context: Context, press: Press) -> Answer:
-    message = await show_progress(context, _question(press), press.response_url)
+    message = await show_progress(context, _question(press), press.origin.response_url)
     return Answer(message=message or visitors_answers.not_kept(), replaces=True)
 
 
@@ -110,9 +101,8 @@ async def _improve(context: Context, press: Press) -> Answer:
     known = await context.store.read(lambda tx: tx.pages.one(row))
     if known is None:
         return Answer(message=visitors_answers.not_kept())
-    private = FormState(press.channel, press.response_url).dumps()
-    text = visitors_answers.improve_prompt(*known)
-    return Answer(modal=Modal(modals.ask_form(channel=press.channel, private=private, text=text)))
+    private, text = FormState.at(press.origin).dumps(), visitors_answers.improve_prompt(*known)
+    return Answer(modal=Modal(modals.ask_form(channel=press.origin.channel, private=private, text=text)))
 
 
 COMMAND = Command(

@@ -24,6 +24,7 @@ from bot.model.ids import (
 from bot.model.jobs import JobFields, JobProblem, JobState, QueueWhy, ThreadRef, TrackedJob
 from bot.model.lifecycle import DeliveryStep, IllegalStep, JobStep, PromptStep, Source
 from bot.model.message import Block, Message
+from bot.model.origin import Origin
 from bot.model.outbox import Delivery, DeliveryKind, DeliveryState, NewDelivery
 from bot.model.period import Period, day_start, full_days, last_full_week, today, week_of
 from bot.model.polling import PollPace, back_off_seconds
@@ -87,6 +88,7 @@ __all__ = [
     "Movements",
     "NewDelivery",
     "NewPrompt",
+    "Origin",
     "PageCounts",
     "PageRowId",
     "Period",

@@ -7,9 +7,8 @@ from datetime import datetime
 from enum import StrEnum
 from typing import TypedDict
 
-from pydantic import SecretStr
-
-from bot.model.ids import ChannelId, JobNumber, MessageTs, ProjectId, PromptId, RequestKey, UserId
+from bot.model.ids import ChannelId, JobNumber, MessageTs, ProjectId, PromptId, UserId
+from bot.model.origin import Origin
 
 
 class PromptKind(StrEnum):
@@ -74,21 +73,14 @@ class Prompt:
 
 @dataclass(frozen=True, slots=True)
 class NewPrompt:
-    """A prompt to be stored. ``key`` is its request's, under which it is stored once.
+    """A prompt to be stored, once for the key of its ``origin``. ``named``: see ``Prompt``."""
 
-    ``response_url``: where a private answer goes, while Slack allows it. ``named``: see ``Prompt``.
-    """
-
-    key: RequestKey
+    origin: Origin
     job: JobNumber
     project: ProjectId
     kind: PromptKind
-    asked_by: UserId
     raw: str
     asked_at: datetime
-    channel: ChannelId
-    message_ts: MessageTs | None = None
-    response_url: SecretStr | None = None
     named: str | None = None
 
 

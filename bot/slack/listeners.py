@@ -29,8 +29,7 @@ from bot.slack.client import Identity
 from bot.slack.errors import translated
 from bot.slack.messenger import SlackMessenger
 from bot.work.context import Context
-from bot.work.jobs.spoken import Mention, ThreadReply
-from bot.work.jobs.thread_events import ThreadNotKnownYet
+from bot.work.jobs.thread_events import Mention, ThreadNotKnownYet, ThreadReply
 from bot.work.ports import SlackError
 
 log = structlog.get_logger(__name__)

@@ -8,8 +8,9 @@ from typing import Any
 from pydantic import SecretStr
 
 from bot.commands.command import Invocation, Press, ShortcutUse, Submission
-from bot.model import ChannelId, MessageTs, RequestKey, UserId
-from bot.work.jobs.spoken import Mention, ThreadReply
+from bot.commands.form_state import FormState
+from bot.model import ChannelId, MessageTs, Origin, RequestKey, UserId
+from bot.work.jobs.thread_events import Mention, ThreadReply
 
 Payload = Mapping[str, Any]
 
@@ -22,32 +23,30 @@ def _url(payload: Payload) -> SecretStr | None:
     return SecretStr(url) if url else None
 
 
+def _ts(value: str | None) -> MessageTs | None:
+    return MessageTs(value) if value else None
+
+
 def invocation(body: Payload) -> Invocation:
     """https://docs.slack.dev/interactivity/implementing-slash-commands"""
-    return Invocation(
-        key=RequestKey(f"command:{body['trigger_id']}"),
-        command=body["command"],
-        text=body.get("text") or "",
-        channel=ChannelId(body["channel_id"]),
-        user=UserId(body["user_id"]),
-        response_url=_url(body),
-    )
+    key, user = RequestKey(f"command:{body['trigger_id']}"), UserId(body["user_id"])
+    origin = Origin(key, user, ChannelId(body["channel_id"]), response_url=_url(body))
+    return Invocation(origin, body["command"], body.get("text") or "")
 
 
 def press(body: Payload, action: Payload) -> Press:
     """https://docs.slack.dev/reference/interaction-payloads/block_actions-payload"""
     container = body.get("container") or {}
     channel = (body.get("channel") or {}).get("id") or container.get("channel_id") or ""
-    ts = container.get("message_ts")
-    return Press(
-        key=RequestKey(f"press:{body['trigger_id']}"),
-        action_id=action["action_id"],
-        value=str(action.get("value") or (action.get("selected_option") or {}).get("value") or ""),
-        channel=ChannelId(channel),
-        user=UserId(body["user"]["id"]),
-        message_ts=MessageTs(ts) if ts else None,
+    origin = Origin(
+        RequestKey(f"press:{body['trigger_id']}"),
+        UserId(body["user"]["id"]),
+        ChannelId(channel),
+        message_ts=_ts(container.get("message_ts")),
         response_url=_url(body),
     )
+    value = action.get("value") or (action.get("selected_option") or {}).get("value") or ""
+    return Press(origin, action["action_id"], str(value))
 
 
 def submission(body: Payload) -> Submission:
@@ -55,13 +54,10 @@ def submission(body: Payload) -> Submission:
     view = body["view"]
     values = (view.get("state") or {}).get("values") or {}
     fields = {action: _field(given) for block in values.values() for action, given in block.items()}
-    return Submission(
-        key=RequestKey(f"view:{view['id']}"),
-        callback_id=view["callback_id"],
-        fields=fields,
-        private=view.get("private_metadata") or "",
-        user=UserId(body["user"]["id"]),
-    )
+    form = FormState.loads(view.get("private_metadata") or "")
+    key, user = RequestKey(f"view:{view['id']}"), UserId(body["user"]["id"])
+    origin = Origin(key, user, form.channel or ChannelId(""), response_url=form.response_url)
+    return Submission(origin, view["callback_id"], fields, form)
 
 
 def _field(given: Payload) -> str | None:
@@ -77,17 +73,15 @@ def _field(given: Payload) -> str | None:
 def shortcut_use(body: Payload) -> ShortcutUse:
     """https://docs.slack.dev/reference/interaction-payloads/shortcuts-interaction-payload"""
     message = body["message"]
-    thread = message.get("thread_ts")
-    return ShortcutUse(
-        key=RequestKey(f"shortcut:{body['trigger_id']}"),
-        callback_id=body["callback_id"],
-        channel=ChannelId(body["channel"]["id"]),
-        user=UserId(body["user"]["id"]),
+    origin = Origin(
+        RequestKey(f"shortcut:{body['trigger_id']}"),
+        UserId(body["user"]["id"]),
+        ChannelId(body["channel"]["id"]),
+        thread=_ts(message.get("thread_ts")),
         message_ts=MessageTs(message["ts"]),
-        thread_ts=MessageTs(thread) if thread else None,
-        text=message.get("text") or "",
         response_url=_url(body),
     )
+    return ShortcutUse(origin, body["callback_id"], message.get("text") or "")
 
 
 def spoken(event: Payload) -> ThreadReply | Mention | None:
@@ -97,14 +91,17 @@ def spoken(event: Payload) -> ThreadReply | Mention | None:
     """
     if event.get("bot_id") or not event.get("user") or event.get("subtype") not in _HUMAN_SUBTYPES:
         return None
-    channel, ts = ChannelId(event["channel"]), MessageTs(event["ts"])
-    key, thread = RequestKey(f"message:{channel}:{ts}"), event.get("thread_ts")
-    is_im = event.get("channel_type") == "im"
-    user, text = UserId(event["user"]), event.get("text") or ""
-    if thread and thread != ts:
+    origin, text = _said(event), event.get("text") or ""
+    if origin.thread:
+        parent = event.get("parent_user_id")
         files = len(event.get("files") or ())
-        parent = UserId(event["parent_user_id"]) if event.get("parent_user_id") else None
-        return ThreadReply(key, channel, MessageTs(thread), ts, user, text, files, is_im, parent)
-    if is_im or event["type"] == "app_mention":
-        return Mention(key, channel, ts, user, text, is_im)
-    return None
+        return ThreadReply(origin, text, files, UserId(parent) if parent else None)
+    is_direct = event.get("channel_type") == "im"
+    return Mention(origin, text) if is_direct or event["type"] == "app_mention" else None
+
+
+def _said(event: Payload) -> Origin:
+    channel, ts = ChannelId(event["channel"]), MessageTs(event["ts"])
+    key, thread = RequestKey(f"message:{channel}:{ts}"), _ts(event.get("thread_ts"))
+    # The message that begins a thread names itself as its thread.
+    return Origin(key, UserId(event["user"]), channel, thread if thread != ts else None, ts)

@@ -16,12 +16,12 @@ from bot.model import (
     Digest,
     DigestId,
     DigestState,
+    Origin,
     Period,
     ProjectId,
     Subscription,
     SubscriptionId,
     SubscriptionState,
-    UserId,
     Weekday,
     WeeklyTime,
 )
@@ -82,30 +82,29 @@ class SubscriptionRepository:
 
     def put(
         self,
+        origin: Origin,
         *,
         project: ProjectId,
-        channel: ChannelId,
         section: str | None,
         weekday: Weekday,
         at: time,
         zone: str | None,
-        owner: UserId,
         now: datetime,
-        response_url: SecretStr | None,
     ) -> SubscriptionId:
         """Subscribe a channel, or change its subscription; either way the first post has to prove it.
 
-        Without a ``zone`` it will be the owner's.
+        Whoever asked becomes the owner; without a ``zone`` it will be theirs.
         """
+        channel = origin.channel
         place = f"{project}\n{channel}\n{section or ''}"
         values: dict[str, object] = {
             "weekday": int(weekday),
             "at": at.isoformat("minutes"),
             "zone": zone or "",
-            "owner": owner,
+            "owner": origin.user,
             "state": SubscriptionState.NEW,
             "next_run_at": None,
-            "response_url": response_url.get_secret_value() if response_url else None,
+            "response_url": origin.stored_url,
         }
         where = {"place": place, "project": project, "channel": channel, "section": section}
         if not insert_unless_there(self.connection, subscriptions, where | values | {"created_at": now}):
@@ -193,10 +192,12 @@ class DigestRepository:
         section: str | None,
         week: Period,
         now: datetime,
-        asked_by: UserId | None = None,
-        response_url: SecretStr | None = None,
+        origin: Origin | None = None,
     ) -> bool:
-        """Write a digest to be made. False when this key has one: a week is told once."""
+        """Write a digest to be made. Return False when this key has one: a week is told once.
+
+        ``origin``: who asked for it, when it is not a subscription's.
+        """
         values: dict[str, object] = {
             "key": key,
             "subscription": subscription,
@@ -208,8 +209,8 @@ class DigestRepository:
             "begun_at": now,
             "due_at": now,
             "state": DigestState.GATHERING,
-            "asked_by": asked_by,
-            "response_url": response_url.get_secret_value() if response_url else None,
+            "asked_by": origin.user if origin else None,
+            "response_url": origin.stored_url if origin else None,
         }
         return insert_unless_there(self.connection, digests, values)
 

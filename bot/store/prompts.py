@@ -72,18 +72,19 @@ _EARLIER = (
 
 
 def _values(new: NewPrompt) -> dict[str, object]:
+    origin = new.origin
     return {
-        "key": new.key,
+        "key": origin.key,
         "job": new.job,
         "project": new.project,
         "kind": new.kind,
         "state": PromptState.NEW,
-        "asked_by": new.asked_by,
+        "asked_by": origin.user,
         "raw": new.raw,
         "asked_at": new.asked_at,
-        "channel": new.channel,
-        "message_ts": new.message_ts,
-        "response_url": new.response_url.get_secret_value() if new.response_url else None,
+        "channel": origin.channel,
+        "message_ts": origin.message_ts,
+        "response_url": origin.stored_url,
         "named": new.named,
         "due_at": new.asked_at,
     }
@@ -96,7 +97,7 @@ class PromptRepository:
     connection: Connection
 
     def add(self, new: NewPrompt) -> PromptId:
-        """Store what somebody asked. ``key`` is unique: see ``jobs_of``."""
+        """Store what somebody asked. The key of its origin is unique: see ``job_of``."""
         row = self.connection.execute(insert(prompts).values(_values(new)).returning(prompts.c.id))
         return PromptId(row.scalar_one())
 

@@ -12,8 +12,8 @@ from sqlalchemy import and_, insert, select, update
 from sqlalchemy.engine import Connection, RowMapping
 
 from bot.model import (
-    ChannelId,
     FileTo,
+    Origin,
     Period,
     ProjectId,
     Question,
@@ -22,7 +22,6 @@ from bot.model import (
     RequestKey,
     SnapshotId,
     SortBy,
-    UserId,
     VisitorsQuery,
 )
 from bot.store.leases import FREE, Claimer, LeaseLost, claim, first, held_by, unclaimed
@@ -100,30 +99,27 @@ class QuestionRepository:
 
     def add(
         self,
-        *,
-        key: RequestKey,
-        project: ProjectId,
-        channel: ChannelId,
-        user: UserId,
+        origin: Origin,
         query: VisitorsQuery,
+        *,
+        project: ProjectId,
         now: SnapshotId,
         was: SnapshotId | None,
         asked_at: datetime,
-        response_url: SecretStr | None,
     ) -> QuestionId:
-        """Store what somebody wants to know. ``key`` is unique: see ``with_key``."""
+        """Store what somebody wants to know. The key of its origin is unique: see ``with_key``."""
         values: dict[str, object] = {
-            "key": key,
+            "key": origin.key,
             "project": project,
-            "channel": channel,
-            "user": user,
+            "channel": origin.channel,
+            "user": origin.user,
             "query": _stored(query),
             "state": QuestionState.WAITING,
             "now": now,
             "was": was,
             "asked_at": asked_at,
             "due_at": asked_at,
-            "response_url": response_url.get_secret_value() if response_url else None,
+            "response_url": origin.stored_url,
         }
         row = self.connection.execute(insert(questions).values(**values).returning(questions.c.id))
         return QuestionId(row.scalar_one())

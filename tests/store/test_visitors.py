@@ -25,7 +25,7 @@ from bot.model import (
 )
 from bot.store import Claimer, LeaseLost, Store, Transaction
 from bot.store.snapshots import ReadPage
-from tests.builders import ANA, CHANNEL, NOW, PROJECT, claimer
+from tests.builders import CHANNEL, NOW, PROJECT, claimer, origin
 
 WEEK = Period(date(2026, 10, 26), date(2026, 11, 2))
 PAGES = {
@@ -244,15 +244,13 @@ async def test_a_subscription_is_one_for_each_place_and_changes_only_from_where_
 ) -> None:
     def subscribe(hour: int, tx: Transaction) -> int:
         return tx.subscriptions.put(
+            origin(),
             project=PROJECT,
-            channel=CHANNEL,
             section="/api",
             weekday=Weekday.FRIDAY,
             at=time(hour, 30),
             zone="Asia/Kolkata",
-            owner=ANA,
             now=NOW,
-            response_url=None,
         )
 
     numbers = await asyncio.gather(*(store.write(partial(subscribe, hour)) for hour in (8, 9, 10)))

@@ -18,6 +18,7 @@ from bot.model import (
     JobNumber,
     Message,
     MessageTs,
+    Origin,
     PollPace,
     RequestKey,
     TrackedJob,
@@ -30,13 +31,12 @@ from bot.work.digests.digest import advance_digests
 from bot.work.jobs.ask import Asked, AskRequest, ask
 from bot.work.jobs.poll import poll_jobs
 from bot.work.jobs.prepare import prepare_prompts
-from bot.work.jobs.spoken import ThreadReply
 from bot.work.jobs.submit import submit_prompts
-from bot.work.jobs.thread_events import heard_reply
+from bot.work.jobs.thread_events import ThreadReply, heard_reply
 from bot.work.outbox.deliver import deliver_due
 from bot.work.visitors.fetch import fetch_snapshots
 from bot.work.visitors.question import answer_questions
-from tests.builders import ANA, CHANNEL, PROJECT, HeldClock
+from tests.builders import ANA, CHANNEL, PROJECT, HeldClock, origin
 from tests.fakes import FakeDocs, FakeSlack
 
 _NAMED = {command.name: command for command in COMMANDS}
@@ -88,8 +88,8 @@ class Office:
     ) -> Asked:
         """Somebody types the command."""
         self.keys += 1
-        request = AskRequest(RequestKey(key or f"command:{self.keys}"), channel, user, text, RESPONSE_URL)
-        return await ask(self.context, request)
+        typed = origin(key or f"command:{self.keys}", user, channel, RESPONSE_URL)
+        return await ask(self.context, AskRequest(typed, text))
 
     async def started(self, text: str = "Add a quickstart", **options: Any) -> Asked:
         """Somebody asks, and the rounds see to it: the service works on it unless something is in the way."""
@@ -109,25 +109,15 @@ class Office:
         self.keys += 1
         ts = ts or f"1700000500.{self.keys:06}"
         root = self.slack.root()
-        heard = ThreadReply(
-            key=RequestKey(f"message:{root.channel}:{ts}"),
-            channel=root.channel,
-            thread_ts=root.ts,
-            ts=MessageTs(ts),
-            user=user,
-            text=text,
-            files=files,
-            is_im=False,
-            parent=BOT,
-        )
-        await heard_reply(self.context, heard)
+        key = RequestKey(f"message:{root.channel}:{ts}")
+        said = Origin(key, user, root.channel, thread=root.ts, message_ts=MessageTs(ts))
+        await heard_reply(self.context, ThreadReply(said, text, files, parent=BOT))
 
     async def visitors(self, text: str = "", *, user: UserId = ANA, key: str | None = None) -> Message:
         """Somebody types /docs-visitors; answers what they see at once."""
         self.keys += 1
-        said = Invocation(
-            RequestKey(key or f"command:{self.keys}"), "/docs-visitors", text, CHANNEL, user, RESPONSE_URL
-        )
+        typed = origin(key or f"command:{self.keys}", user, url=RESPONSE_URL)
+        said = Invocation(typed, "/docs-visitors", text)
         answer = await COMMAND.run(self.context, said)
         message = answer.message if answer.then is None else await answer.then()
         assert message is not None
@@ -138,7 +128,7 @@ class Office:
     ) -> Answer:
         """Somebody types a slash command."""
         self.keys += 1
-        said = Invocation(RequestKey(f"command:{self.keys}"), command, text, channel, user, RESPONSE_URL)
+        said = Invocation(origin(f"command:{self.keys}", user, channel, RESPONSE_URL), command, text)
         return await self._acted(await _NAMED[command].run(self.context, said), user)
 
     async def press(
@@ -152,7 +142,8 @@ class Office:
     ) -> Answer:
         """Somebody presses a button, or chooses from a menu; ``ts`` is the message that it stands in."""
         self.keys += 1
-        press = Press(RequestKey(f"press:{self.keys}"), action_id, value, channel, user, ts, BUTTON_URL)
+        pressed = replace(origin(f"press:{self.keys}", user, channel, BUTTON_URL), message_ts=ts)
+        press = Press(pressed, action_id, value)
         return await self._acted(await _BUTTONS[action_id](self.context, press), user)
 
     async def _acted(self, answer: Answer, user: UserId) -> Answer:

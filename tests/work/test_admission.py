@@ -8,10 +8,11 @@ import pytest
 
 from bot.commands import COMMANDS
 from bot.commands.command import Submission
-from bot.model import Access, JobState, Profile, RequestKey, UserId
+from bot.commands.form_state import FormState
+from bot.model import Access, JobState, Profile, UserId
 from bot.slack.errors import refused
 from bot.work.ports import SlackUnreachable
-from tests.builders import ANA, BEN
+from tests.builders import ANA, BEN, origin
 from tests.work.office import Office
 
 GUS = UserId("U0GUS")
@@ -159,7 +160,7 @@ async def test_a_guests_form_says_why_in_plain_words(office: Office) -> None:
     await office.started("Add a page", user=GUS)
     for command, form in (("/docs-agent", "ask"), ("/docs-followup", "follow_up")):
         [submit] = [each.forms[form] for each in COMMANDS if each.name == command]
-        sent = Submission(RequestKey(form), form, {"prompt": "Add a page"}, "{}", GUS)
+        sent = Submission(origin(form, GUS), form, {"prompt": "Add a page"}, FormState())
         errors = await submit(office.context, sent)
         assert errors is not None
         assert errors.errors["prompt"].startswith("Guests cannot use this bot. Nothing was started.")

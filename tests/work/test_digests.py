@@ -10,13 +10,13 @@ from zoneinfo import ZoneInfo
 import httpx
 import pytest
 
-from bot.model import JobState, Profile, RequestKey, SubscriptionState, VisitorsQuery, last_full_week
+from bot.model import JobState, Profile, SubscriptionState, VisitorsQuery, last_full_week
 from bot.slack.errors import refused
 from bot.work.digests.digest import advance_digests
 from bot.work.ports import SlackUnclear
 from bot.work.visitors.fetch import fetch_snapshots
-from bot.work.visitors.question import VisitorsRequest, answer_questions, ask_visitors
-from tests.builders import ANA, BEN, CHANNEL, PROJECT, add_job
+from bot.work.visitors.question import answer_questions, ask_visitors
+from tests.builders import ANA, BEN, PROJECT, add_job, origin
 from tests.work.office import RESPONSE_URL, Office
 from tests.work.weekly import DAY, MONDAY, WEEK, digests, of_channel, subscribed, until
 
@@ -320,7 +320,7 @@ async def test_a_digest_reads_on_when_somebody_else_who_asked_the_same_gives_up(
     await fetch_snapshots(office.context)
     office.slack.profiles[BEN] = Profile(is_guest=True, is_bot=False, is_stranger=False, is_deleted=False)
     query = VisitorsQuery(last_full_week(office.clock(), office.context.analytics.zone), None)
-    await ask_visitors(office.context, VisitorsRequest(RequestKey("two"), CHANNEL, BEN, query))
+    await ask_visitors(office.context, origin("two", BEN), query)
     office.clock.pass_seconds(1)
     await answer_questions(office.context)
     await office.reading(30)

@@ -8,9 +8,8 @@ from typing import Any, Self, TypeVar
 
 import pytest
 
-from bot.model import MessageTs, RequestKey
-from bot.work.jobs.spoken import ThreadReply
-from bot.work.jobs.thread_events import ThreadNotKnownYet, heard_reply
+from bot.model import MessageTs, Origin, RequestKey
+from bot.work.jobs.thread_events import ThreadNotKnownYet, ThreadReply, heard_reply
 from tests.builders import ANA, CHANNEL
 from tests.work.office import BOT, Office
 
@@ -53,8 +52,7 @@ class FoundIt(Exception):
 
 async def test_a_root_noted_between_two_looks_is_found(office: Office) -> None:
     context = replace(office.context, store=Noted())  # type: ignore[arg-type]
-    reply = ThreadReply(
-        RequestKey("1"), CHANNEL, MessageTs("1.1"), MessageTs("1.2"), ANA, "more", 0, False, parent=BOT
-    )
+    said = Origin(RequestKey("1"), ANA, CHANNEL, thread=MessageTs("1.1"), message_ts=MessageTs("1.2"))
+    reply = ThreadReply(said, "more", parent=BOT)
     with pytest.raises((FoundIt, ThreadNotKnownYet)):
         await heard_reply(context, reply)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable
+from dataclasses import replace
 
 import pytest
 
 from bot.commands import COMMANDS
-from bot.commands.command import Answer, Invocation, Submission
+from bot.commands.command import Answer, Invocation
 from bot.commands.form_state import FormState
 from bot.messages import job_answers as say
 from bot.model import (
@@ -18,13 +19,13 @@ from bot.model import (
     Message,
     Profile,
     PromptKind,
-    RequestKey,
     UserId,
 )
+from bot.slack import payloads
 from bot.slack.errors import refused
 from bot.work.access.jobs import Visitor, may_see_job
 from bot.work.ports import SlackUnreachable
-from tests.builders import ANA, BEN, CHANNEL, add_prompt, set_job
+from tests.builders import ANA, BEN, CHANNEL, add_prompt, origin, set_job
 from tests.work.office import BOT, RESPONSE_URL, Office
 
 PRIVATE, DIRECT, PUBLIC = ChannelId("G0PRIVATE"), ChannelId("D0ANA"), ChannelId("C0PUBLIC")
@@ -129,7 +130,7 @@ async def test_nothing_is_shown_before_it_is_decided(
         rule, now = office.context.access_policy.rule, office.clock()
         await office.store.write(lambda tx: tx.members.note(BEN, access, rule, now))
     for number in (1, 99):
-        said = Invocation(RequestKey(f"{number}"), command, text.format(number), CHANNEL, BEN, RESPONSE_URL)
+        said = Invocation(origin(f"{number}", BEN, url=RESPONSE_URL), command, text.format(number))
         first = await _COMMANDS[command].run(office.context, said)
         assert (first.message, first.modal) == (None, None)
 
@@ -153,7 +154,11 @@ async def test_no_button_reaches_a_job_of_another_channel(
 async def sent(office: Office, user: UserId, carried: FormState, chosen: str | None = None) -> object:
     """What a person reads in the form after sending it; None when it closes."""
     fields = {"prompt": "Delete everything", "job": chosen}
-    submission = Submission(RequestKey("view:1"), "follow_up", fields, carried.dumps(), user)
+    body = {
+        "user": {"id": user},
+        "view": {"id": "V1", "callback_id": "follow_up", "private_metadata": carried.dumps()},
+    }
+    submission = replace(payloads.submission(body), fields=fields)
     errors = await _COMMANDS["/docs-followup"].forms["follow_up"](office.context, submission)
     await office.settle()
     return errors.errors if errors else None

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 
 import httpx
 from pydantic import SecretStr
 
-from bot.model import ChannelId, MessageTs, RequestKey
+from bot.model import ChannelId, MessageTs
 from bot.work.jobs.ask import AskRequest, ask
-from bot.work.jobs.spoken import Mention
-from bot.work.jobs.thread_events import heard_mention
-from tests.builders import ANA, BEN, CHANNEL
+from bot.work.jobs.thread_events import Mention, heard_mention
+from tests.builders import ANA, BEN, CHANNEL, origin
 from tests.work.office import Office
 
 QUESTION = MessageTs("1700000900.000001")
@@ -19,15 +19,8 @@ QUESTION = MessageTs("1700000900.000001")
 
 async def mention(office: Office, text: str, ts: str) -> None:
     """Ana mentions the bot in the channel."""
-    said = Mention(
-        key=RequestKey(f"message:{CHANNEL}:{ts}"),
-        channel=CHANNEL,
-        ts=MessageTs(ts),
-        user=ANA,
-        text=text,
-        is_im=False,
-    )
-    await heard_mention(office.context, said)
+    said = replace(origin(f"message:{CHANNEL}:{ts}"), message_ts=MessageTs(ts))
+    await heard_mention(office.context, Mention(said, text))
 
 
 async def test_the_same_command_again_asks_and_starts_nothing(office: Office) -> None:
@@ -126,8 +119,7 @@ async def test_what_is_asked_in_a_direct_message_goes_on_in_its_channel(office: 
 async def test_what_many_ask_at_the_same_moment_is_stored_together_and_each_once(office: Office) -> None:
     """Of each the same text twice: one way with the same key, as Slack delivers again, one way without."""
     requests = [
-        AskRequest(RequestKey(f"k{number}"), CHANNEL, user, f"p{number % 4}")
-        for number, user in enumerate([ANA, BEN] * 8)
+        AskRequest(origin(f"k{number}", user), f"p{number % 4}") for number, user in enumerate([ANA, BEN] * 8)
     ]
     asked = await asyncio.gather(*(ask(office.context, each) for each in (*requests, *requests)))
     stored = {each.job for each in asked if not (each.repeated or each.same)}
@@ -136,14 +128,14 @@ async def test_what_many_ask_at_the_same_moment_is_stored_together_and_each_once
     jobs = await office.store.read(lambda tx: tx.jobs.newest(100))
     assert {job.number for job in jobs} == stored
     assert sorted((job.requester, job.text) for job in jobs) == sorted(
-        {(each.requester, each.raw) for each in requests}
+        {(each.origin.user, each.raw) for each in requests}
     )
 
 
 async def test_one_that_cannot_be_stored_keeps_no_other_from_it(office: Office) -> None:
-    bad = AskRequest(RequestKey("bad"), CHANNEL, ANA, "bad", SecretStr("https://x"))
-    object.__setattr__(bad, "response_url", 7)  # something that no database takes
-    good = [AskRequest(RequestKey(f"k{number}"), CHANNEL, ANA, f"p{number}") for number in range(3)]
+    bad = AskRequest(origin("bad", url=SecretStr("https://x")), "bad")
+    object.__setattr__(bad.origin, "response_url", 7)  # something that no database takes
+    good = [AskRequest(origin(f"k{number}"), f"p{number}") for number in range(3)]
     told = await asyncio.gather(*(ask(office.context, each) for each in (*good, bad)), return_exceptions=True)
     assert [isinstance(each, Exception) for each in told] == [False, False, False, True]
     assert len(await office.store.read(lambda tx: tx.jobs.newest(100))) == 3

@@ -9,13 +9,13 @@ import pytest
 
 from bot.model import JobState, PromptId
 from bot.slack.errors import refused
-from bot.work.jobs.decisions import RunAgain, forget, run_again, send_again, withdraw
+from bot.work.jobs.decisions import forget, run_again, send_again, withdraw
 from bot.work.jobs.prepare import prepare_prompts
 from bot.work.jobs.submit import submit_prompts
 from bot.work.jobs.thread_events import ThreadNotKnownYet
 from bot.work.outbox.deliver import deliver_due
 from bot.work.ports import SlackThrottled, SlackUnclear, SlackUnreachable
-from tests.builders import ANA, BEN, CHANNEL
+from tests.builders import ANA, BEN, CHANNEL, origin
 from tests.work.office import RESPONSE_URL, Office
 
 
@@ -175,8 +175,8 @@ async def test_a_job_that_has_been_sent_cannot_be_withdrawn(office: Office) -> N
 async def test_run_again_starts_one_new_job_for_each_end(office: Office) -> None:
     asked = await office.ask("First")
     await office.settle()
-    press = RunAgain(asked.job, "1", ANA)
-    first, second = await run_again(office.context, press), await run_again(office.context, press)
+    first = await run_again(office.context, origin("press:1"), asked.job, "1")
+    second = await run_again(office.context, origin("press:2"), asked.job, "1")
     await office.settle()
     assert first is not None
     assert second is not None

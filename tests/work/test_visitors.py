@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import httpx
 from sqlalchemy import select
 
-from bot.model import Period, Priority, Profile, RequestKey, SnapshotState, VisitorsQuery
+from bot.model import Period, Priority, Profile, SnapshotState, VisitorsQuery
 from bot.store.schema import questions, snapshots
 from bot.work.visitors.fetch import fetch_snapshots
-from bot.work.visitors.question import VisitorsRequest, answer_questions, ask_visitors
-from tests.builders import ANA, BEN, CHANNEL, NOW, rows_of
+from bot.work.visitors.question import answer_questions, ask_visitors
+from tests.builders import ANA, BEN, NOW, origin, rows_of
 from tests.site import Visit
 from tests.work.asking import DAY, FIRST, LAST, START, answered
 from tests.work.office import BUTTON_URL, Office
@@ -233,12 +231,12 @@ async def test_somebody_elses_question_that_is_turned_away_ends_nobodys_reading(
     for page in range(6):
         office.docs.site.read(f"/p{page}", FIRST, LAST, people=page + 1)
     office.budget(100, page_size=2)
-    request = VisitorsRequest(RequestKey("one"), CHANNEL, ANA, VisitorsQuery(Period(FIRST, LAST + DAY), None))
-    await ask_visitors(office.context, request)
+    query = VisitorsQuery(Period(FIRST, LAST + DAY), None)
+    await ask_visitors(office.context, origin("one"), query)
     await fetch_snapshots(office.context)
     await answer_questions(office.context)
     office.slack.profiles[BEN] = Profile(is_guest=True, is_bot=False, is_stranger=False, is_deleted=False)
-    await ask_visitors(office.context, replace(request, key=RequestKey("two"), user=BEN))
+    await ask_visitors(office.context, origin("two", BEN), query)
     office.clock.pass_seconds(1)
     await answer_questions(office.context)
     await office.reading()

@@ -5,15 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import time
 
-from pydantic import SecretStr
-
 from bot.messages import subscriptions as say
 from bot.model import (
     ChannelId,
     Message,
-    RequestKey,
+    Origin,
     SubscriptionState,
-    UserId,
     Weekday,
     last_full_week,
 )
@@ -25,28 +22,24 @@ from bot.work.context import Context
 class SubscribeRequest:
     """A weekly digest for a channel; without a ``zone`` at the time of who asks."""
 
-    channel: ChannelId
-    user: UserId
+    origin: Origin
     weekday: Weekday
     at: time
     zone: str | None
     section: str | None
-    response_url: SecretStr | None
 
 
 async def subscribe(context: Context, request: SubscribeRequest) -> Message:
     """Store a subscription; a post into the channel proves it before it counts."""
     await context.store.write(
         lambda tx: tx.subscriptions.put(
+            request.origin,
             project=context.project,
-            channel=request.channel,
             section=request.section,
             weekday=request.weekday,
             at=request.at,
             zone=request.zone,
-            owner=request.user,
             now=context.clock(),
-            response_url=request.response_url,
         )
     )
     context.wake()
@@ -74,27 +67,19 @@ async def list_subscriptions(context: Context, channel: ChannelId) -> Message:
     return say.listed(found, context.clock())
 
 
-async def digest_now(
-    context: Context,
-    key: RequestKey,
-    channel: ChannelId,
-    user: UserId,
-    section: str | None,
-    response_url: SecretStr | None,
-) -> Message:
+async def digest_now(context: Context, origin: Origin, section: str | None) -> Message:
     """The digest of the last full week, at once, for this channel; the weekly one still comes."""
     now = context.clock()
     await context.store.write(
         lambda tx: tx.digests.add(
-            key=f"now:{key}",
+            key=f"now:{origin.key}",
             subscription=None,
             project=context.project,
-            channel=channel,
+            channel=origin.channel,
             section=section,
             week=last_full_week(now, context.analytics.zone),
             now=now,
-            asked_by=user,
-            response_url=response_url,
+            origin=origin,
         )
     )
     context.wake()

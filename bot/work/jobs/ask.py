@@ -7,9 +7,8 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 import structlog
-from pydantic import SecretStr
 
-from bot.model import ChannelId, JobNumber, NewPrompt, PromptKind, RequestKey, UserId, Wanted
+from bot.model import JobNumber, NewPrompt, Origin, PromptKind, Wanted
 from bot.store import AlreadyStored, Transaction
 from bot.work.batching import Batch
 from bot.work.context import Context
@@ -23,14 +22,11 @@ SAME_WITHIN = timedelta(minutes=1)
 class AskRequest:
     """Somebody wants something done. ``raw`` is Slack's wire text and is not blank.
 
-    ``once_more``: they know that they asked the same before.
+    ``allow_duplicate``: they know that they asked the same before.
     """
 
-    key: RequestKey
-    channel: ChannelId
-    requester: UserId
+    origin: Origin
     raw: str
-    response_url: SecretStr | None = None
     allow_duplicate: bool = False
 
 
@@ -82,7 +78,7 @@ async def _store_alone(context: Context, request: AskRequest) -> Asked | Excepti
     try:
         return (await context.store.write(lambda tx: _store_all(context, tx, [request])))[0]
     except AlreadyStored as taken:
-        known = await context.store.read(lambda tx: tx.prompts.job_of(request.key))
+        known = await context.store.read(lambda tx: tx.prompts.job_of(request.origin.key))
         return taken if known is None else Asked(known, repeated=True)
     except Exception as error:  # raised by who asked
         return error
@@ -96,7 +92,7 @@ def _store_all(context: Context, tx: Transaction, requests: Sequence[AskRequest]
         first: list[AskRequest] = []
         seen: set[object] = set()
         for request in left:
-            marks = {request.key, _wanted(request)}
+            marks = {request.origin.key, _wanted(request)}
             if marks & seen:
                 break
             seen |= marks
@@ -109,40 +105,38 @@ def _store_all(context: Context, tx: Transaction, requests: Sequence[AskRequest]
 def _store_different(context: Context, tx: Transaction, requests: Sequence[AskRequest]) -> list[Asked]:
     """Requests with different keys, and of different people, channels or words."""
     now = context.clock()
-    wanted = {request.key: _wanted(request) for request in requests}
-    doubtful = [wanted[request.key] for request in requests if not request.allow_duplicate]
+    wanted = {request.origin.key: _wanted(request) for request in requests}
+    doubtful = [wanted[request.origin.key] for request in requests if not request.allow_duplicate]
     known, same = tx.prompts.earlier(list(wanted), doubtful, now - SAME_WITHIN)
     asked = {key: Asked(job, repeated=True) for key, job in known.items()}
     new: list[AskRequest] = []
     for request in requests:
-        if request.key in asked:
+        key = request.origin.key
+        if key in asked:
             continue
-        job = None if request.allow_duplicate else same.get(wanted[request.key])
+        job = None if request.allow_duplicate else same.get(wanted[key])
         if job is None:
             new.append(request)
         else:
-            asked[request.key] = Asked(job, repeated=False, same=True)
+            asked[key] = Asked(job, repeated=False, same=True)
     if new:
-        numbers = tx.jobs.add_all(context.project, [wanted[each.key] for each in new], now)
-        made = [_prompt(context, each, numbers[wanted[each.key]], now) for each in new]
+        numbers = tx.jobs.add_all(context.project, [wanted[each.origin.key] for each in new], now)
+        made = [_prompt(context, each, numbers[wanted[each.origin.key]], now) for each in new]
         tx.prompts.add_all(made)
-        asked |= {each.key: Asked(each.job, repeated=False) for each in made}
-    return [asked[request.key] for request in requests]
+        asked |= {each.origin.key: Asked(each.job, repeated=False) for each in made}
+    return [asked[request.origin.key] for request in requests]
 
 
 def _wanted(request: AskRequest) -> Wanted:
-    return Wanted(request.requester, request.channel, storable(request.raw))
+    return Wanted(request.origin.user, request.origin.channel, storable(request.raw))
 
 
 def _prompt(context: Context, request: AskRequest, job: JobNumber, now: datetime) -> NewPrompt:
     return NewPrompt(
-        key=request.key,
+        request.origin,
         job=job,
         project=context.project,
         kind=PromptKind.START,
-        asked_by=request.requester,
         raw=storable(request.raw),
         asked_at=now,
-        channel=request.channel,
-        response_url=request.response_url,
     )

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import replace
 from datetime import datetime
-
-from pydantic import SecretStr
 
 from bot.messages import jobs as say
 from bot.model import (
     JobNumber,
+    Origin,
     Prompt,
     PromptId,
     PromptKind,
@@ -28,41 +27,33 @@ from bot.work.jobs.thread_messages import redraw_face, reply
 from bot.work.jobs.transitions import drop_follow_ups
 
 
-@dataclass(frozen=True, slots=True)
-class RunAgain:
-    """Start a new job with the text and in the channel of an old one.
+async def run_again(context: Context, origin: Origin, number: JobNumber, occasion: str) -> Asked | None:
+    """Start a new job with the text and in the channel of an old one; None when the old one is unknown.
 
-    ``occasion`` makes presses of one button count once.
+    ``occasion`` makes presses of one button count once: a second press finds the first's job.
     """
-
-    job: JobNumber
-    occasion: str
-    user: UserId
-    response_url: SecretStr | None = None
-
-
-async def run_again(context: Context, request: RunAgain) -> Asked | None:
-    """A new job; None when the old one is unknown. A second press of the same button finds the first's."""
-    prompt, job = await context.store.read(
-        lambda tx: (tx.prompts.starting(request.job), tx.jobs.get(request.job))
-    )
+    prompt, job = await context.store.read(lambda tx: (tx.prompts.starting(number), tx.jobs.get(number)))
     if prompt is None or job is None:
         return None
-    key = RequestKey(f"again:{request.job}:{request.occasion}")
-    return await ask(
-        context,
-        AskRequest(key, job.channel, request.user, prompt.raw, request.response_url, allow_duplicate=True),
-    )
+    key = RequestKey(f"again:{number}:{occasion}")
+    return await ask(context, AskRequest(_for(origin, key, job), prompt.raw, allow_duplicate=True))
 
 
-async def follow_up_anyway(context: Context, number: PromptId, once: str, user: UserId) -> FollowedUp | None:
-    """The same follow-up once more, after the person was asked."""
+async def follow_up_anyway(
+    context: Context, origin: Origin, number: PromptId, occasion: str
+) -> FollowedUp | None:
+    """Send the same follow-up once more, after the person was asked."""
     prompt, job = await context.store.read(lambda tx: _prompt_and_job(tx, number))
     if prompt is None or job is None:
         return None
-    key = RequestKey(f"anyway:follow_up:{number}:{once}")
-    request = FollowUpRequest(key, job.number, job.channel, user, prompt.raw, allow_duplicate=True)
+    key = RequestKey(f"anyway:follow_up:{number}:{occasion}")
+    request = FollowUpRequest(_for(origin, key, job), job.number, prompt.raw, allow_duplicate=True)
     return await follow_up(context, request)
+
+
+def _for(origin: Origin, key: RequestKey, job: TrackedJob) -> Origin:
+    """Return the origin of a prompt that a button sends; the pressed message is none of the person's."""
+    return replace(origin, key=key, channel=job.channel, message_ts=None)
 
 
 def _prompt_and_job(tx: Transaction, number: PromptId) -> tuple[Prompt | None, TrackedJob | None]:

@@ -2,22 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from pydantic import SecretStr
-
-from bot.model import (
-    ChannelId,
-    JobNumber,
-    JobState,
-    MessageTs,
-    NewPrompt,
-    PromptId,
-    PromptKind,
-    RequestKey,
-    TrackedJob,
-    UserId,
-)
+from bot.model import JobNumber, JobState, NewPrompt, Origin, PromptId, PromptKind, TrackedJob
 from bot.store import AlreadyStored, Transaction
 from bot.work.context import Context
 from bot.work.jobs.ask import SAME_WITHIN, storable
@@ -25,18 +12,14 @@ from bot.work.jobs.ask import SAME_WITHIN, storable
 
 @dataclass(frozen=True, slots=True)
 class FollowUpRequest:
-    """Somebody steers a job. ``message_ts`` is set when it was said in the job's thread.
+    """Somebody steers a job. Its origin has a ``message_ts`` when it was said in the job's thread.
 
     ``named`` is set when it is not decided yet whether they may see the job: what they called it.
     """
 
-    key: RequestKey
+    origin: Origin
     job: JobNumber
-    channel: ChannelId
-    asked_by: UserId
     raw: str
-    message_ts: MessageTs | None = None
-    response_url: SecretStr | None = None
     allow_duplicate: bool = False
     named: str | None = None
 
@@ -76,27 +59,24 @@ def _store(context: Context, tx: Transaction, request: FollowUpRequest) -> Follo
     job = tx.jobs.get_locked(request.job)
     if job is None:
         return None
-    if tx.prompts.job_of(request.key) is not None:
+    if tx.prompts.job_of(request.origin.key) is not None:
         return FollowedUp(job, accepted=True, repeated=True)
     if not takes_follow_ups(job):
         return FollowedUp(job, accepted=False)
     raw, now = storable(request.raw), context.clock()
     if not request.allow_duplicate:
         since = now - SAME_WITHIN
-        same = tx.prompts.same_follow_up(request.asked_by, job.number, raw, since)
+        same = tx.prompts.same_follow_up(request.origin.user, job.number, raw, since)
         if same is not None:
             return FollowedUp(job, accepted=True, repeated=True, same=same)
     new = NewPrompt(
-        key=request.key,
+        # Wherever it was said, it belongs to the job's channel.
+        replace(request.origin, channel=job.channel),
         job=job.number,
         project=job.project,
         kind=PromptKind.FOLLOW_UP,
-        asked_by=request.asked_by,
         raw=raw,
         asked_at=now,
-        channel=request.channel,
-        message_ts=request.message_ts,
-        response_url=request.response_url,
         named=None if request.named is None else storable(request.named),
     )
     tx.prompts.add(new)

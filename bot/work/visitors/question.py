@@ -15,21 +15,19 @@ from bot.model import (
     Access,
     Analytics,
     Budget,
-    ChannelId,
     DeliveryKind,
     FileTo,
     Message,
     NewDelivery,
+    Origin,
     Priority,
     Question,
     QuestionId,
     QuestionState,
     ReadingProblem,
     Report,
-    RequestKey,
     Snapshot,
     SnapshotState,
-    UserId,
     VisitorsQuery,
 )
 from bot.store import AlreadyStored, LeaseLost, Transaction
@@ -54,17 +52,6 @@ _SHOWN_FACTOR = 8.0
 
 
 @dataclass(frozen=True, slots=True)
-class VisitorsRequest:
-    """Somebody wants to know who reads the docs."""
-
-    key: RequestKey
-    channel: ChannelId
-    user: UserId
-    query: VisitorsQuery
-    response_url: SecretStr | None = None
-
-
-@dataclass(frozen=True, slots=True)
 class VisitorsAsked:
     """What is said at once; ``answered`` when that is all, else the answer comes later."""
 
@@ -72,27 +59,27 @@ class VisitorsAsked:
     answered: bool = False
 
 
-async def ask_visitors(context: Context, request: VisitorsRequest) -> VisitorsAsked:
+async def ask_visitors(context: Context, origin: Origin, query: VisitorsQuery) -> VisitorsAsked:
     """Store a question; answers with the report if all of it is known already, else that it is being read."""
     try:
-        question = await context.store.write(lambda tx: _store(context, tx, request))
+        question = await context.store.write(lambda tx: _store(context, tx, origin, query))
     except AlreadyStored:
-        known = await context.store.read(lambda tx: tx.questions.with_key(request.key))
+        known = await context.store.read(lambda tx: tx.questions.with_key(origin.key))
         if known is None:
             raise
-        return VisitorsAsked(say.reading(request.query.period, known))
+        return VisitorsAsked(say.reading(query.period, known))
     message = await context.store.write(lambda tx: _at_once(context, tx, question))
     context.wake()
     if message is not None:
         return VisitorsAsked(message, answered=True)
-    return VisitorsAsked(say.reading(request.query.period, question))
+    return VisitorsAsked(say.reading(query.period, question))
 
 
-def _store(context: Context, tx: Transaction, request: VisitorsRequest) -> QuestionId:
-    known = tx.questions.with_key(request.key)
+def _store(context: Context, tx: Transaction, origin: Origin, query: VisitorsQuery) -> QuestionId:
+    known = tx.questions.with_key(origin.key)
     if known is not None:
         return known
-    query, now, analytics = request.query, context.clock(), context.analytics
+    now, analytics = context.clock(), context.analytics
     window = request_snapshot(tx, analytics, context.project, query.period, Priority.ASKED, now)
     compared = (
         request_snapshot(tx, analytics, context.project, query.compared, Priority.COMPARED, now)
@@ -100,15 +87,12 @@ def _store(context: Context, tx: Transaction, request: VisitorsRequest) -> Quest
         else None
     )
     return tx.questions.add(
-        key=request.key,
+        origin,
+        query,
         project=context.project,
-        channel=request.channel,
-        user=request.user,
-        query=query,
         now=window.id,
         was=compared.id if compared else None,
         asked_at=now,
-        response_url=request.response_url,
     )
 
 

@@ -1,0 +1,66 @@
+"""What Slack sends becomes a typed request with its origin: who, where, and how an answer reaches them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from pydantic import SecretStr
+
+from bot.commands.form_state import FormState
+from bot.model import MessageTs, Origin, RequestKey
+from bot.slack import payloads
+from bot.work.jobs.thread_events import Mention, ThreadReply
+from tests.builders import ANA, BEN, CHANNEL
+
+URL = SecretStr("https://hooks.slack.com/1")
+FIRST, SECOND = MessageTs("1.1"), MessageTs("1.2")
+BY_ANA = {"trigger_id": "9", "user": {"id": ANA}, "response_url": URL.get_secret_value()}
+
+
+def test_a_command_comes_from_the_channel_in_which_it_was_typed() -> None:
+    body = {"command": "/docs-agent", "channel_id": CHANNEL, "user_id": ANA, "trigger_id": "9"}
+    said = payloads.invocation({**body, "text": "jobs", "response_url": URL.get_secret_value()})
+    assert said.origin == Origin(RequestKey("command:9"), ANA, CHANNEL, response_url=URL)
+    assert (said.command, said.text) == ("/docs-agent", "jobs")
+
+
+@pytest.mark.parametrize("where", [{"channel": {"id": CHANNEL}}, {}], ids=["with a channel", "without"])
+def test_a_press_comes_from_the_message_of_its_button(where: dict[str, Any]) -> None:
+    body = {**BY_ANA, **where, "container": {"message_ts": FIRST, "channel_id": CHANNEL}}
+    press = payloads.press(body, {"action_id": "withdraw", "value": "1"})
+    assert press.origin == Origin(RequestKey("press:9"), ANA, CHANNEL, message_ts=FIRST, response_url=URL)
+    assert (press.action_id, press.value) == ("withdraw", "1")
+
+
+def test_a_form_comes_from_where_it_was_opened() -> None:
+    opened = payloads.invocation(
+        {"command": "/docs-agent", "channel_id": CHANNEL, "user_id": BEN, "trigger_id": "8"}
+    )
+    view = {"id": "V1", "callback_id": "ask", "private_metadata": FormState.at(opened.origin).dumps()}
+    sent = payloads.submission({**BY_ANA, "view": view})
+    assert sent.origin == Origin(RequestKey("view:V1"), ANA, CHANNEL)
+
+
+def test_a_form_of_another_version_comes_from_no_channel() -> None:
+    view = {"id": "V1", "callback_id": "ask", "private_metadata": "what was this?"}
+    assert payloads.submission({**BY_ANA, "view": view}).origin.channel == ""
+
+
+def test_a_shortcut_comes_from_the_message_on_which_it_was_used() -> None:
+    message = {"ts": SECOND, "thread_ts": FIRST, "text": "A page is missing"}
+    used = payloads.shortcut_use(
+        {**BY_ANA, "callback_id": "ask_about", "channel": {"id": CHANNEL}, "message": message}
+    )
+    assert used.origin == Origin(RequestKey("shortcut:9"), ANA, CHANNEL, FIRST, SECOND, URL)
+
+
+def test_a_reply_comes_from_its_thread_and_a_mention_from_none() -> None:
+    event = {"type": "app_mention", "channel": CHANNEL, "user": ANA, "ts": SECOND, "text": "more"}
+    said = Origin(RequestKey(f"message:{CHANNEL}:1.2"), ANA, CHANNEL, message_ts=SECOND)
+    assert payloads.spoken(event) == Mention(said, "more")
+    assert payloads.spoken({**event, "thread_ts": SECOND}) == Mention(said, "more")
+    reply = payloads.spoken({**event, "thread_ts": FIRST, "parent_user_id": BEN, "files": [{}]})
+    assert isinstance(reply, ThreadReply)
+    assert reply.origin.thread_ref == (CHANNEL, FIRST)
+    assert (reply.origin.message_ts, reply.files, reply.parent) == (SECOND, 1, BEN)
