@@ -35,7 +35,6 @@ from bot.store.announcements import Announcer, Listener
 from bot.store.database import Database
 from bot.store.due import Queue
 from bot.store.migrate import migrate
-from bot.work.access.check import check_access_now
 from bot.work.context import Context, FollowUps, Timeouts, WorkerContext
 from bot.work.digests.digest import advance_digests
 from bot.work.jobs.key_health import is_refused
@@ -243,7 +242,6 @@ async def _take_in(
         background=background,
         on_reply=heard_reply,
         on_mention=heard_mention,
-        check_access=lambda user: check_access_now(context, user),
         count=metrics.count,
     )
     app = build_app(

@@ -18,18 +18,28 @@ from bot.commands.command import (
     Submission,
 )
 from bot.commands.form_state import FormState
-from bot.commands.parsing.job_reference import find_job, for_reader
+from bot.commands.guard import for_reader, once_allowed
+from bot.commands.parsing.job_reference import find_job
 from bot.messages import job_answers as say
 from bot.messages import modals, quota
-from bot.model import ChannelId, JobNumber, Message, Origin, PromptId, TrackedJob, UserId, frees_at, spent_by
+from bot.model import (
+    ChannelId,
+    JobNumber,
+    Message,
+    Origin,
+    Prompt,
+    PromptId,
+    TrackedJob,
+    UserId,
+    frees_at,
+    spent_by,
+)
 from bot.store import Transaction
-from bot.work.access.jobs import Visitor
 from bot.work.context import Context
 from bot.work.jobs.ask import AskRequest, ask
 from bot.work.jobs.decisions import (
     follow_up_anyway,
     forget,
-    may_decide,
     run_again,
     send_again,
     to_withdraw,
@@ -55,7 +65,7 @@ async def _run(context: Context, said: Invocation) -> Answer:
     if words.lower() == "limits":
         return Answer(message=await limits(context, said.origin.user))
     asked = await ask(context, AskRequest(said.origin, said.text))
-    return Answer(message=quota.same_job(asked.job)) if asked.same else Answer(stored=True)
+    return Answer(message=quota.same_job(asked.job)) if asked.same else Answer()
 
 
 async def _jobs(context: Context, channel: ChannelId) -> Message:
@@ -90,7 +100,7 @@ async def _status(context: Context, said: Invocation, named: str) -> Answer:
         return Answer(message=say.job_status(job, _thread_link(context, job)))
 
     job, unknown = await find_job(context, named), Answer(message=say.no_such_job(named))
-    return await for_reader(context, job, Visitor(said.origin.user, said.origin.channel), unknown, tell)
+    return await for_reader(context, said.origin, job, unknown, tell)
 
 
 async def _submit(context: Context, sent: Submission) -> FormErrors | None:
@@ -129,16 +139,18 @@ async def _on_job(
     context: Context, press: Press, number: int, do: Callable[[TrackedJob], Awaitable[Answer]]
 ) -> Answer:
     job = await context.store.read(lambda tx: tx.jobs.get(JobNumber(number)))
-    return await for_reader(
-        context, job, Visitor(press.origin.user, press.origin.channel), _unknown(press), do
-    )
+    return await for_reader(context, press.origin, job, _unknown(press), do)
 
 
-async def _on_prompt(context: Context, press: Press, do: Callable[[PromptId], Awaitable[Answer]]) -> Answer:
+async def _on_prompt(context: Context, press: Press, do: Callable[[Prompt], Awaitable[Answer]]) -> Answer:
     """The same for a button that carries the number of a prompt."""
     number = PromptId(_number(press))
     prompt = await context.store.read(lambda tx: tx.prompts.get(number))
-    return await _on_job(context, press, prompt.job if prompt else 0, lambda _job: do(number))
+
+    async def do_for(_job: TrackedJob) -> Answer:
+        return await do(prompt) if prompt else _unknown(press)
+
+    return await _on_job(context, press, prompt.job if prompt else 0, do_for)
 
 
 async def _run_again(context: Context, press: Press) -> Answer:
@@ -165,17 +177,17 @@ async def _once_more(context: Context, press: Press, job: TrackedJob, occasion: 
     asked = await run_again(context, press.origin, job.number, occasion)
     if asked is None:
         return _unknown(press)
-    return Answer(message=say.run_again_before(asked.job)) if asked.repeated else Answer(stored=True)
+    return Answer(message=say.run_again_before(asked.job)) if asked.repeated else Answer()
 
 
 async def _follow_up_anyway(context: Context, press: Press) -> Answer:
-    async def send(prompt: PromptId) -> Answer:
-        result = await follow_up_anyway(context, press.origin, prompt, _occasion(press))
+    async def send(prompt: Prompt) -> Answer:
+        result = await follow_up_anyway(context, press.origin, prompt.id, _occasion(press))
         if result is None:
             return _unknown(press)
         if not result.accepted:
             return Answer(message=say.cannot_follow_up(result.job))
-        return Answer(message=say.too_late()) if result.repeated else Answer(stored=True)
+        return Answer(message=say.too_late()) if result.repeated else Answer()
 
     return await _on_prompt(context, press, send)
 
@@ -199,18 +211,15 @@ async def _withdraw(context: Context, press: Press) -> Answer:
 
 
 async def _decide(
-    context: Context, press: Press, prompt: PromptId, decide: Callable[[Context, PromptId], Awaitable[bool]]
+    context: Context, press: Press, prompt: Prompt, decide: Callable[[Context, PromptId], Awaitable[bool]]
 ) -> Answer:
     """Only who asked, or an admin, decides; and only while there is something to decide."""
-    asked_by = await may_decide(context, prompt, press.origin.user)
-    if asked_by is not None:
-        return Answer(message=quota.not_yours(asked_by))
 
-    async def then() -> Message | None:
+    async def act() -> Answer:
         """The thread shows what was done; only a button that came too late needs a word."""
-        return None if await decide(context, prompt) else say.too_late()
+        return Answer(message=None if await decide(context, prompt.id) else say.too_late())
 
-    return Answer(then=then)
+    return await once_allowed(context, press.origin, act, prompt=prompt)
 
 
 COMMAND = Command(

@@ -7,35 +7,43 @@ from dataclasses import dataclass
 from typing import Any
 
 from bot.commands.form_state import FormState
-from bot.model import Message, Origin, UserId
+from bot.model import Message, Origin
 from bot.work.context import Context
 
 
 @dataclass(frozen=True, slots=True)
 class Modal:
-    """A dialogue to open, as Slack's view object (https://docs.slack.dev/reference/views/modal-views)."""
+    """A form to open, as Slack's view object (https://docs.slack.dev/reference/views/modal-views)."""
 
     view: Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What a person gets back at once: a private message, a dialogue, or nothing.
+    """What a person gets back at once: a private message, a form, or nothing.
 
+    Nothing means that the request is stored, or done; a worker tells what comes of it.
     ``replaces``: the message takes the place of the one whose button was pressed.
-    ``held_for``: it is not known yet whether this person may use the bot; nothing is shown before it is.
-    ``later``: only Slack can tell what the answer is. Called after the acknowledgement, which shows nothing.
-    ``then``: an act that nothing looks at again, and its words; done once it is known that the person may.
-    ``stored``: what was asked is stored and looked at again; there who may not use the bot is told so.
+    ``later``: only Slack can tell who may, so the answer is decided after the acknowledgement, which shows
+    nothing. Made by ``commands/guard.py``.
     """
 
     message: Message | None = None
     modal: Modal | None = None
     replaces: bool = False
-    held_for: UserId | None = None
-    then: Callable[[], Awaitable[Message | None]] | None = None
     later: Callable[[], Awaitable[Answer]] | None = None
-    stored: bool = False
+
+    @property
+    def shows(self) -> bool:
+        """Whether the person sees something now."""
+        return self.later is None and (self.message is not None or self.modal is not None)
+
+    async def decided(self) -> Answer:
+        """Return what is shown in the end. Call it after the acknowledgement: it may ask Slack."""
+        answer = self
+        while answer.later is not None:
+            answer = await answer.later()
+        return answer
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +88,7 @@ class ShortcutUse:
 
 @dataclass(frozen=True, slots=True)
 class FormErrors:
-    """What is wrong with a dialogue, by action id; it stays open and shows this."""
+    """What is wrong with a form, by action id; it stays open and shows this."""
 
     errors: Mapping[str, str]
 

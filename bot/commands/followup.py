@@ -5,12 +5,12 @@ from __future__ import annotations
 from bot import slack_text
 from bot.commands.command import Answer, Command, FormErrors, Invocation, Modal, Press, Submission
 from bot.commands.form_state import FormState
-from bot.commands.parsing.job_reference import find_job, for_reader, known_to_see, looks_like_job
+from bot.commands.guard import confirmed, for_reader, known_to_see
+from bot.commands.parsing.job_reference import find_job, looks_like_job
 from bot.messages import job_answers as say
 from bot.messages import modals, quota
 from bot.messages.blocks import bare
 from bot.model import ChannelId, JobNumber, TrackedJob, UserId
-from bot.work.access.jobs import Visitor
 from bot.work.context import Context
 from bot.work.jobs.follow_up import FollowUpRequest, follow_up, takes_follow_ups
 
@@ -30,7 +30,7 @@ async def _run(context: Context, said: Invocation) -> Answer:
         return await _guess(context, said)
     # A service id that names nothing is a word like any other, and so is one that is not for this person.
     unknown = Answer(later=lambda: _guess(context, said))
-    return await for_reader(context, job, _visitor(said), unknown, lambda found: _go_on(context, said, found))
+    return await for_reader(context, said.origin, job, unknown, lambda found: _go_on(context, said, found))
 
 
 async def _guess(context: Context, said: Invocation) -> Answer:
@@ -44,24 +44,20 @@ async def _guess(context: Context, said: Invocation) -> Answer:
 async def _steer(context: Context, said: Invocation, named: str, job: TrackedJob | None) -> Answer:
     """A follow-up that Slack must be asked about is stored first, so that no crash loses it.
 
-    ``work/prepare.py`` asks then, and tells the person what came of it.
+    ``work/jobs/prepare.py`` asks then, and tells the person what came of it.
     """
-    if job is not None and _further(said) and not await known_to_see(context, job, _visitor(said)):
+    if job is not None and _further(said) and not await known_to_see(context, said.origin, job):
         request = FollowUpRequest(said.origin, job.number, _further(said), named=named)
         result = await follow_up(context, request)
         if result is not None and result.accepted and result.same is None:
-            return Answer(stored=True)
+            return Answer()
     unknown = Answer(message=say.no_such_job(named))
-    return await for_reader(context, job, _visitor(said), unknown, lambda found: _go_on(context, said, found))
+    return await for_reader(context, said.origin, job, unknown, lambda found: _go_on(context, said, found))
 
 
 async def _go_on(context: Context, said: Invocation, job: TrackedJob) -> Answer:
     further = _further(said)
     return await _send(context, said, job, further, guessed=False) if further else _form_for(job, said)
-
-
-def _visitor(done: Invocation | Press) -> Visitor:
-    return Visitor(done.origin.user, done.origin.channel)
 
 
 def _further(said: Invocation) -> str:
@@ -96,7 +92,8 @@ async def _send(context: Context, said: Invocation, job: TrackedJob, raw: str, *
         return Answer(message=say.cannot_follow_up(result.job))
     if result.same is not None:
         return Answer(message=quota.same_follow_up(result.job.number, result.same))
-    return Answer(message=say.follow_up_taken(result.job, guessed=guessed), stored=not result.repeated)
+    taken = say.follow_up_taken(result.job, guessed=guessed)
+    return Answer(message=taken) if result.repeated else await confirmed(context, said.origin, taken)
 
 
 async def _button(context: Context, press: Press) -> Answer:
@@ -104,14 +101,14 @@ async def _button(context: Context, press: Press) -> Answer:
         return _form_for(job, press) if takes_follow_ups(job) else Answer(message=say.cannot_follow_up(job))
 
     job, unknown = await find_job(context, press.value), Answer(message=say.no_such_job(press.value))
-    return await for_reader(context, job, _visitor(press), unknown, open_form)
+    return await for_reader(context, press.origin, job, unknown, open_form)
 
 
 async def _submit(context: Context, sent: Submission) -> FormErrors | None:
     if slack_text.is_blank(sent.fields.get("prompt") or ""):
         return FormErrors({"prompt": say.EMPTY_FORM})
     job = await _job_of_form(context, sent)
-    known = await known_to_see(context, job, Visitor(sent.origin.user, sent.origin.channel))
+    known = job is not None and await known_to_see(context, sent.origin, job)
     # A form is answered before Slack may be asked, so this was done when it was opened for this person.
     if job is None or not (known or (sent.form.job and sent.form.seen_by == sent.origin.user)):
         return FormErrors({"prompt": say.FORM_WITHOUT_JOB})

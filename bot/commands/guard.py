@@ -1,4 +1,8 @@
-"""Before any command, button or dialogue: who may use the bot, and where."""
+"""Before any command, button or form: who may, and what waits until Slack has told who they are.
+
+Before a request is acknowledged only our own rows are asked. What they do not decide becomes
+``Answer.later``: the listeners call it after the acknowledgement, and nothing is shown before.
+"""
 
 from __future__ import annotations
 
@@ -15,20 +19,21 @@ from bot.commands.command import (
     ShortcutUse,
     Submission,
 )
-from bot.messages import quota as say
 from bot.messages.blocks import bare
-from bot.model import Access, ChannelId, UserId
-from bot.work.access.check import cached_access
+from bot.model import ChannelId, Message, Origin, Prompt, TrackedJob
+from bot.work.access.check import decide
+from bot.work.access.decision import AskSlack, Decision
+from bot.work.access.denied import denial
 from bot.work.context import Context
 
 Done = TypeVar("Done", Invocation, Press, ShortcutUse)
 
 
 def guarded(command: Command) -> Command:
-    """The command for those who may. Somebody unknown is served, but sees nothing until Slack has told.
+    """Return the command for those who may. Somebody unknown sees nothing until Slack has told who they are.
 
-    What they asked for is stored and looked at again before anything comes of it (``work/prepare.py``,
-    ``work/question.py``, ``work/digest.py``), or done after Slack has told (``Answer.then``).
+    What they asked for is stored, and a worker decides before anything comes of it
+    (``work/jobs/prepare.py``, ``work/visitors/question.py``, ``work/digests/digest.py``).
     """
     return replace(
         command,
@@ -39,23 +44,70 @@ def guarded(command: Command) -> Command:
     )
 
 
-async def once_known(answer: Answer, access: Access) -> Answer:
-    """What is shown of an answer that was held, now that it is known who it is for."""
-    if access.may:
-        return await once_acknowledged(replace(answer, held_for=None))
-    # Of what is stored they hear when it is looked at again, also if this process dies before.
-    return Answer() if answer.stored else Answer(message=say.not_allowed(access))
+async def once_allowed(
+    context: Context, origin: Origin, act: Callable[[], Awaitable[Answer]], *, prompt: Prompt | None = None
+) -> Answer:
+    """Do something for somebody who may, and with ``prompt`` may decide about it: now if that is known."""
+
+    async def go_on(decision: Decision) -> Answer:
+        return await act() if decision.may else Answer(message=denial(decision))
+
+    return await _once_decided(lambda ask: decide(context, origin.user, prompt=prompt, ask=ask), go_on)
 
 
-async def once_acknowledged(answer: Answer) -> Answer:
-    """What is shown of an answer that only Slack can decide, now that Slack may be asked."""
-    while answer.later is not None:
-        answer = await answer.later()
-    return await _carried_out(answer)
+async def confirmed(context: Context, origin: Origin, message: Message) -> Answer:
+    """Confirm what was stored. Whoever may not use the bot is told so by the worker that refuses it."""
+
+    async def go_on(decision: Decision) -> Answer:
+        return Answer(message=message) if decision.may else Answer()
+
+    return await _once_decided(lambda ask: decide(context, origin.user, ask=ask), go_on)
 
 
-async def _carried_out(answer: Answer) -> Answer:
-    return answer if answer.then is None else replace(answer, message=await answer.then(), then=None)
+async def for_reader(
+    context: Context,
+    origin: Origin,
+    job: TrackedJob | None,
+    unknown: Answer,
+    do: Callable[[TrackedJob], Awaitable[Answer]],
+) -> Answer:
+    """Do something with a job for somebody who may see it; for others there is no such job.
+
+    Where our rows show that they may, it is done for somebody unknown too: it only stores and shows. A job
+    that does not exist and one that Slack must be asked about are answered alike, after the acknowledgement:
+    else its form would tell which numbers are taken.
+    """
+    if job is not None and await known_to_see(context, origin, job):
+        return await do(job)
+
+    async def later() -> Answer:
+        here, ask = origin.channel, AskSlack.FINAL
+        decision = await decide(context, origin.user, job=job, here=here, ask=ask)
+        if decision.denied is not None:
+            return Answer(message=denial(decision))
+        return await do(job) if job is not None and decision.may else unknown
+
+    return Answer(later=later)
+
+
+async def known_to_see(context: Context, origin: Origin, job: TrackedJob) -> bool:
+    """Whether our own rows let somebody see the job; False also when only Slack can tell."""
+    decision = await decide(context, origin.user, job=job, here=origin.channel)
+    return bool(decision.sees_job)
+
+
+async def _once_decided(
+    look: Callable[[AskSlack], Awaitable[Decision]], go_on: Callable[[Decision], Awaitable[Answer]]
+) -> Answer:
+    """Go on with a decision: at once when our rows are enough for it, otherwise when Slack was asked."""
+    decision = await look(AskSlack.NEVER)
+    if decision.may is not None:
+        return await go_on(decision)
+
+    async def later() -> Answer:
+        return await go_on(await look(AskSlack.FINAL))
+
+    return Answer(later=later)
 
 
 def _place(done: Invocation | Press | ShortcutUse) -> ChannelId | None:
@@ -64,32 +116,35 @@ def _place(done: Invocation | Press | ShortcutUse) -> ChannelId | None:
     return None if isinstance(done, Press) and channel.startswith("D") else channel
 
 
-async def _access(context: Context, user: UserId, channel: ChannelId | None) -> Access | None:
-    if channel is not None and not context.access_policy.allows_channel(channel):
-        return Access.CHANNEL
-    return await cached_access(context, user)
-
-
 def _answering(
     run: Callable[[Context, Done], Awaitable[Answer]],
 ) -> Callable[[Context, Done], Awaitable[Answer]]:
     async def checked(context: Context, done: Done) -> Answer:
-        access = await _access(context, done.origin.user, _place(done))
-        if access is not None and not access.may:
-            return Answer(message=say.not_allowed(access))
+        decision = await decide(context, done.origin.user, channel=_place(done))
+        if decision.may is False:
+            return Answer(message=denial(decision))
         answer = await run(context, done)
-        return replace(answer, held_for=done.origin.user) if access is None else await _carried_out(answer)
+        return answer if decision.may or not answer.shows else await _held(context, done.origin, answer)
 
     return checked
+
+
+async def _held(context: Context, origin: Origin, answer: Answer) -> Answer:
+    """Hold what would be shown to somebody unknown. Nothing needs holding of a request that was stored."""
+
+    async def show() -> Answer:
+        return answer
+
+    return await once_allowed(context, origin, show)
 
 
 def _submitting(
     submit: Callable[[Context, Submission], Awaitable[FormErrors | None]],
 ) -> Callable[[Context, Submission], Awaitable[FormErrors | None]]:
     async def checked(context: Context, sent: Submission) -> FormErrors | None:
-        access = await _access(context, sent.origin.user, None)
-        if access is not None and not access.may:
-            return FormErrors({"prompt": bare(say.not_allowed(access))})
+        decision = await decide(context, sent.origin.user)
+        if decision.may is False:
+            return FormErrors({"prompt": bare(denial(decision))})
         return await submit(context, sent)
 
     return checked

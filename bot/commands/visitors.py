@@ -8,9 +8,10 @@ from collections.abc import Awaitable, Callable
 from bot import slack_text
 from bot.commands.command import Answer, Command, Invocation, Modal, Press
 from bot.commands.form_state import FormState
+from bot.commands.guard import confirmed, once_allowed
 from bot.commands.parsing.visitors_options import Misunderstood, parse_section, parse_weekly, parse_wish
 from bot.messages import modals, visitors_answers
-from bot.model import PageRowId, QuestionId
+from bot.model import Message, Origin, PageRowId, QuestionId
 from bot.work.context import Context
 from bot.work.digests.subscriptions import (
     SubscribeRequest,
@@ -39,18 +40,21 @@ async def _run(context: Context, said: Invocation) -> Answer:
 async def _ask(context: Context, said: Invocation, words: str) -> Answer:
     query = parse_wish(words, context.clock(), context.analytics.zone)
     asked = await ask_visitors(context, said.origin, query)
-    return Answer(message=asked.message, stored=not asked.answered)
+    if asked.answered:
+        return Answer(message=asked.message)
+    return await confirmed(context, said.origin, asked.message)
 
 
 async def _subscribe(context: Context, said: Invocation, words: str) -> Answer:
     wanted = parse_weekly(words)
     request = SubscribeRequest(said.origin, wanted.weekday, wanted.at, wanted.zone, wanted.section)
-    return Answer(then=lambda: subscribe(context, request))
+    return await _once_allowed(context, said.origin, lambda: subscribe(context, request))
 
 
 async def _unsubscribe(context: Context, said: Invocation, words: str) -> Answer:
     section = parse_section(words)
-    return Answer(then=lambda: unsubscribe(context, said.origin.channel, section))
+    channel = said.origin.channel
+    return await _once_allowed(context, said.origin, lambda: unsubscribe(context, channel, section))
 
 
 async def _subscriptions(context: Context, said: Invocation, words: str) -> Answer:
@@ -61,8 +65,18 @@ async def _subscriptions(context: Context, said: Invocation, words: str) -> Answ
 async def _digest(context: Context, said: Invocation, words: str) -> Answer:
     """``digest now [path /api]``"""
     section = parse_section(" ".join(word for word in words.split() if word.lower() != "now"))
-    message = await digest_now(context, said.origin, section)
-    return Answer(message=message, stored=True)
+    return await confirmed(context, said.origin, await digest_now(context, said.origin, section))
+
+
+async def _once_allowed(
+    context: Context, origin: Origin, act: Callable[[], Awaitable[Message | None]]
+) -> Answer:
+    """Do something that no worker looks at again, and say what came of it."""
+
+    async def do() -> Answer:
+        return Answer(message=await act())
+
+    return await once_allowed(context, origin, do)
 
 
 _ACTIONS: dict[str, Callable[[Context, Invocation, str], Awaitable[Answer]]] = {
@@ -74,11 +88,12 @@ _ACTIONS: dict[str, Callable[[Context, Invocation, str], Awaitable[Answer]]] = {
 
 
 async def _share(context: Context, press: Press) -> Answer:
-    return Answer(then=lambda: share(context, _question(press), press.origin.user))
+    question, user = _question(press), press.origin.user
+    return await _once_allowed(context, press.origin, lambda: share(context, question, user))
 
 
 async def _csv_file(context: Context, press: Press) -> Answer:
-    return Answer(then=lambda: send_csv(context, _question(press)))
+    return await _once_allowed(context, press.origin, lambda: send_csv(context, _question(press)))
 
 
 async def _how_counted(context: Context, press: Press) -> Answer:

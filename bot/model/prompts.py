@@ -53,7 +53,7 @@ class Prompt:
 
     ``raw`` is as Slack sent it (entities, ids); ``text`` is what the agent gets, once names are known.
     ``message_ts`` is the Slack message it came from, when it came from one.
-    ``named``: how the job was named by somebody who may not be allowed to see it (``work/job_access.py``);
+    ``named``: how the job was named by somebody who may not be allowed to see it (``work/access``);
     this is decided before anything comes of the prompt. None when it had been decided before.
     """
 

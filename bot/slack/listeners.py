@@ -18,10 +18,9 @@ from slack_bolt.authorization import AuthorizeResult
 from slack_sdk.web.async_client import AsyncWebClient
 
 from bot.commands.command import Answer, Command, Modal, PressRun, ShortcutRun, SubmitRun
-from bot.commands.guard import once_acknowledged, once_known
 from bot.messages import problems
 from bot.messages.blocks import bare
-from bot.model import Access, Message, UserId
+from bot.model import Message
 from bot.slack import payloads
 from bot.slack.answering import say_privately
 from bot.slack.background import Background
@@ -49,10 +48,8 @@ class Listeners:
         background: Background,
         on_reply: Callable[[Context, ThreadReply], Awaitable[None]],
         on_mention: Callable[[Context, Mention], Awaitable[None]],
-        check_access: Callable[[UserId], Awaitable[Access]],
         count: Callable[[str, str], None],
     ) -> None:
-        self._check_access = check_access
         self._context = context
         self._client = client
         self._messenger = messenger
@@ -89,7 +86,7 @@ class Listeners:
                 # The person is told here and the operator in the log, under one reference.
                 await ack(**_private(_broke("command_failed", error, command=command.name)))
                 return
-            if _is_open(answer):
+            if answer.later is not None:
                 await ack()
                 self._show_when_decided(answer, body)
                 return
@@ -159,7 +156,7 @@ class Listeners:
             await self._on_mention(self._context, heard)
 
     def _show(self, answer: Answer, body: Body) -> None:
-        if _is_open(answer):
+        if answer.later is not None:
             self._show_when_decided(answer, body)
             return
         self._say_later(answer.message, body, replaces=answer.replaces)
@@ -170,19 +167,14 @@ class Listeners:
 
         async def look() -> None:
             try:
-                shown = await self._decided(answer)
+                shown = await answer.decided()
             except Exception as error:
                 # The person is told privately and the operator in the log, under one reference.
-                self._say_later(_broke("admission_failed", error), body)
+                self._say_later(_broke("access_check_failed", error), body)
                 return
             self._show(shown, body)
 
         self._background.start("who may", look())
-
-    async def _decided(self, answer: Answer) -> Answer:
-        if answer.held_for is None:
-            return await once_acknowledged(answer)
-        return await once_known(answer, await self._check_access(answer.held_for))
 
     def _say_later(self, message: Message | None, body: Body, *, replaces: bool = False) -> None:
         url = body.get("response_url")
@@ -203,11 +195,6 @@ class Listeners:
             log.warning("form_not_opened", reason=str(error))
             if url := body.get("response_url"):
                 await say_privately(self._messenger, SecretStr(url), problems.form_not_opened())
-
-
-def _is_open(answer: Answer) -> bool:
-    """Whether Slack must be asked before anything is shown."""
-    return answer.held_for is not None or answer.later is not None
 
 
 def _private(message: Message) -> dict[str, Any]:

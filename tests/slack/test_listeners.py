@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import AsyncIterator
+from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import urlencode
 
@@ -16,7 +17,7 @@ from slack_bolt.response import BoltResponse
 from sqlalchemy import text
 
 from bot.commands import COMMANDS
-from bot.model import Access, AccessPolicy, ChannelId, DeliveryKind, Message, NewDelivery, UserId
+from bot.model import Access, AccessPolicy, ChannelId, DeliveryKind, Message, NewDelivery, Profile, UserId
 from bot.slack.background import Background
 from bot.slack.client import Identity, open_session, web_client
 from bot.slack.listeners import Listeners, build_app
@@ -33,17 +34,16 @@ NOWHERE = "http://127.0.0.1:9/api/"
 """Nobody listens there: a listener that asked Slack something before it acknowledges would fail."""
 
 
-class Everybody:
-    """As when Slack says of each that they are a member; ``trouble`` comes instead, once."""
+@dataclass
+class Everybody(FakeSlack):
+    """As when Slack says of each that they are a member; ``broken`` comes instead, once."""
 
-    def __init__(self) -> None:
-        self.trouble: list[Exception] = []
+    broken: list[Exception] = field(default_factory=list)
 
-    async def __call__(self, user: UserId) -> Access:
-        assert user
-        if self.trouble:
-            raise self.trouble.pop()
-        return Access.MEMBER
+    async def profile(self, user: UserId) -> Profile:
+        if self.broken:
+            raise self.broken.pop()
+        return await super().profile(user)
 
 
 class Intake:
@@ -81,13 +81,12 @@ async def intake() -> AsyncIterator[Intake]:
     async with open_session() as session:
         client = web_client(SecretStr("xoxb-1"), NOWHERE, session)
         listeners = Listeners(
-            context=Context(store, FakeSlack(), HeldClock(), lambda: None, PROJECT, UserId("U0BOT")),
+            context=Context(store, everybody, HeldClock(), lambda: None, PROJECT, UserId("U0BOT")),
             client=client,
             messenger=SlackMessenger(client, session, NOWHERE),
             background=background,
             on_reply=heard_reply,
             on_mention=heard_mention,
-            check_access=everybody,
             count=lambda _what, _how: None,
         )
         identity = Identity(
@@ -247,11 +246,11 @@ async def test_a_prompt_that_only_begins_with_our_words_is_a_prompt(intake: Inta
 
 async def test_what_breaks_while_slack_is_asked_who_may_is_told_under_a_reference(intake: Intake) -> None:
     await execute(intake.store, text("DELETE FROM people"))
-    intake.everybody.trouble.append(RuntimeError("the database is away"))
+    intake.everybody.broken.append(RuntimeError("the database is away"))
     with structlog.testing.capture_logs() as logs:
         assert (await intake.command("")).body == ""
         await intake.background.drain(2)
-    assert [(line["event"], "reference" in line) for line in logs] == [("admission_failed", True)]
+    assert [(line["event"], "reference" in line) for line in logs] == [("access_check_failed", True)]
 
 
 async def test_a_reply_that_comes_too_early_is_no_error(intake: Intake) -> None:

@@ -66,15 +66,15 @@ def _files(seen: Seen, checks: Checks) -> None:
         )
         checks.insist(keys[row["id"]] <= int(wanted), f"question {row['id']}: {keys[row['id']]} files")
         if wanted and readable:
-            made, explained = keys[row["id"]], unread or _is_turned_away(seen, row["user"])
+            made, explained = keys[row["id"]], unread or _is_denied(seen, row["user"])
             checks.insist(
                 made, f"question {row['id']}: a file was wanted, and none was made", explained=explained
             )
 
 
-def _is_turned_away(seen: Seen, user: str) -> bool:
+def _is_denied(seen: Seen, user: str) -> bool:
     """Whether Slack once did not say who this is, and so nothing was answered."""
-    return any("standing_not_told" in line and user in line for line in seen.record.log.splitlines())
+    return any("access_unknown" in line and user in line for line in seen.record.log.splitlines())
 
 
 def _wish(row: Row) -> dict[str, Any]:

@@ -9,7 +9,6 @@ from pydantic import SecretStr
 
 from bot.commands import COMMANDS
 from bot.commands.command import Answer, Invocation, Press
-from bot.commands.guard import once_known
 from bot.commands.visitors import COMMAND
 from bot.model import (
     AccessPolicy,
@@ -25,7 +24,6 @@ from bot.model import (
     UserId,
 )
 from bot.store import Store
-from bot.work.access.check import check_access_now
 from bot.work.context import WorkerContext
 from bot.work.digests.digest import advance_digests
 from bot.work.jobs.ask import Asked, AskRequest, ask
@@ -118,18 +116,23 @@ class Office:
         self.keys += 1
         typed = origin(key or f"command:{self.keys}", user, url=RESPONSE_URL)
         said = Invocation(typed, "/docs-visitors", text)
-        answer = await COMMAND.run(self.context, said)
-        message = answer.message if answer.then is None else await answer.then()
-        assert message is not None
-        return message
+        answer = await (await COMMAND.run(self.context, said)).decided()
+        assert answer.message is not None
+        return answer.message
 
     async def types(
         self, command: str, text: str = "", *, user: UserId = ANA, channel: ChannelId = CHANNEL
     ) -> Answer:
-        """Somebody types a slash command."""
+        """Somebody types a slash command; returns what they see once it is decided who they are."""
+        return await (await self.acknowledged(command, text, user=user, channel=channel)).decided()
+
+    async def acknowledged(
+        self, command: str, text: str = "", *, user: UserId = ANA, channel: ChannelId = CHANNEL
+    ) -> Answer:
+        """Somebody types a slash command; returns the answer as it is when Slack is answered."""
         self.keys += 1
         said = Invocation(origin(f"command:{self.keys}", user, channel, RESPONSE_URL), command, text)
-        return await self._acted(await _NAMED[command].run(self.context, said), user)
+        return await _NAMED[command].run(self.context, said)
 
     async def press(
         self,
@@ -144,14 +147,7 @@ class Office:
         self.keys += 1
         pressed = replace(origin(f"press:{self.keys}", user, channel, BUTTON_URL), message_ts=ts)
         press = Press(pressed, action_id, value)
-        return await self._acted(await _BUTTONS[action_id](self.context, press), user)
-
-    async def _acted(self, answer: Answer, user: UserId) -> Answer:
-        """As the listeners do it: what waits for Slack's word about somebody is done when it has come."""
-        if answer.then is None and answer.later is None:
-            return answer
-        access = await check_access_now(self.context, user)
-        return await once_known(answer, access)
+        return await (await _BUTTONS[action_id](self.context, press)).decided()
 
     def access_policy(self, **lists: Any) -> None:
         """For whom the bot is."""

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
+from datetime import time, timedelta
 
 import pytest
 
 from bot.commands import COMMANDS
-from bot.commands.command import Submission
+from bot.commands.command import Answer, Submission
 from bot.commands.form_state import FormState
-from bot.model import Access, JobState, Profile, UserId
+from bot.model import Access, JobState, Profile, UserId, Weekday
 from bot.slack.errors import refused
+from bot.work.digests.subscriptions import SubscribeRequest, digest_now, subscribe
 from bot.work.ports import SlackUnreachable
-from tests.builders import ANA, BEN, origin
-from tests.work.office import Office
+from tests.builders import ANA, BEN, CHANNEL, origin
+from tests.work.office import RESPONSE_URL, Office
 
 GUS = UserId("U0GUS")
 MEMBER = Profile(False, False, False, False)
@@ -126,17 +127,38 @@ async def test_a_guests_reply_steers_nothing_and_the_job_stands(office: Office) 
 
 
 async def test_an_unknown_persons_answer_is_held_until_slack_has_told(office: Office) -> None:
-    first = await office.types("/docs-agent", "jobs")
-    assert first.held_for == ANA
+    first = await office.acknowledged("/docs-agent", "jobs")
+    assert first.later is not None
+    assert first.message is None
     await office.started("Add a page")
-    known = await office.types("/docs-agent", "jobs")
-    assert known.held_for is None
+    known = await office.acknowledged("/docs-agent", "jobs")
+    assert known.later is None
     assert known.message is not None
+
+
+async def test_a_members_act_is_done_before_slack_is_answered_and_an_unknown_persons_after(
+    office: Office,
+) -> None:
+    async def subscriptions() -> int:
+        return len(await office.store.read(lambda tx: tx.subscriptions.in_channel(CHANNEL)))
+
+    unknown = await office.acknowledged("/docs-visitors", "subscribe monday 09:00 UTC")
+    assert await subscriptions() == 0
+    await unknown.decided()
+    assert await subscriptions() == 1
+    await office.acknowledged("/docs-visitors", "unsubscribe")
+    assert await subscriptions() == 0
+
+
+async def test_a_request_of_somebody_unknown_is_stored_before_slack_is_answered(office: Office) -> None:
+    answer = await office.acknowledged("/docs-agent", "Add a page")
+    assert answer == Answer()
+    assert (await office.job()).requester == ANA
 
 
 async def test_a_member_is_kept_in_mind_for_minutes_and_then_looked_up_again(office: Office) -> None:
     await office.started("Add a page")
-    assert (await office.types("/docs-agent", "jobs")).held_for is None
+    assert (await office.acknowledged("/docs-agent", "jobs")).later is None
     rule, now = office.context.access_policy.rule, office.clock()
     await office.store.write(lambda tx: tx.members.note(ANA, Access.GUEST, rule, now))
     assert "Guests" not in str((await office.types("/docs-agent", "jobs")).message)
@@ -176,7 +198,11 @@ async def test_a_question_about_visitors_of_a_guest_is_not_read(office: Office) 
 @pytest.mark.parametrize("text", ["subscribe monday 09:00 UTC", "digest now"])
 async def test_a_guest_subscribes_to_nothing_and_gets_no_digest(office: Office, text: str) -> None:
     office.slack.profiles[GUS] = NOT_MEMBERS[Access.GUEST]
-    await office.visitors(text, user=GUS)
+    typed = origin("typed", GUS, url=RESPONSE_URL)
+    if text == "digest now":
+        await digest_now(office.context, typed, None)
+    else:
+        await subscribe(office.context, SubscribeRequest(typed, Weekday.MONDAY, time(9), "UTC", None))
     await office.reading(20)
     assert office.posted() == []
     assert any("Guests cannot use this bot" in each for each in office.answers())

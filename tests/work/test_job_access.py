@@ -23,7 +23,8 @@ from bot.model import (
 )
 from bot.slack import payloads
 from bot.slack.errors import refused
-from bot.work.access.jobs import Visitor, may_see_job
+from bot.work.access.decision import AskSlack
+from bot.work.access.jobs import sees_job
 from bot.work.ports import SlackUnreachable
 from tests.builders import ANA, BEN, CHANNEL, add_prompt, origin, set_job
 from tests.work.office import BOT, RESPONSE_URL, Office
@@ -288,8 +289,8 @@ async def test_a_guest_sees_no_job_of_a_public_channel_elsewhere(office: Office)
         [said] = await told(office, office.types(command, text, user=GUS))
         assert "Guests cannot use this bot" in said.text
     assert traces(office) == before
-    guest = Visitor(GUS, CHANNEL, Access.GUEST)
-    assert await may_see_job(office.context, await office.job(), guest, ask_slack=True) is False
+    job, ask = await office.job(), AskSlack.FINAL
+    assert await sees_job(office.context, job, GUS, Access.GUEST, here=CHANNEL, ask=ask) is False
 
 
 @pytest.mark.parametrize("code", ["channel_not_found", "not_in_channel", "missing_scope"])

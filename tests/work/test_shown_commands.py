@@ -44,7 +44,7 @@ async def _type(office: Office, shown: str) -> str | None:
     told = answer.message.text if answer.message else ""
     if told.startswith(_SORRY):
         return told
-    is_sent = (name == "/docs-agent" and answer.stored) or told.startswith(":speech_balloon:")
+    is_sent = (name == "/docs-agent" and not answer.shows) or told.startswith(":speech_balloon:")
     prompt = text.removeprefix("42 ")
     return "it would be sent as a prompt" if is_sent and prompt not in PROMPTS else None
 

@@ -1,17 +1,12 @@
-"""Finding the job that somebody names, by number, service id or link, for those who may see it."""
+"""Find the job that somebody names: by number, service id or link."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Awaitable, Callable
-from dataclasses import replace
 from urllib.parse import parse_qs, urlsplit
 
-from bot.commands.command import Answer
 from bot.model import ChannelId, JobNumber, MessageTs, ThreadRef, TrackedJob
 from bot.store import Transaction
-from bot.work.access.check import cached_access
-from bot.work.access.jobs import Visitor, may_see_job, may_see_job_now
 from bot.work.context import Context
 
 _NUMBER = re.compile(r"#?([0-9]{1,9})")
@@ -49,37 +44,3 @@ def _find_job(tx: Transaction, named: str) -> TrackedJob | None:
 def looks_like_job(named: str) -> bool:
     """Whether a word is meant as a job. A bare number is: guessing otherwise could spend a use wrongly."""
     return bool(_NUMBER.fullmatch(named)) or as_thread(named) is not None
-
-
-async def known_to_see(context: Context, job: TrackedJob | None, visitor: Visitor) -> bool:
-    """Whether our own rows let somebody see the job; False also when only Slack can tell."""
-    return job is not None and bool(await may_see_job(context, job, visitor))
-
-
-async def for_reader(
-    context: Context,
-    job: TrackedJob | None,
-    visitor: Visitor,
-    unknown: Answer,
-    do: Callable[[TrackedJob], Awaitable[Answer]],
-) -> Answer:
-    """Do something with a job for somebody who may see it; for others there is no such job.
-
-    A job that nobody knows and one that Slack must be asked about are answered alike, after the
-    acknowledgement: else its form would tell which numbers are taken.
-    """
-    if job is not None and await known_to_see(context, job, visitor):
-        return await do(job)
-
-    async def decide() -> Answer:
-        if job is None or not await _slack_lets_see(context, job, visitor):
-            return unknown
-        return await do(job)
-
-    return Answer(later=decide)
-
-
-async def _slack_lets_see(context: Context, job: TrackedJob, visitor: Visitor) -> bool:
-    # By now it is in our rows, also for somebody who was unknown when they asked.
-    access = await cached_access(context, visitor.user)
-    return await may_see_job_now(context, job, replace(visitor, access=access))

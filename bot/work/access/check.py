@@ -1,67 +1,48 @@
-"""Who may use the bot: found out from Slack once in a while, remembered, and a no whenever it is unclear."""
+"""Decide who may: use the bot here, see a job, decide about a prompt."""
 
 from __future__ import annotations
 
-from datetime import datetime, timedelta
-
-import structlog
-
-from bot.model import Access, AccessPolicy, UserId
-from bot.store import Transaction
+from bot.model import Access, ChannelId, Prompt, TrackedJob, UserId
+from bot.work.access.decision import AskSlack, Decision
+from bot.work.access.jobs import sees_job
+from bot.work.access.members import access_of
 from bot.work.context import Context
-from bot.work.ports import Messenger, SlackError, SlackRefused
-
-log = structlog.get_logger(__name__)
-_REMEMBERED = timedelta(hours=6)
 
 
-def known_access(tx: Transaction, access_policy: AccessPolicy, user: UserId, now: datetime) -> Access | None:
-    """What is known without asking Slack; None when Slack has to be asked."""
-    if access_policy.lists_people and not access_policy.groups and not access_policy.names(user):
-        return Access.NOT_LISTED
-    return tx.members.access(user, access_policy.rule, now - _REMEMBERED)
+async def decide(
+    context: Context,
+    user: UserId,
+    *,
+    channel: ChannelId | None = None,
+    job: TrackedJob | None = None,
+    here: ChannelId | None = None,
+    prompt: Prompt | None = None,
+    ask: AskSlack = AskSlack.NEVER,
+) -> Decision:
+    """Decide whether somebody may do something.
+
+    ``channel`` must be one in which the bot may be used; None for what belongs to no channel. ``job`` must
+    be one that they may see, ``here`` being the channel from which they look. ``prompt`` must be theirs to
+    decide about.
+    """
+    access = await _access(context, user, channel, ask)
+    if access is not None and not access.may:
+        return Decision(access, sees_job=False)
+    sees = await sees_job(context, job, user, access, here=here, ask=ask) if job else True
+    return Decision(access, sees, await _decided_by(context, prompt, user) if prompt else None)
 
 
-async def cached_access(context: Context, user: UserId) -> Access | None:
-    """The same; members whom this process has just seen need no look at the database."""
-    now, policy = context.clock(), context.access_policy
-    if context.member_cache.has(user, policy.rule, now):
-        return Access.MEMBER
-    access = await context.store.read(lambda tx: known_access(tx, policy, user, now))
-    if access is Access.MEMBER:
-        context.member_cache.add(user, policy.rule, now)
-    return access
+async def _access(context: Context, user: UserId, channel: ChannelId | None, ask: AskSlack) -> Access | None:
+    if channel is not None and not context.access_policy.allows_channel(channel):
+        return Access.CHANNEL
+    return await access_of(context, user, ask)
 
 
-async def check_access(context: Context, user: UserId) -> Access:
-    """What somebody is. Raises a SlackError when Slack cannot be asked at this moment."""
-    policy = context.access_policy
-    known = await context.store.read(lambda tx: known_access(tx, policy, user, context.clock()))
-    if known is not None:
-        return known
-    try:
-        access = await _look_up(context.messenger, policy, user)
-    except SlackRefused as refusal:
-        log.warning("standing_not_told", user=user, reason=refusal.code)
-        return Access.UNTOLD
-    await context.store.write(lambda tx: tx.members.note(user, access, policy.rule, context.clock()))
-    return access
+async def _decided_by(context: Context, prompt: Prompt, user: UserId) -> UserId | None:
+    """Return None when this person may decide about a prompt; otherwise whoever asked it, who may.
 
-
-async def check_access_now(context: Context, user: UserId) -> Access:
-    """The same where nobody can wait: what Slack does not tell now is a no."""
-    try:
-        return await check_access(context, user)
-    except SlackError as error:
-        log.warning("standing_not_told", user=user, reason=str(error))
-        return Access.UNTOLD
-
-
-async def _look_up(messenger: Messenger, access_policy: AccessPolicy, user: UserId) -> Access:
-    access = (await messenger.profile(user)).access
-    if not access.may or not access_policy.lists_people or access_policy.names(user):
-        return access
-    for group in sorted(access_policy.groups):
-        if user in await messenger.group_members(group):
-            return access
-    return Access.NOT_LISTED
+    So may whoever asked for the job, and admins.
+    """
+    job = await context.store.read(lambda tx: tx.jobs.known(prompt.job))
+    may = user in {prompt.asked_by, job.requester} | context.access_policy.admins
+    return None if may else prompt.asked_by

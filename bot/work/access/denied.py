@@ -1,7 +1,8 @@
-"""A request of somebody who may not: nothing comes of it, and they are told alone."""
+"""Refuse what somebody may not have: nothing comes of it, and only they are told."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import datetime
 
 import structlog
@@ -11,35 +12,47 @@ from bot.messages import quota as say
 from bot.model import (
     Access,
     ChannelId,
-    DeliveryKind,
+    Digest,
+    DigestState,
     JobNumber,
     JobProblem,
     Message,
     NewDelivery,
+    Origin,
     Prompt,
     PromptKind,
+    Question,
+    RequestKey,
+    Subscription,
+    SubscriptionState,
     UserId,
     lifecycle,
 )
 from bot.store import Transaction
+from bot.work.access.decision import Decision
 from bot.work.context import WorkerContext
-from bot.work.jobs.transitions import drop_follow_ups
 
 log = structlog.get_logger(__name__)
 
 
-def deny(context: WorkerContext, tx: Transaction, prompt: Prompt, access: Access) -> None:
-    """The prompt is refused before anything of it is seen in the channel."""
+def denial(decision: Decision) -> Message:
+    """Return the words for somebody who may not use the bot, or decide about a prompt."""
+    if decision.decided_by is not None:
+        return say.not_yours(decision.decided_by)
+    return say.not_allowed(decision.denied or Access.UNTOLD)
+
+
+def refuse_prompt(context: WorkerContext, tx: Transaction, prompt: Prompt, access: Access) -> None:
+    """Refuse a prompt, and the job that it starts, before anything of it is seen in the channel."""
     now = context.clock()
     url = _refuse(context, tx, prompt)
     job = tx.jobs.known(prompt.job)
     if prompt.kind is PromptKind.START:
         tx.jobs.apply(prompt.job, lifecycle.refused(job, f"{JobProblem.NOT_ALLOWED}:{access}", now))
-        drop_follow_ups(tx, job, now)
-    channel = prompt.channel or job.channel
-    tell_denied(tx, f"prompt:{prompt.id}", channel, prompt.asked_by, access, url, now, job=prompt.job)
-    log.info("turned_away", prompt=prompt.id, access=access)
-    context.count("prompts", "turned_away")
+    origin = _origin(f"prompt:{prompt.id}", prompt.asked_by, prompt.channel or job.channel, url)
+    _tell(tx, origin, access, now, job=prompt.job)
+    log.info("prompt_denied", prompt=prompt.id, access=access)
+    context.count("prompts", "denied")
 
 
 def refuse_named(context: WorkerContext, tx: Transaction, prompt: Prompt, message: Message) -> None:
@@ -47,48 +60,73 @@ def refuse_named(context: WorkerContext, tx: Transaction, prompt: Prompt, messag
     tell_named(context, tx, prompt, message)
     _refuse(context, tx, prompt)
     log.info("follow_up_refused", prompt=prompt.id)
-    context.count("prompts", "turned_away")
+    context.count("prompts", "denied")
 
 
 def tell_named(context: WorkerContext, tx: Transaction, prompt: Prompt, message: Message) -> None:
     """Tell somebody alone, once, what came of a follow-up that was answered with nothing at first."""
-    note = NewDelivery(
-        f"prompt:{prompt.id}:named",
-        DeliveryKind.PRIVATE,
-        prompt.channel or (tx.jobs.known(prompt.job)).channel,
-        user=prompt.asked_by,
-        message=message,
-        response_url=tx.prompts.response_url(prompt.id),
-    )
+    channel = prompt.channel or tx.jobs.known(prompt.job).channel
+    url = tx.prompts.response_url(prompt.id)
+    key = f"prompt:{prompt.id}:named"
+    note = NewDelivery.private(key, channel, prompt.asked_by, message, response_url=url)
     tx.outbox.add(note, context.clock())
 
 
 def _refuse(context: WorkerContext, tx: Transaction, prompt: Prompt) -> SecretStr | None:
-    """Answers where a private word about it goes."""
+    """Refuse a prompt; return where a private answer goes."""
     url = tx.prompts.response_url(prompt.id)
     tx.prompts.apply(prompt.id, lifecycle.prompt_refused(prompt), owner=context.owner)
     return url
 
 
-def tell_denied(
+def refuse_question(context: WorkerContext, tx: Transaction, question: Question, access: Access) -> None:
+    """Refuse a question; what nobody else waits for is not read on."""
+    response_url, progress_url = tx.questions.urls(question.id)
+    tx.questions.answered(question.id, context.owner)
+    tx.snapshots.rest([question.now, *([question.was] if question.was else [])])
+    url = progress_url or response_url
+    origin = _origin(f"question:{question.id}", question.user, question.channel, url)
+    _tell(tx, origin, access, context.clock(), replaces=progress_url is not None)
+
+
+def refuse_subscription(
+    context: WorkerContext, tx: Transaction, subscription: Subscription, access: Access
+) -> None:
+    """End a new subscription, unless it was changed meanwhile."""
+    url = tx.subscriptions.response_url(subscription.id)
+    changed = tx.subscriptions.change(
+        subscription.id, was=SubscriptionState.NEW, state=SubscriptionState.ENDED, response_url=None
+    )
+    if changed:
+        what = f"subscription:{subscription.id}:{subscription.revision}"
+        origin = _origin(what, subscription.owner, subscription.channel, url)
+        _tell(tx, origin, access, context.clock())
+
+
+def refuse_digest(
+    context: WorkerContext, tx: Transaction, digest: Digest, asked_by: UserId, access: Access
+) -> None:
+    """Refuse a digest that somebody asked for."""
+    url = tx.digests.response_url(digest.id)
+    tx.digests.told(digest.id, DigestState.MISSED, owner=context.owner)
+    _tell(tx, _origin(f"digest:{digest.id}", asked_by, digest.channel, url), access, context.clock())
+
+
+def _origin(row: str, user: UserId, channel: ChannelId, url: SecretStr | None) -> Origin:
+    """Return where what is stored in a row came from."""
+    return Origin(RequestKey(row), user, channel, response_url=url)
+
+
+def _tell(
     tx: Transaction,
-    what: str,
-    channel: ChannelId,
-    user: UserId,
+    origin: Origin,
     access: Access,
-    url: SecretStr | None,
     now: datetime,
     *,
     job: JobNumber | None = None,
+    replaces: bool = False,
 ) -> None:
-    """Tell somebody alone, once for what they asked for, that nothing came of it and why."""
-    note = NewDelivery(
-        f"{what}:not_allowed",
-        DeliveryKind.PRIVATE,
-        channel,
-        job=job,
-        user=user,
-        message=say.not_allowed(access),
-        response_url=url,
-    )
-    tx.outbox.add(note, now)
+    """Tell only who asked, once for each request, that nothing came of it and why."""
+    key, message, url = f"{origin.key}:not_allowed", say.not_allowed(access), origin.response_url
+    note = NewDelivery.private(key, origin.channel, origin.user, message, job=job, response_url=url)
+    tx.outbox.add(replace(note, replaces=replaces), now)

@@ -2,59 +2,49 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import structlog
 
 from bot.model import Access, ChannelId, TrackedJob, UserId
+from bot.work.access.decision import AskSlack
 from bot.work.context import Context
 from bot.work.ports import Rooms, SlackError, SlackRefused
 
 log = structlog.get_logger(__name__)
 
 
-@dataclass(frozen=True, slots=True)
-class Visitor:
-    """Somebody who names a job. ``here``: the channel in which they do so, if it is known.
-
-    ``standing`` is needed only where Slack is asked; None counts as no member.
-    """
-
-    user: UserId
-    here: ChannelId | None = None
-    access: Access | None = None
-
-
-async def may_see_job(
-    context: Context, job: TrackedJob, visitor: Visitor, *, ask_slack: bool = False
+async def sees_job(
+    context: Context,
+    job: TrackedJob,
+    user: UserId,
+    access: Access | None,
+    *,
+    here: ChannelId | None,
+    ask: AskSlack,
 ) -> bool | None:
     """Return whether somebody may see and steer a job; None when only Slack can tell.
 
     Our own rows decide for whoever asked for the job or one of its prompts, for admins, and for whoever
-    is in the job's channel. With ``ask_slack`` Slack is asked about everybody else; a refusal of Slack's is
-    a no, and other errors of Slack's are raised.
+    is in the job's channel: ``here`` is where they act. Slack is asked about everybody else, once their
+    ``access`` is known. What Slack refuses to tell is a no.
     """
-    if visitor.user in {job.requester} | context.access_policy.admins or visitor.here == job.channel:
+    if user in {job.requester} | context.access_policy.admins or here == job.channel:
         return True
-    if await context.store.read(lambda tx: tx.prompts.has_asked(visitor.user, job.number)):
+    if await context.store.read(lambda tx: tx.prompts.has_asked(user, job.number)):
         return True
-    return await _can_read(context.messenger, job.channel, visitor) if ask_slack else None
-
-
-async def _can_read(rooms: Rooms, channel: ChannelId, visitor: Visitor) -> bool:
+    if ask is AskSlack.NEVER or access is None:
+        return None
     try:
-        if visitor.access is Access.MEMBER and await rooms.is_public(channel):
-            return True
-        return await rooms.is_member(channel, visitor.user)
+        return await _can_read(context.messenger, job.channel, user, access)
     except SlackRefused as refusal:
-        log.info("channel_not_told", channel=channel, reason=refusal.code)
+        log.info("membership_unknown", channel=job.channel, reason=refusal.code)
         return False
-
-
-async def may_see_job_now(context: Context, job: TrackedJob, visitor: Visitor) -> bool:
-    """The same where a person waits for the answer: what Slack cannot tell now is a no."""
-    try:
-        return bool(await may_see_job(context, job, visitor, ask_slack=True))
     except SlackError as error:
-        log.warning("channel_not_told", channel=job.channel, reason=str(error))
-        return False
+        log.warning("membership_unknown", channel=job.channel, reason=str(error))
+        return False if ask is AskSlack.FINAL else None
+
+
+async def _can_read(rooms: Rooms, channel: ChannelId, user: UserId, access: Access) -> bool:
+    """Whether a member of the workspace can read a public channel, or somebody is in a private one."""
+    if access.may and await rooms.is_public(channel):
+        return True
+    return await rooms.is_member(channel, user)

@@ -30,8 +30,9 @@ from bot.model import (
     last_full_week,
 )
 from bot.store import LeaseLost, Transaction
-from bot.work.access.check import check_access_now
-from bot.work.access.denied import tell_denied
+from bot.work.access.check import decide
+from bot.work.access.decision import AskSlack
+from bot.work.access.denied import refuse_digest, refuse_subscription
 from bot.work.context import WorkerContext
 from bot.work.digests.post_outcome import first_run, week_key
 from bot.work.digests.report import CURVE_WEEKS, weekly_report
@@ -70,9 +71,10 @@ async def advance_digests(context: WorkerContext) -> int:
 
 async def _prove(context: WorkerContext, subscription: Subscription) -> None:
     """Post into the channel once: only what arrives there makes the subscription active."""
-    access = await _access(context, subscription.owner)
-    if not access.may:
-        await _deny(context, subscription, access)
+    denied = await _denied(context, subscription.owner)
+    if denied is not None:
+        await context.store.write(lambda tx: refuse_subscription(context, tx, subscription, denied))
+        context.wake()
         return
     zone = subscription.weekly.zone if subscription.has_zone else await _zone_of(context, subscription)
 
@@ -101,25 +103,9 @@ def _first_words(context: WorkerContext, tx: Transaction, known: Subscription) -
     return say.first_post(known, run_at, week, newer_at=newer_at, counted_in=zone.key)
 
 
-async def _access(context: WorkerContext, user: UserId) -> Access:
-    return await check_access_now(context, user)
-
-
-async def _deny(context: WorkerContext, subscription: Subscription, access: Access) -> None:
-    """Somebody who may not use the bot subscribes nothing."""
-
-    def deny(tx: Transaction) -> None:
-        url = tx.subscriptions.response_url(subscription.id)
-        changed = tx.subscriptions.change(
-            subscription.id, was=SubscriptionState.NEW, state=SubscriptionState.ENDED, response_url=None
-        )
-        if changed:
-            what = f"subscription:{subscription.id}:{subscription.revision}"
-            now, channel, owner = context.clock(), subscription.channel, subscription.owner
-            tell_denied(tx, what, channel, owner, access, url, now)
-
-    await context.store.write(deny)
-    context.wake()
+async def _denied(context: WorkerContext, user: UserId) -> Access | None:
+    """Return why somebody may not use the bot; None when they may."""
+    return (await decide(context, user, ask=AskSlack.FINAL)).denied
 
 
 async def _zone_of(context: WorkerContext, subscription: Subscription) -> str:
@@ -171,11 +157,13 @@ def _begin(
 
 
 async def _advance(context: WorkerContext, each: Digest) -> None:
-    access = await _access(context, each.asked_by) if each.asked_by else Access.MEMBER
+    asked_by = each.asked_by
+    denied = await _denied(context, asked_by) if asked_by else None
 
     def settle(tx: Transaction) -> bool:
-        if each.asked_by and not access.may:
-            return _refuse(context, tx, each, each.asked_by, access)
+        if asked_by and denied is not None:
+            refuse_digest(context, tx, each, asked_by, denied)
+            return True
         return _look(context, tx, each)
 
     try:
@@ -187,15 +175,6 @@ async def _advance(context: WorkerContext, each: Digest) -> None:
         context.wake()
     else:
         context.wake_after(context.timeouts.reading_seconds * 1.1)
-
-
-def _refuse(context: WorkerContext, tx: Transaction, each: Digest, asked_by: UserId, access: Access) -> bool:
-    """A digest asked for by somebody who may not use the bot."""
-    url = tx.digests.response_url(each.id)
-    tx.digests.told(each.id, DigestState.MISSED, owner=context.owner)
-    now = context.clock()
-    tell_denied(tx, f"digest:{each.id}", each.channel, asked_by, access, url, now)
-    return True
 
 
 def _look(context: WorkerContext, tx: Transaction, each: Digest) -> bool:

@@ -61,22 +61,7 @@ def _prompt_and_job(tx: Transaction, number: PromptId) -> tuple[Prompt | None, T
     return prompt, tx.jobs.get(prompt.job) if prompt else None
 
 
-async def may_decide(context: Context, number: PromptId, user: UserId) -> UserId | None:
-    """None when this person may decide about a prompt; otherwise whoever asked it, who may.
-
-    So may whoever asked for the job, and admins.
-    """
-    prompt, job = await context.store.read(lambda tx: _prompt_and_job(tx, number))
-    if (
-        prompt is None
-        or job is None
-        or user in {prompt.asked_by, job.requester} | context.access_policy.admins
-    ):
-        return None
-    return prompt.asked_by
-
-
-async def to_withdraw(context: Context, job: JobNumber, user: UserId) -> PromptId | None:
+async def to_withdraw(context: Context, job: JobNumber, user: UserId) -> Prompt | None:
     """What *Withdraw* under a root message takes back: the job's own prompt, else one of its follow-ups.
 
     Of these the presser's own first; None when nothing of the job waits any more.
@@ -84,7 +69,7 @@ async def to_withdraw(context: Context, job: JobNumber, user: UserId) -> PromptI
     prompts = await context.store.read(lambda tx: tx.prompts.unsettled_of(job))
     waiting = [prompt for prompt in prompts if prompt.state is PromptState.WAITING]
     waiting.sort(key=lambda prompt: (prompt.kind is not PromptKind.START, prompt.asked_by != user, prompt.id))
-    return waiting[0].id if waiting else None
+    return waiting[0] if waiting else None
 
 
 async def send_again(context: Context, number: PromptId) -> bool:

@@ -23,11 +23,12 @@ from bot.model import (
     lifecycle,
 )
 from bot.store import LeaseLost, Transaction
-from bot.work.access.check import check_access
-from bot.work.access.denied import deny, refuse_named, tell_named
-from bot.work.access.jobs import Visitor, may_see_job
+from bot.work.access.check import decide
+from bot.work.access.decision import AskSlack, Decision
+from bot.work.access.denied import refuse_named, refuse_prompt, tell_named
 from bot.work.context import WorkerContext
 from bot.work.jobs.thread_messages import reply
+from bot.work.jobs.transitions import drop_follow_ups
 from bot.work.ports import SlackError
 from bot.work.retry import run_all
 
@@ -46,21 +47,20 @@ async def prepare_prompts(context: WorkerContext) -> int:
 
 
 async def _prepare(context: WorkerContext, prompt: Prompt) -> None:
-    access = await _access(context, prompt)
-    sees_job = await _sees_job(context, prompt, access) if access and access.may else True
-    text = await _readable(context, prompt) if access and access.may and sees_job else ""
+    decision = await _decide(context, prompt)
+    text = await _readable(context, prompt) if decision.may else ""
 
     def settle(tx: Transaction) -> None:
-        if access is None or sees_job is None:
+        if decision.may is None:
             _look_again(context, tx, prompt)
-        elif not access.may:
-            deny(context, tx, prompt, access)
-        elif sees_job and prompt.named is not None:
-            _write_named(context, tx, prompt, text)
-        elif sees_job:
-            _write(context, tx, prompt, text)
-        else:
+        elif decision.denied is not None:
+            _refuse(context, tx, prompt, decision.denied)
+        elif not decision.may:
             refuse_named(context, tx, prompt, job_answers.no_such_job(prompt.named or ""))
+        elif prompt.named is not None:
+            _write_named(context, tx, prompt, text)
+        else:
+            _write(context, tx, prompt, text)
 
     try:
         await context.store.write(settle)
@@ -70,32 +70,22 @@ async def _prepare(context: WorkerContext, prompt: Prompt) -> None:
     context.wake()
 
 
-async def _access(context: WorkerContext, prompt: Prompt) -> Access | None:
-    """Whether who asked may; None when Slack cannot tell just now and there is time to ask again."""
-    if prompt.channel is not None and not context.access_policy.allows_channel(prompt.channel):
-        return Access.CHANNEL
-    try:
-        return await check_access(context, prompt.asked_by)
-    except SlackError as error:
-        log.warning("standing_not_told", user=prompt.asked_by, reason=str(error))
-        return Access.UNTOLD if _is_late(context, prompt) else None
+async def _decide(context: WorkerContext, prompt: Prompt) -> Decision:
+    """Decide about who asked; undecided when Slack cannot tell just now and there is time to ask again.
+
+    They need not be in the channel of a job that they named, so that is no proof that they may see it.
+    """
+    is_late = context.clock() - prompt.asked_at > _SLACK_PATIENCE
+    ask = AskSlack.FINAL if is_late else AskSlack.TRY
+    is_named = prompt.named is not None
+    job = await context.store.read(lambda tx: tx.jobs.known(prompt.job)) if is_named else None
+    return await decide(context, prompt.asked_by, channel=prompt.channel, job=job, ask=ask)
 
 
-def _is_late(context: WorkerContext, prompt: Prompt) -> bool:
-    return context.clock() - prompt.asked_at > _SLACK_PATIENCE
-
-
-async def _sees_job(context: WorkerContext, prompt: Prompt, access: Access) -> bool | None:
-    """Whether who asked may see the job; None when Slack cannot tell just now and there is time."""
-    if prompt.named is None:
-        return True
-    job = await context.store.read(lambda tx: tx.jobs.known(prompt.job))
-    visitor = Visitor(prompt.asked_by, access=access)
-    try:
-        return await may_see_job(context, job, visitor, ask_slack=True)
-    except SlackError as error:
-        log.warning("channel_not_told", channel=job.channel, reason=str(error))
-        return False if _is_late(context, prompt) else None
+def _refuse(context: WorkerContext, tx: Transaction, prompt: Prompt, access: Access) -> None:
+    refuse_prompt(context, tx, prompt, access)
+    if prompt.kind is PromptKind.START:
+        drop_follow_ups(tx, tx.jobs.known(prompt.job), context.clock())
 
 
 def _look_again(context: WorkerContext, tx: Transaction, prompt: Prompt) -> None:
@@ -126,7 +116,7 @@ async def _names(
 
 def _write_named(context: WorkerContext, tx: Transaction, prompt: Prompt, text: str) -> None:
     """Now that its sender may see the job: unless the job was given up meanwhile, it is a follow-up."""
-    # Locked first, and before the prompt, as by whoever drops a job's follow-ups (``settle.py``).
+    # Locked first, and before the prompt, as by whoever drops a job's follow-ups (``transitions.py``).
     job = tx.jobs.get_locked(prompt.job)
     if job is not None and job.state in (JobState.REFUSED, JobState.WITHDRAWN):
         refuse_named(context, tx, prompt, job_answers.cannot_follow_up(job))

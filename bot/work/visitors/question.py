@@ -9,10 +9,9 @@ from datetime import datetime
 import structlog
 from pydantic import SecretStr
 
-from bot.messages import quota, visitors
+from bot.messages import visitors
 from bot.messages import visitors_answers as say
 from bot.model import (
-    Access,
     Analytics,
     Budget,
     DeliveryKind,
@@ -31,7 +30,9 @@ from bot.model import (
     VisitorsQuery,
 )
 from bot.store import AlreadyStored, LeaseLost, Transaction
-from bot.work.access.check import check_access_now
+from bot.work.access.check import decide
+from bot.work.access.decision import AskSlack
+from bot.work.access.denied import refuse_question
 from bot.work.context import Context, WorkerContext
 from bot.work.ports import SlackError
 from bot.work.visitors.report import gather
@@ -136,9 +137,10 @@ class _Status:
 
 async def _advance(context: WorkerContext, question: Question) -> None:
     try:
-        access = await check_access_now(context, question.user)
-        if not access.may:
-            await _deny(context, question, access)
+        denied = (await decide(context, question.user, ask=AskSlack.FINAL)).denied
+        if denied is not None:
+            await context.store.write(lambda tx: refuse_question(context, tx, question, denied))
+            context.wake()
             return
         status, progress_url = await context.store.write(lambda tx: _settle(context, tx, question))
     except LeaseLost:
@@ -162,18 +164,6 @@ def _settle(context: WorkerContext, tx: Transaction, question: Question) -> tupl
         tx.questions.put_back(question.id, context.owner, due_at)
     _, progress_url = tx.questions.urls(question.id)
     return status, progress_url
-
-
-async def _deny(context: WorkerContext, question: Question, access: Access) -> None:
-    """Nobody who may not use the bot gets an answer."""
-    status = _Status([], Budget(0, 0, None), unreadable=quota.not_allowed(access))
-
-    def deny(tx: Transaction) -> None:
-        _answer(context, tx, question, status, context.clock())
-        tx.snapshots.rest([question.now, *([question.was] if question.was else [])])
-
-    await context.store.write(deny)
-    context.wake()
 
 
 def _look(tx: Transaction, analytics: Analytics, question: Question, now: datetime) -> _Status:
