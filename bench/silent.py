@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Callable
 from datetime import datetime
 from pathlib import Path
 
@@ -49,7 +50,9 @@ class SilentMessenger:
         """A conversation named after the person."""
         return ChannelId(f"D{user[1:]}")
 
-    async def upload(self, channel: ChannelId, path: Path, *, name: str, words: str) -> None:
+    async def upload(
+        self, channel: ChannelId, path: Path, *, name: str, words: str, confirm: Callable[[], None]
+    ) -> None:
         """Done at once."""
 
     async def find_file(self, channel: ChannelId, name: str, *, since: datetime) -> bool:

@@ -106,8 +106,11 @@ class FakeSlack:
         self._stumble("conversation_with")
         return ChannelId(f"D{user[1:]}")
 
-    async def upload(self, channel: ChannelId, path: Path, *, name: str, words: str) -> None:
+    async def upload(
+        self, channel: ChannelId, path: Path, *, name: str, words: str, confirm: Callable[[], None]
+    ) -> None:
         self._stumble("upload")
+        confirm()
         if channel in self.outside:
             raise refused("not_in_channel")
         content = await asyncio.to_thread(path.read_bytes)

@@ -164,7 +164,9 @@ class SlackMessenger:
             answer = await self._client.conversations_open(users=user)
         return ChannelId(str((answer.get("channel") or {}).get("id") or ""))
 
-    async def upload(self, channel: ChannelId, path: Path, *, name: str, words: str) -> None:
+    async def upload(
+        self, channel: ChannelId, path: Path, *, name: str, words: str, confirm: Callable[[], None]
+    ) -> None:
         """Three steps, of which only the last shows anything.
 
         https://docs.slack.dev/messaging/working-with-files
@@ -173,6 +175,7 @@ class SlackMessenger:
         async with translated():
             place = await self._client.files_getUploadURLExternal(filename=name, length=size)
         await self._send(str(place.get("upload_url") or ""), path)
+        confirm()
         async with translated():
             await self._client.files_completeUploadExternal(
                 files=[{"id": str(place.get("file_id") or ""), "title": name}],

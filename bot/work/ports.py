@@ -65,8 +65,13 @@ class Messenger(Rooms, Protocol):
         """The conversation with this person, opened if need be."""
         ...
 
-    async def upload(self, channel: ChannelId, path: Path, *, name: str, words: str) -> None:
-        """Share a file with a channel under this name, with words beside it. Never repeats by itself."""
+    async def upload(
+        self, channel: ChannelId, path: Path, *, name: str, words: str, confirm: Callable[[], None]
+    ) -> None:
+        """Share a file with a channel under this name, with words beside it. Never repeats by itself.
+
+        ``confirm`` is called before the step that lets people see it; what it raises ends the upload.
+        """
         ...
 
     async def find_file(self, channel: ChannelId, name: str, *, since: datetime) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from pathlib import Path
 
 import aiohttp
 import pytest
@@ -100,6 +101,21 @@ async def test_nobody_there_is_certainly_not_sent(messenger: SlackMessenger, wor
     await workspace.stop()
     with pytest.raises(SlackUnreachable):
         await post(messenger)
+
+
+async def test_a_file_that_is_not_confirmed_is_never_seen(
+    messenger: SlackMessenger, workspace: Workspace, tmp_path: Path
+) -> None:
+    def refuse() -> None:
+        raise TimeoutError
+
+    path, since = tmp_path / "pages.csv", utcnow() - timedelta(seconds=5)
+    path.write_text("page,human")
+    with pytest.raises(TimeoutError):
+        await messenger.upload(DOCS, path, name=path.name, words="All pages", confirm=refuse)
+    assert list(workspace.state.history(DOCS)) == []
+    await messenger.upload(DOCS, path, name=path.name, words="All pages", confirm=lambda: None)
+    assert await messenger.find_file(DOCS, path.name, since=since)
 
 
 async def test_an_edit_changes_the_message_in_place(messenger: SlackMessenger, workspace: Workspace) -> None:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from pathlib import Path
 
 import pytest
 
@@ -13,6 +15,7 @@ from bot.work.jobs.thread_messages import redraw_face
 from bot.work.outbox.deliver import deliver_due
 from tests.builders import CHANNEL, HeldClock
 from tests.fakes import FakeSlack
+from tests.work.asking import FIRST, LAST
 from tests.work.office import Office
 
 
@@ -45,6 +48,37 @@ async def test_a_post_is_begun_only_when_its_lease_outlasts_it(
     await late.settle()
     assert len([post for post in slow.posts if post.thread is None]) == 1
     assert [text for _, text in late.docs.prompts] == ["Add a quickstart"]
+
+
+@dataclass
+class SlowToSend(FakeSlack):
+    """Sending the bytes of a file takes its time, before the file is shared."""
+
+    clock: HeldClock = field(default_factory=HeldClock)
+    takes_seconds: float = 0.0
+
+    async def upload(
+        self, channel: ChannelId, path: Path, *, name: str, words: str, confirm: Callable[[], None]
+    ) -> None:
+        self.clock.pass_seconds(self.takes_seconds)
+        await super().upload(channel, path, name=name, words=words, confirm=confirm)
+
+
+@pytest.mark.parametrize(("takes_seconds", "files"), [(50, 1), (70, 0)])
+async def test_a_file_is_shared_only_when_its_lease_outlasts_that(
+    office: Office, takes_seconds: float, files: int
+) -> None:
+    slow = SlowToSend(clock=office.clock, takes_seconds=takes_seconds)
+    late = Office(office.store, slack=slow, docs=office.docs, clock=office.clock)
+    late.docs.site.fill(3, FIRST, LAST)
+    await late.visitors("csv here compare none")
+    await late.reading(5)
+    assert len(slow.files) == files
+    slow.takes_seconds = 0
+    late.restart()
+    await late.pass_time(100)
+    await late.reading(5)
+    assert len(slow.files) == 1
 
 
 class Leaping(HeldClock):

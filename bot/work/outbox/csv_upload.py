@@ -71,9 +71,10 @@ async def _upload(
     words = say.file_words(question, rows, complete=is_complete)
 
     async def upload() -> None:
-        # Writing a large file takes its time too.
-        check_lease(context, delivery)
-        await context.messenger.upload(channel, path, name=path.name, words=words)
+        # Writing a large file takes its time, and so does sending it before it is shared.
+        confirm = partial(check_lease, context, delivery)
+        confirm()
+        await context.messenger.upload(channel, path, name=path.name, words=words, confirm=confirm)
 
     # Somebody's own conversation with the bot is none that can be joined.
     joinable = _OUTSIDE if channel == question.channel else frozenset()
