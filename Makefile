@@ -19,7 +19,7 @@ help:
 	@echo "make test      the whole test suite"
 	@echo "make check     style, types and layers"
 	@echo "make torture   the bot under faults, from seeds (RUNS=$(RUNS) SEED=$(SEED); 200 runs take about five minutes),"
-	@echo "               then the property tests with many new examples"
+	@echo "               then a kill at every statement, then the property tests with many new examples"
 	@echo "make bench     how fast it is, beside what one would use instead (six minutes)"
 	@echo "make lock      pin the newest versions that pyproject.toml allows (needs uv)"
 
@@ -58,6 +58,7 @@ check: $(VENV)/.dev
 
 torture: $(VENV)/.dev
 	@$(BIN)/python -m tests.torture --runs $(RUNS) --seed $(SEED) --at-once $(AT_ONCE)
+	$(BIN)/python -m pytest -n 3 --every-place tests/scenarios/test_kill*.py
 	$(BIN)/python -m pytest -n 4 -m hypothesis --hypothesis-profile search --timeout 1800
 
 bench: $(VENV)/.dev

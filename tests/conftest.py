@@ -22,6 +22,13 @@ for name in ("http_proxy", "https_proxy", "all_proxy", "no_proxy"):
     os.environ.pop(name.upper(), None)
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """``make torture`` kills the bot at every place, ``make test`` not at every statement."""
+    parser.addoption(
+        "--every-place", action="store_true", help="kill the bot at every SQL statement, not only at some"
+    )
+
+
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(
     item: pytest.Item, call: pytest.CallInfo[None]

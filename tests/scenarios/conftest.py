@@ -14,6 +14,7 @@ from tests.limits import HANG_SECONDS
 from tests.scenarios.story import Story
 from tests.scenarios.timeouts import STEADY
 
+SOME_STATEMENTS = 4
 FAST = {"poll_min_seconds": 0.1, "poll_max_seconds": 0.2}
 
 
@@ -49,3 +50,9 @@ async def zygote() -> AsyncIterator[bots.Zygote]:
     """What forks bots."""
     async with bots.zygote() as zygote:
         yield zygote
+
+
+@pytest.fixture
+def statements(request: pytest.FixtureRequest) -> int | None:
+    """At how many statements of a tale the bot is killed; None for all of them."""
+    return None if request.config.getoption("--every-place") else SOME_STATEMENTS

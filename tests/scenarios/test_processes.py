@@ -13,8 +13,8 @@ from sandbox.workspace.state import BOT_USER
 from sandbox.world import World
 from tests.bots import lines, stop, wait_for, zygote
 from tests.databases import PostgresServer
+from tests.scenarios.kills import requests
 from tests.scenarios.story import Json, Story, environment
-from tests.scenarios.test_kill import requests
 from tests.store.test_database import as_anybody
 from tests.torture.bots import LEASE_SECONDS
 

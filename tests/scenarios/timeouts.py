@@ -11,5 +11,11 @@ SHORT = Timeouts(
     lease_seconds=1.5, channel_pace_seconds=0.05, stale_seconds=0.6, quiet_seconds=2.0, doubt_seconds=0.1
 )
 
+KILLED_LEASE_SECONDS = 3.0
+"""The lease of a process that will be killed: what it held waits so long for the next process.
+
+A third of it outlasts a request on a machine that is busy with many such processes.
+"""
+
 STEADY = replace(SHORT, lease_seconds=HANG_SECONDS)
 """The same where nobody is killed: a busy machine may keep a process from its work beyond a short lease."""

@@ -1,0 +1,168 @@
+"""Telling a story once for each place at which the bot can be killed, and starting the bot again after it."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import shutil
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from time import monotonic
+from typing import Protocol
+
+import aiohttp
+
+from sandbox.world import World, WorldOptions, both_sides
+from tests.bots import Zygote, is_alive, lines, started, stop, wait_for
+from tests.scenarios.places import Kind, kind_of
+from tests.scenarios.story import Json, Story
+from tests.scenarios.timeouts import KILLED_LEASE_SECONDS, STEADY
+
+_AT_ONCE = 10
+_QUIET_SECONDS = 0.6
+"""How long nothing more may be said after the end."""
+_SEED = 1
+"""Chooses the statements that an ordinary run kills at. Any number; names of places change with the code."""
+
+
+class Tale(Protocol):
+    """What people do, and what must hold however often the bot was killed meanwhile."""
+
+    watched: Sequence[str]
+    """The modules of the work whose places are killed at."""
+
+    def options(self, folder: Path) -> WorldOptions:
+        """Return the world in which it takes place."""
+        ...
+
+    async def begin(self, story: Story) -> None:
+        """Let happen what is over before anything is killed."""
+        ...
+
+    async def act(self, story: Story) -> Sequence[Json]:
+        """Do what people do, and return what they are answered at once."""
+        ...
+
+    def is_over(self, story: Story) -> bool:
+        """Return whether all of it has been told."""
+        ...
+
+    def is_settled(self, story: Story, answers: Sequence[Json]) -> bool:
+        """Return whether all that was acknowledged has been told."""
+        ...
+
+    async def check(self, story: Story, answers: Sequence[Json]) -> None:
+        """Raise AssertionError when something was lost or doubled."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Theatre:
+    """Where a tale is told: ``stage`` is a folder with its world as it is after the beginning."""
+
+    tale: Tale
+    zygote: Zygote
+    stage: Path
+
+    async def prepare(self) -> None:
+        """Bring the database to its schema and tell the beginning, for all later times."""
+        async with both_sides(self.tale.options(self.stage)) as world:
+            pid = await self.zygote.start(world, self.stage / "prepared")
+            await started(pid, self.stage / "prepared")
+            await self.tale.begin(Story(world))
+            await stop(pid)
+
+    async def tell(self, folder: Path, kill_at: str | None) -> tuple[set[str], bool]:
+        """Tell the tale with a bot that is killed at the place, start it again, and check what people see.
+
+        Returns the places that were passed, and whether the kill happened.
+        """
+        shutil.copytree(self.stage, folder)
+        async with both_sides(self.tale.options(folder)) as world:
+            killed = await self._tell_in(world, folder, kill_at)
+        return {line["place"] for line in lines(folder / "first") if "place" in line}, killed
+
+    async def _tell_in(self, world: World, folder: Path, kill_at: str | None) -> bool:
+        story, tale = Story(world), self.tale
+        pid = await self.zygote.start(
+            world, folder / "first", kill_at, tale.watched, lease_seconds=KILLED_LEASE_SECONDS
+        )
+        await started(pid, folder / "first")
+        acting = asyncio.create_task(tale.act(story))
+        await wait_for("the end or the kill", lambda: tale.is_over(story) or not is_alive(pid))
+        if is_alive(pid):
+            # It may come to its place only now, as it notes what it has said.
+            await asyncio.sleep(_QUIET_SECONDS)
+        await stop(pid)
+        if killed := {"stopped": True} not in lines(folder / "first"):
+            await self._start_again(story, folder, acting)
+        await tale.check(story, await acting)
+        return killed
+
+    async def _start_again(self, story: Story, folder: Path, acting: asyncio.Task[Sequence[Json]]) -> None:
+        """Let another bot go on with what the killed one has left."""
+        output = folder / "second"
+        pid = await self.zygote.start(story.world, output, lease_seconds=STEADY.lease_seconds)
+        answers = await acting
+        await wait_for("what was acknowledged", lambda: self.tale.is_settled(story, answers))
+        await asyncio.sleep(_QUIET_SECONDS)
+        await stop(pid)
+
+
+async def requests(world: World) -> Counter[str]:
+    """Return how often the docs service was asked for what."""
+    url = f"{world.docs_service_url}/sandbox/log"
+    async with aiohttp.ClientSession() as session, session.get(url) as answer:
+        return Counter(entry["operation"] for entry in await answer.json())
+
+
+async def kill_everywhere(tale: Tale, zygote: Zygote, folder: Path, *, statements: int | None) -> None:
+    """Tell a tale once without a kill, then once for each place with a kill there.
+
+    Of the places that are statements so many are taken, the same each time; None takes all.
+    A place that a later run does not come to again is no kill; three of four must be.
+    """
+    theatre = Theatre(tale, zygote, folder / "stage")
+    await theatre.prepare()
+    passed, killed = await theatre.tell(folder / "calm", None)
+    assert not killed
+    places = chosen(passed, statements)
+    began, kills = monotonic(), await _kill_at_each(theatre, places, folder)
+    report(passed, places, kills, monotonic() - began)
+    assert set(map(kind_of, places)) == set(Kind), places
+    assert sum(kills) >= len(places) * 0.75
+
+
+def chosen(places: Iterable[str], statements: int | None) -> list[str]:
+    """Return all places, or with so many of the statements only, always the same ones."""
+    ordered = sorted(places)
+    if statements is None:
+        return ordered
+    few = [place for place in ordered if kind_of(place) is Kind.STATEMENT]
+    taken = set(random.Random(_SEED).sample(few, min(statements, len(few))))
+    return [place for place in ordered if kind_of(place) is not Kind.STATEMENT or place in taken]
+
+
+async def _kill_at_each(theatre: Theatre, places: Sequence[str], folder: Path) -> list[bool]:
+    room = asyncio.Semaphore(_AT_ONCE)
+
+    async def one(number: int, place: str) -> bool:
+        async with room:
+            try:
+                return (await theatre.tell(folder / str(number), place))[1]
+            except AssertionError as error:
+                raise AssertionError(f"killed at {place}, in {folder / str(number)}: {error}") from error
+
+    async with asyncio.TaskGroup() as group:
+        tasks = [group.create_task(one(number, place)) for number, place in enumerate(places)]
+    return [task.result() for task in tasks]
+
+
+def report(passed: Iterable[str], places: Sequence[str], kills: Sequence[bool], seconds: float) -> None:
+    """Print how many places of each kind there are, and how many of them were killed at."""
+    known, tried = Counter(map(kind_of, passed)), Counter(map(kind_of, places))
+    done = Counter(kind_of(place) for place, killed in zip(places, kills, strict=True) if killed)
+    told = ", ".join(f"{kind}: {done[kind]} of {tried[kind]} (of {known[kind]})" for kind in Kind)
+    print(f"{sum(kills)} kills in {seconds:.0f} s; {told}")

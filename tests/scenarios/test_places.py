@@ -1,0 +1,56 @@
+"""A kill happens where its place says: before a commit nothing is stored, after it everything."""
+
+from __future__ import annotations
+
+import asyncio
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from sandbox.world import World
+from tests.bots import Zygote, is_alive, lines, started, stop, wait_for
+from tests.scenarios.kills import chosen
+from tests.scenarios.places import Kind, kind_of
+from tests.scenarios.story import Story
+
+WATCHED = ("jobs/ask",)
+
+
+async def told_places(zygote: Zygote, world: World, folder: Path) -> dict[Kind, str]:
+    """Return the last place of each kind that asking for a job passes."""
+    pid = await zygote.start(world, folder / "calm", watched=WATCHED)
+    await started(pid, folder / "calm")
+    await Story(world).asked("Add a page")
+    await stop(pid)
+    return {kind_of(line["place"]): str(line["place"]) for line in lines(folder / "calm") if "place" in line}
+
+
+def stored(folder: Path) -> int:
+    """Return how many prompts are in the database."""
+    with closing(sqlite3.connect(folder / "docs-bot.db")) as connection:
+        [(count,)] = connection.execute("SELECT count(*) FROM prompts").fetchall()
+    return int(count)
+
+
+@pytest.mark.parametrize(("kind", "kept"), [(Kind.STATEMENT, 0), (Kind.COMMIT, 0), (Kind.COMMITTED, 1)])
+async def test_what_is_killed_is_stored_only_after_its_commit(
+    zygote: Zygote, world: World, tmp_path: Path, kind: Kind, kept: int
+) -> None:
+    places = await told_places(zygote, world, tmp_path)
+    before = stored(tmp_path)
+    pid = await zygote.start(world, tmp_path / "killed", places[kind], WATCHED)
+    await started(pid, tmp_path / "killed")
+    asking = asyncio.create_task(Story(world).command("/docs-agent", "Add another page"))
+    await wait_for("the kill", lambda: not is_alive(pid))
+    asking.cancel()
+    assert stored(tmp_path) == before + kept
+
+
+def test_every_commit_and_await_is_chosen_and_the_same_few_statements() -> None:
+    places = [f"bot/work/jobs/ask:{line} {kind}" for line in range(10) for kind in Kind]
+    few = chosen(places, 2)
+    assert len(few) == 3 * 10 + 2
+    assert few == chosen(reversed(places), 2)
+    assert chosen(places, None) == sorted(places)
