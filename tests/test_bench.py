@@ -204,6 +204,7 @@ def test_what_is_called_in_the_same_way_at_rest_is_not_counted() -> None:
 async def test_three_stories_are_followed_through_the_bot(tmp_path: Path) -> None:
     told = await tell_all(tmp_path)
     assert [each.name for each in told] == ["job", "visitors", "digest"]
+    assert too_long(told, [30, 32, 34]) == []
     for each in told:
         folders = {file.partition("/")[0] for file in each.functions}
         assert {"docs_api", "messages", "slack", "work"} <= folders
@@ -215,8 +216,11 @@ async def test_three_stories_are_followed_through_the_bot(tmp_path: Path) -> Non
 
 
 def test_a_story_through_too_many_files_is_told() -> None:
-    told = [Told(name, {"app.py": {"a"}, "logs.py": {"b"}}) for name in ("job", "visitors", "digest")]
-    assert too_long(told, [2, 1, 2]) == ["visitors: 2 files, at most 1"]
+    told = [
+        Told(name, {"app.py": {"a"}, f"{name}.py": {"b"}, f"{name}s.py": {"c"}})
+        for name in ("job", "visitors", "digest")
+    ]
+    assert too_long(told, [2, 1, 2]) == ["visitors: 2 files of its own, at most 1"]
 
 
 def test_percentiles_are_samples() -> None:
