@@ -1,29 +1,7 @@
-"""Every command of the bot. Adding one: its file here, its test, and its line in ``COMMANDS``."""
+"""The commands of the bot, one file each."""
 
 from __future__ import annotations
 
-from dataclasses import replace
+from bot.commands.catalogue import COMMANDS
 
-from bot.commands import agent, followup, visitors
-from bot.commands.command import Answer, Command, Invocation
-from bot.commands.guard import guarded
-from bot.messages.help import CommandHelp, help_message
-from bot.work.context import Context
-
-
-def _with_help(*commands: Command) -> tuple[Command, ...]:
-    """Every command answers ``help`` with the help of all, to those who may use the bot."""
-    pages = [CommandHelp(each.name, each.usage_hint, each.summary, each.examples) for each in commands]
-
-    def helped(command: Command) -> Command:
-        async def run(context: Context, said: Invocation) -> Answer:
-            if said.text.strip().lower() == "help":
-                return Answer(message=help_message(pages))
-            return await command.run(context, said)
-
-        return replace(command, run=run)
-
-    return tuple(guarded(helped(command)) for command in commands)
-
-
-COMMANDS = _with_help(agent.COMMAND, followup.COMMAND, visitors.COMMAND)
+__all__ = ["COMMANDS"]

@@ -1,0 +1,102 @@
+"""Work that one process writes is announced to the workers of another."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+from sqlalchemy import text
+
+from bot.store import Store
+from bot.store.announcements import Announcer, Listener
+from bot.store.database import Database
+from bot.store.migrate import migrate
+from tests.builders import add_job
+from tests.databases import PostgresServer
+from tests.limits import HANG_SECONDS
+
+
+@asynccontextmanager
+async def listening(database: Database) -> AsyncIterator[asyncio.Event]:
+    """An event that is set whenever another process may have written work."""
+    heard = asyncio.Event()
+    listener = Listener(database, heard.set)
+    listener.start()
+    yield heard
+    listener.stop()
+
+
+async def announced(store: Store, announcer: Announcer, heard: asyncio.Event) -> None:
+    """Write and announce until it has been heard: who listens may not have begun yet."""
+    async with asyncio.timeout(HANG_SECONDS):
+        while not heard.is_set():
+            await add_job(store)
+            announcer.wake()
+            await asyncio.sleep(0.05)
+
+
+async def test_what_another_process_writes_is_heard(store: Store, another: Store) -> None:
+    async with listening(store.database) as heard:
+        await announced(another, Announcer(another.database), heard)
+        heard.clear()
+        await announced(another, Announcer(another.database), heard)
+
+
+async def test_who_stopped_listening_hears_nothing_more(store: Store, another: Store) -> None:
+    async with listening(store.database) as heard:
+        await announced(another, Announcer(another.database), heard)
+    await asyncio.sleep(1.2)  # longer than a listener takes to notice that it was stopped
+    heard.clear()
+    await add_job(another)
+    Announcer(another.database).wake()
+    await asyncio.sleep(0.4)
+    assert not heard.is_set()
+
+
+async def test_a_listener_whose_connection_is_cut_listens_again(postgres: PostgresServer) -> None:
+    store = Store.open(postgres.new_database())
+    await migrate(store.database)
+    async with listening(store.database) as heard:
+        await announced(store, Announcer(store.database), heard)
+        others = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query LIKE 'LISTEN%'"
+        cut = await store.database.write(lambda connection: len(connection.execute(text(others)).all()))
+        assert cut == 1
+        heard.clear()
+        await announced(store, Announcer(store.database), heard)
+    await store.close()
+
+
+async def test_a_database_in_memory_has_nobody_to_tell_or_to_hear() -> None:
+    database = Database.open("sqlite:///:memory:")
+    async with listening(database) as heard:
+        Announcer(database).wake()
+        await asyncio.sleep(0)
+    assert not heard.is_set()
+    await database.close()
+
+
+async def test_announcements_that_come_at_once_share_one(postgres: PostgresServer) -> None:
+    database = Database.open(postgres.new_database(), connections=1)
+    announcer, heard = Announcer(database), 0
+
+    def count() -> None:
+        nonlocal heard
+        heard += 1
+
+    listener = Listener(database, count)
+    listener.start()
+    async with asyncio.timeout(HANG_SECONDS):
+        while not heard:
+            announcer.wake()
+            await asyncio.sleep(0.05)
+    before = heard
+    for _ in range(100):
+        announcer.wake()
+    async with asyncio.timeout(HANG_SECONDS):
+        while heard == before:
+            await asyncio.sleep(0.01)
+    await asyncio.sleep(0.2)
+    assert heard - before <= 3
+    listener.stop()
+    await database.close()
