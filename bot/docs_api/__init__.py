@@ -1,6 +1,6 @@
 """A typed client of the documentation agent's service: agent jobs and visitor analytics.
 
-It stands alone and imports nothing of the project around it::
+It imports nothing else of this project and can be used alone::
 
     async with DocsClient.open(base_url="https://api.example.com", api_key=SecretStr(key)) as docs:
         job = await docs.create_job("my-project", "Add a quickstart for the Python SDK")
@@ -8,20 +8,20 @@ It stands alone and imports nothing of the project around it::
             await asyncio.sleep(30)
         print(job.status, job.pr_link)
 
-Everything that can go wrong is a `DocsApiError`; which one tells what a caller can do about it:
+Every failure is a `DocsApiError`. Its class tells the caller what to do about it:
 
 =================== ================================================================================
 `InvalidArgument`   an argument is wrong; nothing was sent (also a `ValueError`)
-`Unavailable`       no usable answer; `sent` tells whether the request may have been carried out
+`Unavailable`       no usable response; `sent` tells whether the request may have been carried out
 `RateLimited`       too many requests (429); `retry_after_seconds` when the service says how long
-`Rejected`          the service refuses the request as it is (400 and the like); `text` says why
+`Rejected`          the service refuses this request (400 and similar); `text` says why
 `Unauthorized`      the key is unknown or has expired (401)
 `Forbidden`         the key may not do this, or not from this address (403)
 `NotFound`          the service does not know the job (404)
 =================== ================================================================================
 
-Nothing is retried here, because the service has no idempotency keys: a prompt sent twice is two jobs.
-The key goes to the configured address only; neither it nor a prompt stands in an error, repr or log.
+The client does not retry, because the service has no idempotency keys: a prompt sent twice makes two jobs.
+It sends the key to the configured address only. No error, repr or log contains the key or a prompt.
 """
 
 from __future__ import annotations

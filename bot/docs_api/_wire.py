@@ -1,4 +1,4 @@
-"""Requests and answers of the docs service as values: what to send, and what an answer means; no I/O."""
+"""The docs service's wire format without I/O: building requests and decoding responses."""
 
 from __future__ import annotations
 
@@ -34,17 +34,17 @@ VISITORS_PATH = "/v1/analytics/{project_id}/visitors"
 MAX_TEXT_LENGTH = 500
 MAX_PAGE_SIZE = 250
 MAX_RETRY_AFTER_SECONDS = 86_400.0
-"""A service that asks for more than a day is not believed: its limits are counted by the hour."""
+"""Upper limit for a `Retry-After`: the service's limits are hourly, so a longer wait must be a mistake."""
 
 _SECRET_HEAD = 8
-"""How much of a secret's beginning betrays it. A shorter prompt is ordinary words: those stay readable."""
+"""How many first characters identify a secret. A shorter prompt is ordinary words and is not hidden."""
 
 ModelT = TypeVar("ModelT", bound=BaseModel)
 
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """One request before it is sent; ``prompt`` is kept to take it out of anything the answer echoes."""
+    """One request to send. ``prompt`` is also used to remove it from error texts that echo it."""
 
     method: str
     url: str
@@ -52,25 +52,25 @@ class Call:
 
     @property
     def body(self) -> bytes:
-        """The JSON body, empty for a request without one."""
+        """Return the JSON body; empty for a request without a prompt."""
         return json.dumps({"prompt": self.prompt}).encode() if self.prompt else b""
 
     @property
     def secrets(self) -> tuple[str, ...]:
-        """What must not stand in an error about this call."""
+        """Return the texts that must not appear in an error about this call."""
         return (self.prompt,) if len(self.prompt) >= _SECRET_HEAD else ()
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """One HTTP answer, read to its end and decompressed; header names are compared without case."""
+    """One HTTP response, read completely and decompressed."""
 
     status_code: int
     headers: Mapping[str, str] = field(repr=False)
     body: bytes = field(repr=False)
 
     def header(self, name: str) -> str:
-        """The header's value, or nothing."""
+        """Return a header's value, or an empty string. ``name`` is in lower case and matches any case."""
         return next((value for key, value in self.headers.items() if key.lower() == name), "")
 
 
@@ -78,9 +78,10 @@ class Answer:
 
 
 def checked_base_url(base_url: str) -> str:
-    """Return the address without its last slashes; refuse what is not a plain http(s) address.
+    """Return the address without trailing slashes.
 
-    The message never quotes the address, which may hold a password.
+    Raises InvalidArgument unless it is a plain http(s) address. The error text does not quote the address,
+    which may contain a password.
     """
     try:
         parts = urlsplit(base_url.strip())
@@ -97,32 +98,32 @@ def checked_base_url(base_url: str) -> str:
 
 
 def checked_key(api_key: SecretStr) -> SecretStr:
-    """Refuse a key that cannot stand in a header, without quoting it."""
+    """Return the key. Raises InvalidArgument, without quoting it, if it cannot be sent in a header."""
     if not re.fullmatch(r"[!-~]+", api_key.get_secret_value()):
         raise InvalidArgument("api_key must be printable ASCII without blanks or line ends")
     return api_key
 
 
 def create_job(base_url: str, project_id: str, prompt: str) -> Call:
-    """The request that starts a job."""
+    """Return the request that starts a job."""
     path = JOBS_PATH.format(project_id=_segment("project_id", project_id))
     return Call("POST", base_url + path, _checked_prompt(prompt))
 
 
 def get_job(base_url: str, project_id: str, job_id: str) -> Call:
-    """The request that looks at a job."""
+    """Return the request that reads a job."""
     return Call("GET", base_url + _job_path(JOB_PATH, project_id, job_id))
 
 
 def send_follow_up(base_url: str, project_id: str, job_id: str, prompt: str) -> Call:
-    """The request that gives an existing job a further prompt."""
+    """Return the request that sends a further prompt to an existing job."""
     return Call("POST", base_url + _job_path(MESSAGES_PATH, project_id, job_id), _checked_prompt(prompt))
 
 
 def visitors(
     base_url: str, project_id: str, date_from: date | None, date_to: date | None, limit: int, offset: int
 ) -> Call:
-    """The request for one page of unique visitors; ``date_to`` is exclusive."""
+    """Return the request for one page of unique visitors; ``date_to`` is exclusive."""
     path = VISITORS_PATH.format(project_id=_segment("project_id", project_id))
     _check_days(date_from, date_to)
     if not 1 <= limit <= MAX_PAGE_SIZE:
@@ -146,7 +147,7 @@ def _job_path(template: str, project_id: str, job_id: str) -> str:
 
 
 def _segment(name: str, raw: str) -> str:
-    # Dots cannot be escaped: every URL parser on the way resolves "%2E%2E" as it does "..".
+    # Dots cannot be escaped: URL parsers resolve "%2E%2E" in the same way as "..".
     # https://url.spec.whatwg.org/#double-dot-path-segment
     if raw.strip() in ("", ".", ".."):
         raise InvalidArgument(f"{name} must not be empty or made of dots")
@@ -165,13 +166,13 @@ def _unicode(name: str, raw: str) -> str:
     return raw
 
 
-# ---- answers
+# ---- responses
 
 
 def inflate(body: bytes, encoding: str, max_bytes: int) -> bytes:
-    """Undo the content encoding, never growing beyond ``max_bytes``.
+    """Undo the content encoding without producing more than ``max_bytes``.
 
-    Raises ValueError, with a text for people, when it cannot.
+    Raises ValueError, whose text continues "The service answered …", when it cannot.
     """
     if encoding.strip().lower() in ("", "identity"):
         return body
@@ -190,9 +191,9 @@ def inflate(body: bytes, encoding: str, max_bytes: int) -> bytes:
 
 
 def decode(answer: Answer, model: type[ModelT], *, secrets: tuple[str, ...], now: datetime) -> ModelT:
-    """Return the answer as ``model``, or raise the error that it means.
+    """Return the response as ``model``, or raise the `DocsApiError` that it stands for.
 
-    ``secrets`` are taken out of the service's texts; ``now`` is for a `Retry-After` that names a date.
+    ``secrets`` are removed from the service's texts. ``now`` is needed for a `Retry-After` with a date.
     """
     if not 200 <= answer.status_code <= 299:
         raise error_of(answer, secrets=secrets, now=now)
@@ -207,7 +208,7 @@ def decode(answer: Answer, model: type[ModelT], *, secrets: tuple[str, ...], now
 
 
 def error_of(answer: Answer, *, secrets: tuple[str, ...], now: datetime) -> DocsApiError:
-    """The error that an answer without success means."""
+    """Return the error that an unsuccessful response stands for."""
     status_code = answer.status_code
     retry_after = retry_after_seconds(answer.header("retry-after"), now)
     text = _error_text(answer, secrets) or f"The service answered with {_kind(answer)}"
@@ -217,19 +218,19 @@ def error_of(answer: Answer, *, secrets: tuple[str, ...], now: datetime) -> Docs
         return _REFUSALS[status_code](text, status_code=status_code)
     if 300 <= status_code <= 399:
         text = "The service's address redirects elsewhere; redirects are not followed"
-    elif 400 <= status_code <= 499 and status_code not in _IN_BETWEEN and not _is_html(answer):
+    elif 400 <= status_code <= 499 and status_code not in _TRANSPORT_STATUSES and not _is_html(answer):
         return (NotFound if status_code == 404 else Rejected)(text, status_code=status_code)
     return Unavailable(text, sent=True, status_code=status_code, retry_after_seconds=retry_after)
 
 
-# A page in HTML is not the service speaking, but something in between. It may well know that a key or
-# an address is refused; it must not make a caller believe that a job is gone or a prompt was invalid.
+# An HTML page comes from a proxy or gateway, not from the service. A gateway may rightly refuse a key or an
+# address, but its 4xx page must not be taken to mean that a job is gone or that a prompt is invalid.
 _REFUSALS: dict[int, type[Unauthorized | Forbidden]] = {401: Unauthorized, 403: Forbidden}
-_IN_BETWEEN = frozenset({407, 408, 421, 425})
+_TRANSPORT_STATUSES = frozenset({407, 408, 421, 425})
 
 
 def retry_after_seconds(header: str, now: datetime) -> float | None:
-    """Seconds to wait by a `Retry-After` header, from 0 to a day; None when it says nothing usable.
+    """Return the seconds to wait by a `Retry-After` header, from 0 to a day; None when it is unusable.
 
     https://www.rfc-editor.org/rfc/rfc9110.html#field.retry-after
     """
@@ -245,7 +246,7 @@ def retry_after_seconds(header: str, now: datetime) -> float | None:
 
 
 def cleaned(text: str, secrets: tuple[str, ...] = ()) -> str:
-    """Make foreign text fit to show: one line, no control characters, no secrets, at most 500 characters."""
+    """Return the text made safe to show: one line of at most 500 characters, without controls or secrets."""
     plain = _one_line(text)
     for secret in (_one_line(secret) for secret in secrets):
         plain = _without(plain, secret)
@@ -253,12 +254,12 @@ def cleaned(text: str, secrets: tuple[str, ...] = ()) -> str:
 
 
 def _one_line(text: str) -> str:
-    # C*: controls, formats (the ones that turn the reading direction), surrogates, private; Z*: line ends.
+    # C*: controls, formats (some reverse the reading direction), surrogates, private use; Z*: separators.
     return " ".join("".join(" " if unicodedata.category(c)[0] in "CZ" else c for c in text).split())
 
 
 def _without(text: str, secret: str) -> str:
-    """Take every stretch that repeats the secret's beginning out of the text, as far as it repeats it."""
+    """Replace every part of the text that equals the start of the secret, as far as it matches."""
     head = secret[:_SECRET_HEAD]
     if not head:
         return text

@@ -1,7 +1,7 @@
-"""The docs service over HTTP: httpx for the words, aiohttp underneath for the connections.
+"""The docs service over HTTP, with httpx's requests and responses and aiohttp's connections.
 
-Requests go to httpx's transport as they are. What `httpx.AsyncClient` does around it (cookies, redirects,
-credentials of the environment) is all unwanted here, and two fifths of the processor time of a call.
+Requests go directly to the httpx transport. What `httpx.AsyncClient` adds (cookies, redirects, credentials
+from the environment) is not wanted here and takes two fifths of a call's processor time.
 https://www.python-httpx.org/advanced/transports/
 """
 
@@ -24,7 +24,7 @@ from bot.docs_api.models import Job, VisitorsPage
 
 MAX_RESPONSE_BYTES = 5_000_000
 MAX_ROWS = 1_000_000
-"""Where `DocsClient.all_visitors` stops believing that there is more."""
+"""`DocsClient.all_visitors` raises an error when the service claims to have more rows than this."""
 
 ModelT = TypeVar("ModelT", bound=BaseModel)
 
@@ -34,10 +34,10 @@ def _utc_now() -> datetime:
 
 
 class DocsClient:
-    """The docs service; make one with `DocsClient.open` and close it, or use it as a context manager.
+    """A client of the docs service. Create it with `DocsClient.open`, and close it or use it in `async with`.
 
-    Safe to share between tasks. Calls raise the errors of `bot.docs_api.errors`. None is sent again by
-    itself, except that aiohttp repeats a GET once when a kept connection turns out to be closed.
+    Safe to share between tasks. Calls raise the errors of `bot.docs_api.errors`. No call is retried, except
+    that aiohttp repeats a GET once when a kept-alive connection turns out to be closed.
     """
 
     def __init__(
@@ -73,11 +73,11 @@ class DocsClient:
         proxy: str | None = None,
         now: Callable[[], datetime] = _utc_now,
     ) -> Self:
-        """Make a client with connections of its own.
+        """Return a client with its own connection pool.
 
-        ``read_timeout_seconds`` bounds both a silence and, with the connect time on top, the whole call.
-        Proxies named in the environment are not used: give a ``proxy``'s address to go through one. A
-        ``transport`` replaces all of the connections, for tests.
+        ``read_timeout_seconds`` limits the time between two chunks; plus the connect time-out, it limits the
+        whole call. Proxies from the environment are ignored; ``proxy`` is the address of one to use.
+        ``transport`` replaces the connection pool, for tests.
         Raises `InvalidArgument` for an address or key that cannot be used.
         """
         return cls(
@@ -106,7 +106,7 @@ class DocsClient:
         await self.aclose()
 
     async def aclose(self) -> None:
-        """Close the connections; calls after this are a RuntimeError."""
+        """Close the connections. Later calls raise RuntimeError."""
         self._is_closed = True
         await self._transport.aclose()
 
@@ -115,11 +115,11 @@ class DocsClient:
         return await self._send(_wire.create_job(self._base_url, project_id, prompt), Job)
 
     async def get_job(self, project_id: str, job_id: str) -> Job:
-        """Look at a job; `NotFound` when the service does not know it."""
+        """Return a job's current state. Raises `NotFound` when the service does not know it."""
         return await self._send(_wire.get_job(self._base_url, project_id, job_id), Job)
 
     async def send_follow_up(self, project_id: str, job_id: str, prompt: str) -> Job:
-        """Give a job a further prompt. The returned job may still show the state before it."""
+        """Send a further prompt to a job. The returned job may still show the state before the prompt."""
         return await self._send(_wire.send_follow_up(self._base_url, project_id, job_id, prompt), Job)
 
     async def visitors(
@@ -131,7 +131,7 @@ class DocsClient:
         limit: int = _wire.MAX_PAGE_SIZE,
         offset: int = 0,
     ) -> VisitorsPage:
-        """Fetch one page of unique visitors of the days from ``date_from`` up to, without, ``date_to``."""
+        """Return one page of the unique visitors from ``date_from`` until before ``date_to``."""
         call = _wire.visitors(self._base_url, project_id, date_from, date_to, limit, offset)
         return await self._send(call, VisitorsPage)
 
@@ -143,10 +143,10 @@ class DocsClient:
         date_to: date | None = None,
         page_size: int = _wire.MAX_PAGE_SIZE,
     ) -> AsyncIterator[VisitorsPage]:
-        """Fetch page after page, one call each, while the service has more.
+        """Yield page after page, one call each, until the service has no more.
 
-        A row told again (rows move while pages are read) is left out. Raises `Unavailable` when the service
-        says that there is more but shows nothing new, so that no caller turns in circles.
+        Repeated rows are left out; rows can move while pages are fetched. Raises `Unavailable` when the
+        service claims to have more pages but returns nothing new, which would otherwise loop for ever.
         """
         _wire.visitors(self._base_url, project_id, date_from, date_to, page_size, 0)
         return self._pages(project_id, date_from, date_to, page_size)
@@ -177,7 +177,7 @@ class DocsClient:
             async with asyncio.timeout(self._deadline_seconds):
                 answer = await self._exchange(self._request(call))
         except (httpx.HTTPError, httpx.StreamError, aiohttp.ClientError, OSError, UnicodeError) as error:
-            # The cause holds the request, and with it key and prompt: its words are enough.
+            # The cause refers to the request with its key and prompt, so only its text is kept.
             raise _broken(error, secrets) from None
         return _wire.decode(answer, model, secrets=secrets, now=self._now())
 
@@ -205,7 +205,7 @@ class DocsClient:
     async def _read(self, response: httpx.Response) -> bytes:
         encoding = response.headers.get("content-encoding", "")
         raw = bytearray()
-        # The stream itself: httpx's own decoding has no limit on what a few bytes may unpack to.
+        # The raw stream, because httpx's decoding does not limit the decompressed size.
         async for chunk in _stream(response):
             raw += chunk
             if len(raw) > self._max_response_bytes:
@@ -238,7 +238,7 @@ def _proxy(address: str) -> httpx.Proxy:
         raise InvalidArgument("proxy must be the address of an HTTP proxy") from None
     if proxy.auth is None:
         return proxy
-    # httpx-aiohttp hands user and password on by a parameter that aiohttp is giving up; a header stays.
+    # httpx-aiohttp passes credentials in a parameter that aiohttp has deprecated, so a header is used.
     return httpx.Proxy(proxy.url, headers={"Proxy-Authorization": aiohttp.encode_basic_auth(*proxy.auth)})
 
 
@@ -252,10 +252,10 @@ def _checked_address(address: str, name: str) -> httpx.URL:
 
 
 class _Connections(AiohttpTransport):
-    """httpx-aiohttp's transport, without cookies and with the proxy's own header on every way."""
+    """httpx-aiohttp's transport without cookies, which sends the proxy's header with every request."""
 
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
-        # aiohttp sends a proxy's headers when it opens a tunnel (https), not with a forwarded request.
+        # aiohttp sends proxy headers only to open a tunnel (https), not with a forwarded request (http).
         if self.proxy is not None and request.url.scheme == "http":
             request.headers.update(self.proxy.headers)
         return await super().handle_async_request(request)
@@ -276,8 +276,8 @@ def _deadline_seconds(timeout: httpx.Timeout) -> float | None:
 
 
 def _broken(error: Exception, secrets: tuple[str, ...]) -> Unavailable:
-    # httpx-aiohttp calls every lost connection a ConnectTimeout, also one that broke after the request was
-    # sent; only aiohttp's own error underneath tells the two apart.
+    # httpx-aiohttp raises ConnectTimeout for every lost connection, even one that broke after the request
+    # was sent. Only aiohttp's error, its cause, tells the two apart.
     # https://github.com/karpetrosyan/httpx-aiohttp/blob/main/httpx_aiohttp/transport.py
     root = error.__cause__ if isinstance(error.__cause__, aiohttp.ClientError) else error
     if isinstance(root, _NEVER_CONNECTED):
@@ -299,4 +299,4 @@ _NEVER_CONNECTED = (
     httpx.ConnectTimeout,
     httpx.PoolTimeout,
 )
-"""The request certainly did not leave, because no connection to the service was made."""
+"""Errors that mean that no connection was made, so that the request was certainly not sent."""

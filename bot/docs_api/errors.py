@@ -1,13 +1,13 @@
-"""What can go wrong between a caller and the docs service, each with what the caller needs to go on."""
+"""The errors of the docs service's client, each with the data that a caller needs to handle it."""
 
 from __future__ import annotations
 
 
 class DocsApiError(Exception):
-    """Any failed call.
+    """Base class: a call has failed.
 
-    ``text`` is short, one line, and safe to show: the service's own words where it gave some.
-    ``status_code`` is the HTTP status of the answer, None when there was none.
+    ``text`` is one short line that is safe to show; it is the service's own error text if there was one.
+    ``status_code`` is the HTTP status of the response, None when there was none.
     """
 
     def __init__(self, text: str, *, status_code: int | None = None) -> None:
@@ -20,15 +20,15 @@ class DocsApiError(Exception):
 
 
 class InvalidArgument(DocsApiError, ValueError):
-    """An argument that the service could not accept; nothing was sent."""
+    """An argument is invalid; nothing was sent."""
 
 
 class Unavailable(DocsApiError):
-    """No usable answer: time-out, broken connection, redirect, 5xx, or a body that is not the service's.
+    """No usable response: time-out, broken connection, redirect, 5xx, or an unexpected body.
 
-    ``sent`` is False only when the request certainly never reached the service (refused connection, unknown
-    host, connect time-out), so that it can be sent again. When True it may have been carried out.
-    ``retry_after_seconds`` is what the answer asked for, None when it asked for nothing.
+    ``sent`` is False only when the request certainly did not reach the service (refused connection, unknown
+    host, connect time-out), so that it is safe to retry. If True, it may have been carried out.
+    ``retry_after_seconds`` is the response's `Retry-After`, None when it had none.
     """
 
     def __init__(
@@ -45,7 +45,7 @@ class Unavailable(DocsApiError):
 
 
 class RateLimited(DocsApiError):
-    """Too many requests (429); not carried out. ``retry_after_seconds`` is None when nobody said how long."""
+    """Too many requests (429); not carried out. ``retry_after_seconds`` is None if it is not known."""
 
     def __init__(
         self, text: str, *, status_code: int | None = None, retry_after_seconds: float | None = None
@@ -55,7 +55,7 @@ class RateLimited(DocsApiError):
 
 
 class Rejected(DocsApiError):
-    """The service refuses the request as it is (400, or another 4xx with no error of its own)."""
+    """The service refuses this request (400, or a 4xx status without a class of its own)."""
 
 
 class Unauthorized(DocsApiError):
@@ -67,4 +67,4 @@ class Forbidden(DocsApiError):
 
 
 class NotFound(DocsApiError):
-    """The service does not know what was asked for (404)."""
+    """The service does not know the project or the job (404)."""

@@ -1,8 +1,8 @@
-"""The docs service's answers as frozen values with Python names.
+"""The docs service's responses as frozen models with Python names.
 
-What the service is free to leave out may also be odd: a job whose id can be read is a job, because
-losing it over an unreadable date would leave its caller not knowing whether it exists. Visitor counts
-are the opposite: a missing number is an error, never a zero.
+Jobs are parsed leniently: only the id is required, and invalid optional fields become None. Rejecting a job
+because of an invalid date would leave its caller not knowing whether the job exists. Visitor counts are
+parsed strictly: a missing number is an error, never zero.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from pydantic.alias_generators import to_camel
 
 
 class JobStatus(StrEnum):
-    """The states of a job that the interface names."""
+    """The job states that the service documents."""
 
     ACTIVE = "active"
     COMPLETED = "completed"
@@ -25,7 +25,7 @@ class JobStatus(StrEnum):
 
 
 def _storable(raw: str) -> str:
-    # JSON can carry half a surrogate pair, which no database and no UTF-8 stream takes.
+    # JSON can contain lone surrogates, which databases and UTF-8 streams refuse.
     return raw.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
@@ -42,7 +42,7 @@ def _text_or_empty(raw: object) -> str:
 
 
 def _moment_or_none(raw: object) -> datetime | None:
-    """Read an ISO 8601 time as aware UTC; one without a zone is taken as UTC, an unreadable one as None."""
+    """Parse an ISO 8601 time as aware UTC; a time without a zone counts as UTC. None when it is invalid."""
     if not isinstance(raw, str | datetime):
         return None
     try:
@@ -73,16 +73,16 @@ class _Answer(BaseModel):
 
 
 class Source(_Answer):
-    """Where the job works: repository and git ref, as the service writes them."""
+    """The repository and git ref that the job works on, as the service writes them."""
 
     repository: _LenientText = None
     ref: _LenientText = None
 
 
 class Job(_Answer):
-    """One agent job as the service told it at one moment.
+    """One agent job, as the service described it at one moment.
 
-    ``pr_link`` is the service's text as it is: it may be null in every status, and need not be a web address.
+    ``pr_link`` is the service's unchecked text: it may be null in every status and need not be a web address.
     """
 
     id: Annotated[_Text, Field(min_length=1)]
@@ -95,7 +95,7 @@ class Job(_Answer):
 
     @property
     def known_status(self) -> JobStatus | None:
-        """The status as one of those the interface names; None for any other."""
+        """Return the status as a JobStatus; None for an undocumented one."""
         try:
             return JobStatus(self.status)
         except ValueError:
@@ -103,12 +103,12 @@ class Job(_Answer):
 
     @property
     def is_running(self) -> bool:
-        """Whether polling goes on; a status nobody knows counts as running."""
+        """Return whether the job may still change. An undocumented status counts as running."""
         return self.known_status in (None, JobStatus.ACTIVE)
 
 
 class Visitors(_Answer):
-    """Approximate unique visitors; ``total`` is deduplicated, so it need not be ``human + ai``."""
+    """Approximate unique visitors. ``total`` is deduplicated, so it need not be ``human + ai``."""
 
     human: _Count
     ai: _Count
@@ -116,13 +116,13 @@ class Visitors(_Answer):
 
 
 class PageVisitors(Visitors):
-    """Unique visitors of one page of the documentation; never to be added over pages."""
+    """Unique visitors of one documentation page. Counts of several pages must not be added."""
 
     path: _Text
 
 
 class VisitorsPage(_Answer):
-    """One page of the visitors export; ``totals`` are those of the whole site and the whole date range."""
+    """One page of the visitors export. ``totals`` cover the whole site and the whole date range."""
 
     totals: Visitors
     visitors: tuple[PageVisitors, ...]
