@@ -284,7 +284,7 @@ def _backlog(context: Context, tx: Transaction) -> Backlog:
         oldest_delivery_seconds=(now - due_at).total_seconds() if due_at else 0.0,
         waiting_prompts=tx.prompts.waiting_for_quota(project),
         uses=len(tx.prompts.uses(project, now)),
-        analytics_calls=tx.budget.look(project, context.analytics.calls_an_hour, now).used,
+        analytics_calls=tx.budget.read(project, context.analytics.calls_an_hour, now).used,
         key_is_refused=is_refused(tx, project),
     )
 

@@ -85,10 +85,10 @@ async def limits(context: Context, user: UserId) -> Message:
 def _limits(context: Context, tx: Transaction, user: UserId) -> Message:
     now = context.clock()
     uses = tx.prompts.uses(context.project, now)
-    held_until = tx.quota.held_until(context.project, now)
+    held_until = tx.quota.exhausted_until(context.project, now)
     waiting = tx.prompts.waiting_for_quota(context.project)
     refused = is_refused(tx, context.project)
-    analytics = tx.budget.look(context.project, context.analytics.calls_an_hour, now)
+    analytics = tx.budget.read(context.project, context.analytics.calls_an_hour, now)
     used = context.uses_an_hour if held_until else len(uses)
     frees = held_until or frees_at(uses, context.uses_an_hour, 1)
     mine = spent_by(uses).get(user, 0)

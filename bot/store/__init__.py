@@ -1,4 +1,4 @@
-"""What survives a restart: jobs, prompts, the outbox."""
+"""The store: everything that survives a restart, such as jobs, prompts and the outbox."""
 
 from __future__ import annotations
 

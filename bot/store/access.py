@@ -1,4 +1,4 @@
-"""What has been found out about people, so that Slack is not asked each time."""
+"""Cached access decisions, so that Slack is not asked each time."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from bot.store.upsert import insert_unless_there
 
 @dataclass(frozen=True, slots=True)
 class MemberRepository:
-    """People, seen through one connection."""
+    """Cached access by user, within one transaction."""
 
     connection: Connection
 
     def access(self, user: UserId, rule: str, since: datetime) -> Access | None:
-        """What somebody is, if it was found out under this rule since then."""
+        """Return a user's access if it was stored under this ``rule`` after ``since``; None otherwise."""
         statement = select(members.c.access).where(
             members.c.user == user, members.c.rule == rule, members.c.checked_at > since
         )
@@ -28,7 +28,7 @@ class MemberRepository:
         return None if found is None else Access(found)
 
     def note(self, user: UserId, access: Access, rule: str, now: datetime) -> None:
-        """Remember what was found out."""
+        """Store a user's access, replacing an earlier one."""
         values = {"access": access, "rule": rule, "checked_at": now}
         if not insert_unless_there(self.connection, members, {"user": user, **values}):
             self.connection.execute(update(members).where(members.c.user == user).values(**values))

@@ -1,8 +1,8 @@
-"""Telling other processes on the same database that there is something to do.
+"""Announcing new work to other processes on the same database.
 
-On PostgreSQL by ``NOTIFY`` (https://www.postgresql.org/docs/current/sql-notify.html); a connection of its
-own listens. A SQLite file needs no telling: its log changes with every commit, which is cheap to see. An
-announcement may be lost; workers look at the database every few seconds anyway.
+On PostgreSQL with ``NOTIFY`` (https://www.postgresql.org/docs/current/sql-notify.html) and a separate
+connection that listens. On SQLite nothing is sent: each commit changes the write-ahead log, and the listener
+watches that file. Announcements may get lost, because workers check the database every few seconds anyway.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _RETRY_SECONDS = 5.0
 
 
 class Announcer:
-    """Announces work to the workers of other processes; has the ``wake`` that use cases call."""
+    """Announces work to the workers of other processes, for a process without workers."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -35,7 +35,7 @@ class Announcer:
         self._again = False
 
     def wake(self) -> None:
-        """There is something to do. What comes while one announcement is under way shares the next."""
+        """Announce new work. Calls made during an announcement are combined into one further announcement."""
         if not self._database.is_postgresql:
             return
         if self._task is not None and not self._task.done():
@@ -65,20 +65,20 @@ class Listener:
         self._timer: asyncio.TimerHandle | None = None
 
     def start(self) -> None:
-        """Begin to listen; a database in memory has nobody else to listen to."""
+        """Start listening. Does nothing for an in-memory database, which no other process can use."""
         if self._database.is_postgresql:
             threading.Thread(target=self._listen, name="database listen", daemon=True).start()
         elif (file := self._database.file) is not None:
             self._watch(file.with_name(f"{file.name}-wal"), None)
 
     def stop(self) -> None:
-        """Stop listening, soon."""
+        """Stop listening; the listening thread ends about a second later."""
         self._stopped.set()
         if self._timer is not None:
             self._timer.cancel()
 
     def _watch(self, log_file: Path, before: tuple[int, int] | None) -> None:
-        """Look whether SQLite's write-ahead log has changed; that takes microseconds and no statement."""
+        """Check whether SQLite's write-ahead log has changed; this takes microseconds and no statement."""
         seen = before
         with suppress(OSError):
             found = log_file.stat()
@@ -91,7 +91,7 @@ class Listener:
         while not self._stopped.is_set():
             try:
                 self._listen_once()
-            except Exception as error:  # logged; the regular look finds work meanwhile
+            except Exception as error:  # logged; meanwhile the regular check finds new work
                 log.info("not_listening", reason=type(error).__name__)
                 self._stopped.wait(_RETRY_SECONDS)
 
@@ -100,6 +100,6 @@ class Listener:
             connection.execute(f"LISTEN {_CHANNEL}")
             while not self._stopped.is_set():
                 for _ in connection.notifies(timeout=_CHECK_SECONDS, stop_after=1):
-                    # A loop that has been closed meanwhile has nobody left to wake.
+                    # The loop may have been closed in the meantime.
                     with suppress(RuntimeError):
                         self._loop.call_soon_threadsafe(self._heard)

@@ -1,4 +1,4 @@
-"""The hourly budget of analytics calls: counted from our own rows, corrected by the service's 429."""
+"""The hourly budget of analytics calls: counted in our own rows, corrected by the service's 429 responses."""
 
 from __future__ import annotations
 
@@ -17,32 +17,32 @@ WINDOW = timedelta(hours=1)
 
 @dataclass(frozen=True, slots=True)
 class BudgetRepository:
-    """The budget, seen through one connection."""
+    """The analytics budget, within one transaction."""
 
     connection: Connection
 
     def lock(self, project: ProjectId) -> None:
-        """Nobody else counts or takes calls of this project until the transaction ends."""
+        """Lock the project's budget against all other transactions until this one ends."""
         insert_unless_there(self.connection, analytics_budgets, {"project": project})
         row = select(analytics_budgets.c.project).where(analytics_budgets.c.project == project)
         self.connection.execute(row.with_for_update())
 
-    def look(self, project: ProjectId, limit: int, now: datetime) -> Budget:
-        """What is left of the hour."""
+    def read(self, project: ProjectId, limit: int, now: datetime) -> Budget:
+        """Return the calls used in the last hour, and when the next call is possible if none is left."""
         calls = select(func.count(), func.min(analytics_calls.c.at)).where(
             analytics_calls.c.project == project, analytics_calls.c.at > now - WINDOW
         )
         used, oldest_at = self.connection.execute(calls).one()
-        held = select(analytics_budgets.c.until).where(
+        exhausted = select(analytics_budgets.c.until).where(
             analytics_budgets.c.project == project, analytics_budgets.c.until > now
         )
-        free_at: datetime | None = self.connection.execute(held).scalar_one_or_none()
+        free_at: datetime | None = self.connection.execute(exhausted).scalar_one_or_none()
         if used >= limit and oldest_at is not None:
             free_at = max(free_at or oldest_at, oldest_at + WINDOW)
         return Budget(limit, int(used), free_at)
 
     def take(self, project: ProjectId, calls: int, now: datetime) -> None:
-        """Write down calls before they are made, so that a crash never makes us count too few."""
+        """Record calls before they are made, so that a crash cannot make the count too low."""
         if calls:
             rows = [{"project": project, "at": now} for _ in range(calls)]
             self.connection.execute(analytics_calls.insert(), rows)
@@ -52,8 +52,8 @@ class BudgetRepository:
             )
         )
 
-    def hold(self, project: ProjectId, until: datetime) -> None:
-        """The service has had enough of us until then."""
+    def mark_exhausted(self, project: ProjectId, until: datetime) -> None:
+        """Record that the service refuses further calls until then (a 429 response)."""
         insert_unless_there(self.connection, analytics_budgets, {"project": project})
         self.connection.execute(
             update(analytics_budgets).where(analytics_budgets.c.project == project).values(until=until)

@@ -1,4 +1,4 @@
-"""The connections to the database: one set of rules for SQLite and PostgreSQL."""
+"""Database connections and their settings, for SQLite and PostgreSQL."""
 
 from __future__ import annotations
 
@@ -24,43 +24,61 @@ if TYPE_CHECKING:
 
 Result = TypeVar("Result")
 CONNECTIONS = 5
-"""Connections to a PostgreSQL that a process opens at most, if nothing else is said."""
+"""Default for the most connections to PostgreSQL that a process opens."""
 _READ_ONLY = "docs_bot_read_only"
 _READING: Mapping[str, CoreExecuteOptionsParameter] = {
     "sqlite": {_READ_ONLY: True},
     "postgresql": {"isolation_level": "REPEATABLE READ", "postgresql_readonly": True},
 }
-"""How a transaction that only reads begins: it keeps nobody out, and sees one state of the database."""
+"""Execution options of read-only transactions: they block nobody and see one state of the database."""
 _BUSY_SECONDS = 10.0
-_NOTICES = {
+_TIMEOUTS = {
     "connect_timeout": 10,
     "keepalives_idle": 20,
     "keepalives_interval": 10,
     "keepalives_count": 3,
     "tcp_user_timeout": 50_000,
 }
-"""After less than a minute of silence the server is gone; what the address says of these counts more.
+"""Detect a lost server within a minute. Values given in the database URL take precedence.
 
 https://www.postgresql.org/docs/current/libpq-connect.html#LIBPQ-PARAMKEYWORDS
 """
 _IDLE_SECONDS = 60
 _MOUNTS = Path("/proc/self/mounts")
-_FAR = ("nfs", "nfs4", "cifs", "smb3", "smbfs", "afs", "ceph", "lustre", "glusterfs", "beegfs")
-"""File systems of the network, as Linux names them; those of FUSE are named ``fuse.`` and their own name."""
-_FAR_FUSE = ("fuse.sshfs", "fuse.glusterfs", "fuse.ceph", "fuse.s3fs", "fuse.gcsfuse", "fuse.rclone")
+_NETWORK_FILE_SYSTEMS = (
+    "nfs",
+    "nfs4",
+    "cifs",
+    "smb3",
+    "smbfs",
+    "afs",
+    "ceph",
+    "lustre",
+    "glusterfs",
+    "beegfs",
+)
+"""Linux's names of network file systems."""
+_FUSE_NETWORK_FILE_SYSTEMS = (
+    "fuse.sshfs",
+    "fuse.glusterfs",
+    "fuse.ceph",
+    "fuse.s3fs",
+    "fuse.gcsfuse",
+    "fuse.rclone",
+)
 
 
 class UnusableFile(SQLAlchemyError):
-    """The SQLite file cannot be worked with where it is; the text says why and what to do."""
+    """The SQLite file cannot be used at its location; the text says why and what to do."""
 
 
 class Database:
-    """A database with its threads; functions of a connection run whole in one of them.
+    """A database and the threads that run transactions on it.
 
-    SQLite has a thread and a connection for writing and one of each for reading: writers queue anyway, a
-    queue in the process is fair and never reports "database is locked", and reading waits for no writer. A
-    database in memory has one connection for both. PostgreSQL has as many of both as ``connections``.
-    Errors do not quote what was stored: prompts and response URLs must not reach a log.
+    SQLite gets one thread and connection for writing and one for reading. SQLite allows one writer at a time
+    anyway; a queue in the process is fair and never fails with "database is locked", and readers do not wait
+    for writers. An in-memory database has one connection for both. PostgreSQL gets ``connections`` of each.
+    Errors never quote stored values, because prompts and response URLs must not reach a log.
     """
 
     def __init__(self, writer: Engine, reader: Engine | None, threads: int) -> None:
@@ -83,25 +101,25 @@ class Database:
 
     @property
     def is_postgresql(self) -> bool:
-        """Whether this is a PostgreSQL."""
+        """Return whether the database is PostgreSQL rather than SQLite."""
         return self._writer.dialect.name == "postgresql"
 
     @property
     def file(self) -> Path | None:
-        """The SQLite file; None for PostgreSQL and for a database in memory."""
+        """Return the path of the SQLite file; None for PostgreSQL and for an in-memory database."""
         path = None if self.is_postgresql else self._writer.url.database
         return None if not path or path == ":memory:" else Path(path).absolute()
 
     async def write(self, change: Callable[[Connection], Result]) -> Result:
-        """Run a function in a transaction: committed when it returns, rolled back when it raises."""
+        """Run ``change`` in a transaction: commit when it returns, roll back when it raises."""
         return await self._writing.run(partial(_write, self._writer, change))
 
-    async def read(self, look: Callable[[Connection], Result]) -> Result:
-        """Run a function that only reads, on one state of the database."""
-        return await self._reading.run(partial(_read, self._reader, look), may_leave=True)
+    async def read(self, query: Callable[[Connection], Result]) -> Result:
+        """Run ``query`` in a read-only transaction, which sees one state of the database."""
+        return await self._reading.run(partial(_read, self._reader, query), may_leave=True)
 
     def postgres_connection(self) -> psycopg.Connection[tuple[object, ...]]:
-        """Return a new connection in autocommit mode that the pool does not know; the caller closes it."""
+        """Return a new autocommit connection outside the pool; the caller closes it."""
         taken = self._writer.raw_connection()
         driver: psycopg.Connection[tuple[object, ...]] = cast(
             "psycopg.Connection[tuple[object, ...]]", taken.driver_connection
@@ -111,7 +129,7 @@ class Database:
         return driver
 
     async def close(self) -> None:
-        """Close the connections after what is under way; what is queued still runs."""
+        """Close the connections once all running and queued functions have ended."""
         for threads, engine in ((self._writing, self._writer), (self._reading, self._reader)):
             await threads.run(engine.dispose, may_leave=True)
             threads.stop()
@@ -122,9 +140,9 @@ def _write(engine: Engine, change: Callable[[Connection], Result]) -> Result:
         return change(connection)
 
 
-def _read(engine: Engine, look: Callable[[Connection], Result]) -> Result:
+def _read(engine: Engine, query: Callable[[Connection], Result]) -> Result:
     with engine.connect() as connection:
-        return look(connection.execution_options(**_READING[engine.dialect.name]))
+        return query(connection.execution_options(**_READING[engine.dialect.name]))
 
 
 def _postgres_engine(url: str, connections: int) -> Engine:
@@ -135,14 +153,14 @@ def _postgres_engine(url: str, connections: int) -> Engine:
         max_overflow=0,
         pool_pre_ping=True,
         hide_parameters=True,
-        connect_args={name: value for name, value in _NOTICES.items() if name not in query},
+        connect_args={name: value for name, value in _TIMEOUTS.items() if name not in query},
     )
     event.listen(engine, "connect", _prepare_postgres)
     return engine
 
 
 def _prepare_postgres(connection: DBAPIConnection, _record: object) -> None:
-    # A host that vanished in the middle of a transaction would keep its locks, and all others waiting.
+    # Otherwise a process that vanished in the middle of a transaction would keep its locks and block others.
     cursor = connection.cursor()
     cursor.execute(f"SET idle_in_transaction_session_timeout = '{_IDLE_SECONDS}s'")
     cursor.close()
@@ -156,22 +174,22 @@ def _sqlite_engine(url: str, file: Path | None, *, read_only: bool = False) -> E
         url,
         poolclass=QueuePool if file else StaticPool,
         hide_parameters=True,
-        # Only one thread uses it, but the pool may close it in another.
+        # One thread uses the connection, but the pool may close it from another.
         connect_args={"timeout": _BUSY_SECONDS, "check_same_thread": False},
         **sizes,
     )
     event.listen(engine, "connect", partial(_prepare_sqlite, read_only))
     if file:
-        event.listen(engine, "do_connect", lambda *_: _look_at(file))
-        # When it is prepared, since a new file is there only then.
-        event.listen(engine, "connect", lambda _, record: _note_file(file, record))
-        event.listen(engine, "checkout", lambda _, record, __: _is_same_file(file, record))
+        event.listen(engine, "do_connect", lambda *_: _check_file(file))
+        # After _prepare_sqlite, because a new file does not exist before.
+        event.listen(engine, "connect", lambda _, record: _remember_file(file, record))
+        event.listen(engine, "checkout", lambda _, record, __: _check_same_file(file, record))
     event.listen(engine, "begin", _begin_sqlite)
     return engine
 
 
-def _look_at(file: Path) -> None:
-    """Make the file's folder if need be; raises UnusableFile where SQLite would fail, now or later."""
+def _check_file(file: Path) -> None:
+    """Create the file's folder if it is missing. Raises UnusableFile where SQLite could not work."""
     folder = file.parent
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -180,27 +198,27 @@ def _look_at(file: Path) -> None:
             f"The folder of the SQLite file cannot be made ({error.strerror}): "
             "make it, or name another place in DATABASE_URL."
         ) from None
-    # Its journal stands beside the file, so the folder must be writable too.
+    # SQLite writes its journal beside the file, so the folder must be writable too.
     if not os.access(folder, os.W_OK | os.X_OK) or (file.exists() and not os.access(file, os.R_OK | os.W_OK)):
         raise UnusableFile(
             "The SQLite file or its folder is read-only: let this user write both, "
             "or name another place in DATABASE_URL."
         )
-    if is_far(folder):
+    if is_on_network(folder):
         raise UnusableFile(
             "The SQLite file is on a network file system, where its locks do not hold: "
             "put it on a local disk, or give a PostgreSQL in DATABASE_URL."
         )
 
 
-def _note_file(file: Path, record: ConnectionPoolEntry) -> None:
+def _remember_file(file: Path, record: ConnectionPoolEntry) -> None:
     record.info["file"] = _identity(file)
 
 
-def _is_same_file(file: Path, record: ConnectionPoolEntry) -> None:
-    """Raises DisconnectionError, after which the pool connects anew, when another file stands there now.
+def _check_same_file(file: Path, record: ConnectionPoolEntry) -> None:
+    """Raise DisconnectionError, which makes the pool reconnect, if the path has another file now.
 
-    What is written to a file that has been deleted or replaced is lost, without any error.
+    Writes to a file that has been deleted or replaced would be lost without any error.
     """
     if record.info.get("file") != _identity(file):
         raise DisconnectionError("the SQLite file has been replaced")
@@ -214,8 +232,8 @@ def _identity(file: Path) -> tuple[int, int] | None:
     return found.st_dev, found.st_ino
 
 
-def is_far(folder: Path, mounts: Path = _MOUNTS) -> bool:
-    """Whether a folder is on a network file system; where the system does not say, it is not.
+def is_on_network(folder: Path, mounts: Path = _MOUNTS) -> bool:
+    """Return whether a folder is on a network file system; False when the system does not tell.
 
     SQLite's write-ahead log needs memory that all processes share: https://www.sqlite.org/wal.html
     """
@@ -225,19 +243,19 @@ def is_far(folder: Path, mounts: Path = _MOUNTS) -> bool:
         return False
     folder = folder.resolve()
     over = [(len(point), kind) for _, point, kind, *_ in lines if folder.is_relative_to(_unescaped(point))]
-    # Of two on the same place the later one is seen.
+    # The longest mount point wins; of two mounts on the same point, the later one hides the earlier.
     kind = max(enumerate(over), key=lambda each: (each[1][0], each[0]))[1][1] if over else ""
-    return kind in _FAR or kind in _FAR_FUSE
+    return kind in _NETWORK_FILE_SYSTEMS or kind in _FUSE_NETWORK_FILE_SYSTEMS
 
 
 def _unescaped(point: str) -> str:
-    """Blanks in the names of mount points are written as octal numbers."""
+    """Undo the octal escapes that /proc uses for blanks and backslashes in mount points."""
     return point.replace(r"\040", " ").replace(r"\011", "\t").replace(r"\134", "\\")
 
 
 def _prepare_sqlite(read_only: bool, connection: sqlite3.Connection, _record: object) -> None:
-    # The driver must not begin transactions by itself: a deferred one that turns into a writer
-    # fails at once with "database is locked", whatever the time-out.
+    # Stop the driver from beginning transactions itself: a deferred transaction that starts to write
+    # fails at once with "database is locked", whatever the time-out is.
     # https://docs.sqlalchemy.org/en/21/dialects/sqlite.html#enabling-non-legacy-sqlite-transactional-modes-with-the-sqlite3-or-aiosqlite-driver
     connection.isolation_level = None
     cursor = connection.cursor()
@@ -250,9 +268,10 @@ def _prepare_sqlite(read_only: bool, connection: sqlite3.Connection, _record: ob
 
 
 def _switch_to_wal(cursor: sqlite3.Cursor) -> None:
-    """The switch does not wait for the busy time-out as all else does, so we wait ourselves.
+    """Switch the file to write-ahead logging; retry while another process has it locked.
 
-    It happens once in a file's life, and only several processes that meet a new file can collide.
+    SQLite does not apply its busy time-out to this statement. A file is switched only once, so processes
+    collide only when several of them open a new file at the same moment.
     """
     deadline = time.monotonic() + _BUSY_SECONDS
     while True:

@@ -1,4 +1,4 @@
-"""Subscriptions to the weekly digest, and the digests that come of them."""
+"""Subscriptions to the weekly digest, and the digests themselves."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from bot.store.upsert import insert_unless_there
 
 
 class SubscriptionFields(TypedDict, total=False):
-    """Columns of a subscription that change."""
+    """Columns of a subscription that change after it was added."""
 
     state: SubscriptionState
     zone: str
@@ -42,7 +42,7 @@ class SubscriptionFields(TypedDict, total=False):
 
 
 def to_subscription(row: RowMapping) -> Subscription:
-    """A row as our noun."""
+    """Return a row as a Subscription."""
     return Subscription(
         id=row["id"],
         project=row["project"],
@@ -60,7 +60,7 @@ def to_subscription(row: RowMapping) -> Subscription:
 
 
 def to_digest(row: RowMapping) -> Digest:
-    """A row as our noun."""
+    """Return a row as a Digest."""
     return Digest(
         id=row["id"],
         subscription=row["subscription"],
@@ -76,7 +76,7 @@ def to_digest(row: RowMapping) -> Digest:
 
 @dataclass(frozen=True, slots=True)
 class SubscriptionRepository:
-    """The subscriptions, seen through one connection."""
+    """The subscriptions, within one transaction."""
 
     connection: Connection
 
@@ -91,9 +91,10 @@ class SubscriptionRepository:
         zone: str | None,
         now: datetime,
     ) -> SubscriptionId:
-        """Subscribe a channel, or change its subscription; either way the first post has to prove it.
+        """Subscribe a channel, or change its subscription; return the subscription's id.
 
-        Whoever asked becomes the owner; without a ``zone`` it will be theirs.
+        Whoever asked becomes the owner. The state becomes *new*: it is activated after its first post.
+        ``zone`` None means the owner's zone, which is looked up before that.
         """
         channel = origin.channel
         place = f"{project}\n{channel}\n{section or ''}"
@@ -116,27 +117,27 @@ class SubscriptionRepository:
         return SubscriptionId(found.scalar_one())
 
     def get(self, subscription: SubscriptionId) -> Subscription | None:
-        """The subscription with this id."""
+        """Return the subscription with this id; None when there is none."""
         found = self._many(subscriptions.c.id == subscription, 1)
         return found[0] if found else None
 
     def in_channel(self, channel: ChannelId) -> Sequence[Subscription]:
-        """A channel's subscriptions that have not been ended."""
+        """Return a channel's subscriptions that have not ended."""
         here = and_(subscriptions.c.channel == channel, subscriptions.c.state != SubscriptionState.ENDED)
         return self._many(here, 50)
 
     def new(self, limit: int) -> Sequence[Subscription]:
-        """Subscriptions that wait for their zone and their first post."""
+        """Return new subscriptions, which wait for their zone and their first post."""
         return self._many(subscriptions.c.state == SubscriptionState.NEW, limit)
 
     def any_due(self, until: datetime) -> bool:
-        """Whether a next run is not later than this."""
+        """Return whether an active subscription's next run is at or before ``until``."""
         due = and_(subscriptions.c.state == SubscriptionState.ACTIVE, subscriptions.c.next_run_at <= until)
         found = self.connection.execute(select(subscriptions.c.id).where(due).limit(1))
         return found.first() is not None
 
     def due(self, until: datetime, limit: int) -> Sequence[Subscription]:
-        """Subscriptions whose next run is not later than this; locked where several processes look."""
+        """Return active subscriptions whose next run is at or before ``until``, locked on PostgreSQL."""
         condition = and_(
             subscriptions.c.state == SubscriptionState.ACTIVE, subscriptions.c.next_run_at <= until
         )
@@ -156,7 +157,7 @@ class SubscriptionRepository:
         was: SubscriptionState | None = None,
         **fields: Unpack[SubscriptionFields],
     ) -> bool:
-        """Write columns, only while it is in state ``was``; return whether it was."""
+        """Write columns if the subscription is in state ``was`` (None: any state). Return whether it was."""
         still = subscriptions.c.state == was if was else subscriptions.c.id == subscription
         result = self.connection.execute(
             update(subscriptions).where(subscriptions.c.id == subscription, still).values(dict(fields))
@@ -164,7 +165,7 @@ class SubscriptionRepository:
         return result.rowcount == 1
 
     def response_url(self, subscription: SubscriptionId) -> SecretStr | None:
-        """Where a private answer to the one who subscribed goes, while Slack allows it."""
+        """Return the response URL of the person who subscribed, which may have expired."""
         found = self.connection.execute(
             select(subscriptions.c.response_url).where(subscriptions.c.id == subscription)
         )
@@ -178,7 +179,7 @@ class SubscriptionRepository:
 
 @dataclass(frozen=True, slots=True)
 class DigestRepository:
-    """The digests, seen through one connection."""
+    """The digests, within one transaction."""
 
     connection: Connection
 
@@ -194,9 +195,9 @@ class DigestRepository:
         now: datetime,
         origin: Origin | None = None,
     ) -> bool:
-        """Write a digest to be made. Return False when this key has one: a week is told once.
+        """Add a digest to be made. Return False when the key exists already: each week is posted once.
 
-        ``origin``: who asked for it, when it is not a subscription's.
+        ``origin`` is given when a person asked for it.
         """
         values: dict[str, object] = {
             "key": key,
@@ -215,33 +216,36 @@ class DigestRepository:
         return insert_unless_there(self.connection, digests, values)
 
     def has_key(self, key: str) -> bool:
-        """Whether there is, or was, a digest under this key."""
+        """Return whether a digest with this key exists, finished or not."""
         found = self.connection.execute(select(digests.c.id).where(digests.c.key == key))
         return found.first() is not None
 
     def get(self, digest: DigestId) -> Digest | None:
-        """The digest with this id."""
+        """Return the digest with this id; None when there is none."""
         row = self.connection.execute(select(digests).where(digests.c.id == digest)).mappings().first()
         return to_digest(row) if row else None
 
     def any_due(self, now: datetime) -> bool:
-        """Whether a digest waits for a look."""
+        """Return whether an unfinished digest is due."""
         due = and_(digests.c.state == DigestState.GATHERING, digests.c.due_at <= now)
         return self.connection.execute(select(digests.c.id).where(due).limit(1)).first() is not None
 
     def claim(self, claimer: Claimer, limit: int) -> Sequence[Digest]:
-        """Digests whose numbers are being gathered, due for a look."""
+        """Claim unfinished digests that are due."""
         due = and_(digests.c.state == DigestState.GATHERING, digests.c.due_at <= claimer.now)
         candidates = first(digests, and_(due, unclaimed(digests, claimer.now)), limit)
         rows = claim(self.connection, digests, claimer, candidates=candidates, still=due)
         return [to_digest(row) for row in rows]
 
-    def told(self, digest: DigestId, state: DigestState, *, owner: str) -> None:
-        """Write that it is over and free its lease. Raises LeaseLost when the owner has lost it."""
+    def finish(self, digest: DigestId, state: DigestState, *, owner: str) -> None:
+        """Write a digest's final state and free its lease. Raises LeaseLost unless ``owner`` holds it."""
         self._settle(digest, owner, {"state": state, "response_url": None})
 
     def put_back(self, digest: DigestId, owner: str, due_at: datetime, attempts: int) -> None:
-        """Free the lease of a digest that waits for numbers. Raises LeaseLost when the owner has lost it."""
+        """Set a waiting digest's due time and attempts, and free its lease.
+
+        Raises LeaseLost unless ``owner`` holds the lease.
+        """
         self._settle(digest, owner, {"due_at": due_at, "attempts": attempts})
 
     def _settle(self, digest: DigestId, owner: str, values: Mapping[str, object]) -> None:
@@ -252,7 +256,7 @@ class DigestRepository:
             raise LeaseLost(f"digest {digest}")
 
     def response_url(self, digest: DigestId) -> SecretStr | None:
-        """Where a private answer to the one who asked goes, while Slack allows it."""
+        """Return the response URL of the person who asked, which may have expired."""
         found = self.connection.execute(select(digests.c.response_url).where(digests.c.id == digest))
         url = found.scalar_one_or_none()
         return SecretStr(url) if url else None

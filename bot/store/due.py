@@ -1,4 +1,4 @@
-"""Which queues have something due, and when the next row comes due: one statement for all of them."""
+"""One statement that finds which queues have rows due, and when the next row comes due."""
 
 from __future__ import annotations
 
@@ -23,33 +23,34 @@ from bot.store.schema import subscriptions as subs
 
 
 class Queue(StrEnum):
-    """What workers claim from."""
+    """A set of rows that workers claim from."""
 
     REQUESTS = "requests"
-    """Prompts as Slack sent them."""
+    """New prompts, as Slack sent them."""
     PROMPTS = "prompts"
-    """Prompts to be sent, and those that a process left behind while sending."""
+    """Prompts to be sent, and prompts that a process was sending when it died."""
     POLLS = "polls"
     DELIVERIES = "deliveries"
     SNAPSHOTS = "snapshots"
     QUESTIONS = "questions"
     DIGESTS = "digests"
-    """New subscriptions, weekly times that have come, and digests whose numbers are being fetched."""
+    """New subscriptions, subscriptions whose weekly time has come, and digests that wait for numbers."""
 
 
 @dataclass(frozen=True, slots=True)
 class Due:
-    """The queues with something due now, and when the first row that is not due yet will be."""
+    """The queues with rows due now, and the time at which the next row comes due (None: no such row)."""
 
     queues: frozenset[Queue]
     next_at: datetime | None
 
 
 def find_due(connection: Connection, now: datetime) -> Due:
-    """Return what is due: never less than what a claim would find.
+    """Return the queues from which a claim may get rows, and the next due time.
 
-    It is more where a claim looks closer (a back-off, the order in a thread, a channel's pace). A lease
-    that somebody holds is not waited for: whoever let it run out has died, which the regular look finds.
+    The result may name a queue from which a claim then gets nothing, because a claim also checks back-offs,
+    the order in a thread and a channel's pace. ``next_at`` ignores most leases: a lease that runs out belongs
+    to a dead process, and the workers' regular check finds such rows.
     """
     conditions, times = _conditions(now), _times(now)
     found = connection.execute(select(*(each for _, each in conditions), *times)).one()
@@ -59,7 +60,7 @@ def find_due(connection: Connection, now: datetime) -> Due:
 
 
 def _conditions(now: datetime) -> list[tuple[Queue, ColumnElement[bool]]]:
-    """Two of one queue rather than one with an *or* in it: each then has its index."""
+    """Return the conditions of due rows; not joined with OR, so that each of them uses an index."""
     active = and_(subs.c.state == SubscriptionState.ACTIVE, subs.c.next_run_at <= now)
     return [
         (Queue.REQUESTS, _waiting(prompts, PromptState.NEW, now)),
@@ -82,7 +83,7 @@ def _times(now: datetime) -> list[ScalarSelect[datetime]]:
         _next(prompts.c.due_at, prompts.c.state == PromptState.WAITING, now),
         _next(jobs.c.poll_at, None, now),
         _next(deliveries.c.due_at, deliveries.c.state == DeliveryState.PENDING, now),
-        # A delivery of unclear outcome keeps a short lease and is looked for when it has run out.
+        # An unconfirmed delivery keeps a short lease; Slack is searched for it once the lease has run out.
         _next(deliveries.c.claimed_until, deliveries.c.state == DeliveryState.SENDING, now),
         _next(snapshots.c.due_at, snapshots.c.state == SnapshotState.REQUESTED, now),
         _next(questions.c.due_at, questions.c.state == QuestionState.WAITING, now),

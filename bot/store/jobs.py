@@ -1,4 +1,4 @@
-"""Tracked jobs: adding, finding, changing, and claiming those that are due for a look."""
+"""Tracked jobs: adding, finding and changing them, and claiming those that are due for a poll."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _COLUMNS = tuple(jobs.c[name] for name in _FIELDS)
 
 
 def to_job(row: RowMapping) -> TrackedJob:
-    """A row as our noun."""
+    """Return a row as a TrackedJob."""
     values = {name: row[name] for name in _FIELDS}
     why = row["queue_why"]
     typed = {"state": JobState(row["state"]), "queue_why": QueueWhy(why) if why else None}
@@ -40,27 +40,27 @@ def to_job(row: RowMapping) -> TrackedJob:
 
 _NOT_QUEUED: Mapping[str, object] = {"queue_until": None, "queue_position": None, "queue_why": None}
 
-# In one statement for all; its rows may come back in any order, so each says what it is for.
+# Rows of a multi-row INSERT may be returned in any order, so each carries the values that identify it.
 _ADD = insert(jobs).returning(jobs.c.number, jobs.c.requester, jobs.c.channel, jobs.c.text)
 
 
 @dataclass(frozen=True, slots=True)
 class JobRepository:
-    """The jobs, seen through one connection."""
+    """The tracked jobs, within one transaction."""
 
     connection: Connection
 
     def add(
         self, *, project: ProjectId, channel: ChannelId, requester: UserId, text: str, asked_at: datetime
     ) -> JobNumber:
-        """A new job that waits to be sent; answers its number."""
+        """Add a job in state *waiting* and return its number."""
         wanted = Wanted(requester, channel, text)
         return (self.add_all(project, [wanted], asked_at))[wanted]
 
     def add_all(
         self, project: ProjectId, wanted: Sequence[Wanted], asked_at: datetime
     ) -> dict[Wanted, JobNumber]:
-        """New jobs that wait to be sent, for what is wanted differently; answers their numbers."""
+        """Add a job in state *waiting* for each (different) element of ``wanted``; return their numbers."""
         rows = [
             {
                 "project": project,
@@ -77,70 +77,70 @@ class JobRepository:
         return {Wanted(row.requester, row.channel, row.text): JobNumber(row.number) for row in added}
 
     def get(self, number: JobNumber) -> TrackedJob | None:
-        """The job with this number."""
-        # Numbers beyond the column's range are nobody's, and the drivers would refuse to look.
+        """Return the job with this number; None when there is none."""
+        # The drivers raise errors for numbers beyond the column's range.
         return self._one(jobs.c.number == number) if 0 < number < 2**31 else None
 
     def get_locked(self, number: JobNumber) -> TrackedJob | None:
-        """The same, and it stays so until the transaction ends: nobody else changes it meanwhile."""
+        """Return the job with this number and lock its row until the transaction ends."""
         if not 0 < number < 2**31:
             return None
         self.connection.execute(select(jobs.c.number).where(jobs.c.number == number).with_for_update())
         return self.get(number)
 
     def known(self, number: JobNumber) -> TrackedJob:
-        """The job with this number, where there must be one; LookupError otherwise."""
+        """Return the job with this number. Raises LookupError when there is none."""
         job = self.get(number)
         if job is None:
-            raise LookupError(f"job {number} is not in the registry")
+            raise LookupError(f"job {number} is not in the store")
         return job
 
     def in_thread(self, thread: ThreadRef) -> TrackedJob | None:
-        """The job whose root message began this thread."""
+        """Return the job whose face is the root of this thread; None when there is none."""
         return self._one(and_(jobs.c.channel == thread.channel, jobs.c.root_ts == thread.ts))
 
     def with_service_id(self, service_id: str) -> TrackedJob | None:
-        """The job that the service knows by this id."""
+        """Return the job with this id at the docs service; None when there is none."""
         return self._one(jobs.c.service_id == service_id)
 
     def latest_of(self, user: UserId, channel: ChannelId) -> TrackedJob | None:
-        """The last job a person asked for in a channel, of those the service has accepted or still may."""
+        """Return a user's newest job in a channel, leaving out refused and withdrawn ones."""
         asked = and_(jobs.c.requester == user, jobs.c.channel == channel)
         never_started = jobs.c.state.in_((JobState.REFUSED, JobState.WITHDRAWN))
         return self._one(and_(asked, not_(never_started)))
 
     def in_channel(self, channel: ChannelId, limit: int) -> Sequence[TrackedJob]:
-        """A channel's jobs, newest first."""
+        """Return a channel's jobs, newest first."""
         return self._many(jobs.c.channel == channel, limit)
 
     def newest(self, limit: int, state: JobState | None = None) -> Sequence[TrackedJob]:
-        """The newest jobs of all channels, of one state if named."""
+        """Return the newest jobs of all channels, only those in ``state`` if it is given."""
         return self._many(jobs.c.state == state if state else jobs.c.number > 0, limit)
 
     def update(self, number: JobNumber, **fields: Unpack[JobFields]) -> None:
-        """Write columns of one job; whoever holds it keeps it."""
+        """Write columns of one job without touching its lease."""
         self._write(number, None, fields)
 
     def leave_queue(self, number: JobNumber) -> None:
-        """Nothing of the job waits any more."""
+        """Clear the columns that say where the job waits in the queue."""
         self._write(number, None, _NOT_QUEUED)
 
     def apply(
         self, number: JobNumber, step: JobStep, *, owner: str | None = None, **fields: Unpack[JobFields]
     ) -> None:
-        """Write a step of a job's lifecycle and free its lease: whoever held it works on what it was before.
+        """Write a step of a job's lifecycle and free its lease, since its holder works on the state before.
 
-        With ``owner`` only while that owner holds it; raises LeaseLost otherwise.
+        Raises LeaseLost when ``owner`` is given and does not hold the lease.
         """
         queue = _NOT_QUEUED if step.leaves_queue else {}
         self._write(number, owner, {"state": step.state, **step.fields, **queue, **fields, **FREE})
 
     def put_back(self, number: JobNumber, owner: str, **fields: Unpack[JobFields]) -> None:
-        """Free the lease of a job that stays as it is. Raises LeaseLost when the owner has lost it."""
+        """Write columns of a job and free its lease. Raises LeaseLost unless ``owner`` holds it."""
         self._write(number, owner, {**fields, **FREE})
 
     def take_back(self, number: JobNumber, **fields: Unpack[JobFields]) -> None:
-        """Write columns of one job and free its lease, whoever holds it."""
+        """Write columns of a job and free its lease, no matter which owner holds it."""
         self._write(number, None, {**fields, **FREE})
 
     def _write(self, number: JobNumber, owner: str | None, values: Mapping[str, object]) -> None:
@@ -150,19 +150,21 @@ class JobRepository:
             raise LeaseLost(f"job {number}")
 
     def claim_due(self, claimer: Claimer, limit: int) -> Sequence[tuple[TrackedJob, int]]:
-        """Jobs due for a look, each with how many looks in a row have missed it (404).
+        """Claim jobs that are due for a poll; return each with its number of 404 responses in a row.
 
-        Projects on hold (the service was unwell, or refused our key) are left alone.
+        Skips projects with a back-off (the service failed, or refused the key).
         """
         due = and_(jobs.c.poll_at.is_not(None), jobs.c.poll_at <= claimer.now)
-        held = select(back_offs.c.project).where(back_offs.c.until > claimer.now)
-        candidates = first(jobs, and_(due, unclaimed(jobs, claimer.now), jobs.c.project.not_in(held)), limit)
+        backing_off = select(back_offs.c.project).where(back_offs.c.until > claimer.now)
+        candidates = first(
+            jobs, and_(due, unclaimed(jobs, claimer.now), jobs.c.project.not_in(backing_off)), limit
+        )
         rows = claim(self.connection, jobs, claimer, candidates=candidates, still=due)
         return [(to_job(row), row["misses"]) for row in rows]
 
-    def reschedule(self, looks: Sequence[tuple[JobNumber, datetime]], owner: str) -> None:
-        """Give back many jobs that had nothing new, each with the time of its next look."""
-        if not looks:
+    def reschedule(self, next_polls: Sequence[tuple[JobNumber, datetime]], owner: str) -> None:
+        """Free the leases of jobs whose poll found nothing new, and set the time of each one's next poll."""
+        if not next_polls:
             return
         statement = (
             update(jobs)
@@ -175,18 +177,18 @@ class JobRepository:
             )
         )
         self.connection.execute(
-            statement, [{"job_number": number, "next_poll_at": at} for number, at in looks]
+            statement, [{"job_number": number, "next_poll_at": at} for number, at in next_polls]
         )
 
     def asked_between(
         self, project: ProjectId, since: datetime, until: datetime, limit: int
     ) -> Sequence[TrackedJob]:
-        """The jobs that were asked for in a span of time, newest first."""
+        """Return the jobs asked for from ``since`` until before ``until``, newest first."""
         asked = and_(jobs.c.project == project, jobs.c.asked_at >= since, jobs.c.asked_at < until)
         return self._many(asked, limit)
 
     def count_open(self) -> int:
-        """How many jobs are being followed."""
+        """Return how many jobs are being polled."""
         statement = select(func.count()).select_from(jobs).where(jobs.c.poll_at.is_not(None))
         return int(self.connection.execute(statement).scalar_one())
 

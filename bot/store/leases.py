@@ -1,17 +1,17 @@
-"""Claiming rows: how several rounds, in several processes, never work on the same row.
+"""Leases: how workers in several processes never work on the same row.
 
 The contract, for every queue (prompts, polls, deliveries, snapshots, questions, digests):
 
-* A row is *claimable* when its own condition holds (it is due, nothing before it is unsettled) and
-  nobody holds it: ``claimed_until`` is empty or in the past.
-* ``claim`` takes rows with one statement. Whoever gets them holds them until the lease runs out;
-  a dead process frees them by doing nothing.
-* Writing the outcome names the owner (``held_by``) and frees the lease (``FREE``). When the lease ran out
-  and somebody else took the row meanwhile, nothing is written and the writer learns it: ``LeaseLost``.
+* A row is *claimable* when it meets its queue's condition (for example, it is due and nothing before it is
+  unsettled) and nobody holds its lease: ``claimed_until`` is empty or in the past.
+* ``claim`` takes rows with one statement. The claimer holds their leases until they run out. The leases of
+  a dead process expire without any action.
+* Writing the outcome requires the owner (``held_by``) and frees the lease (``FREE``). When the lease ran out
+  and another owner took the row, nothing is written and ``LeaseLost`` is raised.
 
-On PostgreSQL ``FOR UPDATE SKIP LOCKED`` keeps claimers out of each other's way, and the condition is
-repeated outside because a row may have changed between the look and the lock. SQLite has one writer
-at a time, and SQLAlchemy leaves the lock clause out there.
+On PostgreSQL ``FOR UPDATE SKIP LOCKED`` makes claimers skip each other's rows. The condition is repeated in
+the UPDATE because a row may have changed between the SELECT and its lock. SQLite has one writer at a time,
+and SQLAlchemy omits the lock clause there.
 """
 
 from __future__ import annotations
@@ -26,16 +26,16 @@ from sqlalchemy.engine import Connection, RowMapping
 from bot.store.schema import AnyTable
 
 FREE: dict[str, None] = {"claimed_by": None, "claimed_until": None}
-"""What a row says whose lease has been given back."""
+"""Column values that free a row's lease."""
 
 
 class LeaseLost(Exception):
-    """The row was taken over while we worked on it; what we found out is not written."""
+    """Another owner has claimed the row, or its state has changed; nothing was written."""
 
 
 @dataclass(frozen=True, slots=True)
 class Claimer:
-    """Who claims, at what time, and for how long."""
+    """The owner of new leases, the current time, and how long the leases last."""
 
     owner: str
     now: datetime
@@ -43,17 +43,17 @@ class Claimer:
 
     @property
     def until(self) -> datetime:
-        """When the lease runs out."""
+        """Return the time at which the leases run out."""
         return self.now + timedelta(seconds=self.lease_seconds)
 
 
 def unclaimed(table: AnyTable, now: datetime) -> ColumnElement[bool]:
-    """Nobody holds the row, or its lease has run out."""
+    """Return the condition that no lease on the row is held at ``now``."""
     return or_(table.c.claimed_until.is_(None), table.c.claimed_until < now)
 
 
 def held_by(table: AnyTable, owner: str) -> ColumnElement[bool]:
-    """The row is still ours."""
+    """Return the condition that ``owner`` holds the row's lease."""
     return table.c.claimed_by == owner
 
 
@@ -66,14 +66,14 @@ def claim(
     still: ColumnElement[bool],
     values: Mapping[str, object] | None = None,
 ) -> Sequence[RowMapping]:
-    """Take the candidate rows that are still claimable; answers them as they are *after* the claim.
+    """Claim those candidate rows that are still claimable, and return them as they are *after* the claim.
 
-    ``candidates`` selects the primary key, ordered and limited; ``still`` is the condition on the row
-    itself, without looking at other rows.
+    ``candidates`` selects the primary key, ordered and limited. ``still`` repeats the condition for the row
+    itself and must not depend on other rows. ``values`` are further columns to set.
     """
     key = next(iter(table.primary_key.columns))
-    # As a plain sub-select PostgreSQL may run it once for every row, and each time with other candidates:
-    # then more rows are taken than its limit says. What locks rows in a WITH is run once.
+    # PostgreSQL may run a plain sub-select once for every row, each time with other candidates, and so
+    # claim more rows than its limit. A WITH query that locks rows runs once.
     # https://www.postgresql.org/docs/current/queries-with.html#QUERIES-WITH-CTE-MATERIALIZATION
     chosen = candidates.with_for_update(skip_locked=True, of=table).cte("chosen")
     statement = (
@@ -88,15 +88,15 @@ def claim(
 
 
 def release(connection: Connection, table: AnyTable, owner: str) -> None:
-    """Give back every row that this owner holds and has not begun to carry out.
+    """Free the leases of this owner, except on rows in state *sending*.
 
-    What is *sending* stays held: it may have been carried out, and only a lapsed lease says so.
+    Those may have been carried out already; the next claimer recognises them by their expired lease.
     """
     begun = table.c.state == "sending"
     connection.execute(update(table).where(held_by(table, owner), ~begun).values(FREE))
 
 
 def first(table: AnyTable, condition: ColumnElement[bool], limit: int) -> Select[int]:
-    """The primary keys of the first rows that match, oldest first."""
+    """Select the primary keys of the oldest rows that match."""
     key = next(iter(table.primary_key.columns))
     return select(key).where(condition).order_by(key).limit(limit)

@@ -1,7 +1,7 @@
-"""Bringing a database to this version's schema.
+"""Migrating a database to this version's schema.
 
-Alembic is imported only when there is something to do: every start and every process would pay for
-it otherwise (0.1 s and 8 MB).
+Alembic is imported only when a migration is needed. Otherwise it would cost each start 0.1 s and each
+process 8 MB.
 """
 
 from __future__ import annotations
@@ -23,17 +23,17 @@ HEAD = "0004"
 """The newest revision in ``migrations/versions``; a test compares the two. Revisions sort as text."""
 _FOLDER = Path(__file__).parent / "migrations"
 _LOCK = 7_203_114
-"""Any number, the same in every process: PostgreSQL's name for "migrating the docs bot"."""
+"""Key of the PostgreSQL advisory lock for migrations; an arbitrary number, the same in every process."""
 _version = table("alembic_version", column("version_num"))
 
 
 def newest() -> str:
-    """The revision that this version of the bot works with."""
+    """Return the revision that this version of the bot works with."""
     return HEAD
 
 
 async def current(database: Database) -> str | None:
-    """The revision that a database is at; None for an empty one."""
+    """Return the revision of a database; None when it is empty."""
     return await database.read(_revision)
 
 
@@ -45,10 +45,10 @@ def _revision(connection: Connection) -> str | None:
 
 
 async def migrate(database: Database) -> None:
-    """Apply what is missing. Several processes may call it at once: one migrates, the others wait.
+    """Apply the missing migrations. When several processes call it at once, one migrates and the others wait.
 
-    A database that a newer version has migrated is left as it is, with a warning: migrations only add,
-    so this version can work with it, and a deploy can be rolled back.
+    A database with a newer revision is left as it is, with a warning. Migrations only add to the schema, so
+    this version can work with it and a deployment can be rolled back.
     """
     try:
         found = await current(database)
@@ -68,14 +68,14 @@ def _migrate(connection: Connection) -> None:
 
 
 def _lacks(found: str | None) -> bool:
-    """Whether something of this version is missing; says so when the database is of a newer one."""
+    """Return whether migrations are missing; log a warning when the database has a newer revision."""
     if found is not None and found > HEAD:
         log.warning("database_is_newer", at=found, known=HEAD)
     return found is None or found < HEAD
 
 
 def _lock(connection: Connection) -> None:
-    """SQLite's writers are alone as soon as their transaction begins."""
+    """Take the migration lock. On SQLite the transaction itself already excludes other writers."""
     if connection.dialect.name == "postgresql":
         connection.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": _LOCK})
 
@@ -87,7 +87,7 @@ def _upgrade(connection: Connection) -> None:
 
 
 def alembic_config(connection: Connection | None = None) -> Config:
-    """What Alembic needs to know to work on this connection."""
+    """Return Alembic's configuration for this connection."""
     from alembic.config import Config
 
     config = Config()

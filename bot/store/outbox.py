@@ -1,4 +1,4 @@
-"""The outbox: writing what must be said, claiming it in order, and settling how it went."""
+"""The outbox: adding deliveries, claiming them in order, and settling them."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _PACED = (DeliveryKind.ROOT, DeliveryKind.REPLY, DeliveryKind.POST, DeliveryKind
 
 
 class StoredMessage(TypedDict):
-    """A message as its JSON column has it."""
+    """The JSON form of a message in its column."""
 
     text: str
     blocks: list[Block]
@@ -43,14 +43,14 @@ class StoredMessage(TypedDict):
 
 
 def to_message(stored: StoredMessage | None) -> Message | None:
-    """A stored message as our noun."""
+    """Return a stored message as a Message."""
     if stored is None:
         return None
     return Message(stored["text"], tuple(stored["blocks"]), tuple(stored["plain_blocks"]))
 
 
 def to_delivery(row: RowMapping, root_ts: MessageTs | None, *, unconfirmed: bool) -> Delivery:
-    """A claimed row as our noun."""
+    """Return a claimed row as a Delivery."""
     what = NewDelivery(
         key=row["key"],
         kind=DeliveryKind(row["kind"]),
@@ -80,14 +80,14 @@ def to_delivery(row: RowMapping, root_ts: MessageTs | None, *, unconfirmed: bool
 
 @dataclass(frozen=True, slots=True)
 class OutboxRepository:
-    """The outbox, seen through one connection."""
+    """The outbox, within one transaction."""
 
     connection: Connection
 
     def add(self, new: NewDelivery, now: datetime) -> None:
-        """Write a delivery. One with the same key already there: nothing is written.
+        """Add a delivery, unless there is one with the same key.
 
-        An edit of a root takes the place of an earlier one that nobody has begun to send.
+        An edit of a face replaces the job's earlier edits that are still pending.
         """
         values = asdict(new) | {
             "id": str(uuid.uuid4()),
@@ -102,7 +102,7 @@ class OutboxRepository:
             self._drop_edits(new.job, new.key)
 
     def state_of(self, key: str) -> DeliveryState | None:
-        """How far the delivery of this occasion is; None when there is none."""
+        """Return the state of the delivery with this key; None when there is none."""
         known = self.connection.execute(select(deliveries.c.state).where(deliveries.c.key == key))
         state = known.scalar_one_or_none()
         return None if state is None else DeliveryState(state)
@@ -118,34 +118,34 @@ class OutboxRepository:
         )
 
     def claim(self, claimer: Claimer, limit: int, pace_seconds: float) -> Sequence[Delivery]:
-        """Deliveries to carry out now, marked *sending*.
+        """Claim deliveries to carry out now and mark them *sending*.
 
-        In a thread one waits for those before it; in a channel one post goes out at a time and
-        ``pace_seconds`` pass until the next (https://docs.slack.dev/apis/web-api/rate-limits).
-        A row that was *sending* when its lease ran out comes back with ``in_doubt``.
+        A delivery in a thread waits for the earlier ones. A channel gets one post at a time, and the next one
+        ``pace_seconds`` later at the earliest (https://docs.slack.dev/apis/web-api/rate-limits).
+        A delivery that was *sending* when its lease ran out is returned with ``unconfirmed`` set.
         """
         fresh = self._claim(claimer, self._paced(claimer.now, limit), DeliveryState.PENDING)
-        fresh = self._in_turn(fresh, claimer.now, pace_seconds)
+        fresh = self._reserve_channels(fresh, claimer.now, pace_seconds)
         free = self._claim(claimer, self._unpaced(claimer.now, limit), DeliveryState.PENDING)
-        doubted = self._claim(claimer, self._lapsed(claimer.now, limit), DeliveryState.SENDING)
-        taken = [*((row, False) for row in (*fresh, *free)), *((row, True) for row in doubted)]
-        roots = self._roots({row["job"] for row, _ in taken if row["job"] is not None})
-        return [to_delivery(row, roots.get(row["job"]), unconfirmed=doubt) for row, doubt in taken]
+        unconfirmed = self._claim(claimer, self._lapsed(claimer.now, limit), DeliveryState.SENDING)
+        taken = [*((row, False) for row in (*fresh, *free)), *((row, True) for row in unconfirmed)]
+        faces = self._faces({row["job"] for row, _ in taken if row["job"] is not None})
+        return [to_delivery(row, faces.get(row["job"]), unconfirmed=lapsed) for row, lapsed in taken]
 
     def _claim(self, claimer: Claimer, candidates: Select[int], state: DeliveryState) -> Sequence[RowMapping]:
         still = deliveries.c.state == state
         values = {"state": DeliveryState.SENDING, "attempts": deliveries.c.attempts + 1}
         return claim(self.connection, deliveries, claimer, candidates=candidates, still=still, values=values)
 
-    def _in_turn(
+    def _reserve_channels(
         self, claimed: Sequence[RowMapping], now: datetime, pace_seconds: float
     ) -> Sequence[RowMapping]:
-        """Those whose channel is still free; the others, of which another process was first, are put back."""
+        """Reserve the channels of claimed posts; put back those whose channel another process took."""
         channels = sorted({row["channel"] for row in claimed})
         if not channels:
             return claimed
         insert_unless_there(self.connection, paces, *({"channel": each, "free_at": now} for each in channels))
-        # Locked in one order by everybody; whoever had to wait sees here that a channel is free no more.
+        # Every process locks in the same order. After waiting for a lock it sees the new ``free_at``.
         free = (
             select(paces.c.channel)
             .where(paces.c.channel.in_(channels), paces.c.free_at <= now)
@@ -168,21 +168,21 @@ class OutboxRepository:
         return [row for row in claimed if row["channel"] in ours]
 
     def _paced(self, now: datetime, limit: int) -> Select[int]:
-        rushed = exists().where(paces.c.channel == deliveries.c.channel, paces.c.free_at > now)
-        condition = and_(_due(now), deliveries.c.kind.in_(_PACED), ~_behind(), ~rushed)
+        too_soon = exists().where(paces.c.channel == deliveries.c.channel, paces.c.free_at > now)
+        condition = and_(_due(now), deliveries.c.kind.in_(_PACED), ~_waits_in_thread(), ~too_soon)
         heads = select(func.min(deliveries.c.seq)).where(condition).group_by(deliveries.c.channel)
         return first(deliveries, deliveries.c.seq.in_(heads), limit)
 
     def _unpaced(self, now: datetime, limit: int) -> Select[int]:
         alone = deliveries.c.kind.in_((DeliveryKind.PRIVATE, DeliveryKind.REACTION))
-        edit = and_(deliveries.c.kind == DeliveryKind.EDIT, ~_behind())
+        edit = and_(deliveries.c.kind == DeliveryKind.EDIT, ~_waits_in_thread())
         return first(deliveries, and_(_due(now), or_(alone, edit)), limit)
 
     def _lapsed(self, now: datetime, limit: int) -> Select[int]:
         lapsed = and_(deliveries.c.state == DeliveryState.SENDING, unclaimed(deliveries, now))
         return first(deliveries, lapsed, limit)
 
-    def _roots(self, numbers: set[JobNumber]) -> dict[JobNumber, MessageTs]:
+    def _faces(self, numbers: set[JobNumber]) -> dict[JobNumber, MessageTs]:
         if not numbers:
             return {}
         statement = select(jobs.c.number, jobs.c.root_ts).where(
@@ -191,14 +191,17 @@ class OutboxRepository:
         return {row.number: row.root_ts for row in self.connection.execute(statement)}
 
     def slow_down(self, channel: ChannelId, free_at: datetime) -> None:
-        """No further post into this channel before then."""
+        """Allow no post in this channel before ``free_at``."""
         values = {"channel": channel, "free_at": free_at}
         if not insert_unless_there(self.connection, paces, values):
             sooner = and_(paces.c.channel == channel, paces.c.free_at < free_at)
             self.connection.execute(update(paces).where(sooner).values(**values))
 
     def settle(self, delivery: DeliveryId, step: DeliveryStep, *, owner: str) -> None:
-        """Write how it went and free the lease. Raises LeaseLost when the owner has lost it."""
+        """Write a delivery's outcome and free its lease, or set the lease that the step asks for.
+
+        Raises LeaseLost unless ``owner`` holds the lease.
+        """
         lease = {"claimed_by": None, "claimed_until": step.lease_until}
         result = self.connection.execute(
             update(deliveries)
@@ -208,8 +211,8 @@ class OutboxRepository:
         if result.rowcount != 1:
             raise LeaseLost(f"delivery {delivery}")
 
-    def bury(self, job: JobNumber, reason: str, now: datetime) -> None:
-        """Give up everything still to be said in a thread that cannot be posted to."""
+    def dead_letter_thread(self, job: JobNumber, reason: str, now: datetime) -> None:
+        """Mark all pending deliveries to a job's thread as dead, because it cannot be posted to."""
         self.connection.execute(
             update(deliveries)
             .where(
@@ -220,8 +223,8 @@ class OutboxRepository:
             .values(state=DeliveryState.DEAD, error=reason, settled_at=now)
         )
 
-    def root_being_posted(self, channel: ChannelId) -> bool:
-        """Whether a root message may stand in this channel without our knowing its ts yet."""
+    def face_being_posted(self, channel: ChannelId) -> bool:
+        """Return whether a job's face may be in this channel while its timestamp is not stored yet."""
         statement = select(deliveries.c.seq).where(
             deliveries.c.channel == channel,
             deliveries.c.kind == DeliveryKind.ROOT,
@@ -230,13 +233,13 @@ class OutboxRepository:
         return self.connection.execute(statement.limit(1)).first() is not None
 
     def next_due_at(self) -> datetime | None:
-        """When the first pending delivery is due: in the past when some are late."""
+        """Return the earliest due time of all pending deliveries; it is in the past when some are late."""
         statement = select(func.min(deliveries.c.due_at)).where(deliveries.c.state == DeliveryState.PENDING)
         due_at: datetime | None = self.connection.execute(statement).scalar_one_or_none()
         return due_at
 
     def dead(self, limit: int) -> Sequence[tuple[JobNumber | None, str, str]]:
-        """What could not be said, newest first: job, kind, reason."""
+        """Return job, kind and reason of dead letters, newest first; reactions are left out."""
         statement = (
             select(deliveries.c.job, deliveries.c.kind, deliveries.c.error)
             .where(deliveries.c.state == DeliveryState.DEAD, deliveries.c.kind != DeliveryKind.REACTION)
@@ -254,8 +257,8 @@ def _due(now: datetime) -> ColumnElement[bool]:
     )
 
 
-def _behind() -> ColumnElement[bool]:
-    """Something earlier of the same thread is not settled."""
+def _waits_in_thread() -> ColumnElement[bool]:
+    """Return the condition that an earlier delivery in the same thread is not settled."""
     earlier = deliveries.alias("earlier")
     return exists().where(
         earlier.c.job == deliveries.c.job,

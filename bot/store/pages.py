@@ -1,4 +1,4 @@
-"""Ranking and comparing pages, done by the database, so that a site of any size takes little memory."""
+"""Ranking and comparing pages. The database does it, so that a large site takes little memory."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ _COLUMNS = (
     _was.c.total.label("was_total"),
 )
 _LEAST_NEW = 4
-"""By the rule of ``moved``: from nothing, five are a real change."""
+"""By the rule of ``moved``, a change from 0 is significant from 5 visitors on."""
 _LEAST_READERS = 10
-"""Below so many readers a page's mix of people and AI is chance."""
+"""With fewer readers, a page's mix of people and AI is chance."""
 
 
 def _within(path: ColumnElement[str], section: str | None) -> ColumnElement[bool]:
-    """The rule of ``in_section``; not by LIKE, which SQLite and PostgreSQL understand differently."""
+    """Return ``in_section`` as SQL, without LIKE, which differs between SQLite and PostgreSQL."""
     if section is None:
         return true()
     if section.endswith("*"):
@@ -47,12 +47,12 @@ def _to_page(row: RowMapping) -> PageCounts:
 
 @dataclass(frozen=True, slots=True)
 class PageRepository:
-    """The pages of snapshots, seen through one connection."""
+    """The pages of snapshots, within one transaction."""
 
     connection: Connection
 
     def count(self, snapshot: SnapshotId, section: str | None) -> int:
-        """How many pages of a section were read by anybody."""
+        """Return how many pages of a section had visitors."""
         inside = and_(page_visitors.c.snapshot == snapshot, _within(page_visitors.c.path, section))
         statement = select(func.count()).select_from(page_visitors).where(inside)
         return int(self.connection.execute(statement).scalar_one())
@@ -60,16 +60,17 @@ class PageRepository:
     def top(
         self, now: SnapshotId, was: SnapshotId | None, section: str | None, sort: SortBy, limit: int
     ) -> Sequence[PageCounts]:
-        """The most read pages."""
+        """Return the most read pages of snapshot ``now``, each with its counts in ``was``."""
         by = {SortBy.HUMAN: _now.c.human, SortBy.AI: _now.c.ai, SortBy.TOTAL: _now.c.total}[sort]
         return self._pages(now, was, _within(_now.c.path, section), (by.desc(), _now.c.id), limit)
 
     def moved(
         self, now: SnapshotId, was: SnapshotId, section: str | None, *, up: bool, limit: int
     ) -> Sequence[PageCounts]:
-        """Pages with more (or fewer) visitors than before, by more than chance; the largest change first.
+        """Return pages with significantly more (or fewer) visitors than before, the largest change first.
 
-        Counts spread by about their square root; a difference above two of these is taken for real.
+        A count's standard deviation is about its square root. A change is significant when it is more than
+        two standard deviations of the difference.
         """
         change = cast(_now.c.total - _was.c.total, Float)
         real = change * change > 4 * cast(_now.c.total + _was.c.total, Float)
@@ -79,16 +80,16 @@ class PageRepository:
     def appeared(
         self, now: SnapshotId, was: SnapshotId, section: str | None, limit: int
     ) -> Sequence[PageCounts]:
-        """Pages that were not read before, and now by more than chance."""
+        """Return pages that had no visitors before and now have a significant number, the most read first."""
         condition = and_(_within(_now.c.path, section), _was.c.id.is_(None), _now.c.total > _LEAST_NEW)
         return self._pages(now, was, condition, (_now.c.total.desc(), _now.c.id), limit)
 
     def leaning(
         self, now: SnapshotId, site: Counts, section: str | None, *, to_ai: bool, limit: int
     ) -> Sequence[PageCounts]:
-        """Pages whose readers are hardly people (``to_ai``), or hardly AI, against the site as a whole.
+        """Return pages with an unusually small share of people (``to_ai``) or of AI readers.
 
-        Hardly: at most half of the share that the others have on the whole site.
+        A share is unusually small when it is at most half of the share on the whole ``site``.
         """
         many, few = (_now.c.ai, _now.c.human) if to_ai else (_now.c.human, _now.c.ai)
         usual = (site.human if to_ai else site.ai) / site.total if site.total else 0.0
@@ -97,7 +98,7 @@ class PageRepository:
         return self._pages(now, None, condition, (many.desc(), _now.c.id), limit)
 
     def one(self, row: PageRowId) -> tuple[PageCounts, Period] | None:
-        """One page as it stood in its window; None when it is not kept any more."""
+        """Return a page's counts and their period; None when the row has been deleted."""
         if not 0 < row < 2**31:
             return None
         statement = (
@@ -114,7 +115,7 @@ class PageRepository:
     def following(
         self, snapshot: SnapshotId, section: str | None, after: int = 0, limit: int = 1_000
     ) -> Sequence[PageCounts]:
-        """The pages after that row, in the order of the service; nothing when there are no more."""
+        """Return the pages after the row ``after``, in the service's order; empty when there are no more."""
         condition = and_(_within(_now.c.path, section), _now.c.id > after)
         return self._pages(snapshot, None, condition, (_now.c.id,), limit)
 

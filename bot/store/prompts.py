@@ -1,4 +1,4 @@
-"""Prompts: what people asked, stored before Slack is answered, and claimed on its way to the service."""
+"""Prompts: stored before the request is acknowledged, then claimed by workers that prepare and send them."""
 
 from __future__ import annotations
 
@@ -34,24 +34,24 @@ from bot.store.leases import FREE, Claimer, LeaseLost, claim, first, held_by, un
 from bot.store.schema import back_offs, jobs, prompts
 
 _FIELDS = tuple(field.name for field in fields(Prompt))
-_STANDING = (
+_NOT_FAILED = (
     JobState.WAITING,
     JobState.WORKING,
     JobState.PULL_REQUEST,
     JobState.NO_CHANGE,
     JobState.UNCONFIRMED,
 )
-"""A job in one of these has not failed its requester, so the same again may be a slip."""
+"""States of a job for which a repeated prompt may be an accident; after a failure it is a retry."""
 _UNSETTLED = (PromptState.NEW, PromptState.WAITING, PromptState.SENDING)
 
 
 def to_prompt(row: RowMapping) -> Prompt:
-    """A row as our noun."""
+    """Return a row as a Prompt."""
     values = {name: row[name] for name in _FIELDS}
     return Prompt(**{**values, "state": PromptState(row["state"]), "kind": PromptKind(row["kind"])})
 
 
-# Made once: making a statement anew costs as much as running it, and people wait for these two.
+# Built once: building a statement takes as long as running it, and these two delay acknowledgements.
 _ADD = insert(prompts)
 _EARLIER = (
     select(prompts.c.key, prompts.c.job, prompts.c.asked_by, prompts.c.channel, prompts.c.raw)
@@ -63,7 +63,7 @@ _EARLIER = (
                 prompts.c.asked_by.in_(bindparam("people", expanding=True)),
                 prompts.c.asked_at > bindparam("since"),
                 prompts.c.raw.in_(bindparam("words", expanding=True)),
-                exists().where(jobs.c.number == prompts.c.job, jobs.c.state.in_(_STANDING)),
+                exists().where(jobs.c.number == prompts.c.job, jobs.c.state.in_(_NOT_FAILED)),
             ),
         )
     )
@@ -92,21 +92,21 @@ def _values(new: NewPrompt) -> dict[str, object]:
 
 @dataclass(frozen=True, slots=True)
 class PromptRepository:
-    """The prompts, seen through one connection."""
+    """The prompts, within one transaction."""
 
     connection: Connection
 
     def add(self, new: NewPrompt) -> PromptId:
-        """Store what somebody asked. The key of its origin is unique: see ``job_of``."""
+        """Store a prompt and return its id. The key of its origin is unique (see ``job_of``)."""
         row = self.connection.execute(insert(prompts).values(_values(new)).returning(prompts.c.id))
         return PromptId(row.scalar_one())
 
     def add_all(self, new: Sequence[NewPrompt]) -> None:
-        """Store what several asked, in this order."""
+        """Store several prompts, in this order."""
         self.connection.execute(_ADD, [_values(each) for each in new])
 
     def job_of(self, key: RequestKey) -> JobNumber | None:
-        """The job that a request with this key already belongs to; None when the request is new."""
+        """Return the job of the request with this key; None when the request is new."""
         row = self.connection.execute(select(prompts.c.job).where(prompts.c.key == key))
         number = row.scalar_one_or_none()
         return None if number is None else JobNumber(number)
@@ -114,10 +114,10 @@ class PromptRepository:
     def earlier(
         self, keys: Sequence[RequestKey], wanted: Sequence[Wanted], since: datetime
     ) -> tuple[dict[RequestKey, JobNumber], dict[Wanted, JobNumber]]:
-        """Two answers of one look, each without what is new.
+        """Find repeated requests with one statement; new ones are missing in both results.
 
-        To which jobs requests with these keys already belong; and which jobs, that stand, were asked for
-        since then by the same people in the same words and channels.
+        The first result maps known keys to their jobs. The second maps elements of ``wanted`` to jobs that
+        have not failed and that the same user asked for after ``since``, in the same channel and words.
         """
         asked = {
             "keys": keys,
@@ -132,18 +132,18 @@ class PromptRepository:
         return {key: job for key, job in by_key.items() if key in known}, by_words
 
     def get(self, prompt: PromptId) -> Prompt | None:
-        """The prompt with this id."""
+        """Return the prompt with this id; None when there is none."""
         row = self.connection.execute(select(prompts).where(prompts.c.id == prompt)).mappings().first()
         return to_prompt(row) if row else None
 
     def starting(self, job: JobNumber) -> Prompt | None:
-        """The prompt that starts a job."""
+        """Return the prompt that starts a job; None when there is none."""
         condition = and_(prompts.c.job == job, prompts.c.kind == PromptKind.START)
         row = self.connection.execute(select(prompts).where(condition).limit(1)).mappings().first()
         return to_prompt(row) if row else None
 
     def same_follow_up(self, user: UserId, job: JobNumber, raw: str, since: datetime) -> PromptId | None:
-        """What this person told this job in these words since then, and that was not refused."""
+        """Return the user's newest follow-up with this text after ``since``, unless refused or withdrawn."""
         same = and_(
             prompts.c.kind == PromptKind.FOLLOW_UP,
             prompts.c.job == job,
@@ -159,38 +159,42 @@ class PromptRepository:
         return None if prompt is None else PromptId(prompt)
 
     def has_asked(self, user: UserId, job: JobNumber) -> bool:
-        """Whether a prompt of this person for this job was let in. Only those have a ``text``."""
+        """Return whether a prompt of this user for this job has passed the access check."""
+        # Only such a prompt has a text.
         let_in = and_(prompts.c.job == job, prompts.c.asked_by == user, prompts.c.text.is_not(None))
         found = self.connection.execute(select(prompts.c.id).where(let_in).limit(1))
         return found.first() is not None
 
     def response_url(self, prompt: PromptId) -> SecretStr | None:
-        """Where a private answer to this request goes, while Slack allows it."""
+        """Return the request's response URL, which may have expired; None when it had none."""
         row = self.connection.execute(select(prompts.c.response_url).where(prompts.c.id == prompt))
         url = row.scalar_one_or_none()
         return SecretStr(url) if url else None
 
     def update(self, prompt: PromptId, *, was: PromptState, **fields: Unpack[PromptFields]) -> None:
-        """Write columns of one prompt; raises LeaseLost unless it is still in state ``was``."""
+        """Write columns of a prompt. Raises LeaseLost unless it is still in state ``was``."""
         self._write(prompt, None, was, fields)
 
     def apply(self, prompt: PromptId, step: PromptStep, *, owner: str | None = None) -> None:
         """Write a step of a prompt's lifecycle and free its lease.
 
-        Raises LeaseLost when it is not in the state any more that the step begins in, or with ``owner`` when
-        that owner has lost it.
+        Raises LeaseLost when the prompt is no longer in the step's initial state, or when ``owner`` is given
+        and does not hold the lease.
         """
         self._write(prompt, owner, step.was, {"state": step.state, **step.fields, **FREE})
 
     def begin_sending(self, prompt: PromptId, step: PromptStep, claimer: Claimer) -> None:
-        """Write that a prompt is about to be sent, and renew its lease: the call has all of it."""
+        """Write that a prompt is about to be sent, and renew its lease, so that the call has a full lease."""
         lease = {"claimed_until": claimer.until}
         self._write(prompt, claimer.owner, step.was, {"state": step.state, **step.fields, **lease})
 
     def put_back(
         self, prompt: PromptId, owner: str, *, was: PromptState, **fields: Unpack[PromptFields]
     ) -> None:
-        """Free the lease of a prompt that stays as it is. Raises LeaseLost when the owner has lost it."""
+        """Write columns of a prompt and free its lease; its state stays.
+
+        Raises LeaseLost unless the prompt is in state ``was`` and ``owner`` holds its lease.
+        """
         self._write(prompt, owner, was, {**fields, **FREE})
 
     def _write(
@@ -202,16 +206,17 @@ class PromptRepository:
             raise LeaseLost(f"prompt {prompt}")
 
     def claim_new(self, claimer: Claimer, limit: int) -> Sequence[Prompt]:
-        """Prompts as Slack sent them, to be made readable."""
+        """Claim new prompts, whose access check and preparation are still to be done."""
         due = and_(prompts.c.state == PromptState.NEW, prompts.c.due_at <= claimer.now)
         candidates = first(prompts, and_(due, unclaimed(prompts, claimer.now)), limit)
         rows = claim(self.connection, prompts, claimer, candidates=candidates, still=due)
         return [to_prompt(row) for row in rows]
 
     def quota_queue(self, project: ProjectId, now: datetime) -> Sequence[Queued]:
-        """Prompts that only the shared limit keeps back: the thread stands, nothing before them is unsettled.
+        """Return the prompts that wait for nothing but the quota, oldest first.
 
-        Those that are due, and those that wait for their turn.
+        They are due or have a queue position. Their job's face has been posted or its service id is known,
+        the job has no earlier unsettled prompt, and the project has no back-off.
         """
         earlier = prompts.alias("earlier")
         blocked = exists().where(
@@ -224,7 +229,7 @@ class PromptRepository:
                 jobs.c.service_id.is_not(None),
             ),
         )
-        held = exists().where(back_offs.c.project == prompts.c.project, back_offs.c.until > now)
+        backing_off = exists().where(back_offs.c.project == prompts.c.project, back_offs.c.until > now)
         condition = and_(
             prompts.c.state == PromptState.WAITING,
             prompts.c.project == project,
@@ -232,7 +237,7 @@ class PromptRepository:
             unclaimed(prompts, now),
             ~blocked,
             ready,
-            ~held,
+            ~backing_off,
         )
         columns = (prompts.c.id, prompts.c.job, prompts.c.kind, prompts.c.asked_by)
         rows = self.connection.execute(
@@ -246,7 +251,7 @@ class PromptRepository:
         ]
 
     def claim_these(self, claimer: Claimer, ids: Sequence[PromptId]) -> Sequence[Prompt]:
-        """These prompts, as far as they still wait and nobody holds them."""
+        """Claim those of these prompts that still wait and are not leased."""
         if not ids:
             return []
         waiting = prompts.c.state == PromptState.WAITING
@@ -256,7 +261,7 @@ class PromptRepository:
         return [to_prompt(row) for row in rows]
 
     def uses(self, project: ProjectId, now: datetime, since: datetime | None = None) -> Sequence[Use]:
-        """The uses of the shared limit within the last hour, or since then, with what is being sent."""
+        """Return the project's uses in the last hour, or from ``since`` on, and prompts about to be sent."""
         sent = and_(prompts.c.project == project, prompts.c.sent_at >= (since or now - WINDOW))
         about_to = and_(
             prompts.c.project == project,
@@ -270,7 +275,7 @@ class PromptRepository:
         return [Use(row.asked_by, row.sent_at or now) for row in rows]
 
     def waiting_for_quota(self, project: ProjectId) -> int:
-        """How many prompts have a place in the queue."""
+        """Return how many prompts have a queue position."""
         condition = and_(
             prompts.c.project == project,
             prompts.c.state == PromptState.WAITING,
@@ -279,8 +284,8 @@ class PromptRepository:
         statement = select(func.count()).select_from(prompts).where(condition)
         return int(self.connection.execute(statement).scalar_one())
 
-    def hold_back(self, project: ProjectId, now: datetime, until: datetime) -> Sequence[JobNumber]:
-        """Let everything that waits for this project wait until then; answers the jobs it is for."""
+    def postpone(self, project: ProjectId, now: datetime, until: datetime) -> Sequence[JobNumber]:
+        """Set the due time of the project's waiting prompts to ``until``; return their jobs."""
         waiting = and_(prompts.c.project == project, prompts.c.state == PromptState.WAITING)
         free = and_(waiting, prompts.c.due_at < until, unclaimed(prompts, now))
         rows = self.connection.execute(
@@ -289,7 +294,7 @@ class PromptRepository:
         return sorted(set(rows.scalars()))
 
     def resume(self, project: ProjectId, why: QueueWhy, now: datetime) -> None:
-        """What was held back for this reason goes on."""
+        """Make the project's prompts that were postponed for this reason due now."""
         for_it = exists().where(jobs.c.number == prompts.c.job, jobs.c.queue_why == why)
         waiting = and_(prompts.c.project == project, prompts.c.state == PromptState.WAITING)
         self.connection.execute(
@@ -297,7 +302,7 @@ class PromptRepository:
         )
 
     def move_up(self, project: ProjectId, now: datetime) -> None:
-        """Somebody left the queue: let the places be given anew."""
+        """Make the head of the queue due now, so that queue positions are assigned again after one left."""
         queued = and_(
             prompts.c.project == project,
             prompts.c.state == PromptState.WAITING,
@@ -307,14 +312,14 @@ class PromptRepository:
         self.connection.execute(update(prompts).where(prompts.c.id == head).values(due_at=now))
 
     def claim_abandoned(self, claimer: Claimer, limit: int) -> Sequence[Prompt]:
-        """Prompts whose sender died or never came back: nobody knows whether the service has them."""
+        """Claim prompts whose sender lost its lease; whether the service received them is unknown."""
         left = prompts.c.state == PromptState.SENDING
         candidates = first(prompts, and_(left, unclaimed(prompts, claimer.now)), limit)
         rows = claim(self.connection, prompts, claimer, candidates=candidates, still=left)
         return [to_prompt(row) for row in rows]
 
     def waiting_projects(self, now: datetime) -> Sequence[ProjectId]:
-        """The projects that have prompts to send now."""
+        """Return the projects that have prompts to send now."""
         statement = (
             select(prompts.c.project)
             .where(prompts.c.state == PromptState.WAITING, prompts.c.due_at <= now)
@@ -322,8 +327,8 @@ class PromptRepository:
         )
         return [ProjectId(name) for name in self.connection.execute(statement).scalars()]
 
-    def doubted_of(self, job: JobNumber) -> Prompt | None:
-        """The last prompt for a job of which nobody knows whether it arrived."""
+    def last_unconfirmed(self, job: JobNumber) -> Prompt | None:
+        """Return a job's newest unconfirmed prompt; None when there is none."""
         condition = and_(prompts.c.job == job, prompts.c.state == PromptState.UNCONFIRMED)
         rows = self.connection.execute(
             select(prompts).where(condition).order_by(prompts.c.id.desc()).limit(1)
@@ -332,7 +337,7 @@ class PromptRepository:
         return to_prompt(row) if row else None
 
     def unsettled_of(self, job: JobNumber) -> Sequence[Prompt]:
-        """What has been asked for a job and is not settled yet, oldest first."""
+        """Return a job's prompts that are new, waiting or being sent, oldest first."""
         condition = and_(prompts.c.job == job, prompts.c.state.in_(_UNSETTLED))
         rows = self.connection.execute(select(prompts).where(condition).order_by(prompts.c.id))
         return [to_prompt(row) for row in rows.mappings()]

@@ -1,4 +1,4 @@
-"""Questions about visitors: stored before they are acknowledged, claimed until they are answered."""
+"""Questions about visitors: stored before the request is acknowledged, and claimed until answered."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from bot.store.schema import questions
 
 
 class QuestionFields(TypedDict, total=False):
-    """Columns of a question that change while it waits."""
+    """Columns that change while a question waits."""
 
     chart: list[SnapshotId]
     shown: int
@@ -37,7 +37,7 @@ class QuestionFields(TypedDict, total=False):
 
 
 class StoredQuery(TypedDict):
-    """A query as its JSON column has it."""
+    """The JSON form of a query in its column."""
 
     period: list[str]
     compared: list[str] | None
@@ -75,7 +75,7 @@ def _query(stored: StoredQuery) -> VisitorsQuery:
 
 
 def to_question(row: RowMapping) -> Question:
-    """A row as our noun."""
+    """Return a row as a Question."""
     return Question(
         id=row["id"],
         project=row["project"],
@@ -93,7 +93,7 @@ def to_question(row: RowMapping) -> Question:
 
 @dataclass(frozen=True, slots=True)
 class QuestionRepository:
-    """The questions, seen through one connection."""
+    """The questions, within one transaction."""
 
     connection: Connection
 
@@ -107,7 +107,7 @@ class QuestionRepository:
         was: SnapshotId | None,
         asked_at: datetime,
     ) -> QuestionId:
-        """Store what somebody wants to know. The key of its origin is unique: see ``with_key``."""
+        """Store a question and return its id. The key of its origin is unique (see ``with_key``)."""
         values: dict[str, object] = {
             "key": origin.key,
             "project": project,
@@ -125,13 +125,13 @@ class QuestionRepository:
         return QuestionId(row.scalar_one())
 
     def with_key(self, key: RequestKey) -> QuestionId | None:
-        """The question that this request already is; None when the request is new."""
+        """Return the id of the question with this request key; None when the request is new."""
         row = self.connection.execute(select(questions.c.id).where(questions.c.key == key))
         found = row.scalar_one_or_none()
         return None if found is None else QuestionId(found)
 
     def get(self, question: QuestionId) -> Question | None:
-        """The question with this id."""
+        """Return the question with this id; None when there is none."""
         if not 0 < question < 2**31:
             return None
         found = self.connection.execute(select(questions).where(questions.c.id == question))
@@ -139,7 +139,7 @@ class QuestionRepository:
         return to_question(row) if row else None
 
     def urls(self, question: QuestionId) -> tuple[SecretStr | None, SecretStr | None]:
-        """Where its answer goes while Slack allows it, and the message in which progress is shown."""
+        """Return the response URL for the answer, and that of the message that shows progress."""
         found = self.connection.execute(
             select(questions.c.response_url, questions.c.progress_url).where(questions.c.id == question)
         )
@@ -150,28 +150,31 @@ class QuestionRepository:
         )
 
     def any_due(self, now: datetime) -> bool:
-        """Whether a question waits for a look."""
+        """Return whether a question is due."""
         due = and_(questions.c.state == QuestionState.WAITING, questions.c.due_at <= now)
         return self.connection.execute(select(questions.c.id).where(due).limit(1)).first() is not None
 
     def claim(self, claimer: Claimer, limit: int) -> Sequence[Question]:
-        """Questions that are not answered and due for a look."""
+        """Claim unanswered questions that are due."""
         due = and_(questions.c.state == QuestionState.WAITING, questions.c.due_at <= claimer.now)
         candidates = first(questions, and_(due, unclaimed(questions, claimer.now)), limit)
         rows = claim(self.connection, questions, claimer, candidates=candidates, still=due)
         return [to_question(row) for row in rows]
 
     def update(self, question: QuestionId, **fields: Unpack[QuestionFields]) -> None:
-        """Write columns of one question; whoever holds it keeps it."""
+        """Write columns of one question without touching its lease."""
         self._write(question, None, fields)
 
     def answered(self, question: QuestionId, owner: str | None = None) -> None:
-        """Write that it is answered and free its lease. Raises LeaseLost when the ``owner`` has lost it."""
+        """Write that the question is answered and free its lease.
+
+        Raises LeaseLost when ``owner`` is given and does not hold the lease.
+        """
         over = {"state": QuestionState.ANSWERED, "response_url": None, "progress_url": None}
         self._write(question, owner, {**over, **FREE})
 
     def put_back(self, question: QuestionId, owner: str, due_at: datetime) -> None:
-        """Free the lease of a question that waits still. Raises LeaseLost when the owner has lost it."""
+        """Set a question's due time and free its lease. Raises LeaseLost unless ``owner`` holds it."""
         self._write(question, owner, {"due_at": due_at, **FREE})
 
     def _write(self, question: QuestionId, owner: str | None, values: Mapping[str, object]) -> None:

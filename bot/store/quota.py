@@ -1,4 +1,4 @@
-"""The quota of each project and the lock under which uses are counted; projects with a back-off."""
+"""The quota of each project, with the lock under which its uses are counted; and back-offs of projects."""
 
 from __future__ import annotations
 
@@ -15,23 +15,23 @@ from bot.store.upsert import insert_unless_there
 
 @dataclass(frozen=True, slots=True)
 class QuotaRepository:
-    """The limits, seen through one connection."""
+    """The projects' quotas, within one transaction."""
 
     connection: Connection
 
     def lock(self, project: ProjectId) -> None:
-        """Nobody else counts or takes uses of this project until the transaction ends."""
+        """Lock the project's quota against all other transactions until this one ends."""
         insert_unless_there(self.connection, quotas, {"project": project})
         row = select(quotas.c.project).where(quotas.c.project == project)
         self.connection.execute(row.with_for_update())
 
-    def hold(self, project: ProjectId, until: datetime) -> None:
-        """The service said that the limit is reached, until then."""
+    def mark_exhausted(self, project: ProjectId, until: datetime) -> None:
+        """Record that the service said the limit is reached until then (a 429 response)."""
         insert_unless_there(self.connection, quotas, {"project": project})
         self.connection.execute(update(quotas).where(quotas.c.project == project).values(until=until))
 
-    def held_until(self, project: ProjectId, now: datetime) -> datetime | None:
-        """Until when the service wants no more; None when it does."""
+    def exhausted_until(self, project: ProjectId, now: datetime) -> datetime | None:
+        """Return the time until which the service refuses prompts; None when it accepts them."""
         statement = select(quotas.c.until).where(quotas.c.project == project, quotas.c.until > now)
         until: datetime | None = self.connection.execute(statement).scalar_one_or_none()
         return until
@@ -39,33 +39,33 @@ class QuotaRepository:
 
 @dataclass(frozen=True, slots=True)
 class BackOffRepository:
-    """The holds, seen through one connection."""
+    """The projects' back-offs, within one transaction."""
 
     connection: Connection
 
     def attempts(self, project: ProjectId) -> int:
-        """How many times in a row the service has failed this project."""
+        """Return how many times in a row the service has failed for this project."""
         row = self.connection.execute(select(back_offs.c.attempts).where(back_offs.c.project == project))
         return int(row.scalar_one_or_none() or 0)
 
     def put(self, project: ProjectId, until: datetime, attempts: int, reason: str) -> None:
-        """Leave the project alone until then."""
+        """Start or extend the project's back-off."""
         values = {"until": until, "attempts": attempts, "reason": reason}
         if not insert_unless_there(self.connection, back_offs, {"project": project, **values}):
             self.connection.execute(update(back_offs).where(back_offs.c.project == project).values(**values))
 
     def reason(self, project: ProjectId) -> str | None:
-        """Why a project is, or was last, left alone; None when the service has answered since."""
+        """Return the reason of the project's latest back-off; None when the service has worked since."""
         row = self.connection.execute(select(back_offs.c.reason).where(back_offs.c.project == project))
         found: str | None = row.scalar_one_or_none()
         return found
 
-    def lift(self, project: ProjectId) -> bool:
-        """The service answered: go on. Answers whether there was a hold."""
+    def clear(self, project: ProjectId) -> bool:
+        """Remove the project's back-off, because the service works again. Return whether there was one."""
         gone = self.connection.execute(delete(back_offs).where(back_offs.c.project == project))
         return gone.rowcount > 0
 
     def all(self) -> dict[ProjectId, tuple[str, datetime]]:
-        """Every hold, those that have run out too: why, and until when."""
+        """Return the reason and the end of each project's back-off, including expired ones."""
         rows = self.connection.execute(select(back_offs.c.project, back_offs.c.reason, back_offs.c.until))
         return {ProjectId(row.project): (row.reason, row.until) for row in rows}

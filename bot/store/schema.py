@@ -1,4 +1,4 @@
-"""The tables. What stands here is what a fresh database gets; ``migrations/`` brings older ones up to it."""
+"""The tables of the newest schema. ``migrations/`` has the steps that lead to it."""
 
 from __future__ import annotations
 
@@ -28,17 +28,17 @@ if TYPE_CHECKING:
     from sqlalchemy.sql.base import ReadOnlyColumnCollection
 
 AnyTable: TypeAlias = Table["ReadOnlyColumnCollection[str, Column[object]]"]
-"""One of the tables below, for functions that work on several."""
+"""Any of the tables below, for functions that work with several."""
 
 
 class UtcDateTime(TypeDecorator[datetime]):
-    """An aware time, kept in UTC. SQLite has no zones of its own, so they are taken off and put back."""
+    """An aware datetime, stored in UTC. SQLite stores no time zones, so they are removed and added again."""
 
     impl = DateTime(timezone=True)
     cache_ok = True
 
     def process_bind_param(self, value: datetime | None, dialect: Dialect) -> datetime | None:
-        """Refuse naive times; give SQLite plain UTC."""
+        """Return the time in UTC, without a zone on SQLite. Raises ValueError for a naive time."""
         if value is None:
             return None
         if value.tzinfo is None:
@@ -47,7 +47,7 @@ class UtcDateTime(TypeDecorator[datetime]):
         return value.replace(tzinfo=None) if dialect.name == "sqlite" else value
 
     def process_result_value(self, value: datetime | None, dialect: Dialect) -> datetime | None:  # noqa: ARG002
-        """Give every time its zone back."""
+        """Return the stored time as an aware time in UTC."""
         if value is None:
             return None
         return value.replace(tzinfo=UTC) if value.tzinfo is None else value.astimezone(UTC)
@@ -212,7 +212,7 @@ page_visitors = Table(
     metadata,
     Column("id", Integer, primary_key=True, autoincrement=True),
     Column("snapshot", Integer, ForeignKey("snapshots.id"), nullable=False),
-    # Paths can be longer than what an index takes, so they are found by their hash.
+    # A path can be too long for an index, so pages are found by its hash.
     Column("hash", String(32), nullable=False),
     Column("path", Text, nullable=False),
     Column("human", BigInteger, nullable=False),
@@ -264,7 +264,7 @@ subscriptions = Table(
     "subscriptions",
     metadata,
     Column("id", Integer, primary_key=True, autoincrement=True),
-    # Project, channel and section together: one digest for each.
+    # Project, channel and section, joined: each combination has one subscription.
     Column("place", String(600), nullable=False, unique=True),
     Column("project", String(200), nullable=False),
     Column("channel", String(40), nullable=False),

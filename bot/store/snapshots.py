@@ -1,4 +1,4 @@
-"""Stored answers of the analytics API: one for each window, read page by page, shared by all who need it."""
+"""Snapshots: stored answers of the analytics API, one for each period, fetched page by page and shared."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from bot.store.schema import page_visitors, snapshots
 from bot.store.upsert import insert_unless_there
 
 FRESH = timedelta(minutes=10)
-"""So long the numbers of a window that is not over are good enough for the next who asks."""
+"""For how long a snapshot of an unfinished period is reused for further questions."""
 _PATH_LENGTH = 2_000
 
 
 class SnapshotFields(TypedDict, total=False):
-    """Columns of a snapshot that change when a call has failed or is not made."""
+    """Columns of a snapshot that change after a failed or skipped call."""
 
     state: SnapshotState
     attempts: int
@@ -32,7 +32,7 @@ class SnapshotFields(TypedDict, total=False):
 
 @dataclass(frozen=True, slots=True)
 class ReadPage:
-    """One page of rows as it was read: path with counts."""
+    """One response of the analytics API: the site's totals, and rows of path and counts."""
 
     totals: Counts
     rows: Sequence[tuple[str, Counts]]
@@ -40,12 +40,12 @@ class ReadPage:
 
 
 def to_counts(row: RowMapping) -> Counts | None:
-    """The three numbers of a row; None where they have not been read."""
+    """Return a row's three counts; None when they have not been fetched yet."""
     return None if row["total"] is None else Counts(row["human"], row["ai"], row["total"])
 
 
 def to_snapshot(row: RowMapping) -> Snapshot:
-    """A row as our noun."""
+    """Return a row as a Snapshot."""
     return Snapshot(
         id=row["id"],
         project=row["project"],
@@ -66,13 +66,13 @@ def to_snapshot(row: RowMapping) -> Snapshot:
 
 
 def path_hash(path: str) -> str:
-    """What a path is found by."""
+    """Return the hash under which a path is stored."""
     return hashlib.blake2b(path.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
 
 
 @dataclass(frozen=True, slots=True)
 class SnapshotRepository:
-    """The snapshots, seen through one connection."""
+    """The snapshots, within one transaction."""
 
     connection: Connection
 
@@ -86,9 +86,10 @@ class SnapshotRepository:
         is_final: bool,
         now: datetime,
     ) -> Snapshot:
-        """The snapshot of a window: the one that is there, or a new one for the next round to read.
+        """Return the snapshot of a period: an existing one, or a new one for the workers to fetch.
 
-        A window that is over has one for ever; of another one a snapshot serves for ``FRESH``.
+        A finished period has one snapshot, which stays valid. A snapshot of an unfinished period is reused
+        for ``FRESH``. An existing snapshot is fetched again or further if it failed, rests or lacks pages.
         """
         known = self._known(project, period, is_final=is_final, now=now)
         if known is None:
@@ -105,23 +106,25 @@ class SnapshotRepository:
             known = self._known(project, period, is_final=is_final, now=now)
         if known is None:
             raise LookupError("a snapshot that was just written is not there")
-        return self._rouse(known, with_pages=with_pages, priority=priority, now=now)
+        return self._reactivate(known, with_pages=with_pages, priority=priority, now=now)
 
     def _known(
         self, project: ProjectId, period: Period, *, is_final: bool, now: datetime
     ) -> RowMapping | None:
-        window = and_(
+        same_period = and_(
             snapshots.c.project == project,
             snapshots.c.first == period.first,
             snapshots.c.end == period.end,
             snapshots.c.is_final.is_(is_final),
         )
-        fresh = window if is_final else and_(window, snapshots.c.created_at > now - FRESH)
+        fresh = same_period if is_final else and_(same_period, snapshots.c.created_at > now - FRESH)
         statement = select(snapshots).where(fresh).order_by(snapshots.c.id.desc()).limit(1)
         return self.connection.execute(statement).mappings().first()
 
-    def _rouse(self, row: RowMapping, *, with_pages: bool, priority: Priority, now: datetime) -> Snapshot:
-        """Let what failed, rests, or has no pages yet be read (on)."""
+    def _reactivate(
+        self, row: RowMapping, *, with_pages: bool, priority: Priority, now: datetime
+    ) -> Snapshot:
+        """Request a snapshot again if it failed, rests or lacks pages that are now required."""
         more = with_pages and not row["with_pages"]
         idle = row["state"] in (SnapshotState.FAILED, SnapshotState.RESTING)
         values: dict[str, object] = {}
@@ -137,39 +140,41 @@ class SnapshotRepository:
         return to_snapshot({**row, **values})  # type: ignore[arg-type]
 
     def find(self, project: ProjectId, period: Period, *, is_final: bool, now: datetime) -> Snapshot | None:
-        """The snapshot that ``want`` would answer, if it is there; wants nothing."""
+        """Return the snapshot that ``request`` would reuse; None when there is none. Writes nothing."""
         row = self._known(project, period, is_final=is_final, now=now)
         return to_snapshot(row) if row else None
 
     def begun_for(self, project: ProjectId, period: Period, begun_at: datetime) -> Snapshot | None:
-        """The snapshot that was wanted for work begun then: it goes on with that one until it is done.
+        """Return the snapshot that was requested for work begun at ``begun_at``; None when there is none.
 
-        A window that counted as open then would otherwise be begun anew whenever its snapshot is not fresh.
+        The work keeps using that snapshot. Otherwise an unfinished period would be fetched again each time
+        its snapshot is older than ``FRESH``.
         """
-        window = and_(
+        requested = and_(
             snapshots.c.project == project,
             snapshots.c.first == period.first,
             snapshots.c.end == period.end,
             or_(snapshots.c.is_final, snapshots.c.created_at > begun_at - FRESH),
         )
-        found = self.connection.execute(select(snapshots).where(window).order_by(snapshots.c.id).limit(1))
+        found = self.connection.execute(select(snapshots).where(requested).order_by(snapshots.c.id).limit(1))
         row = found.mappings().first()
         return to_snapshot(row) if row else None
 
     def stop(self, snapshot: SnapshotId, problem: str) -> None:
-        """There is no use in reading on; what is read stays."""
+        """Mark a snapshot as done but incomplete, because further calls are useless. Fetched pages stay."""
         values = {"state": SnapshotState.DONE, "complete": False, "problem": problem}
         self.connection.execute(update(snapshots).where(snapshots.c.id == snapshot).values(**values))
 
     def get(self, ids: Iterable[SnapshotId]) -> dict[SnapshotId, Snapshot]:
-        """These snapshots by id."""
+        """Return the snapshots with these ids, by id."""
         rows = self.connection.execute(select(snapshots).where(snapshots.c.id.in_(list(ids))))
         return {row["id"]: to_snapshot(row) for row in rows.mappings()}
 
     def claim(self, claimer: Claimer, limit: int, priority: Priority) -> Sequence[Snapshot]:
-        """Snapshots to read the next page of: the most urgent, none less urgent than ``need``.
+        """Claim snapshots whose next page is to be fetched: those of the most urgent priority found.
 
-        Only those that are equally urgent: a scarce budget then goes to one window before the next begins.
+        None is less urgent than ``priority``. Only one priority is claimed at a time, so that a small budget
+        completes urgent snapshots before it begins others.
         """
         due = and_(
             snapshots.c.state == SnapshotState.REQUESTED,
@@ -188,7 +193,7 @@ class SnapshotRepository:
         return [to_snapshot(row) for row in rows]
 
     def waiting(self, now: datetime) -> int:
-        """How many snapshots could be read on now."""
+        """Return how many snapshots have a page that could be fetched now."""
         due = and_(snapshots.c.state == SnapshotState.REQUESTED, snapshots.c.due_at <= now)
         statement = select(func.count()).select_from(snapshots).where(due, unclaimed(snapshots, now))
         return int(self.connection.execute(statement).scalar_one())
@@ -196,7 +201,10 @@ class SnapshotRepository:
     def store(
         self, snapshot: Snapshot, page: ReadPage, *, owner: str, next_offset: int, is_last: bool
     ) -> int:
-        """Keep what one call brought and let go; answers how many of its rows were new."""
+        """Store the result of one call and free the lease. Return how many of its rows were new.
+
+        Raises LeaseLost unless ``owner`` holds the lease.
+        """
         fresh = self._add_rows(snapshot.id, page.rows) if snapshot.with_pages else 0
         repeated = len(page.rows) - fresh if snapshot.with_pages else 0
         self._settle(
@@ -243,7 +251,7 @@ class SnapshotRepository:
         return len(new)
 
     def settle(self, snapshot: SnapshotId, *, owner: str, **fields: Unpack[SnapshotFields]) -> None:
-        """Write how a call went and free the lease. Raises LeaseLost when the owner has lost it."""
+        """Write a call's outcome and free the lease. Raises LeaseLost unless ``owner`` holds it."""
         self._settle(snapshot, owner, fields)
 
     def _settle(self, snapshot: SnapshotId, owner: str, values: Mapping[str, object]) -> None:
@@ -256,13 +264,16 @@ class SnapshotRepository:
             raise LeaseLost(f"snapshot {snapshot}")
 
     def retry(self, snapshot: SnapshotId, due_at: datetime) -> None:
-        """Read one that failed again, then."""
+        """Fetch a failed snapshot again at ``due_at``."""
         failed = and_(snapshots.c.id == snapshot, snapshots.c.state == SnapshotState.FAILED)
         values = {"state": SnapshotState.REQUESTED, "attempts": 0, "due_at": due_at}
         self.connection.execute(update(snapshots).where(failed).values(**values))
 
     def rest(self, ids: Iterable[SnapshotId]) -> None:
-        """Nobody waits for the rest of these now; what is read stays."""
+        """Stop fetching these snapshots, because no question waits for them. Fetched pages stay.
+
+        Snapshots for digests continue.
+        """
         waiting = and_(snapshots.c.id.in_(list(ids)), snapshots.c.state == SnapshotState.REQUESTED)
         self.connection.execute(
             update(snapshots)
@@ -271,17 +282,18 @@ class SnapshotRepository:
         )
 
     def read_on(self, ids: Iterable[SnapshotId], now: datetime) -> None:
-        """Somebody waits for these still, though they rest since another does not any more."""
+        """Continue fetching the resting ones of these snapshots, since another question waits for them."""
         resting = and_(snapshots.c.id.in_(list(ids)), snapshots.c.state == SnapshotState.RESTING)
         self.connection.execute(
             update(snapshots).where(resting).values(state=SnapshotState.REQUESTED, due_at=now)
         )
 
     def sweep(self, before: datetime, rows_before: date, limit: int = 20) -> int:
-        """Forget the pages of windows that were open then, and of old ones; answers of how many windows.
+        """Delete stored pages that are no longer needed; return of how many snapshots.
 
-        Totals stay, since a curve of past weeks is made of them. What was read later than ``before`` stays
-        too, however old its window: somebody may look at it, or it is still being read.
+        These are the pages of unfinished periods requested before ``before``, and of finished periods that
+        ended before ``rows_before``. Totals stay, because the chart of past weeks uses them. Pages fetched
+        after ``before`` stay too: somebody may be reading them, or the fetch is not complete.
         """
         stale: ColumnElement[bool] = and_(snapshots.c.is_final.is_(False), snapshots.c.created_at < before)
         old = and_(snapshots.c.is_final, snapshots.c.end < rows_before)
@@ -302,5 +314,5 @@ class SnapshotRepository:
 
 
 def _storable(path: str) -> str:
-    """PostgreSQL keeps no NUL and no half of a surrogate pair; nobody reads paths of thousands of letters."""
+    """Return a path as PostgreSQL can store it (no NUL, no lone surrogate), cut to ``_PATH_LENGTH``."""
     return path[:_PATH_LENGTH].replace("\x00", "\ufffd").encode("utf-8", "replace").decode("utf-8")

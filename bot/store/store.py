@@ -1,8 +1,8 @@
-"""The registry: what survives a restart, behind one door.
+"""The store: the one entry point to everything that survives a restart.
 
-Work is written in transactions. What belongs together (a job's new state and the delivery that tells
-it) is written in one, so that a crash leaves either both or neither. The rules of claiming stand in
-``claims.py``.
+All writes happen in transactions. Changes that belong together (a job's new state and the delivery that
+announces it) share one transaction, so that a crash leaves both or neither. ``leases.py`` has the rules for
+claiming rows.
 """
 
 from __future__ import annotations
@@ -35,116 +35,116 @@ from bot.store.snapshots import SnapshotRepository
 log = structlog.get_logger(__name__)
 Result = TypeVar("Result")
 DatabaseTrouble = SQLAlchemyError
-"""What every transaction may raise: the database is away, locked or full, or ended a deadlock."""
+"""The error that any transaction may raise: database unreachable, locked or full, or a deadlock resolved."""
 
 
 class AlreadyStored(Exception):
-    """Two deliveries of one request arrived at the same moment; the other one has been stored."""
+    """Another transaction has just stored a row with the same unique key, for example a repeated request."""
 
 
 @dataclass(frozen=True, slots=True)
 class Transaction:
-    """The rows of every table, seen through one connection."""
+    """One database transaction, with a repository for each group of tables."""
 
     connection: Connection
 
     @property
     def jobs(self) -> JobRepository:
-        """Tracked jobs."""
+        """Return the repository of tracked jobs."""
         return JobRepository(self.connection)
 
     @property
     def prompts(self) -> PromptRepository:
-        """What people asked."""
+        """Return the repository of prompts."""
         return PromptRepository(self.connection)
 
     @property
     def outbox(self) -> OutboxRepository:
-        """The outbox."""
+        """Return the repository of deliveries."""
         return OutboxRepository(self.connection)
 
     @property
     def back_offs(self) -> BackOffRepository:
-        """Projects to be left alone for a while."""
+        """Return the repository of projects with a back-off."""
         return BackOffRepository(self.connection)
 
     @property
     def quota(self) -> QuotaRepository:
-        """The shared limit of each project."""
+        """Return the repository of each project's quota."""
         return QuotaRepository(self.connection)
 
     @property
     def members(self) -> MemberRepository:
-        """What has been found out about people."""
+        """Return the repository of cached access decisions."""
         return MemberRepository(self.connection)
 
     @property
     def snapshots(self) -> SnapshotRepository:
-        """Stored answers of the analytics API."""
+        """Return the repository of snapshots: stored answers of the analytics API."""
         return SnapshotRepository(self.connection)
 
     @property
     def pages(self) -> PageRepository:
-        """The pages in those answers, ranked and compared."""
+        """Return the repository of the pages in snapshots, which ranks and compares them."""
         return PageRepository(self.connection)
 
     @property
     def budget(self) -> BudgetRepository:
-        """The hourly budget of analytics calls."""
+        """Return the repository of the hourly budget of analytics calls."""
         return BudgetRepository(self.connection)
 
     @property
     def questions(self) -> QuestionRepository:
-        """What people want to know about visitors."""
+        """Return the repository of questions about visitors."""
         return QuestionRepository(self.connection)
 
     @property
     def subscriptions(self) -> SubscriptionRepository:
-        """Which channels get a weekly digest."""
+        """Return the repository of subscriptions to the weekly digest."""
         return SubscriptionRepository(self.connection)
 
     @property
     def digests(self) -> DigestRepository:
-        """The digests to be made."""
+        """Return the repository of digests."""
         return DigestRepository(self.connection)
 
 
 class Store:
-    """What survives a restart. One for each process; several processes may share a database."""
+    """Runs transactions. Each process opens one store; several processes may share a database."""
 
     def __init__(self, database: Database) -> None:
         self.database = database
 
     @classmethod
     def open(cls, url: str, connections: int = CONNECTIONS) -> Store:
-        """Open the store at a SQLAlchemy URL; the schema must be there (``migrate``)."""
+        """Open the store at a SQLAlchemy URL. The schema must exist already (see ``migrate``)."""
         return cls(Database.open(url, connections))
 
     async def write(self, change: Callable[[Transaction], Result]) -> Result:
-        """Run a function whose writes are kept all together, or not at all when it raises.
+        """Run ``change`` in a transaction and return its result; roll back if it raises.
 
-        It runs in a thread of the database's own, so it must touch nothing else that other threads use.
-        Raises AlreadyStored when a unique key was taken by somebody else at the same moment, and
+        ``change`` runs in a database thread, so it must not touch anything that other threads use.
+        Raises AlreadyStored when another transaction took a unique key at the same moment, and
         DatabaseTrouble.
         """
         try:
             return await self.database.write(lambda connection: change(Transaction(connection)))
         except IntegrityError as error:
-            # The driver's message quotes the row; it must not travel further.
+            # The driver's message quotes the row, which must not reach a log.
             raise AlreadyStored(type(error.orig).__name__) from None
 
-    async def read(self, look: Callable[[Transaction], Result]) -> Result:
-        """Run a function that only reads; writers do not wait for it. Raises DatabaseTrouble."""
-        return await self.database.read(lambda connection: look(Transaction(connection)))
+    async def read(self, query: Callable[[Transaction], Result]) -> Result:
+        """Run ``query``, which only reads; it does not block writers. Raises DatabaseTrouble."""
+        return await self.database.read(lambda connection: query(Transaction(connection)))
 
     async def find_due(self, clock: Callable[[], datetime]) -> Due:
-        """Return which queues have something due, and when the next row comes due."""
+        """Return the queues that have rows due, and the time at which the next row comes due."""
         return await self.database.read(lambda connection: find_due(connection, clock()))
 
     async def release(self, owner: str) -> None:
-        """Give back what this owner holds and has not begun, so that others need not wait for the lease.
+        """Free this owner's leases on rows that are not being sent, so that others can claim them at once.
 
-        A database that is away at that moment is no error: the leases run out by themselves.
+        A database error is only logged, since the leases expire by themselves.
         """
         try:
             await self.database.write(lambda connection: _release_all(connection, owner))
@@ -152,11 +152,11 @@ class Store:
             log.warning("not_released", reason=type(error).__name__)
 
     async def check(self) -> None:
-        """Raise DatabaseTrouble unless the database answers."""
+        """Run a trivial statement. Raises DatabaseTrouble when the database does not respond."""
         await self.database.read(lambda connection: connection.execute(text("SELECT 1")).close())
 
     async def close(self) -> None:
-        """Close the database."""
+        """Close the database's connections and stop its threads."""
         await self.database.close()
 
 

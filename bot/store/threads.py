@@ -1,4 +1,4 @@
-"""Threads that run database work, so that the event loop never waits for a disk or a server."""
+"""Threads that run database work, so that the event loop never blocks on a disk or a server."""
 
 from __future__ import annotations
 
@@ -25,22 +25,22 @@ class _Work(Generic[Result]):
         self.done: asyncio.Future[Result] = self._loop.create_future()
 
     def withdraw(self) -> bool:
-        """Return whether the work has not begun; then it never will."""
+        """Prevent the function from running; return False when it has already started."""
         return self._turn.acquire(blocking=False)
 
     def __call__(self) -> None:
-        """Run in the thread, unless withdrawn; hand the outcome to the loop."""
+        """Run the function, unless it was withdrawn, and pass its outcome to the event loop."""
         if not self._turn.acquire(blocking=False):
             return
         try:
             result = self._run()
-        except BaseException as error:  # raised by whoever awaits it
+        except BaseException as error:  # re-raised in the caller, through the future
             self._tell(partial(self._fail, error))
         else:
             self._tell(partial(self._succeed, result))
 
     def _tell(self, outcome: Callable[[], None]) -> None:
-        # A loop that has been closed meanwhile has nobody left to tell.
+        # The loop may have been closed in the meantime; then no caller is left.
         with suppress(RuntimeError):
             self._loop.call_soon_threadsafe(outcome)
 
@@ -49,19 +49,19 @@ class _Work(Generic[Result]):
             self.done.set_result(result)
 
     def _fail(self, error: BaseException) -> None:
-        if isinstance(error, StopIteration):  # no future takes it
+        if isinstance(error, StopIteration):  # a future cannot carry it
             cause, error = error, RuntimeError("the function raised StopIteration")
             error.__cause__ = cause
         if not self.done.done():
             self.done.set_exception(error)
-            self.done.exception()  # whoever waited may be gone, which is no second error
+            self.done.exception()  # mark as retrieved: if the caller is gone, asyncio must not log it
 
 
 class DatabaseThreads:
-    """A fixed number of threads that run functions in the order in which they come.
+    """A fixed number of threads that run functions in the order of submission.
 
-    The threads are daemons: a database that hangs cannot keep the process from ending, which a
-    ``ThreadPoolExecutor`` would (it joins its threads at exit).
+    The threads are daemons, so that a hanging database cannot keep the process from exiting. A
+    ``ThreadPoolExecutor`` would, because it joins its threads at exit.
     """
 
     def __init__(self, name: str, count: int = 1) -> None:
@@ -71,11 +71,11 @@ class DatabaseThreads:
         self._threads: list[threading.Thread] = []
 
     async def run(self, function: Callable[[], Result], *, may_leave: bool = False) -> Result:
-        """Run a function in a thread and return its result, or raise what it raised.
+        """Run a function in a thread; return its result or raise its exception.
 
-        When the caller is cancelled, a function that has not begun is never run. One that has begun is
-        awaited first, so that no transaction is left half known, but for a second at most: a database that
-        hangs must not keep a process from stopping. With ``may_leave`` it is not awaited.
+        When the caller is cancelled, a function that has not started is dropped. One that has started is
+        awaited for at most one second, so that the caller's cleanup sees its effect, yet a hanging database
+        cannot keep the process from stopping. With ``may_leave`` it is not awaited.
         """
         if len(self._threads) < self._count:
             self._start_one()
@@ -85,7 +85,7 @@ class DatabaseThreads:
             return await asyncio.shield(work.done)
         except asyncio.CancelledError:
             if not work.withdraw() and not may_leave:
-                await _ended(work.done)
+                await _wait_for_end(work.done)
             raise
 
     def _start_one(self) -> None:
@@ -97,17 +97,17 @@ class DatabaseThreads:
     def _serve(self) -> None:
         while (work := self._queue.get()) is not None:
             work()
-            del work  # what it holds must not live until the next work comes
+            del work  # or its result would stay in memory until the next function arrives
 
     def stop(self) -> None:
-        """Let the threads end after what has been queued."""
+        """Tell the threads to end once the queue is empty."""
         for _ in self._threads:
             self._queue.put(None)
         self._threads = []
 
 
-async def _ended(done: asyncio.Future[Result]) -> None:
-    """Wait for the end, however often the waiting is cancelled."""
+async def _wait_for_end(done: asyncio.Future[Result]) -> None:
+    """Wait until the future is done or the time is up, even if this task is cancelled again."""
     until = monotonic() + _LAST_WAIT_SECONDS
     while not done.done() and (left := until - monotonic()) > 0:
         with suppress(asyncio.CancelledError):

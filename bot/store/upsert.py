@@ -1,4 +1,4 @@
-"""Inserting a row that somebody else may insert at the same moment."""
+"""Inserting rows that another transaction may insert at the same moment."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ if TYPE_CHECKING:
 
 
 def insert_unless_there(connection: Connection, table: AnyTable, *rows: Mapping[str, object]) -> bool:
-    """Insert rows; nothing happens to one of which a unique key is taken. Answers whether any was inserted.
+    """Insert rows, skipping those whose unique key is taken. Return whether any row was inserted.
 
-    ``ON CONFLICT DO NOTHING`` keeps the transaction usable, which an error would not on PostgreSQL.
+    Uses ``ON CONFLICT DO NOTHING``, because on PostgreSQL an error would abort the transaction.
     """
     if connection.dialect.name == "postgresql":
-        # Only where it is used: a process on SQLite is spared 2 MB.
+        # Imported here to save 2 MB in processes on SQLite.
         from sqlalchemy.dialects.postgresql import insert as postgresql_insert
 
         insert: Callable[[AnyTable], SqliteInsert | PostgresqlInsert] = postgresql_insert
     else:
         insert = sqlite_insert
     key = next(iter(table.primary_key.columns))
-    # What came back tells whether a row was written; not every driver counts rows here.
+    # Returned rows tell whether one was written; not every driver counts rows here.
     written = insert(table).values(rows).on_conflict_do_nothing().returning(key)
     return (connection.execute(written)).first() is not None

@@ -102,7 +102,7 @@ class ClaimingProcess:
     def _left(self, tx: Transaction) -> int:
         order, now = self.order, datetime.now(UTC)
         uses = len(tx.prompts.uses(PROJECT, now))
-        budget = tx.budget.look(PROJECT, order.calls_an_hour, now)
+        budget = tx.budget.read(PROJECT, order.calls_an_hour, now)
         more = uses < order.uses_an_hour
         to_send = (PromptState.SENDING, PromptState.WAITING) if more else (PromptState.SENDING,)
         held = s.snapshots.c.claimed_by.is_not(None)
@@ -205,7 +205,7 @@ class ClaimingProcess:
 
         def claim(tx: Transaction) -> Sequence[Snapshot]:
             tx.budget.lock(PROJECT)
-            budget = tx.budget.look(PROJECT, self.order.calls_an_hour, claimer.now)
+            budget = tx.budget.read(PROJECT, self.order.calls_an_hour, claimer.now)
             claimed = tx.snapshots.claim(claimer, min(budget.free, 4), Priority.AHEAD)
             tx.budget.take(PROJECT, len(claimed), claimer.now)
             return claimed
@@ -234,7 +234,7 @@ class ClaimingProcess:
         for digest in claimed:
             self.write_down("digests", digest.id, claimer)
         await self._each(
-            claimed, lambda tx, digest: tx.digests.told(digest.id, DigestState.TOLD, owner=self.name)
+            claimed, lambda tx, digest: tx.digests.finish(digest.id, DigestState.TOLD, owner=self.name)
         )
         return len(claimed)
 

@@ -201,7 +201,7 @@ def _uses(tx: Transaction) -> int:
 
 def _calls(tx: Transaction) -> int:
     tx.budget.lock(PROJECT)
-    return tx.budget.look(PROJECT, 10, NOW).used
+    return tx.budget.read(PROJECT, 10, NOW).used
 
 
 @pytest.mark.parametrize("is_known", [False, True], ids=["first count", "later count"])

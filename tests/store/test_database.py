@@ -18,7 +18,7 @@ from sqlalchemy import text
 from sqlalchemy.engine import Connection
 from sqlalchemy.exc import IntegrityError, OperationalError, SQLAlchemyError
 
-from bot.store.database import Database, is_far
+from bot.store.database import Database, is_on_network
 from bot.store.migrate import migrate
 from tests.databases import PostgresServer
 from tests.pause import Pause
@@ -258,11 +258,11 @@ sshfs /mnt/two\040words fuse.sshfs rw 0 0
 def test_a_network_file_system_is_known_by_its_mount(tmp_path: Path, folder: str, far: bool) -> None:
     mounts = tmp_path / "mounts"
     mounts.write_text(MOUNTS.lstrip())
-    assert is_far(Path(folder), mounts) is far
+    assert is_on_network(Path(folder), mounts) is far
 
 
 def test_where_the_system_names_no_mounts_nothing_is_refused(tmp_path: Path) -> None:
-    assert not is_far(tmp_path, tmp_path / "nothing")
+    assert not is_on_network(tmp_path, tmp_path / "nothing")
 
 
 async def test_a_second_process_waits_for_the_writer_before_it(tmp_path: Path) -> None:

@@ -115,7 +115,7 @@ QUEUES = {
     "digests": Queue(
         s.digests,
         lambda tx, who: tx.digests.claim(who, 1),
-        lambda tx, one, owner: tx.digests.told(one.id, DigestState.TOLD, owner=owner),
+        lambda tx, one, owner: tx.digests.finish(one.id, DigestState.TOLD, owner=owner),
         {"state": DigestState.GATHERING},
     ),
 }

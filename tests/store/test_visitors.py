@@ -137,7 +137,7 @@ async def test_totals_alone_can_be_followed_by_the_pages(store: Store) -> None:
 
 def take_three(tx: Transaction) -> int:
     tx.budget.lock(PROJECT)
-    budget = tx.budget.look(PROJECT, 10, NOW)
+    budget = tx.budget.read(PROJECT, 10, NOW)
     calls = min(budget.free, 3)
     tx.budget.take(PROJECT, calls, NOW)
     return calls
@@ -145,7 +145,7 @@ def take_three(tx: Transaction) -> int:
 
 async def budget(store: Store, after: timedelta = timedelta()) -> tuple[int, datetime | None]:
     """How many calls of ten are free, and when the next will be."""
-    found = await store.read(lambda tx: tx.budget.look(PROJECT, 10, NOW + after))
+    found = await store.read(lambda tx: tx.budget.read(PROJECT, 10, NOW + after))
     return found.free, found.free_at
 
 
@@ -157,7 +157,7 @@ async def test_the_budget_is_never_passed_however_many_take_at_once(store: Store
 
 
 async def test_a_hold_counts_more_than_our_own_count(store: Store) -> None:
-    await store.write(lambda tx: tx.budget.hold(PROJECT, NOW + timedelta(minutes=3)))
+    await store.write(lambda tx: tx.budget.mark_exhausted(PROJECT, NOW + timedelta(minutes=3)))
     assert await budget(store) == (0, NOW + timedelta(minutes=3))
     assert await budget(store, timedelta(minutes=4)) == (10, None)
 

@@ -41,7 +41,7 @@ class Noted:
             raise FoundIt
         return None
 
-    def root_being_posted(self, _channel: object) -> bool:
+    def face_being_posted(self, _channel: object) -> bool:
         self.looks += 1
         return self.looks == 1
 

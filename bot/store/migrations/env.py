@@ -1,4 +1,4 @@
-"""Alembic's entry: runs the migrations on the connection that ``migrate.py`` hands over."""
+"""Alembic's entry point: runs the migrations on the connection that ``migrate.py`` passes."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from bot.store.schema import metadata
 context.configure(
     connection=context.config.attributes["connection"],
     target_metadata=metadata,
-    # SQLite cannot alter most things in place; Alembic then copies the table.
+    # SQLite cannot alter most columns in place; in batch mode Alembic copies the table instead.
     render_as_batch=True,
     compare_type=True,
 )

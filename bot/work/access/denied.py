@@ -108,7 +108,7 @@ def refuse_digest(
 ) -> None:
     """Refuse a digest that somebody asked for."""
     url = tx.digests.response_url(digest.id)
-    tx.digests.told(digest.id, DigestState.MISSED, owner=context.owner)
+    tx.digests.finish(digest.id, DigestState.MISSED, owner=context.owner)
     _tell(tx, _origin(f"digest:{digest.id}", asked_by, digest.channel, url), access, context.clock())
 
 

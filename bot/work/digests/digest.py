@@ -180,7 +180,7 @@ async def _advance(context: WorkerContext, each: Digest) -> None:
 def _look(context: WorkerContext, tx: Transaction, each: Digest) -> bool:
     """Tell the digest if it can be told now; answers whether something was put into the outbox."""
     if _is_unwanted(tx, each):
-        tx.digests.told(each.id, DigestState.MISSED, owner=context.owner)
+        tx.digests.finish(each.id, DigestState.MISSED, owner=context.owner)
         return False
     now = context.clock()
     window = _part(context, tx, each, each.week, Priority.DIGEST, now)
@@ -208,7 +208,7 @@ def _look(context: WorkerContext, tx: Transaction, each: Digest) -> bool:
 
 def _may_read(context: WorkerContext, tx: Transaction, now: datetime) -> bool:
     """Whether the budget still has room for what nobody asked for by name."""
-    budget = tx.budget.look(context.project, context.analytics.calls_an_hour, now)
+    budget = tx.budget.read(context.project, context.analytics.calls_an_hour, now)
     return context.analytics.background_room(budget) > 0
 
 
@@ -269,7 +269,7 @@ def _without_numbers(context: WorkerContext, tx: Transaction, each: Digest, wind
     """The week could not be read in time: whoever expects it is told."""
     now, problem = context.clock(), window.problem or ReadingProblem.LATE
     url = tx.digests.response_url(each.id)
-    tx.digests.told(each.id, DigestState.MISSED, owner=context.owner)
+    tx.digests.finish(each.id, DigestState.MISSED, owner=context.owner)
     log.error("digest_missed", digest=each.id, reason=problem)
     subscription = tx.subscriptions.get(each.subscription) if each.subscription else None
     if subscription is not None:
@@ -289,7 +289,7 @@ def _tell(
     subscription = tx.subscriptions.get(each.subscription) if each.subscription else None
     query = VisitorsQuery(each.week, each.week.before(), each.section)
     weekly = weekly_report(tx, context.analytics, query, window, before, each.project, subscription, now)
-    tx.digests.told(each.id, DigestState.TOLD, owner=context.owner)
+    tx.digests.finish(each.id, DigestState.TOLD, owner=context.owner)
     post = NewDelivery.post(f"digest:{each.id}", each.channel, each.asked_by, digest_message(weekly))
     tx.outbox.add(replace(post, subscription=each.subscription, digest=each.id), now)
     log.info("digest_told", digest=each.id, week=each.week.first.isoformat())

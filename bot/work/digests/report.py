@@ -47,7 +47,7 @@ def weekly_report(
     now: datetime,
 ) -> WeeklyReport:
     """The digest of the week in ``wish``, from what has been read."""
-    budget = tx.budget.look(project, analytics.calls_an_hour, now)
+    budget = tx.budget.read(project, analytics.calls_an_hour, now)
     report = gather(tx, analytics, query, window, before, (), budget, now)
     since, until = day_start(query.period.first, analytics.zone), day_start(query.period.end, analytics.zone)
     jobs = tx.jobs.asked_between(project, since, until, _MOST_JOBS)

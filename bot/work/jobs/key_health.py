@@ -64,7 +64,7 @@ def key_refused(
 def hold_back(context: WorkerContext, tx: Transaction, project: ProjectId, until: datetime) -> None:
     """Everything that waits for the project waits until then, and its root message says why."""
     now = context.clock()
-    for number in tx.prompts.hold_back(project, now, until):
+    for number in tx.prompts.postpone(project, now, until):
         job = tx.jobs.known(number)
         tx.jobs.update(number, queue_until=until, queue_position=None, queue_why=QueueWhy.KEY)
         if job.queue_why != QueueWhy.KEY:
@@ -78,7 +78,7 @@ def service_is_well(context: WorkerContext, tx: Transaction, project: ProjectId,
         return
     if reason in _KEY_REASONS:
         tx.quota.lock(project)
-    if not tx.back_offs.lift(project) or reason not in _KEY_REASONS:
+    if not tx.back_offs.clear(project) or reason not in _KEY_REASONS:
         return
     now = context.clock()
     tx.prompts.resume(project, QueueWhy.KEY, now)

@@ -199,7 +199,7 @@ def _settle_answer(context: WorkerContext, tx: Transaction, job: TrackedJob, ans
 
 def _doubt_resolved(context: WorkerContext, tx: Transaction, job: TrackedJob) -> None:
     """A follow-up in doubt was carried out after all: its round has begun, for who asked for it."""
-    now, doubted = context.clock(), tx.prompts.doubted_of(job.number)
+    now, doubted = context.clock(), tx.prompts.last_unconfirmed(job.number)
     poll_at = context.after(context.pace.min_seconds)
     step = lifecycle.iteration_resumed(job, doubted.asked_by if doubted else None, now, poll_at)
     tx.jobs.apply(job.number, step, owner=context.owner)

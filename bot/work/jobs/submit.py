@@ -94,7 +94,7 @@ def _claim_free(context: WorkerContext, tx: Transaction, project: ProjectId) -> 
     waiting = tx.prompts.quota_queue(project, now)
     remembered = tx.prompts.uses(project, now, remembered_since(waiting, now))
     uses, queue = still_counted(remembered, now), fair_order(waiting, remembered)
-    held_until = tx.quota.held_until(project, now)
+    held_until = tx.quota.exhausted_until(project, now)
     free = 0 if held_until else max(0, context.uses_an_hour - len(uses))
     # A key that was refused is tried with one prompt, not with all.
     at_once = 1 if is_refused(tx, project) else _AT_ONCE
@@ -235,7 +235,7 @@ def _limit_reached(
     else:
         frees = frees_at(tx.prompts.uses(project, now), 0, 1)
         until = min(frees or context.after(_UNKNOWN_WAIT_SECONDS), context.after(15 * _UNKNOWN_WAIT_SECONDS))
-    tx.quota.hold(project, max(until, context.after(1.0)))
+    tx.quota.mark_exhausted(project, max(until, context.after(1.0)))
 
 
 def _try_later(context: WorkerContext, tx: Transaction, prompt: Prompt) -> None:

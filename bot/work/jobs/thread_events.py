@@ -67,7 +67,7 @@ async def heard_reply(context: Context, heard: ThreadReply) -> None:
 def _job_of_thread(tx: Transaction, heard: ThreadReply) -> tuple[TrackedJob | None, bool]:
     """Return the job of a thread, and whether a root is being posted whose timestamp is not known yet."""
     # In this order: what is noted between the two statements is then found by the second.
-    being_posted = tx.outbox.root_being_posted(heard.origin.channel)
+    being_posted = tx.outbox.face_being_posted(heard.origin.channel)
     thread = heard.origin.thread_ref
     return tx.jobs.in_thread(thread) if thread else None, being_posted
 

@@ -63,7 +63,7 @@ def _nowhere_to_talk(
     context: WorkerContext, tx: Transaction, job: TrackedJob, meaning: Refusal, code: str, now: datetime
 ) -> None:
     """Without a thread nothing is started: no use is spent, and the person is told what to do."""
-    tx.outbox.bury(job.number, code, now)
+    tx.outbox.dead_letter_thread(job.number, code, now)
     if job.state is not JobState.WAITING:
         return  # withdrawn meanwhile: there is nothing to start and nothing to tell
     tx.jobs.apply(job.number, lifecycle.refused(job, JobProblem.SLACK_REFUSED, now))

@@ -71,7 +71,7 @@ def _again(context: Context, tx: Transaction, question: Question, user: UserId) 
     was = known.get(question.was) if question.was else None
     chart = [known[each] for each in question.chart] if question.chart else None
     now = context.clock()
-    budget = tx.budget.look(question.project, context.analytics.calls_an_hour, now)
+    budget = tx.budget.read(question.project, context.analytics.calls_an_hour, now)
     report = gather(tx, context.analytics, question.query, window, was, chart, budget, now)
     return visitors.report(report, question.id, shared_by=user)
 

@@ -61,7 +61,7 @@ def _claim(context: WorkerContext, tx: Transaction) -> Sequence[Snapshot]:
     """Claim, and write the calls down, in one transaction that no other process can interleave with."""
     limit, now = context.analytics.calls_an_hour, context.clock()
     tx.budget.lock(context.project)
-    budget = tx.budget.look(context.project, limit, now)
+    budget = tx.budget.read(context.project, limit, now)
     if not budget.free:
         return []
     claimed = tx.snapshots.claim(context.claimer(), min(budget.free, _AT_ONCE), Priority.CHART)
@@ -163,7 +163,7 @@ async def _hold(context: WorkerContext, snapshot: Snapshot, retry_after_seconds:
     until = context.after(max(retry_after_seconds or _UNKNOWN_WAIT_SECONDS, 1.0))
 
     def hold(tx: Transaction) -> None:
-        tx.budget.hold(context.project, until)
+        tx.budget.mark_exhausted(context.project, until)
         tx.snapshots.settle(snapshot.id, owner=context.owner, state=SnapshotState.REQUESTED)
 
     await context.store.write(hold)

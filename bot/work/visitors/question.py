@@ -168,7 +168,7 @@ def _settle(context: WorkerContext, tx: Transaction, question: Question) -> tupl
 
 def _look(tx: Transaction, analytics: Analytics, question: Question, now: datetime) -> _Status:
     """Where a question stands; decides about its chart once its pages are read."""
-    budget = tx.budget.look(question.project, analytics.calls_an_hour, now)
+    budget = tx.budget.read(question.project, analytics.calls_an_hour, now)
     window, compared, chart = _parts(tx, question)
     pages = [window, *([compared] if compared else [])]
     waits = any(part.state in _UNREAD for part in pages)
@@ -308,5 +308,5 @@ def _follow(context: Context, tx: Transaction, number: QuestionId, url: SecretSt
             shown += 1
         tx.questions.update(number, progress_url=url.get_secret_value(), shown=shown)
     window, compared, chart = _parts(tx, question)
-    budget = tx.budget.look(question.project, context.analytics.calls_an_hour, now)
+    budget = tx.budget.read(question.project, context.analytics.calls_an_hour, now)
     return say.progress(question, [window, *([compared] if compared else []), *(chart or [])], budget)
