@@ -1,1 +1,4 @@
-"""Slack: listeners that translate and hand on, and the Messenger. The only importer of Slack's libraries."""
+"""Slack: listeners for incoming requests, and the messenger for outgoing calls.
+
+This is the only package that imports Slack's libraries.
+"""

@@ -1,4 +1,4 @@
-"""What is said to one person after the acknowledgement: not lost because Slack stumbles once."""
+"""Private messages to one person after the acknowledgement, retried when Slack fails."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from bot.work.ports import SlackError, SlackRefused, SlackThrottled
 
 log = structlog.get_logger(__name__)
 _TRIES = 4
-"""A response URL takes five posts (https://docs.slack.dev/interactivity/handling-user-interaction)."""
+"""A response URL accepts five posts (https://docs.slack.dev/interactivity/handling-user-interaction)."""
 _MOST_WAIT_SECONDS = 30.0
-"""Later the person does not expect it any more."""
+"""The person does not expect an answer after a longer wait."""
 
 
 async def say_privately(
@@ -26,11 +26,12 @@ async def say_privately(
     replaces: bool = False,
     pause_seconds: float = 0.5,
 ) -> None:
-    """Say it through a response URL, a few times if need be.
+    """Post a private message through a response URL; retry a few times.
 
-    After an unclear answer it may stand there twice, which for a private word is better than not at all.
+    When Slack's response is lost, the message may appear twice. For a private message that is better than
+    not at all. A refusal is logged and not raised.
     """
-    for tried in range(1, _TRIES + 1):
+    for attempt in range(1, _TRIES + 1):
         try:
             await messenger.answer(url, message, replaces=replaces)
         except SlackRefused as refusal:
@@ -40,10 +41,10 @@ async def say_privately(
             log.error("blocks_refused", reason=refusal.code, details=refusal.details)
             message = Message(message.text, message.plain_blocks, message.plain_blocks)
         except SlackError as error:
-            if tried == _TRIES:
+            if attempt == _TRIES:
                 log.warning("answer_not_said", reason=str(error))
                 return
             asked = error.retry_after_seconds if isinstance(error, SlackThrottled) else 0.0
-            await asyncio.sleep(min(max(asked, pause_seconds * tried), _MOST_WAIT_SECONDS))
+            await asyncio.sleep(min(max(asked, pause_seconds * attempt), _MOST_WAIT_SECONDS))
         else:
             return

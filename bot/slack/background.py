@@ -1,4 +1,4 @@
-"""What may happen after Slack has its acknowledgement: small calls whose tasks are kept and waited for."""
+"""Background tasks that run after a request has been acknowledged."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ log = structlog.get_logger(__name__)
 
 
 class Background:
-    """Tasks that nobody awaits; each one's failure is logged, and stopping waits for them."""
+    """Runs tasks whose callers do not await them. Failures are logged, and ``drain`` waits for all tasks."""
 
     def __init__(self) -> None:
         self._tasks: set[asyncio.Task[None]] = set()
 
     def start(self, name: str, work: Coroutine[Any, Any, None]) -> None:
-        """Do this soon."""
+        """Run a coroutine as a task."""
         task = asyncio.create_task(self._watched(name, work), name=name)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
@@ -28,11 +28,11 @@ class Background:
         try:
             await work
         except Exception:
-            # Whoever waits for the outcome has been told by the work itself; here an operator is.
+            # The coroutine itself tells the person about a failure; the log is for the operator.
             log.exception("background_failed", work=name)
 
     async def drain(self, grace_seconds: float) -> None:
-        """Wait for all, and for what they start meanwhile; then cancel what is late."""
+        """Wait for all tasks, including new ones, for at most ``grace_seconds``; then cancel the rest."""
         until = monotonic() + grace_seconds
         while self._tasks and monotonic() < until:
             await asyncio.wait(tuple(self._tasks), timeout=until - monotonic())

@@ -1,4 +1,4 @@
-"""The connection to Slack's Web API, and who we are there."""
+"""The client of Slack's Web API, and the identity of the bot's token."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from bot.model import UserId
 from bot.slack.errors import translated
 
 SlackClient = AsyncWebClient
-"""Slack's own client, under a name of ours for those above this layer."""
+"""Slack's own client class, under a name for the layers above, which do not import Slack's libraries."""
 
 _TIMEOUT = aiohttp.ClientTimeout(total=30, sock_connect=5)
 
 
 @dataclass(frozen=True, slots=True)
 class Identity:
-    """Who the bot token belongs to (https://docs.slack.dev/reference/methods/auth.test)."""
+    """The bot and workspace of the token (https://docs.slack.dev/reference/methods/auth.test)."""
 
     bot_user: UserId
     bot_name: str
@@ -31,22 +31,22 @@ class Identity:
 
 
 def open_session() -> aiohttp.ClientSession:
-    """Connections with time limits; proxies named in the environment are not used."""
+    """Return an HTTP session with time-outs, which ignores proxies from the environment."""
     return aiohttp.ClientSession(timeout=_TIMEOUT, trust_env=False)
 
 
 def web_client(token: SecretStr, api_url: str, session: aiohttp.ClientSession) -> AsyncWebClient:
-    """Slack's client without its retries: on a broken connection it would post a second time."""
+    """Return Slack's client without its retries, which could post twice after a broken connection."""
     client = AsyncWebClient(
         token=token.get_secret_value(), base_url=api_url, session=session, retry_handlers=[]
     )
-    # The library reads proxies from the environment, even for addresses on this machine, and NO_PROXY never.
+    # The library takes proxies from the environment, even for local addresses, and ignores NO_PROXY.
     client.proxy = None
     return client
 
 
 async def identify(client: AsyncWebClient) -> Identity:
-    """Ask Slack who we are. Raises a SlackError; SlackRefused for a wrong token."""
+    """Return the identity of the client's token. Raises a SlackError; SlackRefused for a wrong token."""
     async with translated():
         answer = await client.auth_test()
     return Identity(

@@ -1,4 +1,4 @@
-"""Slack's error codes, and what its library raises, as what they mean for us."""
+"""Translates Slack's error codes and its library's exceptions into the errors of ``bot.work.ports``."""
 
 from __future__ import annotations
 
@@ -14,7 +14,10 @@ from bot.work.ports import SlackError, SlackRefused, SlackThrottled, SlackUnclea
 
 _THROTTLED = frozenset({"ratelimited", "rate_limited", "message_limit_exceeded"})
 _UNCLEAR = frozenset({"fatal_error", "internal_error", "service_unavailable", "request_timeout"})
-"""Codes after which part of it may have happened: https://docs.slack.dev/reference/methods/chat.postMessage"""
+"""Codes after which the call may have been carried out in part.
+
+https://docs.slack.dev/reference/methods/chat.postMessage
+"""
 _CODES: dict[Refusal, tuple[str, ...]] = {
     Refusal.BLOCKS: (
         "invalid_blocks",
@@ -36,7 +39,7 @@ _CODES: dict[Refusal, tuple[str, ...]] = {
     Refusal.PASSING: ("team_added_to_org",),
 }
 MEANINGS = {code: meaning for meaning, codes in _CODES.items() for code in codes}
-"""What a refusal means, by Slack's code; every other code is PERMANENT.
+"""The meaning of each refusal code of Slack; any other code is PERMANENT.
 
 https://docs.slack.dev/reference/methods/chat.postMessage and https://docs.slack.dev/reference/methods/chat.update
 list them.
@@ -47,7 +50,10 @@ _MOST_WAIT_SECONDS = 3_600.0
 
 @asynccontextmanager
 async def translated() -> AsyncIterator[None]:
-    """Calls inside raise ours only. No cause is chained: the library's errors quote what was sent."""
+    """Translate errors of calls in the block into SlackErrors.
+
+    No cause is chained, because the library's errors quote what was sent.
+    """
     failed: SlackError | None = None
     try:
         yield
@@ -76,12 +82,12 @@ def _from_answer(error: SlackApiError) -> SlackError:
 
 
 def refused(code: str, details: tuple[str, ...] = ()) -> SlackRefused:
-    """Return the refusal with this code, which is Slack's or this package's own, and with its meaning."""
+    """Return the refusal with this code (Slack's or this package's own) and the code's meaning."""
     return SlackRefused(MEANINGS.get(code, Refusal.PERMANENT), code, details)
 
 
 def wait_seconds(header: str | None) -> float:
-    """``Retry-After`` in seconds, within reason; a few when it is missing or no number."""
+    """Return a ``Retry-After`` header in seconds, from 0.5 to an hour; 5 when it is missing or no number."""
     try:
         asked = float(header or _DEFAULT_WAIT_SECONDS)
     except ValueError:

@@ -1,4 +1,4 @@
-"""HTTP mode: one address for everything Slack sends, with limits before anything is read or stored."""
+"""HTTP mode: one route for all requests of Slack, checked for type, size and signature."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _JSON, _FORM = "application/json", "application/x-www-form-urlencoded"
 
 
 def add_slack_routes(server: web.Application, app: AsyncApp, signing_secret: SecretStr) -> None:
-    """Let Slack's requests arrive at ``/slack/events``. Anything else there is refused and stores nothing."""
+    """Add the route ``/slack/events``. Requests that Slack has not signed are refused and store nothing."""
     verifier = SignatureVerifier(signing_secret.get_secret_value())
 
     async def events(request: web.Request) -> web.Response:
@@ -37,7 +37,7 @@ def add_slack_routes(server: web.Application, app: AsyncApp, signing_secret: Sec
         parsed = _parsed(body, request.content_type)
         if parsed is None:
             return web.Response(status=400, text="the body is not what its content type says")
-        # As from a socket: Bolt neither parses what has been parsed nor checks the signature again.
+        # In socket mode Bolt does not parse the body or check the signature a second time.
         asked = AsyncBoltRequest(body=parsed, mode="socket_mode")
         return await to_aiohttp_response(await app.async_dispatch(asked))
 
@@ -48,12 +48,12 @@ def _is_signed(verifier: SignatureVerifier, body: str, request: web.Request) -> 
     headers = {name: str(text) for name, text in request.headers.items()}
     try:
         return bool(verifier.is_valid_request(body, headers))
-    except ValueError:  # a timestamp that is no number
+    except ValueError:  # the timestamp is not a number
         return False
 
 
 async def _read(request: web.Request) -> bytes | None:
-    """The body; None when it is too large, of which the rest is read and thrown away."""
+    """Return the body; None when it is too large. The rest of a large body is read and discarded."""
     raw, length = bytearray(), 0
     async for piece in request.content.iter_chunked(65_536):
         length += len(piece)
@@ -65,9 +65,9 @@ async def _read(request: web.Request) -> bytes | None:
 
 
 def _parsed(body: str, content_type: str) -> dict[str, Any] | None:
-    """Return the JSON object, or the form, or the JSON object in a form's ``payload``; None for all else.
+    """Return the JSON object, the form, or the JSON object in a form's ``payload``; None for anything else.
 
-    Bolt's own parser takes a form for empty when the word "payload" stands anywhere in it.
+    Bolt's own parser treats a form as empty if the word "payload" appears anywhere in it.
     """
     try:
         if content_type == _FORM:

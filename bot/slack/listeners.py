@@ -1,7 +1,7 @@
-"""Bolt's listeners: translate what Slack sends, hand it on, acknowledge what has been stored.
+"""Bolt's listeners: parse each request, pass it to its use case, and acknowledge it once it is stored.
 
-``process_before_response`` makes Bolt answer Slack after a listener has ended: what is
-acknowledged has been stored, and an event whose storing failed is delivered again by Slack.
+``process_before_response`` makes Bolt respond after the listener has ended. So every acknowledged request has
+been stored, and Slack delivers an event again if it could not be stored.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _ANY = re.compile(".*")
 
 
 class Listeners:
-    """Everything that the listeners share."""
+    """The listeners and the parts that they share."""
 
     def __init__(
         self,
@@ -59,7 +59,7 @@ class Listeners:
         self._count = count
 
     def register(self, app: AsyncApp, commands: Sequence[Command]) -> None:
-        """Tell Bolt about every command with its buttons, forms and shortcuts, and about what people say."""
+        """Register every command with its buttons, forms and shortcuts, and the events for messages."""
         for command in commands:
             app.command(command.name)(self._command(command))
             for action_id, pressed in command.buttons.items():
@@ -68,14 +68,14 @@ class Listeners:
                 app.view(callback_id)(self._submit(submitted))
             for callback_id, used in command.shortcuts.items():
                 app.shortcut(callback_id)(self._shortcut(used))
-        # What is left: buttons that only lead to an address, and what another version of the app offered.
+        # Catch-alls: buttons that only open a link, and actions that another version of the app offered.
         app.action(_ANY)(_acknowledge)
         for refuse in (app.command, app.shortcut):
             refuse(_ANY)(self._unknown)
         app.view(_ANY)(_acknowledge)
         app.event("message")(self._heard)
         app.event("app_mention")(self._heard)
-        app.event(_ANY)(_nothing)  # what is not acknowledged would be delivered three times
+        app.event(_ANY)(_nothing)  # Slack would deliver unacknowledged events again
 
     def _command(self, command: Command) -> Callable[..., Awaitable[None]]:
         async def listener(ack: AsyncAck, body: Body) -> None:
@@ -136,7 +136,7 @@ class Listeners:
         return listener
 
     async def _unknown(self, ack: AsyncAck, body: Body) -> None:
-        """Offered in Slack, but not by this version: say so rather than leave it unanswered."""
+        """Tell the person that this version of the bot does not know the command or shortcut."""
         log.warning("unknown_to_this_version", offered=body.get("command") or body.get("callback_id"))
         if "command" in body:
             await ack(**_private(problems.unknown_command()))
@@ -145,7 +145,7 @@ class Listeners:
         self._say_later(problems.unknown_command(), body)
 
     async def _heard(self, event: Body) -> None:
-        """An exception leaves the event unacknowledged, and Slack delivers it again."""
+        """Handle a message event. An exception leaves it unacknowledged, so that Slack delivers it again."""
         heard = payloads.spoken(event)
         if heard is None:
             return
@@ -163,7 +163,7 @@ class Listeners:
         self._open_later(answer, body)
 
     def _show_when_decided(self, answer: Answer, body: Body) -> None:
-        """Slack is asked after its answer: no call to it may come before."""
+        """Decide the answer in the background, because calls to Slack must not delay the acknowledgement."""
 
         async def look() -> None:
             try:
@@ -187,7 +187,7 @@ class Listeners:
             self._background.start("open a form", self._open(answer.modal, body))
 
     async def _open(self, modal: Modal, body: Body) -> None:
-        """The trigger lives for three seconds (https://docs.slack.dev/surfaces/modals#trigger_id)."""
+        """The trigger expires after three seconds (https://docs.slack.dev/surfaces/modals#trigger_id)."""
         try:
             async with translated():
                 await self._client.views_open(trigger_id=body["trigger_id"], view=dict(modal.view))
@@ -198,13 +198,13 @@ class Listeners:
 
 
 def _private(message: Message) -> dict[str, Any]:
-    """An acknowledgement that only the person sees."""
+    """Return the arguments of an acknowledgement with a message that only the person sees."""
     given: dict[str, Any] = {"response_type": "ephemeral", "text": message.text}
     return given | {"blocks": list(message.blocks)} if message.blocks else given
 
 
 def _broke(event: str, error: Exception, **about: object) -> Message:
-    """Log the exception under a reference, and give the words that name it."""
+    """Log the exception under a new reference, and return a message that quotes the reference."""
     reference = secrets.token_hex(4)
     log.error(event, reference=reference, exc_info=error, **about)
     return problems.something_broke(reference)
@@ -220,7 +220,7 @@ async def _acknowledge(ack: AsyncAck) -> None:
 
 
 async def _nothing() -> None:
-    """Acknowledged by Bolt itself; it does not concern us."""
+    """Ignore an event; Bolt acknowledges it."""
 
 
 def build_app(
@@ -232,9 +232,10 @@ def build_app(
     listeners: Listeners,
     commands: Sequence[Command],
 ) -> AsyncApp:
-    """Bolt's app. Who we are is known from the start, so no request asks Slack before it is answered.
+    """Return Bolt's app with all listeners.
 
-    ``signing_secret`` is None in Socket Mode, where nothing arrives over HTTP.
+    The bot's identity is given, so that no request has to ask Slack for it. ``signing_secret`` is None in
+    Socket Mode, where nothing arrives over HTTP.
     """
     known = AuthorizeResult(
         enterprise_id=identity.enterprise_id,
@@ -249,13 +250,13 @@ def build_app(
 
     app = AsyncApp(
         name="docs-agent",
-        # Without a token, since ``authorize`` gives it; Bolt warns when it is given both.
+        # Without a token, because ``authorize`` returns it; Bolt warns when it gets both.
         client=AsyncWebClient(base_url=client.base_url, session=client.session),
         authorize=authorize,
-        # Without one Bolt would refuse to start; requests are checked before Bolt gets them (``http.py``).
+        # Bolt does not start without a secret; ``http.py`` checks signatures before Bolt gets a request.
         signing_secret=signing_secret.get_secret_value() if signing_secret else secrets.token_hex(16),
         process_before_response=True,
-        # Steps of Slack's assistants and functions, of which the bot has none: each costs every request time.
+        # Middleware for features that the bot does not use; each would cost every request time.
         request_verification_enabled=False,
         ignoring_self_assistant_message_events_enabled=False,
         attaching_function_token_enabled=False,
@@ -267,7 +268,7 @@ def build_app(
 
 
 async def _failed(error: Exception, body: Body) -> None:
-    """An event could not be stored; the status 500 makes Slack deliver it again."""
+    """Log an event that could not be stored; Bolt's status 500 makes Slack deliver it again."""
     if isinstance(error, ThreadNotKnownYet):
         log.info("event_too_early", event_id=body.get("event_id"))
         return

@@ -1,4 +1,4 @@
-"""The outbound side: our Messenger on Slack's Web API. Decides nothing and never repeats itself."""
+"""The outgoing side: implements the Messenger port with Slack's Web API. It makes no decisions or retries."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from bot.work.ports import SlackRefused, SlackThrottled, SlackUnclear, SlackUnre
 
 EVENT_TYPE = "docs_agent_delivery"
 _MARGIN = timedelta(seconds=120)
-"""Our clock and Slack's need not agree when we look for what we posted."""
+"""Tolerated difference between the clocks of this machine and Slack when searching for a post."""
 _PAGE = 200
 _MOST_PAGES = 50
 _NAMES_KEPT = 5_000
@@ -54,7 +54,10 @@ class SlackMessenger:
     async def post(
         self, channel: ChannelId, message: Message, *, delivery: DeliveryId, thread: MessageTs | None
     ) -> MessageTs:
-        """https://docs.slack.dev/reference/methods/chat.postMessage"""
+        """Post a message and return its timestamp.
+
+        https://docs.slack.dev/reference/methods/chat.postMessage
+        """
         async with translated():
             answer = await self._client.chat_postMessage(
                 channel=channel,
@@ -73,7 +76,7 @@ class SlackMessenger:
     async def find_posted(
         self, channel: ChannelId, *, delivery: DeliveryId, thread: MessageTs | None, since: datetime
     ) -> MessageTs | None:
-        """Look through the thread, or through the channel when the message began one."""
+        """Search the thread (the channel if None) for a delivery's message and return its timestamp."""
         return await self._find(channel, thread, since, lambda message: _delivery_of(message) == delivery)
 
     async def _find(
@@ -104,14 +107,20 @@ class SlackMessenger:
         raise SlackUnclear("too many messages to look through")
 
     async def edit(self, channel: ChannelId, ts: MessageTs, message: Message) -> None:
-        """https://docs.slack.dev/reference/methods/chat.update"""
+        """Replace the text and blocks of a message.
+
+        https://docs.slack.dev/reference/methods/chat.update
+        """
         async with translated():
             await self._client.chat_update(
                 channel=channel, ts=ts, text=message.text, blocks=list(message.blocks) or None
             )
 
     async def answer(self, response_url: SecretStr, message: Message, *, replaces: bool = False) -> None:
-        """https://docs.slack.dev/interactivity/handling-user-interaction#message_responses"""
+        """Post a message through a response URL, visible to one person only.
+
+        https://docs.slack.dev/interactivity/handling-user-interaction#message_responses
+        """
         url = response_url.get_secret_value()
         if not self._is_slacks(url):
             raise refused("response_url_elsewhere")
@@ -127,8 +136,8 @@ class SlackMessenger:
         if status >= 500:
             raise SlackUnclear(f"HTTP {status}")
         if status != 200 or '"ok":false' in said.replace(" ", ""):
-            # A word such as "expired_url" or JSON with one, with or without a status that says so: what is
-            # known of blocks makes a difference, all else means that this way is closed.
+            # Slack responds with a code such as "expired_url", as plain text or JSON and with any status.
+            # Refused blocks can be left out by the caller; any other code means that the URL is unusable.
             raise refused("invalid_blocks" if "invalid_blocks" in said else "response_url_expired")
 
     async def _post(self, url: str, **what: Any) -> tuple[int, str | None, str]:
@@ -144,22 +153,25 @@ class SlackMessenger:
         raise failed
 
     def _is_slacks(self, url: str) -> bool:
-        """Only Slack's own hosts, or the one that stands for Slack's API."""
+        """Return whether a URL is on one of Slack's hosts or on the host of SLACK_API_URL."""
         parts = urlsplit(url)
         host = parts.hostname or ""
         return parts.netloc == self._api_host or (parts.scheme == "https" and host.endswith(".slack.com"))
 
     async def tell(self, user: UserId, message: Message, *, delivery: DeliveryId) -> None:
-        """Through the conversation with this person, which is opened first."""
+        """Post a direct message; open the conversation with this person first."""
         await self.post(await self.conversation_with(user), message, delivery=delivery, thread=None)
 
     async def find_told(self, user: UserId, *, delivery: DeliveryId, since: datetime) -> bool:
-        """Look through the conversation with this person."""
+        """Return whether a delivery's message is in the conversation with this person."""
         channel = await self.conversation_with(user)
         return await self.find_posted(channel, delivery=delivery, thread=None, since=since) is not None
 
     async def conversation_with(self, user: UserId) -> ChannelId:
-        """https://docs.slack.dev/reference/methods/conversations.open"""
+        """Open the direct conversation with a user and return its id.
+
+        https://docs.slack.dev/reference/methods/conversations.open
+        """
         async with translated():
             answer = await self._client.conversations_open(users=user)
         return ChannelId(str((answer.get("channel") or {}).get("id") or ""))
@@ -167,7 +179,7 @@ class SlackMessenger:
     async def upload(
         self, channel: ChannelId, path: Path, *, name: str, words: str, confirm: Callable[[], None]
     ) -> None:
-        """Three steps, of which only the last shows anything.
+        """Upload a file in three steps; only the last one makes it visible.
 
         https://docs.slack.dev/messaging/working-with-files
         """
@@ -184,7 +196,7 @@ class SlackMessenger:
             )
 
     async def _send(self, url: str, path: Path) -> None:
-        """The bytes; until the upload is completed nobody sees them, so trying again is safe."""
+        """Send the file's bytes. This is safe to retry, since the file is invisible until completed."""
         if not self._is_slacks(url):
             raise refused("upload_url_elsewhere")
         file = await asyncio.to_thread(path.open, "rb")
@@ -202,7 +214,7 @@ class SlackMessenger:
             raise refused("upload_refused")
 
     async def find_file(self, channel: ChannelId, name: str, *, since: datetime) -> bool:
-        """Look through the channel for a message with a file of this name."""
+        """Return whether a message with a file of this name is in the channel."""
 
         def has_it(message: dict[str, Any]) -> bool:
             files = message.get("files") or []
@@ -211,20 +223,23 @@ class SlackMessenger:
         return await self._find(channel, None, since, has_it) is not None
 
     async def profile(self, user: UserId) -> Profile:
-        """https://docs.slack.dev/reference/objects/user-object"""
+        """Return what kind of user this is.
+
+        https://docs.slack.dev/reference/objects/user-object
+        """
         async with translated():
             answer = await self._client.users_info(user=user)
         told = answer.get("user") or {}
         return Profile(
             is_guest=bool(told.get("is_restricted") or told.get("is_ultra_restricted")),
-            # Slackbot, which posts reminders and canned replies, is not called a bot.
+            # Slack does not mark Slackbot, which posts reminders and canned replies, as a bot.
             is_bot=bool(told.get("is_bot") or told.get("is_workflow_bot") or user == _SLACKBOT),
             is_stranger=bool(told.get("is_stranger")) or not self._is_ours(told),
             is_deleted=bool(told.get("deleted")) or not told,
         )
 
     def _is_ours(self, user: dict[str, Any]) -> bool:
-        """Of this workspace, or of another one of the same organisation. Not, when Slack does not say."""
+        """Return whether a user is of this workspace or its organisation; False when Slack does not tell."""
         ours, team = self._identity, user.get("team_id")
         if ours is None or (team and team == ours.team_id):
             return True
@@ -232,7 +247,10 @@ class SlackMessenger:
         return bool(ours.enterprise_id) and enterprise == ours.enterprise_id
 
     async def group_members(self, group: str) -> frozenset[UserId]:
-        """https://docs.slack.dev/reference/methods/usergroups.users.list"""
+        """Return the members of a user group; cached for five minutes.
+
+        https://docs.slack.dev/reference/methods/usergroups.users.list
+        """
         known = self._groups.get(group)
         if known and known[0] > monotonic():
             return known[1]
@@ -243,22 +261,28 @@ class SlackMessenger:
         return members
 
     async def is_public(self, channel: ChannelId) -> bool:
-        """Whether it is neither private nor a direct message; remembered for two minutes."""
+        """Return whether a channel is neither private nor a direct message; cached for two minutes."""
         return await self._rooms.is_public(channel)
 
     async def is_member(self, channel: ChannelId, user: UserId) -> bool:
-        """Whether somebody is in a channel; remembered for two minutes."""
+        """Return whether a user is in a channel; cached for two minutes."""
         return await self._rooms.is_member(channel, user)
 
     async def user_zone(self, user: UserId) -> str | None:
-        """https://docs.slack.dev/reference/objects/user-object"""
+        """Return a user's time zone; None when it is missing or unknown here.
+
+        https://docs.slack.dev/reference/objects/user-object
+        """
         async with translated():
             answer = await self._client.users_info(user=user)
         zone = str((answer.get("user") or {}).get("tz") or "")
         return zone if zone in available_timezones() else None
 
     async def react(self, channel: ChannelId, ts: MessageTs, name: str) -> None:
-        """https://docs.slack.dev/reference/methods/reactions.add"""
+        """Add a reaction to a message; one that is there already is no error.
+
+        https://docs.slack.dev/reference/methods/reactions.add
+        """
         try:
             async with translated():
                 await self._client.reactions_add(channel=channel, timestamp=ts, name=name)
@@ -267,12 +291,15 @@ class SlackMessenger:
                 raise
 
     async def join(self, channel: ChannelId) -> None:
-        """https://docs.slack.dev/reference/methods/conversations.join"""
+        """Join a public channel.
+
+        https://docs.slack.dev/reference/methods/conversations.join
+        """
         async with translated():
             await self._client.conversations_join(channel=channel)
 
     async def user_name(self, user: UserId) -> str:
-        """The display name, or the full name where none is set; remembered for an hour."""
+        """Return a user's display name, or full name if there is none; cached for an hour."""
 
         async def ask() -> str:
             async with translated():
@@ -290,7 +317,7 @@ class SlackMessenger:
         return await self._remembered(user, ask)
 
     async def channel_name(self, channel: ChannelId) -> str:
-        """The channel's name; remembered for an hour."""
+        """Return a channel's name; cached for an hour."""
 
         async def ask() -> str:
             async with translated():

@@ -1,4 +1,4 @@
-"""Slack's payloads as our typed requests. Pure; a payload that lacks what it must have raises KeyError."""
+"""Pure functions that turn Slack's payloads into typed requests. Missing mandatory fields raise KeyError."""
 
 from __future__ import annotations
 
@@ -15,7 +15,10 @@ from bot.work.jobs.thread_events import Mention, ThreadReply
 Payload = Mapping[str, Any]
 
 _HUMAN_SUBTYPES = frozenset({None, "file_share", "thread_broadcast", "me_message"})
-"""https://docs.slack.dev/reference/events/message: everything else is an edit, a bot or a notice."""
+"""Subtypes of messages by people; all others are edits, bots or notices.
+
+https://docs.slack.dev/reference/events/message
+"""
 
 
 def _url(payload: Payload) -> SecretStr | None:
@@ -28,14 +31,20 @@ def _ts(value: str | None) -> MessageTs | None:
 
 
 def invocation(body: Payload) -> Invocation:
-    """https://docs.slack.dev/interactivity/implementing-slash-commands"""
+    """Return a slash command.
+
+    https://docs.slack.dev/interactivity/implementing-slash-commands
+    """
     key, user = RequestKey(f"command:{body['trigger_id']}"), UserId(body["user_id"])
     origin = Origin(key, user, ChannelId(body["channel_id"]), response_url=_url(body))
     return Invocation(origin, body["command"], body.get("text") or "")
 
 
 def press(body: Payload, action: Payload) -> Press:
-    """https://docs.slack.dev/reference/interaction-payloads/block_actions-payload"""
+    """Return a press of a button or a choice in a menu.
+
+    https://docs.slack.dev/reference/interaction-payloads/block_actions-payload
+    """
     container = body.get("container") or {}
     channel = (body.get("channel") or {}).get("id") or container.get("channel_id") or ""
     origin = Origin(
@@ -50,7 +59,10 @@ def press(body: Payload, action: Payload) -> Press:
 
 
 def submission(body: Payload) -> Submission:
-    """https://docs.slack.dev/reference/interaction-payloads/view-interactions-payload"""
+    """Return the submission of a form.
+
+    https://docs.slack.dev/reference/interaction-payloads/view-interactions-payload
+    """
     view = body["view"]
     values = (view.get("state") or {}).get("values") or {}
     fields = {action: _field(given) for block in values.values() for action, given in block.items()}
@@ -71,7 +83,10 @@ def _field(given: Payload) -> str | None:
 
 
 def shortcut_use(body: Payload) -> ShortcutUse:
-    """https://docs.slack.dev/reference/interaction-payloads/shortcuts-interaction-payload"""
+    """Return the use of a message shortcut.
+
+    https://docs.slack.dev/reference/interaction-payloads/shortcuts-interaction-payload
+    """
     message = body["message"]
     origin = Origin(
         RequestKey(f"shortcut:{body['trigger_id']}"),
@@ -85,9 +100,9 @@ def shortcut_use(body: Payload) -> ShortcutUse:
 
 
 def spoken(event: Payload) -> ThreadReply | Mention | None:
-    """What a person said, if it may concern us: a reply in a thread, a mention, a direct message.
+    """Return a person's reply in a thread, mention or direct message; None for any other event.
 
-    One mention arrives as two events (``app_mention`` and ``message``); both get the same key.
+    A mention arrives as two events (``app_mention`` and ``message``), which get the same key.
     """
     if event.get("bot_id") or not event.get("user") or event.get("subtype") not in _HUMAN_SUBTYPES:
         return None

@@ -1,4 +1,4 @@
-"""Who can read a channel, as Slack tells; remembered for two minutes in this process."""
+"""Who can read a channel, according to Slack; cached for two minutes in this process."""
 
 from __future__ import annotations
 
@@ -13,30 +13,30 @@ from bot.model import ChannelId, UserId
 from bot.slack.errors import translated
 
 log = structlog.get_logger(__name__)
-Kept = TypeVar("Kept")
+Cached = TypeVar("Cached")
 _PAGE = 200
 _MOST_PAGES = 50
-_SECONDS = 120.0
-_NO_SECONDS = 10.0
-"""Whoever has just been invited need not wait for longer."""
-_MOST_KEPT = 1_000
+_CACHE_SECONDS = 120.0
+_ABSENT_CACHE_SECONDS = 10.0
+"""Shorter for "not a member", so that a newly invited person is recognised soon."""
+_MOST_CACHED = 1_000
 
 
-class _Memory(Generic[Kept]):
-    """The last answers by channel, each with the time at which it was given."""
+class _Cache(Generic[Cached]):
+    """The latest results by channel, each with the time at which it was stored."""
 
     def __init__(self) -> None:
-        self._kept: OrderedDict[ChannelId, tuple[float, Kept]] = OrderedDict()
+        self._entries: OrderedDict[ChannelId, tuple[float, Cached]] = OrderedDict()
 
-    def get(self, channel: ChannelId, seconds: float) -> Kept | None:
-        """Return an answer that is not older than this."""
-        at, kept = self._kept.get(channel, (float("-inf"), None))
-        return kept if monotonic() - at < seconds else None
+    def get(self, channel: ChannelId, seconds: float) -> Cached | None:
+        """Return the channel's result if it is younger than ``seconds``; None otherwise."""
+        at, cached = self._entries.get(channel, (float("-inf"), None))
+        return cached if monotonic() - at < seconds else None
 
-    def put(self, channel: ChannelId, answer: Kept) -> None:
-        self._kept[channel] = (monotonic(), answer)
-        if len(self._kept) > _MOST_KEPT:
-            self._kept.popitem(last=False)
+    def put(self, channel: ChannelId, result: Cached) -> None:
+        self._entries[channel] = (monotonic(), result)
+        if len(self._entries) > _MOST_CACHED:
+            self._entries.popitem(last=False)
 
 
 class SlackRooms:
@@ -44,12 +44,15 @@ class SlackRooms:
 
     def __init__(self, client: AsyncWebClient) -> None:
         self._client = client
-        self._public: _Memory[bool] = _Memory()
-        self._members: _Memory[frozenset[UserId]] = _Memory()
+        self._public: _Cache[bool] = _Cache()
+        self._members: _Cache[frozenset[UserId]] = _Cache()
 
     async def is_public(self, channel: ChannelId) -> bool:
-        """https://docs.slack.dev/reference/methods/conversations.info"""
-        known = self._public.get(channel, _SECONDS)
+        """Return whether a channel is public.
+
+        https://docs.slack.dev/reference/methods/conversations.info
+        """
+        known = self._public.get(channel, _CACHE_SECONDS)
         if known is not None:
             return known
         async with translated():
@@ -59,17 +62,20 @@ class SlackRooms:
         return public
 
     async def is_member(self, channel: ChannelId, user: UserId) -> bool:
-        """Look through the channel's members; of a very large channel only the first are read."""
-        if user in (self._members.get(channel, _SECONDS) or ()):
+        """Return whether a user is in a channel; of a very large channel only 10,000 members are checked."""
+        if user in (self._members.get(channel, _CACHE_SECONDS) or ()):
             return True
-        known = self._members.get(channel, _NO_SECONDS)
+        known = self._members.get(channel, _ABSENT_CACHE_SECONDS)
         if known is None:
             known = await self._read_members(channel)
             self._members.put(channel, known)
         return user in known
 
     async def _read_members(self, channel: ChannelId) -> frozenset[UserId]:
-        """https://docs.slack.dev/reference/methods/conversations.members"""
+        """Return a channel's members.
+
+        https://docs.slack.dev/reference/methods/conversations.members
+        """
         members: set[UserId] = set()
         options: dict[str, Any] = {"channel": channel, "limit": _PAGE}
         for _ in range(_MOST_PAGES):
@@ -84,5 +90,5 @@ class SlackRooms:
 
 
 def _is_public(channel: dict[str, Any]) -> bool:
-    """What Slack does not call public in so many words is not."""
+    """Return whether Slack explicitly says that the channel is public."""
     return channel.get("is_private") is False and not (channel.get("is_im") or channel.get("is_mpim"))

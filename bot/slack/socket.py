@@ -1,4 +1,4 @@
-"""Socket Mode: requests through a connection that we open.
+"""Socket Mode: Slack sends requests through a WebSocket that the bot opens.
 
 https://docs.slack.dev/apis/events-api/using-socket-mode
 """
@@ -23,25 +23,25 @@ log = structlog.get_logger(__name__)
 
 
 class SocketIntake:
-    """One Socket Mode connection: opened, watched, and closed after the requests in hand."""
+    """One Socket Mode connection, which is closed only after its current requests are acknowledged."""
 
     def __init__(self, app: AsyncApp, client: AsyncWebClient, app_token: SecretStr) -> None:
         self._app = app
         self._client = client
         self._app_token = app_token
         self._handler: AsyncSocketModeHandler | None = None
-        self._in_hand: set[asyncio.Task[None]] = set()
+        self._current: set[asyncio.Task[None]] = set()
         self._heard_at = monotonic()
         self._closing = False
 
     async def open(self, limit_seconds: float = 30.0) -> None:
-        """Connect. A wrong token raises SlackRefused; Slack's library alone would retry it for ever."""
+        """Connect. Raises SlackRefused for a wrong token, which Slack's library would retry for ever."""
         async with translated():
             await self._client.apps_connections_open(app_token=self._app_token.get_secret_value())
         handler = AsyncSocketModeHandler(
             self._app, self._app_token.get_secret_value(), web_client=self._client
         )
-        # The library reads proxies from the environment; see client.py.
+        # The library takes proxies from the environment; see client.py.
         handler.client.proxy = None
         handler.client.socket_mode_request_listeners.clear()
         handler.client.socket_mode_request_listeners.append(self._take)
@@ -51,11 +51,11 @@ class SocketIntake:
 
     async def _take(self, client: AsyncBaseSocketModeClient, request: SocketModeRequest) -> None:
         if self._closing:
-            return  # not acknowledged: Slack gives it to another connection
+            return  # not acknowledged, so Slack sends it to another connection
         self._heard_at = monotonic()
         task = asyncio.ensure_future(self._answer(client, request))
-        self._in_hand.add(task)
-        task.add_done_callback(self._in_hand.discard)
+        self._current.add(task)
+        task.add_done_callback(self._current.discard)
         await asyncio.shield(task)
 
     async def _answer(self, client: AsyncBaseSocketModeClient, request: SocketModeRequest) -> None:
@@ -64,17 +64,17 @@ class SocketIntake:
         await send_async_response(client, request, response, began)
 
     async def is_connected(self) -> bool:
-        """Whether the connection stands and Slack has answered a ping lately."""
+        """Return whether the connection is open and Slack has recently answered a ping."""
         return self._handler is not None and bool(await self._handler.client.is_connected())
 
     def silent_seconds(self) -> float:
-        """How long ago the last request came."""
+        """Return the seconds since the last request, or since the start if there was none."""
         return monotonic() - self._heard_at
 
     async def close(self, grace_seconds: float) -> None:
-        """Take nothing new, let what is in hand be acknowledged, then leave."""
+        """Refuse new requests, wait for the acknowledgement of current ones, then disconnect."""
         self._closing = True
-        if self._in_hand:
-            await asyncio.wait(self._in_hand, timeout=grace_seconds)
+        if self._current:
+            await asyncio.wait(self._current, timeout=grace_seconds)
         if self._handler is not None:
             await self._handler.close_async()  # type: ignore[no-untyped-call]
