@@ -1,4 +1,4 @@
-"""The composition root: builds every part from the settings, starts them in order, stops them in order."""
+"""The composition root: builds all parts from the settings, and starts and stops them in order."""
 
 from __future__ import annotations
 
@@ -51,15 +51,15 @@ __all__ = ["EVERYTHING", "Roles", "Timeouts", "migrate_database", "running_bot"]
 
 log = structlog.get_logger(__name__)
 _GRACE_SECONDS = 8.0
-"""Within what hosts allow between SIGTERM and SIGKILL (10 s and more)."""
-_ROUND_LATE_SECONDS = 120.0
+"""Less than the time that hosts allow between SIGTERM and SIGKILL (10 s or more)."""
+_WORKER_LATE_SECONDS = 120.0
 _PLAN_SECONDS = 60.0
 _SWEEP_SECONDS = 3_600.0
 
 
 @dataclass(frozen=True, slots=True)
 class Roles:
-    """What this process does: take requests in, carry them out, or both."""
+    """What this process does: accept requests (``intake``), carry them out (``workers``), or both."""
 
     intake: bool = True
     workers: bool = True
@@ -69,18 +69,18 @@ EVERYTHING = Roles()
 
 
 def utc_now() -> datetime:
-    """The time, for everything that is not a test."""
+    """Return the current time in UTC."""
     return datetime.now(UTC)
 
 
 def _owner() -> str:
-    """A name for this process that no other has had."""
+    """Return a unique name for this process, as the owner of its leases."""
     return f"{socket.gethostname()[:40]}:{os.getpid()}:{secrets.token_hex(4)}"
 
 
 @dataclass(frozen=True, slots=True)
 class Outside:
-    """The connections to Slack and to the docs service."""
+    """The clients of Slack and of the docs service."""
 
     client: SlackClient
     identity: Identity
@@ -92,10 +92,10 @@ class Outside:
 async def running_bot(
     settings: Settings, *, roles: Roles = EVERYTHING, timeouts: Timeouts | None = None
 ) -> AsyncIterator[None]:
-    """The bot, from when it is ready until the block ends; then the intake stops before the work does.
+    """Run the bot until the block ends; the block starts when it is ready. Intake stops before the workers.
 
-    Raises what makes a start impossible: SlackRefused for a wrong token, OSError for a taken port, and
-    SQLAlchemy's errors for a database that cannot be reached.
+    Raises SlackRefused for a wrong token, another SlackError when Slack cannot be reached, OSError for a port
+    in use, and SQLAlchemy's errors for a database that cannot be reached.
     """
     logs.configure(settings.log_level, settings.log_format, settings.secrets())
     for warning in settings.warnings():
@@ -115,7 +115,7 @@ async def running_bot(
             stack.callback(listener.stop)
             listener.start()
             checks["rounds"] = _workers_check(workers)
-            # Entered first, left last: what is in hand ends after the intake has stopped.
+            # Entered before the intake, so that the workers stop after it.
             stack.push_async_callback(store.release, worker_context.owner)
             stack.push_async_callback(workers.stop, _GRACE_SECONDS)
             workers.start()
@@ -131,7 +131,7 @@ async def running_bot(
 
 
 async def migrate_database(settings: Settings) -> None:
-    """Bring the database to this version's schema, and nothing else."""
+    """Migrate the database to this version's schema."""
     logs.configure(settings.log_level, settings.log_format, settings.secrets())
     database = Database.open(settings.sqlalchemy_url)
     try:
@@ -205,7 +205,7 @@ def _access_policy(settings: Settings) -> AccessPolicy:
 
 
 def _workers(context: WorkerContext, metrics: Metrics) -> Workers:
-    """One look finds what comes due and what other processes write; a bell makes it look at once."""
+    """Return the workers. One check of all queues finds due rows, also those that other processes wrote."""
     return Workers(
         [
             Worker("prepare", partial(prepare_prompts, context), 1.0, queue=Queue.REQUESTS),
@@ -218,7 +218,7 @@ def _workers(context: WorkerContext, metrics: Metrics) -> Workers:
             Worker("plan", partial(advance_digests, context), _PLAN_SECONDS, wakes=False),
             Worker("sweep", partial(sweep_snapshots, context), _SWEEP_SECONDS, wakes=False),
         ],
-        observe=metrics.observe_round,
+        observe=metrics.observe_run,
         due=partial(context.store.find_due, context.clock),
         least_seconds=min(0.5, context.pace.min_seconds / 2),
     )
@@ -232,7 +232,7 @@ async def _take_in(
     metrics: Metrics,
     server: web.Application,
 ) -> dict[str, Callable[[], Awaitable[Check]]]:
-    """Let requests in, through a socket or over HTTP; answers how to see that they can come."""
+    """Start the intake, through a socket or over HTTP; return its readiness checks."""
     background = Background()
     stack.push_async_callback(background.drain, _GRACE_SECONDS)
     listeners = Listeners(
@@ -299,7 +299,7 @@ def _database_check(store: Store) -> Callable[[], Awaitable[Check]]:
 
 def _workers_check(workers: Workers) -> Callable[[], Awaitable[Check]]:
     async def check() -> Check:
-        late = workers.late(_ROUND_LATE_SECONDS)
+        late = workers.late(_WORKER_LATE_SECONDS)
         return Check(not late, f"late: {', '.join(late)}" if late else "on time")
 
     return check

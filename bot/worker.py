@@ -1,8 +1,8 @@
-"""The clock: which round runs how often. The only importer of APScheduler.
+"""Workers: when each one runs, and how it is woken. The only module that imports APScheduler.
 
-APScheduler keeps its ticks in memory and cannot share them between processes
-(https://apscheduler.readthedocs.io/en/3.x/faq.html), so it only beats time: who works on what is
-decided by the registry's claims.
+APScheduler keeps its schedule in memory and cannot share it between processes
+(https://apscheduler.readthedocs.io/en/3.x/faq.html). So it only triggers the workers; the leases in the store
+decide which process works on which row.
 """
 
 from __future__ import annotations
@@ -21,16 +21,17 @@ from apscheduler.schedulers.asyncio import AsyncIOScheduler
 log = structlog.get_logger(__name__)
 _MOST_BACK_OFF_SECONDS = 30.0
 _MOST_IN_A_ROW = 1_000
-_LOOK = "look"
+_DUE_CHECK = "look"
+"""Name of the internal worker that checks all queues, as it appears in metrics and logs."""
 
 
 @dataclass(frozen=True, slots=True)
 class Worker:
-    """A loop over one queue. ``run`` returns how much it handled; above 0 it runs again at once.
+    """A loop over one queue. ``run`` returns how many rows it handled; if any, it is called again at once.
 
-    ``wakes``: it runs when there is something to do, not only every ``every_seconds``.
-    ``queue``: what it works on. Where one look is made for all queues, it runs only when that has found
-    something; a worker without a queue always has its own interval.
+    ``wakes``: whether ``Workers.wake`` runs it before its interval of ``every_seconds`` has passed.
+    ``queue``: the queue it works on, "" for none. If ``Workers`` has a ``due`` function, a worker with a
+    queue has no interval: it runs when ``due`` reports its queue.
     """
 
     name: str
@@ -40,17 +41,17 @@ class Worker:
     queue: str = ""
 
 
-class Coming(Protocol):
-    """What a look for all queues returns."""
+class Due(Protocol):
+    """The result of a check of all queues."""
 
     @property
     def queues(self) -> Collection[str]:
-        """The queues with something to do now."""
+        """Return the queues with rows due now."""
         ...
 
     @property
     def next_at(self) -> datetime | None:
-        """When the next row of any queue comes due; None when none will."""
+        """Return the time at which the next row of any queue comes due; None when there is none."""
         ...
 
 
@@ -65,31 +66,32 @@ class _Running:
 
 
 async def _set(event: asyncio.Event) -> None:
-    """A coroutine, since APScheduler runs plain functions in a thread, where an event must not be set."""
+    """Set an event; a coroutine, because APScheduler would run a plain function in another thread."""
     event.set()
 
 
 class Workers:
-    """Runs workers at their intervals, and at once when woken. A worker never overlaps itself."""
+    """Runs workers at their intervals and when they are woken. Runs of one worker never overlap."""
 
     def __init__(
         self,
         workers: Sequence[Worker],
         *,
         observe: Callable[[str, float, bool], None] = lambda _name, _seconds, _failed: None,
-        due: Callable[[], Awaitable[Coming]] | None = None,
-        look_seconds: float = 5.0,
+        due: Callable[[], Awaitable[Due]] | None = None,
+        check_seconds: float = 5.0,
         least_seconds: float = 0.5,
         clock: Callable[[], datetime] = lambda: datetime.now(UTC),
     ) -> None:
-        """``due`` looks at all queues: when woken, when something comes due, and every ``look_seconds``.
+        """``observe`` gets the name, the duration in seconds and the failure of each run of a worker.
 
-        ``least_seconds``: pause before a look for what comes due, so that what is due at about the same
-        time is handled together.
+        ``due`` checks all queues. It is called when woken, when a row comes due and every ``check_seconds``.
+        ``least_seconds`` is the minimum wait for the next row to come due, so that rows due at about the same
+        time are handled together.
         """
         self._due = due
-        look = [Worker(_LOOK, self._look, look_seconds)] if due else []
-        self._running = {each.name: _Running(each) for each in (*workers, *look)}
+        due_check = [Worker(_DUE_CHECK, self._check_due, check_seconds)] if due else []
+        self._running = {each.name: _Running(each) for each in (*workers, *due_check)}
         self._observe = observe
         self._least_seconds = least_seconds
         self._clock = clock
@@ -102,11 +104,11 @@ class Workers:
         return self._stop.is_set()
 
     def start(self) -> None:
-        """Begin; every worker runs once at once."""
+        """Start all workers; each one runs once immediately."""
         for running in self._running.values():
             running.wake_event.set()
             running.task = asyncio.create_task(self._keep(running), name=f"worker {running.worker.name}")
-            if not self._is_looked_for(running):
+            if not self._runs_when_due(running):
                 self._add_interval(running)
         self._scheduler.start()
 
@@ -121,18 +123,18 @@ class Workers:
             next_run_time=datetime.now(UTC),
         )
 
-    def _is_looked_for(self, running: _Running) -> bool:
+    def _runs_when_due(self, running: _Running) -> bool:
         return self._due is not None and bool(running.worker.queue)
 
     def wake(self) -> None:
-        """There is something to do: every worker that wakes runs, or one look is made for all."""
+        """Wake the workers for new work. Those with a queue run after a check of all queues."""
         for running in self._running.values():
-            wakes = running.worker.wakes and not self._is_looked_for(running)
+            wakes = running.worker.wakes and not self._runs_when_due(running)
             if wakes or self._stopping:
                 running.wake_event.set()
 
-    async def _look(self) -> int:
-        """Wake the workers that have something to do; with the others all is well."""
+    async def _check_due(self) -> int:
+        """Wake the workers whose queues have rows due; treat the idle others as having just finished."""
         if self._due is None:
             return 0
         due = await self._due()
@@ -143,11 +145,11 @@ class Workers:
                 running.wake_event.set()
             elif not running.busy:
                 running.finished_at = monotonic()
-        self._look_again_at(due.next_at)
+        self._schedule_check(due.next_at)
         return 0
 
-    def _look_again_at(self, at: datetime | None) -> None:
-        """Look when the next row comes due; later than the regular look it need not be known."""
+    def _schedule_check(self, at: datetime | None) -> None:
+        """Schedule a check for the time at which the next row comes due."""
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
@@ -156,7 +158,7 @@ class Workers:
             self._timer = asyncio.get_running_loop().call_later(seconds, self.wake)
 
     def late(self, seconds: float) -> list[str]:
-        """The rounds whose last good end is so much longer ago than it should be."""
+        """Return the workers whose last successful run is ``seconds`` older than their interval."""
         now = monotonic()
         return [
             name
@@ -165,16 +167,16 @@ class Workers:
         ]
 
     def ages_seconds(self) -> dict[str, float]:
-        """How long ago each round last came to a good end; one that keeps failing grows old."""
+        """Return the seconds since each worker's last successful run."""
         now = monotonic()
         return {name: now - running.finished_at for name, running in self._running.items()}
 
     async def stop(self, grace_seconds: float) -> None:
-        """No new rounds; work in hand may end within the grace, then it is cancelled."""
+        """Start no new runs; wait ``grace_seconds`` for current runs to end, then cancel them."""
         self._stop.set()
         if self._timer is not None:
             self._timer.cancel()
-        # Shut down at once it would cancel a tick in flight, and log that as an error.
+        # An immediate shutdown would cancel a trigger that is running, and log that as an error.
         self._scheduler.pause()
         tasks = [running.task for running in self._running.values() if running.task is not None]
         self.wake()
@@ -207,7 +209,7 @@ class Workers:
             running.failures = 0
             running.finished_at = monotonic()
         except Exception:
-            # A round that fails must not end all rounds: it is logged, counted, and tried again later.
+            # A failing run must not stop the worker: it is logged, counted, and repeated after a back-off.
             failed = True
             running.failures += 1
             log.exception("round_failed", round=running.worker.name, failures=running.failures)
@@ -216,7 +218,7 @@ class Workers:
             await self._back_off(running.failures)
 
     async def _back_off(self, failures: int) -> None:
-        """Wait before the next try, however often the wake_event rings; a stop ends the wait."""
+        """Wait before the next run. Being woken does not end the wait; ``stop`` does."""
         with suppress(TimeoutError):
             await asyncio.wait_for(
                 self._stop.wait(), min(0.5 * 2.0 ** min(failures, 10), _MOST_BACK_OFF_SECONDS)
@@ -224,28 +226,28 @@ class Workers:
 
 
 class Wakeable(Protocol):
-    """Something that can be told that there is something to do."""
+    """Anything that can be told about new work."""
 
     def wake(self) -> None:
-        """There is something to do now."""
+        """Handle new work soon."""
         ...
 
 
 class WakeUp:
-    """What use cases call when there is something to do; connected after they have been built."""
+    """Passes wake-ups from the use cases to a target that is connected later, after both have been built."""
 
     def __init__(self) -> None:
         self._woken: Wakeable | None = None
 
     def connect(self, woken: Wakeable) -> None:
-        """Wake this from now on."""
+        """Pass all further wake-ups to this target."""
         self._woken = woken
 
     def wake(self) -> None:
-        """There is something to do now."""
+        """Wake the target; do nothing if none is connected."""
         if self._woken is not None:
             self._woken.wake()
 
     def wake_after(self, seconds: float) -> None:
-        """There will be something to do in that many seconds."""
+        """Wake the target after that many seconds."""
         asyncio.get_running_loop().call_later(seconds, self.wake)

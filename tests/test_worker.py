@@ -196,7 +196,7 @@ async def test_one_look_wakes_only_those_who_have_something_to_do() -> None:
     rounds = Workers(
         [Worker(name, noting(name), 3600, queue=name) for name in ("poll", "deliver")],
         due=look,
-        look_seconds=3600,
+        check_seconds=3600,
     )
     rounds.start()
     async with asyncio.timeout(HANG_SECONDS):
@@ -221,7 +221,7 @@ async def test_a_round_for_which_nothing_is_due_is_not_late() -> None:
         looks.put_nowait(monotonic())
         return Seen()
 
-    rounds = Workers([Worker("r", run, 0.0, queue="q")], due=look, look_seconds=0.01)
+    rounds = Workers([Worker("r", run, 0.0, queue="q")], due=look, check_seconds=0.01)
     rounds.start()
     async with asyncio.timeout(HANG_SECONDS):
         looked_at = [await looks.get() for _ in range(60)]
@@ -240,7 +240,7 @@ async def test_a_round_that_hangs_is_late_though_nothing_is_due() -> None:
         looks.put_nowait(1)
         return Seen()
 
-    rounds = Workers([Worker("r", run, 0.0, queue="q")], due=look, look_seconds=0.01)
+    rounds = Workers([Worker("r", run, 0.0, queue="q")], due=look, check_seconds=0.01)
     rounds.start()
     async with asyncio.timeout(HANG_SECONDS):
         for _ in range(8):
@@ -258,7 +258,7 @@ async def test_the_next_look_is_made_when_something_comes_due() -> None:
         looks.put_nowait(1)
         return Seen(next_at=coming.pop(0) if coming else None)
 
-    workers = Workers([], due=look, look_seconds=3600, least_seconds=0.0)
+    workers = Workers([], due=look, check_seconds=3600, least_seconds=0.0)
     workers.start()
     async with asyncio.timeout(20):
         await looks.get()
@@ -274,7 +274,7 @@ async def test_what_comes_due_at_about_the_same_time_is_looked_for_together() ->
         looks.put_nowait(1)
         return Seen(next_at=datetime.now(UTC))
 
-    workers = Workers([], due=look, look_seconds=3600, least_seconds=3600)
+    workers = Workers([], due=look, check_seconds=3600, least_seconds=3600)
     workers.start()
     async with asyncio.timeout(20):
         await looks.get()

@@ -1,1 +1,1 @@
-"""What an operator looks at: liveness, readiness, metrics."""
+"""Endpoints for operators: liveness, readiness and metrics."""

@@ -1,4 +1,4 @@
-"""``/livez``, ``/readyz`` and ``/metrics``. They tell states and counts, never a setting."""
+"""The routes ``/livez``, ``/readyz`` and ``/metrics``. They show states and counts, never settings."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _LIMIT_SECONDS = 3.0
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """Whether one part can work, and a few words about it."""
+    """The state of one part of the process: whether it works, and a short description."""
 
     ok: bool
     about: str
@@ -24,15 +24,15 @@ class Check:
 Checks = Mapping[str, Callable[[], Awaitable[Check]]]
 
 
-async def look(checks: Checks) -> dict[str, Check]:
-    """Every check, at the same time, each within a limit. One that fails is not well."""
+async def run_checks(checks: Checks) -> dict[str, Check]:
+    """Run all checks concurrently and return their results. One that raises or takes too long has failed."""
 
     async def one(name: str, check: Callable[[], Awaitable[Check]]) -> Check:
         try:
             async with asyncio.timeout(_LIMIT_SECONDS):
                 return await check()
         except Exception as error:
-            # The operator reads it in the answer and, with its cause, in the log.
+            # The response shows the error's type; the log has its traceback.
             log.warning("check_failed", check=name, exc_info=True)
             return Check(False, type(error).__name__)
 
@@ -43,13 +43,13 @@ async def look(checks: Checks) -> dict[str, Check]:
 def add_health_routes(
     server: web.Application, checks: Checks, metrics: Callable[[], Awaitable[tuple[bytes, str]]]
 ) -> None:
-    """Let an operator's tools look at the process."""
+    """Add the routes for probes and for Prometheus."""
 
     async def alive(_request: web.Request) -> web.Response:
         return web.json_response({"ok": True})
 
     async def ready(_request: web.Request) -> web.Response:
-        found = await look(checks)
+        found = await run_checks(checks)
         well = all(check.ok for check in found.values())
         told = {name: {"ok": check.ok, "about": check.about} for name, check in found.items()}
         return web.json_response({"ok": well, "checks": told}, status=200 if well else 503)

@@ -1,4 +1,4 @@
-"""Counts for Prometheus. https://prometheus.io/docs/practices/naming/"""
+"""Metrics for Prometheus. Names follow https://prometheus.io/docs/practices/naming/."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from prometheus_client import (
 
 @dataclass(frozen=True, slots=True)
 class Backlog:
-    """How much there is to do, and how much of both hourly limits is used, over all processes."""
+    """Pending work and the use of both hourly limits, counted over all processes."""
 
     open_jobs: int
     oldest_delivery_seconds: float
@@ -27,7 +27,7 @@ class Backlog:
 
 
 class Metrics:
-    """One process's counts, in a registry of their own so that several can live in one test."""
+    """The metrics of one process, in a Prometheus registry of their own, so that a test can have several."""
 
     def __init__(self) -> None:
         self._registry = CollectorRegistry()
@@ -37,7 +37,7 @@ class Metrics:
             ["what", "how"],
             registry=self._registry,
         )
-        self._rounds = Histogram(
+        self._runs = Histogram(
             "docs_bot_round_seconds",
             "How long a round took.",
             ["round"],
@@ -73,17 +73,17 @@ class Metrics:
         )
 
     def count(self, what: str, how: str) -> None:
-        """Something happened."""
+        """Count an event, for example a poll, by how it went."""
         self._events.labels(what, how).inc()
 
-    def observe_round(self, name: str, seconds: float, failed: bool) -> None:
-        """A round came to its end."""
-        self._rounds.labels(name).observe(seconds)
+    def observe_run(self, name: str, seconds: float, failed: bool) -> None:
+        """Record one run of the worker ``name``."""
+        self._runs.labels(name).observe(seconds)
         if failed:
             self._failures.labels(name).inc()
 
     def set_backlog(self, backlog: Backlog) -> None:
-        """What one look at the registry found."""
+        """Set the gauges to the backlog read from the store."""
         self._open_jobs.set(backlog.open_jobs)
         self._late.set(max(backlog.oldest_delivery_seconds, 0.0))
         self._waiting.set(backlog.waiting_prompts)
@@ -92,5 +92,5 @@ class Metrics:
         self._analytics.set(backlog.analytics_calls)
 
     def page(self) -> tuple[bytes, str]:
-        """The page that Prometheus reads, and its content type."""
+        """Return the body of ``/metrics`` and its content type."""
         return generate_latest(self._registry), CONTENT_TYPE_LATEST

@@ -8,7 +8,7 @@ from aiohttp import web
 from aiohttp.test_utils import TestClient, TestServer
 from prometheus_client.parser import text_string_to_metric_families
 
-from bot.ops.health import Check, Checks, add_health_routes, look
+from bot.ops.health import Check, Checks, add_health_routes, run_checks
 from bot.ops.metrics import Backlog, Metrics
 
 
@@ -65,7 +65,7 @@ async def test_a_check_that_breaks_is_named_without_what_the_error_quotes() -> N
 
 
 async def test_every_check_is_made_even_when_one_breaks() -> None:
-    found = await look({"first": broken, "second": saying(True, "answers")})
+    found = await run_checks({"first": broken, "second": saying(True, "answers")})
     assert {name: check.ok for name, check in found.items()} == {"first": False, "second": True}
 
 
@@ -73,8 +73,8 @@ async def test_prometheus_can_read_what_was_counted() -> None:
     metrics = Metrics()
     metrics.count("delivery", "sent")
     metrics.count("delivery", "sent")
-    metrics.observe_round("poll", 0.3, failed=False)
-    metrics.observe_round("poll", 0.3, failed=True)
+    metrics.observe_run("poll", 0.3, failed=False)
+    metrics.observe_run("poll", 0.3, failed=True)
     metrics.set_backlog(Backlog(3, -1.0, waiting_prompts=4, uses=99, analytics_calls=7, key_is_refused=True))
     async with client({}, metrics) as http:
         answer = await http.get("/metrics")
