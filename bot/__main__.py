@@ -1,4 +1,4 @@
-"""The command line. Each command imports what it needs: most need far less than the whole bot."""
+"""The command line. Each command imports only what it needs, because most need little of the bot."""
 
 from __future__ import annotations
 
@@ -30,11 +30,11 @@ cli = typer.Typer(
 )
 
 BAD_SETTINGS = 78
-"""EX_CONFIG of sysexits.h: something in the configuration is wrong."""
+"""EX_CONFIG of sysexits.h: the settings are invalid."""
 CANNOT_START = 69
-"""EX_UNAVAILABLE: something that the bot needs is not there."""
+"""EX_UNAVAILABLE of sysexits.h: something that the bot requires is not available."""
 TERMINATED = 128 + signal.SIGTERM
-"""What shells make of a process that was told to stop."""
+"""The exit code by which shells report a process that SIGTERM ended."""
 
 _Kind = TypeVar("_Kind", bound=DocsSettings)
 _Given = TypeVar("_Given")
@@ -53,7 +53,7 @@ def _loaded(kind: type[_Kind]) -> _Kind:
         raise typer.Exit(BAD_SETTINGS) from None
 
 
-async def _until_told(settings: Settings, roles: Roles) -> None:
+async def _run_until_signal(settings: Settings, roles: Roles) -> None:
     from bot.app import running_bot
 
     stop = asyncio.Event()
@@ -61,15 +61,15 @@ async def _until_told(settings: Settings, roles: Roles) -> None:
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, stop.set)
     async with running_bot(settings, roles=roles):
-        # What was imported stays; looked through again and again it would hold up acknowledgements for 0.1 s.
+        # Imported modules are never freed. Each full collection would scan them and delay requests by 0.1 s.
         gc.collect()
         gc.freeze()
         await stop.wait()
 
 
 @contextmanager
-def _database_told() -> Iterator[None]:
-    """What a database that cannot be used means for this process, in a line."""
+def _database_errors() -> Iterator[None]:
+    """Exit with one line of text if the database cannot be used."""
     from sqlalchemy.exc import SQLAlchemyError
 
     from bot.store.database import UnusableFile
@@ -80,29 +80,30 @@ def _database_told() -> Iterator[None]:
         typer.echo(str(error), err=True)
         raise typer.Exit(CANNOT_START) from None
     except SQLAlchemyError as error:
-        # The text may quote the address with its password; the kind is enough.
+        # Only the type is shown, because the text may quote the URL with its password.
         typer.echo(f"The database cannot be used ({type(error).__name__}). Look at DATABASE_URL.", err=True)
         raise typer.Exit(CANNOT_START) from None
 
 
-def leave_out_colours() -> None:
-    """Keep out of this process what only a terminal needs; structlog and httpx load it where it is installed.
+def block_terminal_modules() -> None:
+    """Prevent structlog and httpx from importing rich, pygments and click, which only a terminal requires.
 
-    It is 7 MB, and rich's tracebacks would show the values of variables. What wants a module that is None
-    here does without: https://docs.python.org/3/reference/import.html#the-module-cache
+    They take 7 MB, and rich's tracebacks would show the values of variables. Importing a module that is None
+    in ``sys.modules`` raises ModuleNotFoundError, which both libraries handle:
+    https://docs.python.org/3/reference/import.html#the-module-cache
     """
     cast("dict[str, ModuleType | None]", sys.modules).update(rich=None, pygments=None, click=None)
 
 
-def _run(*, intake: bool, rounds: bool) -> None:
-    leave_out_colours()
+def _run(*, intake: bool, workers: bool) -> None:
+    block_terminal_modules()
     from bot.app import Roles
     from bot.work.ports import SlackError
 
     settings = _settings()
     try:
-        with _database_told():
-            asyncio.run(_until_told(settings, Roles(intake=intake, workers=rounds)))
+        with _database_errors():
+            asyncio.run(_run_until_signal(settings, Roles(intake=intake, workers=workers)))
     except SlackError as error:
         typer.echo(f"Slack: {error}. Look at SLACK_BOT_TOKEN, SLACK_APP_TOKEN and SLACK_API_URL.", err=True)
         raise typer.Exit(CANNOT_START) from None
@@ -130,19 +131,19 @@ def options(
 @cli.command()
 def run() -> None:
     """Everything in one process: take requests in and carry them out."""
-    _run(intake=True, rounds=True)
+    _run(intake=True, workers=True)
 
 
 @cli.command()
 def serve() -> None:
     """Only take requests in; `work` carries them out."""
-    _run(intake=True, rounds=False)
+    _run(intake=True, workers=False)
 
 
 @cli.command()
 def work() -> None:
     """Only carry requests out; `serve` takes them in."""
-    _run(intake=False, rounds=True)
+    _run(intake=False, workers=True)
 
 
 @cli.command()
@@ -151,7 +152,7 @@ def migrate() -> None:
     from bot.app import migrate_database
 
     settings = _settings()
-    with _database_told():
+    with _database_errors():
         asyncio.run(migrate_database(settings))
     typer.echo("The database is up to date.")
 
@@ -169,7 +170,7 @@ def jobs(
 
     settings = _settings()
     try:
-        with _database_told():
+        with _database_errors():
             typer.echo(asyncio.run(listed(settings.sqlalchemy_url, state, limit)))
     except NotReady as error:
         typer.echo(str(error), err=True)
@@ -177,7 +178,7 @@ def jobs(
 
 
 def _option(read: Callable[[_Given], _Read]) -> Callable[[_Given], _Read]:
-    """What reads an option; its ValueError is told as typer tells a bad option."""
+    """Return a parser for an option, which turns a ValueError into typer's error for a bad option."""
 
     def told(given: _Given) -> _Read:
         try:
@@ -237,7 +238,7 @@ def visitors(
     settings = _loaded(DocsSettings)
     wanted = Wanted(first, last, path)
     try:
-        asyncio.run(_exported(settings, wanted, csv, as_json))
+        asyncio.run(_export(settings, wanted, csv, as_json))
     except ExportError as error:
         typer.echo(str(error), err=True)
         raise typer.Exit(error.code) from None
@@ -245,7 +246,7 @@ def visitors(
         raise typer.Exit(TERMINATED) from None
 
 
-async def _exported(settings: DocsSettings, wanted: Wanted, csv: Path | None, as_json: bool) -> None:
+async def _export(settings: DocsSettings, wanted: Wanted, csv: Path | None, as_json: bool) -> None:
     from bot.cli.visitors import export
 
     task = asyncio.current_task()

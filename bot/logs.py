@@ -1,4 +1,4 @@
-"""Logs: one line each, through structlog, with everything secret taken out."""
+"""Logging: one line for each event, through structlog, with secrets removed."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _PATTERNS = (
     re.compile(r"(?<=://)[^\s/:@]*:[^\s/@]+(?=@)"),  # user:password in an address
 )
 _QUIET = {
-    # Slack's libraries write whole requests, with what people typed, up to their warnings.
+    # Slack's libraries log whole requests, with people's texts, at levels up to WARNING.
     "slack_bolt": logging.ERROR,
     "slack_sdk": logging.ERROR,
     "aiohttp": logging.WARNING,
@@ -35,28 +35,28 @@ _QUIET = {
     "httpx": logging.WARNING,
     "sqlalchemy": logging.WARNING,
 }
-"""What of a library's lines is kept, whatever level was asked for."""
+"""The lowest level that is logged for each library, whatever LOG_LEVEL is."""
 
 
 class _Quiet(logging.Filter):
-    """Filters at the handler, since some libraries set the level of their own loggers."""
+    """Applies ``_QUIET``; at the handler, because some libraries set the level of their own loggers."""
 
     def filter(self, record: logging.LogRecord) -> bool:
         return record.levelno >= _QUIET.get(record.name.partition(".")[0], logging.NOTSET)
 
 
 class Redactor:
-    """Takes secrets out of everything that is about to be written, tracebacks included."""
+    """A structlog processor that removes secrets from everything that is logged, tracebacks included."""
 
     def __init__(self, secrets: Sequence[str]) -> None:
         self._secrets = sorted((secret for secret in secrets if len(secret) >= 6), key=len, reverse=True)
 
     def __call__(self, _logger: WrappedLogger, _method: str, event: EventDict) -> EventDict:
-        """As a structlog processor."""
+        """Return the event with secrets removed from its values."""
         return {key: self.clean(value) for key, value in event.items()}
 
     def clean(self, value: Any) -> Any:
-        """The value without secrets, however deep they are."""
+        """Return the value with secrets removed, in nested containers too."""
         if isinstance(value, str):
             return self.text(value)
         if isinstance(value, bool | int | float | None):
@@ -68,7 +68,7 @@ class Redactor:
         return self.text(str(value))
 
     def text(self, text: str) -> str:
-        """A text without secrets."""
+        """Return the text with secrets removed."""
         for secret in self._secrets:
             text = text.replace(secret, _HIDDEN)
         for pattern in _PATTERNS:
@@ -77,7 +77,7 @@ class Redactor:
 
 
 def configure(level: str, form: str, secrets: Sequence[str] = ()) -> None:
-    """Send all logs, our own and the libraries', through one renderer to standard error."""
+    """Send all logs, the bot's and the libraries', through one renderer to standard error."""
     shared: list[Processor] = [
         structlog.contextvars.merge_contextvars,
         structlog.stdlib.add_log_level,
@@ -97,7 +97,7 @@ def configure(level: str, form: str, secrets: Sequence[str] = ()) -> None:
             foreign_pre_chain=[*shared, structlog.stdlib.PositionalArgumentsFormatter()],
             processors=[
                 structlog.stdlib.ProcessorFormatter.remove_processors_meta,
-                # Tracebacks become text first, without local variables, so that they are cleaned too.
+                # Before the Redactor: tracebacks become text, without local variables, and are cleaned too.
                 structlog.processors.format_exc_info,
                 Redactor(secrets),
                 _renderer(pretty),
@@ -117,13 +117,13 @@ def _renderer(pretty: bool) -> Processor:
 
 
 class LogOnce:
-    """Remembers what has been logged in this process, so that a lasting refusal does not fill the log."""
+    """Remembers what has been logged in this process, so that a repeated problem is logged once."""
 
     def __init__(self) -> None:
         self._logged: set[tuple[str, ...]] = set()
 
     def first(self, *what: str) -> bool:
-        """Return whether this is asked for the first time."""
+        """Return whether this is the first call with these arguments."""
         if what in self._logged:
             return False
         self._logged.add(what)

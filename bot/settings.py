@@ -1,4 +1,4 @@
-"""The settings: read once from the environment or a ``.env`` file, checked whole, and handed on as values."""
+"""The settings: read once from the environment or a ``.env`` file, validated together, and then frozen."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 class SettingsError(Exception):
-    """What is wrong with the settings, as one readable list; it names variables and never their values."""
+    """The settings are invalid. The text lists every problem; it names variables and never their values."""
 
 
 class FollowUpMode(StrEnum):
@@ -39,7 +39,7 @@ class FollowUpMode(StrEnum):
 
 
 class LogLevel(StrEnum):
-    """How much is logged."""
+    """The lowest level that is logged."""
 
     DEBUG = "DEBUG"
     INFO = "INFO"
@@ -48,7 +48,7 @@ class LogLevel(StrEnum):
 
 
 class LogFormat(StrEnum):
-    """How log lines look; ``auto`` is ``console`` on a terminal and ``json`` elsewhere."""
+    """The format of log lines; ``auto`` is ``console`` on a terminal and ``json`` elsewhere."""
 
     AUTO = "auto"
     CONSOLE = "console"
@@ -86,7 +86,7 @@ def _begins(prefix: str) -> AfterValidator:
 
 
 def _database(value: SecretStr) -> SecretStr:
-    # Imported where it is used: what reads visitors for a script needs no database.
+    # Imported here, because `docs-bot visitors` needs no database.
     from sqlalchemy.engine import make_url
     from sqlalchemy.exc import ArgumentError
 
@@ -100,7 +100,7 @@ def _database(value: SecretStr) -> SecretStr:
 
 
 def sqlalchemy_url(value: str) -> str:
-    """The database's address as SQLAlchemy wants it: hosts give ``postgres://``, people ``sqlite:///path``."""
+    """Return the database URL in SQLAlchemy's form, from ``postgres://…`` or ``sqlite:///path``."""
     if value in (":memory:", "sqlite://", "sqlite:///:memory:"):
         return "sqlite:///:memory:"
     scheme, separator, rest = value.partition("://")
@@ -115,7 +115,7 @@ def sqlalchemy_url(value: str) -> str:
 
 
 def _ids(*letters: str) -> Callable[[object], object]:
-    """Slack's ids, with commas or blanks between them; names would change."""
+    """Return a parser of Slack ids separated by commas or blanks. Names are refused: they can change."""
 
     def split(value: object) -> object:
         if not isinstance(value, str):
@@ -148,7 +148,7 @@ Address = Annotated[str, AfterValidator(_address)]
 
 
 class DocsSettings(BaseSettings):
-    """Where the docs service is: all that a command needs which does not speak to Slack."""
+    """The settings of the docs service, for commands that do not use Slack."""
 
     model_config = SettingsConfigDict(frozen=True, extra="ignore", hide_input_in_errors=True)
 
@@ -166,13 +166,16 @@ class DocsSettings(BaseSettings):
         dotenv_settings: PydanticBaseSettingsSource,
         file_secret_settings: PydanticBaseSettingsSource,
     ) -> tuple[PydanticBaseSettingsSource, ...]:
-        """Only what ``load`` found: so a test, or the sandbox, decides about everything."""
+        """Use only the values that ``load`` passes, so that tests and the sandbox control all settings."""
         del settings_cls, env_settings, dotenv_settings, file_secret_settings
         return (init_settings,)
 
     @classmethod
     def load(cls, env: Mapping[str, str] | None = None, env_file: Path | None = Path(".env")) -> Self:
-        """From the environment (which wins) and the file; SettingsError when they cannot work."""
+        """Return the settings from the environment, which takes precedence, and the file.
+
+        Raises SettingsError when they are invalid.
+        """
         found = _read(env_file)
         given = os.environ if env is None else env
         found |= {key.upper(): value.strip() for key, value in given.items() if value.strip()}
@@ -186,7 +189,7 @@ class DocsSettings(BaseSettings):
             wrong = [*(_line(problem, found, names) for problem in problems), *wrong]
         if wrong:
             lines = [f"  - {line}" for line in wrong]
-            said = ["These settings cannot work:", *lines, "See .env.example and the README."]
+            said = ["These settings cannot work:", *lines, "See .env.example and docs/settings.md."]
             raise SettingsError("\n".join(said))
         settings._warnings = tuple(_suspicions(found, names))
         return settings
@@ -202,7 +205,7 @@ class DocsSettings(BaseSettings):
         return []
 
     def warnings(self) -> tuple[str, ...]:
-        """What works but is probably not meant, a line each; names variables and never their values."""
+        """Return warnings about probable mistakes, a line each; they name variables, never their values."""
         return self._warnings
 
 
@@ -244,16 +247,16 @@ class Settings(DocsSettings):
 
     @property
     def socket_mode(self) -> bool:
-        """Whether requests come through a socket that we open, rather than over HTTP."""
+        """Return whether requests come through Socket Mode rather than over HTTP."""
         return self.slack_app_token is not None
 
     @property
     def sqlalchemy_url(self) -> str:
-        """The database for SQLAlchemy; may hold a password."""
+        """Return the database URL for SQLAlchemy; it may contain a password."""
         return sqlalchemy_url(self.database_url.get_secret_value())
 
     def secrets(self) -> list[str]:
-        """Every secret value, so that the logs can leave them out."""
+        """Return every secret value, so that the logs can hide them."""
         from sqlalchemy.engine import make_url
 
         secrets = (self.slack_bot_token, self.slack_app_token, self.slack_signing_secret, self.docs_api_key)
@@ -262,7 +265,7 @@ class Settings(DocsSettings):
 
 
 def _passwords(url: URL) -> list[str]:
-    """As drivers get it and as the address writes it."""
+    """Return the URL's password in all its forms: decoded, percent-encoded and as written."""
     if not url.password:
         return []
     written = url.render_as_string(hide_password=False).partition("@")[0].rpartition(":")[2]
@@ -280,7 +283,7 @@ def _read(env_file: Path | None) -> dict[str, str]:
 
 
 def _misfits(found: Mapping[str, str]) -> list[str]:
-    """What is wrong between settings, told together with what is wrong in one."""
+    """Return the problems that concern several settings together."""
     wrong = _open_to_all(found)
     if not {"SLACK_APP_TOKEN", "SLACK_SIGNING_SECRET"} & found.keys():
         wrong.append(
@@ -299,14 +302,14 @@ def _misfits(found: Mapping[str, str]) -> list[str]:
             for name in ("POLL_MIN_SECONDS", "POLL_MAX_SECONDS")
         )
     except ValueError:
-        return wrong  # the setting's own line says so
+        return wrong  # the setting itself is reported as invalid
     if least > most:
         wrong.append("POLL_MIN_SECONDS must not be greater than POLL_MAX_SECONDS")
     return wrong
 
 
 def _open_to_all(found: Mapping[str, str]) -> list[str]:
-    """Misspelt lists: what was meant to keep people out must not let everybody in."""
+    """Return misspelt ALLOWED_… settings, which would otherwise leave the bot open to everybody."""
     names = [name.upper() for name in Settings.model_fields]
     missing = [name for name in names if name.startswith("ALLOWED_") and name not in found]
     near = {name: _near(name, found, names) for name in missing}
@@ -318,14 +321,17 @@ def _open_to_all(found: Mapping[str, str]) -> list[str]:
 
 
 def _forgets(found: Mapping[str, str]) -> bool:
-    """Whether everything is lost with the next restart: https://devcenter.heroku.com/articles/dynos"""
+    """Return whether the database is a SQLite file on a Heroku dyno, whose disk is lost at each restart.
+
+    https://devcenter.heroku.com/articles/dynos
+    """
     if "DYNO" not in found:
         return False
     default: SecretStr = Settings.model_fields["database_url"].default
     try:
         url = sqlalchemy_url(found.get("DATABASE_URL", default.get_secret_value()))
     except ValueError:
-        return False  # the setting's own line says so
+        return False  # the setting itself is reported as invalid
     return url.startswith("sqlite")
 
 
@@ -333,11 +339,11 @@ def _allows_forgetting(found: Mapping[str, str]) -> bool:
     try:
         return TypeAdapter(bool).validate_python(found.get("ALLOW_EPHEMERAL_SQLITE", False))
     except ValidationError:
-        return True  # the setting's own line says so
+        return True  # the setting itself is reported as invalid
 
 
 def _suspicions(found: Mapping[str, str], names: list[str]) -> list[str]:
-    # Short names are near to too many others.
+    # Short names are similar to too many others.
     missing = [name for name in names if name not in found and len(name) >= 8]
     near = {name: _near(name, found, names) for name in missing}
     lines = [f"{given} is no setting: did you mean {name}?" for name, given in near.items() if given]

@@ -19,9 +19,9 @@ def test_imports_go_down_the_layers_only() -> None:
 
 _SERVING = """
 import sys
-from bot.__main__ import leave_out_colours
+from bot.__main__ import block_terminal_modules
 
-leave_out_colours()
+block_terminal_modules()
 import bot.app
 
 unwanted = {"alembic", "click", "psycopg", "pygments", "rich"}

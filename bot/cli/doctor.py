@@ -1,4 +1,4 @@
-"""``docs-bot doctor``: what is wrong with this installation, in words, before users notice."""
+"""``docs-bot doctor``: checks an installation and explains what is wrong with it."""
 
 from __future__ import annotations
 
@@ -37,19 +37,19 @@ SCOPES = frozenset(
         "users:read",
     }
 )
-"""What ``manifest.yml`` asks for; a test compares the two."""
+"""The scopes in ``manifest.yml``; a test compares the two."""
 
 _UNREACHED = "Look at SLACK_API_URL and the network."
 _LIMIT_SECONDS = 15.0
 _MOST_LISTED = 30
-"""More ids are not looked up one by one: Slack allows some fifty calls a minute."""
+"""Maximum of ids that are checked one by one: Slack allows about fifty calls a minute."""
 _MOST_SKEW_SECONDS = 60.0
-"""Slack refuses signatures that are five minutes off; a minute already deserves a word."""
+"""Allowed difference from Slack's clock. Slack refuses signatures that are five minutes old."""
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One thing looked at: whether it is well, what was seen, and what to do if it is not."""
+    """The result of one check: whether it passed, what was found, and what to do if it failed."""
 
     name: str
     ok: bool
@@ -61,7 +61,7 @@ _Check = Callable[[Settings], Awaitable[list[Finding]]]
 
 
 async def diagnose(settings: Settings) -> list[Finding]:
-    """Look at everything, at the same time. Spends no use of the docs service's hourly limit on jobs."""
+    """Run all checks concurrently and return their findings. Uses nothing of the docs service's job quota."""
     checks: list[_Check] = [_settings, _database, _slack, _intake, _who_may, _docs_service]
 
     async def one(check: _Check) -> list[Finding]:
@@ -73,7 +73,7 @@ async def diagnose(settings: Settings) -> list[Finding]:
                 Finding(_name(check), False, f"no answer within {_LIMIT_SECONDS:g} s", "Look at the network.")
             ]
         except Exception as error:
-            # One check that breaks must not hide what the others found. Texts of errors can quote settings.
+            # A failing check must not hide the others' findings. Error texts can quote settings.
             return [Finding(_name(check), False, f"could not be looked at ({type(error).__name__})")]
 
     found = await asyncio.gather(*(one(check) for check in checks))
@@ -86,7 +86,7 @@ def _name(check: _Check) -> str:
 
 async def _settings(settings: Settings) -> list[Finding]:
     found = [
-        Finding("settings", False, line, "The README says what each setting means.")
+        Finding("settings", False, line, "docs/settings.md says what each setting means.")
         for line in settings.warnings()
     ]
     return found or [Finding("settings", True, "complete")]
@@ -188,7 +188,7 @@ async def _intake(settings: Settings) -> list[Finding]:
 
 
 async def _who_may(settings: Settings) -> list[Finding]:
-    """Whether Slack knows everybody and everything that the lists name."""
+    """Check that Slack knows all ids in ADMINS and ALLOWED_…."""
     listed = [
         *(("users.info", "user", each) for each in sorted(settings.admins | settings.allowed_users)),
         *(("usergroups.users.list", "usergroup", each) for each in sorted(settings.allowed_user_groups)),

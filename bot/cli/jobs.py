@@ -1,4 +1,4 @@
-"""``docs-bot jobs``: what an operator sees of the jobs, without their texts."""
+"""``docs-bot jobs``: lists jobs for an operator, without their prompts."""
 
 from __future__ import annotations
 
@@ -12,11 +12,14 @@ _LENGTH = 300
 
 
 class NotReady(Exception):
-    """The database has no tables yet, or only those of an older version."""
+    """The database has no schema yet, or that of an older version."""
 
 
 async def listed(sqlalchemy_url: str, state: JobState | None, limit: int) -> str:
-    """The newest jobs, one a line, and below them what could not be said to anybody; or NotReady."""
+    """Return the newest jobs, one a line, and the dead letters below them.
+
+    Raises NotReady when the schema is missing or outdated.
+    """
     store = Store.open(sqlalchemy_url)
     try:
         if (await current(store.database) or "") < newest():
@@ -44,6 +47,6 @@ def _line(job: TrackedJob) -> str:
         job.requester,
         one_line(job.service_id or "-", _LENGTH),
     )
-    # The service's words must not steer a terminal.
+    # one_line removes control characters, which could change the terminal's state.
     told = job.pr_link or (title(job.problem) if job.problem else "")
     return "  ".join([*parts, one_line(told, _LENGTH)]).rstrip()

@@ -1,4 +1,4 @@
-"""``docs-bot visitors``: who read the docs between two days, as words, a JSON document or a CSV file."""
+"""``docs-bot visitors``: exports the visitors of a period as a table, a JSON document or a CSV file."""
 
 from __future__ import annotations
 
@@ -37,32 +37,32 @@ from bot.model.visitors import in_section
 from bot.settings import DocsSettings
 
 MOST_ROWS_SHOWN = 20
-"""How many pages the table has; JSON and CSV have all."""
+"""Maximum of pages in the table; JSON and CSV have all pages."""
 
 _EXAMPLE = "for example --from 2026-10-01 --to 2026-10-31"
 
 STDOUT = Path("-")
-"""In the place of a CSV file's name: the standard output."""
+"""As the name of the CSV file, this means the standard output."""
 
 
 class ExitCode(IntEnum):
-    """How an export can end badly, in the numbers of sysexits.h.
+    """Exit codes of a failed export, with the numbers of sysexits.h.
 
     https://man.freebsd.org/cgi/man.cgi?query=sysexits
     """
 
     UNAVAILABLE = 69
-    """The service cannot be reached or does not make sense."""
+    """The service cannot be reached, or its response is unusable."""
     CANNOT_WRITE = 73
     LIMITED = 75
-    """The hourly limit is reached; later it works."""
+    """The hourly limit is reached; the command works later."""
     REFUSED = 77
-    """The key is refused."""
+    """The service refuses the key."""
     BAD_SETTINGS = 78
 
 
 class ExportError(Exception):
-    """What happened and what to do, in one or two lines without secrets; ``code`` is for the shell."""
+    """The export failed. The text says why and what to do, without secrets; ``code`` is the exit code."""
 
     def __init__(self, text: str, code: ExitCode) -> None:
         super().__init__(text)
@@ -71,33 +71,33 @@ class ExportError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """Which visitors: two days, both included, in UTC; ``section`` chooses pages, "" is all."""
+    """The period (both days included, in UTC) and the section of pages to export; "" means all pages."""
 
     first: date
     last: date
     section: str = ""
 
     def __post_init__(self) -> None:
-        # The paths of pages begin with a slash, also where somebody leaves it out.
+        # Page paths begin with a slash; add it if it was left out.
         if self.section:
             object.__setattr__(self, "section", f"/{self.section.lstrip('/')}")
 
 
 class Output(Protocol):
-    """Where rows go while they arrive; the totals come first, once."""
+    """Receives the totals once, then the rows as they arrive."""
 
     def begin(self, totals: Visitors) -> None:
-        """Take the whole site's totals."""
+        """Receive the whole site's totals."""
 
     def add(self, rows: Sequence[PageVisitors]) -> None:
-        """Take some more pages of the docs."""
+        """Receive some more rows, one for each documentation page."""
 
 
-# ---- what people type
+# ---- arguments
 
 
 def parse_day(text: str) -> date:
-    """A day as ``2026-10-31``; ValueError with a sentence for people."""
+    """Return a day written as ``2026-10-31``. Raises ValueError with a text for people."""
     try:
         if not re.fullmatch(r"[0-9]{4}-[0-9]{2}-[0-9]{2}", text):
             raise ValueError
@@ -107,7 +107,7 @@ def parse_day(text: str) -> date:
 
 
 def check_days(first: date, last: date, today: date) -> None:
-    """ValueError with a sentence for people when the days are reversed or have not come yet."""
+    """Raise ValueError, with a text for people, if the days are reversed or in the future."""
     if last < first:
         raise ValueError(f"{last} is before {first}; both days are included, {_EXAMPLE}")
     if last > today:
@@ -115,7 +115,7 @@ def check_days(first: date, last: date, today: date) -> None:
 
 
 def check_target(target: Path) -> Path:
-    """Where the CSV file will be, links followed; ValueError when no file can stand there."""
+    """Return the CSV file's absolute path, with links resolved. Raises ValueError if it cannot be a file."""
     if target == STDOUT:
         return target
     target = target.expanduser().resolve()
@@ -126,18 +126,18 @@ def check_target(target: Path) -> Path:
     return target
 
 
-# ---- where rows go
+# ---- outputs
 
 
 class CsvRows:
-    """All rows as CSV, written as they come."""
+    """Writes all rows as CSV, as they arrive. ``mark`` is a byte-order mark or empty."""
 
     def __init__(self, stream: BinaryIO, mark: str = "") -> None:
         self._stream = stream
         self._mark = mark
 
     def begin(self, totals: Visitors) -> None:
-        """Write the first line; the totals have no place in a table of pages that must not be added."""
+        """Write the header. Totals are left out, because all rows of the file are pages."""
         del totals
         self._stream.write(f"{self._mark}{csv_line(HEADER)}".encode())
 
@@ -150,7 +150,7 @@ class CsvRows:
 
 @contextmanager
 def whole_file(target: Path) -> Iterator[BinaryIO]:
-    """A new file that takes the target's place when all went well, and is gone when not."""
+    """Write a temporary file that replaces the target on success and is deleted on an error."""
     part = target.with_name(f".docs-bot-{secrets.token_hex(8)}.part")
     try:
         with part.open("xb") as stream:
@@ -165,7 +165,7 @@ def whole_file(target: Path) -> Iterator[BinaryIO]:
 
 
 class JsonDocument:
-    """One JSON document, written as rows come, whole in any case: ``complete`` tells whether all came."""
+    """Writes one JSON document as rows arrive. It is always valid; ``complete`` says if it has all rows."""
 
     def __init__(self, stream: BinaryIO, project: str, wanted: Wanted, now: Callable[[], datetime]) -> None:
         self._stream = stream
@@ -180,7 +180,7 @@ class JsonDocument:
         self._separator = "\n"
 
     def begin(self, totals: Visitors) -> None:
-        """Write all that stands before the pages."""
+        """Write the document's beginning, up to the pages."""
         self._taken_at = self._now()
         head = json.dumps({**self._head, "totals": _counts(totals)})
         self._write(f'{head[:-1]}, "pages": [')
@@ -193,7 +193,7 @@ class JsonDocument:
         self._stream.flush()
 
     def end(self, *, complete: bool) -> None:
-        """Close what was begun; nothing was written when nothing was begun."""
+        """Close the document; write nothing if it was not begun."""
         if self._taken_at is not None:
             taken_at = self._taken_at.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
             self._write(f'\n], "complete": {json.dumps(complete)}, "taken_at": "{taken_at}"}}\n')
@@ -207,7 +207,7 @@ class JsonDocument:
 def json_document(
     stream: BinaryIO, project: str, wanted: Wanted, now: Callable[[], datetime]
 ) -> Iterator[JsonDocument]:
-    """A document that is closed whatever happens, and tells whether it is complete."""
+    """Yield a document, and close it even after an error, with the right value of ``complete``."""
     document = JsonDocument(stream, project, wanted, now)
     complete = False
     try:
@@ -222,7 +222,7 @@ def _counts(visitors: Visitors) -> dict[str, int]:
 
 
 class Table:
-    """The totals and the most read pages, for people; keeps only the rows that it will show."""
+    """Collects the totals and the most read pages for a table, keeping only the rows that it shows."""
 
     def __init__(self, project: str, wanted: Wanted) -> None:
         self._project = project
@@ -236,14 +236,14 @@ class Table:
         self._totals = totals
 
     def add(self, rows: Sequence[PageVisitors]) -> None:
-        """Keep a page when it is among the most read so far."""
+        """Keep the most read pages so far."""
         self._count += len(rows)
         self._top = heapq.nsmallest(
             MOST_ROWS_SHOWN, [*self._top, *rows], key=lambda row: (-row.total, row.path)
         )
 
     def text(self, today: date) -> str:
-        """What a person reads."""
+        """Return the table with its heading."""
         wanted = self._wanted
         span = f"{wanted.first} to {wanted.last}, both included"
         lines = [f"{_one_line(self._project)}, {span} (UTC)" + (", today so far" * (wanted.last >= today))]
@@ -282,11 +282,11 @@ async def export(
     now: Callable[[], datetime],
     encoding: str = "utf-8",
 ) -> None:
-    """Fetch every page and write what was asked for; to ``stdout`` one thing only.
+    """Fetch all pages and write them in the requested forms.
 
-    That is JSON, or CSV when ``csv`` is `STDOUT`, or else words and a table for people in ``encoding``.
-    Raises ExportError, and BrokenPipeError when nobody reads ``stdout`` any more. No half CSV file is left,
-    whatever happens; a JSON document is closed and says that it is not complete.
+    ``stdout`` gets one of these: JSON, CSV if ``csv`` is `STDOUT`, otherwise a table in ``encoding``.
+    Raises ExportError, and BrokenPipeError when the reader of ``stdout`` has gone. After an error no partial
+    CSV file is left, and a JSON document is closed with ``complete`` false.
     """
     project = settings.docs_project_id
     table = Table(project, wanted)
@@ -296,10 +296,10 @@ async def export(
             if as_json:
                 outputs.append(stack.enter_context(json_document(stdout, project, wanted, now)))
             if csv == STDOUT:
-                # Programs that read a pipe would take the mark for a part of the first column's name.
+                # No mark: programs that read a pipe would take it for part of the first column's name.
                 outputs.append(CsvRows(stdout))
             elif csv is not None:
-                # Entered after the document: the file is in its place before the document says "complete".
+                # Entered after the document: the file is in place before the document says "complete".
                 outputs.append(CsvRows(stack.enter_context(whole_file(csv)), BOM))
             is_silent = as_json or csv == STDOUT
             if not is_silent:
@@ -307,7 +307,7 @@ async def export(
             told = stack.enter_context(_progress(shown=not (is_silent and stdout.isatty())))
             await _fetch(settings, wanted, outputs, told)
         if not is_silent:
-            # A page's path may hold what this terminal has no signs for.
+            # A path may contain characters that the terminal's encoding lacks.
             stdout.write(f"{table.text(now().date())}\n".encode(encoding, "replace"))
             stdout.flush()
     except DocsApiError as error:
@@ -342,7 +342,7 @@ def _is_wanted(path: str, wanted: Wanted) -> bool:
 
 @contextmanager
 def _progress(*, shown: bool) -> Iterator[Callable[[int], None]]:
-    """On a terminal only, and never between the lines of something else there."""
+    """Show progress on a terminal; yield the function that advances it."""
     columns = (SpinnerColumn(), TextColumn("{task.completed:,.0f} pages of the docs"), TimeElapsedColumn())
     with Progress(
         *columns,
