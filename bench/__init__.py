@@ -1,1 +1,1 @@
-"""Measurements of the bot beside what a person would use instead. `python -m bench --help` says how."""
+"""Benchmarks that compare the bot with simpler alternatives. See `python -m bench --help`."""

@@ -1,4 +1,4 @@
-"""`python -m bench`: every bench, or some; a table for each, and all of it as JSON."""
+"""`python -m bench`: runs the benchmarks, prints a table for each and writes all results as JSON."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ class Bench(StrEnum):
 
 
 Measure = Callable[[bool, Path], Awaitable[list[Report]]]
-"""Quick or not, and a folder for databases and logs."""
+"""Takes whether to measure quickly, and a folder for databases and logs."""
 
 
 async def _pace(quick: bool, _folder: Path) -> list[Report]:
     return pace.measure(pace.QUICK if quick else pace.FULL)
 
 
-# What is measured in milliseconds comes first, before a small machine has been made warm.
+# Times in milliseconds are measured first, before the load can slow down a small machine.
 MEASURES: dict[Bench, Measure] = {
     Bench.ACK: lambda quick, folder: ack.measure(ack.QUICK if quick else ack.FULL, folder),
     Bench.IDLE: lambda quick, folder: idle.measure(idle.QUICK if quick else idle.FULL, folder),
@@ -48,7 +48,7 @@ MEASURES: dict[Bench, Measure] = {
 
 
 async def measure_all(wanted: list[Bench], quick: bool, folder: Path, console: Console) -> list[Report]:
-    """One bench after the other; each is shown as soon as it is there."""
+    """Run one benchmark after the other; print each report as soon as it is complete."""
     reports: list[Report] = []
     for bench in wanted:
         own = folder / bench
@@ -71,7 +71,7 @@ def measure(
     console.print(", ".join(f"{name} {value}" for name, value in machine().items()), highlight=False)
     before = machine_speed()
     console.print(f"This machine now: {before}", highlight=False)
-    # Beside the JSON and not in /tmp, which is memory on many machines: databases belong on the disk.
+    # Beside the JSON file and not in /tmp, which is in memory on many machines: databases must be on disk.
     with TemporaryDirectory(dir=json_file.parent, prefix="bench-") as folder:
         wanted = [bench for bench in MEASURES if not only or bench in only]
         reports = asyncio.run(measure_all(wanted, quick, Path(folder).resolve(), console))
@@ -83,7 +83,7 @@ def measure(
 
 
 def _console() -> Console:
-    """Wide enough for a row where nobody watches."""
+    """Return a console that is wide enough for a row if the output is not a terminal."""
     console = Console()
     return console if console.is_terminal else Console(width=120)
 

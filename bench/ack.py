@@ -1,8 +1,8 @@
-"""Bench `ack`: how soon a slash command is acknowledged, stored first, beside two apps that one would write.
+"""Benchmark `ack`: how soon the bot stores and acknowledges a slash command, beside two simple apps.
 
-One app only acknowledges; the other stores each command through SQLAlchemy before it acknowledges. The bot
-is the real one (`docs-bot serve`) on SQLite on disk. All are processes of their own and are asked in turns;
-the client is another process. The bot's rounds run elsewhere in that split, as in production.
+One app only acknowledges. The other stores each command with SQLAlchemy before it acknowledges. The bot is
+`docs-bot serve` on SQLite on disk, without workers. Each side is a separate process, and so is the client.
+The sides are measured in turns.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _NAMES = {Way.HTTP: "over HTTP", Way.SOCKET: "through Socket Mode"}
 
 @dataclass(frozen=True, slots=True)
 class Size:
-    """How much is measured: commands in a turn for each number at once, turns, and commands before all."""
+    """How much is measured: commands per turn by the number at once, turns, and commands to warm up."""
 
     commands: dict[int, int]
     turns: int
@@ -44,14 +44,14 @@ QUICK = Size({1: 20, 10: 40, 50: 100}, 2)
 
 @dataclass(slots=True)
 class Taken:
-    """What one side took for its commands: milliseconds of each, and processor time a command by turn."""
+    """One side's times: milliseconds of each command, and processor time per command of each turn."""
 
     ms: list[float] = field(default_factory=list)
     cpu_ms: list[float] = field(default_factory=list)
 
     @property
     def unanswered(self) -> int:
-        """Return how many commands were not acknowledged while Slack waits."""
+        """Return how many commands were not acknowledged within Slack's limit."""
         return sum(each >= 1000 * LIMIT_SECONDS for each in self.ms)
 
     def figures(self) -> dict[str, float]:
@@ -65,7 +65,7 @@ class Taken:
 
 
 async def measure(size: Size, folder: Path) -> list[Report]:
-    """Both ways in, each beside both apps."""
+    """Measure both kinds of intake, each beside both apps."""
     async with played_slack(free_port()) as slack:
         return [report for way in Way for report in await _compared(way, slack, size, folder)]
 
@@ -91,8 +91,8 @@ async def _compared(way: Way, slack: PlayedSlack, size: Size, folder: Path) -> l
 
 
 async def in_turns(sides: Sequence[Side], size: Size) -> dict[int, tuple[Taken, ...]]:
-    """Send commands to each side, A B A B …; return what each took, by the number of commands at once."""
-    for side in sides:  # until everything is loaded and everybody is known
+    """Send commands to the sides in turns (A B A B …); return their times, by the number at once."""
+    for side in sides:  # warm up: load all modules and make all users known
         await side.burst(size.warm, min(size.warm, 50))
     return {
         at_once: await _turns(sides, count, at_once, size.turns) for at_once, count in size.commands.items()

@@ -1,4 +1,4 @@
-"""What a person would write first: a Bolt app with its defaults that only acknowledges.
+"""The simplest alternative: a Bolt app with default settings that only acknowledges.
 
 `python -m bench.ack_bare http 3000` or `… socket 0`.
 """

@@ -1,6 +1,6 @@
-"""Somebody typing commands over HTTP: signed requests over kept connections, timed one by one.
+"""Sends slash commands over HTTP: signed requests over kept-alive connections, each one timed.
 
-Written on plain streams, since a client's own work would count as the server's.
+It uses plain streams, because the client's own processing is part of the measured time.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from urllib.parse import urlencode
 from bench.ack_slack import LIMIT_SECONDS, command_fields
 
 _UNANSWERED = (b"HTTP/1.1 404", b"HTTP/1.1 500")
-"""What Bolt answers after three seconds without an acknowledgement, and when a listener failed."""
+"""Bolt's responses after three seconds without an acknowledgement, and after a listener has failed."""
 
 
 class Typist:
@@ -28,9 +28,9 @@ class Typist:
         self._numbers = itertools.count(1)
 
     async def type(self, count: int, at_once: int) -> list[float]:
-        """So many commands over so many connections; returns the seconds until each was acknowledged.
+        """Send ``count`` commands over ``at_once`` connections; return the seconds that each one took.
 
-        One that the app failed to acknowledge takes as long as Slack waits, or more.
+        An unacknowledged command counts with Slack's limit of three seconds or more.
         """
         each = [count // at_once] * at_once
         taken = await asyncio.gather(*(self._connection(commands) for commands in each))

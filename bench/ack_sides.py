@@ -1,4 +1,4 @@
-"""The sides of bench `ack`: processes that take slash commands, over HTTP or through a socket."""
+"""The sides of benchmark `ack`: processes that receive slash commands over HTTP or through a socket."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from bench.children import READY, Child, child
 from sandbox.ports import free_port
 
 Burst = Callable[[int, int], Awaitable[list[float]]]
-"""Send so many commands, so many at once; return the seconds of each."""
+"""Sends a number of commands, some at once; returns the seconds that each one took."""
 
 
 class Way(StrEnum):
@@ -47,7 +47,7 @@ async def bot_side(
 
 @asynccontextmanager
 async def bolt_side(module: str, way: Way, slack: PlayedSlack, folder: Path) -> AsyncIterator[Side]:
-    """Run a Bolt app of the benches until the block ends."""
+    """Run one of the benchmarks' Bolt apps until the block ends."""
     port, token, name = free_port(), f"xapp-{module}" if way is Way.SOCKET else "", f"{module}-{way}"
     env = {
         "SLACK_BOT_TOKEN": BOT_TOKEN,

@@ -1,4 +1,4 @@
-"""A Slack that is only as much as acknowledging needs: who the bot is, and a socket that sends commands."""
+"""A minimal Slack for the benchmarks: the bot's identity, users, and a socket that sends commands."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ _IDENTITY = {
 
 
 LIMIT_SECONDS = 3.0
-"""Slack waits so long, then tells the person that the app did not answer:
+"""How long Slack waits before it tells the person that the app did not respond:
 https://docs.slack.dev/interactivity/implementing-slash-commands"""
 PEOPLE = 200
-"""Who types; the bot asks Slack about each of them once."""
+"""How many users send commands; the bot asks Slack about each one once."""
 
 
 def command_fields(number: int) -> dict[str, Any]:
-    """What somebody typed; no two are the same request."""
+    """Return the fields of a slash command; each number makes a different request."""
     return {
         "command": "/docs-agent",
         "text": f"Add a quickstart number {number} for the Python SDK to the guides",
@@ -49,7 +49,7 @@ def command_fields(number: int) -> dict[str, Any]:
 
 
 class PlayedSlack:
-    """The Web API's methods that a start and a stranger need, and one socket for each app token."""
+    """Serves the Web API methods for a start and for unknown users, and one socket for each app token."""
 
     def __init__(self) -> None:
         self.url = ""
@@ -59,7 +59,7 @@ class PlayedSlack:
         self._waiting: dict[str, asyncio.Future[float]] = {}
 
     def application(self) -> web.Application:
-        """To be served."""
+        """Return the web application to serve."""
         server = web.Application()
         server.router.add_post("/api/auth.test", self._identity)
         server.router.add_post("/api/apps.connections.open", self._open)
@@ -72,9 +72,9 @@ class PlayedSlack:
         await self._connected.setdefault(token, asyncio.Event()).wait()
 
     async def command(self, token: str) -> float:
-        """Send one command through an app's socket; returns the seconds until its acknowledgement.
+        """Send one command through an app's socket; return the seconds until its acknowledgement.
 
-        As at Slack, no more than the limit: through a socket an app that fails does not answer at all.
+        Returns the limit if there is none, because an app that fails sends nothing through its socket.
         """
         number = next(self._numbers)
         envelope = f"envelope-{number}"
@@ -100,7 +100,7 @@ class PlayedSlack:
         return web.json_response(_IDENTITY)
 
     async def _person(self, request: web.Request) -> web.Response:
-        """Everybody is a member of the workspace."""
+        """Return an ordinary member of the workspace."""
         asked = {**request.query, **await request.post()}
         return web.json_response({"ok": True, "user": {"id": asked.get("user", ""), "team_id": "T1"}})
 
@@ -127,7 +127,7 @@ class PlayedSlack:
 
 @asynccontextmanager
 async def played_slack(port: int) -> AsyncIterator[PlayedSlack]:
-    """Served until the block ends."""
+    """Serve until the block ends."""
     slack = PlayedSlack()
     runner = web.AppRunner(slack.application(), access_log=None, shutdown_timeout=0.2)
     await runner.setup()

@@ -1,6 +1,6 @@
-"""What a person would write next: a Bolt app that stores each command with SQLAlchemy, then acknowledges it.
+"""The next simplest alternative: a Bolt app that stores each command with SQLAlchemy and acknowledges it.
 
-`python -m bench.ack_stored http 3000` or `… socket 0`; everything has its default settings, also SQLite.
+`python -m bench.ack_stored http 3000` or `… socket 0`; SQLite and all else have default settings.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What the Bolt apps of the benches share: the client of the played Slack, and how they are served.
+"""Shared parts of the benchmarks' Bolt apps: the client of the minimal Slack, and how the apps are served.
 
 `python -m bench.ack_bare http 3000` or `… socket 0`; addresses and tokens come from the environment.
 """
@@ -26,7 +26,7 @@ def new_app() -> AsyncApp:
 async def serve(app: AsyncApp, way: str, port: int) -> None:
     """Serve the app over ``http`` or through a ``socket``, until the process is ended."""
     if way == "http":
-        # What Bolt's own `app.start()` runs, but quiet.
+        # As Bolt's `app.start()`, without its output.
         runner = web.AppRunner(app.web_app(path="/slack/events", port=port), access_log=None)
         await runner.setup()
         await web.TCPSite(runner, host="127.0.0.1", port=port).start()

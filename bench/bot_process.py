@@ -1,4 +1,4 @@
-"""The bot itself as a process of a bench."""
+"""The bot as a child process of a benchmark."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ SIGNING_SECRET = "bench-signing-secret"  # noqa: S105
 def environment(
     slack_url: str, database_url: str, *, docs_url: str = "http://127.0.0.1:9", app_token: str = ""
 ) -> dict[str, str]:
-    """Settings for a bot; signed HTTP unless there is an app token."""
+    """Return the settings of a bot, in HTTP mode unless there is an app token."""
     way = {"SLACK_APP_TOKEN": app_token} if app_token else {"SLACK_SIGNING_SECRET": SIGNING_SECRET}
     return way | {
         "SLACK_BOT_TOKEN": BOT_TOKEN,
@@ -37,7 +37,7 @@ def environment(
 async def running_bot(
     command: str, env: dict[str, str], *, log: Path | None = None, tree: Path | None = None
 ) -> AsyncIterator[tuple[Child, int, float]]:
-    """`python -m bot <command>` of a checkout, ready; with its port, and the seconds that took."""
+    """Run `python -m bot <command>` of a checkout; yield it when ready, with port and seconds to start."""
     port = free_port()
     began = perf_counter()
     async with child("-m", "bot", command, env={**env, "PORT": str(port)}, log=log, tree=tree) as bot:

@@ -1,8 +1,7 @@
-"""Bench `burst`: many jobs end at once; how soon all threads know, beside Slack's own limit.
+"""Benchmark `burst`: many jobs end at once; the time until all threads are told, beside Slack's rate limit.
 
-The real poll and deliver workers on SQLite on disk, and a messenger that answers as late as Slack does and
-refuses what comes faster than one message a second in a channel, as Slack may
-(https://docs.slack.dev/apis/web-api/rate-limits).
+It runs the real poll and deliver workers on SQLite on disk. The messenger is as slow as Slack, and refuses
+more than one message per second in a channel, as Slack may (https://docs.slack.dev/apis/web-api/rate-limits).
 """
 
 from __future__ import annotations
@@ -36,21 +35,21 @@ from bot.worker import WakeUp, Worker, Workers
 from sandbox.ports import free_port
 
 _SLACK_SECONDS = 0.08
-"""What a post takes at Slack, on a good day."""
+"""The typical time of a post at Slack."""
 _PACE_SECONDS = 1.0
 _GOAL = 1.05
 
 
 @dataclass(frozen=True, slots=True)
 class Size:
-    """How many jobs end, over how many channels."""
+    """How many jobs end, and in how many channels."""
 
     jobs: int
     channels: int
 
     @property
     def limit_seconds(self) -> float:
-        """No sooner can the last be told: the first of a channel goes at once, each other a second later."""
+        """Return the least possible time: a channel's first post is immediate, each other a second later."""
         return max(self.jobs // self.channels - 1, 1) * _PACE_SECONDS
 
 
@@ -58,7 +57,7 @@ FULL, QUICK = Size(1_000, 50), Size(20, 10)
 
 
 class PacedMessenger(SilentMessenger):
-    """Slack's limit: counted as messages arrive there."""
+    """A messenger with Slack's latency and rate limit, which counts the posts by thread."""
 
     def __init__(self, jobs: int) -> None:
         super().__init__()
@@ -72,7 +71,7 @@ class PacedMessenger(SilentMessenger):
     async def post(
         self, channel: ChannelId, message: Message, *, delivery: DeliveryId, thread: MessageTs | None
     ) -> MessageTs:
-        """Takes its time; refuses what comes too soon."""
+        """Wait as long as Slack takes. Raises SlackThrottled for a post that comes too soon."""
         now = monotonic()
         if now - self._last.get(channel, -_PACE_SECONDS) < _PACE_SECONDS:
             self.refused += 1
@@ -86,13 +85,13 @@ class PacedMessenger(SilentMessenger):
         return await super().post(channel, message, delivery=delivery, thread=thread)
 
     async def edit(self, channel: ChannelId, ts: MessageTs, message: Message) -> None:
-        """Takes its time."""
+        """Wait as long as Slack takes."""
         del channel, ts, message
         await asyncio.sleep(_SLACK_SECONDS)
 
 
 async def measure(size: Size, folder: Path) -> list[Report]:
-    """From the moment when all have ended until the last thread knows."""
+    """Measure from the moment when all jobs have ended until the last thread is told."""
     logs.configure("WARNING", "console")
     port = free_port()
     async with child("-m", "bench.docs_server", str(port), "completed") as service:

@@ -1,4 +1,4 @@
-"""Processes of a bench: started, awaited until they are ready, measured from outside, ended."""
+"""Child processes of the benchmarks: starting them, talking to them, measuring and ending them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pathlib import Path
 from bench.measure import cpu_seconds
 
 READY = "ready"
-"""What a process of ours prints alone in a line once it can be measured."""
+"""The line that a child process prints once it is ready to be measured."""
 _KEPT = ("PATH", "HOME", "LANG", "TMPDIR", "XDG_RUNTIME_DIR", "VIRTUAL_ENV")
 
 
@@ -24,22 +24,22 @@ class Child:
 
     @property
     def pid(self) -> int:
-        """Its number, for /proc."""
+        """Return the process id."""
         return self.process.pid
 
     def cpu_seconds(self) -> float:
-        """What it has used so far."""
+        """Return the processor time used so far."""
         return cpu_seconds(self.pid)
 
     async def say(self, line: str) -> None:
-        """A line to its standard input."""
+        """Write a line to the standard input."""
         if self.process.stdin is None:
             raise RuntimeError("the process has no standard input")
         self.process.stdin.write(f"{line}\n".encode())
         await self.process.stdin.drain()
 
     async def hear(self, limit_seconds: float = 600.0) -> str:
-        """Its next line. RuntimeError when it has ended."""
+        """Return the next line of the output. Raises RuntimeError when the process has ended."""
         if self.process.stdout is None:
             raise RuntimeError("the process has no standard output")
         async with asyncio.timeout(limit_seconds):
@@ -49,7 +49,7 @@ class Child:
         return line.decode().rstrip("\n")
 
     async def end(self) -> None:
-        """Ask it to stop; insist after some seconds."""
+        """Terminate the process; kill it after 60 seconds."""
         if self.process.returncode is not None:
             return
         self.process.terminate()
@@ -65,9 +65,10 @@ class Child:
 async def child(
     *arguments: str, env: Mapping[str, str] | None = None, log: Path | None = None, tree: Path | None = None
 ) -> AsyncIterator[Child]:
-    """A Python process (`python <arguments>`) with an environment of its own; its errors go to ``log``.
+    """Run `python <arguments>` until the block ends; its standard error goes to ``log``.
 
-    Modules (`-m …`) are found in ``tree`` first, another checkout, where one is given.
+    The environment has only ``env`` and a few basic variables. ``tree``, another checkout, becomes the
+    working folder, so that modules (`-m …`) are found there first.
     """
     errors = log.open("ab") if log else asyncio.subprocess.DEVNULL
     process = await asyncio.create_subprocess_exec(

@@ -1,4 +1,4 @@
-"""The other end of a measured process: each line it hears is answered with its counts, until no more come."""
+"""Lets a measured child process report its counts to the benchmark."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 
 async def answer_counts(counts: Callable[[], tuple[int, int]]) -> None:
-    """Answer lines of standard input with what was done and what failed; returns when the input ends."""
+    """Print the counts of done and failed calls for each line of standard input, until the input ends."""
     reader = asyncio.StreamReader()
     loop = asyncio.get_running_loop()
     transport, _ = await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader), sys.stdin)

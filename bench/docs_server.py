@@ -1,4 +1,4 @@
-"""A docs service that is only as much as polling needs: every job is in the same state.
+"""A minimal docs service for the polling benchmarks, in which every job has the same state.
 
 `python -m bench.docs_server 8080 active`
 """
@@ -23,7 +23,7 @@ def _answer(job: str, status: str) -> bytes:
 
 
 async def serve(port: int, status: str) -> None:
-    """Until the process is ended."""
+    """Serve until the process is ended."""
 
     async def job(request: web.Request) -> web.Response:
         body = _answer(request.match_info["job"], status)

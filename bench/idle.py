@@ -1,7 +1,7 @@
-"""Bench `idle`: start, memory, processor and statements of the whole bot with nothing to do.
+"""Benchmark `idle`: the whole bot's start time, and its memory, processor time and statements when idle.
 
-`docs-bot run` in Socket Mode on SQLite on disk, beside a bare Bolt app that has no work to look for. The
-statements are counted in a process of their own, so that counting costs the others nothing.
+`docs-bot run` in Socket Mode on SQLite on disk, beside a bare Bolt app without workers. Statements
+are counted in a separate process, so that counting does not affect the other figures.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _BARE_TOKEN = "xapp-bare"  # noqa: S105
 
 @dataclass(frozen=True, slots=True)
 class Size:
-    """How many starts, and how long nothing happens."""
+    """How many starts are measured, and for how long the idle processes are observed."""
 
     starts: int
     seconds: float
@@ -41,7 +41,7 @@ FULL, QUICK = Size(6, 20.0, 10.0), Size(2, 1.0, 1.0)
 
 @dataclass(frozen=True, slots=True)
 class Start:
-    """One start, until the process is ready."""
+    """The time and processor time of one start, until the process is ready."""
 
     seconds: float
     cpu_seconds: float
@@ -49,14 +49,14 @@ class Start:
 
 @dataclass(frozen=True, slots=True)
 class Resting:
-    """One process with nothing to do."""
+    """The figures of one idle process."""
 
     memory_mb: float
     cpu_percent: float
 
 
 async def measure(size: Size, folder: Path) -> list[Report]:
-    """Starts in turns, then both at rest at the same time, then the statements."""
+    """Measure starts in turns, then both processes idle at the same time, then the statements."""
     async with played_slack(free_port()) as slack:
         env = environment(slack.url, f"sqlite:///{folder}/idle.db", app_token=_TOKEN)
         bare_env = environment(slack.url, "", app_token=_BARE_TOKEN) | {
@@ -82,7 +82,7 @@ async def measure(size: Size, folder: Path) -> list[Report]:
 async def _starts(
     env: dict[str, str], bare_env: dict[str, str], size: Size, folder: Path
 ) -> tuple[Start, Start]:
-    """Start both in turns and return the medians; the first starts fill the caches and do not count."""
+    """Start both in turns and return the medians; the first start of each fills caches and is left out."""
     ours: list[Start] = []
     theirs: list[Start] = []
     for _ in range(size.starts):
@@ -97,7 +97,7 @@ async def _starts(
 
 
 async def start(env: dict[str, str], folder: Path, tree: Path | None = None) -> Start:
-    """Start the bot of a checkout once and end it."""
+    """Start the bot of a checkout once, measure that, and stop it."""
     async with running_bot("run", env, log=folder / "idle.log", tree=tree) as (bot, _, seconds):
         return Start(seconds, bot.cpu_seconds())
 
@@ -121,7 +121,7 @@ async def _rest(
 
 
 async def resting(processes: Sequence[Child], seconds: float) -> list[Resting]:
-    """Watch processes that have nothing to do, all at the same time, after a moment in which they settle."""
+    """Measure idle processes, all at the same time, after two seconds in which their start completes."""
     await asyncio.sleep(min(2.0, seconds))
     used = [each.cpu_seconds() for each in processes]
     began = perf_counter()
@@ -134,8 +134,8 @@ async def resting(processes: Sequence[Child], seconds: float) -> list[Resting]:
 
 
 async def statements(env: dict[str, str], seconds: float, folder: Path, tree: Path | None = None) -> float:
-    """Return the statements a second of a bot with nothing to do, which counts them itself."""
-    # Given as text, so that it counts in every checkout, also in one that has no such file.
+    """Return the statements per second of an idle bot, which counts them itself."""
+    # Passed as text, so that it also works in checkouts that lack the file.
     script = inspect.getsource(idle_statements)
     log = folder / "statements.log"
     async with child("-c", script, str(seconds), env={**env, "PORT": "0"}, log=log, tree=tree) as bot:

@@ -1,7 +1,7 @@
-"""The bot with nothing to do, counting its statements: `python -m bench.idle_statements <seconds>`.
+"""Counts the statements of an idle bot: `python -m bench.idle_statements <seconds>`.
 
-Prints the statements a second. It imports only what every version of the bot has, so that it also runs with
-the bot of another checkout.
+Prints the statements per second. It imports only what every version of the bot has, so that it can run in
+other checkouts.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from bot.settings import Settings
 
 
 async def count(seconds: float) -> float:
-    """Run the bot from the environment's settings; return its statements a second at rest."""
+    """Run the bot from the environment's settings; return its statements per second when idle."""
     numbers = itertools.count()
 
     def note(*_about: Any) -> None:

@@ -1,4 +1,4 @@
-"""Jobs for a bench, written as if people had asked for them."""
+"""Adds jobs for a benchmark directly to the store."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from bot.store.schema import jobs as jobs_table
 async def add_running_jobs(
     store: Store, count: int, channels: int, poll_at: Callable[[int], datetime]
 ) -> None:
-    """Jobs that began just now, each with a thread, and each with the time of its first look."""
+    """Add jobs that have just begun, each with a thread; ``poll_at`` gives each one's first poll."""
     now = datetime.now(UTC)
     rows = [
         {

@@ -1,4 +1,4 @@
-"""Medians, 99th percentiles, and what a process has used of processor and memory."""
+"""Medians, percentiles, and the processor time and memory of a process."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from statistics import median
 
 @dataclass(frozen=True, slots=True)
 class Spread:
-    """How a measured time is spread, in its own unit."""
+    """The median and the 99th percentile of samples, in their unit."""
 
     median: float
     p99: float
@@ -20,18 +20,18 @@ class Spread:
 
 
 def spread(samples: Sequence[float]) -> Spread:
-    """Median and 99th percentile (nearest rank). ValueError when there is nothing."""
+    """Return median and 99th percentile (nearest rank). Raises ValueError when there are no samples."""
     return Spread(median(samples), percentile(samples, 0.99), len(samples))
 
 
 def percentile(samples: Sequence[float], share: float) -> float:
-    """The smallest sample that is at least as large as this share of all (nearest rank)."""
+    """Return the smallest sample that is at least as large as this share of all samples (nearest rank)."""
     ranked = sorted(samples)
     return ranked[max(math.ceil(share * len(ranked)) - 1, 0)]
 
 
 def cpu_seconds(pid: int) -> float:
-    """User and system time of a process, all its threads.
+    """Return the user and system time of a process with all its threads.
 
     https://man7.org/linux/man-pages/man5/proc_pid_stat.5.html
     """
@@ -40,12 +40,12 @@ def cpu_seconds(pid: int) -> float:
 
 
 def memory_mb(pid: int) -> float:
-    """Resident memory of a process now, in MB (10^6 bytes)."""
+    """Return the current resident memory of a process, in MB (10^6 bytes)."""
     return _status(pid, "VmRSS:")
 
 
 def most_memory_mb(pid: int) -> float:
-    """The most resident memory a process has had, in MB (10^6 bytes)."""
+    """Return the peak resident memory of a process, in MB (10^6 bytes)."""
     return _status(pid, "VmHWM:")
 
 

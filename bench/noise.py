@@ -1,4 +1,4 @@
-"""Two versions measured in turns: how much one differs, and how much difference says nothing."""
+"""Compares two versions that were measured in turns, and separates differences from noise."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from enum import StrEnum
 from statistics import median
 
 _LEAST_MARGIN = 0.05
-"""Two runs of the same code differ by so much however often they are repeated."""
+"""Two runs of the same code differ by about this share, however often they are repeated."""
 _ERRORS = 3.0
-"""A difference counts from so many standard errors on: with some thirty figures a run, 2 would be too few."""
+"""How many standard errors a significant difference has; 2 would be too few for thirty figures per run."""
 _SIGMA_OF_MAD = 1.4826
 _ERROR_OF_MEDIAN = 1.2533
-"""Of normal samples: https://en.wikipedia.org/wiki/Median#Efficiency"""
+"""For normal samples: https://en.wikipedia.org/wiki/Median#Efficiency"""
 
 
-class PollResult(StrEnum):
-    """What a comparison says; less is better in every figure."""
+class Result(StrEnum):
+    """The result of a comparison; less is better in every figure."""
 
     BETTER = "better"
     SAME = "same"
@@ -35,22 +35,22 @@ class Compared:
     margin: float
 
     @property
-    def verdict(self) -> PollResult:
+    def result(self) -> Result:
         """Return whether ours is more than theirs beyond the margin, or less."""
         if self.ratio > 1 + self.margin:
-            return PollResult.WORSE
-        return PollResult.BETTER if self.ratio < 1 - self.margin else PollResult.SAME
+            return Result.WORSE
+        return Result.BETTER if self.ratio < 1 - self.margin else Result.SAME
 
 
 def compare(ours: Sequence[float], theirs: Sequence[float]) -> Compared:
-    """Compare samples of the same turns: the machine's speed changes less within a turn than between two."""
+    """Compare samples turn by turn, since the speed changes less within a turn than between turns."""
     ratios = [_ratio(a, b) for a, b in zip(ours, theirs, strict=True)]
     middle = median(ratios)
     return Compared(median(ours), median(theirs), middle, max(_margin(ratios, middle), _LEAST_MARGIN))
 
 
 def _margin(ratios: Sequence[float], middle: float) -> float:
-    """Some standard errors of the median; more for few turns, which tell little of their own spread."""
+    """Return the margin of noise: ``_ERRORS`` standard errors of the median, and more for few turns."""
     count = len(ratios)
     if count < 2 or math.isinf(middle):
         return math.inf if count < 2 else 0.0
@@ -59,7 +59,7 @@ def _margin(ratios: Sequence[float], middle: float) -> float:
 
 
 def _ratio(ours: float, theirs: float) -> float:
-    """Two zeros are the same; anything is infinitely more than zero."""
+    """Return ours / theirs; 1 if both are zero, infinity if only theirs is."""
     if theirs:
         return ours / theirs
     return math.inf if ours else 1.0

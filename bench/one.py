@@ -1,10 +1,10 @@
-"""One row for one checkout: `python -m bench.one ROW` prints its figures as one line of JSON.
+"""Measures one row of one checkout: `python -m bench.one ROW` prints its figures as one line of JSON.
 
-This is what ``bench.versus`` asks of the two checkouts that it compares, so it outlives what the bot's parts
-are called: run in a checkout, it measures that checkout's bot; a row that it does not know ends it with 2.
-The line is a list of objects with ``what``, ``unit`` and ``value``; less is better in each.
+``bench.versus`` runs it in both checkouts that it compares, so its command line and output must stay
+compatible. It measures the bot of the checkout in which it runs, and exits with 2 for an unknown row. The
+line is a list of objects with ``what``, ``unit`` and ``value``; less is better in each.
 
-`--tree FOLDER` measures a checkout from before this module with the child processes that it has.
+`--tree FOLDER` measures an older checkout, which lacks this module, with that checkout's child processes.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _POLL = poll.Size((), every_seconds=20.0, warm_seconds=3.0, window_seconds=6.0, 
 _REST_SECONDS = 10.0
 _SQLITE = "sqlite"
 _OLDER_SQLITE = "sqlite+aiosqlite"
-"""The driver of checkouts from before this module, whatever this one's is."""
+"""The SQLite driver of checkouts that are older than this module."""
 _TOKEN = "xapp-one"  # noqa: S105
 
 
@@ -47,7 +47,7 @@ class Figure:
 
 
 class RowName(StrEnum):
-    """What can be measured."""
+    """The rows that can be measured."""
 
     ACK_HTTP = "ack-http"
     ACK_SOCKET = "ack-socket"
@@ -59,7 +59,7 @@ class RowName(StrEnum):
 
 
 Measure = Callable[[Path, Path | None], Awaitable[list[Figure]]]
-"""A folder for databases and logs, and the checkout unless it is this one."""
+"""Takes a folder for databases and logs, and the checkout (None: this one)."""
 
 
 async def _ack(way: Way, folder: Path, tree: Path | None) -> list[Figure]:
@@ -126,7 +126,7 @@ _MEASURES: dict[RowName, Measure] = {
 
 
 def figures(row: RowName, tree: Path | None = None) -> list[Figure]:
-    """Measure a row of a checkout; what its processes logged is shown when that fails."""
+    """Measure a row of a checkout; on an error, print the logs of its processes and raise it again."""
     var = Path("var")
     var.mkdir(exist_ok=True)
     with TemporaryDirectory(dir=var, prefix="one-") as name:

@@ -1,8 +1,8 @@
-"""Bench `pace`: how many polls a job takes and how long people wait, at our pace and at fixed intervals.
+"""Benchmark `pace`: polls per job and the delay of their results, at the bot's pace and at fixed intervals.
 
 A simulation of `bot.model.PollPace` with the settings' defaults. Durations are log-normal with a median of
 four minutes; one job in a hundred runs for more than an hour. The delay is the time between the job's end
-and the look that finds it.
+and the poll that finds it.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from bot.model import PollPace
 from bot.settings import Settings
 
 Wait = Callable[[float, float], float]
-"""Age of the job in seconds, chance: the seconds until the next look."""
+"""Maps the job's age in seconds and a random number from 0 to 1 to the seconds until the next poll."""
 
 MEDIAN_SECONDS = 240.0
 SIGMA = math.log(15) / 2.326
@@ -30,7 +30,7 @@ FULL, QUICK = 50_000, 500
 
 @dataclass(frozen=True, slots=True)
 class Followed:
-    """One job's looks, and how long after its end the last of them came."""
+    """One job's number of polls, and the delay between its end and the last of them."""
 
     duration_seconds: float
     polls: int
@@ -38,7 +38,7 @@ class Followed:
 
 
 def measure(jobs: int) -> list[Report]:
-    """The same jobs at each pace."""
+    """Simulate the same jobs at each pace."""
     durations = _durations(jobs, random.Random(7))  # noqa: S311 - the same jobs in every run
     fields = Settings.model_fields
     pace = PollPace(fields["poll_min_seconds"].default, fields["poll_max_seconds"].default)
@@ -47,7 +47,7 @@ def measure(jobs: int) -> list[Report]:
 
 
 def follow(duration_seconds: float, wait: Wait, chance: Callable[[], float]) -> Followed:
-    """Look at a job until it is seen to have ended, as the poll round does."""
+    """Poll a simulated job until a poll finds that it has ended, as the poll worker does."""
     at_seconds, polls = 0.0, 0
     while True:
         at_seconds += wait(at_seconds, chance())
@@ -57,7 +57,7 @@ def follow(duration_seconds: float, wait: Wait, chance: Callable[[], float]) -> 
 
 
 def follow_all(durations: Sequence[float], wait: Wait) -> list[Followed]:
-    """Each with the same chances at every pace."""
+    """Simulate all jobs; every pace gets the same random numbers."""
     chance = random.Random(11).random  # noqa: S311
     return [follow(duration, wait, chance) for duration in durations]
 
@@ -67,7 +67,7 @@ def _durations(jobs: int, chance: random.Random) -> list[float]:
 
 
 def _every(seconds: float) -> Wait:
-    """A fixed interval; a job begins anywhere within it."""
+    """Return the pace of a fixed interval; a job begins at a random moment within it."""
 
     def wait(age_seconds: float, chance: float) -> float:
         return seconds * chance if age_seconds == 0.0 else seconds

@@ -1,4 +1,4 @@
-"""Which functions of the bot a request passes through, as the interpreter reports calls in every thread."""
+"""Records which functions of the bot a request passes through, with a profiler in every thread."""
 
 from __future__ import annotations
 
@@ -16,27 +16,27 @@ import bot
 _BOT = str(Path(bot.__file__).parent) + "/"
 _SANDBOX = _BOT + "sandbox/"
 Stack = tuple[CodeType, ...]
-"""The bot's functions that wait for each other, outermost first."""
+"""The bot's functions on a call stack, outermost first."""
 _PARTS = frozenset({"<listcomp>", "<setcomp>", "<dictcomp>", "<genexpr>"})
-"""Some versions of Python call these as functions of their own, others do not."""
+"""Code that only some versions of Python run as separate functions."""
 
 
 class Passage:
-    """Records calls of the bot's functions, with their callers within the bot.
+    """Records call stacks of the bot's functions.
 
-    What was called in the same way at rest is no part of a request; its functions count where a request
-    reaches them from elsewhere. A coroutine counts when it begins and each time it goes on.
+    Stacks that also occur at rest are left out; their functions count if a request reaches them in another
+    way. A coroutine is recorded when it starts and each time it resumes.
     """
 
     def __init__(self) -> None:
         self._at_rest: set[Stack] = set()
         self._stacks: set[Stack] | None = None
         self.changed_at = monotonic()
-        """When something was last called in a way that was new."""
+        """The time of the last new stack."""
 
     @contextmanager
     def watching(self) -> Iterator[None]:
-        """Hear of calls in this thread, and in every thread that starts before the block ends."""
+        """Profile this thread and every thread that starts before the block ends."""
         threading.setprofile(self._heard)
         sys.setprofile(self._heard)
         try:
@@ -47,14 +47,14 @@ class Passage:
 
     @contextmanager
     def resting(self) -> Iterator[None]:
-        """Learn what is called while nothing is asked."""
+        """Record the stacks of an idle bot, which are left out later."""
         self._stacks = self._at_rest
         yield
         self._stacks = None
 
     @contextmanager
     def following(self) -> Iterator[set[Stack]]:
-        """Record one request; gives the stacks, which grow until the block ends."""
+        """Record one request; yield its stacks, to which more are added until the block ends."""
         self._stacks, self.changed_at = set(), monotonic()
         yield self._stacks
         self._stacks = None

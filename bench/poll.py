@@ -1,7 +1,7 @@
-"""Bench `poll`: processor time for one poll, claim and bookkeeping included, and how late polls are.
+"""Benchmark `poll`: processor time per poll, including the claim and the writes, and how late polls are.
 
-Both sides look at the same number of jobs at the same interval, their looks spread evenly. Theirs keeps
-nothing; ours keeps everything in the database, so its database's own processes are told apart.
+Both sides poll the same number of jobs at the same interval, spread evenly. The alternative stores nothing.
+The bot stores everything in a database, whose own processes are not counted.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _MOST_MEMORY_MB = 150.0
 
 @dataclass(frozen=True, slots=True)
 class Size:
-    """How many jobs, how often each is looked at, and how long is measured after how much warming up."""
+    """How many jobs, the interval of their polls, and the times of warming up and of measuring."""
 
     jobs: tuple[int, ...]
     every_seconds: float
@@ -45,7 +45,7 @@ QUICK = Size((40,), 1.0, 0.5, 1.5, 1)
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """What one run showed."""
+    """The figures of one measurement."""
 
     cpu_ms: float
     polls_a_second: float
@@ -55,7 +55,7 @@ class Found:
 
 
 async def measure(size: Size, folder: Path) -> list[Report]:
-    """Each size with both databases, beside theirs."""
+    """Measure each number of jobs with both databases, beside the alternative."""
     with ExitStack() as stack:
         postgres = PostgresServer(folder)
         stack.callback(postgres.stop)
@@ -65,7 +65,7 @@ async def measure(size: Size, folder: Path) -> list[Report]:
 
 @asynccontextmanager
 async def docs_service() -> AsyncIterator[str]:
-    """Run a docs service whose jobs are all active; gives its address."""
+    """Run a docs service whose jobs are all active; yield its address."""
     port = free_port()
     async with child("-m", "bench.docs_server", str(port), "active") as docs:
         if await docs.hear() != READY:
@@ -108,7 +108,7 @@ def _rows(name: str, found: list[Found], theirs_ms: float, wanted: float, keeps_
     )
     late = Row(f"the latest poll, {name}", "s", max(one.late_seconds for one in found))
     memory = Row(f"memory at most, {name}", "MB", max(one.memory_mb for one in found))
-    # Being cheaper than what does not do the work would prove nothing.
+    # A comparison with an alternative that does not do all the work would prove nothing.
     cpu = at_most(cpu, _GOAL_SHARE) if keeps_up else cpu
     return [cpu, rate, below(late, 1.0), below(memory, _MOST_MEMORY_MB)]
 
@@ -119,7 +119,7 @@ async def _theirs(url: str, count: int, size: Size) -> Found:
 
 
 async def ours(url: str, database_url: str, count: int, size: Size, folder: Path, tree: Path | None) -> Found:
-    """Watch the bot of a checkout (this one when there is none given) polling so many jobs."""
+    """Measure the bot of a checkout (this one if ``tree`` is None) polling ``count`` jobs."""
     async with _poller(url, database_url, count, size, folder, tree) as watcher:
         return await _watched(watcher, size)
 
@@ -164,7 +164,7 @@ async def _counts(watcher: Child) -> tuple[int, int]:
 
 @asynccontextmanager
 async def _lateness(database_url: str) -> AsyncIterator[Callable[[], Awaitable[float]]]:
-    """Seen from outside: how long ago the most overdue poll should have been made and written."""
+    """Yield a function that returns how late the most overdue poll is, in seconds, as stored."""
     database, first = Database.open(database_url), select(func.min(jobs_table.c.poll_at))
 
     async def latest() -> float:

@@ -1,7 +1,7 @@
-"""The bot's poll round with its registry and its client, and many jobs that are already running.
+"""The bot's poll worker with its store and its client, and many running jobs.
 
-`python -m bench.poll_ours <docs url> <database url> <jobs> <every seconds>`; answers each line with the
-polls so far.
+`python -m bench.poll_ours <docs url> <database url> <jobs> <every seconds>`; prints its polls
+so far for each line of input.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from bot.worker import WakeUp, Worker, Workers
 
 
 async def _fill(store: Store, count: int, every_seconds: float) -> None:
-    """Their first looks are spread over one interval."""
+    """Add the jobs; their first polls are spread over one interval."""
     begins_at = datetime.now(UTC) + timedelta(seconds=1)
     await add_running_jobs(
         store, count, 50, lambda number: begins_at + timedelta(seconds=every_seconds * number / count)
@@ -38,7 +38,7 @@ async def _fill(store: Store, count: int, every_seconds: float) -> None:
 
 
 async def watch(docs_url: str, database_url: str, count: int, every_seconds: float) -> None:
-    """Until the process is ended."""
+    """Poll until the input ends."""
     logs.configure("WARNING", "console")
     store = Store.open(database_url)
     await migrate(store.database)

@@ -1,6 +1,6 @@
-"""What a person would write first: one APScheduler interval job for each job, and httpx as it comes.
+"""The simple alternative to the bot's polling: one APScheduler interval job for each job, and plain httpx.
 
-`python -m bench.poll_theirs <docs url> <jobs> <every seconds>`; answers each line with the polls so far.
+`python -m bench.poll_theirs <docs url> <jobs> <every seconds>`; prints its polls so far for each input line.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from bench.counted import answer_counts
 
 
 class Watcher:
-    """Looks at jobs and remembers what it saw, in memory: nothing survives a restart."""
+    """Polls jobs and keeps their states in memory, where nothing survives a restart."""
 
     def __init__(self, client: httpx.AsyncClient, url: str) -> None:
         self._client, self._url = client, url
@@ -26,8 +26,8 @@ class Watcher:
         self.polls = 0
         self.failed = 0
 
-    async def look(self, job: str) -> None:
-        """One poll."""
+    async def poll(self, job: str) -> None:
+        """Poll a job once."""
         try:
             answer = await self._client.get(
                 f"{self._url}/v2/agent/bench/job/{job}", headers={"Authorization": "Bearer bench-key"}
@@ -35,12 +35,12 @@ class Watcher:
             self.seen[job] = answer.raise_for_status().json()["status"]
             self.polls += 1
         except httpx.HTTPError:
-            self.failed += 1  # told in the bench's notes
+            self.failed += 1  # shown in the report's notes
 
 
 async def watch(url: str, jobs: int, every_seconds: float) -> None:
-    """Until the process is ended."""
-    # What it misses when overloaded would be a log line each.
+    """Poll until the input ends."""
+    # When overloaded it would log a line for each missed run.
     logging.getLogger("apscheduler").setLevel(logging.CRITICAL)
     scheduler = AsyncIOScheduler(timezone=UTC)
     async with httpx.AsyncClient() as client:
@@ -49,7 +49,7 @@ async def watch(url: str, jobs: int, every_seconds: float) -> None:
         for number in range(jobs):
             first = begins_at + timedelta(seconds=every_seconds * number / jobs)
             scheduler.add_job(
-                watcher.look, "interval", [f"job-{number}"], seconds=every_seconds, next_run_time=first
+                watcher.poll, "interval", [f"job-{number}"], seconds=every_seconds, next_run_time=first
             )
         scheduler.start()
         print(READY, flush=True)

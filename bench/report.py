@@ -1,4 +1,4 @@
-"""What a bench found: rows of ours beside theirs, each against its goal; as a table and as JSON."""
+"""Reports of the benchmarks: the bot's figures beside an alternative's, as a table and as JSON."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from bench.speed import MachineSpeed
 
 @dataclass(frozen=True, slots=True)
 class Goal:
-    """What a row should reach, in words, and whether it did."""
+    """What a row should reach, as text, and whether it did."""
 
     words: str
     met: bool
@@ -26,7 +26,7 @@ class Goal:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One measured thing. ``theirs`` is what a person would use instead, where there is such a thing."""
+    """One figure of the bot (``ours``) and of the alternative (``theirs``), if there is one."""
 
     what: str
     unit: str
@@ -36,13 +36,13 @@ class Row:
 
     @property
     def ratio(self) -> float | None:
-        """Ours as a share of theirs."""
+        """Return ours divided by theirs; None without theirs."""
         return self.ours / self.theirs if self.theirs else None
 
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """The rows of one bench, and what they are compared with."""
+    """The rows of one benchmark, with the names of both sides."""
 
     name: str
     ours: str
@@ -52,20 +52,20 @@ class Report:
 
 
 def at_most(row: Row, share: float) -> Row:
-    """The row with the goal of being at most this share of theirs."""
+    """Return the row with the goal of being at most this share of theirs."""
     words = "no worse" if share == 1 else f"≤ {share:.2f} of theirs"
     met = row.theirs is not None and row.ours <= share * row.theirs
     return Row(row.what, row.unit, row.ours, row.theirs, Goal(words, met))
 
 
 def below(row: Row, limit: float) -> Row:
-    """The row with the goal of staying below a number of its own unit."""
+    """Return the row with the goal of staying below a limit, in the row's unit."""
     words = f"< {limit:g} {row.unit}".rstrip()
     return Row(row.what, row.unit, row.ours, row.theirs, Goal(words, row.ours < limit))
 
 
 def print_report(console: Console, report: Report) -> None:
-    """The table of one bench."""
+    """Print the table and the notes of one benchmark."""
     table = Table(title=report.name, title_justify="left", title_style="bold")
     table.add_column("what")
     for title in (report.ours, report.theirs or "—", "ratio"):
@@ -79,14 +79,14 @@ def print_report(console: Console, report: Report) -> None:
 
 
 def as_json(reports: list[Report], speeds: Mapping[str, MachineSpeed]) -> dict[str, Any]:
-    """Return every report with the machine it was made on, and how fast that was before and after."""
+    """Return every report with the machine and its speed before and after."""
     rows = [{**asdict(report), "rows": [_row(row) for row in report.rows]} for report in reports]
     speed = {when: asdict(found) for when, found in speeds.items()}
     return {"machine": machine(), "speed": speed, "benches": rows}
 
 
 def machine() -> dict[str, Any]:
-    """What the numbers depend on."""
+    """Return a description of the machine and its software."""
     return {
         "system": platform.system(),
         "processor": _processor(),
@@ -97,7 +97,7 @@ def machine() -> dict[str, Any]:
 
 
 def missed(reports: list[Report]) -> list[str]:
-    """The goals that were not met, a line each."""
+    """Return the goals that were not met, a line each."""
     return [
         f"{report.name}: {row.what} ({row.goal.words})"
         for report in reports
@@ -116,7 +116,7 @@ def _numbers(row: Row) -> tuple[str, str, str]:
 
 
 def figure(number: float) -> str:
-    """Three digits that mean something."""
+    """Return the number with three significant digits, or as an integer from 100 on."""
     return f"{number:,.0f}" if abs(number) >= 100 else f"{number:.3g}"
 
 

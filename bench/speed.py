@@ -1,7 +1,7 @@
-"""How fast this machine is right now: a fixed loop, timed, as a share of a reference.
+"""Measures the current speed of this machine: a fixed loop is timed and compared with a reference.
 
-Rented machines change their speed within an hour. Absolute times are only comparable beside this number;
-ratios of sides that were measured in turns need no correction.
+The speed of rented machines changes within an hour. Absolute times are comparable only together with this
+number; ratios of sides that were measured in turns need no correction.
 """
 
 from __future__ import annotations
@@ -12,14 +12,14 @@ from statistics import median
 from time import perf_counter, process_time
 
 _REFERENCE_SECONDS = 0.050
-"""One loop on an undisturbed core of an Intel Xeon (Python 3.11.7), which is 1.00."""
+"""Time of one loop on an otherwise idle core of an Intel Xeon (Python 3.11.7); this is speed 1.00."""
 _LOOPS = 15
 _STEPS = 600_000
 
 
 @dataclass(frozen=True, slots=True)
 class MachineSpeed:
-    """Shares of the reference; more is faster. They differ when other processes use the machine."""
+    """Speed by wall clock and by processor time (1 = reference); they differ if other processes run."""
 
     clock: float
     processor: float
@@ -29,7 +29,7 @@ class MachineSpeed:
 
 
 def machine_speed() -> MachineSpeed:
-    """Run the loop some times, about a second in all, and compare its median with the reference."""
+    """Run the loop for about a second in all, and compare its median time with the reference."""
     clock, processor = [], []
     for _ in range(_LOOPS):
         began, used = perf_counter(), process_time()
@@ -40,7 +40,7 @@ def machine_speed() -> MachineSpeed:
 
 
 def work(steps: int) -> str:
-    """Do the same work at each call: dictionaries, numbers, strings and hashes. Return its digest."""
+    """Do a fixed amount of work with dictionaries, numbers, strings and hashes; return its digest."""
     digest, seen = hashlib.sha256(), dict.fromkeys(range(64), 0)
     for step in range(steps):
         seen[step % 64] += step

@@ -1,10 +1,10 @@
-"""`python -m bench.story`: how many files and functions of the bot three requests pass through.
+"""`python -m bench.story`: counts the files and functions of the bot that three requests pass through.
 
-The whole bot runs in this process, with the sandbox for Slack and for the docs service; the sandbox itself
-is not counted. Each story is by a person whom the bot has not met. Counted is what is called, in any thread,
-from the moment when the payload is sent (the digest: when it comes due) until the answer is posted and
-nothing more follows from it: intake, rounds that find the work, database, words, posts. Not counted are the
-start, imports, and whatever the bot also does in the same way with nothing to do.
+The whole bot runs in this process, with the sandbox as Slack and docs service; the sandbox is not counted.
+Each request comes from a user whom the bot does not know yet. All calls in all threads count, from the moment
+when the payload is sent (or the digest comes due) until the answer is posted and nothing more follows:
+intake, workers, database, messages and posts. The start, imports and calls that an idle bot also makes do not
+count.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from tests.scenarios.story import ANA, BEN, Story
 
 _CHIKA = "U03CHIKA"
 _REST_SECONDS = 6.0
-"""Longer than the longest interval at which the bot looks for work, other than once an hour."""
+"""Longer than the workers' regular check of all queues (5 s)."""
 _QUIET_SECONDS = 1.0
 _LIMIT_SECONDS = 60.0
 _FAST = {"poll_min_seconds": 0.2, "poll_max_seconds": 0.4}
@@ -39,7 +39,7 @@ _FAST = {"poll_min_seconds": 0.2, "poll_max_seconds": 0.4}
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """One story with the functions that it passed through, by file."""
+    """One story and the functions that it passed through, by file."""
 
     name: str
     functions: dict[str, set[str]]
@@ -51,7 +51,7 @@ class Told:
 
 
 async def tell_all(folder: Path) -> list[Told]:
-    """Tell each story once."""
+    """Run each story once."""
     passage = Passage()
     with passage.watching():
         async with _running(folder) as (story, database):
@@ -80,14 +80,14 @@ async def _told(passage: Passage, name: str, happens: Callable[[], Awaitable[Non
     with passage.following() as stacks:
         async with asyncio.timeout(_LIMIT_SECONDS):
             await happens()
-            # An event would have to be set from the profiler, in whatever thread a call is made.
+            # Not an event, because the profiler would have to set it from any thread.
             while (rest := passage.changed_at + _QUIET_SECONDS - monotonic()) > 0:  # noqa: ASYNC110
                 await asyncio.sleep(rest)
     return Told(name, functions(stacks))
 
 
 async def _job(story: Story) -> None:
-    """From `/docs-agent` to the pull request in the thread."""
+    """Run the story from `/docs-agent` to the pull request in the thread."""
     root = await story.asked("Add a quickstart for the Python SDK", user=ANA)
     await story.until(
         lambda: any("/pull/" in str(one["blocks"]) for one in story.said(root)) or None, "the end"
@@ -95,7 +95,7 @@ async def _job(story: Story) -> None:
 
 
 async def _visitors(story: Story) -> None:
-    """From `/docs-visitors` to the answer that only the person sees."""
+    """Run the story from `/docs-visitors` to the answer that only the person sees."""
     await story.command("/docs-visitors", user=BEN)
     await story.until(
         lambda: any("People:" in one["text"] for one in story.private(BEN)) or None, "the answer"
@@ -103,16 +103,16 @@ async def _visitors(story: Story) -> None:
 
 
 async def _digest(story: Story, database: Path) -> None:
-    """From the moment when a digest is due to its post in the channel."""
+    """Run the story from the moment when a digest is due to its post in the channel."""
     now = datetime.now(UTC).replace(tzinfo=None)
-    # Written past the bot, so that only what it does by itself is counted.
+    # Written directly to the database, so that only the bot's own calls count.
     with closing(sqlite3.connect(database, timeout=10)) as connection, connection:
         connection.execute("UPDATE subscriptions SET next_run_at = ?", (now.isoformat(" ", "microseconds"),))
     await story.post("The docs in the week")
 
 
 async def _subscribe(story: Story, database: Path) -> None:
-    """Subscribe a channel to a digest on a day that is not near."""
+    """Subscribe a channel to a digest that is due in three days."""
     day = datetime.now(UTC) + timedelta(days=3)
     await story.command("/docs-visitors", f"subscribe {day:%A} 09:00 UTC", user=_CHIKA)
     await story.until(lambda: _is_active(database), "the subscription")

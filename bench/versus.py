@@ -1,8 +1,8 @@
-"""`python -m bench.versus REV`: this working tree beside another commit of it, both measured in turns.
+"""`python -m bench.versus REV`: compares this working tree with another commit, measuring both in turns.
 
-Each side is measured by its own `bench.one`, so the two may differ in everything but that protocol. A commit
-from before it is measured by this tree's, which starts the child processes that such a commit has.
-Both sides run with this Python and its packages.
+Each side runs its own `bench.one`, so only the command line and output of that module must be compatible. For
+a commit without it, this tree's `bench.one` starts the commit's child processes. Both sides use this Python
+and its packages.
 """
 
 from __future__ import annotations
@@ -21,19 +21,19 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from bench.noise import Compared, PollResult, compare
+from bench.noise import Compared, Result, compare
 from bench.one import Figure, RowName
 from bench.report import figure
 from bench.speed import machine_speed
 
 _HERE = Path(__file__).resolve().parents[1]
 _UNKNOWN_ROW = 2
-_COLOURS = {PollResult.WORSE: "red", PollResult.BETTER: "green", PollResult.SAME: "dim"}
+_COLOURS = {Result.WORSE: "red", Result.BETTER: "green", Result.SAME: "dim"}
 
 
 @dataclass(slots=True)
 class Samples:
-    """One figure, a number for each turn."""
+    """The values of one figure on both sides, one for each turn."""
 
     unit: str
     ours: list[float] = field(default_factory=list)
@@ -42,7 +42,7 @@ class Samples:
 
 @contextmanager
 def checked_out(repository: Path, rev: str) -> Iterator[Path]:
-    """Check a commit out beside the repository's own databases, until the block ends."""
+    """Check out a commit below `var/`; remove the checkout when the block ends."""
     (repository / "var").mkdir(exist_ok=True)
     with TemporaryDirectory(dir=repository / "var", prefix="versus-") as folder:
         tree = Path(folder) / "tree"
@@ -58,7 +58,7 @@ def _git(repository: Path, *arguments: str) -> None:
 
 
 def measure(ours: Path, theirs: Path, rows: Sequence[str], turns: int) -> dict[str, Samples]:
-    """Measure rows of both checkouts in turns, A B B A …; a row that one does not know is left out."""
+    """Measure rows of both checkouts in turns (A B B A …); leave out rows that one of them does not have."""
     samples: dict[str, Samples] = {}
     for turn in range(turns):
         for row in rows:
@@ -69,7 +69,7 @@ def measure(ours: Path, theirs: Path, rows: Sequence[str], turns: int) -> dict[s
 
 
 def ask(tree: Path, row: str) -> list[Figure]:
-    """Measure a row of a checkout, by its own `bench.one` if it has one; [] if that has no such row."""
+    """Measure a row of a checkout with its own `bench.one`, if any; return [] if the row is unknown."""
     has_own = (tree / "bench" / "one.py").is_file()
     arguments = [row] if has_own else [row, "--tree", str(tree)]
     command = (sys.executable, "-m", "bench.one", *arguments)
@@ -99,16 +99,16 @@ def print_compared(console: Console, rev: str, samples: dict[str, Samples]) -> l
     for what, each in samples.items():
         found = compare(each.ours, each.theirs)
         table.add_row(what, *_cells(found, each.unit))
-        worse += [what] if found.verdict is PollResult.WORSE else []
+        worse += [what] if found.result is Result.WORSE else []
     console.print(table)
     return worse
 
 
 def _cells(found: Compared, unit: str) -> tuple[str, ...]:
-    colour = _COLOURS[found.verdict]
+    colour = _COLOURS[found.result]
     medians = (f"{figure(each)} {unit}" for each in (found.ours, found.theirs))
     ratio, margin = f"{found.ratio:.2f}", f"± {found.margin:.2f}"
-    return (*medians, ratio, margin, f"[{colour}]{found.verdict}[/{colour}]")
+    return (*medians, ratio, margin, f"[{colour}]{found.result}[/{colour}]")
 
 
 def main(
@@ -120,7 +120,7 @@ def main(
     console = Console() if Console().is_terminal else Console(width=120)
     console.print(f"This machine now: {machine_speed()}", highlight=False)
     with checked_out(_HERE, rev) as theirs:
-        for tree in (_HERE, theirs):  # once before all, so that no side still compiles its modules
+        for tree in (_HERE, theirs):  # a first run, so that both sides have compiled their modules
             ask(tree, RowName.START)
         samples = measure(_HERE, theirs, only or list(RowName), turns)
     worse = print_compared(console, rev, samples)

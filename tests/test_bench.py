@@ -20,7 +20,7 @@ from bench.ack_client import Typist
 from bench.ack_sides import Way, bolt_side
 from bench.ack_slack import played_slack
 from bench.measure import percentile, spread
-from bench.noise import PollResult, compare
+from bench.noise import Result, compare
 from bench.one import RowName
 from bench.passed import Passage, functions
 from bench.report import Goal, Report, Row, as_json, at_most, below, missed, print_report
@@ -128,12 +128,12 @@ def test_the_calibration_does_the_same_work_each_time() -> None:
 
 def test_what_turns_agree_on_is_no_noise() -> None:
     slower = compare([2.0, 2.1, 1.9, 4.0], [1.0, 1.05, 0.95, 2.0])
-    assert (slower.ratio, slower.verdict) == (2.0, PollResult.WORSE)
-    assert compare([1.0, 1.1, 1.0], [2.0, 2.2, 2.0]).verdict is PollResult.BETTER
-    assert compare([1.04, 1.04, 1.04], [1.0, 1.0, 1.0]).verdict is PollResult.SAME
-    assert compare([1.0, 3.0, 1.3], [1.0, 1.0, 1.0]).verdict is PollResult.SAME
-    assert compare([9.0], [1.0]).verdict is PollResult.SAME
-    assert compare([0.1, 0.1, 0.1], [0.0, 0.0, 0.0]).verdict is PollResult.WORSE
+    assert (slower.ratio, slower.result) == (2.0, Result.WORSE)
+    assert compare([1.0, 1.1, 1.0], [2.0, 2.2, 2.0]).result is Result.BETTER
+    assert compare([1.04, 1.04, 1.04], [1.0, 1.0, 1.0]).result is Result.SAME
+    assert compare([1.0, 3.0, 1.3], [1.0, 1.0, 1.0]).result is Result.SAME
+    assert compare([9.0], [1.0]).result is Result.SAME
+    assert compare([0.1, 0.1, 0.1], [0.0, 0.0, 0.0]).result is Result.WORSE
 
 
 _ONE = """
