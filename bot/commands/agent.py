@@ -65,7 +65,7 @@ async def _run(context: Context, said: Invocation) -> Answer:
     if words.lower() == "limits":
         return Answer(message=await limits(context, said.origin.user))
     asked = await ask(context, AskRequest(said.origin, said.text))
-    return Answer(message=quota.same_job(asked.job)) if asked.same else Answer()
+    return Answer(message=say.same_job(asked.job)) if asked.same else Answer()
 
 
 async def _jobs(context: Context, channel: ChannelId) -> Message:
@@ -112,7 +112,7 @@ async def _submit(context: Context, sent: Submission) -> FormErrors | None:
         return FormErrors({"channel": say.NO_CHANNEL_CHOSEN})
     origin = replace(sent.origin, channel=channel)
     asked = await ask(context, AskRequest(origin, slack_text.from_plain(text)))
-    return FormErrors({"prompt": quota.SAME_ANEW}) if asked.same else None
+    return FormErrors({"prompt": say.SAME_ANEW}) if asked.same else None
 
 
 async def _ask_about(context: Context, used: ShortcutUse) -> Answer:

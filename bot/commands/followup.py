@@ -8,7 +8,7 @@ from bot.commands.form_state import FormState
 from bot.commands.guard import confirmed, for_reader, known_to_see
 from bot.commands.parsing.job_reference import find_job, looks_like_job
 from bot.messages import job_answers as say
-from bot.messages import modals, quota
+from bot.messages import modals
 from bot.messages.blocks import bare
 from bot.model import ChannelId, JobNumber, TrackedJob, UserId
 from bot.work.context import Context
@@ -91,7 +91,7 @@ async def _send(context: Context, said: Invocation, job: TrackedJob, raw: str, *
     if not result.accepted:
         return Answer(message=say.cannot_follow_up(result.job))
     if result.same is not None:
-        return Answer(message=quota.same_follow_up(result.job.number, result.same))
+        return Answer(message=say.same_follow_up(result.job.number, result.same))
     taken = say.follow_up_taken(result.job, guessed=guessed)
     return Answer(message=taken) if result.repeated else await confirmed(context, said.origin, taken)
 
@@ -115,7 +115,7 @@ async def _submit(context: Context, sent: Submission) -> FormErrors | None:
     raw, named = slack_text.from_plain(sent.fields.get("prompt") or ""), None if known else str(job.number)
     result = await follow_up(context, FollowUpRequest(sent.origin, job.number, raw, named=named))
     if result and result.same is not None:
-        return FormErrors({"prompt": quota.SAME_ANEW})
+        return FormErrors({"prompt": say.SAME_ANEW})
     return None if result and result.accepted else FormErrors({"prompt": bare(say.cannot_follow_up(job))})
 
 

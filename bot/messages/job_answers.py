@@ -12,6 +12,7 @@ from bot.model import JobNumber, JobState, Message, Refusal, TrackedJob
 EMPTY_FORM = "Say what should be done; an empty prompt is not sent."
 NO_CHANNEL_CHOSEN = "Choose the channel in which I shall report."
 FORM_WITHOUT_JOB = "I could not tell which job this is for. Close this and try again."
+SAME_ANEW = "You asked exactly this less than a minute ago. Change it, or send it again in a minute."
 _LISTED_URL_LENGTH = 300
 
 
@@ -131,6 +132,24 @@ def run_again_before(number: JobNumber) -> Message:
     return b.words(
         f":information_source: That has been run again already, as #{number}. Nothing was started."
     )
+
+
+def same_job(job: JobNumber) -> Message:
+    """The very same was asked a moment ago."""
+    said = (
+        f":eyes: You asked exactly the same less than a minute ago: it is #{job}. Nothing new was started. "
+        f"{Spent.NO.value} Do you want it twice?"
+    )
+    return b.with_buttons(said, [b.button("Start it once more", "ask_anyway", str(job))])
+
+
+def same_follow_up(job: JobNumber, prompt: int) -> Message:
+    """The very same follow-up was sent a moment ago."""
+    said = (
+        f":eyes: That is exactly what you told #{job} less than a minute ago, so I have not sent it again. "
+        f"{Spent.NO.value}"
+    )
+    return b.with_buttons(said, [b.button("Send it once more", "follow_up_anyway", str(prompt))])
 
 
 def nothing_to_send(files: int) -> Message:

@@ -1,15 +1,13 @@
-"""What admins and people are told about the bot's own operation: key, limit, who may."""
+"""Messages about the API key and the hourly limits of the docs service."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from datetime import datetime
 
 from bot.messages import blocks as b
 from bot.messages.numbers import counted, number
 from bot.messages.plain_text import one_line
-from bot.messages.problems import Spent
-from bot.model import Access, Budget, JobNumber, Message, ProjectId, UserId
+from bot.model import Budget, Message, ProjectId
 
 
 def key_refused(project: ProjectId, *, forbidden: bool) -> Message:
@@ -64,51 +62,3 @@ def limits(
         f"Visitors: {number(calls_left)} of {number(analytics.limit)} analytics calls left{possible}.\n"
         "A use is one new job or one follow-up; looking costs nothing."
     )
-
-
-_WHY: Mapping[Access, str] = {
-    Access.GUEST: "Guests cannot use this bot.",
-    Access.BOT: "Bots cannot use this bot.",
-    Access.STRANGER: "People from other organisations cannot use this bot.",
-    Access.GONE: "Slack says that this account is not active.",
-    Access.NOT_LISTED: "This bot is set up for some people only, and you are not among them.",
-    Access.CHANNEL: "This bot is not set up for this channel.",
-    Access.UNTOLD: "Slack could not tell me who you are, so I do nothing.",
-}
-
-
-def not_allowed(access: Access) -> Message:
-    """Nothing was done."""
-    why = _WHY.get(access, "You cannot use this bot.")
-    return b.words(
-        f":no_entry: {why} Nothing was started. {Spent.NO.value} If that should be otherwise, "
-        "ask a colleague who may use it, or whoever runs this bot."
-    )
-
-
-def not_yours(requester: UserId) -> Message:
-    """A button that only who asked, or an admin, may press."""
-    return b.words(
-        f":no_entry: Only {b.mention(requester)} or an admin of this bot can decide that. Nothing was done."
-    )
-
-
-SAME_ANEW = "You asked exactly this less than a minute ago. Change it, or send it again in a minute."
-
-
-def same_job(job: JobNumber) -> Message:
-    """The very same was asked a moment ago."""
-    said = (
-        f":eyes: You asked exactly the same less than a minute ago: it is #{job}. Nothing new was started. "
-        f"{Spent.NO.value} Do you want it twice?"
-    )
-    return b.with_buttons(said, [b.button("Start it once more", "ask_anyway", str(job))])
-
-
-def same_follow_up(job: JobNumber, prompt: int) -> Message:
-    """The very same follow-up was sent a moment ago."""
-    said = (
-        f":eyes: That is exactly what you told #{job} less than a minute ago, so I have not sent it again. "
-        f"{Spent.NO.value}"
-    )
-    return b.with_buttons(said, [b.button("Send it once more", "follow_up_anyway", str(prompt))])

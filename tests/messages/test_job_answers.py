@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from bot.messages import job_answers, problems
 from bot.messages.help import CommandHelp, help_message
 from bot.model import JobNumber, JobState, Refusal
 from tests.builders import ANA
-from tests.messages.samples import PULL_REQUEST, job
+from tests.messages.samples import PULL_REQUEST, buttons, job
+from tests.messages.slack_limits import Allowed, problems_of
 
 
 @pytest.mark.parametrize("meaning", [Refusal.NOT_A_MEMBER, Refusal.NOT_VISIBLE])
@@ -99,3 +102,19 @@ def test_the_help_names_every_command_with_its_examples_and_explains_threads() -
 
 def test_an_unexpected_failure_gives_a_reference_and_nothing_raw() -> None:
     assert "the reference `4f2a91c0`" in problems.something_broke("4f2a91c0").text
+
+
+def test_the_same_request_is_asked_about_with_a_button() -> None:
+    assert buttons(job_answers.same_job(JobNumber(7))) == [("Start it once more", "ask_anyway", "7")]
+    assert buttons(job_answers.same_follow_up(JobNumber(7), 9)) == [
+        ("Send it once more", "follow_up_anyway", "9")
+    ]
+
+
+@given(st.integers(0, 10**9), st.integers(0, 10**9))
+def test_a_repeated_request_breaks_no_limit_of_slack(job_number: int, prompt: int) -> None:
+    for message in (
+        job_answers.same_job(JobNumber(job_number)),
+        job_answers.same_follow_up(JobNumber(job_number), prompt),
+    ):
+        assert problems_of(message, Allowed(set(), set())) == []

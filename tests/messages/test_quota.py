@@ -1,4 +1,4 @@
-"""What admins and people are told about key, limit and who may: clear, valid and harmless."""
+"""Messages about the key and the hourly limits: clear, valid and harmless."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.messages import jobs, quota
-from bot.model import Access, Budget, JobNumber, JobState, ProjectId, QueueWhy
+from bot.model import Budget, JobState, ProjectId, QueueWhy
 from tests.builders import ANA, NOW, PROJECT
 from tests.messages.samples import buttons, job
 from tests.messages.slack_limits import Allowed, problems_of
@@ -45,15 +45,6 @@ def test_a_spent_analytics_budget_says_when_the_next_call_is_possible() -> None:
     assert "0 of 100 analytics calls left, the next is possible at <!date^1793611800" in said
 
 
-@pytest.mark.parametrize("access", [each for each in Access if not each.may])
-def test_every_no_says_why_that_nothing_was_spent_and_whom_to_ask(access: Access) -> None:
-    said = quota.not_allowed(access).text
-    others = {quota.not_allowed(each).text for each in Access if not each.may and each is not access}
-    assert said not in others
-    assert "Nothing was started. No use of the hourly limit was spent." in said
-    assert "ask a colleague" in said
-
-
 @pytest.mark.parametrize("forbidden", [True, False])
 def test_admins_are_told_what_to_do_about_the_key(forbidden: bool) -> None:
     said = quota.key_refused(PROJECT, forbidden=forbidden).text
@@ -62,11 +53,6 @@ def test_admins_are_told_what_to_do_about_the_key(forbidden: bool) -> None:
     assert "{" not in said
     for word in ("`DOCS_API_KEY`", "docs-bot doctor", "nothing is lost", "I try again by myself"):
         assert word in said
-
-
-def test_the_same_request_is_asked_about_with_a_button() -> None:
-    assert buttons(quota.same_job(JobNumber(7))) == [("Start it once more", "ask_anyway", "7")]
-    assert buttons(quota.same_follow_up(JobNumber(7), 9)) == [("Send it once more", "follow_up_anyway", "9")]
 
 
 @pytest.mark.parametrize(
@@ -101,19 +87,13 @@ def test_an_ended_job_that_takes_no_follow_up_shows_no_queue() -> None:
     assert buttons(root) == []
 
 
-@given(ANY_TEXT, st.sampled_from(Access), st.integers(0, 10**9), st.integers(0, 10**9))
-def test_whatever_a_project_is_called_nothing_breaks_or_pings(
-    name: str, access: Access, one: int, other: int
-) -> None:
+@given(ANY_TEXT, st.integers(0, 10**9), st.integers(0, 10**9))
+def test_whatever_a_project_is_called_nothing_breaks_or_pings(name: str, one: int, other: int) -> None:
     messages = [
         quota.key_refused(ProjectId(name), forbidden=True),
         quota.key_refused(ProjectId(name), forbidden=False),
         quota.key_accepted(ProjectId(name)),
         quota.limits(one, other, HALF_PAST, other, one, analytics(one)),
-        quota.not_allowed(access),
-        quota.not_yours(ANA),
-        quota.same_job(JobNumber(one)),
-        quota.same_follow_up(JobNumber(one), other),
     ]
     for message in messages:
         assert problems_of(message, Allowed({ANA}, set())) == []

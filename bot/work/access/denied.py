@@ -8,7 +8,7 @@ from datetime import datetime
 import structlog
 from pydantic import SecretStr
 
-from bot.messages import quota as say
+from bot.messages import access as say
 from bot.model import (
     Access,
     ChannelId,

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 
 from bot import slack_text
 from bot.messages import job_answers as say
-from bot.messages import quota
 from bot.model import Message, NewDelivery, Origin, TrackedJob, UserId
 from bot.store import Transaction
 from bot.work.context import Context, FollowUps
@@ -61,7 +60,7 @@ async def heard_reply(context: Context, heard: ThreadReply) -> None:
     if result and not result.accepted:
         await _explain(context, job, heard, empty=False)
     elif result and result.same is not None:
-        await _tell_alone(context, heard.origin, "same", quota.same_follow_up(job.number, result.same))
+        await _tell_alone(context, heard.origin, "same", say.same_follow_up(job.number, result.same))
 
 
 def _job_of_thread(tx: Transaction, heard: ThreadReply) -> tuple[TrackedJob | None, bool]:
@@ -101,7 +100,7 @@ async def heard_mention(context: Context, heard: Mention) -> None:
         return
     asked = await ask(context, AskRequest(heard.origin, text))
     if asked.same:
-        await _tell_alone(context, heard.origin, "same", quota.same_job(asked.job))
+        await _tell_alone(context, heard.origin, "same", say.same_job(asked.job))
 
 
 async def _tell_alone(context: Context, origin: Origin, occasion: str, message: Message) -> None:

@@ -1,0 +1,28 @@
+"""Messages for a person who may not: they say why, and are valid and harmless."""
+
+from __future__ import annotations
+
+import pytest
+
+from bot.messages import access as messages
+from bot.model import Access
+from tests.builders import ANA
+from tests.messages.slack_limits import Allowed, problems_of
+
+
+@pytest.mark.parametrize("access", [each for each in Access if not each.may])
+def test_every_no_says_why_that_nothing_was_spent_and_whom_to_ask(access: Access) -> None:
+    said = messages.not_allowed(access).text
+    others = {messages.not_allowed(each).text for each in Access if not each.may and each is not access}
+    assert said not in others
+    assert "Nothing was started. No use of the hourly limit was spent." in said
+    assert "ask a colleague" in said
+
+
+@pytest.mark.parametrize("access", Access)
+def test_no_refusal_breaks_or_pings(access: Access) -> None:
+    assert problems_of(messages.not_allowed(access), Allowed(set(), set())) == []
+
+
+def test_a_button_of_somebody_else_names_only_the_requester() -> None:
+    assert problems_of(messages.not_yours(ANA), Allowed({ANA}, set())) == []
