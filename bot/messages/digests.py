@@ -27,9 +27,9 @@ from bot.model import (
     Message,
     Subscription,
     Suggestion,
+    SuggestionReason,
     WeeklyReport,
     WeeklyTime,
-    Why,
     WorkDone,
 )
 
@@ -94,9 +94,9 @@ def suggested(suggestion: Suggestion) -> str:
     """One page worth improving, and why."""
     page = suggestion.page
     why = {
-        Why.FALLING: f"lost readers: {page_gain(page)}",
-        Why.ONLY_AI: "is read by AI agents, but hardly by people",
-        Why.MOST_READ: "is the most read page that no job named lately",
+        SuggestionReason.FALLING: f"lost readers: {page_gain(page)}",
+        SuggestionReason.ONLY_AI: "is read by AI agents, but hardly by people",
+        SuggestionReason.MOST_READ: "is the most read page that no job named lately",
     }[suggestion.why]
     return (
         f":bulb: *Worth improving*: {b.code(shown_path(page.path))} {why}. It had {page_numbers(page.now)}."

@@ -175,7 +175,7 @@ def follow_up_withdrawn(job: TrackedJob, prompt: Prompt) -> Message:
 def ended(job: TrackedJob, now: datetime) -> Message:
     """The one reply at the end of a round: how it went and what to do next."""
     del now
-    said = f"{b.mention(job.told)} {_ENDS[job.state](job)}"
+    said = f"{b.mention(job.recipient)} {_ENDS[job.state](job)}"
     has_link = job.state is JobState.PULL_REQUEST and b.web_address(job.pr_link)
     address = b.link(job.pr_link, "View pull request") if has_link else ""
     return b.with_buttons(said, _end_buttons(job), address=address)
@@ -264,7 +264,7 @@ def unwatched(job: TrackedJob, now: datetime) -> Message:
     """We stop looking, and say so."""
     started = job.iteration_started_at or job.asked_at
     said = (
-        f"{b.mention(job.told)} :zzz: {_what(job)} is still running after {lasted(now - started)}; "
+        f"{b.mention(job.recipient)} :zzz: {_what(job)} is still running after {lasted(now - started)}; "
         "I stop watching it now. Look in the repository for a pull request, or reply here to wake it."
     )
     return b.with_buttons(said, [_follow_up(job), _run_again(job)])

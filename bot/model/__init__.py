@@ -1,4 +1,4 @@
-"""Our nouns and pure rules; no input, no output, no clock of its own."""
+"""Values and pure rules of the bot: no input or output, and the current time is always an argument."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ from bot.model.origin import Origin
 from bot.model.outbox import Delivery, DeliveryKind, DeliveryState, NewDelivery
 from bot.model.period import Period, day_start, full_days, last_full_week, today, week_of
 from bot.model.polling import PollPace, back_off_seconds
-from bot.model.prompts import NewPrompt, Prompt, PromptFields, PromptKind, PromptState, Wanted
+from bot.model.prompts import JobRequest, NewPrompt, Prompt, PromptFields, PromptKind, PromptState
 from bot.model.questions import DEFAULT_TOP, MOST_TOP, FileTo, Question, QuestionState, VisitorsQuery
 from bot.model.quota import (
-    WINDOW,
+    QUOTA_PERIOD,
     Queued,
     Use,
     fair_order,
@@ -41,7 +41,7 @@ from bot.model.quota import (
     still_counted,
 )
 from bot.model.refusal import Refusal
-from bot.model.report import Movements, Report, Suggestion, WeeklyReport, Why, WorkDone
+from bot.model.report import Movements, Report, Suggestion, SuggestionReason, WeeklyReport, WorkDone
 from bot.model.visitors import (
     Analytics,
     Budget,
@@ -59,7 +59,7 @@ from bot.model.weekly_time import Weekday, WeeklyTime
 __all__ = [
     "DEFAULT_TOP",
     "MOST_TOP",
-    "WINDOW",
+    "QUOTA_PERIOD",
     "Access",
     "AccessPolicy",
     "Analytics",
@@ -80,6 +80,7 @@ __all__ = [
     "JobFields",
     "JobNumber",
     "JobProblem",
+    "JobRequest",
     "JobState",
     "JobStep",
     "MemberCache",
@@ -121,16 +122,15 @@ __all__ = [
     "SubscriptionId",
     "SubscriptionState",
     "Suggestion",
+    "SuggestionReason",
     "ThreadRef",
     "TrackedJob",
     "Use",
     "UserId",
     "VisitorsQuery",
-    "Wanted",
     "Weekday",
     "WeeklyReport",
     "WeeklyTime",
-    "Why",
     "WorkDone",
     "back_off_seconds",
     "day_start",

@@ -1,4 +1,4 @@
-"""Who may use the bot."""
+"""Access: who may use the bot, and the process's memory of members."""
 
 from __future__ import annotations
 
@@ -15,31 +15,31 @@ _CACHED = timedelta(minutes=5)
 
 
 class Access(StrEnum):
-    """What somebody is to this workspace and its bot. Only a member may use it."""
+    """Result of an access check. Only ``MEMBER`` allows the use of the bot."""
 
     MEMBER = "member"
     GUEST = "guest"
     BOT = "bot"
     STRANGER = "stranger"
-    """From another organisation, in a shared channel."""
+    """A user of another organisation, in a shared channel."""
     GONE = "gone"
-    """Deactivated, or unknown to Slack."""
+    """The account is deactivated or unknown to Slack."""
     NOT_LISTED = "not_listed"
-    """A member, but not among those for whom the bot is."""
+    """A member of the workspace who is not in the bot's list of users."""
     CHANNEL = "channel"
-    """Nobody may use the bot in this channel."""
+    """The bot is not set up for this channel."""
     UNTOLD = "untold"
-    """Slack does not tell, so it is a no."""
+    """Slack did not describe the user, so access is denied."""
 
     @property
     def may(self) -> bool:
-        """Whether they may use the bot."""
+        """Whether the user may use the bot."""
         return self is Access.MEMBER
 
 
 @dataclass(frozen=True, slots=True)
 class Profile:
-    """Somebody as Slack describes them."""
+    """A user as Slack describes them."""
 
     is_guest: bool
     is_bot: bool
@@ -48,7 +48,7 @@ class Profile:
 
     @property
     def access(self) -> Access:
-        """Before any list is looked at."""
+        """The access that follows from the profile alone, before ``AccessPolicy`` is applied."""
         if self.is_deleted:
             return Access.GONE
         if self.is_stranger:
@@ -60,7 +60,10 @@ class Profile:
 
 @dataclass(frozen=True)
 class AccessPolicy:
-    """For whom the bot is; empty lists exclude nobody. Admins are always among them."""
+    """The users and channels that the settings allow.
+
+    An empty list allows everybody. Admins are always allowed.
+    """
 
     channels: frozenset[ChannelId] = frozenset()
     users: frozenset[UserId] = frozenset()
@@ -69,28 +72,31 @@ class AccessPolicy:
 
     @property
     def lists_people(self) -> bool:
-        """Whether only some people may use the bot."""
+        """Whether the settings restrict the bot to some users or groups."""
         return bool(self.users or self.groups)
 
     @cached_property
     def rule(self) -> str:
-        """Changes with the lists, so that what was found out under others is found out again."""
+        """Fingerprint of the lists of people.
+
+        Stored with each result of a check, so that a change of the lists makes older results invalid.
+        """
         named: Iterable[str] = (*sorted(self.users), "|", *sorted(self.groups), "|", *sorted(self.admins))
         return hashlib.blake2b(" ".join(named).encode(), digest_size=16).hexdigest()
 
     def allows_channel(self, channel: ChannelId) -> bool:
-        """Whether the bot may be used there."""
+        """Return whether the bot may be used in this channel."""
         return not self.channels or channel in self.channels
 
-    def names(self, user: UserId) -> bool:
-        """Whether somebody is listed by themselves."""
+    def lists_user(self, user: UserId) -> bool:
+        """Return whether this user is listed by id, not through a group."""
         return user in self.users or user in self.admins
 
 
 class MemberCache:
-    """Members whom this process has looked up within the last five minutes.
+    """Cache of the members that this process has looked up in the last five minutes.
 
-    ``rule`` is that of the policy under which somebody was looked up.
+    ``rule`` is ``AccessPolicy.rule`` at the time of the lookup.
     """
 
     def __init__(self, most: int = 10_000) -> None:
@@ -98,7 +104,7 @@ class MemberCache:
         self._until: dict[tuple[UserId, str], datetime] = {}
 
     def has(self, user: UserId, rule: str, now: datetime) -> bool:
-        """Return whether somebody is known to be a member."""
+        """Return whether the cache knows the user as a member."""
         return self._until.get((user, rule), now) > now
 
     def add(self, user: UserId, rule: str, now: datetime) -> None:

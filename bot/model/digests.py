@@ -1,4 +1,4 @@
-"""A channel's weekly digest: the subscription, and each digest that comes of it."""
+"""Weekly digests: a channel's subscription, and each digest that is posted for it."""
 
 from __future__ import annotations
 
@@ -12,12 +12,15 @@ from bot.model.weekly_time import WeeklyTime
 
 
 class SubscriptionState(StrEnum):
-    """``new → proving → active``; ``paused`` when the channel refuses; ``ended`` by a person."""
+    """``new → proving → active``.
+
+    ``paused`` after Slack refused a post for good; ``ended`` by a person.
+    """
 
     NEW = "new"
-    """Stored; the zone of who asked is looked up if they named none."""
+    """Stored. If no time zone was named, the requester's zone is still to be looked up."""
     PROVING = "proving"
-    """The first post, which proves that the channel can be posted to, is on its way."""
+    """The first post is being sent. It proves that the bot can post in the channel."""
     ACTIVE = "active"
     PAUSED = "paused"
     ENDED = "ended"
@@ -25,9 +28,10 @@ class SubscriptionState(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Subscription:
-    """A weekly digest for a channel, of the whole site or of one section.
+    """A weekly digest for a channel, about the whole site or one section.
 
-    While it is new and no zone was named, ``weekly`` is in UTC and ``has_zone`` is false.
+    ``has_zone`` is false while the requester's time zone is unknown; ``weekly`` is in UTC until then.
+    ``section`` is None for the whole site.
     """
 
     id: SubscriptionId
@@ -45,7 +49,10 @@ class Subscription:
 
 
 class DigestState(StrEnum):
-    """``gathering → told | missed``: numbers are being read, then the post is in the outbox."""
+    """``gathering → told | missed``.
+
+    ``gathering``: the numbers are being read. ``told``: the post is in the outbox.
+    """
 
     GATHERING = "gathering"
     TOLD = "told"
@@ -54,7 +61,10 @@ class DigestState(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Digest:
-    """One digest: of a subscription and a week, or asked for once (``asked_by``)."""
+    """One digest about one week.
+
+    It belongs to a subscription, or ``asked_by`` is the user who requested it once.
+    """
 
     id: DigestId
     subscription: SubscriptionId | None

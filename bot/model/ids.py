@@ -1,33 +1,33 @@
-"""Names for the ids that travel through the bot, so that no two kinds are mixed up."""
+"""A type for each kind of id, so that mypy refuses one in place of another."""
 
 from __future__ import annotations
 
 from typing import NewType
 
 ProjectId = NewType("ProjectId", str)
-"""The docs service's name of a project."""
+"""The docs service's id of a project."""
 
 JobNumber = NewType("JobNumber", int)
-"""Our number of a tracked job: what people type and read (``#42``)."""
+"""The bot's number of a tracked job, which people type and read as ``#42``."""
 
 ServiceJobId = NewType("ServiceJobId", str)
-"""The docs service's id of a job; exists once the service has accepted the prompt."""
+"""The docs service's id of a job. Known once the service has accepted the first prompt."""
 
 PromptId = NewType("PromptId", int)
 DeliveryId = NewType("DeliveryId", str)
-"""Id of one row of the outbox; travels in the metadata of the post, so that it can be recognised."""
+"""Id of an outbox row. It is part of the post's metadata, so that the post can be found again."""
 
 UserId = NewType("UserId", str)
 ChannelId = NewType("ChannelId", str)
 MessageTs = NewType("MessageTs", str)
-"""Slack's name of a message within its channel: seconds with six decimals, as text."""
+"""Slack's id of a message within its channel: a timestamp in seconds with six decimals, as text."""
 
 RequestKey = NewType("RequestKey", str)
-"""What makes a request from Slack recognisable when it is delivered again."""
+"""Idempotency key of a request from Slack: the same when Slack delivers the request again."""
 
 SnapshotId = NewType("SnapshotId", int)
 PageRowId = NewType("PageRowId", int)
-"""Our number of one page's row in one snapshot; what a button about that page carries."""
+"""Id of one page's row in one snapshot; the value of a button about that page."""
 
 QuestionId = NewType("QuestionId", int)
 SubscriptionId = NewType("SubscriptionId", int)

@@ -1,4 +1,4 @@
-"""A tracked job: what we know of one piece of the agent's work, and the states people see."""
+"""Tracked jobs: their data and their states."""
 
 from __future__ import annotations
 
@@ -11,16 +11,17 @@ from bot.model.ids import ChannelId, JobNumber, MessageTs, ProjectId, ServiceJob
 
 
 class ThreadRef(NamedTuple):
-    """A Slack thread: the channel and the root message's ts."""
+    """A Slack thread: its channel and the timestamp of its root message."""
 
     channel: ChannelId
     ts: MessageTs
 
 
 class QueueWhy(StrEnum):
-    """What a prompt waits for."""
+    """Why a prompt waits."""
 
     LIMIT = "limit"
+    """The shared hourly limit is used up."""
     SERVICE = "service"
     """The docs service cannot be reached."""
     KEY = "key"
@@ -28,45 +29,45 @@ class QueueWhy(StrEnum):
 
 
 class JobState(StrEnum):
-    """Where a tracked job stands, in words that people, rows and logs share.
+    """State of a tracked job, as stored and as logged.
 
-    ``bot.model.lifecycle`` has the steps from one to the next, and docs/jobs.md a diagram of them.
+    ``bot.model.lifecycle`` defines the legal steps; docs/jobs.md shows them in a diagram.
     """
 
     WAITING = "waiting"
-    """Asked; the docs service has not been told yet."""
+    """Requested; not yet sent to the docs service."""
     WORKING = "working"
-    """The service has accepted the prompt (or a follow-up) and has not said how it ended."""
+    """The service has accepted a prompt and has not reported an end."""
     PULL_REQUEST = "pull_request"
     """Completed, with a pull request."""
     NO_CHANGE = "no_change"
-    """Completed; no file changed."""
+    """Completed without a changed file."""
     FAILED = "failed"
     ARCHIVED = "archived"
     GONE = "gone"
-    """The service does not know the job any more (404)."""
+    """The service no longer knows the job (404)."""
     REFUSED = "refused"
-    """Never started: the service or Slack said no."""
+    """Never started: refused by the service, by Slack or by the access rules."""
     UNCONFIRMED = "in_doubt"
-    """The prompt was sent and the answer lost: it may or may not have started."""
+    """The prompt was sent and the answer was lost, so the job may or may not have started."""
     WITHDRAWN = "withdrawn"
-    """Taken back by a person before it started, or forgotten while in doubt."""
+    """Withdrawn by a person before it started, or dismissed while it was unconfirmed."""
     UNWATCHED = "unwatched"
-    """Still running after seven days; we stopped looking."""
+    """Still running after seven days; no longer polled."""
 
     @property
     def is_open(self) -> bool:
-        """Whether something more will be told without anybody asking."""
+        """Whether the bot will report more about the job by itself."""
         return self in (JobState.WAITING, JobState.WORKING)
 
     @property
     def takes_follow_ups(self) -> bool:
-        """Whether the service can be given a further instruction for it."""
+        """Whether the service accepts a follow-up for the job."""
         return self in _FOLLOWABLE
 
 
 class JobProblem(StrEnum):
-    """Why a job never started, as its row says it. Rows of older versions say it in a sentence."""
+    """Why a job never started, as a code. Rows of older versions contain a sentence instead."""
 
     REJECTED = "rejected"
     """The docs service did not accept the prompt."""
@@ -79,7 +80,7 @@ class JobProblem(StrEnum):
     SLACK_REFUSED = "slack_refused"
     """Slack did not let the bot post."""
     NOT_ALLOWED = "not_allowed"
-    """Whoever asked may not; with a colon and what they are (``Access``) behind it."""
+    """The requester has no access. Stored with the ``Access`` value: ``not_allowed:guest``."""
 
 
 class JobFields(TypedDict, total=False):
@@ -125,15 +126,15 @@ _FOLLOWABLE = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class TrackedJob:
-    """Our row about one job.
+    """One stored job.
 
-    ``round`` counts the prompts the service has accepted (1 for the first); each round has one end
-    that is told once. ``ended_at`` and ``state`` are those of the current round.
-    ``saw_active``: the service has said *active* in this round, so that a *completed* is this round's.
-    ``quiet_until``: a follow-up is in doubt; until then we look whether it was carried out after all.
-    ``queue_until``: when the prompt goes out, while it waits for the shared limit or for the service;
-    ``queue_position`` and ``queue_why`` say in which place, and for what (``QueueWhy``).
-    ``uses_left``: how many uses of the hour were left when the round began, if few.
+    ``iteration`` counts the prompts that the service has accepted, from 1. Each iteration has one end, which
+    is reported once; ``state`` and ``ended_at`` belong to the current iteration.
+    ``saw_active``: the service has reported *active* in this iteration, so *completed* is not stale.
+    ``doubt_until``: a follow-up is unconfirmed; polls check until then whether it was accepted.
+    ``queue_until``: when a waiting prompt is sent, at the earliest. ``queue_position`` counts from 1;
+    ``queue_why`` is the reason of the wait.
+    ``uses_left``: uses left in the hour when the iteration began; None unless few were left.
     """
 
     number: JobNumber
@@ -163,17 +164,17 @@ class TrackedJob:
 
     @property
     def thread(self) -> ThreadRef | None:
-        """The job's thread, once its root message stands."""
+        """The job's thread; None until its root message is posted."""
         return ThreadRef(self.channel, self.root_ts) if self.root_ts else None
 
     @property
     def time_taken(self) -> timedelta | None:
-        """How long the current round took, when it has ended."""
+        """Duration of the current iteration; None until it has ended."""
         if self.ended_at is None or self.iteration_started_at is None:
             return None
         return self.ended_at - self.iteration_started_at
 
     @property
-    def told(self) -> UserId:
-        """Who is told the end of this round: who asked for it."""
+    def recipient(self) -> UserId:
+        """The user to notify of the iteration's end: who sent its prompt, else the job's requester."""
         return self.iteration_requester or self.requester

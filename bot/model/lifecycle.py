@@ -1,8 +1,8 @@
-"""Every legal step of a job, a prompt and a delivery, as pure functions.
+"""All legal state changes of jobs, prompts and deliveries, as pure functions.
 
-A step is what happened to a row: the state it leads to and the columns that change with it. Nothing else
-writes a state. ``tx.jobs.apply``, ``tx.prompts.apply`` and ``tx.outbox.settle`` write a step and free the
-row's lease. The diagram in docs/jobs.md shows the steps of a job; a test compares the two.
+A step is the new state and the columns that change with it. Nothing else writes a state.
+``tx.jobs.apply``, ``tx.prompts.apply`` and ``tx.outbox.settle`` write a step and free the row's lease.
+The diagram in docs/jobs.md shows the steps of a job; a test compares the two.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ J, P = JobState, PromptState
 
 
 class IllegalStep(Exception):
-    """A row in this state cannot get into that one; whoever asked for it is mistaken."""
+    """The state machine does not allow this step. Raised for a mistake in the calling code."""
 
 
 JOB_STEPS: Mapping[JobState, frozenset[JobState]] = {
@@ -31,13 +31,13 @@ JOB_STEPS: Mapping[JobState, frozenset[JobState]] = {
     J.NO_CHANGE: frozenset({J.WORKING, J.GONE}),
     J.FAILED: frozenset({J.WORKING, J.GONE}),
     J.UNWATCHED: frozenset({J.WORKING, J.GONE}),
-    # A follow-up may have been on its way when the job was archived or seemed lost.
+    # The service may accept a follow-up that was being sent while the job was archived or seemed lost.
     J.ARCHIVED: frozenset({J.WORKING, J.GONE}),
     J.GONE: frozenset({J.WORKING}),
     J.REFUSED: frozenset(),
     J.WITHDRAWN: frozenset(),
 }
-"""From each state of a job to those that may come next."""
+"""The legal next states of each job state."""
 
 PROMPT_STEPS: Mapping[PromptState, frozenset[PromptState]] = {
     P.NEW: frozenset({P.WAITING, P.REFUSED}),
@@ -48,15 +48,15 @@ PROMPT_STEPS: Mapping[PromptState, frozenset[PromptState]] = {
     P.REFUSED: frozenset(),
     P.WITHDRAWN: frozenset(),
 }
-"""From each state of a prompt to those that may come next."""
+"""The legal next states of each prompt state."""
 
 ENDS = frozenset({J.PULL_REQUEST, J.NO_CHANGE, J.FAILED, J.ARCHIVED, J.GONE})
-"""The states in which an iteration ends."""
+"""The states that end an iteration."""
 
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """Where the service works for a job, as far as it says."""
+    """The repository and the branch or commit that a job works on, if the service reports them."""
 
     repository: str | None = None
     ref: str | None = None
@@ -64,9 +64,9 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class JobStep:
-    """A step of a job. Made by the functions below only.
+    """A step of a job. Create it with the functions below only.
 
-    ``leaves_queue``: nothing of the job waits any more, so its place in the queue is forgotten.
+    ``leaves_queue``: no prompt of the job waits any more, so its queue position is cleared.
     """
 
     state: JobState
@@ -85,7 +85,10 @@ class PromptStep:
 
 @dataclass(frozen=True, slots=True)
 class DeliveryStep:
-    """A step of a delivery that is being sent. ``lease_until``: looked for again when it has passed."""
+    """A step of a delivery that is being sent.
+
+    ``lease_until``: when the lease ends and the delivery is claimed again.
+    """
 
     state: DeliveryState
     fields: DeliveryStepFields
@@ -117,10 +120,10 @@ def iteration_started(
     service_id: ServiceJobId | None = None,
     uses_left: int | None = None,
 ) -> JobStep:
-    """The docs service accepted a prompt: the job's first one, or a follow-up.
+    """Return the step for a prompt that the docs service accepted: the first one or a follow-up.
 
-    ``saw_active``: the service says that the agent is at work on this prompt. ``service_id`` is given for
-    the first prompt. ``uses_left``: how many uses of the hour are left, when those are few.
+    ``saw_active``: the service reports that the agent works on this prompt. ``service_id`` is given for
+    the first prompt. ``uses_left``: uses left in the hour, or None unless few are left.
     """
     fields: JobStepFields = {
         "iteration": job.iteration + 1,
@@ -142,7 +145,7 @@ def iteration_started(
 
 
 def iteration_resumed(job: TrackedJob, requester: UserId | None, at: datetime, poll_at: datetime) -> JobStep:
-    """An unconfirmed follow-up turns out to have been accepted: its iteration is under way."""
+    """Return the step for an unconfirmed follow-up that turns out to have been accepted."""
     fields: JobStepFields = {
         "iteration": job.iteration + 1,
         "iteration_requester": requester or job.iteration_requester,
@@ -159,7 +162,10 @@ def iteration_resumed(job: TrackedJob, requester: UserId | None, at: datetime, p
 def iteration_ended(
     job: TrackedJob, end: JobState, at: datetime, *, pr_link: str | None, source: Source
 ) -> JobStep:
-    """The docs service says that the iteration has ended."""
+    """Return the step for an iteration that the docs service reports as ended.
+
+    Raises IllegalStep if ``end`` is not in ``ENDS``.
+    """
     if end not in ENDS:
         raise IllegalStep(f"job {job.number}: {end} is no end")
     fields = _over(at)
@@ -168,12 +174,12 @@ def iteration_ended(
 
 
 def lost(job: TrackedJob, at: datetime) -> JobStep:
-    """The docs service does not know the job any more."""
+    """Return the step for a job that the docs service no longer knows."""
     return _job_step(job, J.GONE, _over(at))
 
 
 def unwatched(job: TrackedJob, at: datetime) -> JobStep:
-    """The job is still running after days; it is no longer polled."""
+    """Return the step for a job that has run for days and is no longer polled."""
     return _job_step(job, J.UNWATCHED, _over(at))
 
 
@@ -182,85 +188,91 @@ def _over(at: datetime) -> JobStepFields:
 
 
 def refused(job: TrackedJob, problem: str, at: datetime) -> JobStep:
-    """The job never starts: the docs service or Slack said no, or its requester may not ask.
+    """Return the step for a job that never starts: the service, Slack or the access check refused it.
 
-    ``problem`` is the code of why (``bot.model.Problem``).
+    ``problem`` is a code of ``JobProblem``.
     """
     return _job_step(job, J.REFUSED, {"problem": problem, "ended_at": at}, leaves_queue=True)
 
 
 def withdrawn(job: TrackedJob, at: datetime) -> JobStep:
-    """A person took the job back before it started, or dismissed it while it was unconfirmed."""
+    """Return the step for a job withdrawn before it started, or dismissed while it was unconfirmed."""
     return _job_step(job, J.WITHDRAWN, {"ended_at": at}, leaves_queue=True)
 
 
 def unconfirmed(job: TrackedJob) -> JobStep:
-    """The job's first prompt was sent and the answer was lost."""
+    """Return the step for a job whose first prompt was sent and the answer was lost."""
     return _job_step(job, J.UNCONFIRMED, {}, leaves_queue=True)
 
 
 def resent(job: TrackedJob) -> JobStep:
-    """A person decided to send the unconfirmed first prompt again."""
+    """Return the step for a job whose unconfirmed first prompt is sent again by a person."""
     return _job_step(job, J.WAITING, {"ended_at": None}, leaves_queue=True)
 
 
 def prompt_prepared(prompt: Prompt, text: str) -> PromptStep:
-    """Its names are known, and who asked may ask: it waits to be sent."""
+    """Return the step to *waiting*: names are resolved and access is confirmed."""
     return _prompt_step(prompt, P.WAITING, {"text": text})
 
 
 def prompt_sending(prompt: Prompt, at: datetime) -> PromptStep:
-    """It is about to be sent; written before the call, so that a crash never lets it be sent twice."""
+    """Return the step to *sending*, to write before the call so that a crash cannot send twice."""
     fields: PromptStepFields = {"sent_at": at, "attempts": prompt.attempts + 1, "queue_position": None}
     return _prompt_step(prompt, P.SENDING, fields)
 
 
 def prompt_sent(prompt: Prompt) -> PromptStep:
-    """The docs service accepted it."""
+    """Return the step for a prompt that the docs service accepted."""
     return _prompt_step(prompt, P.SENT, {"response_url": None})
 
 
 def prompt_postponed(prompt: Prompt, due_at: datetime) -> PromptStep:
-    """It was not sent and no use was spent; it goes out later."""
+    """Return the step for a prompt that was not sent and used nothing of the quota; it is sent later."""
     return _prompt_step(prompt, P.WAITING, {"sent_at": None, "due_at": due_at})
 
 
 def prompt_unconfirmed(prompt: Prompt) -> PromptStep:
-    """It was sent and the answer was lost."""
+    """Return the step for a prompt that was sent and whose answer was lost."""
     return _prompt_step(prompt, P.UNCONFIRMED, {})
 
 
 def prompt_refused(prompt: Prompt) -> PromptStep:
-    """It will never be sent, or the docs service said no to it."""
+    """Return the step for a prompt that the docs service refused, or that will never be sent."""
     return _prompt_step(prompt, P.REFUSED, {"sent_at": None, "response_url": None, "queue_position": None})
 
 
 def prompt_resent(prompt: Prompt, at: datetime) -> PromptStep:
-    """A person decided to send an unconfirmed prompt again."""
+    """Return the step for an unconfirmed prompt that a person sends again."""
     return _prompt_step(prompt, P.WAITING, {"sent_at": None, "due_at": at, "queue_position": None})
 
 
 def prompt_withdrawn(prompt: Prompt, at: datetime) -> PromptStep:
-    """A person took it back before it was sent, or dismissed it while it was unconfirmed."""
+    """Return the step for a prompt withdrawn before it was sent, or dismissed while it was unconfirmed."""
     return _prompt_step(prompt, P.WITHDRAWN, {"sent_at": None, "due_at": at, "queue_position": None})
 
 
 def delivered(at: datetime, posted_ts: MessageTs | None) -> DeliveryStep:
-    """Slack took it; ``posted_ts`` is where it stands when it is a post."""
+    """Return the step for a delivery that Slack accepted.
+
+    ``posted_ts`` is the message's timestamp, or None if the delivery is not a post.
+    """
     fields: DeliveryStepFields = {"posted_ts": posted_ts, "settled_at": at, "response_url": None}
     return DeliveryStep(DeliveryState.SENT, fields)
 
 
 def delivery_dead(at: datetime, error: str) -> DeliveryStep:
-    """It can never be said there."""
+    """Return the step for a delivery that can never succeed. ``error`` is Slack's code."""
     return DeliveryStep(DeliveryState.DEAD, {"error": error, "settled_at": at, "response_url": None})
 
 
 def delivery_postponed(due_at: datetime, *, plain: bool) -> DeliveryStep:
-    """It was surely not done; it is tried again then, without its blocks if ``plain``."""
+    """Return the step for a delivery that certainly failed and is retried at ``due_at``.
+
+    ``plain``: retry without the blocks.
+    """
     return DeliveryStep(DeliveryState.PENDING, {"due_at": due_at, "plain": plain})
 
 
-def delivery_unclear(look_at: datetime) -> DeliveryStep:
-    """It may have been done: it stays *sending*, and is looked for at that time."""
-    return DeliveryStep(DeliveryState.SENDING, {}, lease_until=look_at)
+def delivery_unconfirmed(check_at: datetime) -> DeliveryStep:
+    """Return the step for a delivery that may have succeeded: *sending* until it is checked."""
+    return DeliveryStep(DeliveryState.SENDING, {}, lease_until=check_at)

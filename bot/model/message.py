@@ -1,4 +1,4 @@
-"""What the bot says, as a value: words, and blocks that draw the same words better."""
+"""A Slack message as a value: its text, and blocks that show the same content."""
 
 from __future__ import annotations
 
@@ -11,9 +11,10 @@ Block = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """Words and blocks. ``text`` stands alone: notifications and screen readers get nothing else.
+    """Text and blocks of a message.
 
-    ``plain_blocks`` are posted when Slack refuses ``blocks``; without them the text alone is.
+    ``text`` is complete by itself, because notifications and screen readers show only the text.
+    ``plain_blocks`` are posted if Slack refuses ``blocks``; if they are empty, the text is posted alone.
     """
 
     text: str

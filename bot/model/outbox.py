@@ -1,4 +1,4 @@
-"""The outbox: what must be said, where, and how far it got."""
+"""The outbox: messages to send, and the state of each delivery."""
 
 from __future__ import annotations
 
@@ -24,26 +24,26 @@ from bot.model.message import Message
 
 
 class DeliveryKind(StrEnum):
-    """How a delivery reaches people."""
+    """The kind of Slack call that a delivery makes."""
 
     ROOT = "root"
-    """Posts the root message of a job's thread; the job learns its ts when it is settled."""
+    """The root message of a job's thread. Settling the delivery stores its timestamp in the job."""
     EDIT = "edit"
-    """Changes the root in place. Notifies nobody; the newest one replaces those still pending."""
+    """An edit of the job's face. Notifies nobody; a newer edit replaces one that is still pending."""
     REPLY = "reply"
     """A reply in the job's thread."""
     PRIVATE = "private"
-    """For one person: through the response URL while it lives, else as a direct message."""
+    """A message for one person: through the response URL while that is valid, else as a direct message."""
     REACTION = "reaction"
-    """An emoji on somebody's message: a nicety, given up on the first refusal."""
+    """An emoji on somebody's message. Optional, so it is given up after the first refusal."""
     POST = "post"
-    """A message of its own in a channel, outside any job's thread."""
+    """A message in a channel, outside every job's thread."""
     FILE = "file"
-    """All rows of an answer as a file: in a channel, or in the conversation with ``user``."""
+    """A CSV file with all rows of an answer: in a channel, or in the direct messages of ``user``."""
 
 
 class DeliveryState(StrEnum):
-    """``pending → sending → sent | dead``; *sending* with a lease that ran out is in doubt."""
+    """``pending → sending → sent | dead``. *sending* with an expired lease means unconfirmed."""
 
     PENDING = "pending"
     SENDING = "sending"
@@ -64,9 +64,10 @@ class DeliveryStepFields(TypedDict, total=False):
 
 @dataclass(frozen=True, slots=True)
 class NewDelivery:
-    """A delivery about to be written. ``key`` is unique: the same occasion is never told twice.
+    """A delivery to add to the outbox.
 
-    ``replaces``: what goes to the response URL takes the place of the message that its button stood in.
+    ``key`` is unique, so that the same event is reported once. ``replaces``: the message sent to the
+    response URL replaces the message that contains the pressed button.
     """
 
     key: str
@@ -94,28 +95,28 @@ class NewDelivery:
         job: JobNumber | None = None,
         response_url: SecretStr | None = None,
     ) -> Self:
-        """Return words for one person alone, about something in this channel."""
+        """Return a message for one person, about something in this channel."""
         url = response_url
         return cls(key, DeliveryKind.PRIVATE, channel, job=job, user=user, message=message, response_url=url)
 
     @classmethod
     def in_thread(cls, key: str, kind: DeliveryKind, job: TrackedJob, message: Message) -> Self:
-        """Return words for a job's thread: its root, an edit of the root, or a reply."""
+        """Return a message for a job's thread: its root, an edit of it, or a reply."""
         return cls(key, kind, job.channel, job=job.number, message=message)
 
     @classmethod
     def post(cls, key: str, channel: ChannelId, user: UserId | None, message: Message) -> Self:
-        """Return a message of its own in a channel, which this person asked for."""
+        """Return a message in a channel, outside threads, that this person asked for."""
         return cls(key, DeliveryKind.POST, channel, user=user, message=message)
 
 
 @dataclass(frozen=True, slots=True)
 class Delivery:
-    """One row of the outbox as a worker claimed it.
+    """An outbox row that a worker has claimed.
 
-    ``what`` is the delivery as it was written. ``root_ts`` is that of the job's thread, when it was claimed.
-    ``unconfirmed``: an earlier try may have been carried out, so it must be looked for first. ``plain``: its
-    blocks were refused, so it is said without them. ``held_until``: when the lease runs out.
+    ``what`` is the delivery as it was added. ``root_ts``: timestamp of the job's thread at the claim.
+    ``unconfirmed``: an earlier attempt may have succeeded, so search for its result first.
+    ``plain``: Slack refused the blocks, so send without them. ``held_until``: when the lease ends.
     """
 
     id: DeliveryId

@@ -1,4 +1,4 @@
-"""Days as people mean them: a period, half open inside, and how one is cut and compared."""
+"""Periods of whole days, and how to split and compare them."""
 
 from __future__ import annotations
 
@@ -8,13 +8,17 @@ from datetime import UTC, date, datetime, time, timedelta
 from zoneinfo import ZoneInfo
 
 _CHART_POINTS = 20
-"""A chart takes no more: https://docs.slack.dev/reference/block-kit/blocks/data-visualization-block"""
-_DAILY = 14
+"""The most points that Slack draws.
+
+https://docs.slack.dev/reference/block-kit/blocks/data-visualization-block
+"""
+_MOST_DAILY_POINTS = 14
+"""A longer period is charted by weeks."""
 
 
 @dataclass(frozen=True, slots=True, order=True)
 class Period:
-    """Whole days from ``first`` up to, without, ``end``; never empty."""
+    """Whole days from ``first`` to the day before ``end``. Raises ValueError if that is no day."""
 
     first: date
     end: date
@@ -25,29 +29,32 @@ class Period:
 
     @property
     def last(self) -> date:
-        """The last day that belongs to it."""
+        """The last day of the period."""
         return self.end - timedelta(days=1)
 
     @property
     def days(self) -> int:
-        """How many days it has."""
+        """The number of days."""
         return (self.end - self.first).days
 
     def before(self) -> Period:
-        """The period of equal length that ends where this one begins."""
+        """Return the period of equal length directly before this one."""
         return Period(self.first - timedelta(days=self.days), self.first)
 
     def steps(self) -> tuple[Period, ...]:
-        """The period in two to twenty parts for a chart: days, else weeks or more; nothing for one day."""
+        """Split the period into 2 to 20 parts for a chart: days, weeks, or several weeks each.
+
+        Returns nothing for a single day.
+        """
         if self.days == 1:
             return ()
-        length = 1 if self.days <= _DAILY else 7
+        length = 1 if self.days <= _MOST_DAILY_POINTS else 7
         while -(-self.days // length) > _CHART_POINTS:
             length += 7
         return tuple(self._cut(length))
 
     def _cut(self, length: int) -> Iterator[Period]:
-        """Cut from the end, so that the newest part is a whole one; the first may be shorter."""
+        """Split from the end, so that only the oldest part can be shorter."""
         first = self.first
         end = self.first + timedelta(days=self.days % length or length)
         while first < self.end:
@@ -55,32 +62,32 @@ class Period:
             first, end = end, end + timedelta(days=length)
 
     def is_over(self, now: datetime, zone: ZoneInfo, settled: timedelta = timedelta()) -> bool:
-        """Whether its last day has passed in this zone, ``settled`` ago at least."""
+        """Return whether the last day ended, in this zone, at least ``settled`` ago."""
         return now - settled >= day_start(self.end, zone)
 
 
 def day_start(day: date, zone: ZoneInfo) -> datetime:
-    """When a day begins in a zone, in UTC."""
+    """Return the moment, in UTC, at which a day begins in a zone."""
     return datetime.combine(day, time(), zone).astimezone(UTC)
 
 
 def today(now: datetime, zone: ZoneInfo) -> date:
-    """Which day it is there."""
+    """Return the current date in a zone."""
     return now.astimezone(zone).date()
 
 
 def week_of(day: date) -> Period:
-    """The week, Monday to Sunday, that a day belongs to."""
+    """Return the week, Monday to Sunday, that contains a day."""
     monday = day - timedelta(days=day.weekday())
     return Period(monday, monday + timedelta(days=7))
 
 
 def last_full_week(now: datetime, zone: ZoneInfo) -> Period:
-    """The last week, Monday to Sunday, that is over."""
+    """Return the last complete week, Monday to Sunday."""
     return week_of(week_of(today(now, zone)).first - timedelta(days=1))
 
 
 def full_days(count: int, now: datetime, zone: ZoneInfo) -> Period:
-    """The last so many whole days, ending yesterday."""
+    """Return the last ``count`` whole days, ending yesterday."""
     end = today(now, zone)
     return Period(end - timedelta(days=count), end)

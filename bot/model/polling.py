@@ -1,4 +1,4 @@
-"""When a job is looked at next: often at first, then at a share of its age, never in step with others."""
+"""When to poll a job next, and how long to wait after failures."""
 
 from __future__ import annotations
 
@@ -7,7 +7,11 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class PollPace:
-    """Bounds and slope of the waiting time between two looks at one job, in seconds."""
+    """The delay between two polls of a job.
+
+    The delay is ``share_of_age`` of the job's age, at least ``min_seconds`` and at most ``max_seconds``.
+    ``jitter`` is the share by which it varies at random, so that jobs are not polled all at once.
+    """
 
     min_seconds: float = 10.0
     max_seconds: float = 60.0
@@ -15,11 +19,15 @@ class PollPace:
     jitter: float = 0.1
 
     def wait_seconds(self, age_seconds: float, chance: float) -> float:
-        """Seconds until the next look at a job of this age; ``chance`` in [0, 1) spreads the looks."""
+        """Return the seconds until the next poll of a job; ``chance`` is a random number in [0, 1)."""
         wait = min(max(self.min_seconds, age_seconds * self.share_of_age), self.max_seconds)
         return wait * (1 - self.jitter + 2 * self.jitter * chance)
 
 
 def back_off_seconds(attempts: int, chance: float, *, first: float = 1.0, cap: float = 300.0) -> float:
-    """Seconds to wait after the ``attempts``-th failure in a row: doubling, capped, spread by ``chance``."""
+    """Return the seconds to wait after ``attempts`` failures in a row.
+
+    The delay doubles with each failure up to ``cap``; ``chance``, a random number in [0, 1), takes off up
+    to half of it.
+    """
     return min(first * 2.0 ** min(max(attempts - 1, 0), 20), cap) * (0.5 + chance / 2)

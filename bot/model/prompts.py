@@ -1,4 +1,4 @@
-"""A prompt: a text for the agent on its way to the docs service."""
+"""Prompts: texts for the agent, sent to the docs service."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from bot.model.origin import Origin
 
 
 class PromptKind(StrEnum):
-    """What the service is asked to do with the text."""
+    """Whether a prompt starts a job or continues one."""
 
     START = "start"
     FOLLOW_UP = "follow_up"
 
 
 class PromptState(StrEnum):
-    """``new → waiting → sending → sent | refused | in_doubt``, or ``withdrawn`` before it was sent."""
+    """``new → waiting → sending → sent | refused | in_doubt``, or ``withdrawn`` before it is sent."""
 
     NEW = "new"
-    """Stored as Slack sent it; names are not looked up yet."""
+    """Stored as Slack sent it; names are not resolved yet."""
     WAITING = "waiting"
     SENDING = "sending"
     SENT = "sent"
@@ -51,10 +51,10 @@ class PromptStepFields(PromptFields, total=False):
 class Prompt:
     """One text for the agent.
 
-    ``raw`` is as Slack sent it (entities, ids); ``text`` is what the agent gets, once names are known.
-    ``message_ts`` is the Slack message it came from, when it came from one.
-    ``named``: how the job was named by somebody who may not be allowed to see it (``work/access``);
-    this is decided before anything comes of the prompt. None when it had been decided before.
+    ``raw`` is the text as Slack sent it, with entities and ids; ``text`` is the text for the agent, set once
+    names are resolved. ``message_ts`` is the Slack message that contained the prompt, if any.
+    ``named``: how the requester named the job, while it is unknown whether they may see that job. Access is
+    checked (``bot/work/access/jobs.py``) before the prompt has an effect. None if it was checked before.
     """
 
     id: PromptId
@@ -73,7 +73,7 @@ class Prompt:
 
 @dataclass(frozen=True, slots=True)
 class NewPrompt:
-    """A prompt to be stored, once for the key of its ``origin``. ``named``: see ``Prompt``."""
+    """A prompt to store. It is stored once for the key of its ``origin``; ``named``: see ``Prompt``."""
 
     origin: Origin
     job: JobNumber
@@ -85,8 +85,8 @@ class NewPrompt:
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
-    """Who asked for a new job where and in which words: the same again within a minute may be a slip."""
+class JobRequest:
+    """Requester, channel and text of a new job, to detect the same request sent twice within a minute."""
 
     asked_by: UserId
     channel: ChannelId

@@ -1,4 +1,4 @@
-"""A question about visitors: what somebody wants to know, and which stored answers it takes."""
+"""Questions about visitors: the query, and the snapshots that answer it."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from bot.model.visitors import SortBy
 
 DEFAULT_TOP = 10
 MOST_TOP = 40
-"""More rows do not fit into one message beside the rest."""
+"""The most rows that fit into one message together with the rest of the answer."""
 
 
 class FileTo(StrEnum):
-    """Where all rows go as a file."""
+    """Where a file with all rows is sent."""
 
     NOWHERE = "nowhere"
     PRIVATE = "private"
@@ -25,7 +25,7 @@ class FileTo(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class VisitorsQuery:
-    """What is asked: a period, what it is compared with, and how the pages are shown."""
+    """A query about visitors: the period, the period to compare with, and how to list the pages."""
 
     period: Period
     compared: Period | None
@@ -44,7 +44,11 @@ class QuestionState(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """Somebody's question. The snapshots are those its answer is made of; the answer can be made again."""
+    """A question of a user.
+
+    ``now``, ``was`` and ``chart`` are the snapshots that the answer is built from: the period, the period
+    before, and the points of the chart. The answer can be built again from them.
+    """
 
     id: QuestionId
     project: ProjectId
@@ -56,6 +60,6 @@ class Question:
     now: SnapshotId
     was: SnapshotId | None
     chart: tuple[SnapshotId, ...] | None
-    """None while it is not decided whether there is one."""
+    """None until it is decided whether the answer has a chart."""
     shown: int = 0
-    """How often progress was shown."""
+    """How many times the progress was shown."""

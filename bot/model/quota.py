@@ -1,4 +1,4 @@
-"""The queue for the shared limit: who goes first when not everybody can."""
+"""The queue for the docs service's hourly quota, and the fair order of its prompts."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from datetime import datetime, timedelta
 from bot.model.ids import JobNumber, PromptId, UserId
 from bot.model.prompts import PromptKind
 
-WINDOW = timedelta(hours=1)
+QUOTA_PERIOD = timedelta(hours=1)
 _MARGIN = timedelta(seconds=1)
-"""Our clock and the service's need not agree to the millisecond."""
+"""Allowance for a difference between the bot's clock and the service's."""
 
 
 @dataclass(frozen=True, slots=True)
 class Queued:
-    """A prompt that may go to the service as soon as the limit lets it.
+    """A prompt that is ready to be sent as soon as the quota allows it.
 
-    ``place`` and ``due_at`` are those it was given the last time; no place: it has not waited yet.
+    ``queue_position`` and ``due_at`` are those last written; no position: it has not waited yet.
     """
 
     id: PromptId
@@ -32,56 +32,58 @@ class Queued:
 
 @dataclass(frozen=True, slots=True)
 class Use:
-    """One use of the shared limit."""
+    """One use of the quota: a create or a follow-up."""
 
     asked_by: UserId
     at: datetime
 
 
 def fair_order(queue: Sequence[Queued], uses: Sequence[Use]) -> list[Queued]:
-    """Nobody's tenth before another's first; among equals follow-ups before new jobs, then who came first.
+    """Return the queue in fair order: a user with fewer uses goes first.
 
-    What somebody had counts (``uses``: see ``remembered_since``), and so does what they have waiting before.
+    A user's count is their ``uses`` (see ``remembered_since``) plus their prompts earlier in the queue. With
+    equal counts, follow-ups go before new jobs, then older prompts before newer ones.
     """
-    had: dict[UserId, int] = {}
+    counts: dict[UserId, int] = {}
     for use in uses:
-        had[use.asked_by] = had.get(use.asked_by, 0) + 1
+        counts[use.asked_by] = counts.get(use.asked_by, 0) + 1
     ranked: list[tuple[int, bool, PromptId, Queued]] = []
     for waiting in sorted(queue, key=lambda each: (each.kind is PromptKind.START, each.id)):
-        rank = had.get(waiting.asked_by, 0)
-        had[waiting.asked_by] = rank + 1
+        rank = counts.get(waiting.asked_by, 0)
+        counts[waiting.asked_by] = rank + 1
         ranked.append((rank, waiting.kind is PromptKind.START, waiting.id, waiting))
     return [waiting for *_, waiting in sorted(ranked, key=lambda each: each[:3])]
 
 
 def remembered_since(queue: Sequence[Queued], now: datetime) -> datetime:
-    """From when on uses count for the order: those of this hour, and all since the queue began.
+    """Return the time from which uses count for ``fair_order``.
 
-    Else whoever had a turn an hour ago would come before somebody who has been waiting all the time.
+    That is an hour ago, or when the oldest waiting prompt was requested if that is earlier.
+    Otherwise a user whose last use is over an hour old would overtake one who has waited since then.
     """
-    return min([now - WINDOW, *(waiting.asked_at for waiting in queue)])
+    return min([now - QUOTA_PERIOD, *(waiting.asked_at for waiting in queue)])
 
 
 def still_counted(uses: Sequence[Use], now: datetime) -> list[Use]:
-    """Those of the last hour: the ones that the limit counts."""
-    return [use for use in uses if use.at > now - WINDOW]
+    """Return the uses of the last hour, which count against the limit."""
+    return [use for use in uses if use.at > now - QUOTA_PERIOD]
 
 
 def frees_at(uses: Sequence[Use], limit: int, queue_position: int) -> datetime | None:
-    """When the ``place``-th waiting prompt (from 1) can go, as the uses of the last hour run out one by one.
+    """Return when the prompt at ``queue_position`` (from 1) can be sent, as the uses of the last hour expire.
 
-    None when nothing has been used, so that only the service knows.
+    Returns None if there are no uses: then the time is unknown.
     """
     if not uses:
         return None
-    # Of more uses than the limit allows, the last ones decide.
+    # If there are more uses than the limit allows, only the newest delay the queue.
     times = sorted(use.at for use in uses)[-limit:]
     hours, turn = divmod(queue_position - 1, len(times))
-    return times[turn] + WINDOW * (hours + 1) + _MARGIN
+    return times[turn] + QUOTA_PERIOD * (hours + 1) + _MARGIN
 
 
 def spent_by(uses: Sequence[Use]) -> Mapping[UserId, int]:
-    """How many uses each person had."""
+    """Return the number of uses of each user."""
     counts: dict[UserId, int] = {}
     for use in uses:
         counts[use.asked_by] = counts.get(use.asked_by, 0) + 1

@@ -1,4 +1,4 @@
-"""What it means for us when Slack refuses a request."""
+"""What a refusal by Slack means for the bot."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ from enum import StrEnum
 
 
 class Refusal(StrEnum):
-    """The meaning of a refusal. The codes of Slack behind each are listed in ``bot/slack/errors.py`` only."""
+    """The meaning of a refusal. ``bot/slack/errors.py`` maps Slack's error codes to it."""
 
     BLOCKS = "blocks"
-    """The blocks are not accepted; the same words in plain blocks may be."""
+    """Slack refused the blocks; simpler blocks with the same text may be accepted."""
     TOKEN = "token"  # noqa: S105
-    """The token is not accepted. Everything can be said once an operator has replaced it."""
+    """Slack refused the token. All calls fail until an operator replaces it."""
     SCOPE = "scope"
-    """The token lacks a right. An operator must grant it; waiting does not help."""
+    """The token lacks a scope. An operator must grant it; a retry does not help."""
     NOT_A_MEMBER = "not_a_member"
     """The bot is not in the channel. It can join a public one."""
     NOT_VISIBLE = "not_visible"
@@ -23,16 +23,16 @@ class Refusal(StrEnum):
     RESTRICTED = "restricted"
     """The workspace does not let the bot post in the channel."""
     PASSING = "passing"
-    """A temporary state of Slack; the same request may pass a little later."""
+    """A temporary state of Slack; a retry may succeed."""
     PERMANENT = "permanent"
-    """Any other refusal: the same request would be refused again."""
+    """Any other refusal; a retry would be refused again."""
 
     @property
     def is_outside(self) -> bool:
-        """Whether the bot has to be invited to the channel."""
+        """Whether the bot must be invited to the channel."""
         return self in (Refusal.NOT_A_MEMBER, Refusal.NOT_VISIBLE)
 
     @property
     def needs_operator(self) -> bool:
-        """Whether the fault is in the bot's token, so that it concerns every channel."""
+        """Whether the bot's token is the cause, so that every channel is affected."""
         return self in (Refusal.TOKEN, Refusal.SCOPE)

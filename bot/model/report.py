@@ -1,4 +1,4 @@
-"""What a report about visitors is made of, gathered and ready to be said."""
+"""The content of reports about visitors, ready to be rendered as messages."""
 
 from __future__ import annotations
 
@@ -15,23 +15,24 @@ from bot.model.visitors import Budget, Counts, PageCounts, Snapshot
 
 @dataclass(frozen=True, slots=True)
 class Movements:
-    """What changed between two windows, and whose readers are unlike the site's."""
+    """Pages whose readership changed between two periods, and pages with an unusual share of AI agents."""
 
     risen: tuple[PageCounts, ...] = ()
     fallen: tuple[PageCounts, ...] = ()
     appeared: tuple[PageCounts, ...] = ()
     vanished: tuple[PageCounts, ...] = ()
-    """As they were before."""
+    """With their counts in the earlier period."""
     hardly_people: tuple[PageCounts, ...] = ()
     hardly_ai: tuple[PageCounts, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """One window against another, with its pages.
+    """A period compared with another, and its pages.
 
-    ``pages`` counts those of the section; ``chart`` holds a part of the window with its own unique visitors
-    each, since days are never added; ``is_open``: the window is not over.
+    ``site`` and ``before`` are the totals of both periods. ``pages`` is the number of pages in the section.
+    ``chart`` has the unique visitors of each part of the period, which do not add up. ``is_open``: the
+    period is not over. ``no_chart``: the reason why there is no chart, if there is one to tell.
     """
 
     query: VisitorsQuery
@@ -52,15 +53,15 @@ class Report:
 
 @dataclass(frozen=True, slots=True)
 class WorkDone:
-    """What came of the jobs that were asked for in a week, as they stand now."""
+    """The jobs requested in a week, counted by their current state."""
 
     asked: int
     by_state: dict[JobState, int]
     median_time: timedelta | None
 
 
-class Why(StrEnum):
-    """Why a page is worth improving."""
+class SuggestionReason(StrEnum):
+    """Why the digest suggests improving a page."""
 
     FALLING = "falling"
     ONLY_AI = "only_ai"
@@ -69,15 +70,19 @@ class Why(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Suggestion:
-    """A page worth improving."""
+    """A page that the digest suggests improving."""
 
     page: PageCounts
-    why: Why
+    why: SuggestionReason
 
 
 @dataclass(frozen=True, slots=True)
 class WeeklyReport:
-    """A weekly digest. ``curve``: the last eight weeks, oldest first; None where nothing is known."""
+    """The content of a weekly digest.
+
+    ``curve``: the last eight weeks, oldest first, with None for a week that has not been read.
+    ``suggestion``: None if no page qualifies. ``subscription``: None if the digest was requested once.
+    """
 
     report: Report
     curve: tuple[tuple[Period, Counts | None], ...]

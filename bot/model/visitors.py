@@ -1,4 +1,4 @@
-"""Who reads the docs: unique visitors, which are approximate and never to be added."""
+"""Unique visitors of the docs. The counts are approximate and must never be added up."""
 
 from __future__ import annotations
 
@@ -10,15 +10,20 @@ from zoneinfo import ZoneInfo
 from bot.model.ids import PageRowId, ProjectId, SnapshotId
 from bot.model.period import Period
 
-SETTLED = timedelta(hours=3)
-"""After the end of its last day a window counts as over: late visits are in by then."""
+_SETTLED = timedelta(hours=3)
+"""How long after its last day a period's counts are final; the service has added late visits by then."""
 
 _BACKGROUND_SHARE = 0.7
+"""Share of the hourly budget that digests may use."""
 
 
 @dataclass(frozen=True, slots=True)
 class Counts:
-    """Unique visitors of one window. ``total`` is deduplicated: whoever came as both counts once in it."""
+    """Unique visitors of one period.
+
+    ``total`` counts a visitor once who came both as a person and as an AI agent, so it can be less than
+    ``human + ai``.
+    """
 
     human: int
     ai: int
@@ -26,13 +31,16 @@ class Counts:
 
     @property
     def ai_share(self) -> float | None:
-        """AI agents among all visitors, 0 to 1; None when there were none."""
+        """Share of AI agents among all visitors, 0 to 1; None without visitors."""
         return self.ai / self.total if self.total else None
 
 
 @dataclass(frozen=True, slots=True)
 class PageCounts:
-    """One page in one window, and in the window compared with (``was``); ``None``: no row of it there."""
+    """Counts of one page in a period.
+
+    ``was`` are its counts in the period compared with; None if the page has no row there.
+    """
 
     row: PageRowId
     path: str
@@ -41,7 +49,7 @@ class PageCounts:
 
 
 class SortBy(StrEnum):
-    """By which number pages are ranked."""
+    """The count by which pages are ranked."""
 
     TOTAL = "total"
     HUMAN = "human"
@@ -49,21 +57,21 @@ class SortBy(StrEnum):
 
 
 class Priority(IntEnum):
-    """How urgent a window is: the smaller, the sooner."""
+    """Priority of reading a snapshot: the smallest value is read first."""
 
     ASKED = 0
-    """Somebody waits for it."""
+    """A person waits for it."""
     COMPARED = 1
     CHART = 2
     DIGEST = 10
     DIGEST_COMPARED = 11
     HISTORY = 12
     AHEAD = 20
-    """A digest will need it; from here down a share of the hourly budget is left to people."""
+    """A later digest will use it."""
 
 
 class ReadingProblem(StrEnum):
-    """Why numbers of visitors could not be read, as rows say it. Those of older versions say a sentence."""
+    """Why visitors could not be read, as a code. Rows of older versions contain a sentence instead."""
 
     UNWELL = "unwell"
     KEY = "key"
@@ -76,7 +84,7 @@ class ReadingProblem(StrEnum):
 
 
 class SnapshotState(StrEnum):
-    """``wanted → done | failed``; ``resting``: begun, and left alone until somebody wants the rest."""
+    """``wanted → done | failed``. ``resting``: partly read, and paused until it is requested again."""
 
     REQUESTED = "wanted"
     DONE = "done"
@@ -86,10 +94,11 @@ class SnapshotState(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """A stored answer of the analytics API for one window.
+    """A stored answer of the analytics API for one period.
 
-    ``next_offset`` is where reading goes on; ``rows`` counts the pages stored; ``repeated`` how many rows
-    came twice because they moved while pages were fetched: as many others were not seen.
+    ``next_offset``: where the next call continues. ``rows``: number of stored pages. ``repeated``: number of
+    rows that were returned twice because the ranking changed between calls; as many others may be missing.
+    ``complete``: all pages were read. ``is_final``: the counts will not change any more.
     """
 
     id: SnapshotId
@@ -111,38 +120,41 @@ class Snapshot:
 
 @dataclass(frozen=True, slots=True)
 class Budget:
-    """The hourly budget of analytics calls, as one look finds it."""
+    """State of the hourly budget of analytics calls."""
 
     limit: int
     used: int
     free_at: datetime | None
-    """When the next call is possible, when none is now."""
+    """When the next call is possible; None if one is possible now."""
 
     @property
     def free(self) -> int:
-        """How many calls are possible now."""
+        """Number of calls that are possible now."""
         return 0 if self.free_at is not None else max(0, self.limit - self.used)
 
 
 @dataclass(frozen=True, slots=True)
 class Analytics:
-    """The analytics API's hourly limit on calls, the zone in which its days begin, and the rows of a call."""
+    """The analytics API: its hourly limit on calls, the time zone of its days, and the rows per call."""
 
     calls_an_hour: int = 100
     zone: ZoneInfo = field(default_factory=lambda: ZoneInfo("UTC"))
     page_size: int = 250
 
     def background_room(self, budget: Budget) -> int:
-        """How many calls digests may make now; the rest of the hour is for people who wait."""
+        """Return how many calls digests may make now. The rest of the budget is for people who wait."""
         return min(max(1, int(self.calls_an_hour * _BACKGROUND_SHARE)) - budget.used, budget.free)
 
     def is_final(self, period: Period, now: datetime) -> bool:
-        """Whether the numbers of a window do not change any more."""
-        return period.is_over(now, self.zone, SETTLED)
+        """Return whether the counts of a period will not change any more."""
+        return period.is_over(now, self.zone, _SETTLED)
 
 
 def in_section(path: str, section: str) -> bool:
-    """Whether a page belongs to a section: ``/api`` and all below it; ``/api*`` is a bare beginning."""
+    """Return whether a page belongs to a section.
+
+    ``/api`` matches that page and all below it; ``/api*`` matches every path that starts with ``/api``.
+    """
     if section.endswith("*"):
         return path.startswith(section[:-1])
     bare = section.rstrip("/")

@@ -1,4 +1,4 @@
-"""Weekly wall times: a weekday and an hour as the clock on the wall shows them, in one zone."""
+"""A weekly local time: weekday, time of day and time zone."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from zoneinfo import ZoneInfo
 
 
 class Weekday(IntEnum):
-    """As ``date.weekday`` counts them."""
+    """Days of the week, numbered as ``date.weekday`` does."""
 
     MONDAY = 0
     TUESDAY = 1
@@ -22,10 +22,10 @@ class Weekday(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class WeeklyTime:
-    """Once a week, when the clocks of a zone show this time.
+    """A local time that occurs exactly once a week.
 
-    Where a clock change leaves the time out, it is as much later as the clocks jumped; where the time comes
-    twice, the first counts: so there is exactly one each week.
+    If a clock change skips the time, it moves forward by the length of the jump. If the time occurs twice,
+    the first one counts.
     """
 
     weekday: Weekday
@@ -33,18 +33,18 @@ class WeeklyTime:
     zone: str
 
     def next_after(self, moment: datetime) -> datetime:
-        """The first such time later than a moment, in UTC."""
+        """Return the first occurrence after a moment, in UTC."""
         zone = ZoneInfo(self.zone)
         day = moment.astimezone(zone).date()
         day += timedelta(days=(self.weekday - day.weekday()) % 7)
-        # The day before belongs to it too: a skipped hour may end on the next day.
+        # Also try the week before: a skipped time may move to the next day.
         for candidate in (day - timedelta(days=7), day, day + timedelta(days=7), day + timedelta(days=14)):
             if (instant := self._on(candidate, zone)) > moment:
                 return instant
         raise AssertionError("two weeks always hold a weekly time")
 
     def next_few(self, moment: datetime, count: int) -> tuple[datetime, ...]:
-        """The next so many, in UTC."""
+        """Return the next ``count`` occurrences, in UTC."""
         found: list[datetime] = []
         for _ in range(count):
             moment = self.next_after(moment)
@@ -52,6 +52,6 @@ class WeeklyTime:
         return tuple(found)
 
     def _on(self, day: date, zone: ZoneInfo) -> datetime:
-        # In a gap, fold=0 takes the offset from before the change, which moves the time forward by the jump;
-        # in a repeated hour it is the first. https://peps.python.org/pep-0495/
+        # In a gap, fold=0 uses the offset before the change, which moves the time forward by the jump.
+        # In a repeated hour, it selects the first occurrence. https://peps.python.org/pep-0495/
         return datetime.combine(day, self.at, zone).replace(fold=0).astimezone(UTC)

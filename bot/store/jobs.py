@@ -14,6 +14,7 @@ from bot.model import (
     ChannelId,
     JobFields,
     JobNumber,
+    JobRequest,
     JobState,
     JobStep,
     ProjectId,
@@ -21,7 +22,6 @@ from bot.model import (
     ThreadRef,
     TrackedJob,
     UserId,
-    Wanted,
 )
 from bot.store.leases import FREE, Claimer, LeaseLost, claim, first, held_by, unclaimed
 from bot.store.schema import back_offs, jobs
@@ -54,12 +54,12 @@ class JobRepository:
         self, *, project: ProjectId, channel: ChannelId, requester: UserId, text: str, asked_at: datetime
     ) -> JobNumber:
         """Add a job in state *waiting* and return its number."""
-        wanted = Wanted(requester, channel, text)
+        wanted = JobRequest(requester, channel, text)
         return (self.add_all(project, [wanted], asked_at))[wanted]
 
     def add_all(
-        self, project: ProjectId, wanted: Sequence[Wanted], asked_at: datetime
-    ) -> dict[Wanted, JobNumber]:
+        self, project: ProjectId, wanted: Sequence[JobRequest], asked_at: datetime
+    ) -> dict[JobRequest, JobNumber]:
         """Add a job in state *waiting* for each (different) element of ``wanted``; return their numbers."""
         rows = [
             {
@@ -74,7 +74,7 @@ class JobRepository:
             for each in wanted
         ]
         added = self.connection.execute(_ADD, rows)
-        return {Wanted(row.requester, row.channel, row.text): JobNumber(row.number) for row in added}
+        return {JobRequest(row.requester, row.channel, row.text): JobNumber(row.number) for row in added}
 
     def get(self, number: JobNumber) -> TrackedJob | None:
         """Return the job with this number; None when there is none."""

@@ -13,6 +13,7 @@ from sqlalchemy.engine import Connection, RowMapping
 
 from bot.model import (
     JobNumber,
+    JobRequest,
     JobState,
     NewPrompt,
     ProjectId,
@@ -27,9 +28,8 @@ from bot.model import (
     RequestKey,
     Use,
     UserId,
-    Wanted,
 )
-from bot.model.quota import WINDOW
+from bot.model.quota import QUOTA_PERIOD
 from bot.store.leases import FREE, Claimer, LeaseLost, claim, first, held_by, unclaimed
 from bot.store.schema import back_offs, jobs, prompts
 
@@ -112,8 +112,8 @@ class PromptRepository:
         return None if number is None else JobNumber(number)
 
     def earlier(
-        self, keys: Sequence[RequestKey], wanted: Sequence[Wanted], since: datetime
-    ) -> tuple[dict[RequestKey, JobNumber], dict[Wanted, JobNumber]]:
+        self, keys: Sequence[RequestKey], wanted: Sequence[JobRequest], since: datetime
+    ) -> tuple[dict[RequestKey, JobNumber], dict[JobRequest, JobNumber]]:
         """Find repeated requests with one statement; new ones are missing in both results.
 
         The first result maps known keys to their jobs. The second maps elements of ``wanted`` to jobs that
@@ -127,7 +127,7 @@ class PromptRepository:
         }
         found = self.connection.execute(_EARLIER, asked).all()
         by_key = {RequestKey(row.key): JobNumber(row.job) for row in found}
-        by_words = {Wanted(row.asked_by, row.channel, row.raw): JobNumber(row.job) for row in found}
+        by_words = {JobRequest(row.asked_by, row.channel, row.raw): JobNumber(row.job) for row in found}
         known = set(keys)
         return {key: job for key, job in by_key.items() if key in known}, by_words
 
@@ -262,7 +262,7 @@ class PromptRepository:
 
     def uses(self, project: ProjectId, now: datetime, since: datetime | None = None) -> Sequence[Use]:
         """Return the project's uses in the last hour, or from ``since`` on, and prompts about to be sent."""
-        sent = and_(prompts.c.project == project, prompts.c.sent_at >= (since or now - WINDOW))
+        sent = and_(prompts.c.project == project, prompts.c.sent_at >= (since or now - QUOTA_PERIOD))
         about_to = and_(
             prompts.c.project == project,
             prompts.c.state == PromptState.WAITING,

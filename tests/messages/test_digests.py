@@ -7,7 +7,7 @@ from datetime import timedelta
 import pytest
 
 from bot.messages.digests import digest, suggested, work_done
-from bot.model import Counts, Movements, Period, Suggestion, WeeklyReport, Why, WorkDone
+from bot.model import Counts, Movements, Period, Suggestion, SuggestionReason, WeeklyReport, WorkDone
 from tests.messages.slack_limits import Allowed, problems_of
 from tests.messages.visitor_samples import (
     cells,
@@ -140,19 +140,19 @@ def test_the_work_of_the_agent_is_told_in_one_line(done: WorkDone, said: str) ->
 @pytest.mark.parametrize(
     ("why", "said"),
     [
-        (Why.FALLING, "lost readers: −109 (−21 %)"),
-        (Why.ONLY_AI, "is read by AI agents, but hardly by people"),
-        (Why.MOST_READ, "is the most read page that no job named lately"),
+        (SuggestionReason.FALLING, "lost readers: −109 (−21 %)"),
+        (SuggestionReason.ONLY_AI, "is read by AI agents, but hardly by people"),
+        (SuggestionReason.MOST_READ, "is the most read page that no job named lately"),
     ],
 )
-def test_a_suggestion_says_why_with_the_numbers_of_its_page(why: Why, said: str) -> None:
+def test_a_suggestion_says_why_with_the_numbers_of_its_page(why: SuggestionReason, said: str) -> None:
     line = f":bulb: *Worth improving*: `/api/users` {said}. It had 1 person, 400 AI agents, 401 in all."
     assert suggested(Suggestion(DOWN, why)) == line
     assert line in lines(weekly(suggestion=Suggestion(DOWN, why)))
 
 
 def test_the_suggested_page_has_a_button_that_leads_to_work() -> None:
-    message = digest(weekly(suggestion=Suggestion(DOWN, Why.FALLING)))
+    message = digest(weekly(suggestion=Suggestion(DOWN, SuggestionReason.FALLING)))
     for blocks in (message.blocks, message.plain_blocks):
         button = elements(blocks)[0]
         assert (button["text"]["text"], button["action_id"], button["value"], button["style"]) == (

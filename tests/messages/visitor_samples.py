@@ -30,11 +30,11 @@ from bot.model import (
     SubscriptionId,
     SubscriptionState,
     Suggestion,
+    SuggestionReason,
     VisitorsQuery,
     Weekday,
     WeeklyReport,
     WeeklyTime,
-    Why,
     WorkDone,
 )
 from tests.builders import ANA, CHANNEL, NOW, PROJECT
@@ -272,7 +272,9 @@ def weeklies(draw: st.DrawFn) -> WeeklyReport:
         report=draw(reports()),
         curve=curve,
         work=draw(WORK),
-        suggestion=draw(st.one_of(st.none(), st.builds(Suggestion, PAGES, st.sampled_from(Why)))),
+        suggestion=draw(
+            st.one_of(st.none(), st.builds(Suggestion, PAGES, st.sampled_from(SuggestionReason)))
+        ),
         subscription=draw(st.one_of(st.none(), SUBSCRIPTIONS)),
     )
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.model import JobNumber, PromptId, PromptKind, Queued, Use, UserId, fair_order, frees_at, spent_by
-from bot.model.quota import WINDOW
+from bot.model.quota import QUOTA_PERIOD
 from tests.builders import ANA, BEN, NOW
 
 PEOPLE = (ANA, BEN, UserId("U0CHIKA"))
@@ -82,7 +82,7 @@ def test_a_place_is_reached_when_enough_uses_have_run_out(
     for _ in range(queue_position):
         # Over the limit from the start: several have to run out before one is free.
         while len(running) >= max(1, min(limit, len(uses))):
-            at = running.pop(0) + WINDOW
+            at = running.pop(0) + QUOTA_PERIOD
         running.append(at)
     assert abs((told - at).total_seconds()) <= 1
 

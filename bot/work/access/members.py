@@ -37,7 +37,7 @@ async def _cached(context: Context, user: UserId) -> Access | None:
 
 
 def _known(tx: Transaction, policy: AccessPolicy, user: UserId, now: datetime) -> Access | None:
-    if policy.lists_people and not policy.groups and not policy.names(user):
+    if policy.lists_people and not policy.groups and not policy.lists_user(user):
         return Access.NOT_LISTED
     return tx.members.access(user, policy.rule, now - _REMEMBERED)
 
@@ -56,7 +56,7 @@ async def _ask_slack(context: Context, user: UserId, ask: AskSlack) -> Access | 
 
 async def _look_up(messenger: Messenger, policy: AccessPolicy, user: UserId) -> Access:
     access = (await messenger.profile(user)).access
-    if not access.may or not policy.lists_people or policy.names(user):
+    if not access.may or not policy.lists_people or policy.lists_user(user):
         return access
     for group in sorted(policy.groups):
         if user in await messenger.group_members(group):

@@ -18,10 +18,10 @@ from bot.model import (
     Snapshot,
     Subscription,
     Suggestion,
+    SuggestionReason,
     TrackedJob,
     VisitorsQuery,
     WeeklyReport,
-    Why,
     WorkDone,
     day_start,
 )
@@ -88,9 +88,9 @@ def suggestion(report: Report, worked_on: Iterable[str]) -> Suggestion | None:
     """A page that no prompt of the last weeks names: one that fell, is read by AI alone, or is read most."""
     texts = list(worked_on)
     groups = (
-        (Why.FALLING, report.movements.fallen),
-        (Why.ONLY_AI, report.movements.hardly_people),
-        (Why.MOST_READ, report.top),
+        (SuggestionReason.FALLING, report.movements.fallen),
+        (SuggestionReason.ONLY_AI, report.movements.hardly_people),
+        (SuggestionReason.MOST_READ, report.top),
     )
     for why, pages in groups:
         for page in pages:

@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 
 import structlog
 
-from bot.model import JobNumber, NewPrompt, Origin, PromptKind, Wanted
+from bot.model import JobNumber, JobRequest, NewPrompt, Origin, PromptKind
 from bot.store import AlreadyStored, Transaction
 from bot.work.batching import Batch
 from bot.work.context import Context
@@ -127,8 +127,8 @@ def _store_different(context: Context, tx: Transaction, requests: Sequence[AskRe
     return [asked[request.origin.key] for request in requests]
 
 
-def _wanted(request: AskRequest) -> Wanted:
-    return Wanted(request.origin.user, request.origin.channel, storable(request.raw))
+def _wanted(request: AskRequest) -> JobRequest:
+    return JobRequest(request.origin.user, request.origin.channel, storable(request.raw))
 
 
 def _prompt(context: Context, request: AskRequest, job: JobNumber, now: datetime) -> NewPrompt:

@@ -80,7 +80,7 @@ def _nowhere_to_talk(
 
 def _tell_requester(tx: Transaction, job: TrackedJob, delivery: Delivery, code: str, now: datetime) -> None:
     key, message = f"{delivery.what.key}:undelivered", say.undelivered(job, problems.slack_refused(code))
-    tx.outbox.add(NewDelivery.private(key, job.channel, job.told, message, job=job.number), now)
+    tx.outbox.add(NewDelivery.private(key, job.channel, job.recipient, message, job=job.number), now)
 
 
 def _tell_asker(

@@ -319,6 +319,6 @@ async def _in_doubt(context: WorkerContext, delivery: Delivery, at_least_seconds
         return
     wait_seconds = context.timeouts.doubt_seconds * min(2.0 ** min(delivery.attempts - 1, 10), 60.0)
     wait_seconds = max(wait_seconds, at_least_seconds)
-    step = lifecycle.delivery_unclear(context.after(wait_seconds))
+    step = lifecycle.delivery_unconfirmed(context.after(wait_seconds))
     await context.store.write(lambda tx: tx.outbox.settle(delivery.id, step, owner=context.owner))
     log.warning("delivery_in_doubt", delivery=delivery.id, attempts=delivery.attempts)
