@@ -1,4 +1,4 @@
-"""Reading what Slack sends: its wire text, with ids and entities, as plain text for the agent.
+"""Conversion of Slack's message text, with its ids and entities, to plain text for the agent.
 
 https://docs.slack.dev/messaging/formatting-message-text, and for commands
 https://docs.slack.dev/interactivity/implementing-slash-commands
@@ -17,31 +17,31 @@ _ENTITY = re.compile(
     r"<((?:[@#][A-Z0-9]+|!(?:here|channel|everyone|(?:subteam|date)\^[^<>|]*)|[A-Za-z][A-Za-z0-9+.-]*:[^<>|]*)"
     r"(?:\|[^<>]*)?)>"
 )
-"""Anything else between ``<`` and ``>`` is somebody's own, as in ``List<Job>``, and stays as it is."""
+"""Slack's entities. Other text between ``<`` and ``>``, such as ``List<Job>``, does not match."""
 _USER = re.compile(r"<@([A-Z0-9]+)(?:\|([^<>]*))?>")
 _CHANNEL = re.compile(r"<#([A-Z0-9]+)(?:\|([^<>]*))?>")
 _ASIDE = re.compile(r"(?:!|aside\b)", re.IGNORECASE)
 _INVISIBLE = frozenset("\u00ad\u034f\u115f\u1160\u17b4\u17b5\u180e\u2800\u3164\ufe0e\ufe0f\ufeff\uffa0")
-"""Signs that show nothing although Unicode does not count them as blanks."""
+"""Invisible characters that Unicode does not classify as whitespace, control or format characters."""
 
 
 @dataclass(frozen=True, slots=True)
-class Needed:
-    """The people and channels whose names the text does not carry."""
+class UnresolvedNames:
+    """The users and channels that a text mentions by id only."""
 
     users: frozenset[UserId]
     channels: frozenset[ChannelId]
 
 
-def names_needed(raw: str) -> Needed:
-    """Whose names must be asked for before the text can be read."""
+def unresolved_names(raw: str) -> UnresolvedNames:
+    """Return the users and channels whose names must be looked up for ``to_plain``."""
     users = (UserId(user) for user, label in _USER.findall(raw) if not label)
     channels = (ChannelId(channel) for channel, label in _CHANNEL.findall(raw) if not label)
-    return Needed(frozenset(users), frozenset(channels))
+    return UnresolvedNames(frozenset(users), frozenset(channels))
 
 
 def to_plain(raw: str, users: Mapping[UserId, str], channels: Mapping[ChannelId, str]) -> str:
-    """Slack's wire text as a person reads it. A name nobody told stays an id."""
+    """Return Slack's text as a person reads it. Unknown names stay ids."""
 
     def read(found: re.Match[str]) -> str:
         inside, _, label = found[1].partition("|")
@@ -84,37 +84,39 @@ def _unescape(text: str) -> str:
 
 
 def from_plain(text: str) -> str:
-    """Plain words, as a form gives them, in the wire form in which prompts are stored."""
+    """Escape plain text from a form, so that it can be stored like text from a message."""
     return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
 
 
 def is_blank(text: str) -> bool:
-    """Whether a person would see nothing."""
-    return all(_shows_nothing(sign) for sign in text)
+    """Return whether the text has no visible character."""
+    return all(_is_invisible(character) for character in text)
 
 
-def _shows_nothing(sign: str) -> bool:
-    return sign.isspace() or sign in _INVISIBLE or unicodedata.category(sign) in ("Cc", "Cf", "Cs")
+def _is_invisible(character: str) -> bool:
+    if character.isspace() or character in _INVISIBLE:
+        return True
+    return unicodedata.category(character) in ("Cc", "Cf", "Cs")
 
 
 def mentions(raw: str, user: UserId) -> bool:
-    """Whether somebody is mentioned anywhere in the text."""
+    """Return whether the text mentions this user."""
     return any(found == user for found, _ in _USER.findall(raw))
 
 
 def without_leading_mention(raw: str, user: UserId) -> str:
-    """The text without the mention of this person that it begins with."""
+    """Return the text without a mention of this user at its start."""
     found = _USER.match(raw.lstrip())
     return raw.lstrip()[found.end() :].lstrip(" \t,:") if found and found[1] == user else raw
 
 
 def is_aside(raw: str) -> bool:
-    """Whether the text is marked as not meant for the agent: it begins with ``aside`` or ``!``."""
+    """Return whether the text starts with ``aside`` or ``!`` and so is not meant for the agent."""
     return bool(_ASIDE.match(raw.lstrip()))
 
 
 def mentions_somebody_else_first(raw: str, bot: UserId) -> bool:
-    """Whether the text begins by speaking to another person, a group or the channel."""
+    """Return whether the text starts with a mention of another user, a group or the channel."""
     text = raw.lstrip()
     if text.startswith(("<!subteam^", "<!here", "<!channel", "<!everyone")):
         return True

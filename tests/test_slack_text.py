@@ -41,8 +41,8 @@ def test_what_was_escaped_does_not_become_an_entity() -> None:
 
 
 def test_only_names_that_are_missing_are_asked_for() -> None:
-    needed = slack_text.names_needed("<@U0ANA> <@U0BEN|Ben> <#C0DOCS> <#C1|there> &lt;@U0EVE&gt;")
-    assert needed == slack_text.Needed(frozenset({ANA}), frozenset({ChannelId("C0DOCS")}))
+    needed = slack_text.unresolved_names("<@U0ANA> <@U0BEN|Ben> <#C0DOCS> <#C1|there> &lt;@U0EVE&gt;")
+    assert needed == slack_text.UnresolvedNames(frozenset({ANA}), frozenset({ChannelId("C0DOCS")}))
 
 
 @pytest.mark.parametrize(

@@ -94,7 +94,7 @@ def _look_again(context: WorkerContext, tx: Transaction, prompt: Prompt) -> None
 
 
 async def _readable(context: WorkerContext, prompt: Prompt) -> str:
-    needed = slack_text.names_needed(prompt.raw)
+    needed = slack_text.unresolved_names(prompt.raw)
     users = await _names(context, needed.users, context.messenger.user_name)
     channels = await _names(context, needed.channels, context.messenger.channel_name)
     return slack_text.to_plain(prompt.raw, users, channels)
