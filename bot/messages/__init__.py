@@ -1,1 +1,1 @@
-"""Every word and block the bot can say, as pure functions: our nouns in, a message out."""
+"""All texts and blocks that the bot sends, as pure functions from model values to messages."""

@@ -20,7 +20,7 @@ _WHY: Mapping[Access, str] = {
 
 
 def not_allowed(access: Access) -> Message:
-    """Nothing was done."""
+    """Return the answer to a user without access: the reason, and whom to ask."""
     why = _WHY.get(access, "You cannot use this bot.")
     return b.words(
         f":no_entry: {why} Nothing was started. {Spent.NO.value} If that should be otherwise, "
@@ -29,7 +29,7 @@ def not_allowed(access: Access) -> Message:
 
 
 def not_yours(requester: UserId) -> Message:
-    """A button that only who asked, or an admin, may press."""
+    """Return the answer to a user who pressed a button reserved for the requester and admins."""
     return b.words(
         f":no_entry: Only {b.mention(requester)} or an admin of this bot can decide that. Nothing was done."
     )

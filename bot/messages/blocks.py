@@ -1,7 +1,7 @@
-"""Block Kit in small pieces. The only place that knows Slack's lengths and how its text is escaped.
+"""Builders for Block Kit, with Slack's length limits and its rules for escaping text.
 
-Lengths: https://docs.slack.dev/reference/block-kit/blocks and, for a whole message, what is known in the
-field: a message of blocks above about 13,200 characters is refused, so we stay under 12,000.
+Limits of blocks: https://docs.slack.dev/reference/block-kit/blocks. The limit of a whole message is not
+documented: in practice Slack refuses more than about 13,200 characters, so the bot stays under 12,000.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from datetime import datetime
 from typing import Any
 from urllib.parse import urlsplit
 
-from bot.messages.plain_text import between_signs, clip, one_line, visible
+from bot.messages.plain_text import clip, grapheme_boundary, one_line, visible
 from bot.model import Block, Message, UserId
 
 SECTION_LENGTH = 3_000
@@ -24,13 +24,14 @@ MOST_OPTIONS = 100
 _PLACEHOLDER_LENGTH = 150
 _FIELD_LENGTH = 2_000
 MESSAGE_LENGTH = 12_000
-_UNSEEN = frozenset({"type", "action_id", "value", "style", "url"})
+_UNCOUNTED_KEYS = frozenset({"type", "action_id", "value", "style", "url"})
+"""Keys of a block whose values are not shown."""
 EDITED_BYTES = 3_900
 """``chat.update`` refuses more than 4,000 bytes of text. https://docs.slack.dev/reference/methods/chat.update"""
 
 
 def escape(text: str) -> str:
-    """Words of somebody else inside mrkdwn: no mention, no link, no entity comes of them.
+    """Escape untrusted text for mrkdwn, so that it contains no mention, link or entity.
 
     https://docs.slack.dev/messaging/formatting-message-text#escaping
     """
@@ -38,53 +39,57 @@ def escape(text: str) -> str:
 
 
 def quoted(text: str, length: int) -> str:
-    """Words of somebody else on one line among ours, clipped: no code of theirs runs into our words."""
+    """Return untrusted text for use inside a sentence: escaped, clipped, on one line, without backticks."""
     return escape(one_line(text, length)).replace("`", "'")
 
 
 def clip_mrkdwn(mrkdwn: str, length: int) -> str:
-    """At most so many characters of mrkdwn, without half an entity, mention or link at the end."""
-    return mrkdwn if len(mrkdwn) <= length else mrkdwn[: _outside(mrkdwn, length - 1)].rstrip() + "…"
+    """Clip mrkdwn to ``length`` characters without splitting an entity, mention or link."""
+    return mrkdwn if len(mrkdwn) <= length else mrkdwn[: _safe_cut(mrkdwn, length - 1)].rstrip() + "…"
 
 
-def _outside(mrkdwn: str, at: int) -> int:
-    """The nearest place at or before this one that is not inside ``<…>`` or ``&…;``."""
+def _safe_cut(mrkdwn: str, at: int) -> int:
+    """Return the last index up to ``at`` that is not inside ``<…>``, ``&…;`` or a grapheme."""
     begun = mrkdwn.rfind("<", 0, at)
     if begun > mrkdwn.rfind(">", 0, at) and begun > 0:
         return begun
     entity = re.search(r"&[a-z]{0,3}$", mrkdwn[max(at - 4, 0) : at])
-    return at - len(entity[0]) if entity else between_signs(mrkdwn, at)
+    return at - len(entity[0]) if entity else grapheme_boundary(mrkdwn, at)
 
 
 def clip_bytes(mrkdwn: str, size: int) -> str:
-    """At most so many bytes of UTF-8; a clipped text ends with "…"."""
+    """Clip mrkdwn to ``size`` bytes of UTF-8. A clipped text ends with "…"."""
     encoded = mrkdwn.encode("utf-8")
     if len(encoded) <= size:
         return mrkdwn
     kept = encoded[: size - len("…".encode())].decode("utf-8", "ignore")
-    return mrkdwn[: _outside(mrkdwn, len(kept))].rstrip() + "…"
+    return mrkdwn[: _safe_cut(mrkdwn, len(kept))].rstrip() + "…"
 
 
 def mention(user: UserId) -> str:
-    """Pings this person. Ids come from Slack and hold letters and digits only; anything else is escaped."""
+    """Return a mention, which notifies the user. Slack's ids are letters and digits; others are escaped."""
     return f"<@{user}>" if user.isalnum() else escape(user)
 
 
 def web_address(url: str | None) -> str | None:
-    """The address if it is one that a button may lead to: http or https, of sane length."""
+    """Return the URL if it is safe to link to, else None.
+
+    It must be http or https, of at most ``URL_LENGTH`` characters, and not misleading.
+    """
     if not url or len(url) > URL_LENGTH or visible(url) != url or any(sign.isspace() for sign in url):
         return None
     try:
         parts = urlsplit(url)
     except ValueError:
         return None
-    # "https://good.example@evil.example" and "https://evil.example\\.good.example" mislead a reader.
+    # Refused, because a reader mistakes the host:
+    # "https://good.example@evil.example" and "https://evil.example\\.good.example".
     odd = "@" in parts.netloc or "\\" in url
     return url if parts.scheme in ("http", "https") and parts.hostname and not odd else None
 
 
 def link(url: str | None, label: str) -> str:
-    """A link in mrkdwn; the label alone when the address is not one that may be linked to."""
+    """Return a link in mrkdwn, or only the label if ``web_address`` refuses the URL."""
     address = web_address(url)
     if address is None:
         return escape(label)
@@ -93,19 +98,22 @@ def link(url: str | None, label: str) -> str:
 
 
 def moment(at: datetime, form: str = "{date_short_pretty} at {time}") -> str:
-    """A time that everybody reads in their own zone. https://docs.slack.dev/messaging/formatting-message-text"""
+    """Return a time that Slack shows each reader in their own time zone.
+
+    https://docs.slack.dev/messaging/formatting-message-text
+    """
     fallback = at.strftime("%Y-%m-%d %H:%M UTC")
     return f"<!date^{int(at.timestamp())}^{form}|{fallback}>"
 
 
 def section(mrkdwn: str, *, accessory: Block | None = None) -> Block:
-    """A paragraph of mrkdwn that is already escaped where it must be."""
+    """Return a paragraph. The caller has escaped untrusted parts of ``mrkdwn``."""
     block: dict[str, Any] = {"type": "section", "text": _mrkdwn(mrkdwn)}
     return block | {"accessory": accessory} if accessory else block
 
 
 def _mrkdwn(mrkdwn: str) -> dict[str, Any]:
-    """A text object in which Slack makes no mentions and links of its own out of plain words.
+    """Return a text object in which Slack does not turn plain words into mentions and links.
 
     https://docs.slack.dev/reference/block-kit/composition-objects/text-object
     """
@@ -113,12 +121,12 @@ def _mrkdwn(mrkdwn: str) -> dict[str, Any]:
 
 
 def context(*mrkdwn: str) -> Block:
-    """Small print."""
+    """Return small print."""
     return {"type": "context", "elements": [_mrkdwn(text) for text in mrkdwn if text]}
 
 
 def quote(text: str) -> Block:
-    """Somebody else's words, exactly as they are: in rich text nothing is markup and nothing pings."""
+    """Return untrusted text as a quotation. Rich text has no markup, so nothing is escaped."""
     words = visible(text) or " "
     elements = [{"type": "text", "text": words}]
     return {"type": "rich_text", "elements": [{"type": "rich_text_quote", "elements": elements}]}
@@ -127,7 +135,7 @@ def quote(text: str) -> Block:
 def button(
     text: str, action_id: str, value: str, *, style: str | None = None, url: str | None = None
 ) -> Block:
-    """A button; ``style`` is ``primary`` or ``danger``."""
+    """Return a button. ``style`` is ``primary``, ``danger`` or None."""
     label = {"type": "plain_text", "text": clip(text, BUTTON_LENGTH), "emoji": True}
     made: dict[str, Any] = {"type": "button", "text": label, "action_id": action_id, "value": value}
     if style:
@@ -138,12 +146,12 @@ def button(
 
 
 def actions(buttons: Sequence[Block]) -> tuple[Block, ...]:
-    """A row of buttons; nothing when there are none, since Slack refuses an empty row."""
+    """Return a row of buttons, or nothing without buttons, because Slack refuses an empty row."""
     return ({"type": "actions", "elements": list(buttons)},) if buttons else ()
 
 
 def menu(placeholder: str, action_id: str, options: Sequence[tuple[str, str]]) -> Block:
-    """A menu; each option is its label and its value. At most a hundred are taken."""
+    """Return a menu of ``(label, value)`` options. Only the first ``MOST_OPTIONS`` are used."""
     return {
         "type": "static_select",
         "action_id": action_id,
@@ -156,54 +164,57 @@ def menu(placeholder: str, action_id: str, options: Sequence[tuple[str, str]]) -
 
 
 def fields(*mrkdwn: str) -> Block:
-    """Short paragraphs side by side, at most ten."""
+    """Return short paragraphs side by side. Slack allows at most ten."""
     return {"type": "section", "fields": [_mrkdwn(clip_mrkdwn(text, _FIELD_LENGTH)) for text in mrkdwn]}
 
 
 def code(text: str) -> str:
-    """Somebody else's short words as code: nothing inside is markup, and nothing ends it early."""
+    """Return untrusted text as inline code, escaped and without backticks."""
     return f"`{escape(text).replace('`', chr(39)) or ' '}`"
 
 
 def bare(message: Message) -> str:
-    """The words of a message where Slack shows plain text, as under an input of a form."""
+    """Return a message as plain text without markup, for places like an error under a form's input."""
     without_sign = re.sub(r"^:[a-z_]+: ", "", message.text)
     said = re.sub(r"[*`]", "", without_sign)
     return said.replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&")
 
 
 def words(text: str) -> Message:
-    """A message of words alone, in escaped mrkdwn."""
+    """Return a message of text only, given as escaped mrkdwn."""
     return Message(text, plain(text))
 
 
 def with_buttons(said: str, buttons: Sequence[Block], *, address: str = "") -> Message:
-    """A paragraph over a row of buttons; ``address`` says in words where the buttons with a link lead."""
+    """Return a paragraph with a row of buttons below it.
+
+    Plain blocks contain no link buttons; ``address`` is a link that is added to the text in their place.
+    """
     text = f"{said} {address}" if address else said
     safe = [made for made in buttons if "url" not in made]
     return Message(text, (section(said), *actions(buttons)), (*plain(text), *actions(safe)))
 
 
 def plain(mrkdwn: str) -> tuple[Block, ...]:
-    """The words alone, as sections cut at line ends; what is over a message's length is clipped."""
+    """Return text as sections, split at line ends if possible and clipped to the length of a message."""
     left = clip_mrkdwn(mrkdwn, MESSAGE_LENGTH - 500)
     made = []
     while left:
         line = left.rfind("\n", SECTION_LENGTH // 2, SECTION_LENGTH) + 1
-        cut = (line or _outside(left, SECTION_LENGTH)) if len(left) > SECTION_LENGTH else len(left)
+        cut = (line or _safe_cut(left, SECTION_LENGTH)) if len(left) > SECTION_LENGTH else len(left)
         made.append(section(left[:cut]))
         left = left[cut:]
     return tuple(made)
 
 
 def fits(message: Message) -> bool:
-    """Whether a message stays under what Slack takes, with nothing of its plain form clipped."""
+    """Return whether a message is within Slack's limits and its plain blocks are not clipped."""
     heaviest = max(_weight(message.blocks), _weight(message.plain_blocks))
     return heaviest <= MESSAGE_LENGTH and len(message.text) <= MESSAGE_LENGTH - 500
 
 
 def _weight(part: Any) -> int:
-    """Characters with entities. Slack does not say which words it counts: all that are seen are."""
+    """Count the visible characters after escaping. Slack does not document which ones it counts."""
     if isinstance(part, str):
         return len(escape(part))
     if isinstance(part, list | tuple):
@@ -212,23 +223,24 @@ def _weight(part: Any) -> int:
         return 0
     if part.get("type") == "mrkdwn":
         return len(part["text"])
-    return sum(_weight(value) for key, value in part.items() if key not in _UNSEEN)
+    return sum(_weight(value) for key, value in part.items() if key not in _UNCOUNTED_KEYS)
 
 
 def split(text: str, length: int) -> Iterable[str]:
-    """The text in pieces that weigh at most so much each, cut at line ends if possible; nothing is lost.
+    """Split text into pieces of weight ``length`` at most, at line ends if possible, without losing anything.
 
-    A character weighs what its entity or its UTF-8 form takes: Slack does not say in which it counts.
+    A character weighs as much as its entity or its UTF-8 form, because Slack does not document its unit.
     """
     while text:
-        room = _fitting(text, length)
+        room = _fitting_length(text, length)
         line = text.rfind("\n", room // 2, room) + 1 if room < len(text) else 0
-        cut = line or between_signs(text, room)
+        cut = line or grapheme_boundary(text, room)
         yield text[:cut]
         text = text[cut:]
 
 
-def _fitting(text: str, length: int) -> int:
+def _fitting_length(text: str, length: int) -> int:
+    """Return how many characters from the start weigh ``length`` at most."""
     used = 0
     for at, sign in enumerate(text[:length]):
         used += {"&": 5, "<": 4, ">": 4}.get(sign) or len(sign.encode("utf-8", "surrogatepass"))

@@ -1,4 +1,4 @@
-"""Charts and tables of Block Kit, which Slack's own library has no classes for.
+"""Charts and tables of Block Kit. Slack's Python library has no classes for them.
 
 https://docs.slack.dev/reference/block-kit/blocks/data-visualization-block ·
 https://docs.slack.dev/reference/block-kit/blocks/data-table-block
@@ -19,7 +19,10 @@ _PAGE_SIZE = 10
 
 
 def visitors_chart(title: str, points: Sequence[tuple[Period, Counts]]) -> Block:
-    """People, AI agents and all together over time; each point counts its own unique visitors."""
+    """Return a line chart of people, AI agents and all visitors.
+
+    Each point counts the unique visitors of its own period.
+    """
     labels = [point_label(period) for period, _ in points]
     rows = {
         "People": [counts.human for _, counts in points],
@@ -33,7 +36,7 @@ def visitors_chart(title: str, points: Sequence[tuple[Period, Counts]]) -> Block
         }
         for name, values in rows.items()
     ]
-    # No label of the axis: it would repeat the title.
+    # The axis has no label, because it would repeat the title.
     axes = {"categories": labels}
     return {
         "type": "data_visualization",
@@ -43,9 +46,9 @@ def visitors_chart(title: str, points: Sequence[tuple[Period, Counts]]) -> Block
 
 
 def page_table(caption: str, pages: Sequence[PageCounts], *, compared: bool, whole: bool = True) -> Block:
-    """Pages with their numbers; sorting by change sorts by visitors gained or lost.
+    """Return a table of pages with their counts. Its column "Change" sorts by visitors gained or lost.
 
-    ``whole``: every row of the window compared with was read, so that a page without one is new.
+    ``whole``: all rows of the period compared with were read, so a page without one is new.
     """
     header = ["Page", "People", "AI agents", "All together", *(["Change"] if compared else [])]
     rows = [[_text(name) for name in header]]
@@ -62,7 +65,10 @@ def page_table(caption: str, pages: Sequence[PageCounts], *, compared: bool, who
 
 
 def shown_path(path: str, length: int = PATH_LENGTH) -> str:
-    """A path as a person reads it: one line, clipped also when escaped, nothing hidden; never empty."""
+    """Return a path for display: on one line, without hidden characters, never empty.
+
+    It is clipped so that it has at most ``length`` characters even after escaping.
+    """
     shown = one_line(path, length)
     while (over := len(escape(shown)) - length) > 0:
         shown = clip(shown, len(shown) - max(over // 5, 1))

@@ -1,4 +1,4 @@
-"""The weekly digest: who read the docs, what the agent did for them, and what to do next."""
+"""The weekly digest: visitors of the docs, the agent's work, and a page to improve."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from bot.messages.numbers import clock, counted, dates, duration, number, page_g
 from bot.messages.visitors import (
     caveats,
     chart_words,
-    footing,
     improve_menu,
     movements,
     named_pages,
     page_numbers,
-    pages_drawn,
-    pages_words,
+    pages_lines,
+    pages_table,
+    source_note,
     totals_fields,
     totals_words,
     with_fitting_pages,
@@ -33,7 +33,7 @@ from bot.model import (
     WorkDone,
 )
 
-_NAMED = {
+_STATE_NAMES = {
     JobState.PULL_REQUEST: ("pull request", "pull requests"),
     JobState.NO_CHANGE: ("with nothing changed", "with nothing changed"),
     JobState.FAILED: ("failed", "failed"),
@@ -41,7 +41,7 @@ _NAMED = {
 
 
 def digest(weekly: WeeklyReport) -> Message:
-    """The whole digest."""
+    """Return the digest, with as many pages as fit into one message."""
     return with_fitting_pages(weekly.report, lambda fewer: _digest(replace(weekly, report=fewer)))
 
 
@@ -52,38 +52,38 @@ def _digest(weekly: WeeklyReport) -> Message:
     curve = [(week, counts) for week, counts in weekly.curve if counts is not None]
     lines = [*movements(answer.movements, answer.site), work_done(weekly.work)]
     lines += [suggested(weekly.suggestion)] if weekly.suggestion else []
-    notes = [*caveats(answer), *_curve_gap(len(curve), len(weekly.curve)), footing(answer)]
+    notes = [*caveats(answer), *_curve_gap(len(curve), len(weekly.curve)), source_note(answer)]
     notes += [footer(weekly.subscription)] if weekly.subscription else []
     row = b.actions([*_improve(weekly.suggestion), *improve_menu(named_pages(answer))])
     blocks = (
         b.section(heading),
         totals_fields(answer.site, answer.before),
         *([visitors_chart("Unique visitors week by week", curve)] if len(curve) > 1 else []),
-        *pages_drawn(answer),
+        *pages_table(answer),
         *(b.section(line) for line in lines),
         *row,
         b.context(*notes),
     )
     curve_words = chart_words(curve, "Week by week") if len(curve) > 1 else []
-    words = [heading, totals_words(answer.site, answer.before), *curve_words, *pages_words(answer)]
+    words = [heading, totals_words(answer.site, answer.before), *curve_words, *pages_lines(answer)]
     text = "\n".join([*words, *lines, *notes])
     return Message(text, blocks, (*b.plain(text), *row))
 
 
-def _curve_gap(known: int, wanted: int) -> list[str]:
+def _curve_gap(known: int, total: int) -> list[str]:
     if known < 2:
         return ["There is no curve yet: too few weeks have been read."]
-    weeks = counted(wanted - known, "week that has", "weeks that have")
-    return [f"The curve leaves out {weeks} not been read yet."] if known < wanted else []
+    weeks = counted(total - known, "week that has", "weeks that have")
+    return [f"The curve leaves out {weeks} not been read yet."] if known < total else []
 
 
 def work_done(work: WorkDone) -> str:
-    """What the agent did, as the week's jobs stand now."""
+    """Return one line about the week's jobs, by their current states."""
     if not work.asked:
         return ":hammer_and_wrench: *The agent* was not asked for anything. `/docs-agent` starts a job."
-    told = {state: count for state, count in work.by_state.items() if state in _NAMED and count}
-    parts = [counted(told[state], *words) for state, words in _NAMED.items() if state in told]
-    rest = work.asked - sum(told.values())
+    by_state = {state: count for state, count in work.by_state.items() if state in _STATE_NAMES and count}
+    parts = [counted(by_state[state], *words) for state, words in _STATE_NAMES.items() if state in by_state]
+    rest = work.asked - sum(by_state.values())
     parts += [f"{number(rest)} open or ended otherwise"] if rest > 0 else []
     took = f" Median time: {duration(work.median_time)}." if work.median_time is not None else ""
     asked = counted(work.asked, "job was asked for", "jobs were asked for")
@@ -91,7 +91,7 @@ def work_done(work: WorkDone) -> str:
 
 
 def suggested(suggestion: Suggestion) -> str:
-    """One page worth improving, and why."""
+    """Return one line about the suggested page, with the reason."""
     page = suggestion.page
     why = {
         SuggestionReason.FALLING: f"lost readers: {page_gain(page)}",
@@ -110,10 +110,10 @@ def _improve(suggestion: Suggestion | None) -> list[Block]:
 
 
 def footer(subscription: Subscription) -> str:
-    """When it comes, and how to change that."""
+    """Return when the digest is posted, and the command that changes it."""
     return f"{when(subscription.weekly)} · `/docs-visitors subscriptions`"
 
 
 def when(weekly: WeeklyTime) -> str:
-    """Every Monday at 09:00 (Europe/Berlin)"""
+    """Return a weekly time such as "Every Monday at 09:00 (Europe/Berlin)"."""
     return f"Every {weekday(weekly.weekday)} at {clock(weekly.at)} ({b.escape(weekly.zone)})"

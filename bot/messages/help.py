@@ -1,4 +1,4 @@
-"""The help, made from the table of commands."""
+"""The help message, built from the table of commands."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _COST = (
 
 @dataclass(frozen=True, slots=True)
 class CommandHelp:
-    """What the help says of one command."""
+    """Help text of one command."""
 
     name: str
     usage_hint: str
@@ -35,7 +35,7 @@ class CommandHelp:
 
 
 def help_message(commands: Sequence[CommandHelp]) -> Message:
-    """All commands with examples, and all other ways to ask."""
+    """Return the help: all commands with examples, and the other ways to use the bot."""
     paragraphs = [*(_paragraph(command) for command in commands), _IN_THREADS, _ELSEWHERE, _COST]
     text = "\n\n".join(paragraphs)
     return Message(text, tuple(b.section(part) for part in paragraphs), b.plain(text))

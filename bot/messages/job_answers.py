@@ -1,4 +1,4 @@
-"""What one person is told privately: lists, single jobs, and why something was not done."""
+"""Private answers about jobs: lists, the status of a job, and why something was not done."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _LISTED_URL_LENGTH = 300
 
 
 def cannot_post(meaning: Refusal, bot_name: str) -> Message:
-    """Nothing was started, because its thread could not be opened."""
+    """Return the answer to a request whose thread could not be opened, so nothing was started."""
     match meaning:
         case Refusal.NOT_A_MEMBER | Refusal.NOT_VISIBLE:
             way = (
@@ -36,7 +36,7 @@ def cannot_post(meaning: Refusal, bot_name: str) -> Message:
 
 
 def undelivered(job: TrackedJob, problem: Problem) -> Message:
-    """The thread could not be told; this says the same to the requester alone."""
+    """Return the job's state for its requester alone, after a post in its thread failed for good."""
     result = f" {b.link(job.pr_link, 'View pull request')}." if b.web_address(job.pr_link) else ""
     return b.words(
         f":mailbox_with_no_mail: {problem.what} So I tell you here: #{job.number} "
@@ -45,7 +45,7 @@ def undelivered(job: TrackedJob, problem: Problem) -> Message:
 
 
 def job_list(jobs: Sequence[tuple[TrackedJob, str | None]]) -> Message:
-    """A channel's jobs, newest first; each number leads to the thread whose address stands beside the job."""
+    """Return the list of a channel's jobs. Each is given with the permalink of its thread, if known."""
     if not jobs:
         return b.words("No jobs here yet. Start one: `/docs-agent Add a quickstart for the Python SDK`")
     lines = [_line(job, permalink) for job, permalink in jobs]
@@ -67,7 +67,7 @@ def _line(job: TrackedJob, permalink: str | None = None) -> str:
 
 
 def job_status(job: TrackedJob, permalink: str | None = None) -> Message:
-    """One job, with the way to its thread."""
+    """Return the status of one job, with a link to its thread."""
     details = [_line(job)]
     if job.service_id:
         details.append(f"The service's id: `{b.quoted(job.service_id, 200)}`")
@@ -79,7 +79,7 @@ def job_status(job: TrackedJob, permalink: str | None = None) -> Message:
 
 
 def no_such_job(named: str) -> Message:
-    """What was typed names no job."""
+    """Return the answer to a reference that matches no job."""
     return b.words(
         f":mag: I know no job “{b.quoted(named, 80)}”. Nothing was sent. "
         "`/docs-agent jobs` lists this channel's jobs; "
@@ -88,7 +88,7 @@ def no_such_job(named: str) -> Message:
 
 
 def no_job_yet(command: str) -> Message:
-    """There is no job to follow up on."""
+    """Return the answer to a follow-up without a job to follow up on. ``command`` is the command typed."""
     return b.words(
         ":mag: You have no job in this channel that could be followed up. "
         f"Start one with `/docs-agent`, or name one: `{b.quoted(command, 80)} 42 what to change`. "
@@ -97,7 +97,10 @@ def no_job_yet(command: str) -> Message:
 
 
 def follow_up_taken(job: TrackedJob, *, guessed: bool) -> Message:
-    """A follow-up was taken in."""
+    """Return the confirmation of a follow-up.
+
+    ``guessed``: the user named no job, so their latest one was chosen.
+    """
     which = "your latest job here, " if guessed else ""
     return b.words(
         f":speech_balloon: Sent to {which}#{job.number} (“{b.quoted(job.text, 80)}”). "
@@ -106,7 +109,7 @@ def follow_up_taken(job: TrackedJob, *, guessed: bool) -> Message:
 
 
 def cannot_follow_up(job: TrackedJob) -> Message:
-    """This job takes no further instructions."""
+    """Return why this job takes no follow-up."""
     why = {
         JobState.ARCHIVED: "has been archived at the docs service",
         JobState.GONE: "is no longer known to the docs service",
@@ -121,21 +124,21 @@ def cannot_follow_up(job: TrackedJob) -> Message:
 
 
 def too_late() -> Message:
-    """A button that is not true any more."""
+    """Return the answer to a button whose decision has already been made."""
     return b.words(
         ":information_source: That has been decided already; the thread shows how. Nothing was done."
     )
 
 
 def run_again_before(number: JobNumber) -> Message:
-    """The same button was pressed before."""
+    """Return the answer to a second press of *Run again*; the first one started job ``number``."""
     return b.words(
         f":information_source: That has been run again already, as #{number}. Nothing was started."
     )
 
 
 def same_job(job: JobNumber) -> Message:
-    """The very same was asked a moment ago."""
+    """Return the answer to a request repeated within a minute, with a button to start it anyway."""
     said = (
         f":eyes: You asked exactly the same less than a minute ago: it is #{job}. Nothing new was started. "
         f"{Spent.NO.value} Do you want it twice?"
@@ -144,7 +147,7 @@ def same_job(job: JobNumber) -> Message:
 
 
 def same_follow_up(job: JobNumber, prompt: int) -> Message:
-    """The very same follow-up was sent a moment ago."""
+    """Return the answer to a follow-up repeated within a minute, with a button to send it anyway."""
     said = (
         f":eyes: That is exactly what you told #{job} less than a minute ago, so I have not sent it again. "
         f"{Spent.NO.value}"
@@ -153,7 +156,7 @@ def same_follow_up(job: JobNumber, prompt: int) -> Message:
 
 
 def nothing_to_send(files: int) -> Message:
-    """A reply without words."""
+    """Return the answer to a reply without text. ``files`` is the number of files in it."""
     if files:
         return b.words(
             ":paperclip: I can only pass on words, not files, so nothing was sent. "
@@ -163,7 +166,7 @@ def nothing_to_send(files: int) -> Message:
 
 
 def greeting(bot_name: str) -> Message:
-    """For somebody who mentions the bot without words."""
+    """Return the answer to a mention of the bot without text."""
     return b.words(
         ":wave: I ask the documentation agent for changes. "
         "Type `/docs-agent Add a quickstart for the Python SDK`, "

@@ -1,4 +1,4 @@
-"""What a job's thread shows: the root message, the prompt in full, and the replies that tell how it went."""
+"""Messages in a job's thread: its face, the full prompt, and the replies about its progress."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from bot.messages.problems import Problem, Spent, title
 from bot.model import Block, JobState, Message, Prompt, QueueWhy, TrackedJob, UserId
 
 QUOTE_LENGTH = 300
-"""A prompt up to this long is shown whole in the root message."""
+"""The face shows a longer prompt clipped; the thread then has it in full."""
 _PART_LENGTH = 8_000
 
 _STATE = {
@@ -31,7 +31,7 @@ _STATE = {
 
 
 class Action(StrEnum):
-    """The buttons under our messages; the commands know them by these names."""
+    """Action ids of the buttons in the bot's messages, which ``bot.commands`` handles."""
 
     VIEW_PULL_REQUEST = "view_pull_request"
     FOLLOW_UP = "follow_up"
@@ -42,12 +42,12 @@ class Action(StrEnum):
 
 
 def state_words(job: TrackedJob) -> str:
-    """The job's state, with its sign."""
+    """Return the job's state in words, with its emoji."""
     return _STATE[job.state]
 
 
 def lasted(time: timedelta) -> str:
-    """A duration as people say it; no line ends between a number and its unit."""
+    """Return a duration in words, without a line break between a number and its unit."""
     seconds = max(int(time.total_seconds()), 0)
     if seconds < 60:
         return f"{seconds}\N{NO-BREAK SPACE}s"
@@ -59,15 +59,15 @@ def lasted(time: timedelta) -> str:
 
 
 def face(job: TrackedJob, now: datetime, frees_at: datetime | None = None) -> Message:
-    """The job's one tidy message: it changes in place and pings nobody.
+    """Return the job's face: the message that is edited in place and notifies nobody.
 
-    ``frees_at``: when the next use of the shared limit frees; said beside how few are left.
+    ``frees_at``: when the next use of the quota becomes free, shown if few uses are left.
     """
     del now
     shown = clip(visible(job.text), QUOTE_LENGTH)
     headline = f"{state_words(job)} · #{job.number}"
     details = _details(job, frees_at)
-    buttons = _root_buttons(job)
+    buttons = _face_buttons(job)
     text = b.clip_bytes(f"{headline}\n{b.escape(shown)}\n{details}", b.EDITED_BYTES)
     drawn = (b.section(headline), b.quote(shown), b.context(details), *b.actions(buttons))
     safe = [made for made in buttons if "url" not in made]
@@ -96,7 +96,7 @@ def _details(job: TrackedJob, frees_at: datetime | None) -> str:
 
 
 def _queued(job: TrackedJob, until: datetime) -> str:
-    """What it waits for, in which place, and until when."""
+    """Return why the prompt waits, its queue position, and until when."""
     what = "it" if job.state is JobState.WAITING else "a follow-up"
     at = b.moment(until, "{time}")
     match job.queue_why:
@@ -111,7 +111,7 @@ def _queued(job: TrackedJob, until: datetime) -> str:
             return f"{what} goes out at {at}"
 
 
-def _root_buttons(job: TrackedJob) -> list[Block]:
+def _face_buttons(job: TrackedJob) -> list[Block]:
     buttons = []
     if job.state is JobState.PULL_REQUEST and b.web_address(job.pr_link):
         buttons.append(_view(job, None))
@@ -139,7 +139,7 @@ def _run_again(job: TrackedJob) -> Block:
 
 
 def full_prompt(job: TrackedJob) -> tuple[Message, ...]:
-    """The whole prompt, in as many messages as it takes; none when the root shows all of it."""
+    """Return the full prompt, split into messages; nothing if the face shows all of it."""
     shown = visible(job.text)
     if len(shown) <= QUOTE_LENGTH:
         return ()
@@ -154,7 +154,7 @@ def _part(job: TrackedJob, part: str, at: int, of: int) -> Message:
 
 
 def follow_up_by_command(job: TrackedJob, prompt_text: str, asked_by: UserId) -> Message:
-    """A follow-up that was not said in the thread, so that the thread reads whole."""
+    """Return a follow-up given by command or form, to show it in the thread."""
     whole = visible(prompt_text)
     shown = next(iter(b.split(whole, _PART_LENGTH)), "")
     part = "" if shown == whole else " (its beginning; the agent gets all of it)"
@@ -164,7 +164,7 @@ def follow_up_by_command(job: TrackedJob, prompt_text: str, asked_by: UserId) ->
 
 
 def follow_up_withdrawn(job: TrackedJob, prompt: Prompt) -> Message:
-    """A follow-up was taken back before it was sent."""
+    """Return the reply about a follow-up that was withdrawn before it was sent."""
     quoted = b.quoted(prompt.text or "", 120)
     return b.words(
         f":leftwards_arrow_with_hook: The follow-up of {b.mention(prompt.asked_by)} to #{job.number} "
@@ -173,7 +173,7 @@ def follow_up_withdrawn(job: TrackedJob, prompt: Prompt) -> Message:
 
 
 def ended(job: TrackedJob, now: datetime) -> Message:
-    """The one reply at the end of a round: how it went and what to do next."""
+    """Return the reply at the end of an iteration: the result, and what to do next."""
     del now
     said = f"{b.mention(job.recipient)} {_ENDS[job.state](job)}"
     has_link = job.state is JobState.PULL_REQUEST and b.web_address(job.pr_link)
@@ -252,7 +252,7 @@ def _end_buttons(job: TrackedJob) -> list[Block]:
 
 
 def still_running(job: TrackedJob, now: datetime) -> Message:
-    """Said once when a job runs long."""
+    """Return the reply, sent once, about a job that runs unusually long."""
     started = job.iteration_started_at or job.asked_at
     return b.words(
         f":hourglass_flowing_sand: {_what(job)} has been running for {lasted(now - started)}. "
@@ -261,7 +261,7 @@ def still_running(job: TrackedJob, now: datetime) -> Message:
 
 
 def unwatched(job: TrackedJob, now: datetime) -> Message:
-    """We stop looking, and say so."""
+    """Return the reply about a job that is no longer polled."""
     started = job.iteration_started_at or job.asked_at
     said = (
         f"{b.mention(job.recipient)} :zzz: {_what(job)} is still running after {lasted(now - started)}; "
@@ -271,18 +271,18 @@ def unwatched(job: TrackedJob, now: datetime) -> Message:
 
 
 def refused(job: TrackedJob, problem: Problem) -> Message:
-    """The first prompt was not taken."""
+    """Return the reply about a first prompt that was refused."""
     said = f"{b.mention(job.requester)} :no_entry: #{job.number} was not started. {problem.text}"
     return b.with_buttons(said, [_run_again(job)])
 
 
 def follow_up_refused(asked_by: UserId, problem: Problem) -> Message:
-    """A follow-up was not taken."""
+    """Return the reply about a follow-up that was refused."""
     return b.words(f"{b.mention(asked_by)} :no_entry: {problem.text}")
 
 
 def unconfirmed(job: TrackedJob, prompt_id: int, asked_by: UserId, follow_up: bool) -> Message:
-    """Sent, and the answer was lost: a person decides."""
+    """Return the question to the requester about an unconfirmed prompt: send it again, or forget it."""
     what = f"Your follow-up to #{job.number}" if follow_up else f"#{job.number}"
     said = (
         f"{b.mention(asked_by)} :grey_question: {what} was sent, but the docs service's answer was lost. "

@@ -1,4 +1,4 @@
-"""The dialogues. https://docs.slack.dev/reference/views/modal-views"""
+"""Modal views (forms). https://docs.slack.dev/reference/views/modal-views"""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def _prompt_input(label: str, placeholder: str, text: str, hint: str) -> dict[st
 
 
 def ask_form(*, channel: ChannelId | None, private: str, text: str = "") -> dict[str, Any]:
-    """Asks for a prompt; and for the channel when it is not known where the form was opened."""
+    """Return the form for a new job. It also asks for the channel if ``channel`` is None."""
     prompt = _prompt_input(
         "What should be written or changed?",
         "Add a quickstart for the Python SDK",
@@ -75,7 +75,7 @@ def ask_form(*, channel: ChannelId | None, private: str, text: str = "") -> dict
 def follow_up_form(
     jobs: Sequence[TrackedJob], *, private: str, chosen: JobNumber | None = None, text: str = ""
 ) -> dict[str, Any]:
-    """Asks for a further instruction; and for the job unless one was chosen."""
+    """Return the form for a follow-up. It also asks for the job unless one was ``chosen``."""
     prompt = _prompt_input(
         "What should be changed further?",
         "Mention Python 3.11 too",

@@ -1,4 +1,4 @@
-"""Numbers and dates in words."""
+"""Numbers, dates and durations as text."""
 
 from __future__ import annotations
 
@@ -11,17 +11,20 @@ _DAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
 
 
 def number(count: int) -> str:
-    """1,234"""
+    """Return a count with thousands separators: 1,234."""
     return f"{count:,}"
 
 
 def signed(count: int) -> str:
-    """+12, −3, ±0"""
+    """Return a count with its sign: +12, −3, ±0."""
     return f"+{count:,}" if count > 0 else f"−{-count:,}" if count else "±0"
 
 
 def percent(share: float | None) -> str:
-    """43 %; a few among many are not rounded away."""
+    """Return a share as a percentage: 43 %.
+
+    A small rest is never rounded to 0 or 100: "under 1 %", "over 99 %". None becomes "–".
+    """
     if share is None:
         return "–"
     if 0 < share < 0.005:
@@ -30,14 +33,14 @@ def percent(share: float | None) -> str:
 
 
 def change(now: int, was: int) -> str:
-    """By how much it grew; "new" from nothing, since no percentage says that."""
+    """Return the relative change: +12 %. A growth from zero has no percentage and becomes "new"."""
     if was == 0:
         return "new" if now else "±0 %"
     return f"{signed(round((now - was) / was * 100))} %"
 
 
-def points(now: Counts, was: Counts | None) -> str:
-    """By how many percentage points AI's share changed; empty when there is nothing to compare."""
+def share_change(now: Counts, was: Counts | None) -> str:
+    """Return the change of the AI share in percentage points, or an empty text without a comparison."""
     if was is None or now.ai_share is None or was.ai_share is None:
         return ""
     moved = round(now.ai_share * 100) - round(was.ai_share * 100)
@@ -45,30 +48,33 @@ def points(now: Counts, was: Counts | None) -> str:
 
 
 def page_change(page: PageCounts, *, whole: bool = True) -> str:
-    """A page's change; without a row before it is "new", or not known if not every row before was read."""
+    """Return a page's relative change in visitors.
+
+    A page without earlier counts is "new" if ``whole`` (all earlier rows were read), else "–".
+    """
     if page.was is None:
         return "new" if whole else "–"
     return change(page.now.total, page.was.total)
 
 
 def gained(page: PageCounts) -> int:
-    """How many visitors more than before a page has; below zero when it lost some."""
+    """Return how many visitors a page gained; negative if it lost some."""
     return page.now.total - (page.was.total if page.was else 0)
 
 
 def page_gain(page: PageCounts, *, whole: bool = True) -> str:
-    """+120 (+12 %): by how many visitors a page changed, and by how much that is."""
-    told = page_change(page, whole=whole)
-    return told if told == "–" else f"{signed(gained(page))} ({told})"
+    """Return a page's absolute and relative change: +120 (+12 %)."""
+    relative = page_change(page, whole=whole)
+    return relative if relative == "–" else f"{signed(gained(page))} ({relative})"
 
 
 def day(of: date, *, year: bool = True) -> str:
-    """20 Nov 2026"""
+    """Return a date: 20 Nov 2026."""
     return f"{of.day} {_MONTHS[of.month - 1]}" + (f" {of.year}" if year else "")
 
 
 def dates(period: Period) -> str:
-    """14–20 Nov 2026, 30 Sep – 6 Oct 2026, or one day: both ends belong to it."""
+    """Return the first and last day of a period: 14–20 Nov 2026, 30 Sep – 6 Oct 2026, or one date."""
     first, last = period.first, period.last
     if first == last:
         return day(last)
@@ -78,7 +84,7 @@ def dates(period: Period) -> str:
 
 
 def point_label(period: Period) -> str:
-    """What stands under a point of a chart; at most 20 characters, and different for each."""
+    """Return the label of a chart's point: at most 20 characters, unique within the chart."""
     if period.days == 1:
         return f"{_DAYS[period.first.weekday()]} {day(period.first, year=False)}"
     if period.first.month == period.last.month:
@@ -87,17 +93,17 @@ def point_label(period: Period) -> str:
 
 
 def weekday(of: Weekday) -> str:
-    """Monday"""
+    """Return the name of a day: Monday."""
     return of.name.capitalize()
 
 
 def clock(at: time) -> str:
-    """09:00"""
+    """Return a time of day: 09:00."""
     return at.isoformat("minutes")
 
 
 def duration(length: timedelta) -> str:
-    """4 min, 1 h 20 min, 2 h"""
+    """Return a duration in hours and minutes: 4 min, 1 h 20 min, 2 h."""
     minutes = round(length.total_seconds() / 60)
     if minutes < 1:
         return "under a minute"
@@ -106,5 +112,5 @@ def duration(length: timedelta) -> str:
 
 
 def counted(count: int, one: str, many: str) -> str:
-    """1 page, 2 pages"""
+    """Return a count with its noun: 1 page, 2 pages."""
     return f"{number(count)} {one if count == 1 else many}"

@@ -1,4 +1,4 @@
-"""What a person reads when something went wrong: what happened, whether a use was spent, what to do next."""
+"""Messages about errors: what happened, whether a use of the quota was spent, and what to do next."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from bot.model import JobProblem, Message, ReadingProblem
 
 
 class Spent(StrEnum):
-    """Whether one of the service's uses an hour was spent, in the words that are shown."""
+    """Whether a use of the quota was spent. The value is the text that is shown."""
 
     YES = "One use of the hourly limit was spent."
     NO = "No use of the hourly limit was spent."
@@ -19,7 +19,7 @@ class Spent(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """A problem in escaped mrkdwn: its code, a sentence, the cost, the way on."""
+    """A problem with its text in escaped mrkdwn: what happened, the cost, and what to do next."""
 
     code: JobProblem
     what: str
@@ -28,7 +28,7 @@ class Problem:
 
     @property
     def text(self) -> str:
-        """All of it, as a paragraph."""
+        """The whole text, as one paragraph."""
         return f"{self.what} {self.spent.value} {self.next_step}"
 
 
@@ -56,13 +56,16 @@ _READING = {
 
 
 def title(stored: str) -> str:
-    """Return a stored problem of a job in a few words. Older versions stored the words themselves."""
+    """Return a job's stored problem in a few words. Rows of older versions contain the words themselves."""
     code = stored.partition(":")[0]
     return _TITLES[JobProblem(code)] if code in set(JobProblem) else stored
 
 
 def reading_problem(stored: str) -> str:
-    """Return why numbers could not be read, as the end of a sentence. Older versions stored it so."""
+    """Return why visitors could not be read, as the end of a sentence.
+
+    ``stored`` is a code of ``ReadingProblem``, or in rows of older versions the words themselves.
+    """
     return _READING[ReadingProblem(stored)] if stored in set(ReadingProblem) else stored
 
 
@@ -71,7 +74,7 @@ def _quoted(text: str) -> str:
 
 
 def service_rejected(text: str) -> Problem:
-    """400 and its like, with the service's own words."""
+    """Return the problem for a prompt that the service rejects as invalid. ``text`` is its message."""
     return Problem(
         JobProblem.REJECTED,
         f"The docs service did not accept the prompt: “{_quoted(text)}”",
@@ -81,7 +84,7 @@ def service_rejected(text: str) -> Problem:
 
 
 def key_refused() -> Problem:
-    """401: unknown or expired key."""
+    """Return the problem for 401: the key is unknown or has expired."""
     return Problem(
         JobProblem.KEY_REFUSED,
         "The docs service does not accept the bot's key: it is unknown or has expired.",
@@ -91,7 +94,7 @@ def key_refused() -> Problem:
 
 
 def key_forbidden() -> Problem:
-    """403: the key lacks the right, or the address is not allowed."""
+    """Return the problem for 403: the key lacks a right, or the bot's address is not allowed."""
     return Problem(
         JobProblem.KEY_FORBIDDEN,
         "The docs service knows the bot's key but does not let it start jobs: "
@@ -102,7 +105,7 @@ def key_forbidden() -> Problem:
 
 
 def project_unknown() -> Problem:
-    """404 when a job was to be created."""
+    """Return the problem for 404 on the creation of a job."""
     return Problem(
         JobProblem.PROJECT_UNKNOWN,
         "The docs service does not know the project that this bot is set up for.",
@@ -112,7 +115,7 @@ def project_unknown() -> Problem:
 
 
 def job_unknown() -> Problem:
-    """404 when a follow-up was to be sent."""
+    """Return the problem for 404 on a follow-up."""
     return Problem(
         JobProblem.JOB_UNKNOWN,
         "The docs service no longer knows this job, so nothing can be added to it.",
@@ -122,7 +125,7 @@ def job_unknown() -> Problem:
 
 
 def job_not_started() -> Problem:
-    """A follow-up for a job that will never start."""
+    """Return the problem for a follow-up to a job that will never start."""
     return Problem(
         JobProblem.NOT_STARTED,
         "The job did not start, so the follow-up was not sent.",
@@ -132,7 +135,7 @@ def job_not_started() -> Problem:
 
 
 def slack_refused(code: str) -> Problem:
-    """Slack did not let the bot say something. ``code`` is Slack's own word for why."""
+    """Return the problem for a post that Slack refused. ``code`` is Slack's error code."""
     return Problem(
         JobProblem.SLACK_REFUSED,
         f"Slack did not let me post in the thread (`{quoted(code, 60)}`).",
@@ -142,7 +145,7 @@ def slack_refused(code: str) -> Problem:
 
 
 def form_not_opened() -> Message:
-    """Slack did not let the form be opened."""
+    """Return the answer if Slack refused to open the form."""
     return words(
         ":warning: Slack did not let me open the form; perhaps it took too long. "
         f"{Spent.NO.value} Try again, or type the prompt after the command."
@@ -150,7 +153,7 @@ def form_not_opened() -> Message:
 
 
 def unknown_command() -> Message:
-    """Slack offers what this version does not have."""
+    """Return the answer to a command or action that this version of the bot does not have."""
     return words(
         ":warning: This version of the bot does not know that. "
         f"{Spent.NO.value} Ask whoever runs it whether the app in Slack and the bot are of the same version."
@@ -158,7 +161,7 @@ def unknown_command() -> Message:
 
 
 def something_broke(reference: str) -> Message:
-    """The last resort. The reference stands beside the error in the log."""
+    """Return the answer after an unexpected error. ``reference`` is logged with the error."""
     return words(
         ":warning: Something went wrong on my side and nothing was started. "
         f"{Spent.NO.value} Please try again; if it happens again, give whoever runs this bot "

@@ -11,7 +11,10 @@ from bot.model import Budget, Message, ProjectId
 
 
 def key_refused(project: ProjectId, *, forbidden: bool) -> Message:
-    """For admins, once: what to do."""
+    """Return the notice to admins that the service refuses the key, with what to do.
+
+    ``forbidden``: the service answered 403 instead of 401.
+    """
     named = b.code(one_line(project, 80))
     said = "may read (only a prompt shows whether it may write)" if forbidden else "is good"
     what = (
@@ -29,7 +32,7 @@ def key_refused(project: ProjectId, *, forbidden: bool) -> Message:
 
 
 def key_accepted(project: ProjectId) -> Message:
-    """For admins: the end of it."""
+    """Return the notice to admins that the service accepts the key again."""
     return b.words(
         f":white_check_mark: The docs service accepts the key for {b.code(one_line(project, 80))} again. "
         "What waited goes out now."
@@ -46,7 +49,11 @@ def limits(
     *,
     key_is_refused: bool = False,
 ) -> Message:
-    """How much of both hourly limits is left, and whether the service takes anything at all."""
+    """Return how much of both hourly limits is left.
+
+    ``used`` and ``limit`` are jobs and follow-ups, ``analytics`` the calls about visitors. ``waiting`` is the
+    number of queued prompts; ``mine`` is the reader's own uses in the last hour.
+    """
     left = max(0, limit - used)
     frees = f", the next frees at {b.moment(frees_at, '{time}')}" if frees_at and used else ""
     queue = counted(waiting, "prompt waits", "prompts wait") if waiting else "Nothing waits"

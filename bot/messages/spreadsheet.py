@@ -1,4 +1,4 @@
-"""Rows for a spreadsheet: CSV whose cells stay text, whatever somebody put into them.
+"""CSV for spreadsheets, protected against formulas in cells.
 
 https://owasp.org/www-community/attacks/CSV_Injection
 """
@@ -11,39 +11,39 @@ import unicodedata
 from collections.abc import Sequence
 
 BOM = "\ufeff"
-"""Stands before a file's first line; without it Excel takes UTF-8 for the machine's old code page."""
+"""Byte order mark for the start of a file. Without it Excel does not read the file as UTF-8."""
 
 HEADER = ("page", "human", "ai", "total")
-"""The first line of a visitors export."""
+"""Column names of a visitors export."""
 
-_SIGNS = frozenset("=+-@\u2212")
-"""What a formula begins with; U+2212 is the minus of typography, which some programs take for one too."""
+_FORMULA_STARTS = frozenset("=+-@\u2212")
+"""The characters that start a formula. Some programs also accept U+2212, the minus sign."""
 
-_BREAKS = frozenset("\t\r\n")
-_UNSEEN = ("C", "Z")
-"""The general categories of blanks, controls and invisible signs: a program may drop them when it reads."""
+_LEADING_CONTROLS = frozenset("\t\r\n")
+_INVISIBLE_CATEGORIES = ("C", "Z")
+"""Unicode categories of control, format and blank characters, which a program may drop."""
 
 _OTHER_SEPARATORS = frozenset(";\t|")
-"""Where programs in other languages cut an unquoted cell in two, and the second half begins anew."""
+"""Separators in other locales, at which a program splits an unquoted cell into two."""
 
 
-def harmless(cell: str) -> str:
-    """The cell, with an apostrophe before it when a spreadsheet would take it for a formula."""
-    start = next((place for place, sign in enumerate(cell) if not _is_unseen(sign)), len(cell))
+def escape_formula(cell: str) -> str:
+    """Return the cell, with an apostrophe before it if a spreadsheet could read it as a formula."""
+    start = next((at for at, character in enumerate(cell) if not _is_invisible(character)), len(cell))
     head = unicodedata.normalize("NFKC", cell[start : start + 1])
-    return f"'{cell}" if head in _SIGNS or _BREAKS & set(cell[:start]) else cell
+    return f"'{cell}" if head in _FORMULA_STARTS or _LEADING_CONTROLS & set(cell[:start]) else cell
 
 
 def csv_line(cells: Sequence[str | int]) -> str:
-    """One line with its end (RFC 4180): texts made harmless and quoted where needed, numbers as they are."""
-    row = [harmless(cell) if isinstance(cell, str) else cell for cell in cells]
-    elsewhere = any(_OTHER_SEPARATORS & set(cell) for cell in row if isinstance(cell, str))
+    """Return one line of CSV with its line end (RFC 4180), with formulas escaped."""
+    row = [escape_formula(cell) if isinstance(cell, str) else cell for cell in cells]
+    quote_all = any(_OTHER_SEPARATORS & set(cell) for cell in row if isinstance(cell, str))
     line = io.StringIO(newline="")
     csv.writer(
-        line, quoting=csv.QUOTE_NONNUMERIC if elsewhere else csv.QUOTE_MINIMAL, lineterminator="\r\n"
+        line, quoting=csv.QUOTE_NONNUMERIC if quote_all else csv.QUOTE_MINIMAL, lineterminator="\r\n"
     ).writerow(row)
     return line.getvalue()
 
 
-def _is_unseen(sign: str) -> bool:
-    return unicodedata.category(sign)[0] in _UNSEEN
+def _is_invisible(character: str) -> bool:
+    return unicodedata.category(character)[0] in _INVISIBLE_CATEGORIES

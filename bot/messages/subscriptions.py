@@ -1,4 +1,4 @@
-"""What is said about subscriptions to the weekly digest."""
+"""Messages about subscriptions to the weekly digest."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from bot.messages.problems import reading_problem
 from bot.messages.visitors import shown_code
 from bot.model import Message, Period, Refusal, Subscription, SubscriptionState, Weekday
 
-_LISTED = 15
+_MOST_LISTED = 15
 _SHORT_LENGTH = 200
 
 
@@ -28,28 +28,28 @@ def first_post(
     newer_at: datetime | None = None,
     counted_in: str = "UTC",
 ) -> Message:
-    """Proves that the channel can be posted to, and tells it what will come.
+    """Return the first post of a subscription, which proves that the bot can post in the channel.
 
-    ``newer_at``: where a week is over in the subscription's zone before it is in the one that days are
-    ``counted_in``, the moment from which on a digest would be about a newer week.
+    ``counted_in``: the time zone of the analytics days. ``newer_at``: set if the week ends later in that zone
+    than in the subscription's; the moment from which a digest is about the newer week.
     """
     wait = (
-        f": the week after that is not over before {_local(newer_at, subscription)}, "
+        f": the week after that is not over before {_local_time(newer_at, subscription)}, "
         f"since days begin in {b.escape(counted_in)}"
         if newer_at
         else ""
     )
     return b.words(
         f":books: {when(subscription.weekly)} this channel gets a digest of who read the docs"
-        f"{_where(subscription)}, set up by {b.mention(subscription.owner)}. "
-        f"The first comes {_local(run_at, subscription)}, about {dates(week)}{wait}. "
-        f"{_typed('subscribe', subscription)} changes the time, "
-        f"{_typed('unsubscribe', subscription)} ends it."
+        f"{_section_words(subscription)}, set up by {b.mention(subscription.owner)}. "
+        f"The first comes {_local_time(run_at, subscription)}, about {dates(week)}{wait}. "
+        f"{_command('subscribe', subscription)} changes the time, "
+        f"{_command('unsubscribe', subscription)} ends it."
     )
 
 
 def subscribing(weekday: Weekday, at: time, zone: str | None, section: str | None) -> Message:
-    """At once; the post in the channel is the proof."""
+    """Return the immediate answer to a subscription, before the first post has succeeded."""
     where = f", for pages under {shown_code(section)}" if section else ""
     there = _short(zone) if zone else "your time zone"
     return b.words(
@@ -60,7 +60,7 @@ def subscribing(weekday: Weekday, at: time, zone: str | None, section: str | Non
 
 
 def cannot_subscribe(meaning: Refusal, code: str, bot_name: str) -> Message:
-    """The first post was refused. ``code`` is Slack's own word for why."""
+    """Return the answer if Slack refused the first post. ``code`` is Slack's error code."""
     way = (
         f"I am not in this channel. Type `/invite @{_short(bot_name)}` in the channel, then subscribe again."
         if meaning.is_outside
@@ -70,25 +70,28 @@ def cannot_subscribe(meaning: Refusal, code: str, bot_name: str) -> Message:
 
 
 def paused(subscription: Subscription, code: str) -> Message:
-    """For the owner, once: the channel refuses posts for good. ``code`` is Slack's own word for why."""
+    """Return the notice to the owner, sent once, that Slack refuses posts in the channel for good.
+
+    ``code`` is Slack's error code.
+    """
     return b.words(
         f":double_vertical_bar: The weekly docs digest for <#{subscription.channel}> is paused: "
         f"Slack did not let me post there (`{_short(code)}`). "
-        f"When that is mended, {_same_again(subscription)} in the channel starts it again."
+        f"When that is mended, {_resubscribe_command(subscription)} in the channel starts it again."
     )
 
 
 def missed(subscription: Subscription, week: Period, why: str) -> Message:
-    """For the owner: this week has no digest."""
+    """Return the notice to the owner that this week has no digest."""
     return b.words(
         f":warning: There was no docs digest for <#{subscription.channel}> for the week {dates(week)}. "
         f"Its numbers are missing: {_short(reading_problem(why))}. The next one comes as planned; "
-        f"{_typed('digest now', subscription)} tries this one again."
+        f"{_command('digest now', subscription)} tries this one again."
     )
 
 
 def digest_coming(section: str | None) -> Message:
-    """Somebody asked for a digest now."""
+    """Return the immediate answer to ``digest now``."""
     where = f" for {shown_code(section)}" if section else ""
     return b.words(
         f":books: The digest of the last full week{where} comes into this channel as soon as its numbers "
@@ -98,7 +101,7 @@ def digest_coming(section: str | None) -> Message:
 
 
 def digest_failed(week: Period, why: str) -> Message:
-    """For the one who asked for it now."""
+    """Return the notice to the user of ``digest now`` that there is no digest."""
     return b.words(
         f":warning: There is no digest for the week {dates(week)}. Its numbers are missing: "
         f"{_short(reading_problem(why))}. Try again later."
@@ -106,7 +109,7 @@ def digest_failed(week: Period, why: str) -> Message:
 
 
 def unsubscribed(count: int, left: int = 0) -> Message:
-    """So many were ended; ``left`` are others that still come."""
+    """Return the answer to ``unsubscribe``: ``count`` subscriptions ended, ``left`` remain."""
     if count == 0:
         return b.words(
             ":information_source: This channel has no such subscription. Nothing was changed. "
@@ -122,34 +125,36 @@ def unsubscribed(count: int, left: int = 0) -> Message:
 
 
 def listed(subscriptions: Sequence[Subscription], now: datetime) -> Message:
-    """A channel's subscriptions, with the next three runs and how the last went."""
+    """Return the list of a channel's subscriptions, with the next three runs and the last result."""
     if not subscriptions:
         return b.words(
             "No digests for this channel yet. `/docs-visitors subscribe monday 09:00` sets one up; "
             "the time is that of your own zone unless you name one."
         )
-    told = [_told(each, now) for each in subscriptions[:_LISTED]]
-    # Slack refuses a message that is too long, so as many are shown as fit into one.
-    lists = (_first(count, told, len(subscriptions)) for count in range(len(told), 1, -1))
-    return next(filter(b.fits, lists), _first(1, told, len(subscriptions)))
+    described = [_described(each, now) for each in subscriptions[:_MOST_LISTED]]
+    # Slack refuses a message that is too long, so show as many as fit into one.
+    lists = (_listing(count, described, len(subscriptions)) for count in range(len(described), 1, -1))
+    return next(filter(b.fits, lists), _listing(1, described, len(subscriptions)))
 
 
-def _first(count: int, told: Sequence[str], in_all: int) -> Message:
-    """Return a list of the first ``count``, with the number of those left out."""
+def _listing(count: int, described: Sequence[str], in_all: int) -> Message:
+    """Return the first ``count`` of ``in_all`` subscriptions, with the number of those left out."""
     more = [f"… and {in_all - count} more."] if in_all > count else []
-    return b.words("\n\n".join([*told[:count], *more]))
+    return b.words("\n\n".join([*described[:count], *more]))
 
 
-def _told(subscription: Subscription, now: datetime) -> str:
-    lines = [f"*{when(subscription.weekly)}*{_where(subscription)}, by {b.mention(subscription.owner)}"]
+def _described(subscription: Subscription, now: datetime) -> str:
+    lines = [
+        f"*{when(subscription.weekly)}*{_section_words(subscription)}, by {b.mention(subscription.owner)}"
+    ]
     match subscription.state:
         case SubscriptionState.ACTIVE:
-            # A time that was changed after a week's digest begins with the week after.
+            # If the time was changed after this week's digest, the next run is a week later.
             begin = max(now, (subscription.next_run_at or now) - timedelta(seconds=1))
             runs = subscription.weekly.next_few(begin, 3)
-            lines.append(f"Next: {', '.join(_local(run, subscription) for run in runs)}")
+            lines.append(f"Next: {', '.join(_local_time(run, subscription) for run in runs)}")
         case SubscriptionState.PAUSED:
-            again = f"{_same_again_briefly(subscription)} starts it again."
+            again = f"{_short_resubscribe_command(subscription)} starts it again."
             lines.append(f":double_vertical_bar: Paused, since Slack did not let me post here. {again}")
         case _:
             lines.append("The first post is on its way.")
@@ -159,7 +164,7 @@ def _told(subscription: Subscription, now: datetime) -> str:
 
 
 def _last_result(subscription: Subscription) -> str:
-    """Return how the last digest went; a reason that is stored as a code is said in words."""
+    """Return the result of the last digest, with a stored code translated into words."""
     how, _, why = (subscription.last_result or "none yet").partition(": ")
     return f"{how}: {reading_problem(why)}" if why else how
 
@@ -168,32 +173,32 @@ def _short(text: str) -> str:
     return b.quoted(text, _SHORT_LENGTH)
 
 
-def _typed(verb: str, subscription: Subscription) -> str:
-    """What a person types to have this done to this subscription, and to no other of the channel."""
+def _command(verb: str, subscription: Subscription) -> str:
+    """Return the command that applies ``verb`` to this subscription and no other of the channel."""
     section = f" path {subscription.section}" if subscription.section else ""
     return b.code(f"/docs-visitors {verb}{section}")
 
 
-def _same_again(subscription: Subscription) -> str:
-    """What a person types to subscribe to the very same."""
+def _resubscribe_command(subscription: Subscription) -> str:
+    """Return the command that creates this subscription again."""
     weekly = subscription.weekly
     when_said = f"{weekday_name(weekly.weekday).lower()} {clock(weekly.at)} {weekly.zone}"
-    return _typed(f"subscribe {when_said}", subscription)
+    return _command(f"subscribe {when_said}", subscription)
 
 
-def _same_again_briefly(subscription: Subscription) -> str:
-    """Return the command for a list of several: a path that is too long for it is left to the reader."""
+def _short_resubscribe_command(subscription: Subscription) -> str:
+    """Return the command for use in a list, without the path if that is too long."""
     section = subscription.section
     if not section or len(b.escape(section)) <= PATH_LENGTH:
-        return _same_again(subscription)
-    return f"{_same_again(replace(subscription, section='…'))} (with the full path)"
+        return _resubscribe_command(subscription)
+    return f"{_resubscribe_command(replace(subscription, section='…'))} (with the full path)"
 
 
-def _where(subscription: Subscription) -> str:
+def _section_words(subscription: Subscription) -> str:
     return f", for pages under {shown_code(subscription.section)}" if subscription.section else ""
 
 
-def _local(run: datetime, subscription: Subscription) -> str:
-    """In the subscription's own zone, since that is what was asked for."""
+def _local_time(run: datetime, subscription: Subscription) -> str:
+    """Return a moment in the subscription's own time zone, because the user chose it."""
     zone = ZoneInfo(subscription.weekly.zone)
     return run.astimezone(zone).strftime("%Y-%m-%d %H:%M %Z")

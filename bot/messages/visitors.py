@@ -1,6 +1,6 @@
-"""Who reads the docs: the answer to a question, in words, a chart and a table.
+"""Answers about visitors: text, a chart and a table.
 
-Unique visitors are never added here, only shown as the service counted them.
+Unique visitors are shown as the service counted them and never added up.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from bot.messages.numbers import (
     page_gain,
     percent,
     point_label,
-    points,
+    share_change,
 )
 from bot.messages.problems import reading_problem
 from bot.model import (
@@ -36,12 +36,12 @@ from bot.model import (
     UserId,
 )
 
-_NAMED = 3
-"""How many pages a line about movements names."""
-_OFFERED = 40
+_PAGES_IN_LINE = 3
+"""The most pages that a line about movements names."""
+_MOST_OPTIONS = 40
 _OPTION_PATH_LENGTH = 50
 _STEP = 3
-"""So many pages fewer are tried when a message is too long."""
+"""How many pages to remove at a time from a message that is too long."""
 _REASON_LENGTH = 200
 _CHART_TITLE = "Unique visitors"
 _TIME = "{date_short_pretty} {time}"
@@ -49,24 +49,27 @@ TIME_OF_DAY = "{time}"
 
 
 def report(answer: Report, question: QuestionId, *, shared_by: UserId | None = None) -> Message:
-    """The answer to a question; ``shared_by`` when it stands in the channel for all."""
+    """Return the answer to a question.
+
+    ``shared_by``: who shares it in the channel; None for the private answer.
+    """
     return with_fitting_pages(answer, lambda fewer: _report(fewer, question, shared_by))
 
 
-def with_fitting_pages(answer: Report, made: Callable[[Report], Message]) -> Message:
-    """The message made of an answer, with as many pages as fit into one message beside the rest."""
-    message = made(answer)
+def with_fitting_pages(answer: Report, build: Callable[[Report], Message]) -> Message:
+    """Build the message of a report, with as many pages as fit into one message."""
+    message = build(answer)
     for count in range(len(answer.top) - _STEP, 0, -_STEP):
         if b.fits(message):
             break
-        message = made(replace(answer, top=answer.top[:count]))
+        message = build(replace(answer, top=answer.top[:count]))
     return message
 
 
 def _report(answer: Report, question: QuestionId, shared_by: UserId | None) -> Message:
     heading = title(answer)
     moves = movements(answer.movements, answer.site)
-    notes = [*caveats(answer), footing(answer), *([] if shared_by else [budget_used(answer)])]
+    notes = [*caveats(answer), source_note(answer), *([] if shared_by else [budget_used(answer)])]
     if shared_by:
         notes.append(f"Shared by {b.mention(shared_by)}.")
     row = b.actions([*improve_menu(named_pages(answer)), *_buttons(question, private=shared_by is None)])
@@ -74,76 +77,76 @@ def _report(answer: Report, question: QuestionId, shared_by: UserId | None) -> M
         b.section(heading),
         totals_fields(answer.site, answer.before),
         *([visitors_chart(_CHART_TITLE, answer.chart)] if answer.chart else []),
-        *pages_drawn(answer),
+        *pages_table(answer),
         *(b.section(line) for line in moves),
         *row,
         b.context(*notes),
     )
     words = [heading, totals_words(answer.site, answer.before), *chart_words(answer.chart)]
-    text = "\n".join([*words, *pages_words(answer), *moves, *notes])
+    text = "\n".join([*words, *pages_lines(answer), *moves, *notes])
     return Message(text, blocks, (*b.plain(text), *row))
 
 
 def title(answer: Report) -> str:
-    """The window, and what it is compared with."""
+    """Return the heading: the period, and the period compared with."""
     against = f"\ncompared with {dates(answer.was.period)}" if answer.was and answer.before else ""
     return f"*Who read the docs, {dates(answer.query.period)}*{against}"
 
 
 def totals_fields(site: Counts, before: Counts | None) -> Block:
-    """The three totals and AI's share, side by side."""
+    """Return the three totals and the AI share, side by side."""
     return b.fields(*(f"*{name}*\n{value}" for name, value in _totals(site, before)))
 
 
 def totals_words(site: Counts, before: Counts | None) -> str:
-    """The same in one sentence."""
+    """Return the three totals and the AI share as one sentence."""
     return "; ".join(f"{name}: {value}" for name, value in _totals(site, before)) + "."
 
 
 def _totals(site: Counts, before: Counts | None) -> list[tuple[str, str]]:
-    def told(now: int, was: int | None) -> str:
+    def with_change(now: int, was: int | None) -> str:
         return number(now) if was is None else f"{number(now)} ({change(now, was)})"
 
-    moved = points(site, before)
+    moved = share_change(site, before)
     return [
-        ("People", told(site.human, before.human if before else None)),
-        ("AI agents", told(site.ai, before.ai if before else None)),
-        ("All together", told(site.total, before.total if before else None)),
+        ("People", with_change(site.human, before.human if before else None)),
+        ("AI agents", with_change(site.ai, before.ai if before else None)),
+        ("All together", with_change(site.total, before.total if before else None)),
         ("AI's share", percent(site.ai_share) + (f" ({moved})" if moved else "")),
     ]
 
 
-def pages_drawn(answer: Report) -> tuple[Block, ...]:
-    """The most read pages as a table, or that there are none."""
+def pages_table(answer: Report) -> tuple[Block, ...]:
+    """Return the most read pages as a table, or a sentence if there are none."""
     if not answer.top:
         return (b.section(_no_pages(answer)),)
-    compared, whole = answer.before is not None, _whole(answer)
+    compared, whole = answer.before is not None, _knows_all_before(answer)
     return (page_table(_caption(answer), answer.top, compared=compared, whole=whole),)
 
 
-def pages_words(answer: Report) -> list[str]:
-    """The same as lines."""
+def pages_lines(answer: Report) -> list[str]:
+    """Return the most read pages as lines of text."""
     if not answer.top:
         return [_no_pages(answer)]
     lines = [f"{b.escape(_caption(answer))}:"]
-    for place, page in enumerate(answer.top, 1):
-        grown = f", {page_change(page, whole=_whole(answer))}" if answer.before is not None else ""
-        lines.append(f"{place}. {b.code(shown_path(page.path))} {page_numbers(page.now)}{grown}")
+    for rank, page in enumerate(answer.top, 1):
+        grown = f", {page_change(page, whole=_knows_all_before(answer))}" if answer.before is not None else ""
+        lines.append(f"{rank}. {b.code(shown_path(page.path))} {page_numbers(page.now)}{grown}")
     return lines
 
 
 def shown_code(section: str | None) -> str | None:
-    """A section in mrkdwn; None for the whole site."""
+    """Return a section as code in mrkdwn; None for the whole site."""
     return b.code(shown_path(section)) if section else None
 
 
-def _whole(answer: Report) -> bool:
-    """Whether a page without numbers before was really not read before."""
+def _knows_all_before(answer: Report) -> bool:
+    """Return whether all pages of the period before are known, so that a page without a row is new."""
     return answer.was is not None and answer.was.complete
 
 
 def _caption(answer: Report) -> str:
-    """How many pages these are, and in which order; not escaped."""
+    """Return the number of pages and their order, not escaped."""
     where = f" under {shown_path(answer.query.section)}" if answer.query.section else ""
     pages = counted(answer.pages, "page", "pages") + where
     shown = pages if len(answer.top) == answer.pages else f"Top {len(answer.top)} of {pages}"
@@ -156,20 +159,20 @@ _ORDERS = {SortBy.TOTAL: "", SortBy.HUMAN: ", most people first", SortBy.AI: ", 
 def _no_pages(answer: Report) -> str:
     section = shown_code(answer.query.section)
     if not answer.now.complete:
-        # Nobody knows about the rest; the caveats say how many were read and why no more.
+        # The section may have unread pages; the caveats say how many were read, and why not all.
         here = f" under {section}" if section else ""
         return f"No page{here} is among those whose numbers could be read."
     return f"No page under {section} was read." if section else "No page was read."
 
 
 def page_numbers(counts: Counts) -> str:
-    """12 people, 34 AI agents, 40 in all"""
+    """Return the counts of a page, such as "12 people, 34 AI agents, 40 in all"."""
     people = counted(counts.human, "person", "people")
     return f"{people}, {counted(counts.ai, 'AI agent', 'AI agents')}, {number(counts.total)} in all"
 
 
 def movements(moved: Movements, site: Counts) -> list[str]:
-    """What rose, fell, came and went, and whose readers are unlike the site's; a line each."""
+    """Return lines about pages that rose, fell, appeared, vanished or have an unusual share of AI agents."""
     share = percent(site.ai_share)
     lines = [
         _line(":chart_with_upwards_trend: *Rises*", moved.risen, page_gain),
@@ -179,9 +182,9 @@ def movements(moved: Movements, site: Counts) -> list[str]:
         _line(
             f":robot_face: *Read by AI, hardly by people* (AI's share on the whole site: {share})",
             moved.hardly_people,
-            _mix,
+            _people_and_ai,
         ),
-        _line(":bust_in_silhouette: *Read by people, hardly by AI*", moved.hardly_ai, _mix),
+        _line(":bust_in_silhouette: *Read by people, hardly by AI*", moved.hardly_ai, _people_and_ai),
     ]
     return [line for line in lines if line]
 
@@ -190,23 +193,23 @@ def _visitors(page: PageCounts) -> str:
     return counted(page.now.total, "visitor", "visitors")
 
 
-def _mix(page: PageCounts) -> str:
+def _people_and_ai(page: PageCounts) -> str:
     return f"{counted(page.now.human, 'person', 'people')}, {counted(page.now.ai, 'AI agent', 'AI agents')}"
 
 
-def _line(name: str, pages: Sequence[PageCounts], told: Callable[[PageCounts], str]) -> str:
-    named = [f"{b.code(shown_path(page.path))} {told(page)}" for page in pages[:_NAMED]]
+def _line(name: str, pages: Sequence[PageCounts], numbers: Callable[[PageCounts], str]) -> str:
+    named = [f"{b.code(shown_path(page.path))} {numbers(page)}" for page in pages[:_PAGES_IN_LINE]]
     return f"{name}: {' · '.join(named)}" if named else ""
 
 
 def chart_words(chart: Iterable[tuple[Period, Counts]], heading: str = "Over time") -> list[str]:
-    """All three curves in words, for those who cannot see them."""
-    told = [f"{point_label(period)} {page_numbers(counts)}" for period, counts in chart]
-    return [f"{heading}: {'; '.join(told)}."] if told else []
+    """Return the chart's numbers as text, for readers who cannot see it."""
+    points = [f"{point_label(period)} {page_numbers(counts)}" for period, counts in chart]
+    return [f"{heading}: {'; '.join(points)}."] if points else []
 
 
 def caveats(answer: Report) -> list[str]:
-    """What a reader must know to take the numbers for what they are."""
+    """Return the limits of the report that a reader must know: what is missing or not comparable."""
     said = []
     if answer.is_open:
         against = ", but compared with a whole one" if answer.before else ""
@@ -261,20 +264,20 @@ def _problem(problem: str | None) -> str:
     return f": {b.quoted(reading_problem(problem), _REASON_LENGTH)}" if problem else ""
 
 
-def footing(answer: Report) -> str:
-    """Where the numbers come from."""
+def source_note(answer: Report) -> str:
+    """Return how and when the numbers were counted."""
     taken = b.moment(answer.taken_at, _TIME)
     return f"Approximate unique visitors · days in {b.escape(answer.zone)} · taken {taken}"
 
 
 def budget_used(answer: Report) -> str:
-    """What is left for the next question."""
+    """Return how much of the hourly budget of analytics calls is used."""
     used = f"{number(answer.budget.used)} of {number(answer.budget.limit)}"
     return f"{used} analytics calls used in the last hour"
 
 
 def named_pages(answer: Report) -> list[PageCounts]:
-    """Every page of this window that the answer names."""
+    """Return all pages that the report names, except those that vanished."""
     moved = answer.movements
     named = (
         moved.fallen,
@@ -283,12 +286,12 @@ def named_pages(answer: Report) -> list[PageCounts]:
         moved.appeared,
         moved.hardly_ai,
     )
-    return [*answer.top, *(page for group in named for page in group[:_NAMED])]
+    return [*answer.top, *(page for group in named for page in group[:_PAGES_IN_LINE])]
 
 
 def improve_menu(pages: Iterable[PageCounts]) -> list[Block]:
-    """From a number to work: every page that is named, each once."""
-    rows = list({page.row: page for page in pages}.values())[:_OFFERED]
+    """Return a menu that offers a job for each of the pages, without duplicates."""
+    rows = list({page.row: page for page in pages}.values())[:_MOST_OPTIONS]
     options = [
         (f"{shown_path(page.path, _OPTION_PATH_LENGTH)} · {number(page.now.total)}", f"page:{page.row}")
         for page in rows

@@ -1,4 +1,4 @@
-"""What is said around an answer about visitors: while it is read, when it cannot be, how it was counted."""
+"""Messages around an answer about visitors: progress, errors, files, and how it was counted."""
 
 from __future__ import annotations
 
@@ -20,19 +20,19 @@ DIGEST_EXAMPLES = (
 )
 _SHORT_LENGTH = 200
 _PROMPT_PATH_LENGTH = 2_000
-"""The agent needs the whole path; longer ones are not kept."""
+"""The agent needs the whole path, and the store keeps no longer one."""
 NO_USE = "Nothing was asked of the docs service."
 NO_CHANGE = "Nothing was changed."
 
 
 def reading(period: Period, question: QuestionId) -> Message:
-    """At once, before the first call."""
+    """Return the immediate answer to a question, before the first call."""
     said = f":hourglass_flowing_sand: Reading who read the docs, {dates(period)} …"
     return b.with_buttons(said, [b.button("Show progress", "progress", str(question))])
 
 
 def progress(question: Question, parts: list[Snapshot], budget: Budget) -> Message:
-    """How far it is, in the message whose button was pressed."""
+    """Return the progress of a question, to replace the message whose button was pressed."""
     calls = sum(part.calls for part in parts)
     pages = counted(sum(part.rows for part in parts), "page row", "page rows")
     used = f"{number(budget.used)} of {number(budget.limit)}"
@@ -48,12 +48,12 @@ def progress(question: Question, parts: list[Snapshot], budget: Budget) -> Messa
 
 
 def moved_on() -> Message:
-    """The message in which progress was shown, once the answer stands elsewhere."""
+    """Return the replacement of the progress message once the answer was sent."""
     return b.words(":white_check_mark: The answer is there.")
 
 
 def not_readable(period: Period, problem: str) -> Message:
-    """There is nothing to show."""
+    """Return the answer if nothing could be read. ``problem`` is stored with the snapshot."""
     return b.words(
         f":warning: I could not read who read the docs, {dates(period)}: {_short(reading_problem(problem))}. "
         "No use of the agent's hourly limit was spent. Try again later; "
@@ -62,7 +62,7 @@ def not_readable(period: Period, problem: str) -> Message:
 
 
 def budget_used_up(period: Period, budget: Budget) -> Message:
-    """Nothing at all could be read within the budget."""
+    """Return the answer if the hourly budget was used up before anything was read."""
     until = f" The next is possible at {b.moment(budget.free_at, TIME_OF_DAY)}." if budget.free_at else ""
     return b.words(
         f":hourglass: I could not read who read the docs, {dates(period)}: all "
@@ -72,13 +72,16 @@ def budget_used_up(period: Period, budget: Budget) -> Message:
 
 
 def misunderstood(why: str, *, about_digest: bool = False) -> Message:
-    """What was typed is no question about visitors, or no order for a digest. ``why`` is ours and escaped."""
+    """Return the answer to a command that could not be parsed.
+
+    ``why`` is escaped mrkdwn. ``about_digest``: the command was about digests, so show their examples.
+    """
     nothing, examples = (NO_CHANGE, DIGEST_EXAMPLES) if about_digest else (NO_USE, EXAMPLES)
     return b.words(f":mag: {why} {nothing}\nFor example: {examples}. `/docs-visitors help` tells the rest.")
 
 
 def how_counted(question: Question, now: Snapshot, zone: str) -> Message:
-    """What the numbers mean."""
+    """Return the explanation of how visitors are counted."""
     taken = f" The numbers were taken {b.moment(now.taken_at)}." if now.taken_at else ""
     return b.words(
         f"*How this is counted* ({dates(question.query.period)})\n"
@@ -96,12 +99,12 @@ def how_counted(question: Question, now: Snapshot, zone: str) -> Message:
 
 
 def shared_before() -> Message:
-    """The button was pressed before."""
+    """Return the answer to a second press of *Share in channel*."""
     return b.words(":information_source: That has been shared already. Nothing was posted.")
 
 
 def file_sent_before() -> Message:
-    """The button was pressed before, or the file was asked for with the question."""
+    """Return the answer if the file was already sent, by this button or with the question."""
     return b.words(
         ":information_source: That file is in our direct messages already, or on its way there. "
         "Nothing was sent again."
@@ -109,7 +112,7 @@ def file_sent_before() -> Message:
 
 
 def not_kept() -> Message:
-    """A button under numbers that are not kept any more."""
+    """Return the answer to a button under an answer whose numbers were deleted."""
     return b.words(
         ":information_source: Those numbers are not kept any more. Ask again with `/docs-visitors`; "
         "nothing was done."
@@ -117,18 +120,18 @@ def not_kept() -> Message:
 
 
 def still_reading() -> Message:
-    """A button that comes too early."""
+    """Return the answer to a button pressed before the numbers are read."""
     return b.words(":hourglass_flowing_sand: It is still being read. Try again when the answer is there.")
 
 
 def file_follows(*, to_channel: bool) -> Message:
-    """All rows come as a file."""
+    """Return the confirmation that a file with all rows follows."""
     where = "to this channel" if to_channel else "in our direct messages"
     return b.words(f":page_facing_up: All pages come as a CSV file {where}.")
 
 
 def file_words(question: Question, rows: int, *, complete: bool) -> str:
-    """What stands beside the file."""
+    """Return the text that accompanies the file."""
     part = "" if complete else " (not all could be read)"
     section = shown_code(question.query.section)
     where = f" under {section}" if section else ""
@@ -139,7 +142,7 @@ def file_words(question: Question, rows: int, *, complete: bool) -> str:
 
 
 def undelivered(meaning: Refusal, code: str, bot_name: str, *, what: str) -> Message:
-    """A post or file that Slack does not let into the channel. ``code`` is Slack's own word for why."""
+    """Return the notice that Slack refused a post or file. ``code`` is Slack's error code."""
     way = (
         f"I am not in this channel. Type `/invite @{_short(bot_name)}` there, then try again."
         if meaning.is_outside
@@ -153,7 +156,7 @@ def _short(text: str) -> str:
 
 
 def improve_prompt(page: PageCounts, period: Period) -> str:
-    """What the form about a page begins with: plain text, for the person to change."""
+    """Return the suggested prompt for a page, as plain text that the user can change in the form."""
     numbers = page_numbers(page.now)
     return (
         f"Improve the page {one_line(page.path, _PROMPT_PATH_LENGTH) or shown_path(page.path)}\n\n"

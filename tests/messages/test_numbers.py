@@ -18,7 +18,7 @@ from bot.messages.numbers import (
     page_gain,
     percent,
     point_label,
-    points,
+    share_change,
     signed,
     weekday,
 )
@@ -76,17 +76,17 @@ def test_a_share_is_rounded_but_a_few_are_not_none(share: float | None, said: st
     [(51, 50, "+1 point"), (49, 50, "−1 point"), (50, 50, "±0 points"), (75, 50, "+25 points")],
 )
 def test_the_share_of_ai_moves_by_points(now: int, was: int, said: str) -> None:
-    assert points(Counts(0, now, 100), Counts(0, was, 100)) == said
+    assert share_change(Counts(0, now, 100), Counts(0, was, 100)) == said
 
 
 def test_a_share_that_cannot_be_compared_moves_by_nothing() -> None:
-    assert points(Counts(1, 1, 2), None) == ""
-    assert points(Counts(1, 1, 2), Counts(0, 0, 0)) == ""
+    assert share_change(Counts(1, 1, 2), None) == ""
+    assert share_change(Counts(1, 1, 2), Counts(0, 0, 0)) == ""
 
 
 def test_points_are_the_difference_of_the_shares_as_they_are_shown() -> None:
-    assert points(Counts(0, 504, 1_000), Counts(0, 496, 1_000)) == "±0 points"
-    assert points(Counts(0, 506, 1_000), Counts(0, 494, 1_000)) == "+2 points"
+    assert share_change(Counts(0, 504, 1_000), Counts(0, 496, 1_000)) == "±0 points"
+    assert share_change(Counts(0, 506, 1_000), Counts(0, 494, 1_000)) == "+2 points"
 
 
 def test_a_page_changes_by_visitors_and_percent() -> None:
