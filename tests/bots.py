@@ -1,4 +1,4 @@
-"""Bots as processes of their own, forked from one that has imported the bot: ``tests.scenarios.killing``."""
+"""Start bots as separate processes, forked from ``tests.scenarios.killing``, which has imported the bot."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ _FAST = {"POLL_MIN_SECONDS": "0.1", "POLL_MAX_SECONDS": "0.2", "LOG_LEVEL": "ERR
 
 
 class Zygote:
-    """The process that forks bots."""
+    """The process from which bots are forked."""
 
     def __init__(self, process: asyncio.subprocess.Process) -> None:
         self._process = process
         self._turn = asyncio.Lock()
 
     async def fork(self, env: Mapping[str, str], output: Path, **order: Any) -> int:
-        """Start a bot with these settings, which writes there; answers its process id.
+        """Start a bot with these settings, with its output in a file, and return its process id.
 
-        What else an order may say stands in ``tests.scenarios.killing``.
+        ``tests.scenarios.killing`` documents the other keys of an order.
         """
         assert self._process.stdin is not None
         assert self._process.stdout is not None
@@ -50,10 +50,10 @@ class Zygote:
         lease_seconds: float | None = None,
         **settings: str,
     ) -> int:
-        """Start a bot in this world, some of its settings changed.
+        """Start a bot that is connected to this world, and return its process id.
 
-        ``watched``: the modules of the work whose awaits are told, and killed at. Without ``lease_seconds``
-        the lease is short, as a process that is killed wants it.
+        ``settings`` override settings. ``watched``: the modules whose awaits are reported and can be killed
+        at. Without ``lease_seconds`` leases are short, so that they end soon after the process is killed.
         """
         env = environment(world) | _FAST | settings
         return await self.fork(env, output, kill_at=kill_at, watched=watched, lease_seconds=lease_seconds)
@@ -61,7 +61,7 @@ class Zygote:
 
 @asynccontextmanager
 async def zygote() -> AsyncIterator[Zygote]:
-    """A zygote, until the block ends."""
+    """Start a zygote and stop it when the block ends."""
     pipe = asyncio.subprocess.PIPE
     command = (sys.executable, "-m", "tests.scenarios.killing")
     process = await asyncio.create_subprocess_exec(*command, stdin=pipe, stdout=pipe)
@@ -74,14 +74,14 @@ async def zygote() -> AsyncIterator[Zygote]:
 
 
 def lines(output: Path) -> list[dict[str, Any]]:
-    """What a bot has printed so far."""
+    """Return the JSON lines that a bot has printed so far."""
     if not output.exists():
         return []
     return [json.loads(line) for line in output.read_text().splitlines() if line.startswith("{")]
 
 
 def is_alive(pid: int) -> bool:
-    """Whether the process still runs."""
+    """Return whether the process is running."""
     try:
         os.kill(pid, 0)
     except ProcessLookupError:
@@ -90,7 +90,7 @@ def is_alive(pid: int) -> bool:
 
 
 async def wait_for(what: str, check: Callable[[], bool]) -> None:
-    """Until the check holds."""
+    """Wait until the check is true. Fails after ``HANG_SECONDS``."""
     deadline = monotonic() + HANG_SECONDS
     while not check():
         assert monotonic() < deadline, f"{what} did not come about"
@@ -98,12 +98,12 @@ async def wait_for(what: str, check: Callable[[], bool]) -> None:
 
 
 async def started(pid: int, output: Path) -> None:
-    """Until the bot takes requests in, or has ended."""
+    """Wait until the bot is ready for requests or has ended."""
     await wait_for("a start", lambda: {"ready": True} in lines(output) or not is_alive(pid))
 
 
 async def stop(pid: int) -> None:
-    """End a bot in order."""
+    """Stop a bot with SIGTERM and wait for its end."""
     if is_alive(pid):
         os.kill(pid, signal.SIGTERM)
         await wait_for("the end of the process", lambda: not is_alive(pid))

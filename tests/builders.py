@@ -1,4 +1,4 @@
-"""Small builders for what tests start from."""
+"""Builders for the rows and values that tests start with."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ BEN = UserId("U0BEN")
 
 
 class HeldClock:
-    """A clock that stands still until it is moved."""
+    """A clock that changes only when a test moves it."""
 
     def __init__(self, at: datetime = NOW) -> None:
         self.at = at
@@ -44,24 +44,24 @@ class HeldClock:
         return self.at
 
     def pass_seconds(self, seconds: float) -> None:
-        """Let time pass."""
+        """Move the clock forward."""
         self.at += timedelta(seconds=seconds)
 
 
 def claimer(owner: str = "one", at: datetime = NOW, lease_seconds: float = 60.0) -> Claimer:
-    """Somebody who claims."""
+    """Return a claimer: an owner of leases, with the time of its claim."""
     return Claimer(owner, at, lease_seconds)
 
 
 async def new_store(database: Database | None = None) -> Store:
-    """Open a store in memory, or in the database given, and create its tables; faster than ``migrate``."""
+    """Open a store with all tables, in memory unless a database is given. Faster than ``migrate``."""
     database = database or Database.open("sqlite:///:memory:")
     await database.write(metadata.create_all)
     return Store(database)
 
 
 async def rows_of(store: Store, statement: Executable) -> Sequence[RowMapping]:
-    """Return the rows that a statement finds."""
+    """Return the rows of a query."""
     return await store.read(lambda tx: tx.connection.execute(statement).mappings().all())
 
 
@@ -71,7 +71,7 @@ async def execute(store: Store, statement: Executable) -> None:
 
 
 def set_job(tx: Transaction, number: JobNumber, **values: Any) -> None:
-    """Let a job's row say this, whatever its lifecycle allows."""
+    """Change columns of a job, without the checks of its lifecycle."""
     tx.connection.execute(update(jobs).where(jobs.c.number == number).values(values))
 
 
@@ -85,7 +85,7 @@ async def add_job(
     root_ts: str | None = None,
     **values: Any,
 ) -> JobNumber:
-    """A job in the registry, changed as wanted."""
+    """Store a job. ``values`` are written to its columns without the checks of its lifecycle."""
 
     def add(tx: Transaction) -> JobNumber:
         number = tx.jobs.add(
@@ -129,6 +129,6 @@ async def add_prompt(
 
 
 def claim_waiting(tx: Transaction, who: Claimer, limit: int) -> Sequence[Prompt]:
-    """Claim the first prompts that wait, in the order in which they came, as submitting does."""
+    """Claim the first ``limit`` waiting prompts in the order of their arrival, as submitting does."""
     queue = tx.prompts.quota_queue(PROJECT, who.now)
     return tx.prompts.claim_these(who, [waiting.id for waiting in queue[:limit]])

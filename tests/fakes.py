@@ -1,4 +1,4 @@
-"""Written stand-ins for the two far sides, for tests of the work alone. The sandbox is the fuller one."""
+"""Fakes of Slack and of the docs service, for tests of ``bot.work``. The sandbox is more complete."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from tests.site import Site
 
 @dataclass(frozen=True)
 class Posted:
-    """One message as the channel shows it."""
+    """A posted message."""
 
     channel: ChannelId
     thread: MessageTs | None
@@ -36,9 +36,10 @@ class Posted:
 class FakeSlack:
     """A workspace in memory that implements ``Messenger``.
 
-    ``private_rooms``: private channels and direct messages with their members; all others are public and
-    have no members.
-    ``troubles`` holds what goes wrong next, by method; ``lose_answer`` makes a post happen and then fail.
+    ``private_rooms``: private channels and direct messages with their members. All other channels are public
+    and have no members. ``outside``: channels that the bot has not joined.
+    ``troubles``: the errors that the next calls raise, by method. ``lose_answer``: the errors that the next
+    posts raise after they have succeeded.
     """
 
     posts: list[Posted] = field(default_factory=list)
@@ -59,17 +60,17 @@ class FakeSlack:
     lose_answer: deque[SlackError] = field(default_factory=deque)
 
     def trouble(self, method: str, *errors: SlackError) -> None:
-        """These go wrong next, in this order."""
+        """Let the next calls of this method raise these errors, in this order."""
         self.troubles.setdefault(method, deque()).extend(errors)
 
-    def _stumble(self, method: str) -> None:
+    def _raise_next_trouble(self, method: str) -> None:
         if waiting := self.troubles.get(method):
             raise waiting.popleft()
 
     async def post(
         self, channel: ChannelId, message: Message, *, delivery: DeliveryId, thread: MessageTs | None
     ) -> MessageTs:
-        self._stumble("post")
+        self._raise_next_trouble("post")
         if channel in self.outside:
             raise refused("not_in_channel")
         ts = MessageTs(f"1700000000.{len(self.posts) + 1:06}")
@@ -81,35 +82,35 @@ class FakeSlack:
     async def find_posted(
         self, channel: ChannelId, *, delivery: DeliveryId, thread: MessageTs | None, since: datetime
     ) -> MessageTs | None:
-        self._stumble("find_posted")
+        self._raise_next_trouble("find_posted")
         found = (post.ts for post in self.posts if post.channel == channel and post.delivery == delivery)
         return next(found, None)
 
     async def edit(self, channel: ChannelId, ts: MessageTs, message: Message) -> None:
-        self._stumble("edit")
+        self._raise_next_trouble("edit")
         self.edits.setdefault(ts, []).append(message)
 
     async def answer(self, response_url: SecretStr, message: Message, *, replaces: bool = False) -> None:
-        self._stumble("answer")
+        self._raise_next_trouble("answer")
         self.private.append((response_url.get_secret_value(), message))
         if replaces:
             self.replaced.append(response_url.get_secret_value())
 
     async def tell(self, user: UserId, message: Message, *, delivery: DeliveryId) -> None:
-        self._stumble("tell")
+        self._raise_next_trouble("tell")
         self.direct.append((user, message, delivery))
 
     async def find_told(self, user: UserId, *, delivery: DeliveryId, since: datetime) -> bool:
         return any(told == (user, delivery) for told in ((who, key) for who, _, key in self.direct))
 
     async def conversation_with(self, user: UserId) -> ChannelId:
-        self._stumble("conversation_with")
+        self._raise_next_trouble("conversation_with")
         return ChannelId(f"D{user[1:]}")
 
     async def upload(
         self, channel: ChannelId, path: Path, *, name: str, words: str, confirm: Callable[[], None]
     ) -> None:
-        self._stumble("upload")
+        self._raise_next_trouble("upload")
         confirm()
         if channel in self.outside:
             raise refused("not_in_channel")
@@ -119,44 +120,44 @@ class FakeSlack:
             raise self.lose_answer.popleft()
 
     async def find_file(self, channel: ChannelId, name: str, *, since: datetime) -> bool:
-        self._stumble("find_file")
+        self._raise_next_trouble("find_file")
         return any((where, called) == (channel, name) for where, called, _, _ in self.files)
 
     async def profile(self, user: UserId) -> Profile:
-        self._stumble("profile")
+        self._raise_next_trouble("profile")
         return self.profiles.get(user, Profile(False, False, False, False))
 
     async def group_members(self, group: str) -> frozenset[UserId]:
-        self._stumble("group_members")
+        self._raise_next_trouble("group_members")
         return self.groups.get(group, frozenset())
 
     async def is_public(self, channel: ChannelId) -> bool:
-        self._stumble("is_public")
+        self._raise_next_trouble("is_public")
         return channel not in self.private_rooms
 
     async def is_member(self, channel: ChannelId, user: UserId) -> bool:
-        self._stumble("is_member")
+        self._raise_next_trouble("is_member")
         return user in self.private_rooms.get(channel, frozenset())
 
     async def user_zone(self, user: UserId) -> str | None:
-        self._stumble("user_zone")
+        self._raise_next_trouble("user_zone")
         return self.zones.get(user)
 
     async def react(self, channel: ChannelId, ts: MessageTs, name: str) -> None:
-        self._stumble("react")
+        self._raise_next_trouble("react")
         self.reactions.append((ts, name))
 
     async def join(self, channel: ChannelId) -> None:
-        self._stumble("join")
+        self._raise_next_trouble("join")
         self.outside.discard(channel)
         self.joined.add(channel)
 
     async def user_name(self, user: UserId) -> str:
-        self._stumble("user_name")
+        self._raise_next_trouble("user_name")
         return self._name(user)
 
     async def channel_name(self, channel: ChannelId) -> str:
-        self._stumble("channel_name")
+        self._raise_next_trouble("channel_name")
         return self._name(channel)
 
     def _name(self, key: str) -> str:
@@ -165,11 +166,11 @@ class FakeSlack:
         return self.names[key]
 
     def root(self) -> Posted:
-        """The first message posted outside a thread."""
+        """Return the first message posted outside a thread."""
         return next(post for post in self.posts if post.thread is None)
 
     def replies(self) -> list[Posted]:
-        """What was said in threads, in order."""
+        """Return the messages posted in threads, in order."""
         return [post for post in self.posts if post.thread is not None]
 
 
@@ -179,7 +180,11 @@ PULL_REQUEST = "https://code.example/acme/docs/pull/1"
 
 @dataclass
 class FakeDocs:
-    """A docs service on httpx's own seam: jobs in a dict, and whatever answers a test puts in the way."""
+    """A docs service in memory, behind httpx's ``MockTransport``.
+
+    ``instead``: answers that replace those of the next calls, by kind of call. ``lost``: errors that the next
+    creates and follow-ups raise after they have succeeded.
+    """
 
     jobs: dict[str, dict[str, Any]] = field(default_factory=dict)
     prompts: list[tuple[str, str]] = field(default_factory=list)
@@ -190,7 +195,7 @@ class FakeDocs:
     site: Site = field(default_factory=Site)
 
     def client(self) -> DocsClient:
-        """The real client, talking to this."""
+        """Return the real client, connected to this fake."""
         return DocsClient.open(
             base_url="https://docs.example",
             api_key=SecretStr("key"),
@@ -198,14 +203,14 @@ class FakeDocs:
         )
 
     def answer_instead(self, what: str, *answers: Answer) -> None:
-        """Answer the next calls of this kind with these, and do nothing.
+        """Return or raise these for the next calls of a kind, without any other effect.
 
         Kinds: ``create``, ``follow_up``, ``get``, ``visitors``.
         """
         self.instead.setdefault(what, deque()).extend(answers)
 
     def finish(self, status: str = "completed", pr_link: str | None = PULL_REQUEST) -> None:
-        """Let every job end."""
+        """Set the status and pull request of every job."""
         for job in self.jobs.values():
             job |= {"status": status, "prLink": pr_link}
 

@@ -1,4 +1,4 @@
-"""What people do in the workspace and what they see there, for telling a scenario."""
+"""Helpers for scenarios: what users do in the sandbox workspace, and what they see there."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ Found = TypeVar("Found")
 
 
 def environment(world: World) -> dict[str, str]:
-    """The settings that lead a bot to this world, as the variables of a process."""
+    """Return the environment variables of a bot that is connected to this world."""
     return {name.upper(): _written(value) for name, value in world.settings if value is not None}
 
 
 def _written(value: object) -> str:
-    """A setting as the environment has it."""
+    """Return a setting's value in the form of an environment variable."""
     match value:
         case SecretStr():
             return value.get_secret_value()
@@ -35,17 +35,17 @@ def _written(value: object) -> str:
 
 
 class Story:
-    """The people of the workspace."""
+    """Actions of the workspace's users, with waiting for the results."""
 
     def __init__(self, world: World) -> None:
         self.world = world
         self.state = world.workspace.state
         self.people = world.workspace.people
 
-    async def until(self, look: Callable[[], Found | None], what: str) -> Found:
-        """What the look finds, as soon as it finds something."""
+    async def until(self, find: Callable[[], Found | None], what: str) -> Found:
+        """Call ``find`` until it returns something, and return that. Fails after ``HANG_SECONDS``."""
         deadline = monotonic() + HANG_SECONDS
-        while (found := look()) is None:
+        while (found := find()) is None:
             assert monotonic() < deadline, f"{what} did not come"
             await asyncio.sleep(0.02)
         return found
@@ -59,43 +59,43 @@ class Story:
         return self.people.say(user, root["channel"], text, thread_ts=root["ts"])
 
     def roots(self, channel: str = DOCS) -> list[Json]:
-        """The bot's messages outside threads, oldest first."""
+        """Return the bot's messages outside threads, oldest first."""
         return [one for one in reversed(list(self.state.history(channel))) if one["bot_id"]]
 
     def said(self, root: Json) -> list[Json]:
-        """What the bot said in a thread."""
+        """Return the bot's messages in a thread."""
         return [one for one in self.state.thread(root["channel"], root["ts"])[1:] if one["bot_id"]]
 
     def private(self, user: str = ANA) -> list[Json]:
-        """What only this person sees."""
+        """Return the messages that only this user sees."""
         return [note for note in self.state.ephemerals.values() if note["user"] == user]
 
     def view(self, user: str = ANA) -> Json | None:
-        """The dialogue that is open for this person."""
+        """Return the modal that is open for this user, or None."""
         return next((view for view in self.state.views.values() if view["user"] == user), None)
 
     async def asked(self, prompt: str, channel: str = DOCS, user: str = ANA) -> Json:
-        """Ask for a job; answers its root message."""
+        """Ask for a job and return the root message of its thread."""
         before = len(self.roots(channel))
         answer = await self.command("/docs-agent", prompt, user, channel)
         assert answer["ok"], answer
         return await self.until(lambda: next(iter(self.roots(channel)[before:]), None), "a root message")
 
     async def finished(self, prompt: str) -> Json:
-        """Ask for a job and wait for its first end; answers its root message."""
+        """Ask for a job, wait for its first end, and return the root message of its thread."""
         root = await self.asked(prompt)
         await self.until(lambda: self.said(root) or None, "the end")
         return root
 
     async def replies(self, root: Json, count: int) -> list[Json]:
-        """What the bot has said in the thread, once it is so many; and no more a moment later."""
+        """Wait until the bot has posted ``count`` messages in the thread, and check that no more follow."""
         await self.until(lambda: len(self.said(root)) >= count or None, f"{count} replies")
         await asyncio.sleep(0.3)
         assert len(self.said(root)) == count, [one["text"] for one in self.said(root)]
         return self.said(root)
 
     async def press(self, message: Json, action_id: str, user: str = ANA) -> Json:
-        """Press the button of a message or of a private answer; of a menu, choose the first option."""
+        """Press a button of a message or private answer, or choose the first option of a menu."""
         buttons = [one for block in message["blocks"] for one in block.get("elements", [])]
         button = next(one for one in buttons if one.get("action_id") == action_id)
         action = {key: button[key] for key in ("type", "action_id", "value", "text") if key in button}
@@ -107,23 +107,23 @@ class Story:
         return await self.people.press(user, container, action)
 
     async def answer(self, words: str, user: str = ANA) -> Json:
-        """The newest private answer with these words, once it is there."""
+        """Wait for a private answer that contains these words, and return the newest."""
 
-        def look() -> Json | None:
+        def find() -> Json | None:
             return next((note for note in reversed(self.private(user)) if words in note["text"]), None)
 
-        return await self.until(look, f"an answer with {words!r}")
+        return await self.until(find, f"an answer with {words!r}")
 
     async def post(self, words: str, channel: str = DOCS) -> Json:
-        """The bot's post with these words, once it is there."""
+        """Wait for a post of the bot that contains these words, and return it."""
 
-        def look() -> Json | None:
+        def find() -> Json | None:
             return next((post for post in self.roots(channel) if words in post["text"]), None)
 
-        return await self.until(look, f"a post with {words!r}")
+        return await self.until(find, f"a post with {words!r}")
 
     async def send_form(self, user: str = ANA, **fields: str) -> Json:
-        """Fill in the open dialogue and send it."""
+        """Fill in the open modal and submit it."""
         view = await self.until(lambda: self.view(user), "a dialogue")
         values = {name: {name: {"type": "plain_text_input", "value": text}} for name, text in fields.items()}
         return await self.people.submit_view(user, view["id"], values)

@@ -21,7 +21,7 @@ from tests.torture.run import carry_out
 
 
 def parser() -> argparse.ArgumentParser:
-    """Return what reads the command line."""
+    """Return the parser of the command line."""
     made = argparse.ArgumentParser(prog="python -m tests.torture", description=__doc__)
     made.add_argument("--runs", type=int, default=200, help="how many")
     made.add_argument("--seed", type=int, default=1, help="of the first; each further run takes the next")
@@ -31,7 +31,7 @@ def parser() -> argparse.ArgumentParser:
 
 
 def main(words: Sequence[str] | None = None) -> int:
-    """Answers 1 when a run broke a promise."""
+    """Run the command and return its exit code: 1 if a run failed."""
     asked = parser().parse_args(words)
     seeds = [asked.only] if asked.only is not None else range(asked.seed, asked.seed + asked.runs)
     folder = Path(tempfile.mkdtemp(prefix="docs-bot-torture-"))
@@ -45,7 +45,7 @@ def main(words: Sequence[str] | None = None) -> int:
 async def torture(
     seeds: Sequence[int], at_once: int, folder: Path, *, show_plans: bool = False, tell: bool = True
 ) -> Report:
-    """Carry out the runs of these seeds; the folder keeps the logs of those that failed."""
+    """Run the plans of these seeds and return the report. ``folder`` keeps the logs of runs that failed."""
     report, turn = Report(len(seeds), show_plans=show_plans, tell=tell), asyncio.Semaphore(at_once)
     plans = [make_plan(seed) for seed in seeds]
     wanted = any(plan.database == "postgres" for plan in plans)
@@ -57,7 +57,7 @@ async def torture(
                     record = await carry_out(plan, mother, folder / str(plan.seed), address)
                     report.add(record, check(record), folder / str(plan.seed))
                 except Exception:
-                    # One run that breaks off is told with the others, and ends none of them.
+                    # A run that raises is reported as a failure and does not stop the others.
                     report.broke(plan, traceback.format_exc(), folder / str(plan.seed))
 
         async with asyncio.TaskGroup() as group:
@@ -68,7 +68,7 @@ async def torture(
 
 @asynccontextmanager
 async def _postgres(folder: Path, *, wanted: bool) -> AsyncIterator[str]:
-    """The address of a server for all runs that want one."""
+    """Start a PostgreSQL server if a plan uses one, and yield its address, else an empty text."""
     if not wanted:
         yield ""
         return

@@ -1,4 +1,4 @@
-"""People carrying out their part of a plan in the workspace, and noting how each act went."""
+"""Carry out the acts of a plan in the sandbox workspace, and record the result of each."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tests.torture.record import Done
 
 Json = dict[str, Any]
 _PATIENCE_SECONDS = 4.0
-"""So long a person waits for a thread or a form to appear before giving up."""
+"""How long a user waits for a thread or a form to appear."""
 _AT_ONCE_SECONDS = 0.05
 _BROKEN = "Something went wrong on my side"
 _CALLED = re.compile(r"<@(U\w+)>")
@@ -25,7 +25,7 @@ _NUMBER = re.compile(r"· #(\d+)")
 
 
 class Acting:
-    """The people of one workspace."""
+    """Carries out the acts of all users of one workspace."""
 
     def __init__(self, workspace: Workspace) -> None:
         self._state = workspace.state
@@ -35,7 +35,7 @@ class Acting:
         self._filling_in: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
 
     async def do(self, act: Act) -> Done:
-        """Carry out one act; what turns out impossible is not made."""
+        """Carry out one act. Sets ``made`` to false if it was impossible."""
         done = Done(act, datetime.now(UTC))
         ways = {
             "command": self._command,
@@ -55,7 +55,7 @@ class Acting:
         return done
 
     def settle(self, done: Done) -> None:
-        """What is known only later: whether the events of a message were acknowledged."""
+        """Record whether a message's events were acknowledged, which is known only at the end of the run."""
         if done.ts is not None:
             told = [entry for entry in self._log if entry.get("ts") == done.ts and entry["to"] == "bot"]
             done.acknowledged = any(entry["acked"] for entry in told)
@@ -66,7 +66,7 @@ class Acting:
         done.acknowledged, done.broken = bool(answer["ok"]), self._was_broken(act)
 
     def _was_broken(self, act: Act) -> bool:
-        """Whether the answer that stands there this moment says so."""
+        """Return whether the user has just received the message about an unexpected error."""
         for note in reversed(list(self._state.ephemerals.values())):
             if time() - float(note["ts"]) > _AT_ONCE_SECONDS:
                 return False
@@ -81,7 +81,7 @@ class Acting:
         done.ts = str(self._people.say(act.who, act.where, words)["ts"])
 
     async def _form(self, act: Act, done: Done) -> None:
-        """The form's opening is one request, its sending another; only the latter stores something."""
+        """Open the form and submit it. These are two requests; only the second one stores something."""
         async with self._filling_in[act.who]:
             await self._fill_in(act, done)
 
@@ -133,7 +133,7 @@ class Acting:
         done.acknowledged = bool((await self._people.press(act.who, container, action))["ok"])
 
     async def decide(self, button: str, asks: Sequence[Act]) -> list[Done]:
-        """Whoever was asked what to do presses this button, wherever it stands."""
+        """Press this button as each user whom the bot asked about an unconfirmed prompt."""
         done = []
         for message in [each for some in self._state.messages.values() for each in some.values()]:
             called, pressed = _CALLED.match(message["text"]), self._with_action(message, button)
@@ -159,7 +159,7 @@ class Acting:
         return None
 
     def _button(self, act: Act) -> tuple[Json, Json] | None:
-        """A button of this kind in the thread of the request that the act is about."""
+        """Return the newest message with the act's button in the thread that it is about, and the button."""
         root = self._root(act.about)
         if root is None:
             return None

@@ -1,4 +1,4 @@
-"""The bots of a run, each a process of its own: started, killed, stopped, and started again."""
+"""The bots of a run. Each is a process that is started, killed, stopped and restarted."""
 
 from __future__ import annotations
 
@@ -16,19 +16,20 @@ from time import monotonic
 from tests.bots import Zygote, is_alive
 
 LEASE_SECONDS = 5.0
-"""Longer than a busy machine keeps a process from its work, shorter than the wait for the run's end."""
+"""Longer than a process stalls on a busy machine, shorter than the wait for the end of the run."""
 _PAUSE_SECONDS = 0.02
 _RESTART_SECONDS = 0.3
 _START_SECONDS = 40.0
-"""A start that meets a locked database, and a machine with other things to do."""
+"""Time limit of a start, long enough for a locked database on a busy machine."""
 _STOP_SECONDS = 30.0
 
 
 @dataclass
 class Bot:
-    """One bot over the whole run. Like a host, it starts its process again when that has ended.
+    """One bot during the whole run. Like a service manager, it restarts its process when that has ended.
 
-    ``complaints`` are ends that nobody ordered. ``ready`` says that the process there is works.
+    ``complaints``: unexpected ends, failed starts and failed stops. ``ready``: the current process accepts
+    requests.
     """
 
     zygote: Zygote
@@ -47,7 +48,7 @@ class Bot:
     _not_before: float = 0.0
 
     async def keep(self) -> None:
-        """Start it whenever it is not there, until it is no longer wanted."""
+        """Start the process whenever it is not running, until ``end`` is called."""
         while self._wanted:
             if self.pid and not is_alive(self.pid):
                 self._note_end()
@@ -82,7 +83,7 @@ class Bot:
 
     def _since(self, at: int) -> bytes:
         if not self.log.exists():
-            return b""  # forked, and not come as far as its first line
+            return b""  # forked, but it has not written its first line
         with self.log.open("rb") as log:
             log.seek(at)
             return log.read()
@@ -93,7 +94,7 @@ class Bot:
         self.pid, self.ready = 0, False
 
     def kill(self, down_seconds: float) -> bool:
-        """SIGKILL, and a start so much later. Answers whether there was something to kill."""
+        """Send SIGKILL and restart after a delay. Returns whether there was a process to kill."""
         if not self.pid or not is_alive(self.pid):
             return False
         self._ordered = True
@@ -104,7 +105,10 @@ class Bot:
         return True
 
     async def stop(self, down_seconds: float = 0.0) -> bool:
-        """SIGTERM, and a start so much later. Answers whether there was something to stop."""
+        """Send SIGTERM, wait for the end and restart after a delay.
+
+        Returns whether there was a process to stop.
+        """
         pid = self.pid
         if not self.ready or not is_alive(pid):
             return False
@@ -124,14 +128,14 @@ class Bot:
         return True
 
     async def end(self) -> None:
-        """Stop it for good."""
+        """Stop the bot without a restart."""
         self._wanted = False
         if self.pid and not self.ready and is_alive(self.pid):
             self.kill(0)
         await self.stop()
 
     def fill_disk(self, *, full: bool) -> None:
-        """Let no file of the process grow beyond what it is, or lift that again."""
+        """Limit the file size of the process to the largest current file, or remove the limit."""
         if not self.pid:
             return
         databases = [*self.log.parent.glob("docs-bot.db*"), self.log]

@@ -1,14 +1,15 @@
-"""Whether a run kept the promises: nothing lost, nothing said twice, nothing in the wrong place.
+"""Check that a run kept the bot's promises: nothing lost, nothing sent twice, nothing in the wrong place.
 
-Independent of the bot: it reads both sides' logs and books, the bot's log, and its tables as plain rows.
+The checker is independent of the bot's code. It reads the logs and data of both sandbox services, the bot's
+log, and the bot's tables as plain rows.
 
-A rule is relaxed only where a fault of the run explains it, and each such case is counted:
+A rule is relaxed only if a fault of the run explains the failure, and each such case is counted:
 
-* Slack refused for good what was to be said (a revoked token, an archived channel): the row is *dead*
-  with that code, and whoever was to hear it may not have heard it, if the private word was refused too.
+* Slack refused a delivery for good (a revoked token, an archived channel). Its row is *dead* with that
+  code, and its reader may know nothing if the private message was refused too.
 * A request whose answer was lost and that a person sent again may have been carried out twice.
-* The service gave a wrong answer (404, a stale status, a bad address): the end that was told is that one.
-* A private note through a response URL may come twice after an unclear answer.
+* The service gave a wrong answer (404, a stale status, a bad URL), and the bot reported that as the end.
+* A private message through a response URL may arrive twice if its first answer was unclear.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from tests.torture.seen import Seen
 
 
 def check(record: Record) -> Checks:
-    """All rules."""
+    """Apply all rules to a record and return the results."""
     seen, checks = Seen(record), Checks()
     for rule in (requests, words, numbers, quiet):
         rule(seen, checks)

@@ -1,4 +1,4 @@
-"""Counting what was insisted on, and keeping what turned out not to be so."""
+"""Results of the checks: counts and failures."""
 
 from __future__ import annotations
 
@@ -7,7 +7,10 @@ from dataclasses import dataclass, field
 
 @dataclass
 class Checks:
-    """``explained`` counts where a fault that lasted excuses what would otherwise be a complaint."""
+    """Counts of checks, and the complaints about those that failed.
+
+    ``explained``: number of failed checks that a fault of the run explains.
+    """
 
     made: int = 0
     explained: int = 0
@@ -15,7 +18,7 @@ class Checks:
     complaints: list[str] = field(default_factory=list)
 
     def insist(self, holds: object, complaint: str, *, explained: object = False) -> None:
-        """A promise: it holds, or something outside explains why it could not be kept."""
+        """Count a check. Adds the complaint if it does not hold and no fault explains it."""
         self.made += 1
         if holds:
             return

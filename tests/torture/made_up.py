@@ -1,4 +1,4 @@
-"""A record of a run that went well, made up by hand: for tests that spoil one thing in it."""
+"""A handmade record of a successful run, for tests that break one thing in it."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ ROOT, OTHER_ROOT = "1772442000.000100", "1772442000.000200"
 
 
 def delivery(name: str, kind: str, **values: Any) -> Row:
-    """A row of the outbox that was sent."""
+    """Return an outbox row of a sent delivery."""
     row = {"id": f"{name:0>8}-id", "key": name, "kind": kind, "state": "sent", "job": None, "channel": DOCS}
     return (
         row | {"user": None, "error": None, "digest": None, "question": None, "due_at": AT, "seq": 1} | values
@@ -28,14 +28,14 @@ def delivery(name: str, kind: str, **values: Any) -> Row:
 
 
 def message(text: str, ts: str, name: str | None, **values: Any) -> Json:
-    """Something that the bot said."""
+    """Return a message of the bot."""
     payload = {"event_payload": {"delivery": f"{name:0>8}-id"}} if name else None
     base: Json = {"channel": DOCS, "ts": ts, "thread_ts": None, "bot_id": "B1", "text": text, "files": []}
     return base | {"metadata": payload} | values
 
 
 def job(number: int, act: Act, state: str, root: str) -> Row:
-    """A tracked job."""
+    """Return the row of a tracked job."""
     row = {"number": number, "project": "p", "channel": DOCS, "requester": act.who, "text": act.words}
     more = {"state": state, "root_ts": root, "service_id": f"job_{number}", "round": 1}
     times = {"poll_at": None, "claimed_until": None, "due_at": AT, "round_started_at": AT}
@@ -43,19 +43,19 @@ def job(number: int, act: Act, state: str, root: str) -> Row:
 
 
 def prompt(number: int, act: Act, of: int, kind: str, **values: Any) -> Row:
-    """A prompt that was sent."""
+    """Return the row of a sent prompt."""
     row = {"id": number, "job": of, "kind": kind, "state": "sent", "asked_by": act.who, "raw": act.words}
     return row | {"attempts": 1, "due_at": AT, "sent_at": AT, "claimed_until": None} | values
 
 
 def book(number: int, message_number: int, act: Act, outcome: str) -> Row:
-    """What the service has written down of one prompt."""
+    """Return the docs service's row about one prompt."""
     row = {"job_id": f"job_{number}", "number": message_number, "prompt": act.words, "outcome": outcome}
     return row | {"sent_at": AT, "ended_at": AT}
 
 
 def record() -> Record:
-    """Two jobs with a follow-up, a question with a file, a digest: all as it should be."""
+    """Return a correct record: two jobs with a follow-up, a question with a file, and a digest."""
     acts = (ASK, OTHER, VISITORS, DIGEST, FOLLOW_UP)
     plan = Plan(1, "sqlite", "socket", ("run",), 0.1, "INFO", acts, ())
     return Record(

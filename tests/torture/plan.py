@@ -1,6 +1,6 @@
-"""What happens in a run, made from a seed: what people do, what goes wrong, and when.
+"""Plans of runs: what users do, what fails, and when.
 
-Pure: the same seed makes the same plan on every machine, and a plan can be read (``described``).
+A plan depends on its seed only, so it is the same on every machine. ``described`` prints it.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from random import Random
 
 ADMIN = "U04GUS"
-"""Only looks on."""
+"""Does not take part in the acts."""
 PEOPLE = ("U01ANA", "U02BEN", "U03CHIKA")
 DOCS, PRODUCT, SECRET, ARCHIVED = "C01DOCS", "C03PRODUCT", "G04SECRET", "C05OLD"
 MODES = (("run",), ("run",), ("run",), ("run", "work"), ("run", "run"))
@@ -69,7 +69,10 @@ LENGTH_SECONDS = 3.0
 
 @dataclass(frozen=True, slots=True)
 class Act:
-    """Something a person does. ``about`` is the marker of an earlier request, for replies and buttons."""
+    """Something that a user does.
+
+    ``about``: for replies and buttons, the marker of the earlier request.
+    """
 
     at: float
     what: str
@@ -82,10 +85,10 @@ class Act:
 
 @dataclass(frozen=True, slots=True)
 class Trouble:
-    """Something that goes wrong: on ``side`` slack, docs, line, database or bot.
+    """A fault on one ``side``: slack, docs, line, database or bot.
 
-    It comes ``times`` times, or lasts for so many seconds. ``seconds`` is the fault's own time: of a
-    ``Retry-After``, of a slow answer, of a process that is down.
+    It occurs ``times`` times, or for ``lasts`` seconds. ``seconds`` is a parameter of the fault: a
+    ``Retry-After``, the delay of an answer, or the downtime of a process.
     """
 
     at: float
@@ -99,9 +102,10 @@ class Trouble:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """One run. ``bots`` are the roles of its processes, ``intake`` is socket or http.
+    """The plan of one run.
 
-    ``decision`` is the button that people press in the end where the bot asks what to do; empty: none.
+    ``bots``: the roles of its processes. ``intake``: socket or http. ``decision``: the button that users
+    press at the end for each unconfirmed prompt; empty for none.
     """
 
     seed: int
@@ -116,12 +120,12 @@ class Plan:
 
     @property
     def kills(self) -> int:
-        """How many processes are killed."""
+        """Number of kills."""
         return sum(1 for each in self.troubles if each.side == "bot" and each.kind == "kill")
 
 
 def make_plan(seed: int) -> Plan:
-    """The plan of a seed."""
+    """Return the plan of a seed."""
     chance = Random(seed)
     database = "postgres" if chance.random() < 0.3 else "sqlite"
     bots = chance.choice(MODES)
@@ -149,7 +153,7 @@ def _moment(chance: Random, until: float = LENGTH_SECONDS) -> float:
 
 def _acts(chance: Random) -> tuple[Act, ...]:
     asks = [_ask(chance) for _ in range(chance.randint(2, 4))]
-    # Follow-ups and buttons belong to somebody's thread.
+    # Follow-ups and buttons need a job's thread, which these channels never get.
     threads = [ask for ask in asks if ask.where not in (SECRET, ARCHIVED)] or asks
     later = [_later(chance, chance.choice(threads)) for _ in range(chance.randint(1, 4))]
     others = [_numbers(chance) for _ in range(chance.choice((0, 0, 1, 1, 2)))]
@@ -224,7 +228,7 @@ def _docs(chance: Random) -> Trouble:
 
 
 def _extent(chance: Random) -> tuple[int, float]:
-    """How often it comes, or for how long."""
+    """Return how many times the fault occurs, or for how many seconds."""
     if chance.random() < 0.4:
         return 1, round(chance.uniform(0.2, 1.8), 2)
     return chance.choice((1, 1, 2, 3)), 0.0
@@ -245,7 +249,7 @@ def _database(chance: Random, database: str) -> Trouble:
 
 
 def _stale(chance: Random, acts: Sequence[Act]) -> list[Trouble]:
-    """After a follow-up the service may still show the round before, at most for a moment."""
+    """Return faults that make the service report a stale status just after a follow-up."""
     follow_ups = [act for act in acts if act.what in ("reply", "followup")]
     if not follow_ups or chance.random() < 0.7:
         return []
@@ -256,7 +260,7 @@ def _stale(chance: Random, acts: Sequence[Act]) -> list[Trouble]:
 
 
 def described(plan: Plan) -> list[str]:
-    """The plan, a line for each thing that happens."""
+    """Return the plan as text, one line for each act and fault."""
     head = (
         f"seed {plan.seed}: {plan.database}, {plan.intake}, {' and '.join(plan.bots)}, "
         f"the agent works {plan.work_seconds:g} s, logs {plan.log_level}"

@@ -1,4 +1,4 @@
-"""What is known about a run when it is over: all that the checker looks at, as plain values."""
+"""The record of a finished run: everything that the checker reads, as plain values."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ Json = dict[str, Any]
 
 @dataclass
 class Done:
-    """An act as it went.
+    """The result of an act.
 
-    ``acknowledged``: Slack had the bot's word for it. ``broken``: that word was that something went wrong
-    and nothing was started. ``ts`` is the message of a mention or reply, ``pressed`` the marker of the job
-    whose button it was.
+    ``acknowledged``: the bot acknowledged the request. ``broken``: its answer was that something went wrong
+    and nothing was started. ``ts``: the message of a mention or reply. ``pressed``: the marker of the job
+    whose button was pressed.
     """
 
     act: Act
@@ -32,10 +32,11 @@ class Done:
 
 @dataclass
 class Record:
-    """One run, over. ``slack`` and ``docs`` are the two sides' logs; ``notices`` what Slackbot said.
+    """A finished run.
 
-    ``moving`` is what was still open when the run's time was up. ``leaps``: so often what was put off for
-    long was made due. ``cpu_seconds``: of bots that ended in order.
+    ``slack`` and ``docs``: request logs of both services. ``notices``: messages of Slackbot. ``moving``: rows
+    that were still open at the time limit. ``leaps``: number of calls of ``let_time_pass``.
+    ``cpu_seconds``: CPU time of the bots that were not killed.
     """
 
     plan: Plan
@@ -60,11 +61,11 @@ class Record:
     wall_seconds: float = 0.0
 
     def of(self, table: str) -> list[Row]:
-        """The rows of one of the bot's tables."""
+        """Return the rows of one of the bot's tables."""
         return self.rows.get(table, [])
 
     def thread(self, channel: str, ts: str) -> list[Json]:
-        """What the bot said in a thread."""
+        """Return the bot's messages in a thread, without its root."""
         return [
             each
             for each in self.messages
@@ -72,7 +73,7 @@ class Record:
         ]
 
     def roots(self, marker: str) -> list[Json]:
-        """The bot's messages outside threads that quote this prompt and are numbered."""
+        """Return the bot's root messages of jobs whose prompt contains this marker."""
         return [
             each
             for each in self.messages
@@ -80,6 +81,6 @@ class Record:
         ]
 
     def faults(self) -> list[tuple[str, str]]:
-        """Which faults came, each with its side; those ordered and never met are not among them."""
+        """Return the faults that occurred, each with its side, without those that no call met."""
         met = [("slack", str(each["fault"])) for each in self.slack if each.get("fault")]
         return [*met, *(("docs", str(each["fault"])) for each in self.docs if each.get("fault"))]

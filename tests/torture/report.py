@@ -1,4 +1,4 @@
-"""What the runs came to: counts, and each failure with its seed, its plan and where its logs are."""
+"""The report on all runs: counts, and each failure with its seed, plan and logs."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _SHOWN = 12
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """A run that broke a promise."""
+    """A run that failed."""
 
     seed: int
     plan: list[str]
@@ -28,7 +28,7 @@ class Failure:
 
 @dataclass
 class Report:
-    """Grows with each run."""
+    """Totals over all runs so far, and their failures."""
 
     wanted: int
     show_plans: bool = False
@@ -41,7 +41,7 @@ class Report:
     began: float = field(default_factory=monotonic)
 
     def add(self, record: Record, checks: Checks, folder: Path) -> None:
-        """A run is over. What it left behind is kept only when it failed."""
+        """Add a finished run. Its folder is deleted unless it failed."""
         self._count(record, checks)
         if checks.complaints:
             plan = described(record.plan)
@@ -54,7 +54,7 @@ class Report:
             self._progress()
 
     def broke(self, plan: Plan, trace: str, folder: Path) -> None:
-        """A run broke off."""
+        """Add a run that raised an exception."""
         self.counts["runs"] += 1
         self.failures.append(Failure(plan.seed, described(plan), [f"broke off: {trace}"], folder))
 
@@ -91,7 +91,7 @@ class Report:
         print(line, end="\r" if sys.stdout.isatty() else "\n", flush=True)
 
     def lines(self) -> list[str]:
-        """All of it, for people."""
+        """Return the report as lines of text."""
         told = [""]
         for failure in self.failures:
             told += [f"FAILED seed {failure.seed}; logs in {failure.logs}"]

@@ -1,4 +1,4 @@
-"""The bot's tables and the docs service's, read with plain SQL and no code of either."""
+"""Read the tables of the bot and of the docs service with plain SQL, independent of their code."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Row = dict[str, Any]
 Rows = dict[str, list[Row]]
 _LATER = ("holds.until", "limits.until", "analytics_budgets.until", "jobs.poll_at", "prompts.due_at")
 _LATER_TOO = ("deliveries.due_at", "snapshots.due_at", "questions.due_at", "digests.due_at")
-"""What waits for a time of its own."""
+"""Columns with the time at which something is due."""
 TABLES = (
     "jobs",
     "prompts",
@@ -31,11 +31,11 @@ TABLES = (
 
 
 class NotReadable(Exception):
-    """The database cannot be read now: it is not there yet, locked, or gone for a while."""
+    """The database cannot be read now: it does not exist yet, is locked or is unreachable."""
 
 
 def read_rows(url: str) -> Rows:
-    """Every row of the bot's tables; times are aware. Raises NotReadable."""
+    """Return all rows of the bot's tables, with time zones. Raises NotReadable."""
     try:
         return _from_sqlite(url) if url.startswith("sqlite") else _from_postgres(url)
     except (sqlite3.Error, psycopg.Error) as error:
@@ -71,7 +71,7 @@ def _from_postgres(url: str) -> Rows:
 
 
 def let_time_pass(url: str) -> None:
-    """What was put off until later is due now, as if somebody had waited for it. Raises NotReadable."""
+    """Make everything due now that is due later, instead of waiting for it. Raises NotReadable."""
     names = [name.split(".") for name in (*_LATER, *_LATER_TOO)]
     now = datetime.now(UTC)
     try:
@@ -97,7 +97,7 @@ def _bring_forward_postgres(url: str, names: list[list[str]], now: datetime) -> 
 
 
 def read_service(folder: Path) -> Rows:
-    """The docs service's jobs and the messages they were sent."""
+    """Return the docs service's jobs and the prompts sent to them."""
     path = quote(str(folder / "docs-service.db"))
     with closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True, timeout=5)) as connection:
         connection.row_factory = sqlite3.Row

@@ -1,4 +1,4 @@
-"""Questions about visitors, files and digests: one of each that was asked for."""
+"""Rules about visitors: each requested answer, file and digest is delivered once."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _DIGEST = ":books: *The docs in the week"
 
 
 def numbers(seen: Seen, checks: Checks) -> None:
-    """What was asked about readers, and what came of it."""
+    """Check questions about visitors, files, digests and the notices about the key."""
     _questions(seen, checks)
     _files(seen, checks)
     _digests(seen, checks)
@@ -57,7 +57,7 @@ def _files(seen: Seen, checks: Checks) -> None:
             mine = [name for channel, name in shared if channel == place and row["id"][:8] in name]
             checks.insist(mine, f"{row['key']}: said to be sent, and no file stands in {place}")
     keys = Counter(row["question"] for row in seen.record.of("deliveries") if row["kind"] == "file")
-    # Answered without numbers, which were read later for somebody else.
+    # A question may be answered without numbers although they were read later for another one.
     unread = any(each["operation"] == "visitors" and each["fault"] for each in seen.record.docs)
     for row in seen.record.of("questions"):
         wanted = _wish(row).get("file_to", "nowhere") != "nowhere"
@@ -119,7 +119,7 @@ def _digests(seen: Seen, checks: Checks) -> None:
 
 
 def _key(seen: Seen, checks: Checks) -> None:
-    """An admin is told once that the key is refused, and not again before it was good."""
+    """Check that an admin is told of a refused key once, and again only after it was accepted."""
     rows = sorted(seen.record.of("deliveries"), key=lambda row: int(row["seq"]))
     keys = [row["key"] for row in rows if row["user"] == ADMIN]
     words = [key.split(":")[2] for key in keys if key.startswith("key:")]

@@ -1,4 +1,4 @@
-"""What must not be: secrets and prompts in logs, errors that nobody explains, work that nobody ends."""
+"""Rules about logs and final states: no secrets or prompts, no unexplained errors, no open work."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ _ADDRESS = re.compile(r"/response/\w+|xox[abp]-\w|v0=[0-9a-f]{16}")
 _TRACEBACK = ("Traceback (most recent call last)", "Error:", "Exception")
 _LEFT_BEHIND = ("never retrieved", "never awaited", "Unclosed", "was destroyed but it is pending")
 _OUTSIDE = ("aiohttp.client_exceptions", "slack_sdk.errors.SlackApiError")
-"""How Slack's library tells that its connection broke, or that it was refused another one."""
+"""Exceptions that Slack's library logs when its connection breaks or a new one is refused."""
 _DATABASE = ("sqlalchemy", "sqlite3", "psycopg", "OperationalError", "DatabaseError", "InterfaceError")
 
 
 def quiet(seen: Seen, checks: Checks) -> None:
-    """Logs and last states."""
+    """Check the log, the visible texts and the final states of all rows."""
     record = seen.record
     for complaint in record.complaints:
         checks.insist(False, complaint)
@@ -50,7 +50,7 @@ def _line(seen: Seen, checks: Checks, line: str) -> None:
 
 
 def _failure(line: str) -> str:
-    """The last lines of a traceback in a line of the log, with the event."""
+    """Return the event of a log line and the last two lines of its traceback."""
     try:
         told = json.loads(line)
     except ValueError:

@@ -1,4 +1,4 @@
-"""Requests: none lost, none sent twice, none in a wrong place."""
+"""Rules about requests: none is lost, sent twice or in the wrong place."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _DOUBTFUL = {"lost_answer", "timeout", "500", "502_html", "broken_json", "slow"}
 
 
 def requests(seen: Seen, checks: Checks) -> None:
-    """What people asked for, followed to where it ended."""
+    """Check every request from its acknowledgement to its end."""
     for done in seen.asks():
         _asked(seen, checks, done)
     for done in seen.follow_ups():
@@ -93,7 +93,7 @@ def _followed_up(seen: Seen, checks: Checks, done: Done) -> None:
 
 
 def _prompt(seen: Seen, checks: Checks, row: Row) -> None:
-    """Whether whoever asked knows how it stands."""
+    """Check that the requester was told the final state of a prompt."""
     job = seen.jobs[row["job"]]
     about = f"prompt {row['id']} of #{job['number']}"
     muted = seen.muted(job["number"], row["asked_by"])
@@ -101,7 +101,7 @@ def _prompt(seen: Seen, checks: Checks, row: Row) -> None:
     spoken = [each["text"] for each in said]
     match row["state"]:
         case "in_doubt":
-            # Since it was sent the last time: each doubt is one of its own.
+            # Count questions since the last sending only: each attempt that is unconfirmed needs its own.
             since = [each["text"] for each in said if float(each["ts"]) >= row["sent_at"].timestamp()]
             told = any(":grey_question:" in text and row["asked_by"] in text for text in since)
             checks.insist(told, f"{about}: in doubt, and nobody was asked", explained=muted)
@@ -125,7 +125,7 @@ def _prompt(seen: Seen, checks: Checks, row: Row) -> None:
 
 
 def _refusals(seen: Seen, checks: Checks, job: Row) -> None:
-    """Each of a job's prompts that was refused is told by itself."""
+    """Check that each refused prompt of a job was reported."""
     refused = [row for row in seen.prompts_of[job["number"]] if row["state"] == "refused"]
     people = {job["requester"], *(row["asked_by"] for row in refused)}
     heard = [each["text"] for each in seen.in_thread(job)]

@@ -1,4 +1,4 @@
-"""What was said: each thing once, where it belongs, and the last word is the true one."""
+"""Rules about messages: each is sent once, in the right place, and the last one shows the true state."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _ENDED = ("pull_request", "no_change", "failed", "archived", "gone")
 
 
 def words(seen: Seen, checks: Checks) -> None:
-    """The outbox against what stands in the workspace."""
+    """Compare the outbox with the messages in the workspace."""
     for row in seen.record.of("deliveries"):
         _delivery(seen, checks, row)
     for message in seen.record.messages:
@@ -69,7 +69,7 @@ def _delivery(seen: Seen, checks: Checks, row: Row) -> None:
 
 
 def _message(seen: Seen, checks: Checks, message: Json) -> None:
-    """Each message of ours is one of the outbox, and speaks of the job whose thread it is in."""
+    """Check that a message has a delivery and is about the job whose thread contains it."""
     about = f"message {message['text'][:40]!r} in {message['channel']}"
     known = {row["id"] for row in seen.record.of("deliveries")}
     delivery = delivery_of(message)
@@ -93,7 +93,7 @@ def _root(seen: Seen, checks: Checks, job: Row) -> None:
         if each["bot_id"] and not each["thread_ts"] and each["text"].partition("\n")[0].endswith(f"· {about}")
     ]
     checks.insist(len(roots) <= 1, f"{about}: {len(roots)} roots")
-    # Posted with its answer lost, and then even looking for it was refused: it stands there for good.
+    # The post succeeded with its answer lost, and Slack refused the search for it, so it was never noted.
     left = any(
         row["kind"] == "root" and row["state"] == "dead" and seen.is_refusal_explained(row)
         for row in seen.deliveries(job["number"])
@@ -150,7 +150,7 @@ def _ends(seen: Seen, checks: Checks, job: Row) -> None:
 
 
 def _true_end(seen: Seen, checks: Checks, job: Row, rounds: list[Row]) -> None:
-    """The state is what the service's own books say."""
+    """Check that the job's state is the one that the service has stored."""
     book = next((row for row in seen.record.service["jobs"] if row["id"] == job["service_id"]), None)
     if book is None or not rounds:
         checks.insist(False, f"#{job['number']}: ended, and the service knows no such job")

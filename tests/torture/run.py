@@ -1,4 +1,4 @@
-"""Carrying out a plan: far sides here, bots as processes, faults from outside; then quiet, then the end."""
+"""Carry out a plan: both services in this process, bots as processes of their own, faults, then the end."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ from tests.torture.servers import database_for, drop, go_away, lock
 from tests.torture.stage import Stage, docs_log, end_faults, order_docs, order_slack, stage
 
 _LIMIT_SECONDS = 45.0
-"""After the last fault; a busy machine included."""
+"""Time limit after the last fault, also on a busy machine."""
 _SOON_SECONDS = 1.5
-"""What is due later than this is not waited for: it is made to be due."""
+"""Work that is due later than this is made due instead of waiting for it."""
 _QUIET_SECONDS = 0.6
 _LOOK_SECONDS = 0.25
 _OPEN = {
@@ -38,7 +38,7 @@ _OPEN = {
 
 
 async def carry_out(plan: Plan, zygote: Zygote, folder: Path, postgres: str) -> Record:
-    """One run, from an empty folder to a record of everything. The folder keeps the logs."""
+    """Carry out one run in an emptied folder and return its record. The folder keeps the logs."""
     began = monotonic()
     await asyncio.to_thread(_empty, folder)
     database = await asyncio.to_thread(database_for, plan, folder, postgres)
@@ -72,7 +72,7 @@ class _Run:
         ]
 
     def _env(self, number: int) -> dict[str, str]:
-        # Only one of several can be where Slack's requests arrive.
+        # Only one of several bots can listen on the port for Slack's requests.
         return self._place.env if number == 0 else self._place.env | {"PORT": "0"}
 
     async def carry_out(self) -> None:
@@ -94,7 +94,7 @@ class _Run:
         return bool(check())
 
     async def _play(self) -> None:
-        """Everything in the plan at its time; ends when all of it has ended."""
+        """Start each act and fault at its time, and wait until all have ended."""
         began = monotonic()
 
         async def at(seconds: float, what: Coroutine[Any, Any, None]) -> None:
@@ -136,7 +136,7 @@ class _Run:
         if trouble.kind == "gone":
             await go_away(url, self._postgres, trouble.lasts)
         elif trouble.kind == "locked":
-            # Where the bot is quicker for five seconds there is no lock in this run.
+            # If the bot keeps the lock for five seconds, the run goes on without this fault.
             with contextlib.suppress(sqlite3.OperationalError):
                 await lock(url, trouble.lasts)
         else:
@@ -154,7 +154,7 @@ class _Run:
             await bot.stop(trouble.seconds)
 
     async def _settle(self) -> None:
-        """Until nothing moves any more, or the time is up."""
+        """Wait until nothing changes any more or the time limit has passed."""
         deadline = monotonic() + _LIMIT_SECONDS
         last, since = self._sign(), monotonic()
         while monotonic() < deadline:
@@ -169,7 +169,7 @@ class _Run:
         self._record.moving = due(read_rows(self._place.database_url)) or ["events, polls or edits"]
 
     async def _decide(self) -> None:
-        """In the end people say what becomes of what nobody knows about."""
+        """Let users decide about unconfirmed prompts at the end of the run."""
         rows = await asyncio.to_thread(read_rows, self._place.database_url)
         if not self._plan.decision or self._record.moving:
             return
@@ -178,12 +178,12 @@ class _Run:
             await self._settle()
 
     def _sign(self) -> tuple[int, ...]:
-        """Changes whenever a side sees something; polls of a job that runs included."""
+        """Return a value that changes with each event in the workspace and each call to it."""
         workspace = self._place.workspace
         return workspace.state.seq, len(workspace.log)
 
     def _is_over(self) -> bool:
-        """Whether nothing is open any more. What is put off for long is made due."""
+        """Return whether nothing is open any more. Makes work due that would be due much later."""
         try:
             rows = read_rows(self._place.database_url)
             if not due(rows):
@@ -196,7 +196,7 @@ class _Run:
         return False
 
     async def _note(self) -> None:
-        """Everything that the checker wants to know."""
+        """Write everything that the checker reads into the record."""
         record, state = self._record, self._place.workspace.state
         for done in record.done:
             self._acting.settle(done)
@@ -217,7 +217,7 @@ class _Run:
 
 
 def due(rows: Rows, until: datetime | None = None) -> list[str]:
-    """What is open, and will be worked on before then or should have been already."""
+    """Return descriptions of the open rows that are due before ``until``, or of all open rows."""
     latest = until or datetime.max.replace(tzinfo=UTC)
     held = {row["project"]: row["until"] for row in rows["holds"]}
     budget = {row["project"]: row["until"] for row in rows["analytics_budgets"]}
@@ -243,10 +243,10 @@ def due(rows: Rows, until: datetime | None = None) -> list[str]:
 
 
 def _awaits_a_person(table: str, row: Row, undecided: set[int]) -> bool:
-    """A follow-up to a job of which nobody knows whether it started waits for who decides that."""
+    """Return whether a prompt is a follow-up to an unconfirmed job, and so waits for a decision."""
     return table == "prompts" and row["state"] == "waiting" and row["job"] in undecided
 
 
 def _cpu_seconds(log: str) -> float:
-    """What the bots that ended in order say that they used."""
+    """Return the CPU time that the bots logged at their regular ends."""
     return sum(float(used) for used in re.findall(r'{"cpu_seconds": ([0-9.]+)}', log))

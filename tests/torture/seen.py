@@ -1,4 +1,4 @@
-"""A record, looked up from different sides."""
+"""Lookups in a record, for the rules."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ END = re.compile(r"^<@(U\w+)> :(memo|heavy_minus_sign|x|file_folder|ghost|zzz): 
 ASKS = ("command", "mention", "direct", "form")
 _NATURAL = {ARCHIVED: {"is_archived"}, SECRET: {"channel_not_found", "not_in_channel"}}
 _FOLLOWS_FROM = {"not_in_channel": "conversations.join", "file_not_found": "upload"}
-"""What Slack says after an earlier call was refused."""
+"""Error codes of Slack that follow from the refusal of an earlier call."""
 
 
 class Seen:
-    """What the rules ask for again and again."""
+    """A record with indexes and queries that several rules use."""
 
     def __init__(self, record: Record) -> None:
         self.record = record
@@ -43,17 +43,17 @@ class Seen:
         )
 
     def pressed(self, marker: str, *buttons: str) -> int:
-        """How often one of these buttons was pressed in the thread of a request."""
+        """Return how often these buttons were pressed in the thread of a request."""
         return sum(self.presses[marker, button] for button in buttons)
 
     def with_marker(self, marker: str, kind: str) -> list[Row]:
-        """The stored prompts in which these words stand."""
+        """Return the stored prompts of a kind that contain this marker."""
         return [
             row for row in self.record.of("prompts") if row["kind"] == kind and marker in (row["raw"] or "")
         ]
 
     def arrived(self, marker: str, *, first: bool) -> list[Row]:
-        """What the docs service was told with these words, as a job's first message or as a later one."""
+        """Return the prompts with this marker that the docs service received, as first ones or later ones."""
         return [
             row
             for row in self.record.service["messages"]
@@ -61,7 +61,7 @@ class Seen:
         ]
 
     def alone(self, user: str) -> list[str]:
-        """What the bot said to this person only."""
+        """Return the texts that the bot sent to this user alone."""
         notes = [note["text"] for note in self.record.private if note["user"] == user]
         direct = f"D{user[1:]}"
         return notes + [
@@ -69,22 +69,22 @@ class Seen:
         ]
 
     def in_thread(self, job: Row) -> list[Json]:
-        """What the bot said in the thread of a job, oldest first."""
+        """Return the bot's messages in the thread of a job, oldest first."""
         if job["root_ts"] is None:
             return []
         return sorted(self.record.thread(job["channel"], job["root_ts"]), key=lambda each: each["ts"])
 
     def ends(self, job: Row) -> list[tuple[str, str]]:
-        """The ends that were told in a job's thread: who was called, and with which sign."""
+        """Return the ends reported in a job's thread, as the mentioned user and the emoji."""
         found = [END.match(each["text"]) for each in self.in_thread(job)]
         return [(match[1], match[2]) for match in found if match]
 
     def deliveries(self, job: int) -> list[Row]:
-        """The outbox's rows of a job."""
+        """Return the outbox rows of a job."""
         return [row for row in self.record.of("deliveries") if row["job"] == job]
 
     def is_refusal_explained(self, row: Row) -> bool:
-        """Whether Slack was made to refuse this, or does so for this channel by itself."""
+        """Return whether a fault or the channel itself explains that Slack refused this delivery."""
         code = row["error"] or ""
         if row["kind"] == "reaction" or code in self.refusals:
             return True
@@ -96,7 +96,7 @@ class Seen:
         return code in _NATURAL.get(row["channel"], ())
 
     def muted(self, job: int | None, user: str) -> bool:
-        """Whether Slack refused something that was to be told about this job, or to this person."""
+        """Return whether Slack refused a delivery about this job or to this user for good."""
         return any(
             row["state"] == "dead" and (row["user"] == user or (job is not None and row["job"] == job))
             for row in self.record.of("deliveries")
@@ -104,28 +104,28 @@ class Seen:
         )
 
     def has_database_trouble(self) -> bool:
-        """Whether the database was taken away, locked or full."""
+        """Return whether the plan made the database unreachable, locked or full."""
         return any(each.side == "database" for each in self.record.plan.troubles)
 
     def was_interrupted(self) -> bool:
-        """Whether a bot was ended in the middle of something."""
+        """Return whether a bot was killed or stopped during the run."""
         return self.record.kills > 0 or any(each.side == "bot" for each in self.record.plan.troubles)
 
     def asks(self) -> list[Done]:
-        """Requests for new jobs that were made."""
+        """Return the requests for new jobs that were made."""
         return [done for done in self.record.done if done.made and done.act.what in ASKS]
 
     def follow_ups(self) -> list[Done]:
-        """Follow-ups that were made."""
+        """Return the follow-ups that were made."""
         return [done for done in self.record.done if done.made and done.act.what in ("reply", "followup")]
 
     def about_numbers(self, what: str) -> list[Done]:
-        """Questions about visitors, or digests, that were asked for."""
+        """Return the questions about visitors, or requests for digests, that were made."""
         return [done for done in self.record.done if done.made and done.act.what == what]
 
 
 def delivery_of(message: Json) -> str | None:
-    """The delivery that a message says it is."""
+    """Return the delivery id in a message's metadata, or None."""
     metadata = message.get("metadata")
     if isinstance(metadata, str):
         metadata = json.loads(metadata)

@@ -1,4 +1,4 @@
-"""The databases of runs, and how they go away for a while."""
+"""The databases of runs, and faults that lock them or make them unreachable."""
 
 from __future__ import annotations
 
@@ -16,7 +16,10 @@ from tests.torture.plan import Plan
 
 
 def database_for(plan: Plan, folder: Path, postgres: str) -> str:
-    """The setting DATABASE_URL of a run. ``postgres`` is the server's address, with its own database."""
+    """Create the database of a run and return its ``DATABASE_URL``.
+
+    ``postgres`` is the URL of the server's own database.
+    """
     if plan.database == "sqlite":
         return f"sqlite:///{folder / 'docs-bot.db'}"
     name = f"torture_{uuid.uuid4().hex[:16]}"
@@ -26,7 +29,7 @@ def database_for(plan: Plan, folder: Path, postgres: str) -> str:
 
 
 def drop(url: str, postgres: str) -> None:
-    """Forget the database of a run."""
+    """Drop the database of a run, if it is in PostgreSQL."""
     if url.startswith("postgres"):
         name = sql.Identifier(_name(url))
         _order(postgres, sql.SQL("DROP DATABASE IF EXISTS {} WITH (FORCE)").format(name))
@@ -42,7 +45,7 @@ def _order(postgres: str, statement: sql.Composed) -> None:
 
 
 async def lock(url: str, seconds: float) -> None:
-    """Another process holds SQLite's write lock for so long."""
+    """Hold SQLite's write lock for some seconds, as another process would."""
 
     def hold() -> sqlite3.Connection:
         connection = sqlite3.connect(url.removeprefix("sqlite:///"), timeout=5, check_same_thread=False)
@@ -57,7 +60,7 @@ async def lock(url: str, seconds: float) -> None:
 
 
 async def go_away(url: str, postgres: str, seconds: float) -> None:
-    """PostgreSQL ends every connection to this database and takes no new ones, for so long."""
+    """End all connections to a PostgreSQL database and refuse new ones for some seconds."""
     name = _name(url)
     allow = sql.SQL("ALTER DATABASE {} WITH ALLOW_CONNECTIONS {}")
     await asyncio.to_thread(_order, postgres, allow.format(sql.Identifier(name), sql.SQL("false")))

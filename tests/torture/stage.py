@@ -1,4 +1,4 @@
-"""Both far sides of one run, in this process, and the settings that lead a bot to them."""
+"""Both sandbox services of one run, in this process, and the environment of bots that use them."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from tests.torture.plan import ADMIN, ARCHIVED, PEOPLE, Plan
 
 _PAGES, _DAYS = 30, 20
 _BURST = 12
-"""More than Slack allows, since here a run's minute is a second."""
+"""More messages at once than Slack allows, because a run takes seconds instead of minutes."""
 
 
 @dataclass(frozen=True, slots=True)
 class Stage:
-    """Where a run takes place. ``secrets`` must never stand in a log."""
+    """The services and settings of a run. ``secrets`` must not appear in any log."""
 
     folder: Path
     docs: DocsService
@@ -37,7 +37,7 @@ class Stage:
 
 @asynccontextmanager
 async def stage(plan: Plan, folder: Path, database_url: str) -> AsyncIterator[Stage]:
-    """A docs service and a workspace for this plan, until the block ends."""
+    """Start a docs service and a workspace for a plan, and stop both when the block ends."""
     docs_options = DocsServiceOptions(
         folder=folder / "docs",
         projects=(PROJECT,),
@@ -102,19 +102,19 @@ def _environment(plan: Plan, workspace: Workspace, docs_url: str, api_key: str) 
 
 
 async def order_slack(place: Stage, **fault: object) -> None:
-    """Let something go wrong at Slack next."""
+    """Inject a fault into the next calls to Slack."""
     place.workspace.faults.order([{key: value for key, value in fault.items() if value is not None}])
 
 
 async def order_docs(place: Stage, **fault: object) -> None:
-    """Let something go wrong at the docs service next."""
+    """Inject a fault into the next calls to the docs service."""
     body = {"next": [{key: value for key, value in fault.items() if value is not None}]}
     async with place.session.post(f"{place.docs_url}/sandbox/faults", json=body) as answer:
         answer.raise_for_status()
 
 
 async def end_faults(place: Stage) -> None:
-    """From now on nothing goes wrong on either side."""
+    """Remove all injected faults of both services."""
     place.workspace.faults.clear()
     place.workspace.line.repeats = 0
     async with place.session.delete(f"{place.docs_url}/sandbox/faults") as answer:
@@ -122,7 +122,7 @@ async def end_faults(place: Stage) -> None:
 
 
 async def docs_log(place: Stage) -> list[dict[str, object]]:
-    """Every request that the docs service had."""
+    """Return all requests that the docs service received."""
     async with place.session.get(f"{place.docs_url}/sandbox/log") as answer:
         found: list[dict[str, object]] = await answer.json()
     return found

@@ -1,4 +1,4 @@
-"""The plan is the same for the same seed, the checker finds what is wrong, and some runs go well."""
+"""Plans depend on their seed only, the checker finds each kind of failure, and a few real runs pass."""
 
 from __future__ import annotations
 
@@ -111,7 +111,7 @@ def _undecided(made: Record) -> None:
 
 
 def _second_doubt(made: Record) -> None:
-    """Asked about the first, and not about the next."""
+    """Leave out the question about the second unconfirmed attempt."""
     _row(made, "prompts").update(state="in_doubt", sent_at=AT + timedelta(seconds=1))
     _say(made, f"<@{ANA}> :grey_question: nobody knows")
 

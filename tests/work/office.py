@@ -1,4 +1,4 @@
-"""The work on real SQLite with both far sides written out, and a clock that the test moves."""
+"""``bot.work`` and ``bot.commands`` on a real store, with fakes of both remote services and of the clock."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ from bot.work.visitors.question import answer_questions
 from tests.builders import ANA, CHANNEL, PROJECT, HeldClock, origin
 from tests.fakes import FakeDocs, FakeSlack
 
-_NAMED = {command.name: command for command in COMMANDS}
+_COMMANDS_BY_NAME = {command.name: command for command in COMMANDS}
 _BUTTONS = {name: press for command in COMMANDS for name, press in command.buttons.items()}
 BOT = UserId("U0BOT")
 BUTTON_URL = SecretStr("https://hooks.slack.com/actions/4/5/6")
@@ -46,7 +46,7 @@ RESPONSE_URL = SecretStr("https://hooks.slack.com/commands/1/2/3")
 
 @dataclass
 class Office:
-    """Everything the work needs, and verbs for what people do."""
+    """A context for workers and commands, and methods for what users do."""
 
     store: Store
     slack: FakeSlack = field(default_factory=FakeSlack)
@@ -74,36 +74,36 @@ class Office:
         await self.store.close()
 
     def limit(self, uses_an_hour: int) -> None:
-        """Set the shared limit."""
+        """Set the hourly quota."""
         self.context = replace(self.context, uses_an_hour=uses_an_hour)
 
     def restart(self) -> None:
-        """As a new process: nothing in memory is left, and the old one's leases still run."""
+        """Continue as a new process, which does not own the leases of the old one."""
         self.context = replace(self.context, owner=f"{self.context.owner}+")
 
     async def ask(
         self, text: str, *, user: UserId = ANA, key: str | None = None, channel: ChannelId = CHANNEL
     ) -> Asked:
-        """Somebody types the command."""
+        """Ask for a job, as ``/docs-agent`` does."""
         self.keys += 1
         typed = origin(key or f"command:{self.keys}", user, channel, RESPONSE_URL)
         return await ask(self.context, AskRequest(typed, text))
 
     async def started(self, text: str = "Add a quickstart", **options: Any) -> Asked:
-        """Somebody asks, and the rounds see to it: the service works on it unless something is in the way."""
+        """Ask for a job and run the workers, so that the service works on it unless something fails."""
         asked = await self.ask(text, **options)
         await self.settle()
         return asked
 
     async def finished(self, text: str = "Add a quickstart", **options: Any) -> Asked:
-        """Somebody asks, and the service ends it with a pull request, which the thread is told."""
+        """Ask for a job and let it end with a pull request, which is reported in the thread."""
         asked = await self.started(text, **options)
         self.docs.finish()
         await self.settle()
         return asked
 
     async def reply(self, text: str, *, user: UserId = ANA, ts: str | None = None, files: int = 0) -> None:
-        """Somebody replies in the thread of the first root."""
+        """Reply in the thread of the first job."""
         self.keys += 1
         ts = ts or f"1700000500.{self.keys:06}"
         root = self.slack.root()
@@ -112,7 +112,7 @@ class Office:
         await heard_reply(self.context, ThreadReply(said, text, files, parent=BOT))
 
     async def visitors(self, text: str = "", *, user: UserId = ANA, key: str | None = None) -> Message:
-        """Somebody types /docs-visitors; answers what they see at once."""
+        """Type ``/docs-visitors`` and return its immediate answer."""
         self.keys += 1
         typed = origin(key or f"command:{self.keys}", user, url=RESPONSE_URL)
         said = Invocation(typed, "/docs-visitors", text)
@@ -132,7 +132,7 @@ class Office:
         """Somebody types a slash command; returns the answer as it is when Slack is answered."""
         self.keys += 1
         said = Invocation(origin(f"command:{self.keys}", user, channel, RESPONSE_URL), command, text)
-        return await _NAMED[command].run(self.context, said)
+        return await _COMMANDS_BY_NAME[command].run(self.context, said)
 
     async def press(
         self,
@@ -143,24 +143,24 @@ class Office:
         ts: MessageTs | None = None,
         channel: ChannelId = CHANNEL,
     ) -> Answer:
-        """Somebody presses a button, or chooses from a menu; ``ts`` is the message that it stands in."""
+        """Press a button or choose from a menu. ``ts`` is the message that contains it."""
         self.keys += 1
         pressed = replace(origin(f"press:{self.keys}", user, channel, BUTTON_URL), message_ts=ts)
         press = Press(pressed, action_id, value)
         return await (await _BUTTONS[action_id](self.context, press)).decided()
 
     def access_policy(self, **lists: Any) -> None:
-        """For whom the bot is."""
+        """Set the users and channels that may use the bot."""
         self.context = replace(self.context, access_policy=AccessPolicy(**lists))
 
     def budget(self, calls_an_hour: int, page_size: int = 250) -> None:
-        """Set the hourly limit on analytics calls, and how many rows a call brings."""
+        """Set the hourly limit on analytics calls, and the number of rows per call."""
         analytics = Analytics(calls_an_hour, self.context.analytics.zone, page_size)
         self.context = replace(self.context, analytics=analytics)
 
-    async def reading(self, looks: int = 60, step_seconds: float = 1.1) -> None:
-        """Let the rounds about visitors look so often; time passes between looks that find nothing to do."""
-        for _ in range(looks):
+    async def reading(self, runs: int = 60, step_seconds: float = 1.1) -> None:
+        """Run the workers for visitors ``runs`` times. The clock moves after each run without work."""
+        for _ in range(runs):
             handled = await fetch_snapshots(self.context)
             await answer_questions(self.context)
             await advance_digests(self.context)
@@ -168,15 +168,15 @@ class Office:
             self.clock.pass_seconds(0 if handled else step_seconds)
 
     def answers(self) -> list[str]:
-        """What was said privately, in order."""
+        """Return the texts sent to response URLs, in order."""
         return [message.text for _, message in self.slack.private]
 
     def posted(self) -> list[str]:
-        """What was posted outside threads, in order."""
+        """Return the texts posted outside threads, in order."""
         return [post.message.text for post in self.slack.posts if post.thread is None]
 
     async def rounds(self) -> int:
-        """Every round once; answers how much was handled."""
+        """Run each worker for jobs once and return how many items were handled."""
         handled = await prepare_prompts(self.context)
         handled += await deliver_due(self.context)
         handled += await submit_prompts(self.context)
@@ -184,27 +184,27 @@ class Office:
         return handled
 
     async def settle(self, seconds: float = 5.0) -> None:
-        """Let rounds go round for so long, half a second at a time."""
+        """Run the workers for jobs, with the clock moving half a second at a time."""
         for _ in range(int(seconds * 2)):
             while await self.rounds():
                 pass
             self.clock.pass_seconds(0.5)
 
     async def pass_time(self, seconds: float) -> None:
-        """Let much time pass, and then let the rounds see to what came due."""
+        """Move the clock forward, then run the workers on everything that is due."""
         self.clock.pass_seconds(seconds)
         await self.settle(1.0)
 
     async def job(self, number: int = 1) -> TrackedJob:
-        """A job as the registry has it."""
+        """Return a job as the store has it."""
         return await self.store.read(lambda tx: tx.jobs.known(JobNumber(number)))
 
     def said(self) -> list[str]:
-        """The words of every reply in a thread, in order."""
+        """Return the texts of all replies in threads, in order."""
         return [post.message.text for post in self.slack.replies()]
 
     def root_text(self) -> str:
-        """What the root message says now."""
+        """Return the current text of the first job's face."""
         root = self.slack.root()
         edits = self.slack.edits.get(root.ts)
         return (edits[-1] if edits else root.message).text
