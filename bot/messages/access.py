@@ -1,4 +1,4 @@
-"""Messages for a person who may not use the bot, or may not press a button."""
+"""Messages about denied access: to the bot, or to a button."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Access: who may use the bot, and the process's memory of members."""
+"""Access: which users and channels the bot serves, and the cache of known members."""
 
 from __future__ import annotations
 
