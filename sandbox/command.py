@@ -1,4 +1,4 @@
-"""What ``docs-bot sandbox`` does with its options."""
+"""The command ``docs-bot sandbox``: read its options and run the sandbox."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ import typer
 from rich.console import Console
 
 from sandbox.docs_service import DocsService
-from sandbox.docs_service.options import MOST_DAYS, MOST_PAGES
+from sandbox.docs_service.options import MAX_DAYS, MAX_PAGES
 from sandbox.play import play
 from sandbox.workspace import Workspace
 from sandbox.world import PROJECT, WorldOptions, sandbox
 
 console = Console(highlight=False)
-complaints = Console(stderr=True, highlight=False, soft_wrap=True)
+stderr = Console(stderr=True, highlight=False, soft_wrap=True)
 cli = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
 FAILED = 1
 USAGE = 2
@@ -30,7 +30,7 @@ USAGE = 2
 
 @dataclass(frozen=True)
 class Choice(WorldOptions):
-    """The options of the command line: those of the sandbox, and which part of it runs."""
+    """The options of the command line: those of the sandbox, and which part of it to run."""
 
     folder: Path = Path("var/sandbox")
     port: int = 8800
@@ -39,7 +39,7 @@ class Choice(WorldOptions):
 
 
 def main(arguments: list[str]) -> NoReturn:
-    """Run ``docs-bot sandbox`` with these arguments and leave with its exit code."""
+    """Run ``docs-bot sandbox`` with these arguments and exit with its code."""
     cli(arguments, prog_name="docs-bot sandbox")
     raise SystemExit(0)
 
@@ -61,7 +61,7 @@ def _sandbox(
         float, typer.Option(help="How long the agent takes for an ordinary job.")
     ] = Choice.work_seconds,
     pages: Annotated[
-        int, typer.Option(help=f"Pages of the site whose visits are made, up to {MOST_PAGES:,}.")
+        int, typer.Option(help=f"Pages of the site whose visits are made, up to {MAX_PAGES:,}.")
     ] = Choice.pages,
     days: Annotated[int, typer.Option(help="For how many past days visits are made.")] = Choice.days,
     seed: Annotated[int, typer.Option(help="Another number makes other visits.")] = Choice.seed,
@@ -86,39 +86,39 @@ def _sandbox(
 
 
 def sandbox_command(choice: Choice) -> int:
-    """Run what was chosen, or say on the standard error why not; answers the exit code."""
-    if wrong := _wrong(choice):
-        complaints.print(wrong)
+    """Run the chosen part and return the exit code; print errors to standard error."""
+    if wrong := _usage_error(choice):
+        stderr.print(wrong)
         return USAGE
     try:
         if choice.play:
             return asyncio.run(play(http=choice.http_mode))
-        with _alone_in(choice.folder):
-            asyncio.run(_stay(choice))
+        with _lock_folder(choice.folder):
+            asyncio.run(_run_until_stopped(choice))
     except FolderTaken:
-        complaints.print(f"Another sandbox uses {choice.folder}. End it, or name another with --folder.")
+        stderr.print(f"Another sandbox uses {choice.folder}. End it, or name another with --folder.")
         return FAILED
     except OSError as error:
-        complaints.print(_trouble(error, choice))
+        stderr.print(_os_error_text(error, choice))
         return FAILED
     return 0
 
 
-def _wrong(choice: Choice) -> str | None:
-    """What an option cannot be, or None."""
+def _usage_error(choice: Choice) -> str | None:
+    """Return the message for the first invalid option, or None if all are valid."""
     allowed = {
         "--only takes docs-service or workspace": choice.only in ("", "docs-service", "workspace"),
         # The docs service is on the port after the workspace's.
         "--port takes 0 (any that is free) to 65,534": 0 <= choice.port < 65_535,
         "--work-seconds takes 0 or more": choice.work_seconds >= 0,
-        f"--pages takes 1 to {MOST_PAGES:,}": 1 <= choice.pages <= MOST_PAGES,
-        f"--days takes 1 to {MOST_DAYS:,}": 1 <= choice.days <= MOST_DAYS,
+        f"--pages takes 1 to {MAX_PAGES:,}": 1 <= choice.pages <= MAX_PAGES,
+        f"--days takes 1 to {MAX_DAYS:,}": 1 <= choice.days <= MAX_DAYS,
         "--uses-an-hour takes 1 or more": choice.uses_an_hour >= 1,
     }
     return next((said for said, fits in allowed.items() if not fits), None)
 
 
-def _trouble(error: OSError, choice: Choice) -> str:
+def _os_error_text(error: OSError, choice: Choice) -> str:
     what = error.strerror or str(error)
     if error.filename is not None:
         return f"{what}: {error.filename}. Name a folder that can be written with --folder."
@@ -126,40 +126,43 @@ def _trouble(error: OSError, choice: Choice) -> str:
 
 
 class FolderTaken(Exception):
-    """Another sandbox keeps its things in this folder."""
+    """Another sandbox uses this folder."""
 
 
 @contextmanager
-def _alone_in(folder: Path) -> Iterator[None]:
-    """The folder to ourselves, since two workspaces would write over each other's words; else FolderTaken."""
+def _lock_folder(folder: Path) -> Iterator[None]:
+    """Lock the folder, because two workspaces would overwrite each other's files.
+
+    Raise FolderTaken if another process holds the lock.
+    """
     folder.mkdir(parents=True, exist_ok=True)
-    with (folder / "in-use").open("w") as held:
+    with (folder / "in-use").open("w") as lock_file:
         try:
-            fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            fcntl.flock(lock_file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             raise FolderTaken from None
         yield
 
 
-async def _stay(choice: Choice) -> None:
+async def _run_until_stopped(choice: Choice) -> None:
     stop = asyncio.Event()
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, stop.set)
     async with AsyncExitStack() as stack:
         if choice.only == "docs-service":
-            await _only_docs_service(choice, stack)
+            await _start_docs_service(choice, stack)
         elif choice.only == "workspace":
-            await _only_workspace(choice, stack)
+            await _start_workspace(choice, stack)
         else:
-            await _everything(choice, stack)
+            await _start_all(choice, stack)
         await stop.wait()
         console.print("Stopping.")
 
 
 @contextmanager
-def _filling(choice: Choice) -> Iterator[Callable[[int, int], None]]:
-    """A line that grows while the visits of the site are made, beside what other programs read."""
+def _progress_line(choice: Choice) -> Iterator[Callable[[int, int], None]]:
+    """Show the progress of generating visits on standard error; other programs read standard output."""
     progress = Console(stderr=True, highlight=False)
     with progress.status("") as line:
 
@@ -171,9 +174,9 @@ def _filling(choice: Choice) -> Iterator[Callable[[int, int], None]]:
         yield tell
 
 
-async def _everything(choice: Choice, stack: AsyncExitStack) -> None:
-    with _filling(choice) as tell_filled:
-        world = await stack.enter_async_context(sandbox(replace(choice, tell_filled=tell_filled)))
+async def _start_all(choice: Choice, stack: AsyncExitStack) -> None:
+    with _progress_line(choice) as on_progress:
+        world = await stack.enter_async_context(sandbox(replace(choice, on_progress=on_progress)))
     console.print(f"\n  The workspace:     [bold]{world.workspace_url}[/]")
     console.print(f"  The docs service:  {world.docs_service_url}")
     console.print(
@@ -183,16 +186,16 @@ async def _everything(choice: Choice, stack: AsyncExitStack) -> None:
     console.print("  Ctrl-C ends it; what happened is kept in", choice.folder, "\n")
 
 
-async def _only_docs_service(choice: Choice, stack: AsyncExitStack) -> None:
+async def _start_docs_service(choice: Choice, stack: AsyncExitStack) -> None:
     options = choice.docs_service()
-    with _filling(choice) as tell_filled:
-        service = DocsService(options, tell_filled=tell_filled)
+    with _progress_line(choice) as on_progress:
+        service = DocsService(options, on_progress=on_progress)
         url = await service.start(port=choice.port)
     stack.push_async_callback(service.stop)
     console.print(f"DOCS_API_URL={url}\nDOCS_API_KEY={options.api_key}\nDOCS_PROJECT_ID={PROJECT}")
 
 
-async def _only_workspace(choice: Choice, stack: AsyncExitStack) -> None:
+async def _start_workspace(choice: Choice, stack: AsyncExitStack) -> None:
     options = choice.workspace()
     workspace = Workspace(options)
     url = await workspace.start(port=choice.port)

@@ -1,4 +1,4 @@
-"""The three parts of the sandbox wired together: docs service, Slack workspace, and the bot, unchanged."""
+"""Start the whole sandbox: the docs service, the Slack workspace and the unmodified bot."""
 
 from __future__ import annotations
 
@@ -20,10 +20,11 @@ PROJECT = "acme-docs"
 
 @dataclass(frozen=True)
 class WorldOptions(SiteOptions):
-    """How the sandbox is set up; ``tell_filled`` is told how many days have been made and of how many.
+    """Options of the sandbox.
 
-    ``answer_seconds`` is how long the bot has to acknowledge and to open a form. Slack's three seconds are
-    too few where a slow or busy machine runs both sides.
+    ``on_progress(done, total)`` is called after each generated day of visits. ``answer_seconds`` is the time
+    limit for the bot to acknowledge a request and to open a modal. The default is Slack's three seconds;
+    raise it where one slow or busy machine runs both the bot and the workspace.
     """
 
     folder: Path
@@ -32,14 +33,14 @@ class WorldOptions(SiteOptions):
     http_mode: bool = False
     answer_seconds: float = 3.0
     log_level: str = "ERROR"
-    tell_filled: Callable[[int, int], None] | None = None
+    on_progress: Callable[[int, int], None] | None = None
 
     def docs_service(self) -> DocsServiceOptions:
         """Return the options of the docs service."""
         return DocsServiceOptions(self.folder / "docs", projects=(PROJECT,), **self.site_options())
 
     def workspace(self) -> WorkspaceOptions:
-        """Return the options of the workspace, which runs in Socket Mode."""
+        """Return the options of the workspace, set up for Socket Mode."""
         return WorkspaceOptions(
             self.folder / "workspace",
             manifest=MANIFEST if MANIFEST.exists() else None,
@@ -50,7 +51,7 @@ class WorldOptions(SiteOptions):
 
 @dataclass(frozen=True, slots=True)
 class World:
-    """The running sandbox."""
+    """The running docs service and workspace, and the settings that connect a bot to them."""
 
     docs_service: DocsService
     docs_service_url: str
@@ -61,10 +62,10 @@ class World:
 
 @asynccontextmanager
 async def both_sides(options: WorldOptions) -> AsyncIterator[World]:
-    """The docs service and the workspace, with the settings that lead a bot to them."""
+    """Run the docs service and the workspace without a bot; yield them with the settings for one."""
     docs_options = options.docs_service()
-    docs_service = DocsService(docs_options, tell_filled=options.tell_filled)
-    # Beside the page, so that links to pull requests still lead somewhere after a restart.
+    docs_service = DocsService(docs_options, on_progress=options.on_progress)
+    # The port after the page's, so that links to pull requests still work after a restart.
     docs_url = await docs_service.start(options.host, options.port + 1 if options.port else 0)
     bot_port = free_port()
     events_url = f"http://127.0.0.1:{bot_port}/slack/events" if options.http_mode else None
@@ -108,6 +109,6 @@ def _settings(
 
 @asynccontextmanager
 async def sandbox(options: WorldOptions) -> AsyncIterator[World]:
-    """Everything, the bot included."""
+    """Run the docs service, the workspace and the bot."""
     async with both_sides(options) as world, running_bot(world.settings):
         yield world

@@ -1,4 +1,4 @@
-"""A complete docs service on this machine: an agent that writes to a real git repository, and real visits."""
+"""A local docs service: an agent that commits to a real git repository, and counts of generated visits."""
 
 from __future__ import annotations
 

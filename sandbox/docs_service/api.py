@@ -1,4 +1,4 @@
-"""The API: create a job, get a job, send a follow-up, count visitors."""
+"""The HTTP API: create a job, get a job, send a follow-up, count visitors."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from typing import Any
 from aiohttp import web
 from aiohttp.typedefs import Handler, Middleware
 
-from sandbox.docs_service import jobs, request_log, uses, visitors, visits
+from sandbox.docs_service import jobs, quota, request_log, visitors, visits
+from sandbox.docs_service.agent_runner import AgentRunner
 from sandbox.docs_service.database import Database
 from sandbox.docs_service.faults import Fault, Faults, OrderedFault
 from sandbox.docs_service.inputs import check_key, read_json, read_prompt, read_visitors_query
 from sandbox.docs_service.jobs import Job, Outcome, Status
 from sandbox.docs_service.options import DocsServiceOptions
-from sandbox.docs_service.readership import Site
 from sandbox.docs_service.refusals import RefusedError
-from sandbox.docs_service.request_log import Asked
-from sandbox.docs_service.workshop import Workshop
+from sandbox.docs_service.request_log import LoggedRequest
+from sandbox.docs_service.visit_generator import Site
 
 log = logging.getLogger(__name__)
 
@@ -31,12 +31,12 @@ JOB_PATH = "/v2/agent/{projectId}/job/{id}"
 MESSAGE_PATH = "/v2/agent/{projectId}/job/{id}/message"
 VISITORS_PATH = "/v1/analytics/{projectId}/visitors"
 
-ASKED: web.RequestKey[Asked] = web.RequestKey("asked", Asked)
+LOG_ENTRY: web.RequestKey[LoggedRequest] = web.RequestKey("log_entry", LoggedRequest)
 
 
 @dataclass
 class Answer:
-    """A status and the JSON that goes with it; `stale` is how the same thing looked before."""
+    """A status code and a JSON body; `stale` is the body before the job's latest change."""
 
     status: int
     body: dict[str, Any]
@@ -45,21 +45,21 @@ class Answer:
 
 
 Operation = Callable[[web.Request], Awaitable[Answer]]
-TellFilled = Callable[[int, int], None]
+OnProgress = Callable[[int, int], None]
 
 
-def instant(at: datetime | None) -> str | None:
-    """A time as the API writes it."""
+def format_time(at: datetime | None) -> str | None:
+    """Return a time in the API's format: ISO 8601 in UTC with milliseconds."""
     return (
         None if at is None else at.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
     )
 
 
 class Api:
-    """Carries out the operations.
+    """The handlers of the API's operations.
 
-    `address` gives the origin of the links in answers; `tell_filled` is told how many days of visits
-    have been made and of how many.
+    `address` returns the base URL for links in responses. `on_progress(done, total)` is called after each
+    generated day of visits.
     """
 
     def __init__(
@@ -68,26 +68,26 @@ class Api:
         clock: Callable[[], datetime],
         database: Database,
         readers: Database,
-        workshop: Workshop,
+        agent: AgentRunner,
         address: Callable[[web.Request], str],
-        tell_filled: TellFilled | None,
+        on_progress: OnProgress | None,
     ) -> None:
         self._options = options
         self._clock = clock
         self._database = database
         self._readers = readers
-        self._workshop = workshop
+        self._agent = agent
         self._address = address
-        self._tell_filled = tell_filled
-        self._filled_day: date | None = None
-        self._filling = asyncio.Lock()
+        self._on_progress = on_progress
+        self._visits_until: date | None = None
+        self._visits_lock = asyncio.Lock()
         self._sites: dict[str, Site] = {}
-        self._windows = visitors.Windows()
+        self._visitor_counter = visitors.VisitorCounter()
         self.faults = Faults()
         self.closing = asyncio.Event()
 
     def add_routes(self, app: web.Application) -> None:
-        """Put the operations into the application."""
+        """Add the routes of the operations to the application."""
         operations = (
             ("POST", JOBS_PATH, "create", self._create),
             ("GET", JOB_PATH, "get", self._get),
@@ -99,70 +99,70 @@ class Api:
 
     def _handler(self, name: str, operation: Operation) -> Handler:
         async def handle(request: web.Request) -> web.StreamResponse:
-            asked = request[ASKED]
-            asked.operation, asked.project = name, request.match_info["projectId"]
-            asked.job_id = request.match_info.get("id")
+            log_entry = request[LOG_ENTRY]
+            log_entry.operation, log_entry.project = name, request.match_info["projectId"]
+            log_entry.job_id = request.match_info.get("id")
             fault = self.faults.take(name)
             if fault is None:
                 return _respond(await operation(request))
-            asked.fault = fault.fault
-            return await self._go_wrong(request, operation, fault)
+            log_entry.fault = fault.fault
+            return await self._apply_fault(request, operation, fault)
 
         return handle
 
-    # The operations.
+    # Operations.
 
     async def _create(self, request: web.Request) -> Answer:
         check_key(request, self._options, write=True)
         project = self._project(request)
         prompt = read_prompt(await read_json(request))
-        request[ASKED].prompt = prompt
+        request[LOG_ENTRY].prompt = prompt
         job = await self._database.run(self._take_and_create, project, prompt)
-        request[ASKED].job_id = job.id
-        self._workshop.tell_news()
-        return Answer(201, self._shown(request, job))
+        request[LOG_ENTRY].job_id = job.id
+        self._agent.wake()
+        return Answer(201, self._job_json(request, job))
 
     async def _follow_up(self, request: web.Request) -> Answer:
         check_key(request, self._options, write=True)
         project = self._project(request)
         prompt = read_prompt(await read_json(request))
-        request[ASKED].prompt = prompt
-        await self._workshop.settle()
+        request[LOG_ENTRY].prompt = prompt
+        await self._agent.finish_due()
         job = await self._database.run(self._take_and_follow_up, project, request.match_info["id"], prompt)
-        self._workshop.tell_news()
-        return Answer(200, self._shown(request, job), self._shown(request, job, before=True))
+        self._agent.wake()
+        return Answer(200, self._job_json(request, job), self._job_json(request, job, before=True))
 
     async def _get(self, request: web.Request) -> Answer:
         check_key(request, self._options, write=False)
         project = self._project(request)
-        await self._workshop.settle()
+        await self._agent.finish_due()
         job = await self._database.run(jobs.find, project, request.match_info["id"])
         if job is None:
             raise RefusedError(404, "there is no such job in this project")
-        return Answer(200, self._shown(request, job), self._shown(request, job, before=True))
+        return Answer(200, self._job_json(request, job), self._job_json(request, job, before=True))
 
     async def _visitors(self, request: web.Request) -> Answer:
         check_key(request, self._options, write=False)
         project = self._project(request)
         query = read_visitors_query(request)
         now, limit = self._clock(), self._options.analytics_calls_an_hour
-        await self._database.run(uses.take, "analytics", limit, now)
-        await self.fill_visits()
-        return Answer(200, await self._readers.run(self._windows.answer, project, query, now))
+        await self._database.run(quota.take, "analytics", limit, now)
+        await self.generate_visits()
+        return Answer(200, await self._readers.run(self._visitor_counter.answer, project, query, now))
 
-    async def fill_visits(self) -> None:
-        """Make the visits up to today, unless they are there."""
-        async with self._filling:
+    async def generate_visits(self) -> None:
+        """Generate and store the missing visits up to today."""
+        async with self._visits_lock:
             today, options = self._clock().date(), self._options
-            if self._filled_day is not None and today <= self._filled_day:
+            if self._visits_until is not None and today <= self._visits_until:
                 return
             for project in options.projects:
                 days = await self._readers.run(visits.missing_days, project, options.days, today)
                 for number, day in enumerate(days, 1):
                     await self._readers.run(visits.store, self._site(project), day)
-                    if self._tell_filled is not None:
-                        self._tell_filled(number, len(days))
-            self._filled_day = today
+                    if self._on_progress is not None:
+                        self._on_progress(number, len(days))
+            self._visits_until = today
 
     def _site(self, project: str) -> Site:
         if project not in self._sites:
@@ -177,8 +177,8 @@ class Api:
 
     def _take_and_create(self, connection: Any, project: str, prompt: str) -> Job:
         now = self._clock()
-        uses.take(connection, f"agent {project}", self._options.uses_an_hour, now)
-        return jobs.create(connection, project, prompt, now, self._workshop.work_seconds(prompt))
+        quota.take(connection, f"agent {project}", self._options.uses_an_hour, now)
+        return jobs.create(connection, project, prompt, now, self._agent.work_seconds(prompt))
 
     def _take_and_follow_up(self, connection: Any, project: str, job_id: str, prompt: str) -> Job:
         now = self._clock()
@@ -187,12 +187,12 @@ class Api:
             raise RefusedError(404, "there is no such job in this project")
         if job.status is Status.ARCHIVED:
             raise RefusedError(400, "this job is archived and takes no more messages")
-        uses.take(connection, f"agent {project}", self._options.uses_an_hour, now)
-        return jobs.follow_up(connection, job, prompt, now, self._workshop.work_seconds(prompt))
+        quota.take(connection, f"agent {project}", self._options.uses_an_hour, now)
+        return jobs.follow_up(connection, job, prompt, now, self._agent.work_seconds(prompt))
 
-    def _shown(self, request: web.Request, job: Job, *, before: bool = False) -> dict[str, Any]:
-        """The job as the API shows it; `before` its latest change, for answers that come late."""
-        status = _earlier(job) if before else job.status
+    def _job_json(self, request: web.Request, job: Job, *, before: bool = False) -> dict[str, Any]:
+        """Return the job as JSON; with `before`, as it was before its latest change."""
+        status = _previous_status(job) if before else job.status
         link = None
         if status is not Status.ACTIVE and job.pull_number is not None:
             link = f"{self._address(request)}/{job.project}/pull/{job.pull_number}"
@@ -202,13 +202,13 @@ class Api:
             "source": {"repository": f"sandbox/{job.project}", "ref": "main"},
             "model": MODEL,
             "prLink": link,
-            "createdAt": instant(job.created_at),
-            "archivedAt": None if before and status is not Status.ARCHIVED else instant(job.archived_at),
+            "createdAt": format_time(job.created_at),
+            "archivedAt": None if before and status is not Status.ARCHIVED else format_time(job.archived_at),
         }
 
     # Faults.
 
-    async def _go_wrong(
+    async def _apply_fault(
         self, request: web.Request, operation: Operation, order: OrderedFault
     ) -> web.StreamResponse:
         match order.fault:
@@ -230,12 +230,12 @@ class Api:
                 raise RefusedError(404, "there is no such job in this project")
             case Fault.TIMEOUT:
                 await self._wait(60 if order.seconds is None else order.seconds)
-                return _hang_up(request)
+                return _drop_connection(request)
             case Fault.SLOW:
                 await self._wait(5 if order.seconds is None else order.seconds)
                 return _respond(await operation(request))
             case _:
-                return _alter(request, await operation(request), order)
+                return _altered(request, await operation(request), order)
 
     async def _wait(self, seconds: float) -> None:
         try:
@@ -245,8 +245,8 @@ class Api:
             return
 
 
-def _earlier(job: Job) -> Status:
-    """The status before the latest change, as a replica that lags behind would give it."""
+def _previous_status(job: Job) -> Status:
+    """Return the status before the latest change, as a lagging replica would."""
     if job.status is not Status.ACTIVE:
         return Status.ACTIVE
     ended = [message for message in job.messages if message.ended_at is not None]
@@ -259,10 +259,10 @@ def _respond(answer: Answer) -> web.Response:
     return web.json_response(answer.body, status=answer.status, headers=answer.headers)
 
 
-def _alter(request: web.Request, answer: Answer, order: OrderedFault) -> web.StreamResponse:
+def _altered(request: web.Request, answer: Answer, order: OrderedFault) -> web.StreamResponse:
     match order.fault:
         case Fault.LOST_ANSWER:
-            return _hang_up(request, answer.status)
+            return _drop_connection(request, answer.status)
         case Fault.BROKEN_JSON:
             text = _respond(answer).text or ""
             return web.Response(
@@ -279,31 +279,31 @@ def _alter(request: web.Request, answer: Answer, order: OrderedFault) -> web.Str
     return _respond(answer)
 
 
-def _hang_up(request: web.Request, status: int = 503) -> web.StreamResponse:
-    """Close the connection; the response that is returned reaches nobody."""
+def _drop_connection(request: web.Request, status: int = 503) -> web.StreamResponse:
+    """Abort the connection; the returned response is never sent."""
     if request.transport is not None:
         request.transport.abort()
     return web.Response(status=status)
 
 
 def log_middleware(database: Database, clock: Callable[[], datetime]) -> Middleware:
-    """A middleware that keeps every request to the API, and answers errors as JSON."""
+    """Return a middleware that logs every API request and turns errors into JSON."""
 
     @web.middleware
     async def keep(request: web.Request, handler: Handler) -> web.StreamResponse:
         if not request.path.startswith(("/v1/", "/v2/")):
             return await handler(request)
-        asked = Asked(clock(), request.method, request.path)
-        request[ASKED] = asked
-        response = await _answered(request, handler)
-        status = None if asked.fault == Fault.TIMEOUT else response.status
-        await database.run(request_log.write, asked, status)
+        log_entry = LoggedRequest(clock(), request.method, request.path)
+        request[LOG_ENTRY] = log_entry
+        response = await _response_or_error(request, handler)
+        status = None if log_entry.fault == Fault.TIMEOUT else response.status
+        await database.run(request_log.write, log_entry, status)
         return response
 
     return keep
 
 
-async def _answered(request: web.Request, handler: Handler) -> web.StreamResponse:
+async def _response_or_error(request: web.Request, handler: Handler) -> web.StreamResponse:
     try:
         return await handler(request)
     except RefusedError as refused:

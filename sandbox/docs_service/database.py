@@ -1,4 +1,4 @@
-"""One SQLite file, used from one thread, so that the event loop never waits for the disk."""
+"""Run SQLite in one thread, so that the event loop never waits for the disk."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ T = TypeVar("T")
 
 
 class Database:
-    """Runs functions that take a `sqlite3.Connection`, one after the other, each in a transaction."""
+    """Runs functions of a `sqlite3.Connection` one after the other, each in its own transaction."""
 
     def __init__(self, path: Path, schema: str) -> None:
         self._path = path
@@ -28,7 +28,7 @@ class Database:
         *args: P.args,
         **kwargs: P.kwargs,
     ) -> T:
-        """What `work` returns; all it wrote is kept together, or nothing when it raises."""
+        """Run `work` in a transaction and return its result; roll back if it raises."""
 
         def transact() -> T:
             connection = self._open()
@@ -51,7 +51,7 @@ class Database:
         return self._connection
 
     async def close(self) -> None:
-        """Close the file after the work in hand; the next `run` opens it again."""
+        """Close the file after the current function; the next `run` opens it again."""
         await asyncio.get_running_loop().run_in_executor(self._thread, self._close)
 
     def _close(self) -> None:

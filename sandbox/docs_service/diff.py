@@ -1,4 +1,4 @@
-"""The difference between two versions of some files, as rows with line numbers."""
+"""Compare two versions of a set of files, as rows with line numbers."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ CONTEXT_LINES = 3
 
 
 class RowKind(StrEnum):
-    """What a row of a diff shows."""
+    """Whether a line is unchanged, added or removed."""
 
     SAME = "same"
     ADDED = "added"
@@ -20,7 +20,7 @@ class RowKind(StrEnum):
 
 @dataclass(frozen=True)
 class Row:
-    """A line, with its number in the old and in the new version."""
+    """A line with its number in the old and the new version; None where it does not exist."""
 
     kind: RowKind
     old: int | None
@@ -30,7 +30,7 @@ class Row:
 
 @dataclass(frozen=True)
 class Hunk:
-    """Changed lines that are near each other, with some around them."""
+    """Neighbouring changed lines with `CONTEXT_LINES` lines around them."""
 
     header: str
     rows: tuple[Row, ...]
@@ -38,7 +38,7 @@ class Hunk:
 
 @dataclass(frozen=True)
 class FileDiff:
-    """What happened to one file: added, changed or deleted."""
+    """The changes of one file; `action` is "added", "changed" or "deleted"."""
 
     path: str
     action: str
@@ -46,12 +46,12 @@ class FileDiff:
 
     @property
     def added(self) -> int:
-        """How many lines were added."""
+        """Return the number of added lines."""
         return self._count(RowKind.ADDED)
 
     @property
     def removed(self) -> int:
-        """How many lines were removed."""
+        """Return the number of removed lines."""
         return self._count(RowKind.REMOVED)
 
     def _count(self, kind: RowKind) -> int:
@@ -59,14 +59,14 @@ class FileDiff:
 
 
 def compare(old: Mapping[str, str], new: Mapping[str, str]) -> list[FileDiff]:
-    """The files that differ, in the order of their paths."""
+    """Return the files that differ, sorted by path."""
     differing = sorted(path for path in old.keys() | new.keys() if old.get(path) != new.get(path))
     return [_compare_file(path, old.get(path), new.get(path)) for path in differing]
 
 
 def _compare_file(path: str, old: str | None, new: str | None) -> FileDiff:
     action = "added" if old is None else "deleted" if new is None else "changed"
-    # split, not splitlines: a form feed or U+2028 within a line is text, as it is for git.
+    # split, not splitlines: like git, treat a form feed or U+2028 within a line as text.
     return FileDiff(path, action, tuple(_hunks(_lines(old), _lines(new))))
 
 
@@ -94,6 +94,6 @@ def _hunks(old: list[str], new: list[str]) -> Iterator[Hunk]:
 
 
 def _span(begin: int, end: int) -> str:
-    # An empty range names the line before it, as unified diffs do.
+    # An empty range starts at the line before it, as in unified diffs.
     # https://www.gnu.org/software/diffutils/manual/html_node/Detailed-Unified.html
     return f"{begin + 1 if end > begin else begin},{end - begin}"

@@ -1,4 +1,4 @@
-"""Faults on request: the next matching requests go wrong in the way that was asked for."""
+"""Fault injection: make the next matching requests fail in a chosen way."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from sandbox.docs_service.refusals import RefusedError
 
 
 class Fault(StrEnum):
-    """One way in which an answer can go wrong."""
+    """A kind of failure."""
 
     ERROR_500 = "500"
     HTML_502 = "502_html"
@@ -52,9 +52,10 @@ OPERATIONS = ("create", "follow_up", "get", "visitors")
 
 @dataclass
 class OrderedFault:
-    """A fault for the next `times` requests of one operation, or of any; or for all `until` then.
+    """A fault for the next `times` requests, or for all requests until `until`.
 
-    `until` is a time of `time.monotonic`.
+    `match` is an operation or "any". `until` is a time of `time.monotonic`. `seconds` and `value` are
+    parameters of the fault; see `EXPLAINED`.
     """
 
     match: str
@@ -66,7 +67,7 @@ class OrderedFault:
 
 
 def read_orders(body: Any) -> list[OrderedFault]:
-    """The faults a request asks for; `RefusedError` 400 that says what is wrong with it."""
+    """Return the ordered faults in a request body; raise `RefusedError` 400 if it is invalid."""
     entries = body.get("next") if isinstance(body, dict) else None
     if not isinstance(entries, list):
         raise RefusedError(400, 'faults are ordered as {"next": [{"match": …, "fault": …}]}')
@@ -106,21 +107,21 @@ def _check_seconds(name: str, given: Any) -> None:
 
 
 class Faults:
-    """The faults that are still to come, first ordered first used."""
+    """The faults that have not happened yet, in the order in which they were ordered."""
 
     def __init__(self) -> None:
         self._orders: list[OrderedFault] = []
 
     def order(self, orders: list[OrderedFault]) -> None:
-        """Add faults behind those that wait already."""
+        """Add faults at the end of the queue."""
         self._orders.extend(orders)
 
     def clear(self) -> None:
-        """Forget all that have not come yet."""
+        """Remove all faults."""
         self._orders.clear()
 
     def take(self, operation: str) -> OrderedFault | None:
-        """The fault for this request of the operation, counted down."""
+        """Return the fault for a request of this operation and count it, or None."""
         now = time.monotonic()
         self._orders = [order for order in self._orders if order.until is None or order.until > now]
         for order in self._orders:
@@ -132,7 +133,7 @@ class Faults:
         return None
 
     def waiting(self) -> list[dict[str, object]]:
-        """What is still to come, as it is shown to a person or a checker."""
+        """Return the remaining faults as JSON values."""
         return [
             {"match": order.match, "fault": str(order.fault), "times": order.times} for order in self._orders
         ]

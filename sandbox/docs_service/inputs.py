@@ -1,4 +1,4 @@
-"""Reading what callers send: keys, bodies and query parameters, each wrong one refused with its reason."""
+"""Read and check what callers send: API keys, request bodies and query parameters."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ DATE_PATTERN = (
     r"([Tt ]([01][0-9]|2[0-3]):[0-5][0-9](:[0-5][0-9](\.[0-9]{1,9})?)?"
     r"([Zz]|[+-]([01][0-9]|2[0-3]):?[0-5][0-9])?)?$"
 )
-"""ISO 8601 as the service takes it: a date, or a date with a time; without an offset it is UTC."""
+"""The accepted ISO 8601 forms: a date, or a date with a time; UTC unless an offset is given."""
 
 _DATE = re.compile(DATE_PATTERN.removesuffix("$"))
-_WHOLE = re.compile(r"-?[0-9]+")
-_BIGGEST = 2**62
+_INTEGER = re.compile(r"-?[0-9]+")
+_MAX_INTEGER = 2**62
 
 
 @dataclass(frozen=True)
 class VisitorsQuery:
-    """Which visitors are asked for; ends as seconds since 1970, half open, None for no end."""
+    """A query for visitors; its period is half open, in Unix seconds, and unbounded where None."""
 
     begin: float | None
     end: float | None
@@ -37,22 +37,22 @@ class VisitorsQuery:
 
 
 def check_key(request: web.Request, options: DocsServiceOptions, *, write: bool) -> None:
-    """`RefusedError` 401 without a good key and 403 with one that may not do this."""
+    """Raise `RefusedError` 401 without a valid key, and 403 if the key lacks the scope."""
     scheme, _, key = request.headers.get("Authorization", "").partition(" ")
     key = key.strip()
     if scheme.lower() != "bearer" or not key:
         raise _unauthorised("send an API key in the header Authorization: Bearer …")
-    if _same(key, EXPIRED_KEY):
+    if _keys_equal(key, EXPIRED_KEY):
         raise _unauthorised("this API key has expired")
-    if _same(key, options.api_key):
+    if _keys_equal(key, options.api_key):
         return
-    if not _same(key, READ_KEY):
+    if not _keys_equal(key, READ_KEY):
         raise _unauthorised("this API key is not known")
     if write:
         raise RefusedError(403, "this API key lacks the scope write")
 
 
-def _same(given: str, known: str) -> bool:
+def _keys_equal(given: str, known: str) -> bool:
     return hmac.compare_digest(given.encode("utf-8", "surrogateescape"), known.encode())
 
 
@@ -61,7 +61,7 @@ def _unauthorised(text: str) -> RefusedError:
 
 
 async def read_json(request: web.Request) -> Any:
-    """The body as JSON; `RefusedError` 415, 413 or 400."""
+    """Return the body as JSON; raise `RefusedError` 415, 413 or 400."""
     if request.content_type != "application/json" or "Content-Type" not in request.headers:
         raise RefusedError(415, "send JSON with Content-Type: application/json")
     if (request.charset or "utf-8").lower() not in ("utf-8", "utf8"):
@@ -85,7 +85,7 @@ def _refuse_constant(name: str) -> NoReturn:
 
 
 def read_prompt(body: Any) -> str:
-    """The body's prompt; `RefusedError` 400 when it is missing, no text, or empty."""
+    """Return the prompt of a body; raise `RefusedError` 400 if it is missing, empty or not a string."""
     if not isinstance(body, dict):
         raise RefusedError(400, "the body must be a JSON object")
     if "prompt" not in body:
@@ -103,12 +103,12 @@ def read_prompt(body: Any) -> str:
 
 
 def read_visitors_query(request: web.Request) -> VisitorsQuery:
-    """The query's window and page; `RefusedError` 400 naming the parameter that is wrong."""
-    begin, end = _moment(request, "dateFrom"), _moment(request, "dateTo")
+    """Return the query for visitors; raise `RefusedError` 400 that names the invalid parameter."""
+    begin, end = _timestamp(request, "dateFrom"), _timestamp(request, "dateTo")
     if begin is not None and end is not None and begin >= end:
         raise RefusedError(400, "dateFrom must be before dateTo")
-    limit = _whole(request, "limit", 50)
-    offset = _whole(request, "offset", 0)
+    limit = _integer(request, "limit", 50)
+    offset = _integer(request, "offset", 0)
     if not 1 <= limit <= 250:
         raise RefusedError(400, "limit must be from 1 to 250")
     if offset < 0:
@@ -123,17 +123,17 @@ def _single(request: web.Request, name: str) -> str | None:
     return given[0] if given else None
 
 
-def _whole(request: web.Request, name: str, default: int) -> int:
+def _integer(request: web.Request, name: str, default: int) -> int:
     text = _single(request, name)
     if text is None:
         return default
-    if not _WHOLE.fullmatch(text):
+    if not _INTEGER.fullmatch(text):
         raise RefusedError(400, f"{name} must be a whole number")
-    # SQLite counts to 2**63; nobody has that many rows, so more means the same. int() refuses very long text.
-    return int(text) if len(text) <= 18 else (-1 if text.startswith("-") else _BIGGEST)
+    # SQLite integers end at 2**63 and int() refuses very long text, so clamp: no site has that many rows.
+    return int(text) if len(text) <= 18 else (-1 if text.startswith("-") else _MAX_INTEGER)
 
 
-def _moment(request: web.Request, name: str) -> float | None:
+def _timestamp(request: web.Request, name: str) -> float | None:
     text = _single(request, name)
     if text is None:
         return None

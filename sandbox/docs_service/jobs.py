@@ -1,4 +1,4 @@
-"""Jobs and their messages as they are stored; a job's status follows from its messages."""
+"""Store jobs and their messages; a job's status is derived from its messages."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ CREATE INDEX IF NOT EXISTS messages_due ON messages (ended_at, due_at);
 
 
 class Status(StrEnum):
-    """Where a job stands."""
+    """The status of a job."""
 
     ACTIVE = "active"
     COMPLETED = "completed"
@@ -87,7 +87,11 @@ class Job:
 
     @property
     def status(self) -> Status:
-        """Archived for good, active while a message is unanswered, otherwise as the last one ended."""
+        """Return the job's status.
+
+        An archived job stays archived. A job is active while a message is unfinished; otherwise the outcome
+        of the last message decides.
+        """
         if self.archived_at is not None:
             return Status.ARCHIVED
         if any(message.ended_at is None for message in self.messages):
@@ -98,7 +102,7 @@ class Job:
 
 @dataclass(frozen=True)
 class WorkDone:
-    """What the agent has made of one message."""
+    """The result of the agent's work on one message."""
 
     outcome: Outcome
     summary: str
@@ -108,15 +112,15 @@ class WorkDone:
     commit_sha: str | None = None
 
 
-def _text(at: datetime) -> str:
+def _format_time(at: datetime) -> str:
     return at.astimezone(UTC).isoformat(timespec="microseconds")
 
 
-def _at(text: str | None) -> datetime | None:
+def _parse_optional_time(text: str | None) -> datetime | None:
     return None if text is None else datetime.fromisoformat(text)
 
 
-def _known_at(text: str) -> datetime:
+def _parse_time(text: str) -> datetime:
     return datetime.fromisoformat(text)
 
 
@@ -125,9 +129,9 @@ def _message(row: sqlite3.Row) -> JobMessage:
         job_id=row["job_id"],
         number=row["number"],
         prompt=row["prompt"],
-        sent_at=_known_at(row["sent_at"]),
-        due_at=_known_at(row["due_at"]),
-        ended_at=_at(row["ended_at"]),
+        sent_at=_parse_time(row["sent_at"]),
+        due_at=_parse_time(row["due_at"]),
+        ended_at=_parse_optional_time(row["ended_at"]),
         outcome=None if row["outcome"] is None else Outcome(row["outcome"]),
         summary=row["summary"],
         commit_sha=row["commit_sha"],
@@ -139,8 +143,8 @@ def _job(connection: sqlite3.Connection, row: sqlite3.Row) -> Job:
     return Job(
         id=row["id"],
         project=row["project"],
-        created_at=_known_at(row["created_at"]),
-        archived_at=_at(row["archived_at"]),
+        created_at=_parse_time(row["created_at"]),
+        archived_at=_parse_optional_time(row["archived_at"]),
         branch=row["branch"],
         base_sha=row["base_sha"],
         pull_number=row["pull_number"],
@@ -151,13 +155,13 @@ def _job(connection: sqlite3.Connection, row: sqlite3.Row) -> Job:
 
 
 def find(connection: sqlite3.Connection, project: str, job_id: str) -> Job | None:
-    """The project's job with this id."""
+    """Return the project's job with this id, or None."""
     row = connection.execute("SELECT * FROM jobs WHERE id = ? AND project = ?", (job_id, project)).fetchone()
     return None if row is None else _job(connection, row)
 
 
 def find_pull(connection: sqlite3.Connection, project: str, number: int) -> Job | None:
-    """The job that opened the project's pull request with this number."""
+    """Return the job that opened this pull request of the project, or None."""
     row = connection.execute(
         "SELECT * FROM jobs WHERE project = ? AND pull_number = ?", (project, number)
     ).fetchone()
@@ -165,7 +169,7 @@ def find_pull(connection: sqlite3.Connection, project: str, number: int) -> Job 
 
 
 def newest(connection: sqlite3.Connection, limit: int) -> list[Job]:
-    """The jobs of all projects, newest first."""
+    """Return at most `limit` jobs of all projects, newest first."""
     rows = connection.execute("SELECT * FROM jobs ORDER BY created_at DESC, rowid DESC LIMIT ?", (limit,))
     return [_job(connection, row) for row in rows.fetchall()]
 
@@ -173,61 +177,61 @@ def newest(connection: sqlite3.Connection, limit: int) -> list[Job]:
 def create(
     connection: sqlite3.Connection, project: str, prompt: str, now: datetime, work_seconds: float
 ) -> Job:
-    """A new job with its first message."""
+    """Create a job with its first message, due after `work_seconds`."""
     job_id = f"job_{secrets.token_hex(8)}"
     connection.execute(
         "INSERT INTO jobs (id, project, created_at, branch) VALUES (?, ?, ?, ?)",
-        (job_id, project, _text(now), f"agent/{job_id.replace('_', '-')}"),
+        (job_id, project, _format_time(now), f"agent/{job_id.replace('_', '-')}"),
     )
     _add_message(connection, job_id, 1, prompt, now, now + timedelta(seconds=work_seconds))
-    return _must_find(connection, project, job_id)
+    return _get(connection, project, job_id)
 
 
 def follow_up(
     connection: sqlite3.Connection, job: Job, prompt: str, now: datetime, work_seconds: float
 ) -> Job:
-    """The job with one more message, which the agent takes up after those before it."""
-    latest = _must_find(connection, job.project, job.id)
+    """Add a message to the job and return the job; the agent works on messages in order."""
+    latest = _get(connection, job.project, job.id)
     begins_at = max([now, *(message.due_at for message in latest.messages if message.ended_at is None)])
     due_at = begins_at + timedelta(seconds=work_seconds)
     _add_message(connection, job.id, len(latest.messages) + 1, prompt, now, due_at)
-    return _must_find(connection, job.project, job.id)
+    return _get(connection, job.project, job.id)
 
 
 def archive(connection: sqlite3.Connection, job: Job, now: datetime) -> Job:
-    """The job archived; messages that nobody has worked on yet stay undone."""
+    """Archive the job and return it; its unfinished messages are never worked on."""
     connection.execute(
-        "UPDATE jobs SET archived_at = ? WHERE id = ? AND archived_at IS NULL", (_text(now), job.id)
+        "UPDATE jobs SET archived_at = ? WHERE id = ? AND archived_at IS NULL", (_format_time(now), job.id)
     )
-    return _must_find(connection, job.project, job.id)
+    return _get(connection, job.project, job.id)
 
 
 def due(connection: sqlite3.Connection, now: datetime) -> list[tuple[Job, JobMessage]]:
-    """Messages whose time has come, in the order in which they are to be worked on."""
+    """Return the messages that are due, in the order in which to work on them."""
     rows = connection.execute(
         "SELECT m.*, j.project FROM messages m JOIN jobs j ON j.id = m.job_id"
         " WHERE m.ended_at IS NULL AND j.archived_at IS NULL AND m.due_at <= ?"
         " ORDER BY m.due_at, m.job_id, m.number",
-        (_text(now),),
+        (_format_time(now),),
     ).fetchall()
-    return [(_must_find(connection, row["project"], row["job_id"]), _message(row)) for row in rows]
+    return [(_get(connection, row["project"], row["job_id"]), _message(row)) for row in rows]
 
 
 def next_due_at(connection: sqlite3.Connection) -> datetime | None:
-    """When the next message's time comes; None while the agent has nothing to do."""
+    """Return when the next message is due, or None if there is none."""
     row = connection.execute(
         "SELECT MIN(m.due_at) FROM messages m JOIN jobs j ON j.id = m.job_id"
         " WHERE m.ended_at IS NULL AND j.archived_at IS NULL"
     ).fetchone()
-    return _at(row[0])
+    return _parse_optional_time(row[0])
 
 
 def end_message(connection: sqlite3.Connection, message: JobMessage, done: WorkDone, now: datetime) -> None:
-    """Keep what became of the message; the first change opens the pull request."""
+    """Store the outcome of the message; the first change opens the pull request."""
     connection.execute(
         "UPDATE messages SET ended_at = ?, outcome = ?, summary = ?, commit_sha = ?"
         " WHERE job_id = ? AND number = ? AND ended_at IS NULL",
-        (_text(now), done.outcome, done.summary, done.commit_sha, message.job_id, message.number),
+        (_format_time(now), done.outcome, done.summary, done.commit_sha, message.job_id, message.number),
     )
     if done.outcome is Outcome.CHANGED:
         connection.execute(
@@ -239,7 +243,7 @@ def end_message(connection: sqlite3.Connection, message: JobMessage, done: WorkD
     if done.outcome is Outcome.ARCHIVED:
         connection.execute(
             "UPDATE jobs SET archived_at = ? WHERE id = ? AND archived_at IS NULL",
-            (_text(now), message.job_id),
+            (_format_time(now), message.job_id),
         )
 
 
@@ -248,11 +252,11 @@ def _add_message(
 ) -> None:
     connection.execute(
         "INSERT INTO messages (job_id, number, prompt, sent_at, due_at) VALUES (?, ?, ?, ?, ?)",
-        (job_id, number, prompt, _text(now), _text(due_at)),
+        (job_id, number, prompt, _format_time(now), _format_time(due_at)),
     )
 
 
-def _must_find(connection: sqlite3.Connection, project: str, job_id: str) -> Job:
+def _get(connection: sqlite3.Connection, project: str, job_id: str) -> Job:
     job = find(connection, project, job_id)
     if job is None:
         raise LookupError(f"no job {job_id} in {project}")

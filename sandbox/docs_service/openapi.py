@@ -12,7 +12,7 @@ Json = dict[str, Any]
 
 
 def document(address: str, options: DocsServiceOptions) -> Json:
-    """The document for a service at this address."""
+    """Return the document for a service at this address."""
     return {
         "openapi": "3.1.0",
         "info": {

@@ -1,4 +1,4 @@
-"""What the sandbox's docs service can be told when it starts."""
+"""The options of the sandbox's docs service."""
 
 from __future__ import annotations
 
@@ -9,19 +9,19 @@ from pathlib import Path
 from typing import Any
 
 READ_KEY = "sandbox_read_key"
-"""A key that may read and nothing else: creating a job with it is answered 403."""
+"""A read-only key: creating a job with it fails with 403."""
 
 EXPIRED_KEY = "sandbox_expired_key"
-"""A key that was good once: every request with it is answered 401."""
+"""An expired key: every request with it fails with 401."""
 
 SLOW_FACTOR = 10
-"""How many times longer the agent works on a prompt that asks it to take its time."""
+"""Factor on the working time for a prompt that asks the agent to take its time."""
 
-MOST_PAGES = 100_000
-MOST_DAYS = 1_000
+MAX_PAGES = 100_000
+MAX_DAYS = 1_000
 
 BODY_LIMIT_BYTES = 1_048_576
-"""The longest request body; 40,000 characters fit in it however they are escaped."""
+"""Maximum size of a request body; 40,000 characters fit in any JSON escaping."""
 
 _PROJECT = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,62}")
 _RESERVED = frozenset({"v1", "v2", "sandbox", "static"})
@@ -29,10 +29,10 @@ _RESERVED = frozenset({"v1", "v2", "sandbox", "static"})
 
 @dataclass(frozen=True, kw_only=True)
 class SiteOptions:
-    """What whoever starts a sandbox may choose; the sandbox and its command line add to it.
+    """Options shared by the docs service, the whole sandbox and its command line.
 
-    An ordinary job takes `work_seconds`. Visits are made from `seed` for a site of so many `pages` and for
-    the last `days`.
+    An ordinary job takes `work_seconds`. Visits are generated from `seed` for a site of `pages` pages and for
+    the last `days` days.
     """
 
     work_seconds: float = 6.0
@@ -43,13 +43,13 @@ class SiteOptions:
     days: int = 120
 
     def site_options(self) -> dict[str, Any]:
-        """Return these options by name, to hand them on."""
+        """Return these options by name, as keyword arguments."""
         return {field.name: getattr(self, field.name) for field in fields(SiteOptions)}
 
 
 @dataclass(frozen=True)
 class DocsServiceOptions(SiteOptions):
-    """Where the service keeps its things and how it behaves; `ValueError` for what cannot work."""
+    """Options of the docs service; raises `ValueError` for invalid ones. `folder` has its data."""
 
     folder: Path
     api_key: str = "sandbox_key"
@@ -66,16 +66,16 @@ class DocsServiceOptions(SiteOptions):
             raise ValueError("the api key is empty or is one of the keys kept for other purposes")
         if self.work_seconds < 0:
             raise ValueError("work_seconds cannot be negative")
-        if not 1 <= self.pages <= MOST_PAGES or not 1 <= self.days <= MOST_DAYS:
-            raise ValueError(f"pages are 1 to {MOST_PAGES:,}, days 1 to {MOST_DAYS:,}")
+        if not 1 <= self.pages <= MAX_PAGES or not 1 <= self.days <= MAX_DAYS:
+            raise ValueError(f"pages are 1 to {MAX_PAGES:,}, days 1 to {MAX_DAYS:,}")
 
 
 def utcnow() -> datetime:
-    """Now, aware, in UTC."""
+    """Return the current time, timezone-aware, in UTC."""
     return datetime.now(UTC)
 
 
 def product_name(project: str) -> str:
-    """What a project's pages call the product: "acme-docs" documents "Acme"."""
+    """Return the product's name in a project's pages: "Acme" for "acme-docs"."""
     words = [word for word in re.split(r"[-_]+", project) if word.lower() not in ("docs", "documentation")]
     return " ".join(word[:1].upper() + word[1:] for word in words) or "Acme"

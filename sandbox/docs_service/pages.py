@@ -1,4 +1,4 @@
-"""Pages for people: the start page, jobs, pull requests with their diff, commits, and files."""
+"""HTML pages: the start page, jobs, pull requests with their diff, commits, and files."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ from markupsafe import Markup
 
 from sandbox.docs_service import faults, jobs
 from sandbox.docs_service.agent.ends import EXAMPLES
+from sandbox.docs_service.agent_runner import AgentRunner
 from sandbox.docs_service.api import Api
 from sandbox.docs_service.database import Database
 from sandbox.docs_service.diff import FileDiff, compare
 from sandbox.docs_service.jobs import Job
 from sandbox.docs_service.options import EXPIRED_KEY, READ_KEY, DocsServiceOptions, product_name
 from sandbox.docs_service.repository import MAIN, CommitInfo, SiteRepository
-from sandbox.docs_service.workshop import Workshop
 
 _FOLDER = Path(__file__).parent / "templates"
 _JOBS_SHOWN = 50
-# Everything comes from this service, and pages written for a prompt can load nothing and run nothing.
+# Previews contain text from prompts, so a page may load only this service's styles and run no script.
 # https://developer.mozilla.org/docs/Web/HTTP/Reference/Headers/Content-Security-Policy
 _HEADERS = {
     "Content-Security-Policy": (
@@ -49,28 +49,28 @@ def _environment() -> Environment:
 
 
 class Pages:
-    """Draws the pages; everything that came from outside is escaped by the templates."""
+    """The handlers of the HTML pages; the templates escape all values."""
 
     def __init__(
         self,
         options: DocsServiceOptions,
         clock: Callable[[], datetime],
         database: Database,
-        workshop: Workshop,
+        agent: AgentRunner,
         api: Api,
         address: Callable[[web.Request], str],
     ) -> None:
         self._options = options
         self._clock = clock
         self._database = database
-        self._workshop = workshop
+        self._agent = agent
         self._api = api
         self._address = address
         self._templates = _environment()
         self._markdown = MarkdownIt("commonmark", {"html": False}).enable("table").disable("image")
 
     def add_routes(self, app: web.Application) -> None:
-        """Put the pages into the application."""
+        """Add the routes of the pages to the application."""
         app.router.add_get("/", self._start)
         app.router.add_get("/static/style.css", self._style)
         app.router.add_get("/{project}/job/{id}", self._job)
@@ -81,7 +81,7 @@ class Pages:
         app.router.add_get("/{project}/tree/{path:.*}", self._tree)
 
     async def _start(self, request: web.Request) -> web.Response:
-        await self._workshop.settle()
+        await self._agent.finish_due()
         shown = await self._database.run(jobs.newest, _JOBS_SHOWN)
         return self._page(
             "start.html",
@@ -94,7 +94,7 @@ class Pages:
             faults=faults.EXPLAINED,
             operations=faults.OPERATIONS,
             waiting=self._api.faults.waiting(),
-            repositories={name: str(made.path) for name, made in self._workshop.repositories.items()},
+            repositories={name: str(made.path) for name, made in self._agent.repositories.items()},
         )
 
     async def _style(self, _: web.Request) -> web.Response:
@@ -102,28 +102,28 @@ class Pages:
         return web.Response(text=text, content_type="text/css", headers={"Cache-Control": "no-cache"})
 
     async def _job(self, request: web.Request) -> web.Response:
-        await self._workshop.settle()
-        job = await self._found(request)
+        await self._agent.finish_due()
+        job = await self._find_job(request)
         return self._page("job.html", project=job.project, job=job, now=self._clock())
 
     async def _archive(self, request: web.Request) -> web.Response:
-        # A page of another site could send this form too; browsers name the site that a form comes from.
+        # Another site could post this form too, so compare the Origin header that browsers send.
         origin = request.headers.get("Origin")
         if origin is not None and origin.split("://")[-1] != request.host:
             raise web.HTTPForbidden(text="this form was sent from another site")
-        job = await self._found(request)
+        job = await self._find_job(request)
         await self._database.run(jobs.archive, job, self._clock())
         raise web.HTTPSeeOther(f"/{job.project}/job/{job.id}")
 
     async def _pull(self, request: web.Request) -> web.Response:
-        await self._workshop.settle()
+        await self._agent.finish_due()
         repository = self._repository(request)
         number = int(request.match_info["number"])
         job = await self._database.run(jobs.find_pull, request.match_info["project"], number)
         if job is None or job.base_sha is None:
             raise web.HTTPNotFound
         commits, new, found = await asyncio.to_thread(_read_pull, repository, job.branch, job.base_sha)
-        changes = _main_first(found, job.page)
+        changes = _main_page_first(found, job.page)
         previews = {
             one.path: self._preview(new[one.path], job.project, one.path, job.branch)
             for one in changes
@@ -167,26 +167,26 @@ class Pages:
         return self._page("tree.html", entries=entries, below=below, **common)
 
     def _repository(self, request: web.Request) -> SiteRepository:
-        repository = self._workshop.repositories.get(request.match_info["project"])
+        repository = self._agent.repositories.get(request.match_info["project"])
         if repository is None:
             raise web.HTTPNotFound
         return repository
 
-    async def _found(self, request: web.Request) -> Job:
+    async def _find_job(self, request: web.Request) -> Job:
         found = await self._database.run(jobs.find, request.match_info["project"], request.match_info["id"])
         if found is None:
             raise web.HTTPNotFound
         return found
 
     def _preview(self, text: str, project: str, path: str, ref: str) -> Markup:
-        """The page as readers would see it; links to other pages lead to their files here."""
+        """Render Markdown as HTML; links to other pages lead to their files here."""
 
         def to_file(match: re.Match[str]) -> str:
             target = posixpath.normpath(posixpath.join(posixpath.dirname(path), match[1]))
             return f'href="/{project}/tree/{target}?ref={ref}"'
 
         html = self._markdown.render(text)
-        # html is off, so that tags in the text come out escaped: what is left was made by the renderer.
+        # With html off the renderer escapes tags in the text, so all remaining tags are its own.
         return Markup(re.sub(r'href="((?![/#])[^":]+\.md)"', to_file, html))  # noqa: S704
 
     def _page(self, template: str, status: int = 200, **values: Any) -> web.Response:
@@ -194,7 +194,7 @@ class Pages:
         return web.Response(text=text, status=status, content_type="text/html", headers=_HEADERS)
 
     def problem(self, status: int, text: str) -> web.Response:
-        """A page for a person who came to a wrong address or did what is not possible."""
+        """Return an error page."""
         return self._page("problem.html", status, code=status, text=text)
 
 
@@ -206,7 +206,7 @@ def _read_pull(
     return repository.commits(head, base), new, compare(repository.files(base), new)
 
 
-def _main_first(changes: list[FileDiff], page: str | None) -> list[FileDiff]:
+def _main_page_first(changes: list[FileDiff], page: str | None) -> list[FileDiff]:
     return sorted(changes, key=lambda one: (one.path != page, one.path))
 
 

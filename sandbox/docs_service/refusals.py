@@ -1,4 +1,4 @@
-"""A request that is answered with an error, and the shape all errors have."""
+"""The error that rejects a request, and its JSON response."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from aiohttp import web
 
 
 class RefusedError(Exception):
-    """Answer with this status and `{"error": text}`; nothing was done."""
+    """The request is rejected with this status and `{"error": text}`; it has no effect."""
 
     def __init__(self, status: int, text: str, headers: Mapping[str, str] | None = None) -> None:
         super().__init__(text)
@@ -17,5 +17,5 @@ class RefusedError(Exception):
         self.headers = dict(headers or {})
 
     def response(self) -> web.Response:
-        """The answer as JSON."""
+        """Return the error as a JSON response."""
         return web.json_response({"error": self.text}, status=self.status, headers=self.headers)

@@ -1,4 +1,4 @@
-"""A project's git repository: bare, written with dulwich, so that no git program is needed."""
+"""A project's bare git repository, written with dulwich, so that no git program is needed."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _SHA = re.compile(r"[0-9a-f]{40}")
 
 @dataclass(frozen=True)
 class CommitInfo:
-    """A commit as it is shown."""
+    """A commit for display."""
 
     sha: str
     parent: str | None
@@ -33,22 +33,25 @@ class CommitInfo:
 
 
 class SiteRepository:
-    """Reads and writes whole files by branch; calls block, so run them in a thread, one at a time."""
+    """Reads and writes whole files by branch.
+
+    Calls block: run them in a thread, and never two at a time.
+    """
 
     def __init__(self, path: Path) -> None:
         self.path = path
 
     def seed(self, files: Mapping[str, str], now: datetime) -> None:
-        """Make the repository with a first commit of these files, unless it is there."""
+        """Create the repository with a first commit of these files, unless it exists."""
         if self.path.exists():
             return
-        # Made beside its place and then moved there, so that a start that is killed leaves nothing half done.
-        beside = SiteRepository(self.path.with_suffix(".new"))
-        shutil.rmtree(beside.path, ignore_errors=True)
-        beside.path.mkdir(parents=True)
-        Repo.init_bare(beside.path, default_branch=MAIN.encode()).close()
-        beside.commit(MAIN, files, "Write the documentation", now)
-        beside.path.rename(self.path)
+        # Build it under another name and rename it, so that a killed start leaves no incomplete repository.
+        draft = SiteRepository(self.path.with_suffix(".new"))
+        shutil.rmtree(draft.path, ignore_errors=True)
+        draft.path.mkdir(parents=True)
+        Repo.init_bare(draft.path, default_branch=MAIN.encode()).close()
+        draft.commit(MAIN, files, "Write the documentation", now)
+        draft.path.rename(self.path)
 
     @contextmanager
     def _open(self) -> Iterator[Repo]:
@@ -59,12 +62,12 @@ class SiteRepository:
             repo.close()
 
     def head(self, branch: str) -> str | None:
-        """The newest commit of a branch; None when there is no such branch."""
+        """Return the newest commit of a branch, or None if there is no such branch."""
         with self._open() as repo:
             return repo.refs[_ref(branch)].decode() if _ref(branch) in repo.refs else None
 
     def resolve(self, name: str) -> str | None:
-        """The commit that a branch's name or a full id of a commit means."""
+        """Return the commit for a branch name or a full commit id, or None."""
         if _SHA.fullmatch(name):
             with self._open() as repo:
                 known = ObjectID(name.encode()) in repo.object_store
@@ -73,7 +76,7 @@ class SiteRepository:
         return self.head(name) if safe else None
 
     def files(self, sha: str) -> dict[str, str]:
-        """Every file of a commit by its path."""
+        """Return every file of a commit by its path."""
         with self._open() as repo:
             return {
                 path: _blob(repo, blob_sha).data.decode("utf-8", "replace")
@@ -88,7 +91,7 @@ class SiteRepository:
         now: datetime,
         base: str | None = None,
     ) -> str:
-        """The id of a new commit on the branch, begun at `base` if it is new; None for a file deletes it."""
+        """Commit the changes and return the commit id; None deletes a file. A new branch starts at `base`."""
         with self._open() as repo:
             parent = self.head(branch) or base
             entries = {} if parent is None else _entries(repo, parent)
@@ -114,7 +117,7 @@ class SiteRepository:
             return made.id.decode()
 
     def commits(self, head: str, base: str | None = None) -> list[CommitInfo]:
-        """The commits from `head` back to `base`, which is left out, oldest first."""
+        """Return the commits after `base` up to `head`, oldest first."""
         found: list[CommitInfo] = []
         with self._open() as repo:
             sha: str | None = head
@@ -125,7 +128,7 @@ class SiteRepository:
         return found[::-1]
 
     def info(self, sha: str) -> CommitInfo:
-        """One commit."""
+        """Return one commit."""
         with self._open() as repo:
             return _info(repo, sha)
 

@@ -1,4 +1,4 @@
-"""What was asked and what was answered, in order, for whoever checks a caller."""
+"""The log of API requests and response codes, for tests that check a caller."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ CREATE TABLE IF NOT EXISTS requests (
 
 
 @dataclass
-class Asked:
-    """One request, filled in while it is answered; the prompt itself is never kept here."""
+class LoggedRequest:
+    """One request, filled in while it is handled; only a hash of the prompt is stored."""
 
     at: datetime
     method: str
@@ -37,30 +37,30 @@ class Asked:
     fault: str | None = None
 
 
-def write(connection: sqlite3.Connection, asked: Asked, status: int | None) -> None:
-    """Keep the request; a status of None means that no answer was made."""
+def write(connection: sqlite3.Connection, log_entry: LoggedRequest, status: int | None) -> None:
+    """Store the request; a status of None means that no response was sent."""
     digest = None
-    if asked.prompt is not None:
-        digest = hashlib.sha256(asked.prompt.encode("utf-8", "surrogatepass")).hexdigest()
+    if log_entry.prompt is not None:
+        digest = hashlib.sha256(log_entry.prompt.encode("utf-8", "surrogatepass")).hexdigest()
     connection.execute(
         "INSERT INTO requests (at, method, path, status, operation, project, job_id, prompt_sha256, fault)"
         " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
         (
-            asked.at.isoformat(),
-            asked.method,
-            asked.path,
+            log_entry.at.isoformat(),
+            log_entry.method,
+            log_entry.path,
             status,
-            asked.operation,
-            asked.project,
-            asked.job_id,
+            log_entry.operation,
+            log_entry.project,
+            log_entry.job_id,
             digest,
-            asked.fault,
+            log_entry.fault,
         ),
     )
 
 
 def read(connection: sqlite3.Connection) -> list[dict[str, object]]:
-    """All requests, oldest first."""
+    """Return all requests, oldest first."""
     rows = connection.execute(
         "SELECT at, method, path, status, operation, job_id, project, prompt_sha256, fault"
         " FROM requests ORDER BY number"

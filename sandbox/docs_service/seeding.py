@@ -1,4 +1,4 @@
-"""The documentation site that a project begins with."""
+"""The initial documentation site of a project."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _FOLDER = Path(__file__).parent / "seed"
 
 
 def names(project: str) -> dict[str, str]:
-    """How the product of a project is called in text, in code, and in variables of the environment."""
+    """Return the names of a project's product in text, in code and in environment variables."""
     product = product_name(project)
     package = re.sub(r"[^a-z0-9]+", "_", product.lower()).strip("_") or "acme"
     return {
@@ -25,20 +25,20 @@ def names(project: str) -> dict[str, str]:
 
 
 def fill(template: str, project: str) -> str:
-    """The text with the project's names in it."""
+    """Return the template with the project's names filled in."""
     return fill_names(template, names(project))
 
 
 def fill_names(template: str, values: Mapping[str, str]) -> str:
-    """The text with each value in place of its name."""
-    # Prompts come through here too, so names are put in literally: a template language would obey them.
+    """Return the template with each `<< name >>` replaced by its value."""
+    # The text may come from a prompt, so replace literally: a template language would execute it.
     for name, value in values.items():
         template = template.replace(f"<< {name} >>", value)
     return template
 
 
 def seed_files(project: str) -> dict[str, str]:
-    """Path to text, for a project that has nothing yet."""
+    """Return the files of a new project: path to text."""
     return {
         path.relative_to(_FOLDER).as_posix().removesuffix(".j2"): fill(path.read_text("utf-8"), project)
         for path in sorted(_FOLDER.rglob("*.j2"))

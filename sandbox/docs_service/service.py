@@ -1,4 +1,4 @@
-"""The docs service: its parts put together, its start and its stop."""
+"""Assemble, start and stop the docs service."""
 
 from __future__ import annotations
 
@@ -9,44 +9,44 @@ from datetime import datetime
 from aiohttp import web
 from aiohttp.typedefs import Handler, Middleware
 
-from sandbox.docs_service import jobs, openapi, request_log, uses, visits
-from sandbox.docs_service.api import Api, TellFilled, log_middleware
+from sandbox.docs_service import jobs, openapi, quota, request_log, visits
+from sandbox.docs_service.agent_runner import AgentRunner
+from sandbox.docs_service.api import Api, OnProgress, log_middleware
 from sandbox.docs_service.database import Database
 from sandbox.docs_service.faults import read_orders
 from sandbox.docs_service.options import BODY_LIMIT_BYTES, DocsServiceOptions, utcnow
 from sandbox.docs_service.pages import Pages
 from sandbox.docs_service.refusals import RefusedError
-from sandbox.docs_service.workshop import Workshop
 
-_SCHEMA = jobs.SCHEMA + uses.SCHEMA + request_log.SCHEMA
+_SCHEMA = jobs.SCHEMA + quota.SCHEMA + request_log.SCHEMA
 _STOP_SECONDS = 1.0
 
 
 class DocsService:
-    """A docs service in a folder; started again in the same folder, it goes on where it was."""
+    """A docs service with its data in a folder; a restart in the same folder continues."""
 
     def __init__(
         self,
         options: DocsServiceOptions,
         clock: Callable[[], datetime] = utcnow,
-        tell_filled: TellFilled | None = None,
+        on_progress: OnProgress | None = None,
     ) -> None:
         self.options = options
         self._base_url: str | None = None
         self._runner: web.AppRunner | None = None
         self._database = Database(options.folder / "docs-service.db", _SCHEMA)
-        # Another seed or size is another site, so its visits lie elsewhere.
+        # Another seed or size makes another site, so its visits get a file of their own.
         shape = f"{options.seed}-{options.pages}-{options.days}"
         self._readers = Database(options.folder / f"visits-{shape}.db", visits.SCHEMA)
-        self._workshop = Workshop(options, self._database, clock)
+        self._agent = AgentRunner(options, self._database, clock)
         self._api = Api(
-            options, clock, self._database, self._readers, self._workshop, self._address, tell_filled
+            options, clock, self._database, self._readers, self._agent, self._address, on_progress
         )
-        self._pages = Pages(options, clock, self._database, self._workshop, self._api, self._address)
+        self._pages = Pages(options, clock, self._database, self._agent, self._api, self._address)
         self._clock = clock
 
     async def start(self, host: str = "127.0.0.1", port: int = 0) -> str:
-        """Listen and work; the base URL, for callers on this machine. Port 0 takes a free one."""
+        """Start the service and return its base URL for callers on this machine. Port 0 takes a free port."""
         if self._runner is not None:
             raise RuntimeError("the docs service has been started already")
         self._runner = web.AppRunner(self.web_app(), access_log=None, shutdown_timeout=_STOP_SECONDS)
@@ -62,14 +62,14 @@ class DocsService:
         return self._base_url
 
     async def stop(self) -> None:
-        """Refuse new requests, end those in hand, and close the files; does nothing when not started."""
+        """Reject new requests, end the current ones and close the files; do nothing if not started."""
         runner, self._runner, self._base_url = self._runner, None, None
         if runner is not None:
             self._api.closing.set()
             await runner.cleanup()
 
     def web_app(self) -> web.Application:
-        """The whole service as an application; its parts start and stop with it."""
+        """Return the service as an aiohttp application that starts and stops its parts."""
         app = web.Application(
             middlewares=[self._page_errors, log_middleware(self._database, self._clock)],
             client_max_size=BODY_LIMIT_BYTES,
@@ -81,17 +81,17 @@ class DocsService:
         app.router.add_delete("/sandbox/faults", self._clear_faults)
         app.router.add_get("/sandbox/log", self._log)
         self._pages.add_routes(app)
-        app.cleanup_ctx.append(self._life)
+        app.cleanup_ctx.append(self._lifespan)
         return app
 
-    async def _life(self, _: web.Application) -> AsyncIterator[None]:
+    async def _lifespan(self, _: web.Application) -> AsyncIterator[None]:
         self._api.closing.clear()
         try:
-            await self._api.fill_visits()
-            await self._workshop.open()
+            await self._api.generate_visits()
+            await self._agent.start()
             yield
         finally:
-            await self._workshop.close()
+            await self._agent.stop()
             await self._database.close()
             await self._readers.close()
 

@@ -1,4 +1,4 @@
-"""Counting distinct visitors in stored visits."""
+"""Count distinct visitors in the stored visits."""
 
 from __future__ import annotations
 
@@ -20,33 +20,33 @@ _ROWS = (
     f" FROM (SELECT page, {_COUNTS} FROM {_READERS.format(page='page,')} GROUP BY page)"
     " JOIN pages p ON p.id = page ORDER BY total DESC, p.path"
 )
-_EDGE = "SELECT MIN(at) FROM visits WHERE project = ? AND at >= ?"
-_KEPT_ROWS = 400_000
+_NEXT_VISIT_AT = "SELECT MIN(at) FROM visits WHERE project = ? AND at >= ?"
+_MAX_CACHED_ROWS = 400_000
 
 
 @dataclass(frozen=True, slots=True)
-class Counted:
-    """A window, counted: its totals, and a row for each page that was read, most read first."""
+class PeriodCounts:
+    """The counts of one period: totals, and a row for each visited page, most visited first."""
 
     totals: dict[str, int]
     rows: list[tuple[str, int, int, int]]
 
 
-class Windows:
-    """Answers requests page by page, counting a window once; a bounded number of rows is kept.
+class VisitorCounter:
+    """Counts visitors and caches the counts of a period for its further pages.
 
-    A window is known by the visits at its edges, so that one that ends now is counted again as soon as
-    there was another visit, and by the last visit stored, so that what comes later is never missed.
+    The cache holds at most `kept_rows` rows, but always the latest period. Its key has the first visit in
+    the period, the first visit after it and the last stored visit, so that new visits cause a new count.
     """
 
-    def __init__(self, kept_rows: int = _KEPT_ROWS) -> None:
-        self._kept_rows = kept_rows
-        self._counted: OrderedDict[tuple[object, ...], Counted] = OrderedDict()
+    def __init__(self, kept_rows: int = _MAX_CACHED_ROWS) -> None:
+        self._max_cached_rows = kept_rows
+        self._cache: OrderedDict[tuple[object, ...], PeriodCounts] = OrderedDict()
 
     def answer(
         self, connection: sqlite3.Connection, project: str, query: VisitorsQuery, now: datetime
     ) -> dict[str, object]:
-        """The answer to a visitors request: totals, one page of rows, and whether there are more."""
+        """Return the response to a visitors request: totals, one page of rows, and whether there are more."""
         counted = self._count(connection, project, query, now.timestamp())
         page = counted.rows[query.offset : query.offset + query.limit]
         names = ("path", "human", "ai", "total")
@@ -58,27 +58,28 @@ class Windows:
 
     def _count(
         self, connection: sqlite3.Connection, project: str, query: VisitorsQuery, now: float
-    ) -> Counted:
+    ) -> PeriodCounts:
         begin = -1e18 if query.begin is None else query.begin
-        # Visits are stored for whole days; those later today have not happened yet.
+        # Visits are stored for whole days, so leave out those later than now.
         end = now if query.end is None else min(query.end, now)
-        key = (project, *_edges(connection, project, begin, end))
-        found = self._counted.get(key)
+        key = (project, *_period_key(connection, project, begin, end))
+        found = self._cache.get(key)
         if found is None:
-            window: dict[str, object] = {"project": project, "begin": begin, "end": end}
-            totals = dict(connection.execute(_TOTALS, window).fetchone())
-            rows = [tuple(row) for row in connection.execute(_ROWS, window)]
-            found = self._counted[key] = Counted(totals, rows)
-        self._counted.move_to_end(key)
+            period: dict[str, object] = {"project": project, "begin": begin, "end": end}
+            totals = dict(connection.execute(_TOTALS, period).fetchone())
+            rows = [tuple(row) for row in connection.execute(_ROWS, period)]
+            found = self._cache[key] = PeriodCounts(totals, rows)
+        self._cache.move_to_end(key)
         while (
-            len(self._counted) > 1 and sum(len(one.rows) for one in self._counted.values()) > self._kept_rows
+            len(self._cache) > 1
+            and sum(len(one.rows) for one in self._cache.values()) > self._max_cached_rows
         ):
-            self._counted.popitem(last=False)
+            self._cache.popitem(last=False)
         return found
 
 
-def _edges(connection: sqlite3.Connection, project: str, begin: float, end: float) -> tuple[object, ...]:
-    first = connection.execute(_EDGE, (project, begin)).fetchone()[0]
-    beyond = connection.execute(_EDGE, (project, end)).fetchone()[0]
+def _period_key(connection: sqlite3.Connection, project: str, begin: float, end: float) -> tuple[object, ...]:
+    first = connection.execute(_NEXT_VISIT_AT, (project, begin)).fetchone()[0]
+    next_after_end = connection.execute(_NEXT_VISIT_AT, (project, end)).fetchone()[0]
     stored = connection.execute("SELECT MAX(rowid) FROM visits").fetchone()[0]
-    return first, beyond, stored
+    return first, next_after_end, stored

@@ -1,11 +1,11 @@
-"""Visits as they are stored: made day by day, each of them a row."""
+"""Store generated visits, one row each, day by day."""
 
 from __future__ import annotations
 
 import sqlite3
 from datetime import date, timedelta
 
-from sandbox.docs_service.readership import Site, paths
+from sandbox.docs_service.visit_generator import Site, paths
 
 SCHEMA = """
 CREATE TABLE IF NOT EXISTS pages (id INTEGER PRIMARY KEY, path TEXT NOT NULL UNIQUE);
@@ -22,7 +22,7 @@ CREATE TABLE IF NOT EXISTS filled (project TEXT PRIMARY KEY, last_day TEXT NOT N
 
 
 def missing_days(connection: sqlite3.Connection, project: str, days: int, today: date) -> list[date]:
-    """The days up to today that are not stored, in order; `days` of them when there are none yet."""
+    """Return the days up to today that are not stored, in order; the last `days` if none is stored."""
     last = _last_day(connection, project) or today - timedelta(days=days)
     return [last + timedelta(days=each) for each in range(1, (today - last).days + 1)]
 
@@ -33,7 +33,7 @@ def _last_day(connection: sqlite3.Connection, project: str) -> date | None:
 
 
 def store(connection: sqlite3.Connection, site: Site, day: date) -> None:
-    """Store the visits of one day, unless they are there; days are stored in order."""
+    """Store the visits of one day, unless it is stored. Call it for the days in order."""
     last = _last_day(connection, site.project)
     if last is not None and day <= last:
         return

@@ -1,4 +1,4 @@
-"""The docs agent: rules that turn a prompt into a change of some pages."""
+"""The docs agent: rules that turn a prompt into changes of pages."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Changes to a page that exists; a page that comes back the same has nothing that matches the wish."""
+"""Edit an existing page; if nothing in it matches the instruction, it is returned unchanged."""
 
 from __future__ import annotations
 
@@ -45,21 +45,21 @@ _VERSION = re.compile(r"(?i)\b(?P<name>Python|Node\.js|Go)\s+(?P<number>\d+(?:\.
 _CODE_OR_LINK = re.compile(r"(```.*?```|`[^`\n]*`|\]\([^)\n]*\))", re.DOTALL)
 
 
-def scope(site: Mapping[str, Page], wish: str, subject: str) -> list[str] | None:
-    """Return the pages to look at for a wish that names none; None if it wants a page of its own."""
-    if _SHORTEN.search(wish):
+def pages_to_edit(site: Mapping[str, Page], instruction: str, subject: str) -> list[str] | None:
+    """Return the pages to edit for an instruction that names none; None if it needs a new page."""
+    if _SHORTEN.search(instruction):
         return []
-    if any(pattern.search(wish) for pattern in (_SPELLING, _REPLACE, _REMOVE)):
+    if any(pattern.search(instruction) for pattern in (_SPELLING, _REPLACE, _REMOVE)):
         return [*site]
     if path := find_page(site, re.split(r"\s(?:for|with|to|by)\s", subject)[0]):
         return [path]
-    if any(pattern.search(wish) for pattern in (_EXAMPLE, _NOTE)):
+    if any(pattern.search(instruction) for pattern in (_EXAMPLE, _NOTE)):
         return [next(iter(related(site, keywords(subject))), START)]
     return None
 
 
-def edit(site: Mapping[str, Page], path: str, wish: str, rest: str, subject: str) -> Page:
-    """Return the page as the wish wants it; `rest` is the wish without the place that it names."""
+def edit(site: Mapping[str, Page], path: str, instruction: str, rest: str, subject: str) -> Page:
+    """Return the page after the instruction; `rest` is the instruction without the page that it names."""
     page = site[path]
     if match := _REPLACE.match(rest):
         return Page.parse(replace_words(page.render(), match["old"], match["new"]))
@@ -70,7 +70,7 @@ def edit(site: Mapping[str, Page], path: str, wish: str, rest: str, subject: str
     if _SHORTEN.search(rest):
         return shorten(page, rest)
     if _EXAMPLE.search(rest):
-        return add_example(page, wish)
+        return add_example(page, instruction)
     if match := _NOTE.match(rest):
         return add_note(page, site, path, match)
     if subject == rest:
@@ -79,7 +79,7 @@ def edit(site: Mapping[str, Page], path: str, wish: str, rest: str, subject: str
 
 
 def replace_words(text: str, old: str, new: str) -> str:
-    """Replace words, also in the plural; in code only if they stand nowhere else."""
+    """Replace words, also in the plural; change code and links only if the words are nowhere else."""
     pattern = re.compile(rf"(?i)(?<!\w){re.escape(old)}(?=s?(?!\w))")
 
     def swap(match: re.Match[str]) -> str:
@@ -90,23 +90,26 @@ def replace_words(text: str, old: str, new: str) -> str:
     return prose if prose != text else pattern.sub(swap, text)
 
 
-def shorten(page: Page, wish: str) -> Page:
-    """Keep the first sentence of a paragraph and drop the asides; only in the introduction if asked."""
+def shorten(page: Page, instruction: str) -> Page:
+    """Keep the first sentence of each paragraph and drop the sections of `_ASIDES`.
+
+    If the instruction names the introduction, shorten only that.
+    """
     short = replace(page, intro=_shorter(page.intro))
-    if re.search(r"(?i)\bintro", wish):
+    if re.search(r"(?i)\bintro", instruction):
         return short
     kept = {heading: _shorter(body) for heading, body in page.sections.items() if heading not in _ASIDES}
     return replace(short, sections=kept)
 
 
 def _shorter(body: str) -> str:
-    # Code, tables and lists stay whole: they begin with one of the excluded characters.
+    # Leave code, tables and lists as they are: they begin with one of the excluded characters.
     parts = re.split(r"(```[\s\S]*?```|\n\n)", body)
     return "".join(re.sub(r"(?s)^([^-|\d\n`].*?[.!?])\s.*$", r"\1", part) for part in parts)
 
 
 def remove(page: Page, subject: str) -> Page:
-    """Remove the sections about the subject, or else the list entries and table rows that name it."""
+    """Remove the sections about the subject, or else the list items and table rows that name it."""
     wanted = keywords(subject)
     kept = {
         one: body for one, body in page.sections.items() if not wanted or shared(wanted, one) < len(wanted)
@@ -117,23 +120,27 @@ def remove(page: Page, subject: str) -> Page:
     return Page.parse("\n".join(one for one in lines if one[:1] not in "-|" or not wanted <= keywords(one)))
 
 
-def add_example(page: Page, wish: str) -> Page:
-    """Add code in the language that the wish names, or in which the page is written."""
-    language = find_language(wish) or language_of(page.render())
-    about = re.search(r"\b(?:for|of|about|on)\s+(.+)$", _EXAMPLE.split(wish)[-1])
+def add_example(page: Page, instruction: str) -> Page:
+    """Add sample code in the language that the instruction names, or else in the page's language."""
+    language = find_language(instruction) or language_of(page.render())
+    about = re.search(r"\b(?:for|of|about|on)\s+(.+)$", _EXAMPLE.split(instruction)[-1])
     heading = f"Example: {clip(about[1], 50)}" if about else f"Example in {language.name}"
     return page.with_section(heading, example(about[1] if about else page.title, language))
 
 
-def add_note(page: Page, site: Mapping[str, Page], path: str, wish: re.Match[str]) -> Page:
-    """Add a line to the notes; a version replaces the one that the page requires."""
-    said, version, other = wish["said"], _VERSION.search(wish["said"]), find_page(site, wish["said"])
+def add_note(page: Page, site: Mapping[str, Page], path: str, instruction: re.Match[str]) -> Page:
+    """Add an item to the notes; a version number replaces the one that the page requires."""
+    said, version, other = (
+        instruction["said"],
+        _VERSION.search(instruction["said"]),
+        find_page(site, instruction["said"]),
+    )
     if version and not _VERB.search(said):
         older = rf"{re.escape(version['name'])} [\d.]+ or newer"
         said = f"{version[0]} or newer"
         if re.search(older, page.render()):
             return Page.parse(re.sub(older, said, page.render()))
-    elif wish["warn"]:
+    elif instruction["warn"]:
         said = f"Be careful with {said}"
     elif other:
         said = f"See also {link(site, path, other)}"
@@ -143,7 +150,10 @@ def add_note(page: Page, site: Mapping[str, Page], path: str, wish: re.Match[str
 
 
 def add_section(page: Page, site: Mapping[str, Page], subject: str) -> Page:
-    """Add a section with what other pages say of the subject, else with steps; about the page by default."""
+    """Add a section on the subject, with text from other pages or else with steps.
+
+    If the subject adds nothing to the page's title, write the section about the page's own topic.
+    """
     topic = Topic.read(_SECTION.sub("", subject))
     heading = topic.title
     if not keywords(topic.subject) - keywords(page.title):

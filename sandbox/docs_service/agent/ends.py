@@ -1,4 +1,4 @@
-"""Phrases with which a prompt asks for another end than a pull request."""
+"""Phrases in a prompt that ask for another outcome than a pull request."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from enum import StrEnum
 
 
 class End(StrEnum):
-    """An end that a prompt asked for."""
+    """An outcome that a prompt can ask for."""
 
     UNCHANGED = "unchanged"
     FAILED = "failed"
     ARCHIVED = "archived"
 
 
-# The words after each phrase keep ordinary prompts out: "change nothing else", "archive this page".
+# The lookaheads exclude ordinary prompts such as "change nothing else" and "archive this page".
 _PHRASES: Mapping[End, re.Pattern[str]] = {
     End.FAILED: re.compile(r"\bfail on purpose\b", re.IGNORECASE),
     End.ARCHIVED: re.compile(r"\barchive this(?= job\b|\s*[.!,;]|\s*$)", re.IGNORECASE),
@@ -32,14 +32,14 @@ EXAMPLES = (
     ("Archive this", "archived; follow-ups are refused from then on"),
     ("Explain how to rotate API keys. Take your time", "a pull request, after ten times as long"),
 )
-"""Prompts to try, and how they end."""
+"""Prompts to try, and their outcomes."""
 
 
 def asked_end(prompt: str) -> End | None:
-    """The end the prompt asks for; None for an ordinary prompt."""
+    """Return the outcome that the prompt asks for; None for an ordinary prompt."""
     return next((end for end, phrase in _PHRASES.items() if phrase.search(prompt)), None)
 
 
 def is_slow(prompt: str) -> bool:
-    """Whether the prompt asks the agent to work slowly."""
+    """Return whether the prompt asks the agent to work slowly."""
     return _SLOW.search(prompt) is not None

@@ -1,4 +1,4 @@
-"""The pages of the site: which one a prompt names, what they say of a subject, links and the menu."""
+"""Find pages of the site, and text in them about a subject; write links and the menu."""
 
 from __future__ import annotations
 
@@ -31,26 +31,26 @@ def pages(files: Mapping[str, str]) -> dict[str, Page]:
     }
 
 
-def named_page(site: Mapping[str, Page], wish: str) -> tuple[str | None, str]:
-    """Return the page that the wish names as its place, and the wish without that place."""
+def named_page(site: Mapping[str, Page], instruction: str) -> tuple[str | None, str]:
+    """Return the page that the instruction names, and the instruction without that name."""
     for pattern in _PLACES:
-        for match in re.finditer(pattern, wish, re.IGNORECASE):
+        for match in re.finditer(pattern, instruction, re.IGNORECASE):
             found = match.groupdict()
             path = f"docs/{found['path']}.md" if "path" in found else find_page(site, found["name"])
             if path in site:
-                return path, one_line(wish[: match.start()] + wish[match.end() :])
-    return None, wish
+                return path, one_line(instruction[: match.start()] + instruction[match.end() :])
+    return None, instruction
 
 
 def find_page(site: Mapping[str, Page], phrase: str) -> str | None:
-    """Return the page whose title or address has every word of the phrase, and the fewest others."""
+    """Return the page whose title and path have every word of the phrase; the shortest if several do."""
     wanted = stems(re.sub(rf"\b{_NOUN}|\bthe\b", "", phrase, flags=re.IGNORECASE))
     fits = [path for path in related(site, wanted) if shared(wanted, _name(site, path)) == len(wanted)]
     return min(fits, key=lambda path: len(_name(site, path)), default=None)
 
 
 def related(site: Mapping[str, Page], wanted: set[str]) -> list[str]:
-    """Return the pages whose title or address has some of the stems, the closest first."""
+    """Return the pages whose title or path has some of the stems, the closest first."""
     scores = {path: shared(wanted, _name(site, path)) for path in site}
     return sorted((path for path in site if scores[path]), key=lambda path: -scores[path])
 
@@ -60,7 +60,7 @@ def _name(site: Mapping[str, Page], path: str) -> str:
 
 
 def facts(site: Mapping[str, Page], subject: str) -> list[str]:
-    """Return up to three paragraphs of the site that speak of the subject, the closest first."""
+    """Return up to three paragraphs of the site about the subject, the closest first."""
     wanted, scores = keywords(subject), dict[str, int]()
     for page in site.values():
         for heading, body in {"": page.intro, **page.sections}.items():
@@ -79,7 +79,7 @@ def link(site: Mapping[str, Page], origin: str, target: str) -> str:
 
 
 def with_menu_entry(menu: str, path: str) -> str:
-    """Return the menu with the page at the end of its folder's group."""
+    """Return the menu with the page added at the end of its folder's group."""
     made = json.loads(menu)
     _, folder, _ = path.split("/")
     group = next(one for one in made["groups"] if one["group"] == _GROUPS[folder])

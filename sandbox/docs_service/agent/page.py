@@ -1,4 +1,4 @@
-"""A Markdown page as a title, an introduction and sections by heading."""
+"""Parse and render a Markdown page: a title, an introduction and sections by heading."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _LAST = ("Next steps", "Get help")
 
 @dataclass(frozen=True)
 class Page:
-    """A page; `sections` maps second-level headings to the text below them, in the order of the page."""
+    """A page; `sections` maps second-level headings to the text below them, in page order."""
 
     title: str
     intro: str = ""
@@ -18,7 +18,7 @@ class Page:
 
     @classmethod
     def parse(cls, text: str) -> Page:
-        """Read a page; a line in fenced code is never a heading."""
+        """Parse a page; a line in fenced code is never a heading."""
         title, heading, fenced = "", "", False
         parts: dict[str, str] = {"": ""}
         for line in text.split("\n"):
@@ -34,14 +34,14 @@ class Page:
         return cls(title, intro, dict(zip([*parts][1:], bodies, strict=True)))
 
     def render(self) -> str:
-        """Return the page as text, with one empty line between its parts."""
+        """Return the page as Markdown, with one empty line between its parts."""
         parts = [f"# {self.title}", self.intro]
         for heading, body in self.sections.items():
             parts += [f"## {heading}", body]
         return "\n\n".join(part for part in parts if part) + "\n"
 
     def with_section(self, heading: str, body: str) -> Page:
-        """Replace the section of that heading, or add it before the closing sections."""
+        """Return the page with this section replaced, or added before the closing sections."""
         if heading in self.sections:
             return replace(self, sections={**self.sections, heading: body})
         last = {one: text for one, text in self.sections.items() if one in _LAST}
@@ -49,7 +49,7 @@ class Page:
         return replace(self, sections={**first, heading: body, **last})
 
     def with_bullet(self, heading: str, text: str) -> Page:
-        """Add a line to the list of a section unless it stands there; the section is made if missing."""
+        """Return the page with this item in the section's list, once; create the section if it is missing."""
         lines = self.sections.get(heading, "").split("\n")
         return (
             self

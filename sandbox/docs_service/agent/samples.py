@@ -1,4 +1,4 @@
-"""The templates of a page and of its example, and the languages in which the agent writes code."""
+"""Sample code: the languages that the agent writes, and the templates of pages and examples."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _RESOURCES = ("webhooks", "labels", "returns", "invoices", "customers", "payment
 
 
 class Language(NamedTuple):
-    """A language; `fence` also names its file among the templates, and `words` finds it in a prompt."""
+    """A language; `fence` is also its template's name, and `words` a pattern that finds it in a prompt."""
 
     name: str
     fence: str
@@ -38,28 +38,28 @@ LANGUAGES = (
 
 
 def find_language(text: str) -> Language | None:
-    """Return the language that a text names, if it names one."""
+    """Return the language that a text names, or None."""
     return next((one for one in LANGUAGES if re.search(rf"\b(?i:{one.words})\b", text)), None)
 
 
-def without_language(wish: str) -> str:
-    """Return the wish without an ending such as "in Go"."""
+def without_language(instruction: str) -> str:
+    """Return the instruction without an ending such as "in Go"."""
     words = "|".join(one.words for one in LANGUAGES)
-    return re.sub(rf"(?i)\s+(?:in|with|using)\s+(?:{words})$", "", wish)
+    return re.sub(rf"(?i)\s+(?:in|with|using)\s+(?:{words})$", "", instruction)
 
 
 def language_of(page: str) -> Language:
-    """Return the language of the code on a page, shell if it has none."""
+    """Return the language of the code on a page, or shell if it has none."""
     return next((one for one in LANGUAGES if f"```{one.fence}\n" in page), SHELL)
 
 
 def render(template: str, values: dict[str, str]) -> str:
-    """Return a template with the values in it; the names of the product are still to be filled in."""
+    """Return a template with the values filled in; `fill` replaces the product's names later."""
     return fill_names((_FOLDER / template).read_text("utf-8").strip(), values)
 
 
 def example(subject: str, language: Language) -> str:
-    """Return code that reads what the subject is about, else shipments, with its explanation."""
+    """Return sample code that lists the resource of the subject, or shipments, and its explanation."""
     rows = next((one for one in _RESOURCES if one[:-1] in subject.lower()), "shipments")
     code = render(f"{language.fence}.j2", {"rows": rows, "Rows": rows.capitalize()})
     values = {"language": language.name, "fence": language.fence, "code": code, "rows": rows}

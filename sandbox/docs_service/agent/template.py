@@ -1,4 +1,4 @@
-"""A new page: one template, filled with the prompt's subject and with what the site says of it."""
+"""Write a new page from one template, the prompt's subject and related text of the site."""
 
 from __future__ import annotations
 
@@ -13,25 +13,25 @@ from sandbox.docs_service.agent.wording import bullets, capital, clip, keywords,
 
 _ARTICLES = r"(?:(?:an?|the|our|new|short|complete)\s+)*"
 _KIND = r"(?P<kind>quick-?start|tutorial|(?:API )?reference|FAQ|overview|guide|page|article)(?: guide| page)?"
-_THAT = r"(?:(?:that |which )?(?:explains|covers|describes|shows)|for|about|on|of|to)"
-_ASKED = (
-    rf"{_ARTICLES}{_KIND}\s+{_THAT}\s+(?:the\s+|our\s+)?(?P<subject>.+)",
+_ABOUT = r"(?:(?:that |which )?(?:explains|covers|describes|shows)|for|about|on|of|to)"
+_TOPIC_PATTERNS = (
+    rf"{_ARTICLES}{_KIND}\s+{_ABOUT}\s+(?:the\s+|our\s+)?(?P<subject>.+)",
     rf"{_ARTICLES}(?P<subject>.+?)\s+{_KIND}",
 )
-_USUAL = ("docs/webhooks.md", "docs/errors.md", "docs/guides/testing.md")
+_DEFAULT_LINKS = ("docs/webhooks.md", "docs/errors.md", "docs/guides/testing.md")
 
 
 @dataclass(frozen=True)
 class Topic:
-    """What a page or a section is about; `kind` stands in the title, as in "Python SDK quickstart"."""
+    """The topic of a page or section; `kind` is part of the title, as in "Python SDK quickstart"."""
 
     subject: str
     kind: str = ""
 
     @classmethod
     def read(cls, text: str) -> Topic:
-        """Read "a quickstart for the Python SDK" or "how webhooks are retried"."""
-        for pattern in _ASKED:
+        """Parse a phrase such as "a quickstart for the Python SDK" or "how webhooks are retried"."""
+        for pattern in _TOPIC_PATTERNS:
             if match := re.fullmatch(pattern, text, re.IGNORECASE):
                 kind = match["kind"].lower().replace("-", "").replace("faq", "FAQ")
                 return cls(match["subject"], "" if kind in ("guide", "page", "article") else kind)
@@ -39,13 +39,13 @@ class Topic:
 
     @property
     def title(self) -> str:
-        """The heading of the page."""
+        """Return the title of the page."""
         plain = re.sub(r"^how to\s+", "", self.subject, flags=re.IGNORECASE)
         return capital(f"{clip(plain, 60)} {self.kind}".strip())
 
     @property
     def path(self) -> str:
-        """The place of the page's file."""
+        """Return the path of the page's file."""
         sdk = re.search(r"(?i)\bsdks?\b", self.subject) or find_language(self.subject)
         folder = "sdks" if sdk else "api" if "reference" in self.kind else "guides"
         name = re.sub(r"(?i)\b(?:sdks?|the|an?)\b", "", self.title)
@@ -53,12 +53,12 @@ class Topic:
 
     @property
     def phrase(self) -> str:
-        """The subject as it stands in a sentence."""
+        """Return the subject as it is written in a sentence."""
         return clip(re.sub(r"^(?=.*\b(?:SDK|API|CLI)$)", "the ", self.subject), 90)
 
 
 def new_page(topic: Topic, site: Mapping[str, Page]) -> Page:
-    """Write a page about the topic; the names of the product are still to be filled in."""
+    """Return a page about the topic; `fill` replaces the product's names later."""
     language = find_language(topic.subject) or SHELL
     values = {
         "title": topic.title,
@@ -86,7 +86,7 @@ def _intro(topic: Topic) -> str:
 
 
 def steps(topic: Topic, language: Language | None = None) -> list[str]:
-    """Return what to do, from the key to production; with a language, around a page's example."""
+    """Return the steps from the test key to production; with a language, they run the page's example."""
     is_task = topic.subject.lower().startswith("how to ")
     run = "Run the example. It only reads, so you can repeat it as often as you like."
     send = f"Send one request that uses {topic.phrase}, and log its `request_id`."
@@ -101,5 +101,5 @@ def steps(topic: Topic, language: Language | None = None) -> list[str]:
 
 
 def _next_steps(topic: Topic, site: Mapping[str, Page]) -> list[str]:
-    wanted = [*related(site, keywords(topic.subject))[:2], *(path for path in _USUAL if path in site)]
+    wanted = [*related(site, keywords(topic.subject))[:2], *(path for path in _DEFAULT_LINKS if path in site)]
     return [link(site, topic.path, path) for path in dict.fromkeys(wanted)][:3]

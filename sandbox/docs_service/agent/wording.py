@@ -1,4 +1,4 @@
-"""Small rules of English: the words that carry meaning, sentences, file names, clipped text."""
+"""Text helpers: keywords, sentences, file names, clipped text, lists."""
 
 from __future__ import annotations
 
@@ -21,18 +21,18 @@ def stems(text: str) -> set[str]:
 
 
 def keywords(text: str) -> set[str]:
-    """Return the stems of the words that carry meaning."""
+    """Return the stems of the words that are not stop words."""
     return stems(text) - _STOP
 
 
 def shared(wanted: set[str], text: str) -> int:
-    """Count the wanted stems that the text has; "install" counts for "installation"."""
+    """Count the wanted stems in the text; "install" also matches "installation"."""
     present = stems(text)
     return sum(one in present or (len(one) > 4 and any(s.startswith(one) for s in present)) for one in wanted)
 
 
 def one_line(text: str) -> str:
-    """Return the text with all white space as single blanks and without control characters."""
+    """Return the text without control characters and with each run of white space as one space."""
     kept = "".join(sign if sign.isprintable() or sign.isspace() else "" for sign in text)
     return " ".join(kept.split())
 
@@ -51,7 +51,7 @@ def capital(text: str) -> str:
 
 
 def correct_spelling(text: str) -> str:
-    """Return the text without the usual misspellings."""
+    """Return the text with common misspellings corrected."""
     return re.sub(rf"\b(?:{'|'.join(_MISSPELT)})", lambda match: _MISSPELT[match[0]], text)
 
 

@@ -1,4 +1,4 @@
-"""A caller of the service as a bot would be one, and a clock that only moves when it is told to."""
+"""An HTTP client for the docs service, and a clock that moves only when a test moves it."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class HeldClock:
 
 @dataclass(frozen=True)
 class Reply:
-    """An answer that was read to its end."""
+    """A response with its whole body."""
 
     status: int
     text: str
@@ -36,7 +36,7 @@ class Reply:
 
 @dataclass(frozen=True)
 class Caller:
-    """Sends requests with a key; `ask` and the others are the operations."""
+    """Sends requests with an API key; `ask` creates a job, and the other methods are further operations."""
 
     session: aiohttp.ClientSession
     base_url: str

@@ -1,4 +1,4 @@
-"""A docs service that listens, with a clock that the tests hold, and a caller of it."""
+"""Fixtures: a running docs service with a clock that tests control, and a caller of it."""
 
 from __future__ import annotations
 

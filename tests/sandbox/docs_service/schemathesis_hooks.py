@@ -1,4 +1,4 @@
-"""What the API's document cannot say, told to schemathesis: dates exist, a window begins before it ends."""
+"""Hooks for rules that OpenAPI cannot express: dates exist, and a period begins before it ends."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from sandbox.docs_service.inputs import DATE_PATTERN
 
 @schemathesis.hook
 def filter_query(context: object, query: Mapping[str, object] | None) -> bool:
-    """Leave out queries that fit the document and are wrong all the same."""
+    """Leave out queries that match the document but are invalid."""
     given = [(query or {}).get(name) for name in ("dateFrom", "dateTo")]
     texts = [text for text in given if isinstance(text, str) and re.search(DATE_PATTERN, text)]
     try:

@@ -1,4 +1,4 @@
-"""What the agent makes of prompts: the right page, in the prompt's words, and never a broken one."""
+"""The agent's changes for prompts: the right page, the prompt's words, valid Markdown."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Faults on request: each goes wrong in its own way, as often as asked, and only where asked."""
+"""Fault injection: each fault has its own effect, as often as ordered, for the ordered operation only."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The API does what its OpenAPI document says; schemathesis tries to show the opposite."""
+"""The API conforms to its OpenAPI document, checked with schemathesis."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import aiohttp
 from sandbox.docs_service import DocsService, DocsServiceOptions
 from tests.sandbox.docs_service.caller import Caller
 
-# Every check of schemathesis is on. It knows one project; ids of jobs come from jobs that it created.
+# All checks of schemathesis are on. It gets one project id; job ids come from the jobs that it creates.
 CONFIG = """
 headers = { Authorization = "Bearer sandbox_key" }
 

@@ -1,4 +1,4 @@
-"""The pages that people see: complete, escaped, and loading nothing from elsewhere."""
+"""The HTML pages are complete, escape all values and load nothing from other servers."""
 
 from __future__ import annotations
 

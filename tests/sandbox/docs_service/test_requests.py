@@ -1,4 +1,4 @@
-"""Bad requests: each gets the right status, the error's shape, and changes nothing."""
+"""Invalid requests get the right status and a JSON error, and change nothing."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Visitors are counted from the stored visits: distinct, half open, in pages."""
+"""Counts of distinct visitors from stored visits, over half-open periods, in pages."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from sandbox.docs_service import DocsService, DocsServiceOptions, visits
 from sandbox.docs_service.inputs import VisitorsQuery
-from sandbox.docs_service.visitors import Windows
+from sandbox.docs_service.visitors import VisitorCounter
 from tests.properties import SLOW_MACHINE
 from tests.sandbox.docs_service.caller import Caller, HeldClock
 
@@ -47,7 +47,7 @@ def put(connection: sqlite3.Connection, stored: list[Stored]) -> None:
 
 
 def check(answer: dict[str, object], stored: list[Stored], query: VisitorsQuery) -> None:
-    """The answer against a count with plain sets."""
+    """Compare a response with a count of plain sets."""
     begin, end = query.begin or 0, query.end or 0
     seen = [(visitor, kind, f"/p{page}", at) for visitor, kind, page, at in stored if begin <= at < end]
     rows = counted_by_page(seen)
@@ -64,14 +64,14 @@ def test_counts_are_those_of_a_plain_count(
     with database() as connection:
         put(connection, stored)
         connection.execute("INSERT INTO visits VALUES ('b', 99, 'human', 1, 10)")
-        check(Windows().answer(connection, "a", query, NOW), stored, query)
+        check(VisitorCounter().answer(connection, "a", query, NOW), stored, query)
 
 
 @given(visit_lists, visit_lists, st.lists(st.tuples(st.integers(0, 40), st.integers(1, 41)), max_size=6))
 def test_what_was_counted_before_is_never_shown_for_other_visits(
     first: list[Stored], later: list[Stored], windows: list[tuple[int, int]]
 ) -> None:
-    counted = Windows(kept_rows=8)
+    counted = VisitorCounter(kept_rows=8)
     queries = [VisitorsQuery(begin, begin + length, 3, 1) for begin, length in windows]
     with database() as connection:
         put(connection, first)
@@ -84,7 +84,7 @@ def test_what_was_counted_before_is_never_shown_for_other_visits(
 
 @given(visit_lists, st.lists(st.integers(0, 41), min_size=1, max_size=8))
 def test_a_window_that_is_open_grows_with_time(stored: list[Stored], moments: list[int]) -> None:
-    counted = Windows()
+    counted = VisitorCounter()
     with database() as connection:
         put(connection, stored)
         for moment in sorted(moments):
@@ -142,12 +142,12 @@ async def test_visits_come_with_time_and_none_from_the_future(caller: Caller, cl
     assert (await caller.visitors("?dateFrom=2026-10-20")).json["totals"]["total"] == 0
 
 
-# Against the visits that the service itself made, over HTTP.
+# The same over HTTP, with the visits that the service generated.
 
 
 @pytest.fixture
 async def busy(options: DocsServiceOptions, clock: HeldClock) -> AsyncIterator[Caller]:
-    """A caller of a service that takes as many analytics calls as are made."""
+    """A caller of a service with a high limit for analytics calls."""
     service = DocsService(replace(options, pages=120, analytics_calls_an_hour=1_000_000), clock)
     base_url = await service.start()
     async with aiohttp.ClientSession() as session:
@@ -165,7 +165,7 @@ def stored_visits(folder: Path) -> list[tuple[int, str, str, int]]:
 
 
 async def all_pages(caller: Caller, window: str, limit: int) -> tuple[Row, list[Row]]:
-    """The totals and every row of a window."""
+    """Return the totals and every row of a period."""
     rows: list[Row] = []
     while True:
         reply = await caller.visitors(f"?{window}&limit={limit}&offset={len(rows)}")

@@ -1,4 +1,4 @@
-"""The visits that are made up look like those of a site, and are the same every time."""
+"""Generated visits look like those of a real site and are the same every time."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ import pytest
 
 from sandbox.docs_service import DocsServiceOptions, visits
 from sandbox.docs_service.inputs import VisitorsQuery
-from sandbox.docs_service.readership import Site, Visit, paths
-from sandbox.docs_service.visitors import Windows
+from sandbox.docs_service.visit_generator import Site, Visit, paths
+from sandbox.docs_service.visitors import VisitorCounter
 
 MONDAY = date(2026, 10, 5)
 TODAY = date(2026, 10, 14)
@@ -83,7 +83,9 @@ def test_a_day_is_stored_once() -> None:
 def test_some_readers_are_counted_as_people_and_as_ai_and_once_in_total() -> None:
     with filled(Site("acme-docs", 7, 30)) as connection:
         now = datetime(2026, 10, 14, 9, 30, tzinfo=UTC)
-        totals = Windows().answer(connection, "acme-docs", VisitorsQuery(None, None, 1, 0), now)["totals"]
+        totals = VisitorCounter().answer(connection, "acme-docs", VisitorsQuery(None, None, 1, 0), now)[
+            "totals"
+        ]
     assert isinstance(totals, dict)
     assert max(totals["human"], totals["ai"]) < totals["total"] < totals["human"] + totals["ai"]
 
