@@ -1,4 +1,4 @@
-"""A Slack workspace for a machine without one: the real protocol, and a page for people."""
+"""A local stand-in for Slack: its real protocol, and a web page for people."""
 
 from __future__ import annotations
 

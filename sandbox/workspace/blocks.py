@@ -1,4 +1,4 @@
-"""Slack's rules for blocks and dialogues, as complaints in Slack's own form.
+"""Check blocks and modals against Slack's rules; report violations in Slack's format.
 
 https://docs.slack.dev/reference/block-kit/blocks · https://docs.slack.dev/reference/views/modal-views
 """
@@ -22,22 +22,22 @@ _MESSAGE_ONLY = {
 }
 _MODAL_ONLY = {"alert"}
 _RENDERED_LENGTH = 13_200
-"""Above about this much a message is refused; no official figure exists."""
+"""Slack rejects messages above about this length; it documents no figure."""
 
 
 def message_complaints(blocks: Any) -> list[str]:
-    """Why Slack would refuse these blocks in a message; empty when it would not."""
+    """Return the reasons why Slack would reject these blocks in a message; empty if they are valid."""
     if not isinstance(blocks, list):
         return ["must be a list [json-pointer:/blocks]"]
     found = [] if len(blocks) <= 50 else ["no more than 50 items allowed [json-pointer:/blocks]"]
-    return found + _shaped(_all(blocks, _MODAL_ONLY), "/blocks")
+    return found + _collect(_blocks(blocks, _MODAL_ONLY), "/blocks")
 
 
 def view_complaints(view: Any) -> list[str]:
-    """Why Slack would refuse this dialogue."""
+    """Return the reasons why Slack would reject this modal; empty if it is valid."""
     if not isinstance(view, dict) or view.get("type") != "modal":
         return ["unsupported type [json-pointer:/view/type]"]
-    return _shaped(_view(view), "/view")
+    return _collect(_view(view), "/view")
 
 
 def _view(view: Block) -> Complaints:
@@ -45,7 +45,7 @@ def _view(view: Block) -> Complaints:
     if not isinstance(blocks, list) or len(blocks) > 100:
         yield "must be a list of at most 100 [json-pointer:/view/blocks]"
         return
-    yield from _all(blocks, _MESSAGE_ONLY)
+    yield from _blocks(blocks, _MESSAGE_ONLY)
     for key in ("title", "submit", "close"):
         if key in view or key == "title":
             yield from _text(view.get(key), 24, f"/view/{key}", ("plain_text",))
@@ -55,8 +55,8 @@ def _view(view: Block) -> Complaints:
         yield "missing required field: submit [json-pointer:/view]"
 
 
-def _shaped(complaints: Complaints, where: str) -> list[str]:
-    """The complaints; a value of quite another kind than the rules look for is one too."""
+def _collect(complaints: Complaints, where: str) -> list[str]:
+    """Return the complaints as a list; a value of an unexpected type is a complaint too."""
     found: list[str] = []
     try:
         found.extend(complaints)
@@ -66,7 +66,7 @@ def _shaped(complaints: Complaints, where: str) -> list[str]:
 
 
 def rendered_length(blocks: Any) -> int:
-    """How many characters Slack counts in a message's blocks: entities whole, a header for a hundred more."""
+    """Return the length of blocks as Slack counts it: entities in full, and 100 more for each header."""
     if isinstance(blocks, list):
         return sum(rendered_length(each) for each in blocks)
     if not isinstance(blocks, dict):
@@ -83,11 +83,11 @@ def rendered_length(blocks: Any) -> int:
 
 
 def too_long(blocks: Any) -> bool:
-    """Whether the whole message is over what Slack takes."""
+    """Return whether the whole message is longer than Slack accepts."""
     return rendered_length(blocks) > _RENDERED_LENGTH
 
 
-def _all(blocks: list[Any], refused: set[str]) -> Complaints:
+def _blocks(blocks: list[Any], refused: set[str]) -> Complaints:
     ids = [block["block_id"] for block in blocks if isinstance(block, dict) and block.get("block_id")]
     if len(ids) != len(set(ids)):
         yield "`block_id` must be unique [json-pointer:/blocks]"

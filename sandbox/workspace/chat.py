@@ -1,22 +1,22 @@
-"""``chat.*``: https://docs.slack.dev/reference/methods?family=chat"""
+"""The ``chat.*`` methods: https://docs.slack.dev/reference/methods?family=chat"""
 
 from __future__ import annotations
 
 from sandbox.workspace.state import BOT_ID, BOT_USER, Json
-from sandbox.workspace.web_api import ApiError, WebApi, shown
+from sandbox.workspace.web_api import ApiError, WebApi, message_json
 
 
 async def post_message(api: WebApi, arguments: Json) -> Json:
     channel = api.channel(arguments)
     if channel.is_archived:
         raise ApiError("is_archived")
-    blocks, text = api.drawn(arguments), str(arguments.get("text") or "")
+    blocks, text = api.checked_blocks(arguments), str(arguments.get("text") or "")
     if not text and not blocks:
         raise ApiError("no_text")
     thread = arguments.get("thread_ts")
     if thread and api.state.message(channel.id, thread) is None:
         raise ApiError("thread_not_found")
-    api.pace(channel)
+    api.check_rate(channel)
     message = api.state.add_message(
         channel.id,
         user=BOT_USER,
@@ -26,8 +26,8 @@ async def post_message(api: WebApi, arguments: Json) -> Json:
         thread_ts=thread,
         metadata=_metadata(arguments),
     )
-    api.people.tell_bot_of(message)
-    return {"channel": channel.id, "ts": message["ts"], "message": shown(message, metadata=True)}
+    api.people.send_message_event(message)
+    return {"channel": channel.id, "ts": message["ts"], "message": message_json(message, metadata=True)}
 
 
 def _metadata(arguments: Json) -> Json | None:
@@ -46,7 +46,7 @@ async def update(api: WebApi, arguments: Json) -> Json:
         raise ApiError("message_not_found")
     if message["bot_id"] != BOT_ID:
         raise ApiError("cant_update_message")
-    text, blocks = arguments.get("text"), api.drawn(arguments)
+    text, blocks = arguments.get("text"), api.checked_blocks(arguments)
     if len(str(text or "").encode()) > 4_000:
         raise ApiError("msg_too_long")
     if text is None and blocks is None:
@@ -56,7 +56,7 @@ async def update(api: WebApi, arguments: Json) -> Json:
     message["edited"] = message["edited"] or changed
     if (metadata := _metadata(arguments)) is not None:
         message["metadata"] = metadata or None
-    api.state.tell("message", message=message)
+    api.state.publish("message", message=message)
     return {"channel": channel.id, "ts": message["ts"], "text": message["text"]}
 
 
@@ -68,7 +68,7 @@ async def delete(api: WebApi, arguments: Json) -> Json:
     if message["bot_id"] != BOT_ID:
         raise ApiError("cant_delete_message")
     del api.state.messages[channel.id][message["ts"]]
-    api.state.tell("message_deleted", channel=channel.id, ts=message["ts"])
+    api.state.publish("message_deleted", channel=channel.id, ts=message["ts"])
     return {"channel": channel.id, "ts": message["ts"]}
 
 
@@ -80,7 +80,7 @@ async def post_ephemeral(api: WebApi, arguments: Json) -> Json:
         channel.id,
         arguments["user"],
         text=str(arguments.get("text") or ""),
-        blocks=api.drawn(arguments),
+        blocks=api.checked_blocks(arguments),
         thread_ts=arguments.get("thread_ts"),
     )
     return {"message_ts": note["ts"]}

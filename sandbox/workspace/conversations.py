@@ -1,13 +1,13 @@
-"""``conversations.*``: https://docs.slack.dev/reference/methods?family=conversations"""
+"""The ``conversations.*`` methods: https://docs.slack.dev/reference/methods?family=conversations"""
 
 from __future__ import annotations
 
 from sandbox.workspace.state import BOT_USER, Channel, Json
-from sandbox.workspace.web_api import ApiError, WebApi, paged, shown
+from sandbox.workspace.web_api import ApiError, WebApi, message_json, paginate
 
 
-def described(channel: Channel) -> Json:
-    """A channel as Slack describes it."""
+def channel_json(channel: Channel) -> Json:
+    """Return a channel in Slack's JSON form."""
     return {
         "id": channel.id,
         "name": channel.name,
@@ -26,18 +26,18 @@ def described(channel: Channel) -> Json:
 
 
 async def info(api: WebApi, arguments: Json) -> Json:
-    return {"channel": described(api.channel(arguments, member=False))}
+    return {"channel": channel_json(api.channel(arguments, member=False))}
 
 
 async def list_channels(api: WebApi, arguments: Json) -> Json:
     kinds = str(arguments.get("types") or "public_channel")
     seen = [
-        described(channel)
+        channel_json(channel)
         for channel in api.state.channels.values()
         if ("im" if channel.is_im else "private_channel" if channel.is_private else "public_channel") in kinds
         and (not channel.is_private or BOT_USER in channel.members)
     ]
-    return paged(api, "channels", seen, arguments)
+    return paginate(api, "channels", seen, arguments)
 
 
 async def join(api: WebApi, arguments: Json) -> Json:
@@ -48,8 +48,8 @@ async def join(api: WebApi, arguments: Json) -> Json:
         raise ApiError("is_archived")
     if BOT_USER not in channel.members:
         channel.members.append(BOT_USER)
-        api.people.tell_channel(channel)
-    return {"channel": described(channel)}
+        api.people.publish_channel(channel)
+    return {"channel": channel_json(channel)}
 
 
 async def open_conversation(api: WebApi, arguments: Json) -> Json:
@@ -60,7 +60,7 @@ async def open_conversation(api: WebApi, arguments: Json) -> Json:
 
 
 async def members(api: WebApi, arguments: Json) -> Json:
-    return paged(api, "members", list(api.channel(arguments, member=False).members), arguments)
+    return paginate(api, "members", list(api.channel(arguments, member=False).members), arguments)
 
 
 async def replies(api: WebApi, arguments: Json) -> Json:
@@ -68,24 +68,24 @@ async def replies(api: WebApi, arguments: Json) -> Json:
     found = api.state.thread(channel.id, str(arguments.get("ts")))
     if not found:
         raise ApiError("thread_not_found")
-    kept = [found[0], *(one for one in found[1:] if _within(one, arguments))]
-    return paged(
-        api, "messages", [shown(one, metadata=_wants_metadata(arguments)) for one in kept], arguments
+    kept = [found[0], *(one for one in found[1:] if _in_time_range(one, arguments))]
+    return paginate(
+        api, "messages", [message_json(one, metadata=_include_metadata(arguments)) for one in kept], arguments
     )
 
 
 async def history(api: WebApi, arguments: Json) -> Json:
     channel = api.channel(arguments)
-    kept = [one for one in api.state.history(channel.id) if _within(one, arguments)]
-    return paged(
-        api, "messages", [shown(one, metadata=_wants_metadata(arguments)) for one in kept], arguments
+    kept = [one for one in api.state.history(channel.id) if _in_time_range(one, arguments)]
+    return paginate(
+        api, "messages", [message_json(one, metadata=_include_metadata(arguments)) for one in kept], arguments
     )
 
 
-def _within(message: Json, arguments: Json) -> bool:
+def _in_time_range(message: Json, arguments: Json) -> bool:
     ts = float(message["ts"])
     return float(arguments.get("oldest") or 0) < ts < float(arguments.get("latest") or 10**12)
 
 
-def _wants_metadata(arguments: Json) -> bool:
+def _include_metadata(arguments: Json) -> bool:
     return str(arguments.get("include_all_metadata", "")).lower() in ("1", "true")

@@ -1,4 +1,4 @@
-"""Faults on request, for tests: what goes wrong with the next calls of a method."""
+"""Fault injection for tests: make the next calls of a method fail in a chosen way."""
 
 from __future__ import annotations
 
@@ -13,11 +13,12 @@ from sandbox.workspace.state import Json
 
 @dataclass
 class Fault:
-    """``kind`` is one of 429, 429_no_header, 500, 502_html, lost_answer, slow, or ``error:<code>``.
+    """A fault for the next ``times`` calls of a method, or for all calls until ``until``.
 
+    ``kind`` is one of 429, 429_no_header, 500, 502_html, lost_answer, slow, or ``error:<code>``.
     ``method`` is a method of the Web API, ``upload`` (the bytes of a file), ``response_url``, or ``*``.
-    After ``lost_answer`` and ``slow`` the call has been carried out. ``until`` ends it, however often it
-    has come by then (``time.monotonic``).
+    With ``lost_answer`` and ``slow`` the call is carried out. ``seconds`` is the delay of ``slow`` or the
+    Retry-After of ``429``. ``until`` is a time of ``time.monotonic``; with it ``times`` is ignored.
     """
 
     method: str
@@ -27,14 +28,14 @@ class Fault:
     until: float | None = None
 
     @property
-    def before(self) -> bool:
-        """Whether the call is not carried out."""
+    def skips_call(self) -> bool:
+        """Return whether the call is not carried out."""
         return self.kind not in ("lost_answer", "slow")
 
     async def answer(
         self, request: web.Request, entry: Json, done: web.StreamResponse | None = None
     ) -> web.StreamResponse:
-        """What the bot gets instead of ``done``."""
+        """Return the response that the bot gets instead of ``done``."""
         entry["fault"] = self.kind
         match self.kind:
             case "429" | "429_no_header":
@@ -58,13 +59,13 @@ class Fault:
 
 
 class Faults:
-    """What has been ordered and not happened yet."""
+    """The faults that have not happened yet."""
 
     def __init__(self) -> None:
         self._next: list[Fault] = []
 
-    def order(self, wanted: list[Json]) -> None:
-        """Let these go wrong next: so many ``times``, or every one while it ``lasts`` (seconds)."""
+    def order(self, entries: list[Json]) -> None:
+        """Add faults; each is for the next ``times`` calls, or for all calls within ``lasts`` seconds."""
         self._next += [
             Fault(
                 str(one["method"]),
@@ -73,15 +74,15 @@ class Faults:
                 float(one.get("seconds", 1.0)),
                 time.monotonic() + float(one["lasts"]) if one.get("lasts") else None,
             )
-            for one in wanted
+            for one in entries
         ]
 
     def clear(self) -> None:
-        """Let nothing go wrong any more."""
+        """Remove all faults."""
         self._next.clear()
 
     def take(self, method: str) -> Fault | None:
-        """The fault of this call, if one was ordered for it."""
+        """Return the fault for a call of this method and count it, or None."""
         now = time.monotonic()
         self._next = [fault for fault in self._next if fault.until is None or fault.until > now]
         for fault in self._next:

@@ -1,4 +1,4 @@
-"""``files.*``: an upload in three steps. https://docs.slack.dev/messaging/working-with-files"""
+"""The ``files.*`` methods: an upload in three steps. https://docs.slack.dev/messaging/working-with-files"""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ _PREVIEW_LINES = 6
 _PREVIEW_BYTES = 4_000
 
 
-def stored_at(folder: Path, file: Json) -> Path:
-    """Where the content of a file lies."""
+def content_path(folder: Path, file: Json) -> Path:
+    """Return the path of a file's content on disk."""
     return folder / "files" / str(file["id"])
 
 
@@ -40,31 +40,31 @@ async def get_upload_url(api: WebApi, arguments: Json) -> Json:
 async def complete_upload(api: WebApi, arguments: Json) -> Json:
     """https://docs.slack.dev/reference/methods/files.completeUploadExternal"""
     given = [one for one in arguments.get("files") or [] if isinstance(one, dict)]
-    files = [_waiting(api, str(one.get("id"))) for one in given]
+    files = [_uploaded_file(api, str(one.get("id"))) for one in given]
     if not files:
         raise ApiError("invalid_arguments")
-    rooms, thread = _rooms(api, arguments), arguments.get("thread_ts")
+    rooms, thread = _target_channels(api, arguments), arguments.get("thread_ts")
     for room in rooms:
         _check(api, room, thread)
     for room in rooms:
-        api.pace(room)
+        api.check_rate(room)
     for file, one in zip(files, given, strict=True):
         _finish(api, file, str(one.get("title") or file["name"]))
     for room in rooms:
         _share(api, room, files, str(arguments.get("initial_comment") or ""), thread)
-    return {"files": [shown_file(file) for file in files]}
+    return {"files": [file_json(file) for file in files]}
 
 
-def _waiting(api: WebApi, file_id: str) -> Json:
-    """A file whose bytes are here and that has not been completed yet: that works once."""
+def _uploaded_file(api: WebApi, file_id: str) -> Json:
+    """Return a file that is uploaded and not completed; raise ApiError otherwise. Completing works once."""
     file = api.state.files.get(file_id)
-    if file is None or file["done"] or not stored_at(api.options.folder, file).exists():
+    if file is None or file["done"] or not content_path(api.options.folder, file).exists():
         raise ApiError("file_not_found")
     return file
 
 
-def _rooms(api: WebApi, arguments: Json) -> list[Channel]:
-    """Where to share; nowhere leaves the file to the bot alone. ``channels`` takes people too."""
+def _target_channels(api: WebApi, arguments: Json) -> list[Channel]:
+    """Return the channels to share files in; ``channels`` may name people. No channel means private."""
     named = [str(arguments.get("channel_id") or ""), *str(arguments.get("channels") or "").split(",")]
     asked = [name.strip() for name in named if name.strip()]
     ids = [api.state.im_of(name).id if _is_person(api, name) else name for name in asked]
@@ -87,11 +87,11 @@ def _finish(api: WebApi, file: Json, title: str) -> None:
     at = int(api.state.clock().timestamp())
     file |= {"done": True, "title": title, "permalink": address, "url_private": address, "created": at}
     if str(file["mimetype"]).startswith("text/"):
-        file |= _preview(stored_at(api.options.folder, file))
+        file |= _preview(content_path(api.options.folder, file))
 
 
 def _preview(path: Path) -> Json:
-    """The first lines, as Slack shows them of a text, and how many lines follow."""
+    """Return Slack's preview of a text file: its first lines and the number of further lines."""
     content = path.read_bytes()
     lines = content[:_PREVIEW_BYTES].decode("utf-8", "replace").splitlines()[:_PREVIEW_LINES]
     all_lines = content.count(b"\n") + (not content.endswith(b"\n"))
@@ -99,12 +99,12 @@ def _preview(path: Path) -> Json:
 
 
 def _share(api: WebApi, room: Channel, files: list[Json], text: str, thread: str | None) -> None:
-    about = {"text": text, "thread_ts": thread, "files": [shown_file(file) for file in files]}
-    api.people.tell_bot_of(api.state.add_message(room.id, user=BOT_USER, bot_id=BOT_ID, **about))
+    about = {"text": text, "thread_ts": thread, "files": [file_json(file) for file in files]}
+    api.people.send_message_event(api.state.add_message(room.id, user=BOT_USER, bot_id=BOT_ID, **about))
 
 
-def shown_file(file: Json) -> Json:
-    """A file as Slack describes it."""
+def file_json(file: Json) -> Json:
+    """Return a file in Slack's JSON form."""
     return {key: value for key, value in file.items() if key != "done"}
 
 
@@ -113,4 +113,4 @@ async def file_info(api: WebApi, arguments: Json) -> Json:
     file = api.state.files.get(str(arguments.get("file") or ""))
     if file is None or not file["done"]:
         raise ApiError("file_not_found")
-    return {"file": shown_file(file)}
+    return {"file": file_json(file)}

@@ -1,4 +1,4 @@
-"""The Web API methods that a bot of this kind uses, by name. https://docs.slack.dev/reference/methods"""
+"""The Web API methods that the bot may call, by name. https://docs.slack.dev/reference/methods"""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from sandbox.workspace.conversations import (
 from sandbox.workspace.files import complete_upload, file_info, get_upload_url
 from sandbox.workspace.state import APP_ID, BOT_ID, BOT_USER, GROUPS, TEAM, Json
 from sandbox.workspace.tickets import BadTrigger
-from sandbox.workspace.web_api import ApiError, Method, WebApi, paged, shown
+from sandbox.workspace.web_api import ApiError, Method, WebApi, message_json, paginate
 
 
 async def api_test(_api: WebApi, _arguments: Json) -> Json:
@@ -40,11 +40,11 @@ async def users_info(api: WebApi, arguments: Json) -> Json:
     user = api.state.users.get(str(arguments.get("user") or ""))
     if user is None:
         raise ApiError("user_not_found")
-    return {"user": person(user)}
+    return {"user": user_json(user)}
 
 
-def person(user: Any) -> Json:
-    """A person as Slack describes them."""
+def user_json(user: Any) -> Json:
+    """Return a user in Slack's JSON form."""
     return {
         "id": user.id,
         "team_id": TEAM["id"],
@@ -60,7 +60,7 @@ def person(user: Any) -> Json:
 
 
 async def users_list(api: WebApi, arguments: Json) -> Json:
-    return paged(api, "members", [person(user) for user in api.state.users.values()], arguments)
+    return paginate(api, "members", [user_json(user) for user in api.state.users.values()], arguments)
 
 
 async def bots_info(_api: WebApi, _arguments: Json) -> Json:
@@ -72,7 +72,7 @@ async def team_info(_api: WebApi, _arguments: Json) -> Json:
 
 
 async def add_reaction(api: WebApi, arguments: Json) -> Json:
-    message, mine = _reacted(api, arguments)
+    message, mine = _message_and_own_reaction(api, arguments)
     if mine:
         raise ApiError("already_reacted")
     api.people.react(BOT_USER, message, str(arguments["name"]))
@@ -80,7 +80,7 @@ async def add_reaction(api: WebApi, arguments: Json) -> Json:
 
 
 async def remove_reaction(api: WebApi, arguments: Json) -> Json:
-    message, mine = _reacted(api, arguments)
+    message, mine = _message_and_own_reaction(api, arguments)
     if not mine:
         raise ApiError("no_reaction")
     api.people.react(BOT_USER, message, str(arguments["name"]))
@@ -88,13 +88,13 @@ async def remove_reaction(api: WebApi, arguments: Json) -> Json:
 
 
 async def get_reactions(api: WebApi, arguments: Json) -> Json:
-    message, _mine = _reacted(api, {**arguments, "name": "any"})
+    message, _mine = _message_and_own_reaction(api, {**arguments, "name": "any"})
     reactions = [{**each, "count": len(each["users"])} for each in message["reactions"]]
-    return {"type": "message", "message": shown(message, metadata=False) | {"reactions": reactions}}
+    return {"type": "message", "message": message_json(message, metadata=False) | {"reactions": reactions}}
 
 
-def _reacted(api: WebApi, arguments: Json) -> tuple[Json, bool]:
-    """The message, and whether the bot has that reaction on it."""
+def _message_and_own_reaction(api: WebApi, arguments: Json) -> tuple[Json, bool]:
+    """Return the message, and whether the bot has added that reaction."""
     channel = api.channel(arguments)
     message = api.state.message(channel.id, str(arguments.get("timestamp")))
     if message is None:
@@ -127,7 +127,7 @@ async def update_view(api: WebApi, arguments: Json) -> Json:
 
 
 async def push_view(api: WebApi, arguments: Json) -> Json:
-    """The pushed dialogue stands in place of the one before; closing it closes both."""
+    """Replace the open modal by the pushed one, so that closing it closes both."""
     return await open_view(api, arguments)
 
 
@@ -158,7 +158,7 @@ def _checked_view(arguments: Json) -> Json:
 
 
 async def open_connection(api: WebApi, _arguments: Json) -> Json:
-    return {"url": api.people.line.new_socket_url()}
+    return {"url": api.people.bot_connection.new_socket_url()}
 
 
 METHODS: dict[str, Method] = {

@@ -1,4 +1,4 @@
-"""How a workspace is set up."""
+"""The options of a workspace."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from pathlib import Path
 
 @dataclass(frozen=True, slots=True)
 class WorkspaceOptions:
-    """Where the workspace keeps its state, its secrets, and how strict it is.
+    """Options of a workspace: the folder of its data, its secrets, and its limits.
 
-    ``events_url`` is where signed requests go; None means Socket Mode. ``redeliver_after_seconds`` are
-    the waits before an event that was not acknowledged is delivered again
-    (https://docs.slack.dev/apis/events-api: almost at once, a minute, five minutes).
+    ``events_url`` receives signed requests; None means Socket Mode. ``redeliver_after_seconds`` are the
+    delays before each further delivery of an event that was not acknowledged. Slack's are: almost at once,
+    one minute, five minutes. https://docs.slack.dev/apis/events-api
     """
 
     folder: Path
@@ -33,5 +33,5 @@ class WorkspaceOptions:
 
 
 def utcnow() -> datetime:
-    """The time, for everything that is not a test."""
+    """Return the current time, timezone-aware, in UTC."""
     return datetime.now(UTC)

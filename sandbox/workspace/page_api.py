@@ -1,4 +1,4 @@
-"""What the page asks and is told; JSON from the same origin only."""
+"""The JSON API and event stream of the web page; requests from other origins are rejected."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from aiohttp import web
 from sandbox.workspace.people import People, Refused
 from sandbox.workspace.state import BOT_USER, TEAM, Channel, Json
 
-Do = Callable[[Json], Awaitable[Json]]
+Action = Callable[[Json], Awaitable[Json]]
 
 
 class PageApi:
-    """The page's side of the workspace."""
+    """The handlers of the web page's requests."""
 
     def __init__(self, people: People, shortcuts: list[Json], docs_service_url: str | None) -> None:
         self._people = people
@@ -24,21 +24,21 @@ class PageApi:
         self._docs_service_url = docs_service_url
 
     def add_routes(self, server: web.Application) -> None:
-        """Everything under ``/page/``."""
+        """Add the routes under ``/page/``."""
         server.router.add_get("/page/state", self._get_state)
         server.router.add_get("/page/events", self._get_events)
         server.router.add_get("/page/health", self._get_health)
-        for name, do in self._doings().items():
-            server.router.add_post(f"/page/{name}", self._posted(do))
+        for name, act in self._actions().items():
+            server.router.add_post(f"/page/{name}", self._json_handler(act))
 
-    def _posted(self, do: Do) -> Callable[[web.Request], Awaitable[web.Response]]:
+    def _json_handler(self, act: Action) -> Callable[[web.Request], Awaitable[web.Response]]:
         async def handle(request: web.Request) -> web.Response:
-            # A page elsewhere must not act in this workspace through somebody's browser.
+            # Browsers let other sites post forms here, but JSON only after a CORS preflight.
             if request.content_type != "application/json":
                 return web.json_response({"ok": False, "error": "json_only"}, status=415)
             try:
-                asked = await request.json()
-                return web.json_response(await do(asked))
+                body = await request.json()
+                return web.json_response(await act(body))
             except Refused as refusal:
                 return web.json_response({"ok": False, "error": refusal.code, "detail": refusal.detail})
             except (KeyError, ValueError, TypeError, AttributeError) as error:
@@ -46,64 +46,62 @@ class PageApi:
 
         return handle
 
-    def _doings(self) -> dict[str, Do]:
+    def _actions(self) -> dict[str, Action]:
         people = self._people
 
-        async def message(asked: Json) -> Json:
+        async def message(body: Json) -> Json:
             said = people.say(
-                asked["user"],
-                asked["channel"],
-                asked["text"],
-                asked.get("thread_ts"),
-                bool(asked.get("broadcast")),
+                body["user"],
+                body["channel"],
+                body["text"],
+                body.get("thread_ts"),
+                bool(body.get("broadcast")),
             )
             return {"ok": True, "ts": said["ts"]}
 
-        async def edit(asked: Json) -> Json:
-            people.edit(asked["user"], asked["channel"], asked["ts"], asked["text"])
+        async def edit(body: Json) -> Json:
+            people.edit(body["user"], body["channel"], body["ts"], body["text"])
             return {"ok": True}
 
-        async def delete(asked: Json) -> Json:
-            people.delete(asked["user"], asked["channel"], asked["ts"])
+        async def delete(body: Json) -> Json:
+            people.delete(body["user"], body["channel"], body["ts"])
             return {"ok": True}
 
-        async def reaction(asked: Json) -> Json:
-            found = self._state.message(asked["channel"], asked["ts"])
+        async def reaction(body: Json) -> Json:
+            found = self._state.message(body["channel"], body["ts"])
             if found is None:
                 raise Refused("message_not_found")
-            people.react(asked["user"], found, asked["name"])
+            people.react(body["user"], found, body["name"])
             return {"ok": True}
 
-        async def command(asked: Json) -> Json:
-            return await people.command(
-                asked["user"], asked["channel"], asked["command"], asked.get("text", "")
-            )
+        async def command(body: Json) -> Json:
+            return await people.command(body["user"], body["channel"], body["command"], body.get("text", ""))
 
-        async def action(asked: Json) -> Json:
-            return await people.press(asked["user"], asked["container"], asked["action"], asked.get("state"))
+        async def action(body: Json) -> Json:
+            return await people.press(body["user"], body["container"], body["action"], body.get("state"))
 
-        async def view_submit(asked: Json) -> Json:
-            return await people.submit_view(asked["user"], asked["view_id"], asked["state"]["values"])
+        async def view_submit(body: Json) -> Json:
+            return await people.submit_view(body["user"], body["view_id"], body["state"]["values"])
 
-        async def view_close(asked: Json) -> Json:
-            people.close_view(asked["user"], asked["view_id"])
+        async def view_close(body: Json) -> Json:
+            people.close_view(body["user"], body["view_id"])
             return {"ok": True}
 
-        async def shortcut(asked: Json) -> Json:
+        async def shortcut(body: Json) -> Json:
             return await people.shortcut(
-                asked["user"], asked["callback_id"], asked.get("channel"), asked.get("ts")
+                body["user"], body["callback_id"], body.get("channel"), body.get("ts")
             )
 
-        async def channel(asked: Json) -> Json:
-            made = people.create(asked["user"], asked["name"], is_private=bool(asked.get("is_private")))
+        async def channel(body: Json) -> Json:
+            made = people.create(body["user"], body["name"], is_private=bool(body.get("is_private")))
             return {"ok": True, "channel": made.id}
 
-        async def join(asked: Json) -> Json:
-            people.join(asked["user"], asked["channel"])
+        async def join(body: Json) -> Json:
+            people.join(body["user"], body["channel"])
             return {"ok": True}
 
-        async def invite(asked: Json) -> Json:
-            people.invite(asked["user"], asked["channel"], asked["invitee"])
+        async def invite(body: Json) -> Json:
+            people.invite(body["user"], body["channel"], body["invitee"])
             return {"ok": True}
 
         return {
@@ -125,8 +123,8 @@ class PageApi:
         return user if user in self._state.users and user != BOT_USER else "U01ANA"
 
     def seen_by(self, user: str) -> Json:
-        """Everything that a reload needs, as this person sees it."""
-        rooms = [channel for channel in self._state.channels.values() if self._sees(user, channel)]
+        """Return the whole state that the page shows to this person."""
+        rooms = [channel for channel in self._state.channels.values() if self._can_see(user, channel)]
         return {
             "team": {"id": TEAM["id"], "name": TEAM["name"]},
             "me": user,
@@ -156,7 +154,7 @@ class PageApi:
             "seq": self._state.seq,
         }
 
-    def _sees(self, user: str, channel: Channel) -> bool:
+    def _can_see(self, user: str, channel: Channel) -> bool:
         return user in channel.members or not (channel.is_private or channel.is_im)
 
     def _channel(self, user: str, channel: Channel) -> Json:
@@ -166,10 +164,14 @@ class PageApi:
         }
 
     def _bot(self) -> Json:
-        return {"user_id": BOT_USER, "connected": self._people.line.is_up(), "mode": self._people.line.mode}
+        return {
+            "user_id": BOT_USER,
+            "connected": self._people.bot_connection.is_reachable(),
+            "mode": self._people.bot_connection.mode,
+        }
 
-    def _for(self, user: str, event: Json) -> Json | None:
-        """The event as this person's page is told it; None when it is not for them."""
+    def _event_for(self, user: str, event: Json) -> Json | None:
+        """Return the event as this person sees it, or None if it is not visible to them."""
         kind = event["type"]
         if kind in ("view", "view_closed", "notice"):
             return event if event["user"] == user else None
@@ -177,16 +179,16 @@ class PageApi:
             return event if event["ephemeral"]["user"] == user else None
         if kind == "channel":
             room = self._state.channels[event["channel_id"]]
-            if not self._sees(user, room):
+            if not self._can_see(user, room):
                 return None
             return {"seq": event["seq"], "type": "channel", "channel": self._channel(user, room)}
         channel = event["message"]["channel"] if kind == "message" else event.get("channel")
-        if channel is not None and not self._sees(user, self._state.channels[channel]):
+        if channel is not None and not self._can_see(user, self._state.channels[channel]):
             return None
         return event
 
     async def _get_events(self, request: web.Request) -> web.StreamResponse:
-        # Browsers let any page open a socket anywhere; only this workspace's own may listen.
+        # Browsers let any site open a WebSocket here, so compare the Origin header.
         if request.headers.get("Origin", "").partition("://")[2] not in ("", request.host):
             raise web.HTTPForbidden
         user = self._viewer(request)
@@ -219,6 +221,6 @@ class PageApi:
             await self._send_one(socket, user, await waiting.get())
 
     async def _send_one(self, socket: web.WebSocketResponse, user: str, event: Json) -> None:
-        told: Any = self._for(user, event)
-        if told is not None:
-            await socket.send_json(told)
+        visible: Any = self._event_for(user, event)
+        if visible is not None:
+            await socket.send_json(visible)

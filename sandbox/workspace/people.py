@@ -1,25 +1,25 @@
-"""What people do: say, command, press, fill in; and what the bot's answers to that change."""
+"""The actions of people: messages, commands, buttons, modals and channels."""
 
 from __future__ import annotations
 
 import re
 import secrets
 
-from sandbox.workspace.answers import Answers, BadAnswer
-from sandbox.workspace.line import Line, NotAnswered
+from sandbox.workspace.bot_connection import BotConnection, NotAcknowledged
+from sandbox.workspace.entities import EntityEncoder
 from sandbox.workspace.options import WorkspaceOptions
+from sandbox.workspace.responses import BotResponses, InvalidResponse
 from sandbox.workspace.state import APP_ID, BOT_USER, TEAM, Channel, Json, State
 from sandbox.workspace.tickets import Tickets
-from sandbox.workspace.typed import Typed
 
-_HINTS = {
+_REASONS = {
     "dispatch_failed": "the bot could not be reached",
     "operation_timeout": "the bot did not answer in time",
 }
 
 
 class Refused(Exception):
-    """What a person did is not possible; the code says why."""
+    """A person's action is not possible; ``code`` is the reason."""
 
     def __init__(self, code: str, detail: str = "") -> None:
         super().__init__(code)
@@ -28,23 +28,25 @@ class Refused(Exception):
 
 
 class People:
-    """The people of one workspace, acting through the line to the bot."""
+    """Carries out the actions of people in a workspace and reports them to the bot."""
 
-    def __init__(self, state: State, options: WorkspaceOptions, line: Line, commands: list[Json]) -> None:
+    def __init__(
+        self, state: State, options: WorkspaceOptions, bot_connection: BotConnection, commands: list[Json]
+    ) -> None:
         self.state = state
         self.options = options
-        self.line = line
+        self.bot_connection = bot_connection
         self.commands = {command["command"]: command for command in commands}
         self.tickets = Tickets(state, options)
-        self._typed = Typed(state)
-        self._answers = Answers(state)
+        self._entities = EntityEncoder(state)
+        self._responses = BotResponses(state)
 
-    # What they say
+    # Messages
 
     def say(
         self, user: str, channel: str, text: str, thread_ts: str | None = None, broadcast: bool = False
     ) -> Json:
-        """Post a message; the bot hears of it where it is a member."""
+        """Post a message; the bot gets an event in channels where it is a member."""
         room = self._room(user, channel)
         if thread_ts and self.state.message(channel, thread_ts) is None:
             raise Refused("thread_not_found")
@@ -53,41 +55,43 @@ class People:
         message = self.state.add_message(
             room.id,
             user=user,
-            text=self._typed.as_message(text),
+            text=self._entities.as_message(text),
             thread_ts=thread_ts,
             subtype="thread_broadcast" if broadcast and thread_ts else None,
         )
-        self.tell_bot_of(message)
+        self.send_message_event(message)
         return message
 
     def edit(self, user: str, channel: str, ts: str, text: str) -> None:
-        """Change one's own message; the bot hears of the change."""
-        message = self._own(user, channel, ts)
+        """Change the user's own message and send the bot an event."""
+        message = self._own_message(user, channel, ts)
         before = dict(message)
-        message |= {"text": self._typed.as_message(text), "edited": True}
-        self.state.tell("message", message=message)
-        self._event(
+        message |= {"text": self._entities.as_message(text), "edited": True}
+        self.state.publish("message", message=message)
+        self._send_event(
             channel,
             {
                 "type": "message",
                 "subtype": "message_changed",
                 "channel": channel,
                 "ts": self.state.new_ts(),
-                "message": self._spoken(message),
-                "previous_message": self._spoken(before),
+                "message": self._message_fields(message),
+                "previous_message": self._message_fields(before),
             },
         )
 
     def delete(self, user: str, channel: str, ts: str) -> None:
-        """Take back one's own message."""
-        message = self._own(user, channel, ts)
+        """Delete the user's own message and send the bot an event."""
+        message = self._own_message(user, channel, ts)
         del self.state.messages[channel][ts]
-        self.state.tell("message_deleted", channel=channel, ts=ts)
+        self.state.publish("message_deleted", channel=channel, ts=ts)
         event = {"type": "message", "subtype": "message_deleted", "channel": channel, "deleted_ts": ts}
-        self._event(channel, event | {"ts": self.state.new_ts(), "previous_message": self._spoken(message)})
+        self._send_event(
+            channel, event | {"ts": self.state.new_ts(), "previous_message": self._message_fields(message)}
+        )
 
     def react(self, user: str, message: Json, name: str) -> None:
-        """Add a reaction, or take it away again."""
+        """Add the user's reaction, or remove it if it is there."""
         reactions: list[Json] = message["reactions"]
         found = next((each for each in reactions if each["name"] == name), None)
         if found is None:
@@ -97,21 +101,21 @@ class People:
             message["reactions"] = [each for each in reactions if each["users"]]
         else:
             found["users"].append(user)
-        self.state.tell("message", message=message)
+        self.state.publish("message", message=message)
 
-    def tell_bot_of(self, message: Json) -> None:
-        """``message`` where the bot is a member, and ``app_mention`` beside it when it is mentioned."""
+    def send_message_event(self, message: Json) -> None:
+        """Send the bot a ``message`` event if it is a member, and ``app_mention`` if it is mentioned."""
         channel = message["channel"]
-        event = self._spoken(message) | {"channel": channel, "event_ts": message["ts"]}
-        event["channel_type"] = self._kind(channel)
+        event = self._message_fields(message) | {"channel": channel, "event_ts": message["ts"]}
+        event["channel_type"] = self._channel_type(channel)
         if message["thread_ts"]:
             root = self.state.message(channel, message["thread_ts"])
             event["parent_user_id"] = (root or {}).get("user")
-        self._event(channel, event)
+        self._send_event(channel, event)
         if f"<@{BOT_USER}>" in message["text"] and event["channel_type"] != "im" and not message["bot_id"]:
-            self._event(channel, {**event, "type": "app_mention"})
+            self._send_event(channel, {**event, "type": "app_mention"})
 
-    def _spoken(self, message: Json) -> Json:
+    def _message_fields(self, message: Json) -> Json:
         keys = ("user", "bot_id", "text", "ts", "thread_ts", "subtype", "blocks")
         spoken = {"type": "message", **{key: message[key] for key in keys if message.get(key) is not None}}
         if message["bot_id"]:
@@ -120,14 +124,14 @@ class People:
             spoken |= {"subtype": "file_share", "files": message["files"]}
         return spoken
 
-    def _kind(self, channel: str) -> str:
+    def _channel_type(self, channel: str) -> str:
         room = self.state.channels[channel]
         return "im" if room.is_im else "group" if room.is_private else "channel"
 
-    def _event(self, channel: str, event: Json) -> None:
+    def _send_event(self, channel: str, event: Json) -> None:
         if BOT_USER not in self.state.channels[channel].members:
             return
-        self.line.tell(
+        self.bot_connection.send_event(
             {
                 "type": "event_callback",
                 "token": "sandbox",
@@ -141,14 +145,14 @@ class People:
             }
         )
 
-    # What they command
+    # Commands
 
     async def command(self, user: str, channel: str, command: str, text: str) -> Json:
-        """Type a slash command; answers what Slack would show at once, or what went wrong."""
+        """Send a slash command and show the bot's response; return ``ok`` or Slack's error."""
         room = self._room(user, channel)
         if command not in self.commands:
             return self._notice(user, f"{command} is not a valid command.", "unknown_command")
-        escaped = self._typed.as_command(text) if self.commands[command].get("should_escape") else text
+        escaped = self._entities.as_command(text) if self.commands[command].get("should_escape") else text
         url = self.tickets.response_url(user, room.id)
         payload = {
             "token": "sandbox",
@@ -166,38 +170,38 @@ class People:
             "is_enterprise_install": "false",
         }
         try:
-            self._answers.show(await self.line.ask("command", payload), user, room.id)
-        except NotAnswered as error:
-            why = _HINTS.get(str(error), "")
+            self._responses.show(await self.bot_connection.deliver("command", payload), user, room.id)
+        except NotAcknowledged as error:
+            why = _REASONS.get(str(error), "")
             return self._notice(user, f"{command} failed with the error “{error}” ({why}).", str(error))
-        except BadAnswer as bad:
+        except InvalidResponse as bad:
             text = f"{command} failed with the error “invalid_command_response” ({bad.complaints[0]})."
             return self._notice(user, text, "invalid_command_response")
         return {"ok": True}
 
     def _notice(self, user: str, text: str, code: str) -> Json:
-        self.state.tell("notice", user=user, text=text)
+        self.state.publish("notice", user=user, text=text)
         return {"ok": False, "error": code, "detail": text}
 
-    # What they press
+    # Buttons, menus and shortcuts
 
     async def press(self, user: str, container: Json, action: Json, values: Json | None = None) -> Json:
-        """Press a button or choose from a menu, in a message, a private answer or a dialogue."""
-        payload = self._pressed(user, container)
+        """Press a button or choose from a menu, in a message, an ephemeral message or a modal."""
+        payload = self._action_payload(user, container)
         given = {**action, "action_ts": self.state.new_ts()}
         payload |= {"type": "block_actions", "actions": [given], "trigger_id": self.tickets.trigger(user)}
         payload["state"] = {"values": values or {}}
-        return await self._interacted(user, payload)
+        return await self._send_interaction(user, payload)
 
-    async def _interacted(self, user: str, payload: Json) -> Json:
+    async def _send_interaction(self, user: str, payload: Json) -> Json:
         try:
-            await self.line.ask("interactive", payload)
-        except NotAnswered as error:
-            return self._notice(user, f"That did not work: {_HINTS.get(str(error), error)}.", str(error))
+            await self.bot_connection.deliver("interactive", payload)
+        except NotAcknowledged as error:
+            return self._notice(user, f"That did not work: {_REASONS.get(str(error), error)}.", str(error))
         return {"ok": True}
 
-    def _pressed(self, user: str, container: Json) -> Json:
-        payload = self._person(user)
+    def _action_payload(self, user: str, container: Json) -> Json:
+        payload = self._user_fields(user)
         if container.get("type") == "view":
             view = self.state.views.get(str(container.get("id")))
             if view is None:
@@ -205,26 +209,26 @@ class People:
             return payload | {"container": {"type": "view", "view_id": view["id"]}, "view": view}
         channel = str(container.get("channel"))
         self._room(user, channel)
-        held: Json = {"type": "message", "channel_id": channel, "is_ephemeral": False}
+        place: Json = {"type": "message", "channel_id": channel, "is_ephemeral": False}
         if container.get("type") == "ephemeral":
             note = self.state.ephemerals.get(str(container.get("id")))
             if note is None or note["user"] != user:
                 raise Refused("message_not_found")
-            held |= {"message_ts": note["ts"], "is_ephemeral": True}
+            place |= {"message_ts": note["ts"], "is_ephemeral": True}
         else:
             message = self.state.message(channel, str(container.get("ts")))
             if message is None:
                 raise Refused("message_not_found")
-            held |= {"message_ts": message["ts"]}
+            place |= {"message_ts": message["ts"]}
             if message["thread_ts"]:
-                held["thread_ts"] = message["thread_ts"]
-            payload["message"] = self._spoken(message)
+                place["thread_ts"] = message["thread_ts"]
+            payload["message"] = self._message_fields(message)
         url = self.tickets.response_url(user, channel, container)
         room = self.state.channels[channel]
-        about = {"container": held, "channel": {"id": channel, "name": room.name}, "response_url": url}
+        about = {"container": place, "channel": {"id": channel, "name": room.name}, "response_url": url}
         return payload | about
 
-    def _person(self, user: str) -> Json:
+    def _user_fields(self, user: str) -> Json:
         return {
             "user": {"id": user, "username": self.state.users[user].name, "team_id": TEAM["id"]},
             "team": {"id": TEAM["id"], "domain": TEAM["domain"]},
@@ -237,10 +241,13 @@ class People:
     async def shortcut(
         self, user: str, callback_id: str, channel: str | None = None, ts: str | None = None
     ) -> Json:
-        """Use a shortcut: a global one, or with a place one on somebody's message."""
-        about = self._person(user) | {"callback_id": callback_id, "trigger_id": self.tickets.trigger(user)}
+        """Use a global shortcut, or a message shortcut if ``channel`` and ``ts`` name a message."""
+        about = self._user_fields(user) | {
+            "callback_id": callback_id,
+            "trigger_id": self.tickets.trigger(user),
+        }
         if not channel or not ts:
-            return await self._interacted(
+            return await self._send_interaction(
                 user, about | {"type": "shortcut", "action_ts": self.state.new_ts()}
             )
         room = self._room(user, channel)
@@ -251,16 +258,16 @@ class People:
             "type": "message_action",
             "action_ts": self.state.new_ts(),
             "message_ts": ts,
-            "message": self._spoken(message),
+            "message": self._message_fields(message),
             "channel": {"id": channel, "name": room.name},
             "response_url": self.tickets.response_url(user, channel),
         }
-        return await self._interacted(user, payload)
+        return await self._send_interaction(user, payload)
 
-    # Dialogues
+    # Modals
 
     def show_view(self, user: str, view: Json) -> Json:
-        """Open a dialogue for a person."""
+        """Open a modal for a person and close the one that is open."""
         for known in [each for each in self.state.views.values() if each["user"] == user]:
             self.close_view(user, known["id"])
         made: Json = {
@@ -273,37 +280,37 @@ class People:
         for number, block in enumerate(made["blocks"]):
             block.setdefault("block_id", f"v{number}")
         self.state.views[made["id"]] = made
-        self.state.tell("view", user=user, view=made)
+        self.state.publish("view", user=user, view=made)
         return made
 
     def change_view(self, known: Json, view: Json) -> Json:
-        """Show other content in an open dialogue."""
+        """Replace the content of an open modal."""
         known |= {**view, "hash": secrets.token_hex(6)}
         for number, block in enumerate(known["blocks"]):
             block.setdefault("block_id", f"v{number}")
-        self.state.tell("view", user=known["user"], view=known)
+        self.state.publish("view", user=known["user"], view=known)
         return known
 
     def close_view(self, user: str, view_id: str) -> None:
-        """Close a dialogue."""
+        """Close a modal."""
         if self.state.views.pop(view_id, None) is not None:
-            self.state.tell("view_closed", user=user, view_id=view_id)
+            self.state.publish("view_closed", user=user, view_id=view_id)
 
     async def submit_view(self, user: str, view_id: str, values: Json) -> Json:
-        """Send a dialogue; answers errors by block, or closes it."""
+        """Submit a modal; return the errors by block, or update or close it as the bot responds."""
         view = self.state.views.get(view_id)
         if view is None or view["user"] != user:
             raise Refused("view_not_found")
         sent = {**view, "state": {"values": values}}
-        payload = self._person(user) | {
+        payload = self._user_fields(user) | {
             "type": "view_submission",
             "view": sent,
             "trigger_id": self.tickets.trigger(user),
         }
         try:
-            answer = await self.line.ask("interactive", payload)
-        except NotAnswered as error:
-            why = _HINTS.get(str(error), str(error))
+            answer = await self.bot_connection.deliver("interactive", payload)
+        except NotAcknowledged as error:
+            why = _REASONS.get(str(error), str(error))
             return {"ok": False, "error": str(error), "detail": f"Not sent: {why}."}
         match answer.get("response_action"):
             case "errors":
@@ -315,10 +322,10 @@ class People:
         return {"ok": True}
 
     def respond(self, token: str, said: Json) -> None:
-        """Something was posted to a response URL; BadResponseUrl and BadAnswer say why it is not shown."""
-        self._answers.respond(said, self.tickets.use_response_url(token))
+        """Handle a post to a response URL; raise BadResponseUrl or InvalidResponse if it is rejected."""
+        self._responses.respond(said, self.tickets.use_response_url(token))
 
-    # Rooms
+    # Channels
 
     def join(self, user: str, channel: str) -> None:
         """Join a public channel."""
@@ -327,10 +334,10 @@ class People:
             raise Refused("channel_not_found")
         if user not in room.members:
             room.members.append(user)
-            self.tell_channel(room)
+            self.publish_channel(room)
 
     def invite(self, user: str, channel: str, invitee: str) -> None:
-        """Bring somebody into a channel one is in."""
+        """Add somebody to a channel that the user is in."""
         room = self._room(user, channel)
         name = invitee.strip().lstrip("@")
         found = next((each for each in self.state.users.values() if name in (each.id, each.name)), None)
@@ -339,13 +346,13 @@ class People:
         if room.is_im or found.id in room.members:
             raise Refused("already_in_channel", f"{found.real_name} is here already.")
         room.members.append(found.id)
-        self.tell_channel(room)
+        self.publish_channel(room)
         self.state.add_message(
             room.id, user=found.id, text=f"<@{found.id}> was added by <@{user}>.", subtype="channel_join"
         )
 
     def create(self, user: str, name: str, *, is_private: bool) -> Channel:
-        """Make a channel."""
+        """Create a channel."""
         clean = re.sub(r"[^a-z0-9_-]", "-", name.strip().lower().lstrip("#"))[:80]
         if not clean.strip("-"):
             raise Refused("invalid_name")
@@ -353,12 +360,12 @@ class People:
             raise Refused("name_taken")
         channel = Channel(self.state.new_id("C"), clean, [user], is_private=is_private)
         self.state.channels[channel.id] = channel
-        self.tell_channel(channel)
+        self.publish_channel(channel)
         return channel
 
-    def tell_channel(self, channel: Channel) -> None:
-        """Pages look at a channel again when it changed; who sees what is decided there."""
-        self.state.tell("channel", channel_id=channel.id)
+    def publish_channel(self, channel: Channel) -> None:
+        """Publish that a channel changed; ``PageApi`` decides whose page shows it."""
+        self.state.publish("channel", channel_id=channel.id)
 
     def _room(self, user: str, channel: str) -> Channel:
         room = self.state.channels.get(channel)
@@ -368,7 +375,7 @@ class People:
             raise Refused("not_in_channel", "Join the channel first.")
         return room
 
-    def _own(self, user: str, channel: str, ts: str) -> Json:
+    def _own_message(self, user: str, channel: str, ts: str) -> Json:
         message = self.state.message(channel, ts)
         if message is None or message["user"] != user:
             raise Refused("cant_update_message")

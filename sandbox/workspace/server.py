@@ -1,4 +1,4 @@
-"""The workspace: its parts put together behind one port."""
+"""Assemble the workspace and serve it on one port."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ from urllib.parse import quote, urlencode
 import yaml
 from aiohttp import web
 
-from sandbox.workspace.answers import BadAnswer
+from sandbox.workspace.bot_connection import BotConnection
 from sandbox.workspace.faults import Faults
-from sandbox.workspace.files import stored_at
-from sandbox.workspace.line import Line
+from sandbox.workspace.files import content_path
 from sandbox.workspace.methods import METHODS
 from sandbox.workspace.options import WorkspaceOptions, utcnow
 from sandbox.workspace.page_api import PageApi
 from sandbox.workspace.people import People
+from sandbox.workspace.responses import InvalidResponse
 from sandbox.workspace.state import Json, State
 from sandbox.workspace.tickets import BadResponseUrl
-from sandbox.workspace.web_api import ApiError, Throttled, WebApi, decoded
+from sandbox.workspace.web_api import ApiError, Throttled, WebApi, decode_arguments
 
-Beside = Callable[[web.Request, Json], Awaitable[web.StreamResponse]]
+CarryOut = Callable[[web.Request, Json], Awaitable[web.StreamResponse]]
 
 _PAGE = Path(__file__).parent / "page"
 _SAVE_SECONDS = 1.0
@@ -38,7 +38,7 @@ _DEFAULT_COMMANDS = [
 
 
 class Workspace:
-    """A Slack workspace on this machine. ``state`` and ``people`` are what a test drives a person with."""
+    """A local Slack workspace. Tests use ``people`` to act as a person and ``state`` to read the result."""
 
     def __init__(self, options: WorkspaceOptions, clock: Callable[[], datetime] = utcnow) -> None:
         self.options = options
@@ -46,9 +46,9 @@ class Workspace:
         self.state = State(clock)
         self.state.load(self._file)
         features = _features(options.manifest)
-        self.line = Line(options, self.log)
+        self.bot_connection = BotConnection(options, self.log)
         commands = features.get("slash_commands") or _DEFAULT_COMMANDS
-        self.people = People(self.state, options, self.line, commands)
+        self.people = People(self.state, options, self.bot_connection, commands)
         self.web_api = WebApi(self.people, METHODS)
         self.faults = Faults()
         self._page_api = PageApi(self.people, features.get("shortcuts") or [], options.docs_service_url)
@@ -62,27 +62,27 @@ class Workspace:
 
     @property
     def api_url(self) -> str:
-        """Where the Web API is."""
+        """Return the base URL of the Web API."""
         return f"{self.base_url}/api/"
 
     async def start(self, host: str = "127.0.0.1", port: int = 0) -> str:
-        """Listen; answers the address of the page."""
+        """Start the server and return the URL of the web page."""
         self._runner = web.AppRunner(self.web_app(), access_log=None, shutdown_timeout=1.0)
         await self._runner.setup()
         await web.TCPSite(self._runner, host, port).start()
         bound = self._runner.addresses[0][1]
         shown = "127.0.0.1" if host in ("0.0.0.0", "::") else host
         self.base_url = f"http://{shown}:{bound}"
-        self.line.base_url = self.people.tickets.base_url = self.base_url
+        self.bot_connection.base_url = self.people.tickets.base_url = self.base_url
         self._saver = asyncio.create_task(self._keep_saving())
         return self.base_url
 
     async def stop(self) -> None:
-        """Save, and let go of everything."""
+        """Stop the server and save the state."""
         if self._saver is not None:
             self._saver.cancel()
             await asyncio.gather(self._saver, return_exceptions=True)
-        await self.line.stop()
+        await self.bot_connection.stop()
         if self._runner is not None:
             await self._runner.cleanup()
         self.state.save(self._file)
@@ -96,11 +96,11 @@ class Workspace:
                 self.state.save(self._file)
 
     def web_app(self) -> web.Application:
-        """Everything behind the one port."""
+        """Return the workspace as an aiohttp application."""
         app = web.Application(client_max_size=20_000_000)
         app.router.add_post("/api/{method}", self._call)
         app.router.add_get("/api/{method}", self._call)
-        app.router.add_get("/link", self._link)
+        app.router.add_get("/link", self._open_socket)
         app.router.add_post("/response/{token}", self._respond)
         app.router.add_post("/upload/{file}", self._upload)
         app.router.add_get("/files/{file}", self._file_content)
@@ -115,7 +115,7 @@ class Workspace:
         return app
 
     async def _permalink(self, request: web.Request) -> web.Response:
-        """The address of a message leads to its thread on the page."""
+        """Redirect a permalink to the message's thread on the web page."""
         at, root = request.match_info, request.query.get("thread_ts")
         thread = root or f"{at['seconds']}.{at['micros']}"
         raise web.HTTPFound(f"/#{urlencode({'c': at['channel'], 't': thread})}")
@@ -124,12 +124,14 @@ class Workspace:
         policy = "default-src 'self'; img-src 'self' data: http: https:; style-src 'self' 'unsafe-inline'"
         return web.FileResponse(_PAGE / "index.html", headers={"Content-Security-Policy": policy})
 
-    async def _link(self, request: web.Request) -> web.StreamResponse:
-        self.state.tell("bot", bot={"connected": True, "mode": self.line.mode})
+    async def _open_socket(self, request: web.Request) -> web.StreamResponse:
+        self.state.publish("bot", bot={"connected": True, "mode": self.bot_connection.mode})
         try:
-            return await self.line.connect(request)
+            return await self.bot_connection.connect(request)
         finally:
-            self.state.tell("bot", bot={"connected": self.line.is_up(), "mode": self.line.mode})
+            self.state.publish(
+                "bot", bot={"connected": self.bot_connection.is_reachable(), "mode": self.bot_connection.mode}
+            )
 
     async def _call(self, request: web.Request) -> web.StreamResponse:
         name = request.match_info["method"]
@@ -138,11 +140,11 @@ class Workspace:
         try:
             arguments = await _arguments(request)
             self._check_token(name, request, arguments)
-            entry |= _noted(arguments)
+            entry |= _log_fields(arguments)
             fault = self.faults.take(name)
-            if fault is not None and fault.before:
+            if fault is not None and fault.skips_call:
                 return await fault.answer(request, entry)
-            answer = await self.web_api.call(name, decoded(arguments))
+            answer = await self.web_api.call(name, decode_arguments(arguments))
             entry |= {"ok": True, "ts_made": answer.get("ts")}
             done = web.json_response({"ok": True, **answer})
             return done if fault is None else await fault.answer(request, entry, done)
@@ -168,22 +170,22 @@ class Workspace:
             raise ApiError("not_allowed_token_type" if other else "invalid_auth")
 
     async def _respond(self, request: web.Request) -> web.StreamResponse:
-        return await self._beside("response_url", request, self._answered)
+        return await self._with_faults("response_url", request, self._post_response)
 
     async def _upload(self, request: web.Request) -> web.StreamResponse:
-        return await self._beside("upload", request, self._uploaded)
+        return await self._with_faults("upload", request, self._store_upload)
 
-    async def _beside(self, name: str, request: web.Request, carry_out: Beside) -> web.StreamResponse:
-        """Something that is no method of the Web API, with what was ordered to go wrong."""
+    async def _with_faults(self, name: str, request: web.Request, carry_out: CarryOut) -> web.StreamResponse:
+        """Log a request outside the Web API and carry it out, with the ordered fault if there is one."""
         entry: Json = {"to": "slack", "method": name, "ok": False, "at": time.time()}
         self.log.append(entry)
         fault = self.faults.take(name)
-        if fault is not None and fault.before:
+        if fault is not None and fault.skips_call:
             return await fault.answer(request, entry)
         done = await carry_out(request, entry)
         return done if fault is None else await fault.answer(request, entry, done)
 
-    async def _answered(self, request: web.Request, entry: Json) -> web.Response:
+    async def _post_response(self, request: web.Request, entry: Json) -> web.Response:
         about: Json = {}
         try:
             said = await request.json()
@@ -194,7 +196,7 @@ class Workspace:
             status, entry["error"] = 400, "invalid_payload"
         except BadResponseUrl as gone:
             status, entry["error"] = 404, str(gone)
-        except BadAnswer as bad:
+        except InvalidResponse as bad:
             status, entry["error"] = 400, str(bad)
             about["response_metadata"] = {"messages": [f"[ERROR] {each}" for each in bad.complaints]}
         else:
@@ -202,12 +204,12 @@ class Workspace:
             return web.Response(text="ok")
         return web.json_response({"ok": False, "error": entry["error"], **about}, status=status)
 
-    async def _uploaded(self, request: web.Request, entry: Json) -> web.Response:
+    async def _store_upload(self, request: web.Request, entry: Json) -> web.Response:
         file = self.state.files.get(request.match_info["file"])
         if file is None or file["done"]:
             return web.Response(status=404)
         content = await _content(request)
-        path = stored_at(self.options.folder, file)
+        path = content_path(self.options.folder, file)
         path.parent.mkdir(parents=True, exist_ok=True)
         await asyncio.to_thread(path.write_bytes, content)
         file["size"], entry["ok"] = len(content), True
@@ -222,7 +224,7 @@ class Workspace:
             "Content-Type": file["mimetype"],
             "X-Content-Type-Options": "nosniff",
         }
-        return web.FileResponse(stored_at(self.options.folder, file), headers=headers)
+        return web.FileResponse(content_path(self.options.folder, file), headers=headers)
 
     async def _order_faults(self, request: web.Request) -> web.Response:
         self.faults.order((await request.json()).get("next") or [])
@@ -236,15 +238,15 @@ class Workspace:
         asked: Any = {}
         with contextlib.suppress(json.JSONDecodeError):
             asked = await request.json()
-        await self.line.disconnect(warn=bool(asked.get("warn", True)))
+        await self.bot_connection.disconnect(warn=bool(asked.get("warn", True)))
         return web.json_response({"ok": True})
 
     async def _show_log(self, _request: web.Request) -> web.Response:
         return web.json_response(self.log)
 
 
-def _noted(arguments: Json) -> Json:
-    """What the log keeps of a call: places and our bot's own ids, never words."""
+def _log_fields(arguments: Json) -> Json:
+    """Return the arguments to log: channels, timestamps, users and the bot's metadata, never text."""
     metadata = arguments.get("metadata")
     if isinstance(metadata, str):
         with contextlib.suppress(ValueError):
@@ -258,7 +260,7 @@ def _noted(arguments: Json) -> Json:
 
 
 async def _content(request: web.Request) -> bytes:
-    """The bytes of an upload, as the body or as a file in a form."""
+    """Return the bytes of an upload, from the body or from a file in a form."""
     if request.content_type != "multipart/form-data":
         return await request.read()
     files = [each.file for each in (await request.post()).values() if isinstance(each, web.FileField)]

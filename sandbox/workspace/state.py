@@ -1,4 +1,4 @@
-"""The workspace's people, channels, messages and dialogues: plain values, saved as one file."""
+"""The people, channels, messages and modals of the workspace: plain values, saved as one file."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _EVENTS_KEPT = 2_000
 
 @dataclass
 class User:
-    """Somebody in the workspace."""
+    """A person or the bot."""
 
     id: str
     name: str
@@ -31,7 +31,7 @@ class User:
 
 @dataclass
 class Channel:
-    """A channel, or a conversation between one person and the bot (``is_im``)."""
+    """A channel, or a direct message between one person and the bot (``is_im``)."""
 
     id: str
     name: str
@@ -57,7 +57,7 @@ PEOPLE = (
 )
 
 GROUPS = {"S01WRITERS": ("writers", ("U01ANA", "U02BEN"))}
-"""User groups: handle and members, by id."""
+"""User groups: the handle and members of each id."""
 
 
 def _channels() -> list[Channel]:
@@ -78,7 +78,7 @@ def _channels() -> list[Channel]:
 
 @dataclass
 class State:
-    """Everything there is; ``events`` are what pages are told, numbered."""
+    """The whole state; ``events`` are the latest numbered events for the web pages."""
 
     clock: Callable[[], datetime]
     users: dict[str, User] = field(default_factory=lambda: {user.id: user for user in PEOPLE})
@@ -93,17 +93,17 @@ class State:
     watchers: set[Callable[[Json], None]] = field(default_factory=set)
 
     def new_ts(self) -> str:
-        """A ts that no message has had."""
+        """Return a new, unique message timestamp."""
         micros = int(self.clock().timestamp() * 1_000_000)
         self.last_ts = max(micros, self.last_ts + 1)
         return f"{self.last_ts // 1_000_000}.{self.last_ts % 1_000_000:06}"
 
     def new_id(self, letter: str) -> str:
-        """An id that looks like Slack's."""
+        """Return a new id in Slack's format."""
         return letter + secrets.token_hex(5).upper()
 
-    def tell(self, kind: str, **about: Any) -> None:
-        """Tell every page."""
+    def publish(self, kind: str, **about: Any) -> None:
+        """Send an event to every open web page."""
         self.seq += 1
         event = {"seq": self.seq, "type": kind, **about}
         self.events.append(event)
@@ -111,7 +111,7 @@ class State:
             watcher(event)
 
     def add_message(self, channel: str, **values: Any) -> Json:
-        """A new message; pages are told."""
+        """Add a message, send it to the web pages and return it."""
         message: Json = {
             "channel": channel,
             "ts": self.new_ts(),
@@ -128,21 +128,21 @@ class State:
             **values,
         }
         self.messages.setdefault(channel, {})[message["ts"]] = message
-        self.tell("message", message=message)
+        self.publish("message", message=message)
         return message
 
     def message(self, channel: str, ts: str) -> Json | None:
-        """One message."""
+        """Return one message, or None."""
         return self.messages.get(channel, {}).get(ts)
 
     def history(self, channel: str) -> Iterator[Json]:
-        """The messages outside threads, newest first."""
+        """Return the messages that are not replies in a thread, newest first."""
         for message in reversed(list(self.messages.get(channel, {}).values())):
             if not message["thread_ts"] or message["thread_ts"] == message["ts"]:
                 yield message
 
     def thread(self, channel: str, ts: str) -> list[Json]:
-        """A root and its replies, oldest first."""
+        """Return the root of a thread and its replies, oldest first."""
         return [
             message
             for message in self.messages.get(channel, {}).values()
@@ -150,7 +150,7 @@ class State:
         ]
 
     def add_ephemeral(self, channel: str, user: str, **values: Any) -> Json:
-        """Something that one person sees."""
+        """Add an ephemeral message for one person and return it."""
         note = {
             "id": self.new_id("E"),
             "channel": channel,
@@ -162,15 +162,15 @@ class State:
             **values,
         }
         self.ephemerals[note["id"]] = note
-        self.tell("ephemeral", ephemeral=note)
+        self.publish("ephemeral", ephemeral=note)
         return note
 
     def im_of(self, user: str) -> Channel:
-        """The conversation between this person and the bot."""
+        """Return the direct message channel between this person and the bot."""
         return next(channel for channel in self.channels.values() if channel.is_im and channel.user == user)
 
     def save(self, path: Path) -> None:
-        """Write everything that a restart should find again."""
+        """Write the state that survives a restart; open modals do not."""
         kept = {
             "channels": [asdict(channel) for channel in self.channels.values()],
             "messages": self.messages,
@@ -185,7 +185,7 @@ class State:
         draft.replace(path)
 
     def load(self, path: Path) -> None:
-        """Read what ``save`` wrote; a missing file is an empty workspace."""
+        """Read the file of ``save``; do nothing if it does not exist."""
         if not path.exists():
             return
         kept = json.loads(path.read_text(encoding="utf-8"))

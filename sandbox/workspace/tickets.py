@@ -1,4 +1,4 @@
-"""What Slack hands out for a short time: trigger ids and response URLs."""
+"""Create and check short-lived trigger ids and response URLs."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from sandbox.workspace.state import Json, State
 
 
 class BadTrigger(Exception):
-    """A trigger id that opens nothing; the code says why."""
+    """A trigger id is unknown, used or expired; the message is Slack's error code."""
 
 
 class BadResponseUrl(Exception):
-    """A response URL that takes no more posts: ``expired_url`` or ``used_url``."""
+    """A response URL accepts no more posts: ``expired_url`` or ``used_url``."""
 
 
 class Tickets:
-    """Trigger ids open one dialogue within seconds; response URLs take a few posts within half an hour.
+    """A trigger id opens one modal within seconds; a response URL accepts a few posts within 30 minutes.
 
     https://docs.slack.dev/interactivity/handling-user-interaction
     """
@@ -33,13 +33,13 @@ class Tickets:
         return self._state.clock().timestamp()
 
     def trigger(self, user: str) -> str:
-        """A new trigger id for what this person did."""
+        """Return a new trigger id for an action of this person."""
         trigger = f"{secrets.randbelow(10**12)}.{secrets.randbelow(10**10)}.{secrets.token_hex(8)}"
         self._triggers[trigger] = (user, self._now() + self._options.trigger_seconds, False)
         return trigger
 
     def use_trigger(self, trigger: str) -> str:
-        """Whose it is; BadTrigger when it is unknown, used or too old."""
+        """Mark a trigger id as used and return its user; raise BadTrigger if it is not valid."""
         known = self._triggers.get(trigger)
         if known is None:
             raise BadTrigger("invalid_trigger_id")
@@ -52,7 +52,7 @@ class Tickets:
         return user
 
     def response_url(self, user: str, channel: str, container: Json | None = None) -> str:
-        """A new response URL for what this person did there."""
+        """Return a new response URL for an action of this person in this channel."""
         token = secrets.token_urlsafe(16)
         expires = self._now() + self._options.response_url_seconds
         about = {"user": user, "channel": channel, "expires": expires, "container": container or {}}
@@ -60,9 +60,9 @@ class Tickets:
         return f"{self.base_url}/response/{token}"
 
     def use_response_url(self, token: str) -> Json:
-        """What the token stands for, one use less; BadResponseUrl when it is too old or was used up."""
+        """Count a use of a response URL and return its origin; raise BadResponseUrl if it is not valid."""
         known = self._response_urls.get(token)
-        # One that is not known was given out before a restart, and is as good as expired.
+        # An unknown token is from before a restart, so treat it as expired.
         if known is None or self._now() > known["expires"]:
             raise BadResponseUrl("expired_url")
         if known["left"] < 1:

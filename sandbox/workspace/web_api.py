@@ -1,4 +1,4 @@
-"""What every Web API method works with: the channel, the pace, the checks, the errors."""
+"""Helpers for the Web API methods: arguments, channels, rate limit, block checks, pages, errors."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Method = Callable[["WebApi", Json], Awaitable[Json]]
 
 
 class ApiError(Exception):
-    """``ok: false`` with a code of Slack's."""
+    """A method fails with ``ok: false`` and this error code of Slack's."""
 
     def __init__(self, code: str, **about: Any) -> None:
         super().__init__(code)
@@ -23,7 +23,7 @@ class ApiError(Exception):
 
 
 class Throttled(Exception):
-    """429."""
+    """A call is rejected with 429; ``seconds`` is its Retry-After."""
 
     def __init__(self, seconds: float) -> None:
         super().__init__("ratelimited")
@@ -31,7 +31,7 @@ class Throttled(Exception):
 
 
 class WebApi:
-    """The methods over one workspace."""
+    """Calls Web API methods on one workspace."""
 
     def __init__(self, people: People, methods: Mapping[str, Method]) -> None:
         self.people = people
@@ -41,14 +41,14 @@ class WebApi:
         self._tokens: dict[str, tuple[float, float]] = {}
 
     async def call(self, name: str, arguments: Json) -> Json:
-        """Carry out a method; raises ApiError or Throttled."""
+        """Call a method and return its response; raise ApiError or Throttled."""
         method = self.methods.get(name)
         if method is None:
             raise ApiError("unknown_method", req_method=name)
         return await method(self, arguments)
 
     def channel(self, arguments: Json, *, member: bool = True) -> Channel:
-        """The channel named in the arguments, as the bot may see it."""
+        """Return the channel in the arguments; raise ApiError if the bot cannot see it or is no member."""
         found = self.state.channels.get(str(arguments.get("channel") or ""))
         if found is None or (found.is_private and BOT_USER not in found.members):
             raise ApiError("channel_not_found")
@@ -56,8 +56,8 @@ class WebApi:
             raise ApiError("not_in_channel")
         return found
 
-    def pace(self, channel: Channel) -> None:
-        """One message a second and channel, with a short burst (https://docs.slack.dev/apis/web-api/rate-limits)."""
+    def check_rate(self, channel: Channel) -> None:
+        """Raise Throttled above one message per second and channel, after a burst (https://docs.slack.dev/apis/web-api/rate-limits)."""
         if not self.options.enforce_channel_rate:
             return
         now, burst = self.state.clock().timestamp(), self.options.channel_burst
@@ -67,8 +67,8 @@ class WebApi:
             raise Throttled(1.0)
         self._tokens[channel.id] = (left - 1, now)
 
-    def drawn(self, arguments: Json) -> list[Json] | None:
-        """The blocks in the arguments, checked."""
+    def checked_blocks(self, arguments: Json) -> list[Json] | None:
+        """Return the blocks in the arguments, or None; raise ApiError if Slack would reject them."""
         blocks = arguments.get("blocks")
         if not blocks:
             return None
@@ -84,8 +84,8 @@ class WebApi:
         return checked
 
 
-def shown(message: Json, *, metadata: bool) -> Json:
-    """A message as Slack shows it to the bot."""
+def message_json(message: Json, *, metadata: bool) -> Json:
+    """Return a message in Slack's JSON form."""
     keys = ("ts", "thread_ts", "user", "bot_id", "text", "blocks", "subtype")
     told = {"type": "message", **{key: message[key] for key in keys if message[key] is not None}}
     if message["files"]:
@@ -97,8 +97,8 @@ def shown(message: Json, *, metadata: bool) -> Json:
     return told
 
 
-def paged(_api: WebApi, name: str, items: list[Any], arguments: Json) -> Json:
-    """One page of a list, with a cursor to the next."""
+def paginate(_api: WebApi, name: str, items: list[Any], arguments: Json) -> Json:
+    """Return one page of a list, with a cursor to the next."""
     limit = min(int(arguments.get("limit") or 100), 1000)
     cursor = str(arguments.get("cursor") or "")
     if cursor and not cursor.startswith("next:"):
@@ -113,8 +113,8 @@ def paged(_api: WebApi, name: str, items: list[Any], arguments: Json) -> Json:
     }
 
 
-def decoded(arguments: Json) -> Json:
-    """Arguments as values: over a form, lists and objects arrive as JSON."""
+def decode_arguments(arguments: Json) -> Json:
+    """Return the arguments with lists and objects decoded, which a form sends as JSON text."""
     read: Json = {}
     for key, value in arguments.items():
         if key in ("blocks", "metadata", "view", "files", "attachments") and isinstance(value, str):

@@ -11,7 +11,7 @@ import aiohttp
 import pytest
 
 from bot.store import Store
-from sandbox.workspace.line import signed
+from sandbox.workspace.bot_connection import signature_headers
 from tests.scenarios.story import ANA, DOCS, Story
 
 FORM = "application/x-www-form-urlencoded"
@@ -61,34 +61,34 @@ def secret(story: Story) -> str:
 async def test_a_command_may_speak_of_a_payload(story: Story) -> None:
     """Bolt's own parser takes a form for empty when this word stands anywhere in it."""
     body = command(text="Document the webhook payload")
-    assert await post(story, body, signed(secret(story), body)) == 200
+    assert await post(story, body, signature_headers(secret(story), body)) == 200
     assert await stored(story) == 1
 
 
 async def test_a_wrong_signature_is_refused(story: Story) -> None:
-    assert await post(story, command(), signed("another secret", command())) == 401
+    assert await post(story, command(), signature_headers("another secret", command())) == 401
     assert await post(story, command(), {}) == 401
     assert await stored(story) == 0
 
 
 async def test_an_old_timestamp_is_refused(story: Story) -> None:
-    assert await post(story, command(), signed(secret(story), command(), time.time() - 400)) == 401
+    assert await post(story, command(), signature_headers(secret(story), command(), time.time() - 400)) == 401
     assert await stored(story) == 0
 
 
 async def test_a_body_that_was_changed_after_signing_is_refused(story: Story) -> None:
-    assert await post(story, command() + "&x=1", signed(secret(story), command())) == 401
+    assert await post(story, command() + "&x=1", signature_headers(secret(story), command())) == 401
     assert await stored(story) == 0
 
 
 async def test_a_replay_stores_nothing_twice(story: Story) -> None:
-    headers = signed(secret(story), command())
+    headers = signature_headers(secret(story), command())
     assert [await post(story, command(), headers) for _ in range(3)] == [200, 200, 200]
     assert await stored(story) == 1
 
 
 async def test_the_same_command_at_the_same_moment_is_stored_once(story: Story) -> None:
-    headers = signed(secret(story), command())
+    headers = signature_headers(secret(story), command())
     statuses = await asyncio.gather(*(post(story, command(), headers) for _ in range(8)))
     assert set(statuses) == {200}
     assert await stored(story) == 1
@@ -96,7 +96,7 @@ async def test_the_same_command_at_the_same_moment_is_stored_once(story: Story) 
 
 async def test_a_body_that_is_too_large_is_refused(story: Story) -> None:
     body = command() + "&padding=" + "x" * 1_020_000
-    assert await post(story, body, signed(secret(story), body)) == 413
+    assert await post(story, body, signature_headers(secret(story), body)) == 413
     assert await stored(story) == 0
 
 
@@ -114,14 +114,14 @@ async def test_a_body_that_is_too_large_is_refused(story: Story) -> None:
 async def test_a_body_that_is_not_what_it_says_is_refused(
     story: Story, body: bytes, content_type: str
 ) -> None:
-    headers = signed(secret(story), body.decode("utf-8", "replace"))
+    headers = signature_headers(secret(story), body.decode("utf-8", "replace"))
     status = await post(story, body, headers, content_type)
     assert 400 <= status < 500
     assert await stored(story) == 0
 
 
 async def test_another_content_type_is_refused(story: Story) -> None:
-    assert await post(story, command(), signed(secret(story), command()), "text/plain") == 415
+    assert await post(story, command(), signature_headers(secret(story), command()), "text/plain") == 415
 
 
 async def test_a_get_is_refused(story: Story) -> None:
@@ -132,9 +132,9 @@ async def test_a_get_is_refused(story: Story) -> None:
 
 async def test_slacks_own_questions_are_answered(story: Story) -> None:
     body = json.dumps({"type": "url_verification", "challenge": "c", "token": "t"})
-    assert await post(story, body, signed(secret(story), body), "application/json") == 200
+    assert await post(story, body, signature_headers(secret(story), body), "application/json") == 200
     check = urlencode({"ssl_check": "1", "token": "t"})
-    assert await post(story, check, signed(secret(story), check)) == 200
+    assert await post(story, check, signature_headers(secret(story), check)) == 200
 
 
 async def test_health_and_metrics_are_told(story: Story) -> None:

@@ -25,7 +25,7 @@ from bot.slack.messenger import SlackMessenger
 from bot.store import Store
 from bot.work.context import Context
 from bot.work.jobs.thread_events import heard_mention, heard_reply
-from sandbox.workspace.line import signed
+from sandbox.workspace.bot_connection import signature_headers
 from tests.builders import ANA, BEN, CHANNEL, NOW, PROJECT, HeldClock, add_job, claimer, execute, new_store
 from tests.fakes import FakeSlack
 
@@ -54,7 +54,7 @@ class Intake:
 
     async def send(self, body: str, content_type: str = "application/x-www-form-urlencoded") -> BoltResponse:
         """As Slack sends it."""
-        headers: dict[str, Any] = {**signed(SECRET, body), "Content-Type": content_type}
+        headers: dict[str, Any] = {**signature_headers(SECRET, body), "Content-Type": content_type}
         return await self.app.async_dispatch(AsyncBoltRequest(body=body, headers=headers))
 
     async def command(self, text: str, name: str = "/docs-agent", trigger: str = "1.2.3") -> BoltResponse:

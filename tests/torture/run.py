@@ -125,7 +125,7 @@ class _Run:
                 await self._trouble_a_bot(trouble)
 
     async def _trouble_the_line(self, trouble: Trouble) -> None:
-        line = self._place.workspace.line
+        line = self._place.workspace.bot_connection
         if trouble.kind == "repeat":
             line.repeats += trouble.times
         else:
@@ -162,7 +162,10 @@ class _Run:
             if self._sign() != last or not all(bot.ready for bot in self._bots):
                 last, since = self._sign(), monotonic()
                 continue
-            if monotonic() - since < _QUIET_SECONDS or self._place.workspace.line.is_telling():
+            if (
+                monotonic() - since < _QUIET_SECONDS
+                or self._place.workspace.bot_connection.has_pending_events()
+            ):
                 continue
             if await asyncio.to_thread(self._is_over):
                 return

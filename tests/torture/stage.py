@@ -116,7 +116,7 @@ async def order_docs(place: Stage, **fault: object) -> None:
 async def end_faults(place: Stage) -> None:
     """Remove all injected faults of both services."""
     place.workspace.faults.clear()
-    place.workspace.line.repeats = 0
+    place.workspace.bot_connection.repeats = 0
     async with place.session.delete(f"{place.docs_url}/sandbox/faults") as answer:
         answer.raise_for_status()
 

@@ -1,4 +1,4 @@
-"""A workspace that listens, with a clock that the tests hold, and Slack's own client for it."""
+"""Fixtures: a running workspace with a clock that tests control, and Slack's own client for it."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def clock() -> HeldClock:
 
 @pytest.fixture
 async def open_workspace(tmp_path: Path, clock: HeldClock) -> AsyncIterator[Opener]:
-    """Opens workspaces over one folder, and stops them at the end."""
+    """Starts workspaces in one folder and stops them at the end of the test."""
     async with AsyncExitStack() as stack:
 
         async def opened(**choices: Any) -> Workspace:
@@ -49,13 +49,13 @@ def client(workspace: Workspace) -> AsyncWebClient:
 
 
 def client_of(workspace: Workspace) -> AsyncWebClient:
-    """Slack's own client, as the bot of this workspace."""
+    """Return Slack's own client with the token of the workspace's bot."""
     return AsyncWebClient(token=workspace.options.bot_token, base_url=workspace.api_url)
 
 
 @pytest.fixture(params=["socket", "http"])
 async def served(request: pytest.FixtureRequest, open_workspace: Opener) -> AsyncIterator[Served]:
-    """A workspace with a small bot at work in it, once over a socket and once over signed HTTP."""
+    """Run a workspace with a small bot, once over Socket Mode and once over signed HTTP."""
     http = request.param == "http"
     events_url = f"http://127.0.0.1:{free_port()}/slack/events" if http else None
     workspace = await open_workspace(events_url=events_url)
@@ -65,7 +65,7 @@ async def served(request: pytest.FixtureRequest, open_workspace: Opener) -> Asyn
 
 
 class Served:
-    """A workspace and what its bot heard."""
+    """A workspace and the requests that its bot received."""
 
     def __init__(self, workspace: Workspace, heard: Heard) -> None:
         self.workspace = workspace

@@ -1,4 +1,4 @@
-"""A small bot made with Slack's own libraries, to show that the workspace speaks as Slack does."""
+"""A small bot made with Slack's own libraries, to test that the workspace is compatible with them."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ BUTTON: Json = {
 
 
 class HeldClock:
-    """A clock that moves when it is told to."""
+    """A clock that moves only when a test moves it."""
 
     def __init__(self) -> None:
         self.now = datetime.now(UTC)
@@ -63,19 +63,19 @@ class HeldClock:
 
 @dataclass
 class Heard:
-    """What the bot was sent."""
+    """The requests that the bot received."""
 
     commands: list[Json] = field(default_factory=list)
     events: list[Json] = field(default_factory=list)
     interactions: list[Json] = field(default_factory=list)
 
     def of(self, kind: str) -> list[Json]:
-        """The events of a type."""
+        """Return the events of one type."""
         return [each["event"] for each in self.events if each["event"]["type"] == kind]
 
 
 def small_app(client: AsyncWebClient, signing_secret: str) -> tuple[AsyncApp, Heard]:
-    """An app that writes down what it hears and answers simply."""
+    """Return an app that records its requests and gives simple responses."""
     app, heard = AsyncApp(client=client, token=client.token, signing_secret=signing_secret), Heard()
 
     @app.command("/docs-agent")
@@ -119,13 +119,13 @@ def small_app(client: AsyncWebClient, signing_secret: str) -> tuple[AsyncApp, He
 
 @asynccontextmanager
 async def listening(app: AsyncApp, workspace: Workspace) -> AsyncIterator[None]:
-    """The app reached by the workspace, over HTTP or a socket as the workspace is set up."""
+    """Connect the app to the workspace, over HTTP or a socket as the workspace is set up."""
     events_url = workspace.options.events_url
     if events_url is None:
         handler = AsyncSocketModeHandler(app, workspace.options.app_token, web_client=app.client)
         await handler.connect_async()  # type: ignore[no-untyped-call]
         try:
-            await until(lambda: workspace.line.is_up() or None)
+            await until(lambda: workspace.bot_connection.is_reachable() or None)
             yield
         finally:
             await handler.close_async()  # type: ignore[no-untyped-call]
@@ -140,7 +140,7 @@ async def listening(app: AsyncApp, workspace: Workspace) -> AsyncIterator[None]:
 
 
 async def until(look: Callable[[], Found | None]) -> Found:
-    """What the look finds, as soon as it finds something."""
+    """Call the function until it returns a value, and return that value."""
     async with asyncio.timeout(HANG_SECONDS):
         while (found := look()) is None:
             await asyncio.sleep(0.01)

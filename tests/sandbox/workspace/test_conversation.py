@@ -1,4 +1,4 @@
-"""What people do reaches a bot made with Slack's libraries, over a socket and over signed HTTP alike."""
+"""People's actions reach a bot made with Slack's libraries, over Socket Mode and over signed HTTP."""
 
 from __future__ import annotations
 

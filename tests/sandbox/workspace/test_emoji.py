@@ -1,4 +1,4 @@
-"""The page draws what the bot says."""
+"""The web page can show every emoji that the bot uses."""
 
 from __future__ import annotations
 

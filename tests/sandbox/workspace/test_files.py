@@ -1,4 +1,4 @@
-"""A file comes to the workspace in three steps, and is a message like any other."""
+"""A file is uploaded in three steps and shared as an ordinary message."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ async def session() -> AsyncIterator[aiohttp.ClientSession]:
 
 
 async def uploaded(client: AsyncWebClient, session: aiohttp.ClientSession, content: str = CSV) -> str:
-    """The first two steps; answers the file's id."""
+    """Do the first two steps and return the file's id."""
     got = await client.files_getUploadURLExternal(filename=NAME, length=len(content))
     async with session.post(str(got["upload_url"]), data=content.encode()) as answer:
         assert (answer.status, await answer.text()) == (200, f"OK - {len(content)}")
@@ -34,7 +34,7 @@ async def uploaded(client: AsyncWebClient, session: aiohttp.ClientSession, conte
 
 
 async def refused(client: AsyncWebClient, file_id: str, **where: Any) -> str:
-    """Why the third step was refused."""
+    """Return the error code of the third step."""
     with pytest.raises(SlackApiError) as caught:
         await client.files_completeUploadExternal(files=[{"id": file_id}], **where)
     return str(caught.value.response["error"])
@@ -134,8 +134,8 @@ async def test_a_file_counts_as_a_post_and_can_be_sent_again_later(
 async def test_the_bot_hears_of_its_own_file(
     workspace: Workspace, client: AsyncWebClient, session: aiohttp.ClientSession
 ) -> None:
-    # Over a bare connection, as Slack's libraries keep a bot's own messages from it.
-    async with session.ws_connect(workspace.line.new_socket_url()) as socket:
+    # Use a raw connection, because Slack's libraries drop events for a bot's own messages.
+    async with session.ws_connect(workspace.bot_connection.new_socket_url()) as socket:
         assert (await socket.receive_json(timeout=HANG_SECONDS))["type"] == "hello"
         file_id = await uploaded(client, session)
         await client.files_completeUploadExternal(files=[{"id": file_id}], channel_id=DOCS)

@@ -1,4 +1,4 @@
-"""What Slack refuses, the workspace refuses, with Slack's own words."""
+"""The workspace rejects what Slack rejects, with Slack's error codes."""
 
 from __future__ import annotations
 

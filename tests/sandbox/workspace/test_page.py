@@ -1,4 +1,4 @@
-"""What a person sees and does with menus, tables, charts and files on the page, in Debian's Chromium."""
+"""Menus, tables, charts and files on the web page, in Debian's Chromium."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def number(value: int) -> Json:
 
 
 def report() -> list[Json]:
-    """A message with every kind of block that a report of visitors is made of."""
+    """Return a message with every kind of block that a report about visitors has."""
     menu = {
         "type": "static_select",
         "action_id": "improve",
@@ -89,11 +89,11 @@ async def page(workspace: Workspace) -> AsyncIterator[Page]:
 
 @pytest.fixture
 async def pressed(workspace: Workspace) -> AsyncIterator[list[Json]]:
-    """What the bot hears over a bare connection, acknowledged."""
+    """Acknowledge the bot's requests over a raw connection; yield the interactive ones."""
     heard: list[Json] = []
 
     async with aiohttp.ClientSession() as session:
-        socket = await session.ws_connect(workspace.line.new_socket_url())
+        socket = await session.ws_connect(workspace.bot_connection.new_socket_url())
 
         async def listen() -> None:
             async for frame in socket:
@@ -110,7 +110,7 @@ async def pressed(workspace: Workspace) -> AsyncIterator[list[Json]]:
 
 
 async def shown(page: Page, workspace: Workspace, client: AsyncWebClient, *, private: bool) -> Locator:
-    """The report on the page, as a private answer or as a message."""
+    """The report on the page, as an ephemeral or an ordinary message."""
     if private:
         workspace.state.add_ephemeral(DOCS, ANA, text="Visitors", blocks=report())
     else:

@@ -1,4 +1,4 @@
-"""What the page asks and is told, as one person sees it."""
+"""The web page's requests and responses, as one person sees them."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ from tests.sandbox.workspace.small_bot import ANA, BEN, DOCS, FORM, GUS, SECRET,
 
 
 class Page:
-    """The page of one browser."""
+    """A client of the page's API, like one browser."""
 
     def __init__(self, session: aiohttp.ClientSession) -> None:
         self.session = session
 
     async def state(self, user: str) -> Json:
-        """What a reload shows."""
+        """Return the state that a reload shows."""
         async with self.session.get("/page/state", params={"user": user}) as answer:
             read: Json = await answer.json()
             return read
 
     async def post(self, what: str, **asked: object) -> Json:
-        """Do something."""
+        """Post an action and return the response."""
         async with self.session.post(f"/page/{what}", json=asked) as answer:
             read: Json = await answer.json()
             return read

@@ -1,4 +1,4 @@
-"""What a response URL takes, what it refuses and in which words, and what it replaces."""
+"""What a response URL accepts, rejects and replaces, and its error codes."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Post = Callable[..., Awaitable[tuple[int, str]]]
 
 @pytest.fixture
 async def post() -> AsyncIterator[Post]:
-    """Posts to a URL; answers the status and the text."""
+    """Post to a URL; return the status and the text."""
     async with aiohttp.ClientSession() as session:
 
         async def posted(url: str, **said: Any) -> tuple[int, str]:
@@ -33,7 +33,7 @@ def texts(state: State) -> list[str]:
 
 
 def private_url(workspace: Workspace, note: Json) -> str:
-    """The URL that pressing a button in a private answer gives out."""
+    """Return the response URL of a button in an ephemeral message."""
     container = {"type": "ephemeral", "channel": DOCS, "id": note["id"]}
     return workspace.people.tickets.response_url(ANA, DOCS, container)
 

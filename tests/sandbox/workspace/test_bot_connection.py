@@ -1,4 +1,4 @@
-"""Deliveries: what is not acknowledged comes again, what cannot be delivered waits; ordered faults come."""
+"""Deliveries to the bot: redelivery, waiting for a socket, signatures and ordered faults."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from slack_sdk.signature import SignatureVerifier
 
 from sandbox.ports import free_port
 from sandbox.workspace import Workspace
-from sandbox.workspace.line import signed
+from sandbox.workspace.bot_connection import signature_headers
 from tests.limits import HANG_SECONDS
 from tests.sandbox.workspace.conftest import Opener, Served, client_of
 from tests.sandbox.workspace.small_bot import ANA, DOCS, Json, listening, small_app, until
@@ -23,16 +23,16 @@ from tests.sandbox.workspace.small_bot import ANA, DOCS, Json, listening, small_
 
 @asynccontextmanager
 async def _socket(workspace: Workspace) -> AsyncIterator[aiohttp.ClientWebSocketResponse]:
-    """A bare Socket Mode connection that acknowledges nothing by itself."""
-    url = workspace.line.new_socket_url()
+    """Open a raw Socket Mode connection that acknowledges nothing by itself."""
+    url = workspace.bot_connection.new_socket_url()
     async with aiohttp.ClientSession() as session, session.ws_connect(url) as socket:
         assert (await socket.receive_json())["type"] == "hello"
         yield socket
 
 
 async def _nothing_more(workspace: Workspace, socket: aiohttp.ClientWebSocketResponse) -> None:
-    """Wait until the workspace has given up telling, and see that it sent nothing meanwhile."""
-    await until(lambda: not workspace.line.is_telling() or None)
+    """Wait until the workspace has stopped delivering, and check that it sent nothing meanwhile."""
+    await until(lambda: not workspace.bot_connection.has_pending_events() or None)
     with pytest.raises(TimeoutError):
         await socket.receive_json(timeout=0.05)
 
@@ -72,7 +72,7 @@ async def test_an_event_waits_for_a_connection_and_comes_as_a_retry(workspace: W
 
 
 async def test_a_ticket_opens_one_connection(workspace: Workspace) -> None:
-    url = workspace.line.new_socket_url()
+    url = workspace.bot_connection.new_socket_url()
     async with aiohttp.ClientSession() as session, session.ws_connect(url) as socket:
         await socket.receive_json()
         with pytest.raises(aiohttp.WSServerHandshakeError):
@@ -104,7 +104,7 @@ async def test_bolt_comes_back_after_a_disconnect(open_workspace: Opener, warn: 
     workspace = await open_workspace(redeliver_after_seconds=(0.1, 0.2, 0.4))
     app, heard = small_app(client_of(workspace), workspace.options.signing_secret)
     async with listening(app, workspace):
-        await workspace.line.disconnect(warn=warn)
+        await workspace.bot_connection.disconnect(warn=warn)
         workspace.people.say(ANA, DOCS, "hello")
         await until(lambda: heard.of("message") or None)
 
@@ -130,14 +130,18 @@ async def test_http_deliveries_are_signed_as_slack_signs_and_retried_with_their_
     await runner.setup()
     await web.TCPSite(runner, "127.0.0.1", port).start()
     workspace.people.say(ANA, DOCS, "hello")
-    await until(lambda: not workspace.line.is_telling() or None)
+    await until(lambda: not workspace.bot_connection.has_pending_events() or None)
     await runner.cleanup()
     assert seen == [(True, None), (True, "1"), (True, "2")]
 
 
 def test_a_signature_depends_on_every_part() -> None:
-    base = signed("secret", "body", 1.0)["X-Slack-Signature"]
-    others = [signed("other", "body", 1.0), signed("secret", "bodY", 1.0), signed("secret", "body", 2.0)]
+    base = signature_headers("secret", "body", 1.0)["X-Slack-Signature"]
+    others = [
+        signature_headers("other", "body", 1.0),
+        signature_headers("secret", "bodY", 1.0),
+        signature_headers("secret", "body", 2.0),
+    ]
     assert base not in [other["X-Slack-Signature"] for other in others]
 
 

@@ -1,4 +1,4 @@
-"""What people type, in Slack's wire form. https://docs.slack.dev/messaging/formatting-message-text"""
+"""Encode typed names, channels and URLs as Slack's entities. https://docs.slack.dev/messaging/formatting-message-text"""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ _NAMED = re.compile(
 _BROADCASTS = {"here", "channel", "everyone"}
 
 
-class Typed:
-    """Turns names, channels and addresses into entities."""
+class EntityEncoder:
+    """Replaces names, channels and URLs in typed text by entities."""
 
     def __init__(self, state: State) -> None:
         self._state = state
 
     def as_message(self, text: str) -> str:
-        """As a message carries it: mentions without a name beside them."""
+        """Return the text for a message: mentions as in ``<@U01ANA>``."""
         return self._wire(text, lambda user_id, _name: f"<@{user_id}>", broadcasts=True)
 
     def as_command(self, text: str) -> str:
-        """As a command with ``should_escape`` carries it: mentions with the name beside them."""
+        """Return the text for a command with ``should_escape``: mentions as in ``<@U01ANA|ana>``."""
         return self._wire(text, lambda user_id, name: f"<@{user_id}|{name}>", broadcasts=False)
 
     def _wire(self, text: str, user: Callable[[str, str], str], *, broadcasts: bool) -> str:

@@ -1,4 +1,4 @@
-"""The line to the bot: Socket Mode or signed HTTP, acknowledgements, and redelivery.
+"""Deliver Slack's requests to the bot over Socket Mode or signed HTTP, with acknowledgements and redelivery.
 
 https://docs.slack.dev/apis/events-api/using-socket-mode · https://docs.slack.dev/authentication/verifying-requests-from-slack
 """
@@ -21,22 +21,22 @@ from aiohttp import WSMsgType, web
 from sandbox.workspace.options import WorkspaceOptions
 from sandbox.workspace.state import APP_ID, Json
 
-_KINDS = {"command": "slash_commands", "interactive": "interactive", "event": "events_api"}
+_ENVELOPE_TYPES = {"command": "slash_commands", "interactive": "interactive", "event": "events_api"}
 
 
-class NotAnswered(Exception):
-    """The bot did not acknowledge; the code is what Slackbot would say.
+class NotAcknowledged(Exception):
+    """The bot did not acknowledge a request; the code is the one that Slackbot would show.
 
-    ``for_good`` when the bot asked not to be told again.
+    ``no_retry`` is true if the bot asked Slack not to deliver the event again.
     """
 
-    def __init__(self, code: str, *, for_good: bool = False) -> None:
+    def __init__(self, code: str, *, no_retry: bool = False) -> None:
         super().__init__(code)
-        self.for_good = for_good
+        self.no_retry = no_retry
 
 
-class Line:
-    """Gives the bot what happens, and waits for its acknowledgement."""
+class BotConnection:
+    """Sends commands, interactions and events to the bot and waits for acknowledgements."""
 
     def __init__(self, options: WorkspaceOptions, log: list[Json]) -> None:
         self.options = options
@@ -45,30 +45,30 @@ class Line:
         self._tickets: set[str] = set()
         self._sockets: list[web.WebSocketResponse] = []
         self._waiting: dict[str, asyncio.Future[Json]] = {}
-        self._turn = itertools.count()
+        self._round_robin = itertools.count()
         self._tasks: set[asyncio.Task[None]] = set()
         self._session: aiohttp.ClientSession | None = None
         self.connected = asyncio.Event()
         self.repeats = 0
-        """So many acknowledged events are delivered once more, as if the acknowledgement had been lost."""
+        """Number of acknowledged events to deliver again, as if the acknowledgement had been lost."""
 
     @property
     def mode(self) -> str:
-        """How the bot is reached."""
+        """Return how the bot is reached: "http" or "socket"."""
         return "http" if self.options.events_url else "socket"
 
-    def is_up(self) -> bool:
-        """Whether the bot can be reached as far as we know."""
+    def is_reachable(self) -> bool:
+        """Return whether the bot has an open socket, or is reached over HTTP."""
         return bool(self.options.events_url or self._sockets)
 
     def new_socket_url(self) -> str:
-        """An address that opens one connection, once."""
+        """Return a WebSocket URL that can be opened once."""
         ticket = secrets.token_urlsafe(12)
         self._tickets.add(ticket)
         return f"{self.base_url.replace('http', 'ws', 1)}/link?ticket={ticket}&app_id={APP_ID}"
 
     async def connect(self, request: web.Request) -> web.StreamResponse:
-        """A Socket Mode connection, from hello to its end."""
+        """Serve one Socket Mode connection until it closes."""
         ticket = request.query.get("ticket", "")
         if ticket not in self._tickets:
             return web.Response(status=401, text="invalid ticket")
@@ -83,14 +83,14 @@ class Line:
         try:
             async for frame in socket:
                 if frame.type == WSMsgType.TEXT:
-                    self._acknowledged(frame.data)
+                    self._receive_ack(frame.data)
         finally:
             self._sockets.remove(socket)
             if not self._sockets:
                 self.connected.clear()
         return socket
 
-    def _acknowledged(self, text: str) -> None:
+    def _receive_ack(self, text: str) -> None:
         try:
             said = json.loads(text)
         except ValueError:
@@ -99,8 +99,8 @@ class Line:
         if waiting is not None and not waiting.done():
             waiting.set_result(said.get("payload") or {})
 
-    async def ask(self, kind: str, payload: Json, *, attempt: int = 0) -> Json:
-        """Deliver once and wait for the acknowledgement with what it says; NotAnswered without one."""
+    async def deliver(self, kind: str, payload: Json, *, attempt: int = 0) -> Json:
+        """Deliver a request once and return the payload of the acknowledgement, or raise NotAcknowledged."""
         entry = {"to": "bot", "kind": kind, "attempt": attempt, "acked": False, "at": time.time()}
         entry["event_id"] = payload.get("event_id")
         entry["ts"] = (payload.get("event") or {}).get("ts")
@@ -112,11 +112,11 @@ class Line:
 
     async def _over_socket(self, kind: str, payload: Json, attempt: int) -> Json:
         if not self._sockets:
-            raise NotAnswered("dispatch_failed")
-        socket = self._sockets[next(self._turn) % len(self._sockets)]
+            raise NotAcknowledged("dispatch_failed")
+        socket = self._sockets[next(self._round_robin) % len(self._sockets)]
         envelope: Json = {
             "envelope_id": secrets.token_hex(16),
-            "type": _KINDS[kind],
+            "type": _ENVELOPE_TYPES[kind],
             "accepts_response_payload": kind != "event",
             "payload": payload,
         }
@@ -128,9 +128,9 @@ class Line:
             await socket.send_json(envelope)
             return await asyncio.wait_for(answer, self.options.ack_seconds)
         except (ConnectionError, aiohttp.ClientError):
-            raise NotAnswered("dispatch_failed") from None
+            raise NotAcknowledged("dispatch_failed") from None
         except TimeoutError:
-            raise NotAnswered("operation_timeout") from None
+            raise NotAcknowledged("operation_timeout") from None
         finally:
             self._waiting.pop(envelope["envelope_id"], None)
 
@@ -140,7 +140,7 @@ class Line:
         else:
             form = payload if kind == "command" else {"payload": json.dumps(payload)}
             body, content_type = urlencode(form), "application/x-www-form-urlencoded"
-        headers = signed(self.options.signing_secret, body) | {"Content-Type": content_type}
+        headers = signature_headers(self.options.signing_secret, body) | {"Content-Type": content_type}
         if attempt:
             headers |= {"x-slack-retry-num": str(attempt), "x-slack-retry-reason": "http_timeout"}
         if self._session is None:
@@ -154,11 +154,11 @@ class Line:
                 text = await answer.text()
                 if answer.status != 200:
                     no_retry = answer.headers.get("x-slack-no-retry") == "1"
-                    raise NotAnswered("dispatch_failed", for_good=no_retry)
+                    raise NotAcknowledged("dispatch_failed", no_retry=no_retry)
         except TimeoutError:
-            raise NotAnswered("operation_timeout") from None
+            raise NotAcknowledged("operation_timeout") from None
         except aiohttp.ClientError:
-            raise NotAnswered("dispatch_failed") from None
+            raise NotAcknowledged("dispatch_failed") from None
         if not text:
             return {}
         try:
@@ -167,25 +167,25 @@ class Line:
             return {"text": text}
         return read if isinstance(read, dict) else {"text": text}
 
-    def tell(self, payload: Json) -> None:
-        """An event: delivered in the background, and again while it is not acknowledged."""
-        task = asyncio.create_task(self._keep_telling(payload))
+    def send_event(self, payload: Json) -> None:
+        """Deliver an event in the background, and again while it is not acknowledged."""
+        task = asyncio.create_task(self._send_until_acknowledged(payload))
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
-    async def _keep_telling(self, payload: Json) -> None:
-        late = 0
+    async def _send_until_acknowledged(self, payload: Json) -> None:
+        missed = 0
         for attempt, wait in enumerate((0.0, *self.options.redeliver_after_seconds)):
             if wait:
                 await asyncio.sleep(wait)
             if self.mode == "socket" and not self._sockets:
-                # Events that come while no socket is open are delivered, as retries, when one is.
+                # Without an open socket, wait for one and deliver the event as a retry, as Slack does.
                 await self.connected.wait()
-                late = 1
+                missed = 1
             try:
-                await self.ask("event", payload, attempt=attempt + late)
-            except NotAnswered as error:
-                if error.for_good:
+                await self.deliver("event", payload, attempt=attempt + missed)
+            except NotAcknowledged as error:
+                if error.no_retry:
                     return
                 continue
             if self.repeats > 0:
@@ -193,21 +193,21 @@ class Line:
                 continue
             return
 
-    def is_telling(self) -> bool:
-        """Whether an event is not acknowledged and will be delivered again."""
+    def has_pending_events(self) -> bool:
+        """Return whether an event still waits for delivery or acknowledgement."""
         return bool(self._tasks)
 
     async def disconnect(self, *, warn: bool) -> None:
-        """Slack renews its connections every few hours; or the line breaks."""
+        """Close all sockets, or with ``warn`` ask the bot to reconnect, as Slack does every few hours."""
         for socket in tuple(self._sockets):
             if warn:
-                with contextlib.suppress(ConnectionError):  # it is going already
+                with contextlib.suppress(ConnectionError):  # the socket is closed already
                     await socket.send_json({"type": "disconnect", "reason": "refresh_requested"})
             else:
                 await socket.close()
 
     async def stop(self) -> None:
-        """Let go of everything."""
+        """Cancel deliveries and close all connections."""
         for task in tuple(self._tasks):
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
@@ -217,8 +217,8 @@ class Line:
             await self._session.close()
 
 
-def signed(secret: str, body: str, at: float | None = None) -> dict[str, str]:
-    """The headers by which the bot knows that a request is Slack's."""
+def signature_headers(secret: str, body: str, at: float | None = None) -> dict[str, str]:
+    """Return the headers by which the bot verifies that a request is from Slack."""
     stamp = str(int(time.time() if at is None else at))
     mac = hmac.new(secret.encode(), f"v0:{stamp}:{body}".encode(), hashlib.sha256).hexdigest()
     return {"X-Slack-Request-Timestamp": stamp, "X-Slack-Signature": f"v0={mac}"}
