@@ -1,1 +1,1 @@
-"""A docs service and a Slack workspace for a machine that has neither; production code never imports it."""
+"""Local stand-ins for the docs service and for Slack; production code never imports them."""

@@ -1,4 +1,4 @@
-"""One story without a person: a job with its follow-up, a question about visitors, a digest."""
+"""Play one scripted story without a person: a job with a follow-up, a question about visitors, a digest."""
 
 from __future__ import annotations
 
@@ -22,17 +22,17 @@ PROMPT = "Add a quickstart for the Python SDK"
 FOLLOW_UP = "Mention Python 3.11 too"
 QUESTION = "last week top 3"
 _LIMIT_SECONDS = 600.0
-"""Only ends a story that hangs: one takes ten seconds, and many times that on a small or busy machine."""
+"""Time limit for a story that hangs. A story takes 10 s, and many times that on a small or busy machine."""
 _WAIT_SECONDS = 120.0
-"""The same for each of its steps."""
+"""Time limit for each step of the story."""
 
 
 class StoryBroken(Exception):
-    """Something that should have happened did not."""
+    """An expected step of the story did not happen."""
 
 
 async def play(*, http: bool = False) -> int:
-    """Tell the story against the real parts; answers 0, or 1 with the reason printed."""
+    """Play the story in a new sandbox; return 0, or print the reason and return 1."""
     console = Console(highlight=False, soft_wrap=True)
     with tempfile.TemporaryDirectory(prefix="docs-bot-") as folder:
         options = WorldOptions(Path(folder), http_mode=http, work_seconds=1.0, answer_seconds=_WAIT_SECONDS)
@@ -60,19 +60,19 @@ class _Story:
         answer = await self._people.command(ANA, DOCS, "/docs-agent", PROMPT)
         if not answer["ok"]:
             raise StoryBroken(str(answer))
-        root = await self._until("the root message", self._root)
+        root = await self._wait_for("the root message", self._face)
         self._show(root)
-        end = await self._until("the first end", lambda: self._reply(root, 0))
+        end = await self._wait_for("the first end", lambda: self._reply(root, 0))
         self._show(root)
         self._show(end)
-        await self._look_at(end)
+        await self._check_pull_request(end)
         self._say("Ben", FOLLOW_UP, "in the thread")
         said = self._people.say(BEN, DOCS, FOLLOW_UP, thread_ts=root["ts"])
-        await self._until("the eyes on the follow-up", lambda: said if said["reactions"] else None)
-        second = await self._until("the second end", lambda: self._reply(root, 1))
+        await self._wait_for("the eyes on the follow-up", lambda: said if said["reactions"] else None)
+        second = await self._wait_for("the second end", lambda: self._reply(root, 1))
         self._show(root)
         self._show(second)
-        await self._look_at(second)
+        await self._check_pull_request(second)
         await self._visitors()
         await self._digest()
 
@@ -81,18 +81,18 @@ class _Story:
         answer = await self._people.command(CHIKA, DOCS, "/docs-visitors", QUESTION)
         if not answer["ok"]:
             raise StoryBroken(str(answer))
-        report = await self._until("the answer about visitors", self._report)
+        report = await self._wait_for("the answer about visitors", self._report)
         self._show(report)
-        self._check_drawn(report)
+        self._check_chart_and_table(report)
 
     async def _digest(self) -> None:
         self._say("Ana", "/docs-visitors digest now", "#docs")
         answer = await self._people.command(ANA, DOCS, "/docs-visitors", "digest now")
         if not answer["ok"]:
             raise StoryBroken(str(answer))
-        digest = await self._until("the digest", self._newest_digest)
+        digest = await self._wait_for("the digest", self._newest_digest)
         self._show(digest)
-        self._check_drawn(digest)
+        self._check_chart_and_table(digest)
 
     def _report(self) -> Json | None:
         notes = self._state.ephemerals.values()
@@ -101,30 +101,30 @@ class _Story:
     def _newest_digest(self) -> Json | None:
         return next((one for one in self._state.history(DOCS) if "The docs in the week" in one["text"]), None)
 
-    def _check_drawn(self, message: Json) -> None:
-        """People must see a chart and a table, not the words alone."""
-        drawn = {block["type"] for block in message["blocks"] or []}
-        if not {"data_visualization", "data_table"} <= drawn:
-            raise StoryBroken(f"no chart or no table in {sorted(drawn)}")
+    def _check_chart_and_table(self, message: Json) -> None:
+        """Raise StoryBroken unless the message has a chart and a table."""
+        block_types = {block["type"] for block in message["blocks"] or []}
+        if not {"data_visualization", "data_table"} <= block_types:
+            raise StoryBroken(f"no chart or no table in {sorted(block_types)}")
         self._console.print("  [dim]with a chart, a table and buttons[/]")
 
-    def _root(self) -> Json | None:
+    def _face(self) -> Json | None:
         return next((one for one in self._state.history(DOCS) if one["bot_id"]), None)
 
     def _reply(self, root: Json, number: int) -> Json | None:
         replies = [one for one in self._state.thread(DOCS, root["ts"])[1:] if one["bot_id"]]
         return replies[number] if len(replies) > number else None
 
-    async def _until(self, what: str, look: Callable[[], Json | None]) -> Json:
+    async def _wait_for(self, what: str, find: Callable[[], Json | None]) -> Json:
         deadline = monotonic() + _WAIT_SECONDS
-        while (found := look()) is None:
+        while (found := find()) is None:
             if monotonic() > deadline:
                 raise StoryBroken(f"{what} did not come within {_WAIT_SECONDS:g} s")
             await asyncio.sleep(0.05)
         return found
 
-    async def _look_at(self, end: Json) -> None:
-        """The pull request's page must show a real diff."""
+    async def _check_pull_request(self, end: Json) -> None:
+        """Raise StoryBroken unless the page of the pull request shows a diff."""
         buttons = [one for block in end["blocks"] or [] for one in block.get("elements", [])]
         url = next((one["url"] for one in buttons if one.get("url")), None)
         if url is None:
@@ -148,7 +148,7 @@ class _Story:
 
 
 def _readable(text: str, users: Mapping[str, object]) -> str:
-    """mrkdwn as plain words."""
+    """Return mrkdwn as plain text."""
 
     def name(found: re.Match[str]) -> str:
         user = users.get(found[1])

@@ -1,4 +1,4 @@
-"""What ``docs-bot sandbox`` says when it cannot start."""
+"""The errors of ``docs-bot sandbox`` when it cannot start."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ ROOT = Path(__file__).parents[2]
 
 @pytest.fixture
 def choice(tmp_path: Path) -> Choice:
-    """What would start."""
+    """The options of a sandbox that could start."""
     return Choice(tmp_path / "sandbox", port=0, work_seconds=1)
 
 

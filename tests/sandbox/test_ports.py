@@ -20,7 +20,7 @@ def test_a_port_in_use_is_passed_over() -> None:
             try:
                 taken.bind(("127.0.0.1", following))
             except OSError:
-                continue  # somebody else's already: try with another
+                continue  # used by another process: try the next
             taken.listen()
             assert free_port() != following
         return
