@@ -33,14 +33,26 @@ def environment(
     }
 
 
+# As where only requirements.txt is installed: httpx and structlog load both where they are, 7 MB.
+_AS_IN_PRODUCTION = """
+import sys
+
+sys.modules.update(rich=None, pygments=None)
+from bot.__main__ import main
+
+main()
+"""
+
+
 @asynccontextmanager
 async def running_bot(
     command: str, env: dict[str, str], *, log: Path | None = None, tree: Path | None = None
 ) -> AsyncIterator[tuple[Child, int, float]]:
     """Run `python -m bot <command>` of a checkout; yield it when ready, with port and seconds to start."""
     port = free_port()
+    own_env = {**env, "PORT": str(port)}
     began = perf_counter()
-    async with child("-m", "bot", command, env={**env, "PORT": str(port)}, log=log, tree=tree) as bot:
+    async with child("-c", _AS_IN_PRODUCTION, command, env=own_env, log=log, tree=tree) as bot:
         await _until_ready(bot, port)
         yield bot, port, perf_counter() - began
 

@@ -60,7 +60,7 @@ class Steered:
 
     def is_settled(self, story: Story, answers: Sequence[Json]) -> bool:
         """An event comes until it is acknowledged, so none is lost."""
-        return self.is_over(story) and not story.world.workspace.line.is_telling()
+        return self.is_over(story) and not story.world.workspace.bot_connection.has_pending_events()
 
     async def check(self, story: Story, answers: Sequence[Json]) -> None:
         """Sent once at most, and told: its end, or a doubt, which may turn into an end."""
