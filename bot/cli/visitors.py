@@ -17,9 +17,7 @@ from enum import IntEnum
 from pathlib import Path
 from typing import BinaryIO, Protocol
 
-from rich.console import Console
-from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
-
+from bot.cli.progress import counted_pages
 from bot.docs_api import (
     DocsApiError,
     DocsClient,
@@ -304,7 +302,9 @@ async def export(
             is_silent = as_json or csv == STDOUT
             if not is_silent:
                 outputs.append(table)
-            told = stack.enter_context(_progress(shown=not (is_silent and stdout.isatty())))
+            # On a terminal only, and never between the lines of something else there.
+            is_alone = not (is_silent and stdout.isatty())
+            told = stack.enter_context(counted_pages(sys.stderr, shown=is_alone and sys.stderr.isatty()))
             await _fetch(settings, wanted, outputs, told)
         if not is_silent:
             # A path may contain characters that the terminal's encoding lacks.
@@ -338,22 +338,6 @@ async def _fetch(
 
 def _is_wanted(path: str, wanted: Wanted) -> bool:
     return not wanted.section or in_section(path, wanted.section)
-
-
-@contextmanager
-def _progress(*, shown: bool) -> Iterator[Callable[[int], None]]:
-    """Show progress on a terminal; yield the function that advances it."""
-    columns = (SpinnerColumn(), TextColumn("{task.completed:,.0f} pages of the docs"), TimeElapsedColumn())
-    with Progress(
-        *columns,
-        console=Console(stderr=True),
-        transient=True,
-        redirect_stdout=False,
-        redirect_stderr=False,
-        disable=not (shown and sys.stderr.isatty()),
-    ) as progress:
-        task = progress.add_task("", total=None)
-        yield lambda rows: progress.advance(task, rows)
 
 
 def _explained(error: DocsApiError, project: str, now: datetime) -> ExportError:
