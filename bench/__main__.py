@@ -9,9 +9,8 @@ from enum import StrEnum
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from time import monotonic
-from typing import Annotated
 
-import typer
+import click
 from rich.console import Console
 
 from bench import ack, burst, idle, pace, poll
@@ -60,11 +59,23 @@ async def measure_all(wanted: list[Bench], quick: bool, folder: Path, console: C
     return reports
 
 
-def measure(
-    only: Annotated[list[Bench] | None, typer.Option(help="Only this bench; may be repeated.")] = None,
-    quick: Annotated[bool, typer.Option("--quick", help="Tiny sizes: only whether it works.")] = False,
-    json_file: Annotated[Path, typer.Option("--json", help="Where the numbers go.")] = Path("var/bench.json"),
-) -> None:
+@click.command()
+@click.option(
+    "--only",
+    type=click.Choice([bench.value for bench in Bench]),
+    multiple=True,
+    help="Only this bench; may be repeated.",
+)
+@click.option("--quick", is_flag=True, help="Tiny sizes: only whether it works.")
+@click.option(
+    "--json",
+    "json_file",
+    type=click.Path(path_type=Path),
+    default=Path("var/bench.json"),
+    show_default=True,
+    help="Where the numbers go.",
+)
+def measure(only: tuple[str, ...], quick: bool, json_file: Path) -> None:
     """Measure the bot beside what a person would use instead."""
     console, began = _console(), monotonic()
     json_file.parent.mkdir(parents=True, exist_ok=True)
@@ -97,4 +108,4 @@ def _conclude(console: Console, reports: list[Report], seconds: float, json_file
 
 
 if __name__ == "__main__":
-    typer.run(measure)
+    measure()

@@ -18,9 +18,8 @@ from enum import StrEnum
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Annotated
 
-import typer
+import click
 
 from bench import ack, idle, poll
 from bench.ack_sides import Way, bot_side
@@ -143,13 +142,14 @@ async def _measured(row: RowName, folder: Path, tree: Path | None) -> list[Figur
     return await _MEASURES[row](folder, tree)
 
 
-def main(
-    row: RowName, tree: Annotated[Path | None, typer.Option(help="Another checkout, an older one.")] = None
-) -> None:
+@click.command()
+@click.argument("row", type=click.Choice([row.value for row in RowName]))
+@click.option("--tree", type=click.Path(path_type=Path), help="Another checkout, an older one.")
+def main(row: str, tree: Path | None) -> None:
     """Measure one row and print its figures."""
-    found = figures(row, tree.resolve() if tree else None)
+    found = figures(RowName(row), tree.resolve() if tree else None)
     print(json.dumps([asdict(figure) for figure in found]), flush=True)
 
 
 if __name__ == "__main__":
-    typer.run(main)
+    main()

@@ -18,9 +18,8 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from time import monotonic
-from typing import Annotated
 
-import typer
+import click
 from rich.console import Console
 from rich.table import Table
 
@@ -159,19 +158,21 @@ def too_long(told: list[Told], most: list[int]) -> list[str]:
 def _numbers(given: str) -> list[int]:
     numbers = given.split(",")
     if len(numbers) != 3 or not all(each.strip().isdecimal() for each in numbers):
-        raise typer.BadParameter(
+        raise click.BadParameter(
             "three numbers are needed, for job, visitors and digest", param_hint="--most"
         )
     return [int(each) for each in numbers]
 
 
-def main(
-    files: Annotated[bool, typer.Option("--files", help="List the files of each story.")] = False,
-    most: Annotated[
-        str,
-        typer.Option(metavar="JOB,VISITORS,DIGEST", help="Fail when a story passes more files of its own."),
-    ] = "",
-) -> None:
+@click.command()
+@click.option("--files", is_flag=True, help="List the files of each story.")
+@click.option(
+    "--most",
+    default="",
+    metavar="JOB,VISITORS,DIGEST",
+    help="Fail when a story passes more files of its own.",
+)
+def main(files: bool, most: str) -> None:
     """Count the files and functions of the bot that three requests pass through."""
     allowed = _numbers(most) if most else None
     with TemporaryDirectory(prefix="story-") as folder:
@@ -180,8 +181,8 @@ def main(
     late = too_long(told, allowed) if allowed else []
     for line in late:
         Console(stderr=True).print(line, style="red", highlight=False)
-    raise typer.Exit(bool(late))
+    raise SystemExit(bool(late))
 
 
 if __name__ == "__main__":
-    typer.run(main)
+    main()

@@ -15,9 +15,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Annotated
 
-import typer
+import click
 from rich.console import Console
 from rich.table import Table
 
@@ -111,12 +110,23 @@ def _cells(found: Compared, unit: str) -> tuple[str, ...]:
     return (*medians, ratio, margin, f"[{colour}]{found.result}[/{colour}]")
 
 
-def main(
-    rev: Annotated[str, typer.Argument(help="A commit, branch or tag of this repository.")],
-    only: Annotated[list[RowName] | None, typer.Option(help="Only this row; may be repeated.")] = None,
-    turns: Annotated[int, typer.Option(min=3, help="How often each side is measured.")] = 5,
-) -> None:
-    """Measure this working tree beside another commit; exits with 1 when a figure is worse than noise."""
+@click.command()
+@click.argument("rev")
+@click.option(
+    "--only",
+    type=click.Choice([row.value for row in RowName]),
+    multiple=True,
+    help="Only this row; may be repeated.",
+)
+@click.option(
+    "--turns",
+    type=click.IntRange(min=3),
+    default=5,
+    show_default=True,
+    help="How often each side is measured.",
+)
+def main(rev: str, only: tuple[str, ...], turns: int) -> None:
+    """Measure this working tree beside REV, a commit, branch or tag; exits with 1 when a figure is worse."""
     console = Console() if Console().is_terminal else Console(width=120)
     console.print(f"This machine now: {machine_speed()}", highlight=False)
     with checked_out(_HERE, rev) as theirs:
@@ -126,8 +136,8 @@ def main(
     worse = print_compared(console, rev, samples)
     console.print(f"This machine now: {machine_speed()}", highlight=False)
     console.print("No figure is worse beyond noise." if not worse else f"Worse: {'; '.join(worse)}")
-    raise typer.Exit(bool(worse))
+    raise SystemExit(bool(worse))
 
 
 if __name__ == "__main__":
-    typer.run(main)
+    main()

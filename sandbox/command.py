@@ -10,9 +10,9 @@ from collections.abc import Callable, Iterator
 from contextlib import AsyncExitStack, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Annotated, NoReturn
+from typing import Any
 
-import typer
+import click
 from rich.console import Console
 
 from sandbox.docs_service import DocsService
@@ -23,7 +23,6 @@ from sandbox.world import PROJECT, WorldOptions, sandbox
 
 console = Console(highlight=False)
 stderr = Console(stderr=True, highlight=False, soft_wrap=True)
-cli = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
 FAILED = 1
 USAGE = 2
 
@@ -38,51 +37,54 @@ class Choice(WorldOptions):
     only: str = ""
 
 
-def main(arguments: list[str]) -> NoReturn:
-    """Run ``docs-bot sandbox`` with these arguments and exit with its code."""
-    cli(arguments, prog_name="docs-bot sandbox")
-    raise SystemExit(0)
+def main(arguments: list[str]) -> None:
+    """Run ``docs-bot sandbox`` with these arguments. Raise SystemExit, or click's error for a bad option."""
+    with cli.make_context("docs-bot sandbox", arguments) as context:
+        cli.invoke(context)
 
 
-@cli.command()
-def _sandbox(
-    port: Annotated[int, typer.Option(help="Where the workspace's page is.")] = Choice.port,
-    folder: Annotated[Path, typer.Option(help="Where the sandbox keeps its things.")] = Choice.folder,
-    http: Annotated[
-        bool, typer.Option("--http", help="Signed HTTP instead of Socket Mode.")
-    ] = Choice.http_mode,
-    play: Annotated[
-        bool, typer.Option("--play", help="Tell one story without a person, then leave.")
-    ] = Choice.play,
-    only: Annotated[
-        str, typer.Option(help="Run only `docs-service` or only `workspace`, on the given port.")
-    ] = Choice.only,
-    work_seconds: Annotated[
-        float, typer.Option(help="How long the agent takes for an ordinary job.")
-    ] = Choice.work_seconds,
-    pages: Annotated[
-        int, typer.Option(help=f"Pages of the site whose visits are made, up to {MAX_PAGES:,}.")
-    ] = Choice.pages,
-    days: Annotated[int, typer.Option(help="For how many past days visits are made.")] = Choice.days,
-    seed: Annotated[int, typer.Option(help="Another number makes other visits.")] = Choice.seed,
-    uses_an_hour: Annotated[
-        int, typer.Option(help="The shared limit; a small one shows how prompts wait.")
-    ] = Choice.uses_an_hour,
-) -> None:
+@click.command()
+@click.option("--port", default=Choice.port, show_default=True, help="Where the workspace's page is.")
+@click.option(
+    "--folder",
+    type=click.Path(path_type=Path),
+    default=Choice.folder,
+    show_default=True,
+    help="Where the sandbox keeps its things.",
+)
+@click.option("--http", "http_mode", is_flag=True, help="Signed HTTP instead of Socket Mode.")
+@click.option("--play", is_flag=True, help="Tell one story without a person, then leave.")
+@click.option(
+    "--only",
+    default=Choice.only,
+    metavar="PART",
+    help="Run only `docs-service` or only `workspace`, on the given port.",
+)
+@click.option(
+    "--work-seconds",
+    default=Choice.work_seconds,
+    show_default=True,
+    help="How long the agent takes for an ordinary job.",
+)
+@click.option(
+    "--pages",
+    default=Choice.pages,
+    show_default=True,
+    help=f"Pages of the site whose visits are made, up to {MAX_PAGES:,}.",
+)
+@click.option(
+    "--days", default=Choice.days, show_default=True, help="For how many past days visits are made."
+)
+@click.option("--seed", default=Choice.seed, show_default=True, help="Another number makes other visits.")
+@click.option(
+    "--uses-an-hour",
+    default=Choice.uses_an_hour,
+    show_default=True,
+    help="The shared limit; a small one shows how prompts wait.",
+)
+def cli(**fields: Any) -> None:
     """A Slack workspace, a docs service and the bot on this machine, no account needed."""
-    chosen = Choice(
-        folder,
-        port,
-        http_mode=http,
-        play=play,
-        only=only,
-        work_seconds=work_seconds,
-        pages=pages,
-        days=days,
-        seed=seed,
-        uses_an_hour=uses_an_hour,
-    )
-    sys.exit(sandbox_command(chosen))
+    sys.exit(sandbox_command(Choice(**fields)))
 
 
 def sandbox_command(choice: Choice) -> int:

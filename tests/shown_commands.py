@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import shlex
 import subprocess
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
-import typer
-from typer.exceptions import TyperException
+import click
+from click.exceptions import Exit
 
 import bench.__main__
 import bench.one
@@ -28,7 +27,7 @@ _DONE_BY_OTHERS = {
     "curl http://localhost:3000/readyz": "It needs a running bot. tests/ops asks for the same path.",
 }
 """Commands of other programs that no test runs, each with the reason. Add one only if nothing else can."""
-_MODULES: dict[str, Callable[..., None]] = {
+_MODULES: dict[str, click.Command] = {
     "bench": bench.__main__.measure,
     "bench.one": bench.one.main,
     "bench.story": bench.story.main,
@@ -72,10 +71,9 @@ def _docs_bot(words: Sequence[str]) -> None:
     _read(commands[name], words[1:])
 
 
-def _subcommands() -> dict[str, Any]:
+def _subcommands() -> dict[str, click.Command]:
     """Return every subcommand; the sandbox reads its options by itself."""
-    group: Any = typer.main.get_command(cli)
-    return {**group.commands, "sandbox": typer.main.get_command(sandbox_cli)}
+    return {**cli.commands, "sandbox": sandbox_cli}
 
 
 def _module(name: str, words: Sequence[str]) -> None:
@@ -84,24 +82,18 @@ def _module(name: str, words: Sequence[str]) -> None:
     elif name == "tests.torture":
         _read_by_argparse(words)
     elif name in _MODULES:
-        _read(_made_command(_MODULES[name]), words)
+        _read(_MODULES[name], words)
     else:
         raise NotRun(f"nothing runs the module {name}")
 
 
-def _made_command(function: Callable[..., None]) -> Any:
-    program = typer.Typer(add_completion=False)
-    program.command()(function)
-    return typer.main.get_command(program)
-
-
-def _read(command: Any, words: Sequence[str]) -> None:
-    """Let typer read the words: it knows every option and accepts every value."""
+def _read(command: click.Command, words: Sequence[str]) -> None:
+    """Let click read the words: it knows every option and accepts every value."""
     try:
         command.make_context(command.name or "", list(words))
-    except typer.Exit:  # what --help does once it has been shown
+    except Exit:  # what --help does once it has been shown
         return
-    except TyperException as error:
+    except click.ClickException as error:
         raise NotRun(str(error)) from None
 
 
@@ -115,7 +107,7 @@ def _read_by_argparse(words: Sequence[str]) -> None:
 
 def known_options() -> set[str]:
     """Return every option of every program of ours."""
-    parts = [*_subcommands().values(), *map(_made_command, _MODULES.values())]
+    parts = [*_subcommands().values(), *_MODULES.values()]
     found = {name for part in parts for each in part.params for name in each.opts}
     return found | {
         name for action in tests.torture.__main__.parser()._actions for name in action.option_strings

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from sandbox.command import FAILED, USAGE, Choice, sandbox_command
+from sandbox.command import FAILED, USAGE, Choice, cli, sandbox_command
 
 ROOT = Path(__file__).parents[2]
 
@@ -65,6 +65,33 @@ def test_what_is_chosen_reaches_the_docs_service(choice: Choice) -> None:
     assert options.folder == choice.folder / "docs"
 
 
+def options_of(*words: str) -> Choice:
+    return Choice(**cli.make_context("docs-bot sandbox", list(words)).params)
+
+
+def test_without_options_the_defaults_are_chosen() -> None:
+    assert options_of() == Choice()
+
+
+def test_every_option_reaches_what_is_chosen() -> None:
+    words = (
+        "--port 81 --folder there --http --play --only workspace --work-seconds 0.5 --pages 40 --days 30 "
+        "--seed 3 --uses-an-hour 2"
+    )
+    assert options_of(*words.split()) == Choice(
+        Path("there"),
+        81,
+        http_mode=True,
+        play=True,
+        only="workspace",
+        work_seconds=0.5,
+        pages=40,
+        days=30,
+        seed=3,
+        uses_an_hour=2,
+    )
+
+
 _WITHOUT_THE_EXTRA = """
 import sys
 
@@ -89,6 +116,6 @@ def test_without_its_extra_the_sandbox_says_in_one_line_what_to_install() -> Non
 
 def test_a_production_install_brings_nothing_that_only_the_sandbox_needs() -> None:
     pinned = (ROOT / "requirements.txt").read_text()
-    for name in ("dulwich", "jinja2"):
+    for name in ("dulwich", "jinja2", "markdown-it-py", "pygments", "rich"):
         assert f"\n{name}==" not in pinned
         assert f"\n{name}==" in (ROOT / "requirements-sandbox.txt").read_text()
