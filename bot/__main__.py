@@ -78,7 +78,7 @@ async def _run_until_stopped(settings: Settings, roles: Roles) -> None:
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, stop.set)
     async with running_bot(settings, roles=roles):
-        # Imported objects stay for good. Collecting them again and again would delay acknowledgements by 0.1 s.
+        # Imported objects stay for good; collecting them repeatedly would delay acknowledgements by 0.1 s.
         gc.collect()
         gc.freeze()
         await stop.wait()

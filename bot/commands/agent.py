@@ -1,4 +1,4 @@
-"""``/docs-agent``: ask for a change, list jobs, look at one."""
+"""``/docs-agent``: ask for a change, list jobs, show the status of one."""
 
 from __future__ import annotations
 
@@ -53,18 +53,18 @@ _LISTED = 10
 _FORM_LENGTH = 3000
 
 
-async def _run(context: Context, said: Invocation) -> Answer:
-    words = slack_text.to_plain(said.text, {}, {}).strip()
+async def _run(context: Context, invocation: Invocation) -> Answer:
+    words = slack_text.to_plain(invocation.text, {}, {}).strip()
     if slack_text.is_blank(words):
-        return _ask_form(said.origin)
-    # Only a whole text is a word of ours: "jobs in the navigation are out of date" is a prompt.
+        return _ask_form(invocation.origin)
+    # A subcommand is the whole text: "jobs in the navigation are out of date" is a prompt.
     if words.lower() == "jobs":
-        return Answer(message=await _jobs(context, said.origin.channel))
+        return Answer(message=await _jobs(context, invocation.origin.channel))
     if status := _STATUS.fullmatch(words):
-        return await _status(context, said, status[1])
+        return await _status(context, invocation, status[1])
     if words.lower() == "limits":
-        return Answer(message=await limits(context, said.origin.user))
-    asked = await ask(context, AskRequest(said.origin, said.text))
+        return Answer(message=await limits(context, invocation.origin.user))
+    asked = await ask(context, AskRequest(invocation.origin, invocation.text))
     return Answer(message=say.same_job(asked.job)) if asked.same else Answer()
 
 
@@ -78,7 +78,7 @@ def _thread_link(context: Context, job: TrackedJob) -> str | None:
 
 
 async def limits(context: Context, user: UserId) -> Message:
-    """Both hourly limits, as our own rows count them."""
+    """Return the use of both hourly limits, as the database counts it."""
     return await context.store.read(lambda tx: _limits(context, tx, user))
 
 
@@ -95,28 +95,28 @@ def _limits(context: Context, tx: Transaction, user: UserId) -> Message:
     return quota.limits(used, context.uses_an_hour, frees, waiting, mine, analytics, key_is_refused=refused)
 
 
-async def _status(context: Context, said: Invocation, named: str) -> Answer:
+async def _status(context: Context, invocation: Invocation, named: str) -> Answer:
     async def tell(job: TrackedJob) -> Answer:
         return Answer(message=say.job_status(job, _thread_link(context, job)))
 
     job, unknown = await find_job(context, named), Answer(message=say.no_such_job(named))
-    return await for_reader(context, said.origin, job, unknown, tell)
+    return await for_reader(context, invocation.origin, job, unknown, tell)
 
 
-async def _submit(context: Context, sent: Submission) -> FormErrors | None:
-    text = sent.fields.get("prompt") or ""
-    channel = ChannelId(sent.fields.get("channel") or sent.origin.channel)
+async def _submit(context: Context, submission: Submission) -> FormErrors | None:
+    text = submission.fields.get("prompt") or ""
+    channel = ChannelId(submission.fields.get("channel") or submission.origin.channel)
     if slack_text.is_blank(text):
         return FormErrors({"prompt": say.EMPTY_FORM})
     if not channel:
         return FormErrors({"channel": say.NO_CHANNEL_CHOSEN})
-    origin = replace(sent.origin, channel=channel)
+    origin = replace(submission.origin, channel=channel)
     asked = await ask(context, AskRequest(origin, slack_text.from_plain(text)))
     return FormErrors({"prompt": say.SAME_ANEW}) if asked.same else None
 
 
 async def _ask_about(context: Context, used: ShortcutUse) -> Answer:
-    """Somebody's message becomes the beginning of a prompt, which the person can change before it goes."""
+    """Open the form with the text of somebody's message, which the person can edit before sending it."""
     del context
     return _ask_form(used.origin, slack_text.to_plain(used.text, {}, {})[:_FORM_LENGTH])
 
@@ -131,19 +131,20 @@ def _unknown(press: Press) -> Answer:
 
 
 def _number(press: Press) -> int:
-    """What the button carries; 0, which names nothing, when it is no number."""
+    """Return the number in the button's value; 0, which no row has, if it is no number."""
     return int(press.value) if press.value.isdecimal() and len(press.value) < 10 else 0
 
 
 async def _on_job(
     context: Context, press: Press, number: int, do: Callable[[TrackedJob], Awaitable[Answer]]
 ) -> Answer:
+    """Do something with a job, if the person who pressed the button may see it."""
     job = await context.store.read(lambda tx: tx.jobs.get(JobNumber(number)))
     return await for_reader(context, press.origin, job, _unknown(press), do)
 
 
 async def _on_prompt(context: Context, press: Press, do: Callable[[Prompt], Awaitable[Answer]]) -> Answer:
-    """The same for a button that carries the number of a prompt."""
+    """Do something with the prompt that a button names, if the person may see its job."""
     number = PromptId(_number(press))
     prompt = await context.store.read(lambda tx: tx.prompts.get(number))
 
@@ -158,22 +159,22 @@ async def _run_again(context: Context, press: Press) -> Answer:
     if not (number.isdecimal() and count.isdecimal()):
         return _unknown(press)
     occasion = str(int(count))
-    return await _on_job(context, press, int(number), lambda job: _once_more(context, press, job, occasion))
+    return await _on_job(context, press, int(number), lambda job: _ask_again(context, press, job, occasion))
 
 
 async def _ask_anyway(context: Context, press: Press) -> Answer:
     occasion = f"anyway:{_occasion(press)}"
     return await _on_job(
-        context, press, _number(press), lambda job: _once_more(context, press, job, occasion)
+        context, press, _number(press), lambda job: _ask_again(context, press, job, occasion)
     )
 
 
 def _occasion(press: Press) -> str:
-    """What presses of one button have in common: the message in which it stands."""
+    """Return what identifies the button: the timestamp of its message, or the request's key without one."""
     return press.origin.message_ts or press.origin.key
 
 
-async def _once_more(context: Context, press: Press, job: TrackedJob, occasion: str) -> Answer:
+async def _ask_again(context: Context, press: Press, job: TrackedJob, occasion: str) -> Answer:
     asked = await run_again(context, press.origin, job.number, occasion)
     if asked is None:
         return _unknown(press)
@@ -213,10 +214,10 @@ async def _withdraw(context: Context, press: Press) -> Answer:
 async def _decide(
     context: Context, press: Press, prompt: Prompt, decide: Callable[[Context, PromptId], Awaitable[bool]]
 ) -> Answer:
-    """Only who asked, or an admin, decides; and only while there is something to decide."""
+    """Carry out a decision about a prompt, if the person may make it."""
 
     async def act() -> Answer:
-        """The thread shows what was done; only a button that came too late needs a word."""
+        """Decide. The thread shows the outcome; a message is returned only if it is too late."""
         return Answer(message=None if await decide(context, prompt.id) else say.too_late())
 
     return await once_allowed(context, press.origin, act, prompt=prompt)

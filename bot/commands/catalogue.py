@@ -16,10 +16,10 @@ def _with_help(*commands: Command) -> tuple[Command, ...]:
     pages = [CommandHelp(each.name, each.usage_hint, each.summary, each.examples) for each in commands]
 
     def helped(command: Command) -> Command:
-        async def run(context: Context, said: Invocation) -> Answer:
-            if said.text.strip().lower() == "help":
+        async def run(context: Context, invocation: Invocation) -> Answer:
+            if invocation.text.strip().lower() == "help":
                 return Answer(message=help_message(pages))
-            return await command.run(context, said)
+            return await command.run(context, invocation)
 
         return replace(command, run=run)
 

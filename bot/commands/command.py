@@ -1,4 +1,4 @@
-"""What a command is made of: its name and help, and what it does with what people type, press and fill in."""
+"""The parts of a slash command: its help, its handlers, and the requests that they receive."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ from bot.work.context import Context
 
 @dataclass(frozen=True, slots=True)
 class Modal:
-    """A form to open, as Slack's view object (https://docs.slack.dev/reference/views/modal-views)."""
+    """A form to open, as a Slack view object (https://docs.slack.dev/reference/views/modal-views)."""
 
     view: Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What a person gets back at once: a private message, a form, or nothing.
+    """The immediate reply to a person: a private message, a form, or nothing.
 
-    Nothing means that the request is stored, or done; a worker tells what comes of it.
-    ``replaces``: the message takes the place of the one whose button was pressed.
-    ``later``: only Slack can tell who may, so the answer is decided after the acknowledgement, which shows
-    nothing. Made by ``commands/guard.py``.
+    Nothing means that the request is stored or done; a worker tells the outcome.
+    ``replaces``: the message replaces the one whose button was pressed.
+    ``later``: only Slack can tell whether the person has access, so this is called after the
+    acknowledgement, which shows nothing. Only ``commands/guard.py`` and its callers set it.
     """
 
     message: Message | None = None
@@ -35,11 +35,11 @@ class Answer:
 
     @property
     def shows(self) -> bool:
-        """Whether the person sees something now."""
+        """Return whether the person sees something now."""
         return self.later is None and (self.message is not None or self.modal is not None)
 
     async def decided(self) -> Answer:
-        """Return what is shown in the end. Call it after the acknowledgement: it may ask Slack."""
+        """Return the final answer. Call it after the acknowledgement, because it may call Slack."""
         answer = self
         while answer.later is not None:
             answer = await answer.later()
@@ -48,7 +48,7 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class Invocation:
-    """A slash command as it was typed. ``text`` is Slack's wire form: entities and ids in it."""
+    """A slash command as it was typed. ``text`` is Slack's wire text, with entities and ids."""
 
     origin: Origin
     command: str
@@ -57,7 +57,7 @@ class Invocation:
 
 @dataclass(frozen=True, slots=True)
 class Press:
-    """A pressed button, or a choice from a menu (``value`` is then the option's)."""
+    """A pressed button or a selected menu option. ``value`` is that of the button or the option."""
 
     origin: Origin
     action_id: str
@@ -66,9 +66,9 @@ class Press:
 
 @dataclass(frozen=True, slots=True)
 class Submission:
-    """A filled-in form. ``fields`` holds what stands in each input, by its action id; a text or None.
+    """A submitted form. ``fields`` maps the action id of each input to its text, or to None if it is empty.
 
-    ``form`` is what the form carried along; its channel and response URL are those of ``origin``.
+    ``form`` is the state that the form was opened with. Its channel and response URL are also in ``origin``.
     """
 
     origin: Origin
@@ -79,7 +79,7 @@ class Submission:
 
 @dataclass(frozen=True, slots=True)
 class ShortcutUse:
-    """A message shortcut used on somebody's message (``text`` in Slack's wire form)."""
+    """A message shortcut used on somebody's message. ``text`` is the message's wire text."""
 
     origin: Origin
     callback_id: str
@@ -88,7 +88,7 @@ class ShortcutUse:
 
 @dataclass(frozen=True, slots=True)
 class FormErrors:
-    """What is wrong with a form, by action id; it stays open and shows this."""
+    """Error messages by action id. The form stays open and shows them."""
 
     errors: Mapping[str, str]
 
@@ -101,9 +101,10 @@ ShortcutRun = Callable[[Context, ShortcutUse], Awaitable[Answer]]
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """One slash command with everything that belongs to it.
+    """A slash command with its help and its handlers.
 
-    The listeners, the help and the test of ``manifest.yml`` are all derived from these.
+    The listeners, the help and the test of ``manifest.yml`` are derived from the commands.
+    ``buttons`` maps action ids to handlers; ``forms`` and ``shortcuts`` map callback ids.
     """
 
     name: str

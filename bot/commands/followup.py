@@ -1,4 +1,4 @@
-"""``/docs-followup``: steer a job from outside its thread, where Slack allows no commands."""
+"""``/docs-followup``: send a follow-up from outside a job's thread. Slack allows no commands in threads."""
 
 from __future__ import annotations
 
@@ -18,56 +18,67 @@ NAME = "/docs-followup"
 _OFFERED = 20
 
 
-async def _run(context: Context, said: Invocation) -> Answer:
-    words = slack_text.to_plain(said.text, {}, {}).strip()
+async def _run(context: Context, invocation: Invocation) -> Answer:
+    words = slack_text.to_plain(invocation.text, {}, {}).strip()
     if slack_text.is_blank(words):
-        return await _form(context, said)
+        return await _form(context, invocation)
     named = words.split(maxsplit=1)[0]
     job = await find_job(context, named)
     if looks_like_job(named):
-        return await _steer(context, said, named, job)
+        return await _send_to_named(context, invocation, named, job)
     if job is None:
-        return await _guess(context, said)
-    # A service id that names nothing is a word like any other, and so is one that is not for this person.
-    unknown = Answer(later=lambda: _guess(context, said))
-    return await for_reader(context, said.origin, job, unknown, lambda found: _go_on(context, said, found))
+        return await _send_to_latest(context, invocation)
+    # The first word may be a service id. If this person can see no such job, it is part of the follow-up.
+    unknown = Answer(later=lambda: _send_to_latest(context, invocation))
+    return await for_reader(
+        context, invocation.origin, job, unknown, lambda found: _send_or_open_form(context, invocation, found)
+    )
 
 
-async def _guess(context: Context, said: Invocation) -> Answer:
-    """No job is named, so all of it is meant for the person's latest job here."""
-    latest = await _latest(context, said.origin.user, said.origin.channel)
+async def _send_to_latest(context: Context, invocation: Invocation) -> Answer:
+    """Send the whole text to the person's latest job in this channel, because no job is named."""
+    latest = await _latest(context, invocation.origin.user, invocation.origin.channel)
     if latest is None:
         return Answer(message=say.no_job_yet(NAME))
-    return await _send(context, said, latest, said.text, guessed=True)
+    return await _send(context, invocation, latest, invocation.text, guessed=True)
 
 
-async def _steer(context: Context, said: Invocation, named: str, job: TrackedJob | None) -> Answer:
-    """A follow-up that Slack must be asked about is stored first, so that no crash loses it.
+async def _send_to_named(
+    context: Context, invocation: Invocation, named: str, job: TrackedJob | None
+) -> Answer:
+    """Send a follow-up to the job that the person named.
 
-    ``work/jobs/prepare.py`` asks then, and tells the person what came of it.
+    If only Slack can tell whether they may see the job, the follow-up is stored before Slack is called, so
+    that no crash loses it. ``work/jobs/prepare.py`` then calls Slack and tells the person the outcome.
     """
-    if job is not None and _further(said) and not await known_to_see(context, said.origin, job):
-        request = FollowUpRequest(said.origin, job.number, _further(said), named=named)
+    if (
+        job is not None
+        and _text_after_name(invocation)
+        and not await known_to_see(context, invocation.origin, job)
+    ):
+        request = FollowUpRequest(invocation.origin, job.number, _text_after_name(invocation), named=named)
         result = await follow_up(context, request)
         if result is not None and result.accepted and result.same is None:
             return Answer()
     unknown = Answer(message=say.no_such_job(named))
-    return await for_reader(context, said.origin, job, unknown, lambda found: _go_on(context, said, found))
+    return await for_reader(
+        context, invocation.origin, job, unknown, lambda found: _send_or_open_form(context, invocation, found)
+    )
 
 
-async def _go_on(context: Context, said: Invocation, job: TrackedJob) -> Answer:
-    further = _further(said)
-    return await _send(context, said, job, further, guessed=False) if further else _form_for(job, said)
+async def _send_or_open_form(context: Context, invocation: Invocation, job: TrackedJob) -> Answer:
+    text = _text_after_name(invocation)
+    return await _send(context, invocation, job, text, guessed=False) if text else _form_for(job, invocation)
 
 
-def _further(said: Invocation) -> str:
-    """What was typed after the name of the job; empty when that shows nothing."""
-    raw = "".join(said.text.split(maxsplit=1)[1:])
+def _text_after_name(invocation: Invocation) -> str:
+    """Return the text after the job's name; an empty text if it has no visible characters."""
+    raw = "".join(invocation.text.split(maxsplit=1)[1:])
     return "" if slack_text.is_blank(slack_text.to_plain(raw, {}, {})) else raw
 
 
-def _form_for(job: TrackedJob, done: Invocation | Press) -> Answer:
-    private = FormState.at(done.origin, job.number, seen_by=done.origin.user).dumps()
+def _form_for(job: TrackedJob, request: Invocation | Press) -> Answer:
+    private = FormState.at(request.origin, job.number, seen_by=request.origin.user).dumps()
     return Answer(modal=Modal(modals.follow_up_form([job], private=private, chosen=job.number)))
 
 
@@ -75,17 +86,19 @@ async def _latest(context: Context, user: UserId, channel: ChannelId) -> Tracked
     return await context.store.read(lambda tx: tx.jobs.latest_of(user, channel))
 
 
-async def _form(context: Context, said: Invocation) -> Answer:
-    jobs = await context.store.read(lambda tx: tx.jobs.in_channel(said.origin.channel, _OFFERED))
+async def _form(context: Context, invocation: Invocation) -> Answer:
+    jobs = await context.store.read(lambda tx: tx.jobs.in_channel(invocation.origin.channel, _OFFERED))
     offered = [job for job in jobs if takes_follow_ups(job)]
     if not offered:
         return Answer(message=say.no_job_yet(NAME))
-    private = FormState.at(said.origin).dumps()
+    private = FormState.at(invocation.origin).dumps()
     return Answer(modal=Modal(modals.follow_up_form(offered, private=private)))
 
 
-async def _send(context: Context, said: Invocation, job: TrackedJob, raw: str, *, guessed: bool) -> Answer:
-    result = await follow_up(context, FollowUpRequest(said.origin, job.number, raw))
+async def _send(
+    context: Context, invocation: Invocation, job: TrackedJob, raw: str, *, guessed: bool
+) -> Answer:
+    result = await follow_up(context, FollowUpRequest(invocation.origin, job.number, raw))
     if result is None:
         return Answer(message=say.no_such_job(str(job.number)))
     if not result.accepted:
@@ -93,7 +106,7 @@ async def _send(context: Context, said: Invocation, job: TrackedJob, raw: str, *
     if result.same is not None:
         return Answer(message=say.same_follow_up(result.job.number, result.same))
     taken = say.follow_up_taken(result.job, guessed=guessed)
-    return Answer(message=taken) if result.repeated else await confirmed(context, said.origin, taken)
+    return Answer(message=taken) if result.repeated else await confirmed(context, invocation.origin, taken)
 
 
 async def _button(context: Context, press: Press) -> Answer:
@@ -104,24 +117,29 @@ async def _button(context: Context, press: Press) -> Answer:
     return await for_reader(context, press.origin, job, unknown, open_form)
 
 
-async def _submit(context: Context, sent: Submission) -> FormErrors | None:
-    if slack_text.is_blank(sent.fields.get("prompt") or ""):
+async def _submit(context: Context, submission: Submission) -> FormErrors | None:
+    if slack_text.is_blank(submission.fields.get("prompt") or ""):
         return FormErrors({"prompt": say.EMPTY_FORM})
-    job = await _job_of_form(context, sent)
-    known = job is not None and await known_to_see(context, sent.origin, job)
-    # A form is answered before Slack may be asked, so this was done when it was opened for this person.
-    if job is None or not (known or (sent.form.job and sent.form.seen_by == sent.origin.user)):
+    job = await _job_of_form(context, submission)
+    known = job is not None and await known_to_see(context, submission.origin, job)
+    # Slack cannot be called before a form is answered. Access was checked when it was opened for this person.
+    if job is None or not (
+        known or (submission.form.job and submission.form.seen_by == submission.origin.user)
+    ):
         return FormErrors({"prompt": say.FORM_WITHOUT_JOB})
-    raw, named = slack_text.from_plain(sent.fields.get("prompt") or ""), None if known else str(job.number)
-    result = await follow_up(context, FollowUpRequest(sent.origin, job.number, raw, named=named))
+    raw, named = (
+        slack_text.from_plain(submission.fields.get("prompt") or ""),
+        None if known else str(job.number),
+    )
+    result = await follow_up(context, FollowUpRequest(submission.origin, job.number, raw, named=named))
     if result and result.same is not None:
         return FormErrors({"prompt": say.SAME_ANEW})
     return None if result and result.accepted else FormErrors({"prompt": bare(say.cannot_follow_up(job))})
 
 
-async def _job_of_form(context: Context, sent: Submission) -> TrackedJob | None:
-    chosen = sent.fields.get("job")
-    number = sent.form.job or (JobNumber(int(chosen)) if chosen and chosen.isdecimal() else None)
+async def _job_of_form(context: Context, submission: Submission) -> TrackedJob | None:
+    chosen = submission.fields.get("job")
+    number = submission.form.job or (JobNumber(int(chosen)) if chosen and chosen.isdecimal() else None)
     if not number:
         return None
     return await context.store.read(lambda tx: tx.jobs.get(number))

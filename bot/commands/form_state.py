@@ -1,4 +1,4 @@
-"""What a dialogue carries along and gets back when it is sent (Slack's ``private_metadata``)."""
+"""The state that a form keeps between opening and submission, in Slack's ``private_metadata``."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from bot.model import ChannelId, JobNumber, Origin, UserId
 
 @dataclass(frozen=True, slots=True)
 class FormState:
-    """Where the dialogue was opened, and for which job if one was chosen.
+    """Where a form was opened, and for which job if it is for one.
 
-    ``seen_by``: the person for whom it was opened, once it was known that they may see this job.
+    ``seen_by``: the person for whom it was opened, who may see this job; None if that was not checked.
     """
 
     channel: ChannelId | None = None
@@ -24,18 +24,21 @@ class FormState:
 
     @classmethod
     def at(cls, origin: Origin, job: JobNumber | None = None, *, seen_by: UserId | None = None) -> FormState:
-        """What a form carries that is opened where something was just typed or pressed."""
+        """Return the state of a form that is opened in reply to a request with this origin."""
         return cls(origin.channel, origin.response_url, job, seen_by)
 
     def dumps(self) -> str:
-        """As text; Slack allows 3,000 characters, of which this takes a few hundred."""
+        """Return the state as JSON of a few hundred characters; Slack allows 3,000."""
         url = self.response_url.get_secret_value() if self.response_url else None
         kept = {"channel": self.channel, "response_url": url, "job": self.job, "seen_by": self.seen_by}
         return json.dumps(kept)
 
     @classmethod
     def loads(cls, text: str) -> FormState:
-        """Back from the text. Slack signs what it sends, so it is ours unless it is from another version."""
+        """Return the state from its JSON, or an empty state if it is malformed.
+
+        Slack signs its requests, so the text is the bot's own, but another version may have written it.
+        """
         try:
             values = json.loads(text or "{}")
         except ValueError:

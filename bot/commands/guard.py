@@ -1,7 +1,7 @@
-"""Before any command, button or form: who may, and what waits until Slack has told who they are.
+"""Check access before every command, button, form and shortcut.
 
-Before a request is acknowledged only our own rows are asked. What they do not decide becomes
-``Answer.later``: the listeners call it after the acknowledgement, and nothing is shown before.
+Before the acknowledgement only the database is read. If it does not decide, the check becomes
+``Answer.later``: the listeners call it after the acknowledgement, which shows nothing.
 """
 
 from __future__ import annotations
@@ -26,28 +26,28 @@ from bot.work.access.decision import AskSlack, Decision
 from bot.work.access.denied import denial
 from bot.work.context import Context
 
-Done = TypeVar("Done", Invocation, Press, ShortcutUse)
+Request = TypeVar("Request", Invocation, Press, ShortcutUse)
 
 
 def guarded(command: Command) -> Command:
-    """Return the command for those who may. Somebody unknown sees nothing until Slack has told who they are.
+    """Return the command with access checks. If only Slack can tell, nothing is shown until it has.
 
-    What they asked for is stored, and a worker decides before anything comes of it
+    The request is stored meanwhile, and a worker decides before it is carried out
     (``work/jobs/prepare.py``, ``work/visitors/question.py``, ``work/digests/digest.py``).
     """
     return replace(
         command,
-        run=_answering(command.run),
-        buttons={name: _answering(press) for name, press in command.buttons.items()},
-        shortcuts={name: _answering(use) for name, use in command.shortcuts.items()},
-        forms={name: _submitting(submit) for name, submit in command.forms.items()},
+        run=_guard(command.run),
+        buttons={name: _guard(press) for name, press in command.buttons.items()},
+        shortcuts={name: _guard(use) for name, use in command.shortcuts.items()},
+        forms={name: _guard_form(submit) for name, submit in command.forms.items()},
     )
 
 
 async def once_allowed(
     context: Context, origin: Origin, act: Callable[[], Awaitable[Answer]], *, prompt: Prompt | None = None
 ) -> Answer:
-    """Do something for somebody who may, and with ``prompt`` may decide about it: now if that is known."""
+    """Act when access, also to decide about ``prompt``, is confirmed: at once if the database can tell."""
 
     async def go_on(decision: Decision) -> Answer:
         return await act() if decision.may else Answer(message=denial(decision))
@@ -56,7 +56,7 @@ async def once_allowed(
 
 
 async def confirmed(context: Context, origin: Origin, message: Message) -> Answer:
-    """Confirm what was stored. Whoever may not use the bot is told so by the worker that refuses it."""
+    """Confirm a stored request, if the person has access. Otherwise the worker that refuses it tells them."""
 
     async def go_on(decision: Decision) -> Answer:
         return Answer(message=message) if decision.may else Answer()
@@ -71,11 +71,11 @@ async def for_reader(
     unknown: Answer,
     do: Callable[[TrackedJob], Awaitable[Answer]],
 ) -> Answer:
-    """Do something with a job for somebody who may see it; for others there is no such job.
+    """Do something with a job for somebody who may see it; return ``unknown`` to others.
 
-    Where our rows show that they may, it is done for somebody unknown too: it only stores and shows. A job
-    that does not exist and one that Slack must be asked about are answered alike, after the acknowledgement:
-    else its form would tell which numbers are taken.
+    If the database shows that they may see it, ``do`` runs even if their access to the bot is unknown: it
+    only stores and shows. A job that does not exist and a job that Slack must be asked about are both
+    answered after the acknowledgement. Otherwise the reply would tell which job numbers exist.
     """
     if job is not None and await known_to_see(context, origin, job):
         return await do(job)
@@ -91,46 +91,50 @@ async def for_reader(
 
 
 async def known_to_see(context: Context, origin: Origin, job: TrackedJob) -> bool:
-    """Whether our own rows let somebody see the job; False also when only Slack can tell."""
+    """Return whether the database shows that somebody may see the job; False if only Slack can tell."""
     decision = await decide(context, origin.user, job=job, here=origin.channel)
     return bool(decision.sees_job)
 
 
 async def _once_decided(
-    look: Callable[[AskSlack], Awaitable[Decision]], go_on: Callable[[Decision], Awaitable[Answer]]
+    check: Callable[[AskSlack], Awaitable[Decision]], go_on: Callable[[Decision], Awaitable[Answer]]
 ) -> Answer:
-    """Go on with a decision: at once when our rows are enough for it, otherwise when Slack was asked."""
-    decision = await look(AskSlack.NEVER)
+    """Go on with a decision, at once if the database is enough for it, otherwise after Slack was called."""
+    decision = await check(AskSlack.NEVER)
     if decision.may is not None:
         return await go_on(decision)
 
     async def later() -> Answer:
-        return await go_on(await look(AskSlack.FINAL))
+        return await go_on(await check(AskSlack.FINAL))
 
     return Answer(later=later)
 
 
-def _place(done: Invocation | Press | ShortcutUse) -> ChannelId | None:
-    """Where it was done; None for a button of what the bot wrote to somebody alone about a channel."""
-    channel = done.origin.channel
-    return None if isinstance(done, Press) and channel.startswith("D") else channel
+def _channel_of(request: Invocation | Press | ShortcutUse) -> ChannelId | None:
+    """Return the channel of a request; None for a button in a direct message about another channel."""
+    channel = request.origin.channel
+    return None if isinstance(request, Press) and channel.startswith("D") else channel
 
 
-def _answering(
-    run: Callable[[Context, Done], Awaitable[Answer]],
-) -> Callable[[Context, Done], Awaitable[Answer]]:
-    async def checked(context: Context, done: Done) -> Answer:
-        decision = await decide(context, done.origin.user, channel=_place(done))
+def _guard(
+    run: Callable[[Context, Request], Awaitable[Answer]],
+) -> Callable[[Context, Request], Awaitable[Answer]]:
+    async def checked(context: Context, request: Request) -> Answer:
+        decision = await decide(context, request.origin.user, channel=_channel_of(request))
         if decision.may is False:
             return Answer(message=denial(decision))
-        answer = await run(context, done)
-        return answer if decision.may or not answer.shows else await _held(context, done.origin, answer)
+        answer = await run(context, request)
+        return (
+            answer
+            if decision.may or not answer.shows
+            else await _show_once_allowed(context, request.origin, answer)
+        )
 
     return checked
 
 
-async def _held(context: Context, origin: Origin, answer: Answer) -> Answer:
-    """Hold what would be shown to somebody unknown. Nothing needs holding of a request that was stored."""
+async def _show_once_allowed(context: Context, origin: Origin, answer: Answer) -> Answer:
+    """Show an answer after access is confirmed. The request itself may be stored already."""
 
     async def show() -> Answer:
         return answer
@@ -138,13 +142,13 @@ async def _held(context: Context, origin: Origin, answer: Answer) -> Answer:
     return await once_allowed(context, origin, show)
 
 
-def _submitting(
+def _guard_form(
     submit: Callable[[Context, Submission], Awaitable[FormErrors | None]],
 ) -> Callable[[Context, Submission], Awaitable[FormErrors | None]]:
-    async def checked(context: Context, sent: Submission) -> FormErrors | None:
-        decision = await decide(context, sent.origin.user)
+    async def checked(context: Context, submission: Submission) -> FormErrors | None:
+        decision = await decide(context, submission.origin.user)
         if decision.may is False:
             return FormErrors({"prompt": bare(denial(decision))})
-        return await submit(context, sent)
+        return await submit(context, submission)
 
     return checked

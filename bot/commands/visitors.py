@@ -1,4 +1,4 @@
-"""``/docs-visitors``: who reads the docs, people and AI; and the weekly digest of it."""
+"""``/docs-visitors``: questions about visitors, people and AI, and the weekly digest."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from bot import slack_text
 from bot.commands.command import Answer, Command, Invocation, Modal, Press
 from bot.commands.form_state import FormState
 from bot.commands.guard import confirmed, once_allowed
-from bot.commands.parsing.visitors_options import Misunderstood, parse_section, parse_weekly, parse_wish
+from bot.commands.parsing.visitors_options import Misunderstood, parse_query, parse_section, parse_weekly
 from bot.messages import modals, visitors_answers
 from bot.model import Message, Origin, PageRowId, QuestionId
 from bot.work.context import Context
@@ -27,51 +27,53 @@ NAME = "/docs-visitors"
 _PAGE = re.compile(r"page:([0-9]{1,10})")
 
 
-async def _run(context: Context, said: Invocation) -> Answer:
-    words = slack_text.to_plain(said.text, {}, {}).strip()
+async def _run(context: Context, invocation: Invocation) -> Answer:
+    words = slack_text.to_plain(invocation.text, {}, {}).strip()
     first, _, rest = words.partition(" ")
     action = _ACTIONS.get(first.lower())
     try:
-        return await (action(context, said, rest.strip()) if action else _ask(context, said, words))
+        return await (
+            action(context, invocation, rest.strip()) if action else _ask(context, invocation, words)
+        )
     except Misunderstood as why:
         return Answer(message=visitors_answers.misunderstood(str(why), about_digest=action is not None))
 
 
-async def _ask(context: Context, said: Invocation, words: str) -> Answer:
-    query = parse_wish(words, context.clock(), context.analytics.zone)
-    asked = await ask_visitors(context, said.origin, query)
+async def _ask(context: Context, invocation: Invocation, words: str) -> Answer:
+    query = parse_query(words, context.clock(), context.analytics.zone)
+    asked = await ask_visitors(context, invocation.origin, query)
     if asked.answered:
         return Answer(message=asked.message)
-    return await confirmed(context, said.origin, asked.message)
+    return await confirmed(context, invocation.origin, asked.message)
 
 
-async def _subscribe(context: Context, said: Invocation, words: str) -> Answer:
-    wanted = parse_weekly(words)
-    request = SubscribeRequest(said.origin, wanted.weekday, wanted.at, wanted.zone, wanted.section)
-    return await _once_allowed(context, said.origin, lambda: subscribe(context, request))
+async def _subscribe(context: Context, invocation: Invocation, words: str) -> Answer:
+    weekly = parse_weekly(words)
+    request = SubscribeRequest(invocation.origin, weekly.weekday, weekly.at, weekly.zone, weekly.section)
+    return await _once_allowed(context, invocation.origin, lambda: subscribe(context, request))
 
 
-async def _unsubscribe(context: Context, said: Invocation, words: str) -> Answer:
+async def _unsubscribe(context: Context, invocation: Invocation, words: str) -> Answer:
     section = parse_section(words)
-    channel = said.origin.channel
-    return await _once_allowed(context, said.origin, lambda: unsubscribe(context, channel, section))
+    channel = invocation.origin.channel
+    return await _once_allowed(context, invocation.origin, lambda: unsubscribe(context, channel, section))
 
 
-async def _subscriptions(context: Context, said: Invocation, words: str) -> Answer:
+async def _subscriptions(context: Context, invocation: Invocation, words: str) -> Answer:
     del words
-    return Answer(message=await list_subscriptions(context, said.origin.channel))
+    return Answer(message=await list_subscriptions(context, invocation.origin.channel))
 
 
-async def _digest(context: Context, said: Invocation, words: str) -> Answer:
-    """``digest now [path /api]``"""
+async def _digest(context: Context, invocation: Invocation, words: str) -> Answer:
+    """Run ``digest now [path /api]``."""
     section = parse_section(" ".join(word for word in words.split() if word.lower() != "now"))
-    return await confirmed(context, said.origin, await digest_now(context, said.origin, section))
+    return await confirmed(context, invocation.origin, await digest_now(context, invocation.origin, section))
 
 
 async def _once_allowed(
     context: Context, origin: Origin, act: Callable[[], Awaitable[Message | None]]
 ) -> Answer:
-    """Do something that no worker looks at again, and say what came of it."""
+    """Act after access is confirmed, and return the message. For actions that no worker checks later."""
 
     async def do() -> Answer:
         return Answer(message=await act())
@@ -110,7 +112,7 @@ def _question(press: Press) -> QuestionId:
 
 
 async def _improve(context: Context, press: Press) -> Answer:
-    """From a number to work: the form of ``/docs-agent``, begun with the page and its numbers."""
+    """Open the form of ``/docs-agent`` with a prompt about a page and its numbers."""
     found = _PAGE.fullmatch(press.value)
     row = PageRowId(int(found[1])) if found else PageRowId(0)
     known = await context.store.read(lambda tx: tx.pages.one(row))

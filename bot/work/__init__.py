@@ -1,1 +1,1 @@
-"""The use cases: they decide and write, never format, and never import Slack."""
+"""The use cases. They decide and write to the store; they never format text and never import Slack."""

@@ -1,4 +1,4 @@
-"""Writing together what is ready at the same moment: each transaction waits for the disk once."""
+"""Write items that arrive at the same moment in one transaction, so that they share its wait for the disk."""
 
 from __future__ import annotations
 
@@ -13,8 +13,9 @@ Result = TypeVar("Result")
 
 @dataclass(frozen=True, eq=False)
 class Batch(Generic[Item, Result]):
-    """What a use case writes in batches: how many items at most, and how long it waits for more.
+    """The settings of one kind of batch.
 
+    ``most``: the maximum number of items in a write.
     ``turns``: turns of the event loop without a new item after which a write begins.
     """
 
@@ -23,22 +24,22 @@ class Batch(Generic[Item, Result]):
 
 
 class BatchWriter(Generic[Item, Result]):
-    """Collects items while a write is under way, and gives them all to the next one, so many at the most.
+    """Collects items while a write is under way and passes them to the next write, up to ``most`` at once.
 
-    Nothing waits for a clock to be collected: an item that comes alone is written at once, alone.
+    No timer is involved: an item that arrives while nothing is being written is written at once.
     """
 
     def __init__(self, most: int = 20, turns: int = 0) -> None:
-        """``turns``: so many turns of the event loop without a new item, and the write begins."""
+        """Create a writer. ``Batch`` explains ``most`` and ``turns``."""
         self._most = most
         self._turns = turns
         self._waiting: list[tuple[Item, asyncio.Future[Result]]] = []
         self._writing = asyncio.Lock()
 
     async def put(self, item: Item, write: Callable[[Sequence[Item]], Awaitable[Sequence[Result]]]) -> Result:
-        """Answers what its write answered for the item, once it has been written; raises what that raised.
+        """Write an item and return its result. Raises what the write raised.
 
-        ``write`` may be given items of others too, and answers for each of them in their order.
+        ``write`` may receive items of other callers too. It returns one result for each, in their order.
         """
         done: asyncio.Future[Result] = asyncio.get_running_loop().create_future()
         self._waiting.append((item, done))
@@ -48,13 +49,13 @@ class BatchWriter(Generic[Item, Result]):
         return await done
 
     async def _write_some(self, write: Callable[[Sequence[Item]], Awaitable[Sequence[Result]]]) -> None:
-        await self._let_others_come()
+        await self._wait_for_more()
         some, self._waiting = self._waiting[: self._most], self._waiting[self._most :]
-        # Whoever writes may stop waiting; what it writes for others goes on.
-        await asyncio.shield(asyncio.ensure_future(_written(some, write)))
+        # A caller may be cancelled. The write goes on, because it has items of other callers.
+        await asyncio.shield(asyncio.ensure_future(_write_batch(some, write)))
 
-    async def _let_others_come(self) -> None:
-        """Those that have arrived and are still on their way through the event loop join this write."""
+    async def _wait_for_more(self) -> None:
+        """Wait until no new item has arrived for ``turns`` turns of the event loop, or the batch is full."""
         quiet_turns, known = 0, len(self._waiting)
         while quiet_turns < self._turns and len(self._waiting) < self._most:
             await asyncio.sleep(0)
@@ -63,34 +64,34 @@ class BatchWriter(Generic[Item, Result]):
 
 
 class Batches:
-    """The batch writers of one process: one for each use case that writes in batches, named by it."""
+    """The batch writers of one process, one for each kind of batch."""
 
     def __init__(self) -> None:
-        # Of every kind's own type: ``writer`` puts in and returns the same.
+        # Each value has the type of its key. A dict cannot say so, hence the cast in ``writer``.
         self._writers: dict[object, object] = {}
 
     def writer(self, kind: Batch[Item, Result]) -> BatchWriter[Item, Result]:
-        """Return the writer of this kind; the same one each time."""
+        """Return the writer for this kind of batch, the same one for each call."""
         made = BatchWriter[Item, Result](kind.most, kind.turns)
         return cast("BatchWriter[Item, Result]", self._writers.setdefault(kind, made))
 
 
-async def _written(
+async def _write_batch(
     some: Sequence[tuple[Item, asyncio.Future[Result]]],
     write: Callable[[Sequence[Item]], Awaitable[Sequence[Result]]],
 ) -> None:
-    """Write, and tell each how it went."""
+    """Write a batch, and give each waiting caller its result or the error."""
     try:
         results = await write([item for item, _ in some])
     except asyncio.CancelledError:
         for _, done in some:
             done.cancel()
         raise
-    except Exception as error:  # each of them raises it
+    except Exception as error:  # raised by each caller of ``put``
         for _, done in some:
             if not done.done():
                 done.set_exception(error)
-                done.exception()  # whoever waited may be gone, which is no second error
+                done.exception()  # marks it as retrieved: a caller may be gone
     else:
         for (_, done), result in zip(some, results, strict=True):
             if not done.done():

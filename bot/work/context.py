@@ -1,4 +1,4 @@
-"""What every use case works with: ``Context`` where requests are taken in, ``WorkerContext`` in workers."""
+"""What every use case depends on: ``Context`` for incoming requests, ``WorkerContext`` for workers."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ class FollowUps(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Timeouts:
-    """How long the work waits for what, in seconds."""
+    """Waiting times and age limits of the use cases, in seconds."""
 
     lease_seconds: float = 90.0
     """Length of a lease. Longer than the slowest call to Slack or the docs service."""
     channel_pace_seconds: float = 1.02
-    """Between two posts in a channel; Slack asks for one second, and clocks are not exact."""
+    """Pause between two posts in a channel. Slack asks for one second; the rest allows for inexact clocks."""
     stale_seconds: float = 60.0
     """Grace period after a follow-up in which *completed* may still be the previous iteration's."""
     running_seconds: float = 1_800.0
@@ -39,21 +39,21 @@ class Timeouts:
     quiet_seconds: float = 600.0
     """How long a job is polled to see whether an unconfirmed follow-up was carried out."""
     doubt_seconds: float = 2.0
-    """Before looking whether a post of unclear outcome is there."""
+    """Pause before the search for a post whose outcome was unclear. It grows with each attempt."""
     reading_seconds: float = 0.5
-    """Between two looks at a question or a digest whose numbers are being fetched."""
+    """Pause between two checks of a question or a digest whose numbers are being fetched."""
     digest_seconds: float = 3 * 3_600.0
-    """How long a digest waits for pages; then it is posted with those that are there."""
+    """How long a digest waits for its pages. Then it is posted with those that have been fetched."""
     curve_seconds: float = 120.0
-    """How long a digest waits for the weeks of its curve."""
+    """How long a digest waits for the earlier weeks of its chart."""
 
 
 @dataclass(frozen=True, slots=True)
 class Context:
     """The store, Slack, the time and the settings that use cases share.
 
-    ``wake`` tells the workers that there is something to do. ``workspace_url`` is the address of the
-    Slack workspace, for links to its messages.
+    ``wake`` tells the workers that a queue has new rows. ``workspace_url`` is the address of the Slack
+    workspace, for links to its messages.
     """
 
     store: Store
@@ -72,16 +72,20 @@ class Context:
     batches: Batches = field(default_factory=Batches)
 
     def permalink(self, thread: ThreadRef) -> str:
-        """The address of a message in Slack: https://docs.slack.dev/reference/methods/chat.getPermalink"""
+        """Return the address of a message in Slack.
+
+        Slack documents the form at https://docs.slack.dev/reference/methods/chat.getPermalink
+        """
         return f"{self.workspace_url.rstrip('/')}/archives/{thread.channel}/p{thread.ts.replace('.', '')}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WorkerContext(Context):
-    """What workers need besides: the docs service, and a name among several processes.
+    """A context with what only workers need: the docs service, and the name of this process.
 
     ``owner`` is that name; leases are held under it. ``chance`` returns a random number in [0, 1).
-    ``count`` counts an event for the metrics: what happened, and how it went.
+    ``wake_after`` wakes the workers after that many seconds. ``count`` counts an event for the metrics:
+    what happened, and with which outcome.
     """
 
     docs: DocsClient
@@ -94,9 +98,9 @@ class WorkerContext(Context):
     count: Callable[[str, str], None] = field(default=lambda _what, _how: None)
 
     def claimer(self) -> Claimer:
-        """Return who claims: this process, now."""
+        """Return the claimer for a lease that this process takes now."""
         return Claimer(self.owner, self.clock(), self.timeouts.lease_seconds)
 
     def after(self, seconds: float) -> datetime:
-        """Return the time in that many seconds."""
+        """Return the time that many seconds from now."""
         return self.clock() + timedelta(seconds=seconds)

@@ -1,4 +1,4 @@
-"""What the work needs from outside, as Protocols; and what can go wrong there, by what it means for us."""
+"""Protocols for what the use cases need from outside, and the errors that their methods raise."""
 
 from __future__ import annotations
 
@@ -12,44 +12,45 @@ from pydantic import SecretStr
 from bot.model import ChannelId, DeliveryId, Message, MessageTs, Profile, Refusal, UserId
 
 Clock = Callable[[], datetime]
-"""Tells the time, aware and in UTC. Tests hold it."""
+"""Returns the current time as an aware datetime in UTC. Tests pass one that they control."""
 
 
 class Rooms(Protocol):
-    """What Slack tells of its channels and direct messages. Both methods may raise a SlackError."""
+    """Membership of channels and direct messages. Both methods may raise a SlackError."""
 
     async def is_public(self, channel: ChannelId) -> bool:
-        """Whether every full member of the workspace can read the channel."""
+        """Return whether every full member of the workspace can read the channel."""
         ...
 
     async def is_member(self, channel: ChannelId, user: UserId) -> bool:
-        """Whether somebody is in a channel or a direct message."""
+        """Return whether a user is in a channel or a direct message."""
         ...
 
 
 class Messenger(Rooms, Protocol):
-    """Slack as the work sees it. Every method may raise any of the errors below, and nothing else."""
+    """The Slack operations that use cases call. Methods raise only the subclasses of SlackError below."""
 
     async def post(
         self, channel: ChannelId, message: Message, *, delivery: DeliveryId, thread: MessageTs | None
     ) -> MessageTs:
-        """Post a message carrying the delivery's id; answers its ts. Never repeats by itself."""
+        """Post a message that carries the delivery's id; return its timestamp. Never retries by itself."""
         ...
 
     async def find_posted(
         self, channel: ChannelId, *, delivery: DeliveryId, thread: MessageTs | None, since: datetime
     ) -> MessageTs | None:
-        """The ts of the message that carries this delivery's id, or None when there is none."""
+        """Return the timestamp of the message that carries this delivery's id; None if there is none."""
         ...
 
     async def edit(self, channel: ChannelId, ts: MessageTs, message: Message) -> None:
-        """Replace the words and blocks of our own message."""
+        """Replace the text and blocks of one of the bot's own messages."""
         ...
 
     async def answer(self, response_url: SecretStr, message: Message, *, replaces: bool = False) -> None:
-        """Say something to one person through the response URL of what they did (30 minutes, five times).
+        """Send a message to one person through a response URL, which works five times within 30 minutes.
 
-        ``replaces``: in place of the message whose button was pressed. A command's URL replaces nothing.
+        ``replaces``: replace the message whose button was pressed. The URL of a command replaces nothing.
+        Source: https://docs.slack.dev/interactivity/handling-user-interaction
         """
         ...
 
@@ -58,11 +59,11 @@ class Messenger(Rooms, Protocol):
         ...
 
     async def find_told(self, user: UserId, *, delivery: DeliveryId, since: datetime) -> bool:
-        """Whether a direct message with this delivery's id has been sent."""
+        """Return whether a direct message with this delivery's id has been sent."""
         ...
 
     async def conversation_with(self, user: UserId) -> ChannelId:
-        """The conversation with this person, opened if need be."""
+        """Return the channel of the direct messages with this person; open it if necessary."""
         ...
 
     async def upload(
@@ -75,23 +76,23 @@ class Messenger(Rooms, Protocol):
         ...
 
     async def find_file(self, channel: ChannelId, name: str, *, since: datetime) -> bool:
-        """Whether a file of this name stands in the channel."""
+        """Return whether a file with this name has been shared in the channel."""
         ...
 
     async def profile(self, user: UserId) -> Profile:
-        """What somebody is to this workspace."""
+        """Return what kind of member somebody is in this workspace."""
         ...
 
     async def group_members(self, group: str) -> frozenset[UserId]:
-        """Who belongs to a user group."""
+        """Return the members of a user group."""
         ...
 
     async def user_zone(self, user: UserId) -> str | None:
-        """The IANA name of somebody's time zone, as Slack has it."""
+        """Return the IANA name of somebody's time zone from their Slack profile."""
         ...
 
     async def react(self, channel: ChannelId, ts: MessageTs, name: str) -> None:
-        """Add an emoji to somebody's message; already there counts as done."""
+        """Add an emoji to somebody's message. Succeeds if it is already there."""
         ...
 
     async def join(self, channel: ChannelId) -> None:
@@ -99,22 +100,22 @@ class Messenger(Rooms, Protocol):
         ...
 
     async def user_name(self, user: UserId) -> str:
-        """The name people know somebody by."""
+        """Return somebody's display name."""
         ...
 
     async def channel_name(self, channel: ChannelId) -> str:
-        """A channel's name, without the sign before it."""
+        """Return a channel's name without the leading ``#``."""
         ...
 
 
 class SlackError(Exception):
-    """Slack did not do what it was asked. Never carries a token, a response URL or a message's text."""
+    """A request to Slack failed. Never contains a token, a response URL or a message's text."""
 
 
 class SlackRefused(SlackError):
-    """Slack said no.
+    """Slack refused the request.
 
-    Decide by ``meaning``. ``code`` is Slack's own word (https://docs.slack.dev/reference/methods): it is
+    Decide by ``meaning``. ``code`` is Slack's error code (https://docs.slack.dev/reference/methods): it is
     logged, stored with the delivery and shown to people, but never compared.
     """
 
@@ -126,12 +127,12 @@ class SlackRefused(SlackError):
 
     @classmethod
     def not_found(cls, what: str) -> SlackRefused:
-        """Return the refusal of a request that needs something we know to be missing; Slack is not asked."""
+        """Return the refusal of a request whose target is known to be missing. Slack is not called."""
         return cls(Refusal.PERMANENT, f"{what}_not_found")
 
 
 class SlackThrottled(SlackError):
-    """Too many requests; nothing was done."""
+    """Slack limited the rate of requests; this one had no effect."""
 
     def __init__(self, retry_after_seconds: float) -> None:
         super().__init__(f"retry after {retry_after_seconds:g} s")
@@ -139,8 +140,8 @@ class SlackThrottled(SlackError):
 
 
 class SlackUnreachable(SlackError):
-    """The request certainly never arrived; it may be made again."""
+    """The request never reached Slack; it is safe to repeat."""
 
 
 class SlackUnclear(SlackError):
-    """No clear answer: it may have been done."""
+    """Slack's answer was lost or unclear: the request may have had an effect."""

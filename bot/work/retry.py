@@ -1,4 +1,4 @@
-"""Not losing what is known, or under way, because something beside it fails."""
+"""Retry writes while the database is away, and run coroutines without one failure ending the others."""
 
 from __future__ import annotations
 
@@ -14,15 +14,17 @@ from bot.store import DatabaseTrouble
 log = structlog.get_logger(__name__)
 Result = TypeVar("Result")
 _PATIENCE_SECONDS = 20.0
-"""So long a database may be away; less than what is left of a lease after the slowest call."""
+"""How long writes are retried. Less than what is left of a lease after the slowest remote call."""
 _FIRST_SECONDS, _MOST_SECONDS = 0.1, 2.0
+"""First and longest pause between two tries; each pause is twice the one before."""
 
 
 async def retry_on_db_error(write: Callable[[], Awaitable[Result]]) -> Result:
-    """Write what a far side has answered, again and again while the database fails for a moment.
+    """Write the result of a remote call, and retry for 20 s while the database is unavailable.
 
-    ``write`` is one transaction that names the owner: where an earlier try was carried out after all, it
-    raises LeaseLost and writes nothing. Raises what the database raised when that lasts.
+    ``write`` must be one transaction that frees a lease under its owner's name. If an earlier try was
+    committed although it failed, the next one raises LeaseLost and writes nothing. Raises DatabaseTrouble
+    when the database stays away.
     """
     until, pause_seconds = monotonic() + _PATIENCE_SECONDS, _FIRST_SECONDS
     while True:
@@ -36,8 +38,8 @@ async def retry_on_db_error(write: Callable[[], Awaitable[Result]]) -> Result:
         pause_seconds = min(2 * pause_seconds, _MOST_SECONDS)
 
 
-async def run_all(*works: Awaitable[None]) -> None:
-    """Do all at once, and each to its end; then raise what the first one that failed raised."""
-    for outcome in await asyncio.gather(*works, return_exceptions=True):
+async def run_all(*awaitables: Awaitable[None]) -> None:
+    """Run all concurrently, each to its end. Then raise the first error, in the order of the arguments."""
+    for outcome in await asyncio.gather(*awaitables, return_exceptions=True):
         if isinstance(outcome, BaseException):
             raise outcome

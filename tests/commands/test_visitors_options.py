@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.commands.parsing.visitors_options import Misunderstood, WeeklyWords, parse_weekly, parse_wish
+from bot.commands.parsing.visitors_options import Misunderstood, WeeklyWords, parse_query, parse_weekly
 from bot.model import MOST_TOP, FileTo, Period, SortBy, VisitorsQuery, Weekday
 
 NOW = datetime(2026, 11, 21, 23, 30, tzinfo=UTC)
@@ -58,7 +58,7 @@ Read = TypeVar("Read")
 
 
 def _ask(text: str, zone: ZoneInfo = UTC_ZONE) -> VisitorsQuery:
-    return parse_wish(text, NOW, zone)
+    return parse_query(text, NOW, zone)
 
 
 @pytest.mark.parametrize("text", ["", "   ", "compare", "sort total", "top 10", "/", "path /*", "7d"])

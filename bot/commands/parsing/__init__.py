@@ -1,1 +1,1 @@
-"""Reading what people type after a command."""
+"""Parse what people type after a command."""

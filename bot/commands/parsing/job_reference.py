@@ -1,4 +1,4 @@
-"""Find the job that somebody names: by number, service id or link."""
+"""Find a job by its number, its service id or a link to its thread."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _ARCHIVES = re.compile(r"/archives/([A-Z0-9]+)/p([0-9]{10})([0-9]{6})/?")
 
 
 def as_thread(named: str) -> ThreadRef | None:
-    """The thread that a link to one of its messages leads to; None when it is no such link."""
+    """Return the thread of a link to a Slack message; None if the text is no such link."""
     try:
         parts = urlsplit(named)
     except ValueError:
@@ -29,7 +29,7 @@ def as_thread(named: str) -> ThreadRef | None:
 
 
 async def find_job(context: Context, named: str) -> TrackedJob | None:
-    """The job that this text names (``42``, ``#42``, a service id, a link), or None."""
+    """Return the job that a text names (``42``, ``#42``, a service id, a link), or None."""
     return await context.store.read(lambda tx: _find_job(tx, named))
 
 
@@ -42,5 +42,5 @@ def _find_job(tx: Transaction, named: str) -> TrackedJob | None:
 
 
 def looks_like_job(named: str) -> bool:
-    """Whether a word is meant as a job. A bare number is: guessing otherwise could spend a use wrongly."""
+    """Return whether a word has the form of a number or link. A bare number counts, to waste no use."""
     return bool(_NUMBER.fullmatch(named)) or as_thread(named) is not None

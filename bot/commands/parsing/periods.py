@@ -1,4 +1,4 @@
-"""Periods as people type them: "28d", "last week", "October", "2026-10-01..2026-10-15"."""
+"""Parse periods as people type them: "28d", "last week", "October", "2026-10-01..2026-10-15"."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from zoneinfo import ZoneInfo
 from bot.model import Period, full_days, today, week_of
 
 MOST_DAYS = 366
+"""Maximum length of a period."""
 _MONTHS = (
     "january",
     "february",
@@ -30,16 +31,16 @@ _EARLIEST_YEAR = 2000
 
 
 class BadPeriod(ValueError):
-    """What was typed names no period that can be asked for; the text says why, for people."""
+    """The text names a period that cannot be requested. The error's text tells people why."""
 
 
 class UnknownPeriod(BadPeriod):
-    """What was typed is no period at all."""
+    """The text is no period at all."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Calendar:
-    """Today, and the periods that begin with it."""
+    """The current time and the time zone in which days are counted."""
 
     now: datetime
     zone: ZoneInfo
@@ -49,8 +50,8 @@ class _Calendar:
         return today(self.now, self.zone)
 
     @property
-    def said(self) -> str:
-        """Which day it is and where: where people are it may be another."""
+    def today_in_zone(self) -> str:
+        """Return the current day and its zone for messages, because people may be in another zone."""
         return f"today is {self.today} in {self.zone.key}"
 
 
@@ -77,24 +78,24 @@ _ISO_DAY = re.compile(r"([0-9]{4})-([0-9]{1,2})-([0-9]{1,2})")
 _ISO_MONTH = re.compile(r"([0-9]{4})-([0-9]{1,2})")
 _BETWEEN = re.compile(r"\s*(?:\.{2,}|…|–|—|\s-\s|\bto\b)\s*")
 _NAMED = re.compile(r"([a-z]{3,9})[.,]?(?:\s+([0-9]{4}))?")
-_LONGEST = 60
-"""Characters; no form is as long, and nothing longer is worth reading."""
+_MAX_LENGTH = 60
+"""Maximum characters of a text that is parsed; every valid form is shorter."""
 
 
 def default_period(now: datetime, zone: ZoneInfo) -> Period:
-    """The last seven full days."""
+    """Return the last seven full days."""
     return full_days(7, now, zone)
 
 
 def parse_period(text: str, now: datetime, zone: ZoneInfo) -> Period:
-    """The period that a text names, both ends included as people mean them. Raises BadPeriod.
+    """Return the period that a text names. A range includes both its ends. Raises BadPeriod.
 
-    A week or a month that is not over ends today; what lies in the future is refused.
+    A week or a month that is not over ends with today. Periods in the future are refused.
     """
     calendar = _Calendar(now, zone)
     period, day = _parse(" ".join(text.lower().split()), calendar), calendar.today
     if period.first > day:
-        raise BadPeriod(f"that lies in the future: {calendar.said}")
+        raise BadPeriod(f"that lies in the future: {calendar.today_in_zone}")
     if period.end > day + timedelta(days=1):
         period = Period(period.first, day + timedelta(days=1))
     if period.days > MOST_DAYS:
@@ -103,18 +104,18 @@ def parse_period(text: str, now: datetime, zone: ZoneInfo) -> Period:
 
 
 def _parse(text: str, calendar: _Calendar) -> Period:
-    if len(text) > _LONGEST:
+    if len(text) > _MAX_LENGTH:
         raise UnknownPeriod("that is too long for a period")
     ends = _BETWEEN.split(text)
     if len(ends) == 1:
-        return _one(text, calendar)
+        return _parse_single(text, calendar)
     if len(ends) > 2:
         raise UnknownPeriod("a range has one beginning and one end")
-    return _between(ends[0], ends[1], calendar)
+    return _parse_range(ends[0], ends[1], calendar)
 
 
-def _one(text: str, calendar: _Calendar) -> Period:
-    """A period that is no range."""
+def _parse_single(text: str, calendar: _Calendar) -> Period:
+    """Parse a period that is no range."""
     if text in _WORDS:
         return _WORDS[text](calendar)
     if found := _DAYS.fullmatch(text):
@@ -134,19 +135,19 @@ def _last_days(count: int, calendar: _Calendar) -> Period:
     return full_days(count, calendar.now, calendar.zone)
 
 
-def _between(begin: str, end: str, calendar: _Calendar) -> Period:
-    """From the first day of the one to the last day of the other: days, or whole months."""
-    last = _one(end, calendar)
-    first = _month_up_to(last.last, begin) or _one(begin, calendar)
+def _parse_range(begin: str, end: str, calendar: _Calendar) -> Period:
+    """Return the period from the first day of ``begin`` to the last day of ``end``; both can be months."""
+    last = _parse_single(end, calendar)
+    first = _month_up_to(last.last, begin) or _parse_single(begin, calendar)
     if last.last < first.first:
         raise BadPeriod("the end comes before the beginning")
     if last.first > calendar.today:
-        raise BadPeriod(f"the end lies in the future: {calendar.said}")
+        raise BadPeriod(f"the end lies in the future: {calendar.today_in_zone}")
     return Period(first.first, last.end)
 
 
 def _month_up_to(end: date, text: str) -> Period | None:
-    """A bare month at the beginning of a range: the latest that leads to its end, as in "Nov..Feb"."""
+    """Return the latest month of that name up to ``end``, as in "Nov..Feb"; None for other texts."""
     named = _NAMED.fullmatch(text)
     month = _month_number(named[1]) if named and named[2] is None else None
     return _whole_month(end.year if month <= end.month else end.year - 1, month) if month else None
@@ -158,7 +159,7 @@ def _month_number(word: str) -> int | None:
 
 
 def _named_month(month: int, year: str | None, calendar: _Calendar) -> Period:
-    """Without a year the latest such month that has begun."""
+    """Return a month; without a year, the latest of that name that has begun."""
     if year is not None:
         return _month(int(year), month, calendar)
     this = calendar.today
@@ -185,9 +186,9 @@ def _date(year: int, month: int, day: int, calendar: _Calendar) -> date:
 
 
 def _year(year: int, calendar: _Calendar) -> int:
-    """The year, when somebody can have read anything in it."""
+    """Return the year. Raise BadPeriod if it is too early or in the future."""
     if year < _EARLIEST_YEAR:
         raise BadPeriod(f"that is before {_EARLIEST_YEAR}")
     if year > calendar.today.year:
-        raise BadPeriod(f"that lies in the future: {calendar.said}")
+        raise BadPeriod(f"that lies in the future: {calendar.today_in_zone}")
     return year

@@ -1,4 +1,4 @@
-"""What people type after ``/docs-visitors``: a period and options, in any order."""
+"""Parse what people type after ``/docs-visitors``: a period and options in any order."""
 
 from __future__ import annotations
 
@@ -15,23 +15,23 @@ from bot.messages.blocks import code, escape
 from bot.messages.plain_text import one_line, visible
 from bot.model import DEFAULT_TOP, MOST_TOP, FileTo, Period, SortBy, VisitorsQuery, Weekday
 
-_Said = TypeVar("_Said")
+_Value = TypeVar("_Value")
 _SECTION_LENGTH = 300
-_MOST_WORDS = 5
-"""The longest period: "October 2025 to November 2025"."""
+_PERIOD_WORDS = 5
+"""Words of the longest period, "October 2025 to November 2025"."""
 _TIME = re.compile(r"([0-9]{1,2})(?:[:.]([0-9]{2}))?\s*(am|pm)?(?:\s*h)?")
 _SITE = re.compile(r"https?://[^/]*", re.IGNORECASE)
-_NOWHERE = ("factory", "localtime", "posixrules")
-"""Files beside the zones that are no place: what they mean depends on the machine."""
+_NO_ZONES = ("factory", "localtime", "posixrules")
+"""Names in the zone database that are no time zones: their meaning depends on the machine."""
 
 
 class Misunderstood(ValueError):
-    """What was typed makes no question; the text is for people, in escaped mrkdwn."""
+    """The text cannot be parsed. The error's text tells people why, in escaped mrkdwn."""
 
 
 @dataclass
-class _Read:
-    """What has been understood so far."""
+class _Parsed:
+    """The options parsed so far. ``rest`` collects the words of the period."""
 
     now: datetime
     zone: ZoneInfo
@@ -44,21 +44,21 @@ class _Read:
     rest: list[str] = field(default_factory=list)
 
 
-def parse_wish(text: str, now: datetime, zone: ZoneInfo) -> VisitorsQuery:
-    """The question that a text asks. Raises Misunderstood."""
-    words, read = text.split(), _Read(now, zone)
+def parse_query(text: str, now: datetime, zone: ZoneInfo) -> VisitorsQuery:
+    """Return the query that a text describes. Raises Misunderstood."""
+    words, parsed = text.split(), _Parsed(now, zone)
     while words:
         word = words.pop(0)
         option = _OPTIONS.get(word.lower())
         if option is not None:
-            option(words, read)
-        elif word.startswith("/") and read.section is None:
-            read.section = _section(word)
+            option(words, parsed)
+        elif word.startswith("/") and parsed.section is None:
+            parsed.section = _section(word)
         else:
-            read.rest.append(word)
-    period = _period(" ".join(read.rest), now, zone) if read.rest else default_period(now, zone)
-    compared = (read.compared or period.before()) if read.compares else None
-    return VisitorsQuery(period, compared, read.section, read.top, read.sort, read.file_to)
+            parsed.rest.append(word)
+    period = _period(" ".join(parsed.rest), now, zone) if parsed.rest else default_period(now, zone)
+    compared = (parsed.compared or period.before()) if parsed.compares else None
+    return VisitorsQuery(period, compared, parsed.section, parsed.top, parsed.sort, parsed.file_to)
 
 
 def _period(text: str, now: datetime, zone: ZoneInfo) -> Period:
@@ -69,24 +69,24 @@ def _period(text: str, now: datetime, zone: ZoneInfo) -> Period:
         raise Misunderstood(f"I do not understand {shown}: {escape(str(bad))}.") from None
 
 
-def _top(words: list[str], read: _Read) -> None:
+def _top(words: list[str], parsed: _Parsed) -> None:
     given = words.pop(0) if words else ""
     if not re.fullmatch("[0-9]{1,4}", given) or not 1 <= int(given) <= MOST_TOP:
         raise Misunderstood(f"After `top` comes a number from 1 to {MOST_TOP}; `csv` has all pages.")
-    read.top = int(given)
+    parsed.top = int(given)
 
 
-def _sort(words: list[str], read: _Read) -> None:
+def _sort(words: list[str], parsed: _Parsed) -> None:
     names = {"people": "human", "humans": "human", "all": "total"}
     given = words.pop(0).lower() if words else ""
     try:
-        read.sort = SortBy(names.get(given, given))
+        parsed.sort = SortBy(names.get(given, given))
     except ValueError:
         raise Misunderstood("After `sort` comes `human`, `ai` or `total`.") from None
 
 
-def _path(words: list[str], read: _Read) -> None:
-    read.section = _named_section(words)
+def _path(words: list[str], parsed: _Parsed) -> None:
+    parsed.section = _named_section(words)
 
 
 def _named_section(words: list[str]) -> str | None:
@@ -96,7 +96,7 @@ def _named_section(words: list[str]) -> str | None:
 
 
 def _section(word: str) -> str | None:
-    """``/api`` and all below it, however it was written; the whole site when nothing is left."""
+    """Return a section such as ``/api`` in its normal form; None, for the whole site, if nothing is left."""
     section = "/" + _SITE.sub("", word.strip("`"), count=1).lstrip("/")
     if len(section) > _SECTION_LENGTH:
         raise Misunderstood(f"A path of more than {_SECTION_LENGTH} characters is too long.")
@@ -108,7 +108,7 @@ def _section(word: str) -> str | None:
     return f"{bare}*" if bare != section and not bare.endswith("/") else bare.rstrip("/")
 
 
-def _csv(words: list[str], read: _Read) -> None:
+def _csv(words: list[str], parsed: _Parsed) -> None:
     places = {
         "here": FileTo.CHANNEL,
         "channel": FileTo.CHANNEL,
@@ -118,18 +118,18 @@ def _csv(words: list[str], read: _Read) -> None:
     place = places.get(words[0].lower()) if words else None
     if place is not None:
         words.pop(0)
-    read.file_to = place or FileTo.PRIVATE
+    parsed.file_to = place or FileTo.PRIVATE
 
 
-def _compare(words: list[str], read: _Read) -> None:
-    """As many of the next words as are a period; ``none``; alone it is the default."""
+def _compare(words: list[str], parsed: _Parsed) -> None:
+    """Parse the longest period at the beginning of ``words``, or ``none``. Otherwise keep the default."""
     if words and words[0].lower() in ("none", "nothing"):
         words.pop(0)
-        read.compares = False
+        parsed.compares = False
         return
-    for count in range(min(_MOST_WORDS, len(words)), 0, -1):
+    for count in range(min(_PERIOD_WORDS, len(words)), 0, -1):
         try:
-            read.compared = parse_period(" ".join(words[:count]), read.now, read.zone)
+            parsed.compared = parse_period(" ".join(words[:count]), parsed.now, parsed.zone)
         except UnknownPeriod:
             continue
         except BadPeriod as bad:
@@ -139,7 +139,7 @@ def _compare(words: list[str], read: _Read) -> None:
         return
 
 
-_OPTIONS: dict[str, Callable[[list[str], _Read], None]] = {
+_OPTIONS: dict[str, Callable[[list[str], _Parsed], None]] = {
     "top": _top,
     "sort": _sort,
     "path": _path,
@@ -150,7 +150,7 @@ _OPTIONS: dict[str, Callable[[list[str], _Read], None]] = {
 
 @dataclass(frozen=True, slots=True)
 class WeeklyWords:
-    """When a digest shall come, and for which section; without ``zone`` at the time of who asks."""
+    """The weekday, time and section of a weekly digest. ``zone`` is None for the zone of the requester."""
 
     weekday: Weekday = Weekday.MONDAY
     at: time = time(9)
@@ -159,8 +159,8 @@ class WeeklyWords:
 
 
 @dataclass
-class _ReadWeekly:
-    """What has been understood so far; each may come once."""
+class _ParsedWeekly:
+    """The options parsed so far. Each is allowed once, which ``_once`` checks."""
 
     days: list[Weekday] = field(default_factory=list)
     clocks: list[time] = field(default_factory=list)
@@ -169,51 +169,51 @@ class _ReadWeekly:
 
 
 def parse_weekly(text: str) -> WeeklyWords:
-    """``[monday] [09:00] [zone] [path /api]`` in any order, each once. Raises Misunderstood."""
-    words, read = text.split(), _ReadWeekly()
+    """Parse ``[monday] [09:00] [zone] [path /api]`` in any order, each once. Raises Misunderstood."""
+    words, parsed = text.split(), _ParsedWeekly()
     while words:
-        _read_weekly(words.pop(0), words, read)
+        _parse_weekly_word(words.pop(0), words, parsed)
     return WeeklyWords(
-        _once("weekday", read.days, Weekday.MONDAY),
-        _once("time", read.clocks, time(9)),
-        _once("time zone", read.zones, None),
-        _once("path", read.sections, None),
+        _once("weekday", parsed.days, Weekday.MONDAY),
+        _once("time", parsed.clocks, time(9)),
+        _once("time zone", parsed.zones, None),
+        _once("path", parsed.sections, None),
     )
 
 
 def parse_section(text: str) -> str | None:
-    """Nothing, or ``path /api`` for a section. Raises Misunderstood."""
-    words, read = text.split(), _ReadWeekly()
+    """Parse ``path /api``; return None for an empty text. Raises Misunderstood."""
+    words, parsed = text.split(), _ParsedWeekly()
     while words:
         word = words.pop(0)
-        if not _read_section(word, words, read):
+        if not _parse_section_word(word, words, parsed):
             raise Misunderstood(
                 f"I do not understand {code(one_line(word, 60))}: "
                 "nothing may follow here but `path /api` for a section."
             )
-    return _once("path", read.sections, None)
+    return _once("path", parsed.sections, None)
 
 
-def _read_section(word: str, words: list[str], read: _ReadWeekly) -> bool:
-    """Take a section if this word begins one; answers whether it did."""
+def _parse_section_word(word: str, words: list[str], parsed: _ParsedWeekly) -> bool:
+    """Parse a section if this word begins one. Return whether it does."""
     if word.lower() == "path":
-        read.sections.append(_named_section(words))
+        parsed.sections.append(_named_section(words))
     elif word.startswith("/"):
-        read.sections.append(_section(word))
+        parsed.sections.append(_section(word))
     else:
         return False
     return True
 
 
-def _read_weekly(word: str, words: list[str], read: _ReadWeekly) -> None:
-    if word.lower() in ("every", "at", "on") or _read_section(word, words, read):
+def _parse_weekly_word(word: str, words: list[str], parsed: _ParsedWeekly) -> None:
+    if word.lower() in ("every", "at", "on") or _parse_section_word(word, words, parsed):
         return
     if (day := _weekday(word)) is not None:
-        read.days.append(day)
+        parsed.days.append(day)
     elif (clock := _clock(word, words)) is not None:
-        read.clocks.append(clock)
+        parsed.clocks.append(clock)
     elif (found := _zones().get(word.lower())) is not None:
-        read.zones.append(found)
+        parsed.zones.append(found)
     else:
         raise Misunderstood(
             f"I do not understand {code(one_line(word, 60))}: after `subscribe` come a weekday, "
@@ -221,10 +221,11 @@ def _read_weekly(word: str, words: list[str], read: _ReadWeekly) -> None:
         )
 
 
-def _once(what: str, said: Sequence[_Said], default: _Said) -> _Said:
-    if len(said) > 1:
-        raise Misunderstood(f"A digest has one {what}, and here are {len(said)}.")
-    return said[0] if said else default
+def _once(what: str, values: Sequence[_Value], default: _Value) -> _Value:
+    """Return the only value, or the default if there is none. Raise Misunderstood if there are several."""
+    if len(values) > 1:
+        raise Misunderstood(f"A digest has one {what}, and here are {len(values)}.")
+    return values[0] if values else default
 
 
 def _weekday(word: str) -> Weekday | None:
@@ -234,7 +235,7 @@ def _weekday(word: str) -> Weekday | None:
 
 
 def _clock(word: str, words: list[str]) -> time | None:
-    """9, 9:30, 09.30, 9am, 9 pm."""
+    """Parse a time such as 9, 9:30, 09.30, 9am or 9 pm; return None if the word is no time."""
     if words and words[0].lower() in ("am", "pm") and word[:1].isdecimal():
         word += words.pop(0)
     found = _TIME.fullmatch(word.lower())
@@ -250,5 +251,5 @@ def _clock(word: str, words: list[str]) -> time | None:
 
 @cache
 def _zones() -> dict[str, str]:
-    """Every IANA zone by its name in small letters."""
-    return {name.lower(): name for name in available_timezones() if name.lower() not in _NOWHERE}
+    """Return the names of all IANA time zones by their lower-case form."""
+    return {name.lower(): name for name in available_timezones() if name.lower() not in _NO_ZONES}

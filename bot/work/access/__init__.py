@@ -1,1 +1,1 @@
-"""Who may use the bot and see a job: the check, its cache, the refusal."""
+"""Access to the bot and to jobs: the decision, its cache, and the refusal."""

@@ -1,4 +1,4 @@
-"""Decide who may: use the bot here, see a job, decide about a prompt."""
+"""Decide whether somebody may use the bot in a channel, see a job, or decide about a prompt."""
 
 from __future__ import annotations
 
@@ -19,11 +19,12 @@ async def decide(
     prompt: Prompt | None = None,
     ask: AskSlack = AskSlack.NEVER,
 ) -> Decision:
-    """Decide whether somebody may do something.
+    """Decide whether somebody may do what they ask for.
 
-    ``channel`` must be one in which the bot may be used; None for what belongs to no channel. ``job`` must
-    be one that they may see, ``here`` being the channel from which they look. ``prompt`` must be theirs to
-    decide about.
+    ``channel``: the bot must be allowed in it; None if the request belongs to no channel.
+    ``job``: they must be allowed to see it. ``here`` is the channel in which they ask.
+    ``prompt``: they must be allowed to decide about it.
+    ``ask``: whether Slack is called about what the database does not tell.
     """
     access = await _access(context, user, channel, ask)
     if access is not None and not access.may:
@@ -39,9 +40,9 @@ async def _access(context: Context, user: UserId, channel: ChannelId | None, ask
 
 
 async def _decided_by(context: Context, prompt: Prompt, user: UserId) -> UserId | None:
-    """Return None when this person may decide about a prompt; otherwise whoever asked it, who may.
+    """Return None if this person may decide about a prompt; otherwise the person who sent the prompt.
 
-    So may whoever asked for the job, and admins.
+    The sender of the prompt, the job's requester and admins may decide.
     """
     job = await context.store.read(lambda tx: tx.jobs.known(prompt.job))
     may = user in {prompt.asked_by, job.requester} | context.access_policy.admins

@@ -1,4 +1,4 @@
-"""What is decided about a request, and how far Slack is asked for it."""
+"""The decision about a request, and whether Slack is called for it."""
 
 from __future__ import annotations
 
@@ -9,23 +9,23 @@ from bot.model import Access, UserId
 
 
 class AskSlack(Enum):
-    """What is done about what our own rows do not tell."""
+    """Whether Slack is called about access that the database does not tell."""
 
     NEVER = "never"
-    """It stays undecided. The only choice before a request is acknowledged, which Slack awaits within 3 s."""
+    """Leave it undecided. Required before an acknowledgement, which Slack expects within 3 s."""
     TRY = "try"
-    """Slack is asked; it stays undecided when Slack cannot tell at this moment."""
+    """Call Slack, and leave it undecided if Slack cannot tell at this moment."""
     FINAL = "final"
-    """Slack is asked; what it cannot tell at this moment is a no."""
+    """Call Slack, and deny access if Slack cannot tell at this moment."""
 
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """Whether somebody may do something, and if not, why.
+    """Whether somebody may do what they ask for, and if not, why.
 
-    ``access``: what they are to the bot; None when only Slack can tell.
-    ``sees_job``: whether they may see and steer the job; None when only Slack can tell.
-    ``decided_by``: only this person, who asked, or an admin may decide about the prompt.
+    ``access``: their access to the bot; None if only Slack can tell.
+    ``sees_job``: whether they may see and steer the job; None if only Slack can tell.
+    ``decided_by``: who sent the prompt and decides about it, if this person may not; otherwise None.
     """
 
     access: Access | None
@@ -34,12 +34,12 @@ class Decision:
 
     @property
     def may(self) -> bool | None:
-        """Whether they may do all of it; None while only Slack can tell."""
+        """Return whether they may do all of it; None if only Slack can tell."""
         if self.denied is not None or self.sees_job is False or self.decided_by is not None:
             return False
         return None if self.access is None or self.sees_job is None else True
 
     @property
     def denied(self) -> Access | None:
-        """Why they may not use the bot; None when they may, or when only Slack can tell."""
+        """Return why they may not use the bot; None if they may, or if only Slack can tell."""
         return None if self.access is None or self.access.may else self.access

@@ -1,4 +1,4 @@
-"""Refuse what somebody may not have: nothing comes of it, and only they are told."""
+"""Refuse requests of people without access, and tell only them."""
 
 from __future__ import annotations
 
@@ -36,16 +36,16 @@ log = structlog.get_logger(__name__)
 
 
 def denial(decision: Decision) -> Message:
-    """Return the words for somebody who may not use the bot, or decide about a prompt."""
+    """Return the message for somebody who may not use the bot or may not decide about a prompt."""
     if decision.decided_by is not None:
         return say.not_yours(decision.decided_by)
     return say.not_allowed(decision.denied or Access.UNTOLD)
 
 
 def refuse_prompt(context: WorkerContext, tx: Transaction, prompt: Prompt, access: Access) -> None:
-    """Refuse a prompt, and the job that it starts, before anything of it is seen in the channel."""
+    """Refuse a prompt, and the job that it starts, before the channel sees anything of it."""
     now = context.clock()
-    url = _refuse(context, tx, prompt)
+    url = _apply_refusal(context, tx, prompt)
     job = tx.jobs.known(prompt.job)
     if prompt.kind is PromptKind.START:
         tx.jobs.apply(prompt.job, lifecycle.refused(job, f"{JobProblem.NOT_ALLOWED}:{access}", now))
@@ -56,15 +56,15 @@ def refuse_prompt(context: WorkerContext, tx: Transaction, prompt: Prompt, acces
 
 
 def refuse_named(context: WorkerContext, tx: Transaction, prompt: Prompt, message: Message) -> None:
-    """Refuse a follow-up of somebody outside the job's channel, who is told so alone."""
+    """Refuse a follow-up from outside the job's channel, and tell its sender in private."""
     tell_named(context, tx, prompt, message)
-    _refuse(context, tx, prompt)
+    _apply_refusal(context, tx, prompt)
     log.info("follow_up_refused", prompt=prompt.id)
     context.count("prompts", "denied")
 
 
 def tell_named(context: WorkerContext, tx: Transaction, prompt: Prompt, message: Message) -> None:
-    """Tell somebody alone, once, what came of a follow-up that was answered with nothing at first."""
+    """Tell the sender of a follow-up from outside the job's channel once, in private, what came of it."""
     channel = prompt.channel or tx.jobs.known(prompt.job).channel
     url = tx.prompts.response_url(prompt.id)
     key = f"prompt:{prompt.id}:named"
@@ -72,15 +72,15 @@ def tell_named(context: WorkerContext, tx: Transaction, prompt: Prompt, message:
     tx.outbox.add(note, context.clock())
 
 
-def _refuse(context: WorkerContext, tx: Transaction, prompt: Prompt) -> SecretStr | None:
-    """Refuse a prompt; return where a private answer goes."""
+def _apply_refusal(context: WorkerContext, tx: Transaction, prompt: Prompt) -> SecretStr | None:
+    """Refuse a prompt, and return the response URL for a private answer."""
     url = tx.prompts.response_url(prompt.id)
     tx.prompts.apply(prompt.id, lifecycle.prompt_refused(prompt), owner=context.owner)
     return url
 
 
 def refuse_question(context: WorkerContext, tx: Transaction, question: Question, access: Access) -> None:
-    """Refuse a question; what nobody else waits for is not read on."""
+    """Refuse a question, and stop fetching the snapshots that nobody else waits for."""
     response_url, progress_url = tx.questions.urls(question.id)
     tx.questions.answered(question.id, context.owner)
     tx.snapshots.rest([question.now, *([question.was] if question.was else [])])
@@ -92,7 +92,7 @@ def refuse_question(context: WorkerContext, tx: Transaction, question: Question,
 def refuse_subscription(
     context: WorkerContext, tx: Transaction, subscription: Subscription, access: Access
 ) -> None:
-    """End a new subscription, unless it was changed meanwhile."""
+    """End a new subscription, unless it has been changed meanwhile."""
     url = tx.subscriptions.response_url(subscription.id)
     changed = tx.subscriptions.change(
         subscription.id, was=SubscriptionState.NEW, state=SubscriptionState.ENDED, response_url=None
@@ -113,7 +113,7 @@ def refuse_digest(
 
 
 def _origin(row: str, user: UserId, channel: ChannelId, url: SecretStr | None) -> Origin:
-    """Return where what is stored in a row came from."""
+    """Return the origin of the request that a row stores, with the row's name as its key."""
     return Origin(RequestKey(row), user, channel, response_url=url)
 
 
@@ -126,7 +126,7 @@ def _tell(
     job: JobNumber | None = None,
     replaces: bool = False,
 ) -> None:
-    """Tell only who asked, once for each request, that nothing came of it and why."""
+    """Tell the person who asked, in private and once for each request, why it was refused."""
     key, message, url = f"{origin.key}:not_allowed", say.not_allowed(access), origin.response_url
     note = NewDelivery.private(key, origin.channel, origin.user, message, job=job, response_url=url)
     tx.outbox.add(replace(note, replaces=replaces), now)

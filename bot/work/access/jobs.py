@@ -1,4 +1,4 @@
-"""Who may see and steer a job: a job is as private as its channel."""
+"""Decide whether somebody may see and steer a job. A job is as private as its channel."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ async def sees_job(
     here: ChannelId | None,
     ask: AskSlack,
 ) -> bool | None:
-    """Return whether somebody may see and steer a job; None when only Slack can tell.
+    """Return whether somebody may see and steer a job; None if only Slack can tell.
 
-    Our own rows decide for whoever asked for the job or one of its prompts, for admins, and for whoever
-    is in the job's channel: ``here`` is where they act. Slack is asked about everybody else, once their
-    ``access`` is known. What Slack refuses to tell is a no.
+    The requester, senders of the job's prompts and admins may. So may whoever acts in the job's channel,
+    which ``here`` shows. Slack is called about everybody else, once their ``access`` is known. If Slack
+    refuses to tell, they may not.
     """
     if user in {job.requester} | context.access_policy.admins or here == job.channel:
         return True
@@ -44,7 +44,7 @@ async def sees_job(
 
 
 async def _can_read(rooms: Rooms, channel: ChannelId, user: UserId, access: Access) -> bool:
-    """Whether a member of the workspace can read a public channel, or somebody is in a private one."""
+    """Return whether a user can read a channel: it is public and they have access, or they are in it."""
     if access.may and await rooms.is_public(channel):
         return True
     return await rooms.is_member(channel, user)

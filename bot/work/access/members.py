@@ -1,4 +1,4 @@
-"""What somebody is to the bot: found out from Slack once in a while, remembered, a no when it is unclear."""
+"""Look up somebody's access to the bot in Slack, and remember it for six hours."""
 
 from __future__ import annotations
 
@@ -17,26 +17,26 @@ _REMEMBERED = timedelta(hours=6)
 
 
 async def access_of(context: Context, user: UserId, ask: AskSlack) -> Access | None:
-    """Return what somebody is; None when only Slack can tell."""
+    """Return somebody's access to the bot; None if only Slack can tell."""
     if ask is AskSlack.NEVER:
         return await _cached(context, user)
     policy, now = context.access_policy, context.clock()
-    known = await context.store.read(lambda tx: _known(tx, policy, user, now))
+    known = await context.store.read(lambda tx: _stored_access(tx, policy, user, now))
     return known if known is not None else await _ask_slack(context, user, ask)
 
 
 async def _cached(context: Context, user: UserId) -> Access | None:
-    """Members whom this process has just seen need no look at the database."""
+    """Return the remembered access. The memory of this process comes first and saves a database read."""
     now, policy = context.clock(), context.access_policy
     if context.member_cache.has(user, policy.rule, now):
         return Access.MEMBER
-    access = await context.store.read(lambda tx: _known(tx, policy, user, now))
+    access = await context.store.read(lambda tx: _stored_access(tx, policy, user, now))
     if access is Access.MEMBER:
         context.member_cache.add(user, policy.rule, now)
     return access
 
 
-def _known(tx: Transaction, policy: AccessPolicy, user: UserId, now: datetime) -> Access | None:
+def _stored_access(tx: Transaction, policy: AccessPolicy, user: UserId, now: datetime) -> Access | None:
     if policy.lists_people and not policy.groups and not policy.lists_user(user):
         return Access.NOT_LISTED
     return tx.members.access(user, policy.rule, now - _REMEMBERED)
@@ -45,7 +45,7 @@ def _known(tx: Transaction, policy: AccessPolicy, user: UserId, now: datetime) -
 async def _ask_slack(context: Context, user: UserId, ask: AskSlack) -> Access | None:
     policy = context.access_policy
     try:
-        access = await _look_up(context.messenger, policy, user)
+        access = await _fetch_access(context.messenger, policy, user)
     except SlackError as error:
         log.warning("access_unknown", user=user, reason=str(error))
         is_final = ask is AskSlack.FINAL or isinstance(error, SlackRefused)
@@ -54,7 +54,7 @@ async def _ask_slack(context: Context, user: UserId, ask: AskSlack) -> Access | 
     return access
 
 
-async def _look_up(messenger: Messenger, policy: AccessPolicy, user: UserId) -> Access:
+async def _fetch_access(messenger: Messenger, policy: AccessPolicy, user: UserId) -> Access:
     access = (await messenger.profile(user)).access
     if not access.may or not policy.lists_people or policy.lists_user(user):
         return access

@@ -1,4 +1,4 @@
-"""The weekly digest: planned ahead, gathered within the budget, told once for each subscription and week."""
+"""The worker that plans digests, waits for their numbers, and posts one for each subscription and week."""
 
 from __future__ import annotations
 
@@ -37,40 +37,42 @@ from bot.work.context import WorkerContext
 from bot.work.digests.post_outcome import first_run, week_key
 from bot.work.digests.report import CURVE_WEEKS, weekly_report
 from bot.work.ports import SlackError
-from bot.work.visitors.windows import find_snapshot, request_snapshot
+from bot.work.visitors.snapshots import find_snapshot, request_snapshot
 
 log = structlog.get_logger(__name__)
 _AT_ONCE = 20
-_AHEAD = timedelta(hours=6)
-"""So early the numbers of a coming digest are read, so that digests do not all want them at once."""
-_MADE_UP = timedelta(hours=24)
-_NOW_SECONDS = 600.0
-"""So long a digest that somebody asked for waits for its pages."""
+_PLANNED_AHEAD = timedelta(hours=6)
+"""How early the numbers of a planned digest are requested, to spread the calls to the analytics API."""
+_CATCH_UP = timedelta(hours=24)
+"""How late a digest may still be posted, for example after a stop of the bot."""
+_ASKED_WAIT_SECONDS = 600.0
+"""How long a digest that somebody asked for waits for its pages."""
 _RETRY_SECONDS = (60.0, 300.0, 900.0, 1_800.0)
+"""Pauses before a failed snapshot is fetched again; the last one repeats."""
 
 
 async def advance_digests(context: WorkerContext) -> int:
-    """Prove new subscriptions, plan what is due, and tell what has been gathered."""
+    """Post for new subscriptions, plan digests that are due, and post those whose numbers are there."""
     now = context.clock()
     new, coming, gathering = await context.store.read(
         lambda tx: (
             tx.subscriptions.new(_AT_ONCE),
-            tx.subscriptions.any_due(now + _AHEAD),
+            tx.subscriptions.any_due(now + _PLANNED_AHEAD),
             tx.digests.any_due(now),
         )
     )
     for subscription in new:
-        await _prove(context, subscription)
+        await _post_first(context, subscription)
     if coming:
         await context.store.write(lambda tx: _plan(context, tx))
     if coming or gathering:
         claimed = await context.store.write(lambda tx: tx.digests.claim(context.claimer(), _AT_ONCE))
         await asyncio.gather(*(_advance(context, each) for each in claimed))
-    return 0  # what waits is looked at again a moment later
+    return 0  # a digest that waits becomes due again by itself
 
 
-async def _prove(context: WorkerContext, subscription: Subscription) -> None:
-    """Post into the channel once: only what arrives there makes the subscription active."""
+async def _post_first(context: WorkerContext, subscription: Subscription) -> None:
+    """Post into the channel once. The subscription becomes active only when this post has arrived."""
     denied = await _denied(context, subscription.owner)
     if denied is not None:
         await context.store.write(lambda tx: refuse_subscription(context, tx, subscription, denied))
@@ -95,7 +97,7 @@ async def _prove(context: WorkerContext, subscription: Subscription) -> None:
 
 
 def _first_words(context: WorkerContext, tx: Transaction, known: Subscription) -> Message:
-    """What the first post says: also which week the first digest is about."""
+    """Return the first post of a subscription. It names the week of the first digest."""
     run_at, zone = first_run(context, tx, known), context.analytics.zone
     week = last_full_week(run_at, zone)
     is_behind = last_full_week(run_at, ZoneInfo(known.weekly.zone)).first > week.first
@@ -109,7 +111,7 @@ async def _denied(context: WorkerContext, user: UserId) -> Access | None:
 
 
 async def _zone_of(context: WorkerContext, subscription: Subscription) -> str:
-    """The zone of who subscribed; UTC when Slack does not tell, which the first post then shows."""
+    """Return the subscriber's time zone, or UTC if Slack does not tell. The first post shows it."""
     try:
         return await context.messenger.user_zone(subscription.owner) or "UTC"
     except SlackError as error:
@@ -118,13 +120,13 @@ async def _zone_of(context: WorkerContext, subscription: Subscription) -> str:
 
 
 def _plan(context: WorkerContext, tx: Transaction) -> None:
-    """Write the digests that are due, and let the numbers of those that come soon be read."""
+    """Add the digests that are due, and request the numbers of those that come soon."""
     now, weeks = context.clock(), set()
-    for subscription in tx.subscriptions.due(now + _AHEAD, _AT_ONCE):
+    for subscription in tx.subscriptions.due(now + _PLANNED_AHEAD, _AT_ONCE):
         run_at = subscription.next_run_at or now
         week = last_full_week(run_at, context.analytics.zone)
         if run_at <= now:
-            _begin(tx, subscription, week, run_at, now)
+            _add_digest(tx, subscription, week, run_at, now)
         elif context.analytics.is_final(week, now):
             weeks.add(week)
     for week in weeks:
@@ -132,12 +134,12 @@ def _plan(context: WorkerContext, tx: Transaction) -> None:
             request_snapshot(tx, context.analytics, context.project, period, Priority.AHEAD, now)
 
 
-def _begin(
+def _add_digest(
     tx: Transaction, subscription: Subscription, week: Period, run_at: datetime, now: datetime
 ) -> None:
-    """One digest for this week, and the time of the next. What is older than a day is not made up."""
+    """Add the digest of a week, and schedule the next one. A digest more than a day late is skipped."""
     next_run_at = subscription.weekly.next_after(now)
-    if now - run_at > _MADE_UP:
+    if now - run_at > _CATCH_UP:
         result = f"skipped: {ReadingProblem.DOWN}"
         tx.subscriptions.change(
             subscription.id, next_run_at=next_run_at, last_result=result, last_run_at=run_at
@@ -164,7 +166,7 @@ async def _advance(context: WorkerContext, each: Digest) -> None:
         if asked_by and denied is not None:
             refuse_digest(context, tx, each, asked_by, denied)
             return True
-        return _look(context, tx, each)
+        return _settle(context, tx, each)
 
     try:
         told = await context.store.write(settle)
@@ -177,69 +179,69 @@ async def _advance(context: WorkerContext, each: Digest) -> None:
         context.wake_after(context.timeouts.reading_seconds * 1.1)
 
 
-def _look(context: WorkerContext, tx: Transaction, each: Digest) -> bool:
-    """Tell the digest if it can be told now; answers whether something was put into the outbox."""
-    if _is_unwanted(tx, each):
+def _settle(context: WorkerContext, tx: Transaction, each: Digest) -> bool:
+    """Post the digest if its numbers are there. Return whether a message was added to the outbox."""
+    if _is_ended(tx, each):
         tx.digests.finish(each.id, DigestState.MISSED, owner=context.owner)
         return False
     now = context.clock()
-    window = _part(context, tx, each, each.week, Priority.DIGEST, now)
-    before = _part(context, tx, each, each.week.before(), Priority.DIGEST_COMPARED, now)
-    history = [_week(context, tx, each, week, now) for week in _history(each.week)]
+    current = _snapshot(context, tx, each, each.week, Priority.DIGEST, now)
+    before = _snapshot(context, tx, each, each.week.before(), Priority.DIGEST_COMPARED, now)
+    history = [_totals(context, tx, each, week, now) for week in _earlier_weeks(each.week)]
     age_seconds = (now - each.begun_at).total_seconds()
-    failed = [part for part in (window, before) if part.state is SnapshotState.FAILED]
-    in_time = age_seconds < (_NOW_SECONDS if each.asked_by else context.timeouts.digest_seconds)
+    failed = [snapshot for snapshot in (current, before) if snapshot.state is SnapshotState.FAILED]
+    in_time = age_seconds < (_ASKED_WAIT_SECONDS if each.asked_by else context.timeouts.digest_seconds)
     if (
         failed
         and not each.asked_by
-        and (in_time or (window.totals is None and age_seconds < _MADE_UP.total_seconds()))
+        and (in_time or (current.totals is None and age_seconds < _CATCH_UP.total_seconds()))
     ):
-        return _try_again(context, tx, each, failed)
-    if SnapshotState.REQUESTED in (window.state, before.state) and in_time:
-        return _later(context, tx, each)
-    if window.totals is None:
-        return _without_numbers(context, tx, each, window)
+        return _retry_failed(context, tx, each, failed)
+    if SnapshotState.REQUESTED in (current.state, before.state) and in_time:
+        return _wait(context, tx, each)
+    if current.totals is None:
+        return _tell_missed(context, tx, each, current)
     curve_open = any(week.state is SnapshotState.REQUESTED for week in history)
-    if curve_open and age_seconds < context.timeouts.curve_seconds and _may_read(context, tx, now):
-        return _later(context, tx, each)
-    _tell(context, tx, each, window, before, now)
+    if curve_open and age_seconds < context.timeouts.curve_seconds and _has_background_room(context, tx, now):
+        return _wait(context, tx, each)
+    _post(context, tx, each, current, before, now)
     return True
 
 
-def _may_read(context: WorkerContext, tx: Transaction, now: datetime) -> bool:
-    """Whether the budget still has room for what nobody asked for by name."""
+def _has_background_room(context: WorkerContext, tx: Transaction, now: datetime) -> bool:
+    """Return whether the hourly budget has calls left for background requests."""
     budget = tx.budget.read(context.project, context.analytics.calls_an_hour, now)
     return context.analytics.background_room(budget) > 0
 
 
-def _is_unwanted(tx: Transaction, each: Digest) -> bool:
-    """Whether its subscription was ended while its numbers were being read."""
+def _is_ended(tx: Transaction, each: Digest) -> bool:
+    """Return whether the digest's subscription was ended while its numbers were being fetched."""
     subscription = tx.subscriptions.get(each.subscription) if each.subscription else None
     return subscription is not None and subscription.state is SubscriptionState.ENDED
 
 
-def _history(week: Period) -> list[Period]:
-    """The weeks of the curve before the two that are compared, newest first."""
+def _earlier_weeks(week: Period) -> list[Period]:
+    """Return the weeks of the chart before the two that are compared, newest first."""
     weeks = [week]
     for _ in range(CURVE_WEEKS - 1):
         weeks.append(weeks[-1].before())
     return weeks[2:]
 
 
-def _part(
+def _snapshot(
     context: WorkerContext, tx: Transaction, each: Digest, period: Period, priority: Priority, now: datetime
 ) -> Snapshot:
-    """A window with its pages. At the first look one that failed for somebody else is wanted anew."""
+    """Return a snapshot with pages. The first attempt requests anew one that failed for another request."""
     known = tx.snapshots.begun_for(each.project, period, each.begun_at) if each.attempts else None
-    # What rests does so for somebody else's sake, and is read on.
+    # Another request stopped the fetching of a resting snapshot. Requesting it again resumes it.
     rests = known is not None and known.state is SnapshotState.RESTING
     if known is not None and known.with_pages and not rests:
         return known
     return request_snapshot(tx, context.analytics, each.project, period, priority, now)
 
 
-def _week(context: WorkerContext, tx: Transaction, each: Digest, week: Period, now: datetime) -> Snapshot:
-    """A week of the curve: its totals are enough."""
+def _totals(context: WorkerContext, tx: Transaction, each: Digest, week: Period, now: datetime) -> Snapshot:
+    """Return the snapshot of a week of the chart, which needs totals only."""
     known = find_snapshot(tx, context.analytics, each.project, week, now)
     if known is not None and each.attempts and known.state is not SnapshotState.RESTING:
         return known
@@ -248,26 +250,26 @@ def _week(context: WorkerContext, tx: Transaction, each: Digest, week: Period, n
     )
 
 
-def _later(context: WorkerContext, tx: Transaction, each: Digest) -> bool:
-    """Numbers are being read."""
+def _wait(context: WorkerContext, tx: Transaction, each: Digest) -> bool:
+    """Put the digest back until its numbers have been fetched."""
     due_at = context.after(context.timeouts.reading_seconds)
     tx.digests.put_back(each.id, context.owner, due_at, max(each.attempts, 1))
     return False
 
 
-def _try_again(context: WorkerContext, tx: Transaction, each: Digest, failed: list[Snapshot]) -> bool:
-    """What could not be read is read again after a pause that grows."""
+def _retry_failed(context: WorkerContext, tx: Transaction, each: Digest, failed: list[Snapshot]) -> bool:
+    """Fetch failed snapshots again, after a pause that grows with each attempt."""
     pause_seconds = _RETRY_SECONDS[min(each.attempts, len(_RETRY_SECONDS)) - 1]
     due_at = context.after(pause_seconds)
-    for part in failed:
-        tx.snapshots.retry(part.id, due_at)
+    for snapshot in failed:
+        tx.snapshots.retry(snapshot.id, due_at)
     tx.digests.put_back(each.id, context.owner, due_at, max(each.attempts, 1) + 1)
     return False
 
 
-def _without_numbers(context: WorkerContext, tx: Transaction, each: Digest, window: Snapshot) -> bool:
-    """The week could not be read in time: whoever expects it is told."""
-    now, problem = context.clock(), window.problem or ReadingProblem.LATE
+def _tell_missed(context: WorkerContext, tx: Transaction, each: Digest, current: Snapshot) -> bool:
+    """Give up a digest whose numbers did not come in time, and tell the owner or who asked for it."""
+    now, problem = context.clock(), current.problem or ReadingProblem.LATE
     url = tx.digests.response_url(each.id)
     tx.digests.finish(each.id, DigestState.MISSED, owner=context.owner)
     log.error("digest_missed", digest=each.id, reason=problem)
@@ -282,13 +284,13 @@ def _without_numbers(context: WorkerContext, tx: Transaction, each: Digest, wind
     return True
 
 
-def _tell(
-    context: WorkerContext, tx: Transaction, each: Digest, window: Snapshot, before: Snapshot, now: datetime
+def _post(
+    context: WorkerContext, tx: Transaction, each: Digest, current: Snapshot, before: Snapshot, now: datetime
 ) -> None:
-    """The post and the state that says it was written, together."""
+    """Add the digest's post to the outbox, and mark the digest as told."""
     subscription = tx.subscriptions.get(each.subscription) if each.subscription else None
     query = VisitorsQuery(each.week, each.week.before(), each.section)
-    weekly = weekly_report(tx, context.analytics, query, window, before, each.project, subscription, now)
+    weekly = weekly_report(tx, context.analytics, query, current, before, each.project, subscription, now)
     tx.digests.finish(each.id, DigestState.TOLD, owner=context.owner)
     post = NewDelivery.post(f"digest:{each.id}", each.channel, each.asked_by, digest_message(weekly))
     tx.outbox.add(replace(post, subscription=each.subscription, digest=each.id), now)

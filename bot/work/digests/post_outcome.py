@@ -1,4 +1,4 @@
-"""What becomes of a subscription when its post arrives, or when Slack refuses it."""
+"""Update a subscription when its post has arrived, or when Slack has refused it."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ log = structlog.get_logger(__name__)
 
 
 def week_key(subscription: Subscription, week: Period) -> str:
-    """Under which a subscription's digest of a week is written, so that there is one."""
+    """Return the unique key of a subscription's digest of a week."""
     return f"{subscription.id}:{week.first.isoformat()}"
 
 
 def first_run(context: WorkerContext, tx: Transaction, subscription: Subscription) -> datetime:
-    """When a subscription that is new or changed runs first: a week that it has told is not told again."""
+    """Return when a new or changed subscription first runs. Skip a week that already has a digest."""
     run_at = subscription.weekly.next_after(context.clock())
     week = last_full_week(run_at, context.analytics.zone)
     known = tx.digests.has_key(week_key(subscription, week))
@@ -36,7 +36,7 @@ def first_run(context: WorkerContext, tx: Transaction, subscription: Subscriptio
 
 
 def posted(context: WorkerContext, tx: Transaction, delivery: Delivery) -> None:
-    """The first post proves the subscription; a later one is its last result."""
+    """Activate the subscription after its first post; note the result after a later one."""
     subscription = _of(tx, delivery)
     now = context.clock()
     if delivery.what.digest is None:
@@ -53,9 +53,9 @@ def posted(context: WorkerContext, tx: Transaction, delivery: Delivery) -> None:
 
 
 def refused(context: WorkerContext, tx: Transaction, delivery: Delivery, meaning: Refusal, code: str) -> None:
-    """A first post that is refused subscribes nothing; a later one pauses, and the owner is told once.
+    """End the subscription if its first post is refused; pause it if a later one is. Tell the owner once.
 
-    A refused token is nobody's channel: it pauses nothing.
+    A refusal that only the operator can solve, such as a revoked token, does not pause the subscription.
     """
     subscription, now = _of(tx, delivery), context.clock()
     if delivery.what.digest is None:

@@ -1,4 +1,4 @@
-"""What a weekly digest says: the report on a week, the curve, the agent's work, one suggestion."""
+"""Build the content of a weekly digest: the report, the chart, the agent's work and one suggestion."""
 
 from __future__ import annotations
 
@@ -26,47 +26,49 @@ from bot.model import (
     day_start,
 )
 from bot.store import Transaction
-from bot.work.visitors.report import gather
-from bot.work.visitors.windows import find_snapshot
+from bot.work.visitors.report import build_report
+from bot.work.visitors.snapshots import find_snapshot
 
 CURVE_WEEKS = 8
+"""Weeks in the chart, with the digest's own."""
 _MOST_JOBS = 20_000
-"""More than a hundred an hour make in a week."""
-_LATELY = timedelta(days=30)
-_LATELY_JOBS = 1_000
+"""Maximum jobs read for a week; a hundred an hour make fewer."""
+_RECENT = timedelta(days=30)
+_RECENT_JOBS = 1_000
+"""A page is not suggested if one of these jobs names it."""
 
 
 def weekly_report(
     tx: Transaction,
     analytics: Analytics,
     query: VisitorsQuery,
-    window: Snapshot,
+    current: Snapshot,
     before: Snapshot,
     project: ProjectId,
     subscription: Subscription | None,
     now: datetime,
 ) -> WeeklyReport:
-    """The digest of the week in ``wish``, from what has been read."""
+    """Return the digest of the week in ``query``, from the stored snapshots."""
     budget = tx.budget.read(project, analytics.calls_an_hour, now)
-    report = gather(tx, analytics, query, window, before, (), budget, now)
+    report = build_report(tx, analytics, query, current, before, (), budget, now)
     since, until = day_start(query.period.first, analytics.zone), day_start(query.period.end, analytics.zone)
     jobs = tx.jobs.asked_between(project, since, until, _MOST_JOBS)
-    lately = tx.jobs.asked_between(project, now - _LATELY, now, _LATELY_JOBS)
+    recent = tx.jobs.asked_between(project, now - _RECENT, now, _RECENT_JOBS)
     return WeeklyReport(
         report=report,
-        curve=_curve(tx, analytics, project, window, now),
+        curve=_curve(tx, analytics, project, current, now),
         work=work_done(jobs),
-        suggestion=suggestion(report, [job.text for job in lately]),
+        suggestion=suggestion(report, [job.text for job in recent]),
         subscription=subscription,
     )
 
 
 def _curve(
-    tx: Transaction, analytics: Analytics, project: ProjectId, window: Snapshot, now: datetime
+    tx: Transaction, analytics: Analytics, project: ProjectId, current: Snapshot, now: datetime
 ) -> tuple[tuple[Period, Counts | None], ...]:
-    """Ends with the very numbers of the week that is told."""
-    points: list[tuple[Period, Counts | None]] = [(window.period, window.totals)]
-    week = window.period.before()
+    """Return the points of the chart, oldest first. The last one has the numbers of the digest's week."""
+    points: list[tuple[Period, Counts | None]] = [(current.period, current.totals)]
+    week = current.period.before()
     for _ in range(CURVE_WEEKS - 1):
         known = find_snapshot(tx, analytics, project, week, now)
         points.append((week, known.totals if known else None))
@@ -75,7 +77,7 @@ def _curve(
 
 
 def work_done(jobs: Sequence[TrackedJob]) -> WorkDone:
-    """What came of these jobs; times are those of the last round of each that has ended."""
+    """Return a summary of these jobs. The median time is that of the last ended iteration of each."""
     taken = [job.time_taken.total_seconds() for job in jobs if job.time_taken is not None]
     return WorkDone(
         asked=len(jobs),
@@ -85,7 +87,10 @@ def work_done(jobs: Sequence[TrackedJob]) -> WorkDone:
 
 
 def suggestion(report: Report, worked_on: Iterable[str]) -> Suggestion | None:
-    """A page that no prompt of the last weeks names: one that fell, is read by AI alone, or is read most."""
+    """Return a page that no text in ``worked_on`` names; None if there is none.
+
+    Pages that lost visitors come first, then those that hardly any people read, then the most read.
+    """
     texts = list(worked_on)
     groups = (
         (SuggestionReason.FALLING, report.movements.fallen),
@@ -100,5 +105,5 @@ def suggestion(report: Report, worked_on: Iterable[str]) -> Suggestion | None:
 
 
 def names(text: str, page: PageCounts) -> bool:
-    """Whether a prompt names this page's path, not only a longer or a shorter one."""
+    """Return whether a text names exactly this page's path, and not a longer or a shorter one."""
     return re.search(rf"(?<![\w/-]){re.escape(page.path)}(?![\w/-])", text) is not None

@@ -1,4 +1,4 @@
-"""Subscribing a channel to the weekly digest, ending that, and asking for a digest now."""
+"""Subscribe a channel to the weekly digest, end that, and ask for a digest at once."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from bot.work.context import Context
 
 @dataclass(frozen=True, slots=True)
 class SubscribeRequest:
-    """A weekly digest for a channel; without a ``zone`` at the time of who asks."""
+    """A request for a weekly digest in a channel. ``zone`` is None for the time zone of the requester."""
 
     origin: Origin
     weekday: Weekday
@@ -30,7 +30,7 @@ class SubscribeRequest:
 
 
 async def subscribe(context: Context, request: SubscribeRequest) -> Message:
-    """Store a subscription; a post into the channel proves it before it counts."""
+    """Store a subscription. It becomes active when the first post into the channel has arrived."""
     await context.store.write(
         lambda tx: tx.subscriptions.put(
             request.origin,
@@ -47,7 +47,7 @@ async def subscribe(context: Context, request: SubscribeRequest) -> Message:
 
 
 async def unsubscribe(context: Context, channel: ChannelId, section: str | None) -> Message:
-    """End a channel's subscription to a section, or all of them when none is named."""
+    """End a channel's subscription to a section, or all its subscriptions if ``section`` is None."""
 
     def end(tx: Transaction) -> tuple[int, int]:
         known = tx.subscriptions.in_channel(channel)
@@ -62,13 +62,13 @@ async def unsubscribe(context: Context, channel: ChannelId, section: str | None)
 
 
 async def list_subscriptions(context: Context, channel: ChannelId) -> Message:
-    """A channel's subscriptions."""
+    """Return the list of a channel's subscriptions."""
     found = await context.store.read(lambda tx: tx.subscriptions.in_channel(channel))
     return say.listed(found, context.clock())
 
 
 async def digest_now(context: Context, origin: Origin, section: str | None) -> Message:
-    """The digest of the last full week, at once, for this channel; the weekly one still comes."""
+    """Request a digest of the last full week for this channel, besides the weekly ones."""
     now = context.clock()
     await context.store.write(
         lambda tx: tx.digests.add(

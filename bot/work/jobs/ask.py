@@ -1,4 +1,4 @@
-"""Taking in a request for a new job: stored once, before Slack is answered."""
+"""Store a request for a new job once, before the acknowledgement to Slack."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from bot.work.context import Context
 
 log = structlog.get_logger(__name__)
 SAME_WITHIN = timedelta(minutes=1)
-"""The same request within so long is asked about before it spends a use."""
+"""Period in which an equal request counts as a duplicate: the person is asked before it spends a use."""
 
 
 @dataclass(frozen=True, slots=True)
 class AskRequest:
-    """Somebody wants something done. ``raw`` is Slack's wire text and is not blank.
+    """A request for a new job. ``raw`` is Slack's wire text and is not blank.
 
-    ``allow_duplicate``: they know that they asked the same before.
+    ``allow_duplicate``: the person has confirmed that they want an equal request to run again.
     """
 
     origin: Origin
@@ -32,9 +32,10 @@ class AskRequest:
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """The job of a request; ``repeated`` when the very request had been taken in before.
+    """The job of a request. ``repeated``: a request with the same key was stored before.
 
-    ``same``: nothing was stored, since the person asked the same a moment ago; ``job`` is that one.
+    ``same``: nothing was stored, because the person made an equal request a moment ago. ``job`` is the job
+    of that request.
     """
 
     job: JobNumber
@@ -42,20 +43,20 @@ class Asked:
     same: bool = False
 
 
-_ASKS = Batch[AskRequest, "Asked | Exception"](100, turns=3)
+_ASK_BATCH = Batch[AskRequest, "Asked | Exception"](100, turns=3)
 
 
 def storable(raw: str) -> str:
-    """The text without what no database keeps (NUL, halves of surrogate pairs) and without blanks around."""
+    """Return the text without outer blanks, and without NUL and lone surrogates, which databases refuse."""
     return raw.replace("\x00", "").encode("utf-8", "replace").decode("utf-8").strip()
 
 
 async def ask(context: Context, request: AskRequest) -> Asked:
-    """Store a request; the rounds do the rest. The same key again stores nothing.
+    """Store a request for the workers. A request with a known key stores nothing.
 
-    What arrives while others are being stored shares the next transaction, and its wait for the disk.
+    Requests that arrive during a write share the next transaction, and so its wait for the disk.
     """
-    writer = context.batches.writer(_ASKS)
+    writer = context.batches.writer(_ASK_BATCH)
     asked = await writer.put(request, lambda some: _store(context, some))
     if isinstance(asked, Exception):
         raise asked
@@ -64,7 +65,7 @@ async def ask(context: Context, request: AskRequest) -> Asked:
 
 
 async def _store(context: Context, requests: Sequence[AskRequest]) -> list[Asked | Exception]:
-    """All in one transaction; when that fails each by itself, so that none fails for another's sake."""
+    """Store all requests in one transaction. If it fails, store each alone: only the bad ones fail then."""
     if len(requests) > 1:
         try:
             stored = await context.store.write(lambda tx: _store_all(context, tx, requests))
@@ -80,34 +81,34 @@ async def _store_alone(context: Context, request: AskRequest) -> Asked | Excepti
     except AlreadyStored as taken:
         known = await context.store.read(lambda tx: tx.prompts.job_of(request.origin.key))
         return taken if known is None else Asked(known, repeated=True)
-    except Exception as error:  # raised by who asked
+    except Exception as error:  # raised by ``ask`` to the caller of this request
         return error
 
 
 def _store_all(context: Context, tx: Transaction, requests: Sequence[AskRequest]) -> list[Asked]:
-    """Those that are the same as an earlier one come after it, so that they find it stored."""
+    """Store requests in groups without duplicates, so that a duplicate finds the earlier request stored."""
     asked: list[Asked] = []
     left = list(requests)
     while left:
-        first: list[AskRequest] = []
+        group: list[AskRequest] = []
         seen: set[object] = set()
         for request in left:
             marks = {request.origin.key, _wanted(request)}
             if marks & seen:
                 break
             seen |= marks
-            first.append(request)
-        asked += _store_different(context, tx, first)
-        left = left[len(first) :]
+            group.append(request)
+        asked += _store_group(context, tx, group)
+        left = left[len(group) :]
     return asked
 
 
-def _store_different(context: Context, tx: Transaction, requests: Sequence[AskRequest]) -> list[Asked]:
-    """Requests with different keys, and of different people, channels or words."""
+def _store_group(context: Context, tx: Transaction, requests: Sequence[AskRequest]) -> list[Asked]:
+    """Store requests of which no two have the same key, or the same person, channel and text."""
     now = context.clock()
     wanted = {request.origin.key: _wanted(request) for request in requests}
-    doubtful = [wanted[request.origin.key] for request in requests if not request.allow_duplicate]
-    known, same = tx.prompts.earlier(list(wanted), doubtful, now - SAME_WITHIN)
+    checked = [wanted[request.origin.key] for request in requests if not request.allow_duplicate]
+    known, same = tx.prompts.earlier(list(wanted), checked, now - SAME_WITHIN)
     asked = {key: Asked(job, repeated=True) for key, job in known.items()}
     new: list[AskRequest] = []
     for request in requests:

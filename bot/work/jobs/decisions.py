@@ -1,4 +1,4 @@
-"""What the buttons under a message do: run again, send again, forget, withdraw."""
+"""The actions of the buttons under a job's messages: run again, send again, forget, withdraw."""
 
 from __future__ import annotations
 
@@ -28,31 +28,31 @@ from bot.work.jobs.transitions import drop_follow_ups
 
 
 async def run_again(context: Context, origin: Origin, number: JobNumber, occasion: str) -> Asked | None:
-    """Start a new job with the text and in the channel of an old one; None when the old one is unknown.
+    """Start a new job with the text and in the channel of an old one; None if the old one is unknown.
 
-    ``occasion`` makes presses of one button count once: a second press finds the first's job.
+    ``occasion`` identifies the button, so that a second press returns the job of the first.
     """
     prompt, job = await context.store.read(lambda tx: (tx.prompts.starting(number), tx.jobs.get(number)))
     if prompt is None or job is None:
         return None
     key = RequestKey(f"again:{number}:{occasion}")
-    return await ask(context, AskRequest(_for(origin, key, job), prompt.raw, allow_duplicate=True))
+    return await ask(context, AskRequest(_origin_for(origin, key, job), prompt.raw, allow_duplicate=True))
 
 
 async def follow_up_anyway(
     context: Context, origin: Origin, number: PromptId, occasion: str
 ) -> FollowedUp | None:
-    """Send the same follow-up once more, after the person was asked."""
+    """Send an equal follow-up again, as the person has confirmed. Return None if the prompt is unknown."""
     prompt, job = await context.store.read(lambda tx: _prompt_and_job(tx, number))
     if prompt is None or job is None:
         return None
     key = RequestKey(f"anyway:follow_up:{number}:{occasion}")
-    request = FollowUpRequest(_for(origin, key, job), job.number, prompt.raw, allow_duplicate=True)
+    request = FollowUpRequest(_origin_for(origin, key, job), job.number, prompt.raw, allow_duplicate=True)
     return await follow_up(context, request)
 
 
-def _for(origin: Origin, key: RequestKey, job: TrackedJob) -> Origin:
-    """Return the origin of a prompt that a button sends; the pressed message is none of the person's."""
+def _origin_for(origin: Origin, key: RequestKey, job: TrackedJob) -> Origin:
+    """Return the origin of a prompt that a button sends. It has no message: the person pressed the bot's."""
     return replace(origin, key=key, channel=job.channel, message_ts=None)
 
 
@@ -62,9 +62,9 @@ def _prompt_and_job(tx: Transaction, number: PromptId) -> tuple[Prompt | None, T
 
 
 async def to_withdraw(context: Context, job: JobNumber, user: UserId) -> Prompt | None:
-    """What *Withdraw* under a root message takes back: the job's own prompt, else one of its follow-ups.
+    """Return the prompt that *Withdraw* on a job's face takes back; None if none of the job's prompts waits.
 
-    Of these the presser's own first; None when nothing of the job waits any more.
+    The prompt that starts the job comes first, then the follow-ups of ``user``, then those of others.
     """
     prompts = await context.store.read(lambda tx: tx.prompts.unsettled_of(job))
     waiting = [prompt for prompt in prompts if prompt.state is PromptState.WAITING]
@@ -73,17 +73,17 @@ async def to_withdraw(context: Context, job: JobNumber, user: UserId) -> Prompt 
 
 
 async def send_again(context: Context, number: PromptId) -> bool:
-    """Send an unconfirmed prompt once more. Return False when it is not unconfirmed any more."""
+    """Send an unconfirmed prompt again. Return False if it is not unconfirmed any more."""
     return await _decide(context, number, PromptState.UNCONFIRMED, _send_again)
 
 
 async def forget(context: Context, number: PromptId) -> bool:
-    """Leave an unconfirmed prompt alone. Return False when it is not unconfirmed any more."""
+    """Give up an unconfirmed prompt. Return False if it is not unconfirmed any more."""
     return await _decide(context, number, PromptState.UNCONFIRMED, _take_back)
 
 
 async def withdraw(context: Context, number: PromptId) -> bool:
-    """Take back what has not been sent. Return False when it is too late."""
+    """Take back a prompt that has not been sent. Return False if it is too late."""
     return await _decide(context, number, PromptState.WAITING, _withdraw)
 
 
@@ -91,16 +91,16 @@ async def _decide(
     context: Context,
     number: PromptId,
     was: PromptState,
-    decided: Callable[[Transaction, Prompt, TrackedJob, datetime], None],
+    change: Callable[[Transaction, Prompt, TrackedJob, datetime], None],
 ) -> bool:
     def decide(tx: Transaction) -> bool:
         prompt = tx.prompts.get(number)
         if prompt is None or prompt.state is not was:
             return False
         job = tx.jobs.known(prompt.job)
-        # Before any prompt, as by the worker that gives queue positions.
+        # Locked before any prompt, in the same order as in the worker that sets queue positions.
         tx.quota.lock(job.project)
-        decided(tx, prompt, job, context.clock())
+        change(tx, prompt, job, context.clock())
         return True
 
     try:
@@ -128,7 +128,7 @@ def _take_back(tx: Transaction, prompt: Prompt, job: TrackedJob, now: datetime) 
 
 
 def _withdraw(tx: Transaction, prompt: Prompt, job: TrackedJob, now: datetime) -> None:
-    """Its use is free for who waits; a follow-up's thread is told, and the job goes on as it was."""
+    """Take back a waiting prompt, and move the queue up. A follow-up's thread is told; its job goes on."""
     _take_back(tx, prompt, job, now)
     tx.prompts.move_up(job.project, now)
     if prompt.kind is PromptKind.FOLLOW_UP:

@@ -1,4 +1,4 @@
-"""Taking in a follow-up: a further instruction for a job that exists."""
+"""Store a follow-up: a later prompt for a job that exists."""
 
 from __future__ import annotations
 
@@ -12,9 +12,10 @@ from bot.work.jobs.ask import SAME_WITHIN, storable
 
 @dataclass(frozen=True, slots=True)
 class FollowUpRequest:
-    """Somebody steers a job. Its origin has a ``message_ts`` when it was said in the job's thread.
+    """A follow-up to a job. Its origin has a ``message_ts`` if it was written in the job's thread.
 
-    ``named`` is set when it is not decided yet whether they may see the job: what they called it.
+    ``named``: the text by which the sender named the job, if it is not decided yet whether they may see
+    the job; otherwise None.
     """
 
     origin: Origin
@@ -26,9 +27,10 @@ class FollowUpRequest:
 
 @dataclass(frozen=True, slots=True)
 class FollowedUp:
-    """What came of it: ``accepted`` false means the job takes no follow-ups in its state.
+    """The result of a follow-up. ``accepted`` is false if the job takes no follow-ups in its state.
 
-    ``same``: nothing was stored, since the person said the same a moment ago, in this prompt.
+    ``repeated``: nothing was stored, because the follow-up was stored before.
+    ``same``: the equal prompt that the person sent a moment ago, if that is why nothing was stored.
     """
 
     job: TrackedJob
@@ -38,12 +40,12 @@ class FollowedUp:
 
 
 def takes_follow_ups(job: TrackedJob) -> bool:
-    """Whether an instruction for this job makes sense: it runs, has ended well, or is about to start."""
+    """Return whether the job takes follow-ups: it runs, has ended well, or is about to start."""
     return job.state.takes_follow_ups or job.state is JobState.WAITING
 
 
 async def follow_up(context: Context, request: FollowUpRequest) -> FollowedUp | None:
-    """Store a follow-up; None when there is no such job. The same key again stores nothing."""
+    """Store a follow-up. Return None if there is no such job. A known key stores nothing."""
     try:
         result = await context.store.write(lambda tx: _store(context, tx, request))
     except AlreadyStored:
@@ -55,7 +57,7 @@ async def follow_up(context: Context, request: FollowUpRequest) -> FollowedUp | 
 
 
 def _store(context: Context, tx: Transaction, request: FollowUpRequest) -> FollowedUp | None:
-    # Locked, or it could be refused meanwhile, and this follow-up would wait for it for ever.
+    # Locked, because a job that is refused meanwhile would leave this follow-up waiting for ever.
     job = tx.jobs.get_locked(request.job)
     if job is None:
         return None
@@ -70,7 +72,7 @@ def _store(context: Context, tx: Transaction, request: FollowUpRequest) -> Follo
         if same is not None:
             return FollowedUp(job, accepted=True, repeated=True, same=same)
     new = NewPrompt(
-        # Wherever it was said, it belongs to the job's channel.
+        # A follow-up belongs to the job's channel, wherever it was typed.
         replace(request.origin, channel=job.channel),
         job=job.number,
         project=job.project,

@@ -1,4 +1,4 @@
-"""When the docs service refuses our key: calls stop, admins hear of it once, and all goes on by itself."""
+"""Handle an API key that the docs service refuses: stop calls, tell the admins once, resume by itself."""
 
 from __future__ import annotations
 
@@ -15,26 +15,27 @@ from bot.work.jobs.thread_messages import redraw_face
 
 log = structlog.get_logger(__name__)
 _MAY_NOT_WRITE = "ForbiddenToWrite"
-"""The key may read and not write: what is read well says nothing about it."""
+"""Back-off reason: the key may read but not write. A successful read does not end this back-off."""
 _KEY_REASONS = frozenset({Unauthorized.__name__, Forbidden.__name__, _MAY_NOT_WRITE})
 _NOWHERE = ChannelId("-")
-"""Stands where a direct message that belongs to no channel names its channel."""
+"""The channel of a private delivery that belongs to no channel."""
 _FIRST_SECONDS = 30.0
 _CAP_SECONDS = 1_800.0
+"""First and longest back-off after a refused key."""
 
 
 def is_key_problem(error: DocsApiError) -> bool:
-    """Whether the service knows us but not our key, or not for this."""
+    """Return whether the service refused the API key, or refused it for this request."""
     return isinstance(error, Unauthorized | Forbidden)
 
 
 def is_refused(tx: Transaction, project: ProjectId) -> bool:
-    """Whether the last word of the service was that our key is no good."""
+    """Return whether the project has a back-off because its key was refused."""
     return tx.back_offs.reason(project) in _KEY_REASONS
 
 
 def reading_is_refused(tx: Transaction, project: ProjectId, now: datetime) -> bool:
-    """Whether it is too early to try a key again that was refused even for reading."""
+    """Return whether the key was refused even for reading and its back-off is not over."""
     reason, until = (tx.back_offs.all()).get(project, ("", now))
     return reason in _KEY_REASONS and reason != _MAY_NOT_WRITE and until > now
 
@@ -42,11 +43,12 @@ def reading_is_refused(tx: Transaction, project: ProjectId, now: datetime) -> bo
 def key_refused(
     context: WorkerContext, tx: Transaction, project: ProjectId, error: DocsApiError, *, wrote: bool
 ) -> datetime:
-    """Stop calling for this project for a while; answers until when. Admins are told once for each streak.
+    """Back off from a project whose key was refused, and return until when.
 
-    ``wrote``: it was refused for a prompt, not for a look.
+    The admins are told when the first call is refused, and not again before the key is accepted.
+    ``wrote``: the refused call was a prompt and not a read.
     """
-    # Locked, or of several that are refused at the same moment each would tell the admins.
+    # Locked, because of several calls refused at the same moment each would tell the admins.
     tx.quota.lock(project)
     now, known = context.clock(), is_refused(tx, project)
     attempts = tx.back_offs.attempts(project) + 1 if known else 1
@@ -61,8 +63,8 @@ def key_refused(
     return until
 
 
-def hold_back(context: WorkerContext, tx: Transaction, project: ProjectId, until: datetime) -> None:
-    """Everything that waits for the project waits until then, and its root message says why."""
+def postpone_prompts(context: WorkerContext, tx: Transaction, project: ProjectId, until: datetime) -> None:
+    """Postpone all waiting prompts of a project until then, and show why in the faces of their jobs."""
     now = context.clock()
     for number in tx.prompts.postpone(project, now, until):
         job = tx.jobs.known(number)
@@ -72,7 +74,10 @@ def hold_back(context: WorkerContext, tx: Transaction, project: ProjectId, until
 
 
 def service_is_well(context: WorkerContext, tx: Transaction, project: ProjectId, *, wrote: bool) -> None:
-    """The service answered: what was held goes on, and admins hear that a refused key is good again."""
+    """End the back-off of a project after a successful call, and resume prompts that waited for the key.
+
+    The admins are told if a refused key is accepted again. ``wrote``: the call was a prompt and not a read.
+    """
     reason = tx.back_offs.reason(project)
     if reason is None or (reason == _MAY_NOT_WRITE and not wrote):
         return

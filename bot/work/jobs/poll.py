@@ -1,4 +1,4 @@
-"""The round that looks at running jobs, and writes each end together with the words that tell it."""
+"""The worker that polls running jobs, and writes each change together with the messages about it."""
 
 from __future__ import annotations
 
@@ -33,14 +33,15 @@ from bot.work.retry import retry_on_db_error
 
 log = structlog.get_logger(__name__)
 _AT_ONCE = 50
-_TOGETHER = 10
+_GROUP_SIZE = 10
 _HOURLY_SECONDS = 3600.0
 _MISSES_MEAN_GONE = 2
+"""A job counts as gone after so many 404 answers in a row."""
 
 
 @dataclass(frozen=True, slots=True)
-class Look:
-    """One look at one job: what the service said, or how it failed."""
+class Poll:
+    """One poll of a job. ``misses``: the number of 404 answers in a row before this one."""
 
     job: TrackedJob
     misses: int
@@ -48,28 +49,28 @@ class Look:
 
 
 async def poll_jobs(context: WorkerContext) -> int:
-    """Look at jobs that are due; what has nothing new is put back in one go.
+    """Poll the jobs that are due. Jobs without news are rescheduled together in one transaction.
 
-    Answers 0 when nothing more can be due, so that nobody looks again at once.
+    Return 0 if no more jobs can be due, so that the worker does not run again at once.
     """
-    due, held = await context.store.write(lambda tx: _claim(context, tx))
-    looks = await asyncio.gather(*(_look(context, job, misses) for job, misses in due))
+    due, backing_off = await context.store.write(lambda tx: _claim(context, tx))
+    polls = await asyncio.gather(*(_poll(context, job, misses) for job, misses in due))
     failed: list[Exception] = []
-    await _try(failed, lambda: _lift_holds(context, looks, held))
+    await _collect_error(failed, lambda: _end_back_offs(context, polls, backing_off))
     unchanged: list[tuple[JobNumber, datetime]] = []
     answered: list[tuple[TrackedJob, Job]] = []
-    for look in looks:
-        if isinstance(look.answer, DocsApiError):
-            await _try(failed, partial(_settle_failed, context, look, look.answer))
-        elif _is_unchanged(context, look):
-            unchanged.append((look.job.number, _next_look(context, look.job)))
+    for poll in polls:
+        if isinstance(poll.answer, DocsApiError):
+            await _collect_error(failed, partial(_settle_failed, context, poll, poll.answer))
+        elif _is_unchanged(context, poll):
+            unchanged.append((poll.job.number, _next_poll_at(context, poll.job)))
         else:
-            answered.append((look.job, look.answer))
+            answered.append((poll.job, poll.answer))
     if unchanged:
-        await _try(failed, lambda: _put_all_back(context, unchanged))
+        await _collect_error(failed, lambda: _reschedule(context, unchanged))
     await _settle_all(context, answered, failed)
     if failed:
-        # After all others; the schedule counts and logs it.
+        # Raised after the other jobs are written; the scheduler counts and logs it.
         raise failed[0]
     return len(due) if len(due) == _AT_ONCE else 0
 
@@ -77,26 +78,26 @@ async def poll_jobs(context: WorkerContext) -> int:
 def _claim(
     context: WorkerContext, tx: Transaction
 ) -> tuple[Sequence[tuple[TrackedJob, int]], frozenset[ProjectId]]:
-    """Claim jobs that are due; return them with their misses, and the projects with a back-off."""
+    """Claim the jobs that are due. Return them with their misses, and the projects that have a back-off."""
     due = tx.jobs.claim_due(context.claimer(), _AT_ONCE)
     return due, frozenset(tx.back_offs.all() if due else ())
 
 
-async def _try(failed: list[Exception], write: Callable[[], Awaitable[None]]) -> None:
-    """What cannot be written must not keep the rest of what has been found out."""
+async def _collect_error(failed: list[Exception], write: Callable[[], Awaitable[None]]) -> None:
+    """Run a write and collect its error, so that the results of other jobs are written nevertheless."""
     is_away = any(isinstance(error, DatabaseTrouble) for error in failed)
     try:
-        # The database is waited for once, not for each of fifty.
+        # Retry only until the first write has given up: waiting for each of fifty jobs would take too long.
         await (write() if is_away else retry_on_db_error(write))
-    except Exception as error:  # raised at the end of the round
+    except Exception as error:  # raised at the end of the run
         failed.append(error)
 
 
-async def _put_all_back(context: WorkerContext, unchanged: Sequence[tuple[JobNumber, datetime]]) -> None:
+async def _reschedule(context: WorkerContext, unchanged: Sequence[tuple[JobNumber, datetime]]) -> None:
     await context.store.write(lambda tx: tx.jobs.reschedule(unchanged, context.owner))
 
 
-async def _look(context: WorkerContext, job: TrackedJob, misses: int) -> Look:
+async def _poll(context: WorkerContext, job: TrackedJob, misses: int) -> Poll:
     if job.service_id is None:
         raise LookupError(f"job {job.number} is polled but has not started")
     try:
@@ -104,14 +105,14 @@ async def _look(context: WorkerContext, job: TrackedJob, misses: int) -> Look:
     except DocsApiError as error:
         answer = error
     context.count("polls", "failed" if isinstance(answer, DocsApiError) else "answered")
-    return Look(job, misses, answer)
+    return Poll(job, misses, answer)
 
 
-def _is_unchanged(context: WorkerContext, look: Look) -> bool:
-    """Still running, nothing to say: by far the most looks."""
-    if isinstance(look.answer, DocsApiError) or look.job.doubt_until or look.misses:
+def _is_unchanged(context: WorkerContext, poll: Poll) -> bool:
+    """Return whether the job still runs and there is nothing to tell, as with most polls."""
+    if isinstance(poll.answer, DocsApiError) or poll.job.doubt_until or poll.misses:
         return False
-    return look.answer.is_running and not _runs_long(context, look.job)
+    return poll.answer.is_running and not _runs_long(context, poll.job)
 
 
 def _runs_long(context: WorkerContext, job: TrackedJob) -> bool:
@@ -123,7 +124,7 @@ def _age_seconds(context: WorkerContext, job: TrackedJob) -> float:
     return (context.clock() - (job.iteration_started_at or job.asked_at)).total_seconds()
 
 
-def _next_look(context: WorkerContext, job: TrackedJob) -> datetime:
+def _next_poll_at(context: WorkerContext, job: TrackedJob) -> datetime:
     if job.told_running_at:
         return context.after(max(_HOURLY_SECONDS, context.pace.max_seconds))
     return context.after(context.pace.wait_seconds(_age_seconds(context, job), context.chance()))
@@ -132,16 +133,16 @@ def _next_look(context: WorkerContext, job: TrackedJob) -> datetime:
 async def _settle_all(
     context: WorkerContext, answered: Sequence[tuple[TrackedJob, Job]], failed: list[Exception]
 ) -> None:
-    """Some in one transaction: each transaction waits for the disk, and many jobs may end at once."""
-    for begin in range(0, len(answered), _TOGETHER):
-        few = answered[begin : begin + _TOGETHER]
+    """Write answers in groups, because each transaction waits for the disk and many jobs may end at once."""
+    for begin in range(0, len(answered), _GROUP_SIZE):
+        group = answered[begin : begin + _GROUP_SIZE]
         try:
-            await _settle(context, few)
+            await _settle(context, group)
         except Exception:
-            # One that cannot be written must not keep the others: each is tried alone.
-            log.warning("not_settled_together", jobs=[job.number for job, _ in few], exc_info=True)
-            for one in few:
-                await _try(failed, partial(_settle, context, [one]))
+            # Each is written alone, so that one that fails does not prevent the others.
+            log.warning("not_settled_together", jobs=[job.number for job, _ in group], exc_info=True)
+            for one in group:
+                await _collect_error(failed, partial(_settle, context, [one]))
 
 
 async def _settle(context: WorkerContext, answered: Sequence[tuple[TrackedJob, Job]]) -> None:
@@ -150,30 +151,30 @@ async def _settle(context: WorkerContext, answered: Sequence[tuple[TrackedJob, J
             try:
                 _settle_answer(context, tx, job, answer)
             except LeaseLost:
-                # The job's own row is written first, so nothing of it has been written.
-                _taken_over(job)
+                # The job's row is written first, so nothing else about this job has been written.
+                _log_taken_over(job)
 
     await context.store.write(settle)
     context.wake()
 
 
-async def _settle_failed(context: WorkerContext, look: Look, error: DocsApiError) -> None:
+async def _settle_failed(context: WorkerContext, poll: Poll, error: DocsApiError) -> None:
     try:
-        await context.store.write(lambda tx: _settle_error(context, tx, look, error))
+        await context.store.write(lambda tx: _settle_error(context, tx, poll, error))
     except LeaseLost:
-        _taken_over(look.job)
+        _log_taken_over(poll.job)
         return
     context.wake()
 
 
-def _taken_over(job: TrackedJob) -> None:
-    """A follow-up began a new round meanwhile, or another process took over."""
+def _log_taken_over(job: TrackedJob) -> None:
+    """Log a lost lease: a follow-up began a new iteration, or another process claimed the job."""
     log.info("poll_taken_over", job=job.number)
 
 
 def _put_back(context: WorkerContext, tx: Transaction, job: TrackedJob, **fields: Unpack[JobFields]) -> None:
-    """Free the lease of a job that stays as it is; it is polled again at the usual time, if not said."""
-    written: JobFields = {"poll_at": _next_look(context, job), "misses": 0}
+    """Free the lease of a job without a change of state; the next poll is at the usual time by default."""
+    written: JobFields = {"poll_at": _next_poll_at(context, job), "misses": 0}
     written.update(fields)
     tx.jobs.put_back(job.number, context.owner, **written)
 
@@ -182,9 +183,9 @@ def _settle_answer(context: WorkerContext, tx: Transaction, job: TrackedJob, ans
     result = classify(job, answer, context.clock(), context.timeouts.stale_seconds)
     match result:
         case PollResult.RUNNING if job.doubt_until:
-            _doubt_resolved(context, tx, job)
+            _resume(context, tx, job)
         case PollResult.RUNNING if _runs_long(context, job):
-            _runs_on(context, tx, job)
+            _tell_long_running(context, tx, job)
         case PollResult.RUNNING:
             _put_back(context, tx, job, saw_active=True)
         case PollResult.STALE:
@@ -197,17 +198,17 @@ def _settle_answer(context: WorkerContext, tx: Transaction, job: TrackedJob, ans
             _end(context, tx, job, lifecycle.iteration_ended(job, end, now, pr_link=link, source=source))
 
 
-def _doubt_resolved(context: WorkerContext, tx: Transaction, job: TrackedJob) -> None:
-    """A follow-up in doubt was carried out after all: its round has begun, for who asked for it."""
-    now, doubted = context.clock(), tx.prompts.last_unconfirmed(job.number)
+def _resume(context: WorkerContext, tx: Transaction, job: TrackedJob) -> None:
+    """Begin an iteration: the job is active, so its unconfirmed follow-up has been carried out."""
+    now, unconfirmed = context.clock(), tx.prompts.last_unconfirmed(job.number)
     poll_at = context.after(context.pace.min_seconds)
-    step = lifecycle.iteration_resumed(job, doubted.asked_by if doubted else None, now, poll_at)
+    step = lifecycle.iteration_resumed(job, unconfirmed.asked_by if unconfirmed else None, now, poll_at)
     tx.jobs.apply(job.number, step, owner=context.owner)
     redraw_face(tx, job.number, now)
 
 
-def _runs_on(context: WorkerContext, tx: Transaction, job: TrackedJob) -> None:
-    """Half an hour: say so once. Seven days: say that we stop looking."""
+def _tell_long_running(context: WorkerContext, tx: Transaction, job: TrackedJob) -> None:
+    """Tell the thread once that a job is still running; at the age limit, tell it and stop polling."""
     now = context.clock()
     if job.told_running_at is None:
         _put_back(context, tx, job, saw_active=True, told_running_at=now)
@@ -219,7 +220,7 @@ def _runs_on(context: WorkerContext, tx: Transaction, job: TrackedJob) -> None:
 
 
 def _end(context: WorkerContext, tx: Transaction, job: TrackedJob, step: JobStep) -> None:
-    """Write the end of an iteration together with what tells it."""
+    """Write the end of an iteration together with the messages about it."""
     now, state = context.clock(), step.state
     tx.jobs.apply(job.number, step, owner=context.owner)
     job = redraw_face(tx, job.number, now)
@@ -228,18 +229,18 @@ def _end(context: WorkerContext, tx: Transaction, job: TrackedJob, step: JobStep
     log.info("job_ended", job=job.number, state=state, iteration=job.iteration)
 
 
-def _settle_error(context: WorkerContext, tx: Transaction, look: Look, error: DocsApiError) -> None:
-    """The service's health says nothing about a job; only 404, twice in a row, does."""
-    job = look.job
+def _settle_error(context: WorkerContext, tx: Transaction, poll: Poll, error: DocsApiError) -> None:
+    """Write a failed poll. Two 404 answers in a row end the job; other errors back off from the project."""
+    job = poll.job
     if isinstance(error, NotFound):
-        if look.misses + 1 >= _MISSES_MEAN_GONE:
+        if poll.misses + 1 >= _MISSES_MEAN_GONE:
             _end(context, tx, job, lifecycle.lost(job, context.clock()))
         else:
-            _put_back(context, tx, job, misses=look.misses + 1)
+            _put_back(context, tx, job, misses=poll.misses + 1)
         return
     if is_key_problem(error):
         until = key_refused(context, tx, job.project, error, wrote=False)
-        _put_back(context, tx, job, poll_at=until, misses=look.misses)
+        _put_back(context, tx, job, poll_at=until, misses=poll.misses)
         return
     attempts = tx.back_offs.attempts(job.project) + 1
     wait_seconds = back_off_seconds(attempts, context.chance(), first=context.pace.min_seconds)
@@ -247,14 +248,16 @@ def _settle_error(context: WorkerContext, tx: Transaction, look: Look, error: Do
         wait_seconds = max(error.retry_after_seconds, 1.0)
     until = context.after(wait_seconds)
     tx.back_offs.put(job.project, until, attempts, type(error).__name__)
-    _put_back(context, tx, job, poll_at=until, misses=look.misses)
+    _put_back(context, tx, job, poll_at=until, misses=poll.misses)
     log.warning("docs_service_unwell", project=job.project, reason=type(error).__name__, attempts=attempts)
 
 
-async def _lift_holds(context: WorkerContext, looks: Sequence[Look], held: frozenset[ProjectId]) -> None:
-    """An answer means that the service is well again."""
-    answered = {look.job.project for look in looks if not isinstance(look.answer, DocsApiError)}
-    well = sorted(answered & held)
+async def _end_back_offs(
+    context: WorkerContext, polls: Sequence[Poll], backing_off: frozenset[ProjectId]
+) -> None:
+    """End the back-offs of projects for which the service has answered."""
+    answered = {poll.job.project for poll in polls if not isinstance(poll.answer, DocsApiError)}
+    well = sorted(answered & backing_off)
 
     def lift(tx: Transaction) -> None:
         for project in well:

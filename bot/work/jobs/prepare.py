@@ -1,4 +1,4 @@
-"""The round that makes new prompts readable and opens their threads."""
+"""The worker that checks access for new prompts, resolves the names in them and opens their threads."""
 
 from __future__ import annotations
 
@@ -35,12 +35,13 @@ from bot.work.retry import run_all
 log = structlog.get_logger(__name__)
 Id = TypeVar("Id", bound=str)
 _AT_ONCE = 20
-_SLACK_PATIENCE = timedelta(minutes=10)
+_UNDECIDED_FOR = timedelta(minutes=10)
+"""How long access stays undecided while Slack cannot tell. Then it is denied."""
 _RETRY_SECONDS = 3.0
 
 
 async def prepare_prompts(context: WorkerContext) -> int:
-    """Turn stored requests into prompts that wait to be sent, and write their root messages."""
+    """Turn stored requests into prompts that wait to be sent, and add their faces to the outbox."""
     prompts = await context.store.write(lambda tx: tx.prompts.claim_new(context.claimer(), _AT_ONCE))
     await run_all(*(_prepare(context, prompt) for prompt in prompts))
     return len(prompts)
@@ -48,11 +49,11 @@ async def prepare_prompts(context: WorkerContext) -> int:
 
 async def _prepare(context: WorkerContext, prompt: Prompt) -> None:
     decision = await _decide(context, prompt)
-    text = await _readable(context, prompt) if decision.may else ""
+    text = await _plain_text(context, prompt) if decision.may else ""
 
     def settle(tx: Transaction) -> None:
         if decision.may is None:
-            _look_again(context, tx, prompt)
+            _decide_later(context, tx, prompt)
         elif decision.denied is not None:
             _refuse(context, tx, prompt, decision.denied)
         elif not decision.may:
@@ -71,11 +72,11 @@ async def _prepare(context: WorkerContext, prompt: Prompt) -> None:
 
 
 async def _decide(context: WorkerContext, prompt: Prompt) -> Decision:
-    """Decide about who asked; undecided when Slack cannot tell just now and there is time to ask again.
+    """Decide about the sender of a prompt. The decision stays open for ten minutes if Slack cannot tell.
 
-    They need not be in the channel of a job that they named, so that is no proof that they may see it.
+    Naming a job does not prove access: a sender who named one may be outside its channel.
     """
-    is_late = context.clock() - prompt.asked_at > _SLACK_PATIENCE
+    is_late = context.clock() - prompt.asked_at > _UNDECIDED_FOR
     ask = AskSlack.FINAL if is_late else AskSlack.TRY
     is_named = prompt.named is not None
     job = await context.store.read(lambda tx: tx.jobs.known(prompt.job)) if is_named else None
@@ -88,12 +89,12 @@ def _refuse(context: WorkerContext, tx: Transaction, prompt: Prompt, access: Acc
         drop_follow_ups(tx, tx.jobs.known(prompt.job), context.clock())
 
 
-def _look_again(context: WorkerContext, tx: Transaction, prompt: Prompt) -> None:
+def _decide_later(context: WorkerContext, tx: Transaction, prompt: Prompt) -> None:
     due_at = context.after(_RETRY_SECONDS)
     tx.prompts.put_back(prompt.id, context.owner, was=PromptState.NEW, due_at=due_at)
 
 
-async def _readable(context: WorkerContext, prompt: Prompt) -> str:
+async def _plain_text(context: WorkerContext, prompt: Prompt) -> str:
     needed = slack_text.unresolved_names(prompt.raw)
     users = await _names(context, needed.users, context.messenger.user_name)
     channels = await _names(context, needed.channels, context.messenger.channel_name)
@@ -103,7 +104,7 @@ async def _readable(context: WorkerContext, prompt: Prompt) -> str:
 async def _names(
     context: WorkerContext, ids: Iterable[Id], look_up: Callable[[Id], Awaitable[str]]
 ) -> dict[Id, str]:
-    """The names that Slack tells us. One it does not tell is no reason to stop a job."""
+    """Return the names that Slack returns. An id without a name does not stop the job."""
     known: dict[Id, str] = {}
     for each in ids:
         try:
@@ -115,8 +116,8 @@ async def _names(
 
 
 def _write_named(context: WorkerContext, tx: Transaction, prompt: Prompt, text: str) -> None:
-    """Now that its sender may see the job: unless the job was given up meanwhile, it is a follow-up."""
-    # Locked first, and before the prompt, as by whoever drops a job's follow-ups (``transitions.py``).
+    """Write a follow-up whose sender turned out to have access, unless the job has been given up."""
+    # The job is locked before the prompt, in the same order as in ``transitions.drop_follow_ups``.
     job = tx.jobs.get_locked(prompt.job)
     if job is not None and job.state in (JobState.REFUSED, JobState.WITHDRAWN):
         refuse_named(context, tx, prompt, job_answers.cannot_follow_up(job))

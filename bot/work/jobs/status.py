@@ -1,4 +1,4 @@
-"""What an answer of the service means for a tracked job: a pure rule."""
+"""Classify an answer of the docs service about a tracked job. Pure functions."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from bot.model import JobState, TrackedJob
 
 
 class PollResult(StrEnum):
-    """What to do with an answer; the ends carry the state they lead to."""
+    """The meaning of an answer. Each end of an iteration has the value of its `JobState`."""
 
     RUNNING = "running"
     STALE = "stale"
-    """Says an end, but perhaps that of the round before: look again."""
+    """The answer shows an end, but perhaps that of the previous iteration: poll again."""
     NOT_CARRIED_OUT = "not_carried_out"
-    """A follow-up in doubt never began; nothing more is to be told."""
+    """An unconfirmed follow-up did not begin an iteration; there is nothing to tell."""
     PULL_REQUEST = JobState.PULL_REQUEST.value
     NO_CHANGE = JobState.NO_CHANGE.value
     FAILED = JobState.FAILED.value
@@ -24,7 +24,11 @@ class PollResult(StrEnum):
 
 
 def classify(job: TrackedJob, answer: Job, now: datetime, stale_seconds: float) -> PollResult:
-    """Return what an answer means, given what the job's iteration has seen so far."""
+    """Return what an answer means for the job's current iteration.
+
+    ``stale_seconds``: the grace period in which *completed* counts as stale, unless the iteration has been
+    seen active.
+    """
     if answer.is_running:
         return PollResult.RUNNING
     if job.doubt_until is not None:
@@ -47,5 +51,5 @@ def _end(answer: Job) -> PollResult:
         case JobStatus.ARCHIVED:
             return PollResult.ARCHIVED
         case JobStatus.ACTIVE | None:
-            # Counted as running above; said here so that a new status cannot become an end by chance.
+            # ``is_running`` covers these already. Listed so that a new status cannot become an end by chance.
             return PollResult.RUNNING

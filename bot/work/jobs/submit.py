@@ -1,4 +1,4 @@
-"""The round that sends prompts to the docs service: at most once each, within the shared limit."""
+"""The worker that sends prompts to the docs service: each at most once, within the hourly quota."""
 
 from __future__ import annotations
 
@@ -39,23 +39,24 @@ from bot.model import (
 from bot.store import LeaseLost, Transaction
 from bot.work.context import WorkerContext
 from bot.work.jobs import transitions
-from bot.work.jobs.key_health import hold_back, is_refused, key_refused
+from bot.work.jobs.key_health import is_refused, key_refused, postpone_prompts
 from bot.work.jobs.thread_messages import redraw_face
 from bot.work.retry import retry_on_db_error, run_all
 
 log = structlog.get_logger(__name__)
 _AT_ONCE = 10
 _MOVED_SECONDS = 120.0
-"""A wait that changed by less is not shown anew."""
-_SHOWN_PLACES = 5
-"""Who is so far in front sees every step."""
-_KEY_PATIENCE = timedelta(hours=24)
-"""So long a prompt waits for a key that is refused; then it is given up and explained."""
+"""A due time that changes by less counts as unchanged."""
+_SHOWN_POSITIONS = 5
+"""Up to this queue position, the face shows every change of position."""
+_KEY_RETRY = timedelta(hours=24)
+"""How long a prompt waits while the key is refused. Then it is refused and the thread is told why."""
 _UNKNOWN_WAIT_SECONDS = 60.0
+"""Wait when nothing tells when the next use frees."""
 
 
 async def submit_prompts(context: WorkerContext) -> int:
-    """Send what waits and may go; say of what was left behind that nobody knows whether it arrived."""
+    """Send the prompts that the quota allows, and mark abandoned ones as unconfirmed. Return their number."""
     handled = await _settle_abandoned(context)
     projects = await context.store.read(lambda tx: tx.prompts.waiting_projects(context.clock()))
     for project in projects:
@@ -66,7 +67,7 @@ async def submit_prompts(context: WorkerContext) -> int:
 async def _settle_abandoned(context: WorkerContext) -> int:
     def settle(tx: Transaction) -> Sequence[Prompt]:
         left = tx.prompts.claim_abandoned(context.claimer(), _AT_ONCE)
-        # Jobs are locked in one order by all who change several.
+        # Every transaction that changes several jobs locks them in this order.
         for prompt in sorted(left, key=lambda each: each.job):
             transitions.unconfirmed(context, tx, prompt)
         return left
@@ -79,7 +80,7 @@ async def _settle_abandoned(context: WorkerContext) -> int:
 
 
 async def _submit_project(context: WorkerContext, project: ProjectId) -> int:
-    """Within the limit, in a fair order; who has to wait is told in which place and until when."""
+    """Send prompts of a project within the quota, in a fair order. Return how many were claimed."""
     prompts, someone_waits = await context.store.write(lambda tx: _claim_free(context, tx, project))
     if someone_waits:
         context.wake()
@@ -88,7 +89,7 @@ async def _submit_project(context: WorkerContext, project: ProjectId) -> int:
 
 
 def _claim_free(context: WorkerContext, tx: Transaction, project: ProjectId) -> tuple[Sequence[Prompt], bool]:
-    """Claim as many prompts as there are free uses; return them, and whether others have to wait."""
+    """Claim as many prompts as there are free uses. Return them, and whether others have to wait."""
     now = context.clock()
     tx.quota.lock(project)
     waiting = tx.prompts.quota_queue(project, now)
@@ -96,23 +97,23 @@ def _claim_free(context: WorkerContext, tx: Transaction, project: ProjectId) -> 
     uses, queue = still_counted(remembered, now), fair_order(waiting, remembered)
     held_until = tx.quota.exhausted_until(project, now)
     free = 0 if held_until else max(0, context.uses_an_hour - len(uses))
-    # A key that was refused is tried with one prompt, not with all.
+    # After a refused key, one prompt tries it, not all of them.
     at_once = 1 if is_refused(tx, project) else _AT_ONCE
     prompts = tx.prompts.claim_these(context.claimer(), [each.id for each in queue[: min(free, at_once)]])
-    _give_places(context, tx, queue[free:], uses, held_until)
+    _set_queue_positions(context, tx, queue[free:], uses, held_until)
     return prompts, bool(queue[free:])
 
 
-def _give_places(
+def _set_queue_positions(
     context: WorkerContext,
     tx: Transaction,
     queue: Sequence[Queued],
     uses: Sequence[Use],
     held_until: datetime | None,
 ) -> None:
-    """Each waits for the use that frees for it; what changed little is not written anew."""
+    """Set queue position and due time of each prompt in the queue; skip changes under two minutes."""
     now = context.clock()
-    # Where only the service's word keeps them back, our count lets so many go when its time is over.
+    # If only the service reports a reached limit, the uses free by our count are usable after its wait.
     room = max(0, context.uses_an_hour - len(uses)) if held_until else 0
     moved: list[tuple[Queued, int, datetime]] = []
     for queue_position, waiting in enumerate(queue, 1):
@@ -125,7 +126,7 @@ def _give_places(
         until = max(frees, held_until or frees, context.after(1.0))
         if (
             waiting.queue_position != queue_position
-            or _is_far(until, waiting.due_at)
+            or _differs_much(until, waiting.due_at)
             or waiting.due_at <= now
         ):
             moved.append((waiting, queue_position, until))
@@ -136,26 +137,26 @@ def _give_places(
         )
         if (
             waiting.queue_position is None
-            or _is_far(until, waiting.due_at)
-            or queue_position <= _SHOWN_PLACES
+            or _differs_much(until, waiting.due_at)
+            or queue_position <= _SHOWN_POSITIONS
         ):
             redraw_face(tx, waiting.job, now)
         if waiting.queue_position is None:
             context.count("prompts", "queued")
 
 
-def _is_far(until: datetime, was: datetime) -> bool:
+def _differs_much(until: datetime, was: datetime) -> bool:
     return abs((until - was).total_seconds()) >= _MOVED_SECONDS
 
 
 async def _submit(context: WorkerContext, prompt: Prompt) -> None:
     try:
         project, service_id = await _mark_sending(context, prompt)
-        # As the row is now: whoever finds it left behind counts the same tries.
+        # As the row is now, so that the number of attempts is the same if the row is found abandoned.
         sending = replace(prompt, state=PromptState.SENDING, attempts=prompt.attempts + 1)
         await _call(context, sending, project, service_id)
     except LeaseLost:
-        # Withdrawn by a person, or taken over by another process: theirs is the last word.
+        # Withdrawn by a person, or claimed by another process, which writes the outcome.
         log.info("prompt_taken_over", prompt=prompt.id)
         return
     context.wake()
@@ -203,30 +204,30 @@ async def _settle_error(
 def _write_error(
     context: WorkerContext, tx: Transaction, prompt: Prompt, project: ProjectId, error: DocsApiError
 ) -> None:
-    """By kind of error: wait, ask people, or explain. The order matters: the tree has broader parents."""
+    """Write an error: wait, mark unconfirmed, or refuse. Some cases are base classes: their order matters."""
     match error:
         case RateLimited():
-            _limit_reached(context, tx, prompt, project, error.retry_after_seconds)
+            _wait_for_quota(context, tx, prompt, project, error.retry_after_seconds)
         case Unavailable(sent=False):
             _try_later(context, tx, prompt)
-        case Unauthorized() | Forbidden() if context.clock() - prompt.asked_at < _KEY_PATIENCE:
+        case Unauthorized() | Forbidden() if context.clock() - prompt.asked_at < _KEY_RETRY:
             until = key_refused(context, tx, project, error, wrote=True)
             transitions.back_to_waiting(context, tx, prompt, context.clock())
-            hold_back(context, tx, project, until)
+            postpone_prompts(context, tx, project, until)
         case Unauthorized() | Forbidden() | NotFound() | Rejected() | InvalidArgument():
             transitions.refused(context, tx, prompt, error)
         case _:
             transitions.unconfirmed(context, tx, prompt)
 
 
-def _limit_reached(
+def _wait_for_quota(
     context: WorkerContext,
     tx: Transaction,
     prompt: Prompt,
     project: ProjectId,
     retry_after_seconds: float | None,
 ) -> None:
-    """The service's word counts more than our own count."""
+    """Postpone a prompt after a 429, and the project's queue with it: the service's count overrides ours."""
     now = context.clock()
     tx.quota.lock(project)
     transitions.back_to_waiting(context, tx, prompt, now)
@@ -239,7 +240,7 @@ def _limit_reached(
 
 
 def _try_later(context: WorkerContext, tx: Transaction, prompt: Prompt) -> None:
-    """The service was not reached at all: nothing was spent, and trying again is safe."""
+    """Retry later. The service was not reached, so no use was spent and a retry is safe."""
     due_at = context.after(back_off_seconds(prompt.attempts, context.chance()))
     transitions.back_to_waiting(context, tx, prompt, due_at)
     if prompt.attempts >= 3:

@@ -1,4 +1,4 @@
-"""What is done with what people say: replies steer a job, a mention asks for one."""
+"""Handle messages in Slack: a reply in a job's thread is a follow-up, a mention asks for a job."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from bot.work.jobs.thread_messages import reply as say_in_thread
 class ThreadReply:
     """A person's reply in a thread.
 
-    ``parent`` is who began the thread, when Slack says so. ``files`` counts what hangs on the reply;
-    the agent cannot be given files.
+    ``files``: the number of files attached to it, which the agent cannot be given. ``parent``: who began
+    the thread, if Slack says so.
     """
 
     origin: Origin
@@ -30,20 +30,20 @@ class ThreadReply:
 
 @dataclass(frozen=True, slots=True)
 class Mention:
-    """A message outside any thread that is meant for the bot: it mentions it, or is a direct message."""
+    """A message outside any thread that mentions the bot or is a direct message to it."""
 
     origin: Origin
     text: str
 
 
 class ThreadNotKnownYet(Exception):
-    """A reply to a root message whose posting we have not noted yet; Slack shall deliver it again."""
+    """A reply to a face whose timestamp is not stored yet. Slack should deliver the event again."""
 
 
 async def heard_reply(context: Context, heard: ThreadReply) -> None:
-    """A reply in a job's thread is a follow-up, unless it is meant for somebody else.
+    """Store a reply in a job's thread as a follow-up, unless it is meant for somebody else.
 
-    Raises ThreadNotKnownYet between the posting of a root message and our noting it.
+    Raises ThreadNotKnownYet if the reply arrives after a face was posted and before its timestamp is stored.
     """
     if not _is_meant_for_us(context, heard):
         return
@@ -54,18 +54,18 @@ async def heard_reply(context: Context, heard: ThreadReply) -> None:
         return
     text = slack_text.without_leading_mention(heard.text, context.bot_user)
     if slack_text.is_blank(slack_text.to_plain(text, {}, {})):
-        await _explain(context, job, heard, empty=True)
+        await _tell_not_sent(context, job, heard, empty=True)
         return
     result = await follow_up(context, FollowUpRequest(heard.origin, job.number, text))
     if result and not result.accepted:
-        await _explain(context, job, heard, empty=False)
+        await _tell_not_sent(context, job, heard, empty=False)
     elif result and result.same is not None:
-        await _tell_alone(context, heard.origin, "same", say.same_follow_up(job.number, result.same))
+        await _tell_in_private(context, heard.origin, "same", say.same_follow_up(job.number, result.same))
 
 
 def _job_of_thread(tx: Transaction, heard: ThreadReply) -> tuple[TrackedJob | None, bool]:
-    """Return the job of a thread, and whether a root is being posted whose timestamp is not known yet."""
-    # In this order: what is noted between the two statements is then found by the second.
+    """Return the job of a thread, and whether a face is being posted whose timestamp is not known yet."""
+    # In this order, so that the second statement finds a timestamp that is stored between the two.
     being_posted = tx.outbox.face_being_posted(heard.origin.channel)
     thread = heard.origin.thread_ref
     return tx.jobs.in_thread(thread) if thread else None, being_posted
@@ -80,8 +80,8 @@ def _is_meant_for_us(context: Context, heard: ThreadReply) -> bool:
     )
 
 
-async def _explain(context: Context, job: TrackedJob, heard: ThreadReply, *, empty: bool) -> None:
-    """Why nothing was sent, in the thread, once for each reply."""
+async def _tell_not_sent(context: Context, job: TrackedJob, heard: ThreadReply, *, empty: bool) -> None:
+    """Tell the thread why a reply was not sent to the agent, once for each reply."""
     now, message = context.clock(), say.nothing_to_send(heard.files) if empty else say.cannot_follow_up(job)
     await context.store.write(
         lambda tx: say_in_thread(tx, job, f"unsent:{heard.origin.message_ts}", message, now)
@@ -90,21 +90,21 @@ async def _explain(context: Context, job: TrackedJob, heard: ThreadReply, *, emp
 
 
 async def heard_mention(context: Context, heard: Mention) -> None:
-    """A mention outside a thread, or a direct message, asks for a job; without words it asks for help."""
+    """Ask for a job with the text of a mention or a direct message. Without text, send the greeting."""
     text = slack_text.without_leading_mention(heard.text, context.bot_user)
     if slack_text.is_aside(text):
         return
     words = slack_text.to_plain(text, {}, {})
     if slack_text.is_blank(words) or words.strip().lower() == "help":
-        await _tell_alone(context, heard.origin, "greeting", say.greeting(context.bot_name))
+        await _tell_in_private(context, heard.origin, "greeting", say.greeting(context.bot_name))
         return
     asked = await ask(context, AskRequest(heard.origin, text))
     if asked.same:
-        await _tell_alone(context, heard.origin, "same", say.same_job(asked.job))
+        await _tell_in_private(context, heard.origin, "same", say.same_job(asked.job))
 
 
-async def _tell_alone(context: Context, origin: Origin, occasion: str, message: Message) -> None:
-    """Tell only who said it something, once for each message."""
+async def _tell_in_private(context: Context, origin: Origin, occasion: str, message: Message) -> None:
+    """Send a private message to the author, once for each of their messages and ``occasion``."""
     note = NewDelivery.private(f"{origin.key}:{occasion}", origin.channel, origin.user, message)
     await context.store.write(lambda tx: tx.outbox.add(note, context.clock()))
     context.wake()

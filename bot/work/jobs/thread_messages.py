@@ -1,4 +1,4 @@
-"""Putting what must be said into the outbox, each occasion under a key of its own."""
+"""Add a job's messages to the outbox, each under a key of its own so that it is sent once."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from bot.store import Transaction
 
 
 def redraw_face(tx: Transaction, number: JobNumber, now: datetime) -> TrackedJob:
-    """Let the root message show the job as it is now; answers the job."""
+    """Edit a job's face so that it shows the current state. Return the job."""
     job = tx.jobs.known(number)
     occasion = f"job:{number}:edit:{job.iteration}:{job.state}:{now.isoformat()}"
     message = say.face(job, now, _next_frees_at(tx, job, now))
@@ -19,7 +19,7 @@ def redraw_face(tx: Transaction, number: JobNumber, now: datetime) -> TrackedJob
 
 
 def _next_frees_at(tx: Transaction, job: TrackedJob, now: datetime) -> datetime | None:
-    """When the next use of the hour frees, where the root message says how few are left."""
+    """Return when the next use frees, if the job's face shows how few are left; otherwise None."""
     if job.uses_left is None or job.state is not JobState.WORKING:
         return None
     uses = tx.prompts.uses(job.project, now)
@@ -27,6 +27,6 @@ def _next_frees_at(tx: Transaction, job: TrackedJob, now: datetime) -> datetime 
 
 
 def reply(tx: Transaction, job: TrackedJob, occasion: str, message: Message, now: datetime) -> None:
-    """Say something in the job's thread, once for this occasion."""
+    """Add a reply to the job's thread, once for each ``occasion``."""
     key = f"job:{job.number}:{occasion}"
     tx.outbox.add(NewDelivery.in_thread(key, DeliveryKind.REPLY, job, message), now)

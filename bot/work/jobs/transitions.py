@@ -1,4 +1,4 @@
-"""Writing how a prompt fared, together with what people are told about it."""
+"""Write the outcome of a prompt together with the messages about it."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ from bot.work.jobs.thread_messages import redraw_face, reply
 
 
 def accepted(context: WorkerContext, tx: Transaction, prompt: Prompt, answer: Job) -> None:
-    """Write that the docs service accepted a prompt: an iteration begins."""
+    """Write that the docs service accepted a prompt, and begin an iteration."""
     now, project = context.clock(), tx.jobs.known(prompt.job).project
-    # Before any prompt, as all do who lock the project's count.
+    # Locks the project's quota, which every transaction locks before any prompt.
     service_is_well(context, tx, project, wrote=True)
     tx.prompts.apply(prompt.id, lifecycle.prompt_sent(prompt), owner=context.owner)
     job, is_start = tx.jobs.known(prompt.job), prompt.kind is PromptKind.START
@@ -49,27 +49,27 @@ def accepted(context: WorkerContext, tx: Transaction, prompt: Prompt, answer: Jo
 
 
 def source_of(answer: Job) -> Source:
-    """Return where the service works, as its answer says."""
+    """Return the repository and the ref that an answer names."""
     return Source(answer.source.repository, answer.source.ref)
 
 
 def _few_left(context: WorkerContext, tx: Transaction, project: ProjectId) -> int | None:
-    """How many uses of the hour are left, when that is a fifth or less: then people should know."""
+    """Return how many uses of the hour are left if that is a fifth or less, to be shown; otherwise None."""
     left = context.uses_an_hour - len(tx.prompts.uses(project, context.clock()))
     return max(0, left) if left * 5 <= context.uses_an_hour else None
 
 
 def back_to_waiting(context: WorkerContext, tx: Transaction, prompt: Prompt, due_at: datetime) -> None:
-    """Write that nothing was sent and no use was spent; the prompt goes out later."""
+    """Write that a prompt was not sent and spent no use; it waits until ``due_at``."""
     tx.prompts.apply(prompt.id, lifecycle.prompt_postponed(prompt, due_at), owner=context.owner)
 
 
 def unconfirmed(context: WorkerContext, tx: Transaction, prompt: Prompt) -> None:
-    """Write that a prompt was sent and not answered: only a person decides whether it is sent again."""
+    """Write that a prompt was sent and the answer lost. Only a person can decide to send it again."""
     tx.prompts.apply(prompt.id, lifecycle.prompt_unconfirmed(prompt), owner=context.owner)
     is_follow_up = prompt.kind is PromptKind.FOLLOW_UP
     if is_follow_up:
-        _await_signs(context, tx, prompt.job)
+        _poll_unconfirmed(context, tx, prompt.job)
     else:
         tx.jobs.apply(prompt.job, lifecycle.unconfirmed(tx.jobs.known(prompt.job)))
     now = context.clock()
@@ -78,17 +78,17 @@ def unconfirmed(context: WorkerContext, tx: Transaction, prompt: Prompt) -> None
     reply(tx, job, f"doubt:{prompt.id}:{prompt.attempts}", message, now)
 
 
-def _await_signs(context: WorkerContext, tx: Transaction, number: JobNumber) -> None:
-    """Poll an ended job for a while: had the follow-up arrived after all, it turns active and is told."""
+def _poll_unconfirmed(context: WorkerContext, tx: Transaction, number: JobNumber) -> None:
+    """Poll an ended job for a while: if the unconfirmed follow-up did arrive, the job becomes active."""
     tx.jobs.leave_queue(number)
     if not tx.jobs.known(number).state.is_open:
         quiet, soon = context.timeouts.quiet_seconds, context.pace.min_seconds
-        # Whoever polls it now does so for an earlier doubt.
+        # Takes the lease from a poll that runs for an earlier unconfirmed follow-up.
         tx.jobs.take_back(number, doubt_until=context.after(quiet), poll_at=context.after(soon))
 
 
 def refused(context: WorkerContext, tx: Transaction, prompt: Prompt, error: DocsApiError) -> None:
-    """Write that the service said no, and tell why and what to do. Its use is free for who waits."""
+    """Write that the service refused a prompt, tell why and what to do, and move the queue up."""
     now, job = context.clock(), tx.jobs.known(prompt.job)
     tx.quota.lock(job.project)
     tx.prompts.apply(prompt.id, lifecycle.prompt_refused(prompt), owner=context.owner)
@@ -105,7 +105,7 @@ def refused(context: WorkerContext, tx: Transaction, prompt: Prompt, error: Docs
 
 
 def not_started(tx: Transaction, prompt: Prompt, problem: Problem, now: datetime) -> None:
-    """Write that a job never starts; what was asked on top of it falls with it."""
+    """Write that a job will never start, and refuse its follow-ups."""
     tx.jobs.apply(prompt.job, lifecycle.refused(tx.jobs.known(prompt.job), problem.code, now))
     job = redraw_face(tx, prompt.job, now)
     reply(tx, job, f"refused:{prompt.id}", say.refused(job, problem), now)
@@ -113,10 +113,10 @@ def not_started(tx: Transaction, prompt: Prompt, problem: Problem, now: datetime
 
 
 def drop_follow_ups(tx: Transaction, job: TrackedJob, now: datetime) -> None:
-    """Refuse the follow-ups that wait for a job that will never start, and tell who asked.
+    """Refuse the follow-ups that wait for a job that will never start, and tell their senders in the thread.
 
-    Not those whose sender may not be allowed to see the job: the thread must not show them
-    (``prepare.py`` decides about these).
+    Skip follow-ups whose sender's access to the job is undecided, because the thread must not show them:
+    ``prepare.py`` decides about these.
     """
     for waiting in tx.prompts.unsettled_of(job.number):
         undecided = waiting.state is PromptState.NEW and waiting.named is not None

@@ -1,1 +1,1 @@
-"""Carrying out deliveries."""
+"""Carry out the deliveries in the outbox."""

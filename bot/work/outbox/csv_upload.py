@@ -1,4 +1,4 @@
-"""Writing every page of an answer into a file and sharing it, once."""
+"""Write every page of an answer into a CSV file and share it in Slack once."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from bot.work.ports import SlackRefused, SlackUnreachable
 
 log = structlog.get_logger(__name__)
 _OUTSIDE = frozenset({Refusal.NOT_A_MEMBER, Refusal.NOT_VISIBLE})
-"""How Slack refuses a file in a channel that we are not in."""
+"""The refusals of an upload to a channel that the bot is not in."""
 
 
 async def share_file(context: WorkerContext, delivery: Delivery) -> None:
-    """Upload the file of a delivery, unless it turns out to stand there already."""
+    """Upload the file of a delivery, unless an earlier attempt has shared it already."""
     number = delivery.what.question
     if number is None:
         raise ValueError(f"delivery {delivery.id} belongs to no question")
@@ -37,20 +37,20 @@ async def share_file(context: WorkerContext, delivery: Delivery) -> None:
         else delivery.what.channel
     )
     name = file_name(question, delivery)
-    if delivery.unconfirmed and await _stands(context, delivery, channel, name):
+    if delivery.unconfirmed and await _is_shared(context, delivery, channel, name):
         return
     check_lease(context, delivery)
     try:
         with tempfile.TemporaryDirectory(prefix="docs-bot-") as folder:
             await _upload(context, delivery, question, channel, Path(folder) / name)
     except OSError as error:
-        # No room for the file: nothing has been shared, and there may be room later.
+        # The disk may be full. Nothing has been shared, so the delivery can be retried later.
         log.warning("file_not_written", delivery=delivery.id, reason=error.strerror)
         raise SlackUnreachable(type(error).__name__) from None
 
 
-async def _stands(context: WorkerContext, delivery: Delivery, channel: ChannelId, name: str) -> bool:
-    """Whether an earlier try shared it; looking takes a member, so the public channel is joined."""
+async def _is_shared(context: WorkerContext, delivery: Delivery, channel: ChannelId, name: str) -> bool:
+    """Return whether an earlier attempt shared the file. Only a member can search: join a public channel."""
     return await as_member(
         context,
         channel,
@@ -59,7 +59,7 @@ async def _stands(context: WorkerContext, delivery: Delivery, channel: ChannelId
 
 
 def file_name(question: Question, delivery: Delivery) -> str:
-    """The same for every try of one delivery and for no other, so that it can be looked for."""
+    """Return the file name. It is unique to the delivery, so that an earlier attempt can be found by it."""
     period = question.query.period
     return f"docs-visitors-{period.first}-to-{period.last}-{delivery.id[:8]}.csv"
 
@@ -67,7 +67,7 @@ def file_name(question: Question, delivery: Delivery) -> str:
 async def _upload(
     context: WorkerContext, delivery: Delivery, question: Question, channel: ChannelId, path: Path
 ) -> None:
-    rows, is_complete = await _write(context, question, path)
+    rows, is_complete = await _write_csv(context, question, path)
     words = say.file_words(question, rows, complete=is_complete)
 
     async def upload() -> None:
@@ -76,13 +76,13 @@ async def _upload(
         confirm()
         await context.messenger.upload(channel, path, name=path.name, words=words, confirm=confirm)
 
-    # Somebody's own conversation with the bot is none that can be joined.
+    # A direct message cannot be joined.
     joinable = _OUTSIDE if channel == question.channel else frozenset()
     await as_member(context, channel, upload, joinable)
 
 
-async def _write(context: WorkerContext, question: Question, path: Path) -> tuple[int, bool]:
-    """A thousand rows at a time, so that a large site takes little memory."""
+async def _write_csv(context: WorkerContext, question: Question, path: Path) -> tuple[int, bool]:
+    """Write the file a chunk of rows at a time, to save memory. Return the row count and completeness."""
     count, after = 0, 0
     await asyncio.to_thread(path.write_text, BOM + csv_line(HEADER), "utf-8", newline="")
     while True:

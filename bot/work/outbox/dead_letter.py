@@ -1,4 +1,4 @@
-"""When Slack will not let something be said: who is told instead, and what falls with it."""
+"""Turn a delivery that Slack refuses for good into a dead letter, and tell the requester elsewhere."""
 
 from __future__ import annotations
 
@@ -27,18 +27,18 @@ log = structlog.get_logger(__name__)
 
 
 async def give_up(context: WorkerContext, delivery: Delivery, meaning: Refusal, code: str) -> None:
-    """Write off a delivery that will never be made, and tell the requester where they can still be reached.
+    """Make a delivery a dead letter, and tell the requester where they can still be reached.
 
-    ``code`` is Slack's word for why, or ours where Slack gave none.
+    ``code`` is Slack's error code, or the bot's own if Slack gave none.
     """
-    _note(context, delivery, code)
+    _log_dead_letter(context, delivery, code)
     now = context.clock()
 
     def bury(tx: Transaction) -> None:
         tx.outbox.settle(delivery.id, lifecycle.delivery_dead(now, code), owner=context.owner)
         job = tx.jobs.get(delivery.what.job) if delivery.what.job is not None else None
         if job is not None and delivery.what.kind is DeliveryKind.ROOT:
-            _nowhere_to_talk(context, tx, job, meaning, code, now)
+            _refuse_job(context, tx, job, meaning, code, now)
         elif job is not None and delivery.what.kind is DeliveryKind.REPLY:
             _tell_requester(tx, job, delivery, code, now)
         elif delivery.what.subscription is not None:
@@ -51,21 +51,21 @@ async def give_up(context: WorkerContext, delivery: Delivery, meaning: Refusal, 
     context.wake()
 
 
-def _note(context: WorkerContext, delivery: Delivery, code: str) -> None:
-    """A nicety that Slack refuses is logged once for each reason; all else each time."""
+def _log_dead_letter(context: WorkerContext, delivery: Delivery, code: str) -> None:
+    """Log the dead letter. A refused reaction matters little and is logged once for each reason."""
     if delivery.what.kind is not DeliveryKind.REACTION:
         log.warning("delivery_dead", delivery=delivery.id, kind=delivery.what.kind, reason=code)
     elif context.log_once.first("reaction", code):
         log.warning("reaction_refused", channel=delivery.what.channel, reason=code)
 
 
-def _nowhere_to_talk(
+def _refuse_job(
     context: WorkerContext, tx: Transaction, job: TrackedJob, meaning: Refusal, code: str, now: datetime
 ) -> None:
-    """Without a thread nothing is started: no use is spent, and the person is told what to do."""
+    """Refuse a job whose face cannot be posted. No use is spent, and the requester is told what to do."""
     tx.outbox.dead_letter_thread(job.number, code, now)
     if job.state is not JobState.WAITING:
-        return  # withdrawn meanwhile: there is nothing to start and nothing to tell
+        return  # withdrawn meanwhile, so there is nothing to refuse or to tell
     tx.jobs.apply(job.number, lifecycle.refused(job, JobProblem.SLACK_REFUSED, now))
     drop_follow_ups(tx, job, now)
     prompt = tx.prompts.starting(job.number)
@@ -86,7 +86,7 @@ def _tell_requester(tx: Transaction, job: TrackedJob, delivery: Delivery, code: 
 def _tell_asker(
     context: WorkerContext, tx: Transaction, delivery: Delivery, meaning: Refusal, code: str, now: datetime
 ) -> None:
-    """Something that a person asked for could not be put where they wanted it."""
+    """Tell the person who asked for a post or a file that Slack refused it."""
     what = "The file could not be sent." if delivery.what.kind is DeliveryKind.FILE else "Nothing was posted."
     message = visitors_answers.undelivered(meaning, code, context.bot_name, what=what)
     key, channel, user = f"{delivery.what.key}:undelivered", delivery.what.channel, delivery.what.user

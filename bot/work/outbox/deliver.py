@@ -1,4 +1,4 @@
-"""The round that says what is in the outbox: in order, at Slack's pace, looking before it says it again."""
+"""The worker that delivers the outbox: in order, at Slack's pace, searching before it posts again."""
 
 from __future__ import annotations
 
@@ -31,44 +31,48 @@ from bot.work.retry import retry_on_db_error, run_all
 
 log = structlog.get_logger(__name__)
 Sent = tuple[Delivery, MessageTs | None, datetime | None]
-"""What Slack took, where it stands when it is a post, and, if it went out late, when its channel is free."""
+"""A delivery that Slack accepted, the timestamp of its message, and when its channel takes the next post.
+
+The timestamp is None if nothing was posted into a channel. The time is None unless the post went out late.
+"""
 _AT_ONCE = 50
-_MOST_LOOKS = 20
-"""In one round; so many, and it comes to its end while there is always more to say."""
+_MOST_CLAIMS = 20
+"""Maximum claims per run, so that a run ends under constant load."""
 _BUSY_SECONDS, _SLOW_SECONDS = 0.05, 0.5
-"""Until the next look for what is due, while some are under way."""
+"""Pause before the next claim while deliveries are under way: after a claim with rows, and without."""
 _LATE_SECONDS = 0.02
-"""What the pace of a channel is longer than Slack asks for: so late a post may go out after its claim."""
+"""How long after its claim a post may go out. The channel's pace has this reserve over Slack's second."""
 _MOST_TRIES = 12
-_TOKEN_PATIENCE = timedelta(hours=24)
-_KEPT = (DeliveryKind.REPLY, DeliveryKind.EDIT, DeliveryKind.PRIVATE)
-"""What waits so long for a token that Slack accepts; without its root or its post nothing has begun."""
-_MOST_DOUBTS = 40
-"""About an hour of looking; then somebody is told instead."""
+_TOKEN_RETRY = timedelta(hours=24)
+_TOKEN_RETRIED = (DeliveryKind.REPLY, DeliveryKind.EDIT, DeliveryKind.PRIVATE)
+"""Deliveries retried for 24 h after a revoked token. The others fail at once."""
+_MOST_SEARCHES = 40
+"""Maximum searches for an unconfirmed delivery, about an hour. Then it becomes a dead letter."""
 
 _PACED = (DeliveryKind.ROOT, DeliveryKind.REPLY, DeliveryKind.POST, DeliveryKind.FILE)
+"""Kinds that count against Slack's limit of one post a second in a channel."""
 
 
 async def deliver_due(context: WorkerContext) -> int:
-    """Carry out the deliveries that are due, and what comes due while they are under way.
+    """Carry out the deliveries that are due, also those that become due meanwhile. Return their number.
 
-    One that takes its time at Slack keeps nobody else waiting.
+    A slow call to Slack does not delay other deliveries.
     """
     sent = BatchWriter[Sent, None]()
     handled, running = 0, set[asyncio.Task[None]]()
     try:
-        for _ in range(_MOST_LOOKS):
+        for _ in range(_MOST_CLAIMS):
             due = await _claim(context, min(_AT_ONCE, 2 * _AT_ONCE - len(running)))
             handled += len(due)
             running |= {asyncio.create_task(_deliver(context, sent, delivery)) for delivery in due}
             if not running:
                 return handled
-            running = await _some_done(running, _BUSY_SECONDS if due else _SLOW_SECONDS)
+            running = await _wait_for_some(running, _BUSY_SECONDS if due else _SLOW_SECONDS)
         await run_all(*running)
     except BaseException as error:
-        # One that fails does not cut off the others: what they say may stand there already.
+        # The other deliveries run to their end: their messages may have been posted already.
         if isinstance(error, asyncio.CancelledError):
-            # What is cut off here may have been said: its row stays *sending*, and is looked for later.
+            # A cancelled call may have reached Slack: its row stays *sending* and is searched for later.
             for task in running:
                 task.cancel()
         await asyncio.gather(*running, return_exceptions=True)
@@ -87,13 +91,13 @@ async def _claim(context: WorkerContext, limit: int) -> Sequence[Delivery]:
 
     claimer, due = await context.store.write(claim)
     if any(delivery.what.kind in _PACED for delivery in due):
-        # Their channels take the next post then; waiting for the tick would lose a part of a second.
+        # The channels take the next post at that time. The regular poll may come a part of a second later.
         context.wake_after(max(pace_seconds - (context.clock() - claimer.now).total_seconds(), 0.0))
     return due
 
 
-async def _some_done(running: set[asyncio.Task[None]], seconds: float) -> set[asyncio.Task[None]]:
-    """Those still running when all are done or the time is over. Raises what one of them raised."""
+async def _wait_for_some(running: set[asyncio.Task[None]], seconds: float) -> set[asyncio.Task[None]]:
+    """Wait until all are done or the time is over. Return those still running. Raise what a task raised."""
     done, rest = await asyncio.wait(running, timeout=seconds)
     for task in done:
         task.result()
@@ -108,7 +112,7 @@ async def _deliver(context: WorkerContext, sent: BatchWriter[Sent, None], delive
         except SlackError as error:
             await retry_on_db_error(partial(_settle_error, context, delivery, error))
         else:
-            # A subscription has more to write, which must not fail for others.
+            # The post of a subscription writes more rows, which must not fail other deliveries.
             alone = delivery.what.subscription is not None
             if alone:
                 await retry_on_db_error(lambda: _settle_sent(context, [(delivery, ts, free_at)]))
@@ -124,7 +128,7 @@ async def _deliver(context: WorkerContext, sent: BatchWriter[Sent, None], delive
 
 
 def _late_channel(context: WorkerContext, delivery: Delivery) -> datetime | None:
-    """When the channel takes the next post, if this one is so late that the next would come too soon."""
+    """Return when the channel takes the next post if this one goes out late; None if it is on time."""
     if delivery.what.kind not in _PACED or delivery.held_until is None:
         return None
     claimed_at = delivery.held_until - timedelta(seconds=context.timeouts.lease_seconds)
@@ -135,7 +139,7 @@ def _late_channel(context: WorkerContext, delivery: Delivery) -> datetime | None
 
 
 async def _carry_out(context: WorkerContext, delivery: Delivery) -> MessageTs | None:
-    """Do it, unless it turns out to have been done."""
+    """Carry out a delivery unless an earlier attempt has. Return the timestamp of its post, if it is one."""
     match delivery.what.kind:
         case DeliveryKind.ROOT | DeliveryKind.REPLY | DeliveryKind.POST:
             return await _post(context, delivery)
@@ -157,7 +161,7 @@ async def _carry_out(context: WorkerContext, delivery: Delivery) -> MessageTs | 
 
 
 async def _post(context: WorkerContext, delivery: Delivery) -> MessageTs:
-    message, thread = said(delivery), None
+    message, thread = message_of(delivery), None
     if delivery.what.kind is DeliveryKind.REPLY:
         if delivery.root_ts is None:
             raise SlackRefused.not_found("thread")
@@ -185,8 +189,8 @@ async def _post(context: WorkerContext, delivery: Delivery) -> MessageTs:
     return await as_member(context, delivery.what.channel, post)
 
 
-def said(delivery: Delivery) -> Message:
-    """The words of a delivery; the plain form when Slack has refused the other."""
+def message_of(delivery: Delivery) -> Message:
+    """Return the message of a delivery; its plain form if Slack has refused the blocks."""
     message = delivery.what.message
     if message is None:
         raise ValueError(f"delivery {delivery.id} has nothing to say")
@@ -196,17 +200,17 @@ def said(delivery: Delivery) -> Message:
 async def _edit(context: WorkerContext, delivery: Delivery) -> None:
     if delivery.root_ts is None:
         raise SlackRefused.not_found("message")
-    # Else a process that was stopped meanwhile would draw an old state over a newer one.
+    # Otherwise a process that was suspended could overwrite a newer state with an old one.
     check_lease(context, delivery)
-    await context.messenger.edit(delivery.what.channel, delivery.root_ts, said(delivery))
+    await context.messenger.edit(delivery.what.channel, delivery.root_ts, message_of(delivery))
 
 
 async def _tell(context: WorkerContext, delivery: Delivery) -> None:
-    """Privately: where the person asked, while Slack lets us; else as a direct message."""
+    """Send a private message through the response URL, or as a direct message if Slack refuses the URL."""
     if delivery.what.response_url is not None:
         try:
             await context.messenger.answer(
-                delivery.what.response_url, said(delivery), replaces=delivery.what.replaces
+                delivery.what.response_url, message_of(delivery), replaces=delivery.what.replaces
             )
         except SlackRefused as refusal:
             if refusal.meaning is Refusal.BLOCKS and not delivery.plain:
@@ -221,7 +225,7 @@ async def _tell(context: WorkerContext, delivery: Delivery) -> None:
     ):
         return
     check_lease(context, delivery)
-    await context.messenger.tell(delivery.what.user, said(delivery), delivery=delivery.id)
+    await context.messenger.tell(delivery.what.user, message_of(delivery), delivery=delivery.id)
 
 
 async def _settle_sent(context: WorkerContext, sent: Sequence[Sent]) -> list[None]:
@@ -247,25 +251,25 @@ async def _settle_sent(context: WorkerContext, sent: Sequence[Sent]) -> list[Non
 
 
 async def _settle_error(context: WorkerContext, delivery: Delivery, error: SlackError) -> None:
-    """By what the error means: later, look first, plainer, or never."""
+    """Write what follows from an error: retry, search first, retry without blocks, or give up."""
     context.count("deliveries", type(error).__name__.removeprefix("Slack").lower())
     waits = _waits_for_token(context, delivery, error)
-    if delivery.unconfirmed and (waits or _passes(error)):
-        # Perhaps we could not even look, so it may still be there already: the doubt remains.
-        await _in_doubt(context, delivery, getattr(error, "retry_after_seconds", 0.0))
+    if delivery.unconfirmed and (waits or _is_temporary(error)):
+        # The search itself may have failed, so an earlier attempt may still have been delivered.
+        await _search_later(context, delivery, getattr(error, "retry_after_seconds", 0.0))
         return
     match error:
         case SlackThrottled():
-            await _again(context, delivery, error.retry_after_seconds, slow_channel=True)
+            await _retry(context, delivery, error.retry_after_seconds, slow_channel=True)
         case SlackUnreachable():
-            await _again(context, delivery, back_off_seconds(delivery.attempts, context.chance()))
+            await _retry(context, delivery, back_off_seconds(delivery.attempts, context.chance()))
         case SlackUnclear():
-            await _in_doubt(context, delivery)
+            await _search_later(context, delivery)
         case SlackRefused(meaning=Refusal.BLOCKS) if not delivery.plain:
             log.error("blocks_refused", delivery=delivery.id, reason=error.code, details=error.details)
-            await _again(context, delivery, 0.0, plain=True)
-        case SlackRefused() if waits or (_passes(error) and delivery.attempts < _MOST_TRIES):
-            await _again(context, delivery, back_off_seconds(delivery.attempts, context.chance()))
+            await _retry(context, delivery, 0.0, plain=True)
+        case SlackRefused() if waits or (_is_temporary(error) and delivery.attempts < _MOST_TRIES):
+            await _retry(context, delivery, back_off_seconds(delivery.attempts, context.chance()))
         case SlackRefused():
             await give_up(context, delivery, error.meaning, error.code)
         case _:
@@ -275,21 +279,21 @@ async def _settle_error(context: WorkerContext, delivery: Delivery, error: Slack
 def _waits_for_token(context: WorkerContext, delivery: Delivery, error: SlackError) -> bool:
     if not isinstance(error, SlackRefused) or error.meaning is not Refusal.TOKEN:
         return False
-    if delivery.what.kind not in _KEPT:
+    if delivery.what.kind not in _TOKEN_RETRIED:
         return False
     if context.log_once.first("token", error.code):
         log.error("token_refused", reason=error.code)
-    return context.clock() - delivery.created_at < _TOKEN_PATIENCE
+    return context.clock() - delivery.created_at < _TOKEN_RETRY
 
 
-def _passes(error: SlackError) -> bool:
-    """Whether the same may go well a little later."""
+def _is_temporary(error: SlackError) -> bool:
+    """Return whether the same call may succeed a little later."""
     if isinstance(error, SlackRefused):
         return error.meaning is Refusal.PASSING
     return isinstance(error, SlackThrottled | SlackUnreachable)
 
 
-async def _again(
+async def _retry(
     context: WorkerContext,
     delivery: Delivery,
     seconds: float,
@@ -297,7 +301,7 @@ async def _again(
     slow_channel: bool = False,
     plain: bool = False,
 ) -> None:
-    """Surely not done. A nicety is not worth a second try."""
+    """Retry a delivery that certainly had no effect. A reaction is retried only after a rate limit."""
     if delivery.what.kind is DeliveryKind.REACTION and not slow_channel:
         await give_up(context, delivery, Refusal.PERMANENT, "unreachable")
         return
@@ -312,9 +316,9 @@ async def _again(
     await context.store.write(put_back)
 
 
-async def _in_doubt(context: WorkerContext, delivery: Delivery, at_least_seconds: float = 0.0) -> None:
-    """Perhaps done: the row stays *sending* with a short lease, and is looked for when it runs out."""
-    if delivery.attempts >= _MOST_DOUBTS:
+async def _search_later(context: WorkerContext, delivery: Delivery, at_least_seconds: float = 0.0) -> None:
+    """Keep a delivery *sending* with a short lease; it is searched for in Slack when the lease runs out."""
+    if delivery.attempts >= _MOST_SEARCHES:
         await give_up(context, delivery, Refusal.PERMANENT, "no_clear_answer")
         return
     wait_seconds = context.timeouts.doubt_seconds * min(2.0 ** min(delivery.attempts - 1, 10), 60.0)

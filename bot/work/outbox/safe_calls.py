@@ -1,4 +1,4 @@
-"""Call Slack safely: within the lease, as a member of the channel, and never twice for want of a search."""
+"""Call Slack within the lease and as a member of the channel, and search before repeating a call."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ from bot.work.ports import SlackRefused, SlackUnclear
 
 log = structlog.get_logger(__name__)
 Result = TypeVar("Result")
-_SHARE = 1 / 3
-"""Of the lease: what the slowest call to Slack may take."""
+_CALL_SHARE = 1 / 3
+"""The share of a lease that the slowest call to Slack may take."""
 _JOINABLE = frozenset({Refusal.NOT_A_MEMBER})
 
 
 def check_lease(context: WorkerContext, delivery: Delivery) -> None:
-    """Raise LeaseLost when there is not enough time left to say it.
+    """Raise LeaseLost when less than a third of the lease is left for the call.
 
-    A process that was stopped for a while (a paused machine, a laptop asleep) must not say what another
-    has said meanwhile. The row is looked for when its lease has run out.
+    A process that was suspended (a paused machine, a sleeping laptop) must not post what another process
+    has posted meanwhile. The delivery is claimed again when its lease has run out.
     """
-    needed = timedelta(seconds=context.timeouts.lease_seconds * _SHARE)
+    needed = timedelta(seconds=context.timeouts.lease_seconds * _CALL_SHARE)
     if delivery.held_until is not None and context.clock() + needed > delivery.held_until:
         raise LeaseLost(f"delivery {delivery.id}")
 
@@ -37,9 +37,10 @@ async def as_member(
     call: Callable[[], Awaitable[Result]],
     joinable: frozenset[Refusal] = _JOINABLE,
 ) -> Result:
-    """Make a call; after a refusal of one of these meanings join the public channel and call once more.
+    """Make a call. If Slack refuses it with a meaning in ``joinable``, join the channel and retry once.
 
-    When joining is refused too, the first refusal is raised: it is the one that explains.
+    Only public channels can be joined. If joining is refused, raise the refusal of the call, which says
+    more.
     """
     try:
         return await call()
@@ -58,8 +59,8 @@ async def as_member(
 async def find_earlier(search: Awaitable[Result]) -> Result:
     """Return what a search for an earlier attempt found.
 
-    A search that is refused as if for its blocks says nothing of the blocks that were sent, which may well
-    stand there. Raises `SlackUnclear` then, so that nothing is said again without a search.
+    Raises `SlackUnclear` if the search is refused with BLOCKS. That refusal concerns the search and not the
+    blocks of the delivery, which may have been posted: nothing is posted again without a search.
     """
     try:
         return await search

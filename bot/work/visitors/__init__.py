@@ -1,1 +1,1 @@
-"""Questions about visitors: fetched, reported, answered."""
+"""Questions about visitors: fetch the numbers, build the report, send the answer."""

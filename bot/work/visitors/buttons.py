@@ -1,4 +1,4 @@
-"""What the buttons under an answer about visitors do: share it, send it as a file, say how it was counted."""
+"""The actions of the buttons under an answer about visitors: share, send as a file, explain the numbers."""
 
 from __future__ import annotations
 
@@ -19,17 +19,18 @@ from bot.model import (
 from bot.store import Transaction
 from bot.work.context import Context
 from bot.work.visitors.question import file_key, send_file
-from bot.work.visitors.report import gather
+from bot.work.visitors.report import build_report
 
-_MOST_TRIES = 50
+_MOST_KEYS = 50
+"""Maximum repetitions of a post or a file that Slack keeps refusing."""
 
 
 async def share(context: Context, number: QuestionId, user: UserId) -> Message | None:
-    """Post an answer into the channel in which it was asked for; a word when there is nothing to do."""
-    told = await context.store.write(lambda tx: _share(context, tx, number, user))
-    if told is None:
+    """Post an answer into the channel of its question. Return None, or a message why it is not posted."""
+    refusal = await context.store.write(lambda tx: _share(context, tx, number, user))
+    if refusal is None:
         context.wake()
-    return told
+    return refusal
 
 
 def _share(context: Context, tx: Transaction, number: QuestionId, user: UserId) -> Message | None:
@@ -41,7 +42,7 @@ def _share(context: Context, tx: Transaction, number: QuestionId, user: UserId) 
     key = _free_key(tx, f"question:{number}:shared")
     if key is None:
         return say.shared_before()
-    message = _again(context, tx, question, user)
+    message = _rebuild(context, tx, question, user)
     if message is None:
         return say.not_kept()
     post = NewDelivery.post(key, question.channel, user, message)
@@ -50,8 +51,8 @@ def _share(context: Context, tx: Transaction, number: QuestionId, user: UserId) 
 
 
 def _free_key(tx: Transaction, what: str) -> str | None:
-    """A key for doing this once; another after Slack refused; None when it is done or on its way."""
-    for count in range(_MOST_TRIES):
+    """Return an unused delivery key, also after a dead letter; None if the delivery is made or pending."""
+    for count in range(_MOST_KEYS):
         key = f"{what}:{count}"
         state = tx.outbox.state_of(key)
         if state is None:
@@ -61,39 +62,39 @@ def _free_key(tx: Transaction, what: str) -> str | None:
     return None
 
 
-def _again(context: Context, tx: Transaction, question: Question, user: UserId) -> Message | None:
-    """The answer once more, from the same stored numbers; None when they are not kept any more."""
+def _rebuild(context: Context, tx: Transaction, question: Question, user: UserId) -> Message | None:
+    """Build an answer again from the same snapshots; None if they have been deleted meanwhile."""
     ids = [question.now, *([question.was] if question.was else []), *(question.chart or ())]
     known = tx.snapshots.get(ids)
-    window = known.get(question.now)
-    if window is None or window.totals is None or not window.with_pages:
+    current = known.get(question.now)
+    if current is None or current.totals is None or not current.with_pages:
         return None
     was = known.get(question.was) if question.was else None
     chart = [known[each] for each in question.chart] if question.chart else None
     now = context.clock()
     budget = tx.budget.read(question.project, context.analytics.calls_an_hour, now)
-    report = gather(tx, context.analytics, question.query, window, was, chart, budget, now)
+    report = build_report(tx, context.analytics, question.query, current, was, chart, budget, now)
     return visitors.report(report, question.id, shared_by=user)
 
 
 async def send_csv(context: Context, number: QuestionId) -> Message:
-    """Send every page as a file to who asked, once; again only after Slack refused it."""
-    told = await context.store.write(lambda tx: _send_csv(context, tx, number))
-    if told is not None:
-        return told
+    """Send all pages as a file to the person who asked, once unless Slack refuses it. Return the reply."""
+    refusal = await context.store.write(lambda tx: _send_csv(context, tx, number))
+    if refusal is not None:
+        return refusal
     context.wake()
     return say.file_follows(to_channel=False)
 
 
 def _send_csv(context: Context, tx: Transaction, number: QuestionId) -> Message | None:
-    """Put the file into the outbox; or return why not."""
+    """Add the file to the outbox. Return None, or a message why it is not sent."""
     question = tx.questions.get(number)
     if question is None:
         return say.not_kept()
     if question.state is not QuestionState.ANSWERED:
         return say.still_reading()
-    window = tx.snapshots.get([question.now]).get(question.now)
-    if window is None or not window.with_pages:
+    current = tx.snapshots.get([question.now]).get(question.now)
+    if current is None or not current.with_pages:
         return say.not_kept()
     key = _free_key(tx, file_key(number, FileTo.PRIVATE))
     if key is None:
@@ -103,13 +104,13 @@ def _send_csv(context: Context, tx: Transaction, number: QuestionId) -> Message 
 
 
 async def how_counted(context: Context, number: QuestionId) -> Message:
-    """What the numbers of an answer mean."""
+    """Return an explanation of how the numbers of an answer were counted."""
     zone = context.analytics.zone.key
 
-    def look(tx: Transaction) -> Message:
+    def explain(tx: Transaction) -> Message:
         question = tx.questions.get(number)
         if question is None:
             return say.not_kept()
         return say.how_counted(question, tx.snapshots.get([question.now])[question.now], zone)
 
-    return await context.store.read(look)
+    return await context.store.read(explain)

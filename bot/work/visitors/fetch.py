@@ -1,4 +1,4 @@
-"""The round that reads wanted windows from the analytics API: page by page, within the hourly budget."""
+"""The worker that fetches requested snapshots from the analytics API within the hourly budget of calls."""
 
 from __future__ import annotations
 
@@ -29,36 +29,39 @@ _REFUSED_AT_ONCE = 50
 _MOST_TRIES = 4
 _MOST_ROWS = 1_000_000
 _UNKNOWN_WAIT_SECONDS = 300.0
+"""Pause after a 429 that names none."""
 _SWEEP_OPEN = timedelta(days=2)
+"""How long the pages of a period that was not over are kept."""
 _SWEEP_FINAL = timedelta(days=200)
+"""How long the pages of a period that is over are kept."""
 
 
 async def fetch_snapshots(context: WorkerContext) -> int:
-    """Make the most urgent calls that the budget allows, each for one page of rows."""
+    """Make the most urgent calls that the budget allows, each for one page of rows. Return their number."""
     now, project = context.clock(), context.project
-    waiting, is_kept_off = await context.store.read(
+    waiting, key_refused_now = await context.store.read(
         lambda tx: (tx.snapshots.waiting(now), reading_is_refused(tx, project, now))
     )
     if not waiting:
         return 0
-    if is_kept_off:
-        return await _refuse(context)
+    if key_refused_now:
+        return await _fail_all(context)
     claimed = await context.store.write(lambda tx: _claim(context, tx))
-    await asyncio.gather(*(_read(context, snapshot) for snapshot in claimed))
+    await asyncio.gather(*(_fetch(context, snapshot) for snapshot in claimed))
     if claimed:
         context.wake()
     return len(claimed)
 
 
 async def sweep_snapshots(context: WorkerContext) -> int:
-    """Forget pages that nobody will look at again."""
+    """Delete the pages of old snapshots. Return how many snapshots were emptied."""
     now = context.clock()
     opened_before, final_before = now - _SWEEP_OPEN, (now - _SWEEP_FINAL).date()
     return await context.store.write(lambda tx: tx.snapshots.sweep(opened_before, final_before))
 
 
 def _claim(context: WorkerContext, tx: Transaction) -> Sequence[Snapshot]:
-    """Claim, and write the calls down, in one transaction that no other process can interleave with."""
+    """Claim snapshots and count their calls. The lock on the budget keeps other processes out meanwhile."""
     limit, now = context.analytics.calls_an_hour, context.clock()
     tx.budget.lock(context.project)
     budget = tx.budget.read(context.project, limit, now)
@@ -72,10 +75,10 @@ def _claim(context: WorkerContext, tx: Transaction) -> Sequence[Snapshot]:
     return claimed
 
 
-async def _refuse(context: WorkerContext) -> int:
-    """No call is made with a key that was refused a moment ago; whoever waits is told."""
+async def _fail_all(context: WorkerContext) -> int:
+    """Fail the waiting snapshots without a call, because the key was refused a moment ago."""
 
-    def refuse(tx: Transaction) -> int:
+    def fail(tx: Transaction) -> int:
         claimed = tx.snapshots.claim(context.claimer(), _REFUSED_AT_ONCE, Priority.AHEAD)
         for snapshot in claimed:
             tx.snapshots.settle(
@@ -83,12 +86,12 @@ async def _refuse(context: WorkerContext) -> int:
             )
         return len(claimed)
 
-    refused = await context.store.write(refuse)
+    failed = await context.store.write(fail)
     context.wake()
-    return refused
+    return failed
 
 
-async def _read(context: WorkerContext, snapshot: Snapshot) -> None:
+async def _fetch(context: WorkerContext, snapshot: Snapshot) -> None:
     try:
         try:
             page = await context.docs.visitors(
@@ -107,7 +110,7 @@ async def _read(context: WorkerContext, snapshot: Snapshot) -> None:
 
 
 async def _store(context: WorkerContext, snapshot: Snapshot, page: VisitorsPage) -> None:
-    goes_on = page.has_more and snapshot.with_pages
+    has_more = page.has_more and snapshot.with_pages
     totals = Counts(page.totals.human, page.totals.ai, page.totals.total)
     rows = [(row.path, Counts(row.human, row.ai, row.total)) for row in page.visitors]
     step = context.analytics.page_size if snapshot.with_pages else 0
@@ -119,9 +122,9 @@ async def _store(context: WorkerContext, snapshot: Snapshot, page: VisitorsPage)
             ReadPage(totals, rows, context.clock()),
             owner=context.owner,
             next_offset=next_offset,
-            is_last=not goes_on,
+            is_last=not has_more,
         )
-        if goes_on and (not fresh or next_offset >= _MOST_ROWS):
+        if has_more and (not fresh or next_offset >= _MOST_ROWS):
             tx.snapshots.stop(snapshot.id, ReadingProblem.ENDLESS)
             log.warning("visitors_without_end", snapshot=snapshot.id, offset=next_offset)
         if is_refused(tx, snapshot.project):
@@ -132,11 +135,11 @@ async def _store(context: WorkerContext, snapshot: Snapshot, page: VisitorsPage)
 
 
 async def _settle_error(context: WorkerContext, snapshot: Snapshot, error: DocsApiError) -> None:
-    """Later, or never with this key; and what to say about it."""
+    """Write a failed call: retry the snapshot later, or fail it with the reason to show."""
     context.count("analytics", type(error).__name__.lower())
     log.warning("visitors_not_read", snapshot=snapshot.id, reason=type(error).__name__)
     if isinstance(error, RateLimited):
-        await _hold(context, snapshot, error.retry_after_seconds)
+        await _pause_calls(context, snapshot, error.retry_after_seconds)
         return
     attempts, problem = snapshot.attempts + 1, problem_of(error)
     gives_up = problem is not ReadingProblem.UNWELL or attempts >= _MOST_TRIES
@@ -158,8 +161,8 @@ async def _settle_error(context: WorkerContext, snapshot: Snapshot, error: DocsA
     await context.store.write(settle)
 
 
-async def _hold(context: WorkerContext, snapshot: Snapshot, retry_after_seconds: float | None) -> None:
-    """The service's count is believed over ours."""
+async def _pause_calls(context: WorkerContext, snapshot: Snapshot, retry_after_seconds: float | None) -> None:
+    """Stop all calls after a 429 for as long as the service says: its count overrides ours."""
     until = context.after(max(retry_after_seconds or _UNKNOWN_WAIT_SECONDS, 1.0))
 
     def hold(tx: Transaction) -> None:
@@ -170,7 +173,7 @@ async def _hold(context: WorkerContext, snapshot: Snapshot, retry_after_seconds:
 
 
 def problem_of(error: DocsApiError) -> ReadingProblem:
-    """What an error means to people."""
+    """Return the problem to show to people for an error."""
     match error:
         case Unauthorized():
             return ReadingProblem.KEY

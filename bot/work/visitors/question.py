@@ -1,4 +1,4 @@
-"""Questions about visitors: taken in at once, answered when their numbers have been read."""
+"""Store questions about visitors, and answer them when their numbers have been fetched."""
 
 from __future__ import annotations
 
@@ -35,33 +35,34 @@ from bot.work.access.decision import AskSlack
 from bot.work.access.denied import refuse_question
 from bot.work.context import Context, WorkerContext
 from bot.work.ports import SlackError
-from bot.work.visitors.report import gather
-from bot.work.visitors.windows import find_snapshot, request_snapshot
+from bot.work.visitors.report import build_report
+from bot.work.visitors.snapshots import find_snapshot, request_snapshot
 
 log = structlog.get_logger(__name__)
 _AT_ONCE = 20
 _CHART_RESERVE = 10
-"""So many calls of the hour a chart leaves for the next question."""
-_UNREAD = (SnapshotState.REQUESTED, SnapshotState.RESTING)
-"""What rests does so for somebody else's sake: whoever waits for it has it read on."""
+"""The number of calls that a chart must leave in the hourly budget for the next question."""
+_UNFETCHED = (SnapshotState.REQUESTED, SnapshotState.RESTING)
+"""States before the numbers are there. Another request may leave a snapshot *resting*; it is resumed."""
 _SOON_SECONDS = 20.0
-"""A budget that frees so soon is waited for."""
+"""A question waits for the budget if the next call frees within this time."""
 _MOST_SHOWN = 3
-"""With the button's own answer and the final one, the five posts of a response URL."""
+"""Progress updates per question. The button's own reply and the answer use the same five-post URL."""
 _FIRST_SHOWN_SECONDS = 5.0
 _SHOWN_FACTOR = 8.0
+"""Age of the question at the first progress update, and the factor of the age at each later one."""
 
 
 @dataclass(frozen=True, slots=True)
 class VisitorsAsked:
-    """What is said at once; ``answered`` when that is all, else the answer comes later."""
+    """The immediate reply to a question. ``answered``: it is the answer; otherwise the answer follows."""
 
     message: Message
     answered: bool = False
 
 
 async def ask_visitors(context: Context, origin: Origin, query: VisitorsQuery) -> VisitorsAsked:
-    """Store a question; answers with the report if all of it is known already, else that it is being read."""
+    """Store a question. Return the report if all its numbers are stored, else a reply that says so."""
     try:
         question = await context.store.write(lambda tx: _store(context, tx, origin, query))
     except AlreadyStored:
@@ -69,7 +70,7 @@ async def ask_visitors(context: Context, origin: Origin, query: VisitorsQuery) -
         if known is None:
             raise
         return VisitorsAsked(say.reading(query.period, known))
-    message = await context.store.write(lambda tx: _at_once(context, tx, question))
+    message = await context.store.write(lambda tx: _answer_at_once(context, tx, question))
     context.wake()
     if message is not None:
         return VisitorsAsked(message, answered=True)
@@ -81,7 +82,7 @@ def _store(context: Context, tx: Transaction, origin: Origin, query: VisitorsQue
     if known is not None:
         return known
     now, analytics = context.clock(), context.analytics
-    window = request_snapshot(tx, analytics, context.project, query.period, Priority.ASKED, now)
+    current = request_snapshot(tx, analytics, context.project, query.period, Priority.ASKED, now)
     compared = (
         request_snapshot(tx, analytics, context.project, query.compared, Priority.COMPARED, now)
         if query.compared
@@ -91,19 +92,19 @@ def _store(context: Context, tx: Transaction, origin: Origin, query: VisitorsQue
         origin,
         query,
         project=context.project,
-        now=window.id,
+        now=current.id,
         was=compared.id if compared else None,
         asked_at=now,
     )
 
 
-def _at_once(context: Context, tx: Transaction, number: QuestionId) -> Message | None:
-    """The report, when everything that it takes was read for somebody else before."""
+def _answer_at_once(context: Context, tx: Transaction, number: QuestionId) -> Message | None:
+    """Answer a new question if all its numbers are stored. Return the report, or None."""
     question = tx.questions.get(number)
     if question is None or question.query.file_to is not FileTo.NOWHERE:
         return None
     now = context.clock()
-    status = _look(tx, context.analytics, question, now)
+    status = _status_of(tx, context.analytics, question, now)
     if status.report is None or status.is_partial:
         return None
     tx.questions.answered(number)
@@ -111,19 +112,22 @@ def _at_once(context: Context, tx: Transaction, number: QuestionId) -> Message |
 
 
 async def answer_questions(context: WorkerContext) -> int:
-    """Look at every question that is not answered: answer it, or show how far it is."""
+    """Check the questions that are due: send the answer, or show the progress."""
     if not await context.store.read(lambda tx: tx.questions.any_due(context.clock())):
         return 0
     claimed = await context.store.write(lambda tx: tx.questions.claim(context.claimer(), _AT_ONCE))
     await asyncio.gather(*(_advance(context, question) for question in claimed))
-    return 0  # one that waits is looked at again a moment later, not at once
+    return 0  # a question that waits becomes due again by itself
 
 
 @dataclass(frozen=True, slots=True)
 class _Status:
-    """What is known: a report, or why there is none, or neither while it is read."""
+    """The status of a question: a report, or why there is none, or neither while its numbers are fetched.
 
-    parts: list[Snapshot]
+    ``is_partial``: the budget is used up, so the report lacks some of the numbers.
+    """
+
+    snapshots: list[Snapshot]
     budget: Budget
     report: Report | None = None
     unreadable: Message | None = None
@@ -131,7 +135,7 @@ class _Status:
 
     @property
     def is_over(self) -> bool:
-        """Whether there is something to answer with."""
+        """Return whether the question can be answered."""
         return self.report is not None or self.unreadable is not None
 
 
@@ -154,9 +158,9 @@ async def _advance(context: WorkerContext, question: Question) -> None:
 
 
 def _settle(context: WorkerContext, tx: Transaction, question: Question) -> tuple[_Status, SecretStr | None]:
-    """Answer a question, or put it back; return its status, and where its progress is shown."""
+    """Answer a question or put it back. Return its status, and the response URL for progress updates."""
     now = context.clock()
-    status = _look(tx, context.analytics, question, now)
+    status = _status_of(tx, context.analytics, question, now)
     if status.is_over:
         _answer(context, tx, question, status, now)
     else:
@@ -166,52 +170,56 @@ def _settle(context: WorkerContext, tx: Transaction, question: Question) -> tupl
     return status, progress_url
 
 
-def _look(tx: Transaction, analytics: Analytics, question: Question, now: datetime) -> _Status:
-    """Where a question stands; decides about its chart once its pages are read."""
+def _status_of(tx: Transaction, analytics: Analytics, question: Question, now: datetime) -> _Status:
+    """Return the status of a question. Plan its chart when its pages have been fetched."""
     budget = tx.budget.read(question.project, analytics.calls_an_hour, now)
-    window, compared, chart = _parts(tx, question)
-    pages = [window, *([compared] if compared else [])]
-    waits = any(part.state in _UNREAD for part in pages)
-    out = waits and budget.free_at is not None and (budget.free_at - now).total_seconds() > _SOON_SECONDS
-    parts = [*pages, *(chart or [])]
-    if waits and not out:
-        tx.snapshots.read_on([part.id for part in pages], now)
-        return _Status(parts, budget)
-    if window.totals is None:
-        return _Status(parts, budget, unreadable=_unreadable(question, window, budget))
-    if question.chart is None and not out:
+    current, compared, chart = _snapshots_of(tx, question)
+    with_pages = [current, *([compared] if compared else [])]
+    waits = any(each.state in _UNFETCHED for each in with_pages)
+    wait = (budget.free_at - now).total_seconds() if budget.free_at is not None else 0.0
+    is_partial = waits and wait > _SOON_SECONDS
+    snapshots = [*with_pages, *(chart or [])]
+    if waits and not is_partial:
+        tx.snapshots.read_on([each.id for each in with_pages], now)
+        return _Status(snapshots, budget)
+    if current.totals is None:
+        return _Status(snapshots, budget, unreadable=_unreadable(question, current, budget))
+    if question.chart is None and not is_partial:
         chart = _plan_chart(tx, analytics, question, budget, now)
-        parts = [*pages, *(chart or [])]
-    if not out and any(part.state in _UNREAD for part in chart or []):
+        snapshots = [*with_pages, *(chart or [])]
+    if not is_partial and any(each.state in _UNFETCHED for each in chart or []):
         if budget.free_at is None:
-            tx.snapshots.read_on([part.id for part in chart or []], now)
-            return _Status(parts, budget)
-        out = True
-    report = gather(tx, analytics, question.query, window, compared, chart, budget, now)
-    return _Status(parts, budget, report, is_partial=out)
+            tx.snapshots.read_on([each.id for each in chart or []], now)
+            return _Status(snapshots, budget)
+        is_partial = True
+    report = build_report(tx, analytics, question.query, current, compared, chart, budget, now)
+    return _Status(snapshots, budget, report, is_partial=is_partial)
 
 
-def _parts(tx: Transaction, question: Question) -> tuple[Snapshot, Snapshot | None, list[Snapshot] | None]:
+def _snapshots_of(
+    tx: Transaction, question: Question
+) -> tuple[Snapshot, Snapshot | None, list[Snapshot] | None]:
+    """Return a question's snapshots: of its period, of the compared period, and of the chart."""
     ids = [question.now, *([question.was] if question.was else []), *(question.chart or ())]
     known = tx.snapshots.get(ids)
-    # No chart is stored as an empty list, "not decided" as None.
+    # An empty list means no chart, None means that the chart is not decided.
     chart = [known[each] for each in question.chart] if question.chart else None
     return known[question.now], known[question.was] if question.was else None, chart
 
 
-def _unreadable(question: Question, window: Snapshot, budget: Budget) -> Message:
-    if window.state is SnapshotState.FAILED:
-        return say.not_readable(question.query.period, window.problem or ReadingProblem.UNWELL)
+def _unreadable(question: Question, current: Snapshot, budget: Budget) -> Message:
+    if current.state is SnapshotState.FAILED:
+        return say.not_readable(question.query.period, current.problem or ReadingProblem.UNWELL)
     return say.budget_used_up(question.query.period, budget)
 
 
 def _plan_chart(
     tx: Transaction, analytics: Analytics, question: Question, budget: Budget, now: datetime
 ) -> list[Snapshot] | None:
-    """The windows of the chart, when the calls they still take leave enough for others."""
+    """Request the snapshots of the chart if the calls for them leave the reserve; otherwise return None."""
     steps = question.query.period.steps()
     known = [find_snapshot(tx, analytics, question.project, step, now) for step in steps]
-    missing = sum(1 for part in known if part is None or part.totals is None)
+    missing = sum(1 for each in known if each is None or each.totals is None)
     if missing and missing > budget.free - _CHART_RESERVE:
         tx.questions.update(question.id, chart=[])
         return None
@@ -219,21 +227,21 @@ def _plan_chart(
         request_snapshot(tx, analytics, question.project, step, Priority.CHART, now, with_pages=False)
         for step in steps
     ]
-    tx.questions.update(question.id, chart=[part.id for part in chart])
+    tx.questions.update(question.id, chart=[each.id for each in chart])
     return chart
 
 
 def _answer(
     context: WorkerContext, tx: Transaction, question: Question, status: _Status, now: datetime
 ) -> None:
-    """The answer and the state that says so, together."""
+    """Add the answer to the outbox, and mark the question as answered."""
     message = status.unreadable or (
         visitors.report(status.report, question.id) if status.report is not None else None
     )
     response_url, progress_url = tx.questions.urls(question.id)
     tx.questions.answered(question.id, context.owner)
     if status.is_partial:
-        tx.snapshots.rest([part.id for part in status.parts])
+        tx.snapshots.rest([each.id for each in status.snapshots])
     answer = NewDelivery(
         f"question:{question.id}:answer",
         DeliveryKind.PRIVATE,
@@ -250,14 +258,14 @@ def _answer(
 
 
 def file_key(number: QuestionId, to: FileTo) -> str:
-    """What the keys of files with an answer's pages begin with, for one place."""
+    """Return the prefix of the delivery keys of an answer's file for one destination."""
     return f"question:{number}:file:{to}"
 
 
 def send_file(
     tx: Transaction, question: Question, to: FileTo, now: datetime, *, key: str | None = None
 ) -> None:
-    """Put the file with all pages into the outbox, once for each key."""
+    """Add the file with all pages to the outbox, once for each key."""
     if to is FileTo.NOWHERE:
         return
     file = NewDelivery(
@@ -273,13 +281,13 @@ def send_file(
 async def _show_progress(
     context: WorkerContext, question: Question, status: _Status, url: SecretStr | None
 ) -> None:
-    """In the message whose button was pressed, a few times at growing intervals. A nicety."""
+    """Show the progress in the message whose button was pressed. An error is logged and not retried."""
     age_seconds = (context.clock() - question.asked_at).total_seconds()
     if url is None or question.shown >= _MOST_SHOWN or age_seconds < next_shown_seconds(question.shown):
         return
     try:
         await context.messenger.answer(
-            url, say.progress(question, status.parts, status.budget), replaces=True
+            url, say.progress(question, status.snapshots, status.budget), replaces=True
         )
     except SlackError as error:
         log.info("progress_not_shown", question=question.id, reason=str(error))
@@ -287,16 +295,18 @@ async def _show_progress(
 
 
 def next_shown_seconds(shown: int) -> float:
-    """At what age of a question progress is shown the next time."""
+    """Return the age of a question, in seconds, at its next progress update after ``shown`` of them."""
     return _FIRST_SHOWN_SECONDS * _SHOWN_FACTOR**shown
 
 
 async def show_progress(context: Context, number: QuestionId, url: SecretStr | None) -> Message | None:
-    """How far a question is; from now on the pressed message follows it and becomes the answer."""
-    return await context.store.write(lambda tx: _follow(context, tx, number, url))
+    """Return the progress of a question. Updates and the answer then replace the message at ``url``."""
+    return await context.store.write(lambda tx: _follow_progress(context, tx, number, url))
 
 
-def _follow(context: Context, tx: Transaction, number: QuestionId, url: SecretStr | None) -> Message | None:
+def _follow_progress(
+    context: Context, tx: Transaction, number: QuestionId, url: SecretStr | None
+) -> Message | None:
     now, question = context.clock(), tx.questions.get(number)
     if question is None:
         return None
@@ -307,6 +317,6 @@ def _follow(context: Context, tx: Transaction, number: QuestionId, url: SecretSt
         while shown < _MOST_SHOWN and next_shown_seconds(shown) <= age_seconds:
             shown += 1
         tx.questions.update(number, progress_url=url.get_secret_value(), shown=shown)
-    window, compared, chart = _parts(tx, question)
+    current, compared, chart = _snapshots_of(tx, question)
     budget = tx.budget.read(question.project, context.analytics.calls_an_hour, now)
-    return say.progress(question, [window, *([compared] if compared else []), *(chart or [])], budget)
+    return say.progress(question, [current, *([compared] if compared else []), *(chart or [])], budget)

@@ -1,4 +1,4 @@
-"""Gathering a report from stored answers. Nothing is added up: the service counted every number."""
+"""Build a report from snapshots. No numbers are added: unique visitors can only be counted by the service."""
 
 from __future__ import annotations
 
@@ -10,9 +10,10 @@ from bot.model import Analytics, Budget, Counts, Movements, Period, Report, Snap
 from bot.store import Transaction
 
 _NAMED = 5
+"""Maximum pages in each list of movements."""
 
 
-def gather(
+def build_report(
     tx: Transaction,
     analytics: Analytics,
     query: VisitorsQuery,
@@ -22,7 +23,10 @@ def gather(
     budget: Budget,
     at: datetime,
 ) -> Report:
-    """The report on ``now`` against ``was``; ``chart`` is None when the budget had no room for one."""
+    """Return the report on snapshot ``now``, compared with ``was``, as of the time ``at``.
+
+    ``chart`` is None if the budget had no room for one. Raises LookupError if ``now`` has no numbers yet.
+    """
     if now.totals is None or now.taken_at is None:
         raise LookupError(f"snapshot {now.id} has not been read")
     before = was.totals if was else None
@@ -60,7 +64,7 @@ def _points(
 def _movements(
     tx: Transaction, query: VisitorsQuery, now: Snapshot, was: Snapshot | None, site: Counts
 ) -> Movements:
-    """Pages come and go only between two windows that were read whole, with no row moving meanwhile."""
+    """Return how pages moved. New and vanished pages need two snapshots with every page in them."""
     section, pages = query.section, tx.pages
     compared = was if was is not None and was.totals is not None else None
     came = compared is not None and _is_whole(now) and _is_whole(compared)
@@ -75,5 +79,5 @@ def _movements(
 
 
 def _is_whole(snapshot: Snapshot) -> bool:
-    """Whether every page that was read is in it; what moved while it was read may have been missed."""
+    """Return whether the snapshot surely has every page. Rows that move during the fetch can be missed."""
     return snapshot.complete and not snapshot.repeated

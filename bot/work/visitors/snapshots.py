@@ -1,4 +1,4 @@
-"""Windows of the analytics API: the stored answers for them, requested or only looked up."""
+"""Request or find the stored snapshot of a period of the analytics API."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def request_snapshot(
     *,
     with_pages: bool = True,
 ) -> Snapshot:
-    """Return the stored answer for a window; the workers fetch it when it is not there yet."""
+    """Return the snapshot of a period. A worker fetches its numbers if they are not stored yet."""
     return tx.snapshots.request(
         project,
         period,
@@ -32,5 +32,5 @@ def request_snapshot(
 def find_snapshot(
     tx: Transaction, analytics: Analytics, project: ProjectId, period: Period, now: datetime
 ) -> Snapshot | None:
-    """Return the stored answer for a window, if there is one; requests nothing."""
+    """Return the snapshot of a period, or None if there is none. Requests nothing."""
     return tx.snapshots.find(project, period, is_final=analytics.is_final(period, now), now=now)
