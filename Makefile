@@ -10,7 +10,7 @@ RUNS ?= 200
 SEED ?= 1
 AT_ONCE ?= 10
 
-.PHONY: help setup sandbox play test check torture bench lock clean
+.PHONY: help setup sandbox play test check torture seeds bench lock clean
 
 help:
 	@echo "make sandbox   a workspace to try the bot in, no account needed (PORT=$(PORT))"
@@ -19,7 +19,8 @@ help:
 	@echo "make test      the whole test suite"
 	@echo "make check     style, types and layers"
 	@echo "make torture   the bot under faults, from seeds (RUNS=$(RUNS) SEED=$(SEED); 200 runs take about five minutes),"
-	@echo "               then a kill at every statement, then the property tests with many new examples"
+	@echo "               then a kill at every await, statement and commit, then the property tests with many new examples"
+	@echo "make seeds     only the runs from seeds of make torture"
 	@echo "make bench     how fast it is, beside what one would use instead (six minutes)"
 	@echo "make lock      pin the newest versions that pyproject.toml allows (needs uv)"
 
@@ -56,10 +57,12 @@ check: $(VENV)/.dev
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-torture: $(VENV)/.dev
-	@$(BIN)/python -m tests.torture --runs $(RUNS) --seed $(SEED) --at-once $(AT_ONCE)
+torture: seeds
 	$(BIN)/python -m pytest -n 3 --every-place tests/scenarios/test_kill*.py
 	$(BIN)/python -m pytest -n 4 -m hypothesis --hypothesis-profile search --timeout 1800
+
+seeds: $(VENV)/.dev
+	@$(BIN)/python -m tests.torture --runs $(RUNS) --seed $(SEED) --at-once $(AT_ONCE)
 
 bench: $(VENV)/.dev
 	@$(BIN)/python -m bench

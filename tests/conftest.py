@@ -23,9 +23,9 @@ for name in ("http_proxy", "https_proxy", "all_proxy", "no_proxy"):
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """``make torture`` kills the bot at every place, ``make test`` not at every statement."""
+    """``make torture`` kills the bot at every place, ``make test`` only at some of each kind."""
     parser.addoption(
-        "--every-place", action="store_true", help="kill the bot at every SQL statement, not only at some"
+        "--every-place", action="store_true", help="kill the bot at every place, not only at some"
     )
 
 

@@ -14,7 +14,7 @@ from tests.limits import HANG_SECONDS
 from tests.scenarios.story import Story
 from tests.scenarios.timeouts import STEADY
 
-SOME_STATEMENTS = 4
+SOME_PLACES = 6
 FAST = {"poll_min_seconds": 0.1, "poll_max_seconds": 0.2}
 
 
@@ -53,6 +53,6 @@ async def zygote() -> AsyncIterator[bots.Zygote]:
 
 
 @pytest.fixture
-def statements(request: pytest.FixtureRequest) -> int | None:
-    """At how many statements of a tale the bot is killed; None for all of them."""
-    return None if request.config.getoption("--every-place") else SOME_STATEMENTS
+def of_each_kind(request: pytest.FixtureRequest) -> int | None:
+    """Return at how many places of each kind the bot is killed in a tale; None for all of them."""
+    return None if request.config.getoption("--every-place") else SOME_PLACES

@@ -24,7 +24,7 @@ _AT_ONCE = 10
 _QUIET_SECONDS = 0.6
 """How long nothing more may be said after the end."""
 _SEED = 1
-"""Chooses the statements that an ordinary run kills at. Any number; names of places change with the code."""
+"""Chooses the places that an ordinary run kills at. Any number; names of places change with the code."""
 
 
 class Tale(Protocol):
@@ -118,31 +118,33 @@ async def requests(world: World) -> Counter[str]:
         return Counter(entry["operation"] for entry in await answer.json())
 
 
-async def kill_everywhere(tale: Tale, zygote: Zygote, folder: Path, *, statements: int | None) -> None:
+async def kill_everywhere(tale: Tale, zygote: Zygote, folder: Path, *, of_each_kind: int | None) -> None:
     """Tell a tale once without a kill, then once for each place with a kill there.
 
-    Of the places that are statements so many are taken, the same each time; None takes all.
+    ``of_each_kind``: the number of places of each kind to take, the same each time; None takes all.
     A place that a later run does not come to again is no kill; three of four must be.
     """
     theatre = Theatre(tale, zygote, folder / "stage")
     await theatre.prepare()
     passed, killed = await theatre.tell(folder / "calm", None)
     assert not killed
-    places = chosen(passed, statements)
+    places = chosen(passed, of_each_kind)
     began, kills = monotonic(), await _kill_at_each(theatre, places, folder)
     report(passed, places, kills, monotonic() - began)
     assert set(map(kind_of, places)) == set(Kind), places
     assert sum(kills) >= len(places) * 0.75
 
 
-def chosen(places: Iterable[str], statements: int | None) -> list[str]:
-    """Return all places, or with so many of the statements only, always the same ones."""
+def chosen(places: Iterable[str], of_each_kind: int | None) -> list[str]:
+    """Return all places, or only so many of each kind, always the same ones."""
     ordered = sorted(places)
-    if statements is None:
+    if of_each_kind is None:
         return ordered
-    few = [place for place in ordered if kind_of(place) is Kind.STATEMENT]
-    taken = set(random.Random(_SEED).sample(few, min(statements, len(few))))
-    return [place for place in ordered if kind_of(place) is not Kind.STATEMENT or place in taken]
+    choice, taken = random.Random(_SEED), list[str]()
+    for kind in Kind:
+        known = [place for place in ordered if kind_of(place) is kind]
+        taken += choice.sample(known, min(of_each_kind, len(known)))
+    return taken
 
 
 async def _kill_at_each(theatre: Theatre, places: Sequence[str], folder: Path) -> list[bool]:

@@ -82,6 +82,6 @@ class Steered:
 
 @pytest.mark.timeout(3_000)
 async def test_a_kill_anywhere_loses_no_follow_up_and_sends_none_twice(
-    zygote: Zygote, tmp_path: Path, statements: int | None
+    zygote: Zygote, tmp_path: Path, of_each_kind: int | None
 ) -> None:
-    await kill_everywhere(Steered(), zygote, tmp_path, statements=statements)
+    await kill_everywhere(Steered(), zygote, tmp_path, of_each_kind=of_each_kind)

@@ -72,6 +72,6 @@ def files(story: Story) -> list[str]:
 
 @pytest.mark.timeout(3_000)
 async def test_a_kill_anywhere_loses_no_numbers_and_says_nothing_twice(
-    zygote: Zygote, tmp_path: Path, statements: int | None
+    zygote: Zygote, tmp_path: Path, of_each_kind: int | None
 ) -> None:
-    await kill_everywhere(AskedForNumbers(), zygote, tmp_path, statements=statements)
+    await kill_everywhere(AskedForNumbers(), zygote, tmp_path, of_each_kind=of_each_kind)
