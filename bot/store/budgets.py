@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from sqlalchemy import delete, func, select, update
+from sqlalchemy import delete, func, select
 from sqlalchemy.engine import Connection
 
 from bot.model import Budget, ProjectId
+from bot.store.quota import exhausted_until, lock_project, mark_exhausted
 from bot.store.schema import analytics_budgets, analytics_calls
-from bot.store.upsert import insert_unless_there
 
 WINDOW = timedelta(hours=1)
 
@@ -23,9 +23,7 @@ class BudgetRepository:
 
     def lock(self, project: ProjectId) -> None:
         """Lock the project's budget against all other transactions until this one ends."""
-        insert_unless_there(self.connection, analytics_budgets, {"project": project})
-        row = select(analytics_budgets.c.project).where(analytics_budgets.c.project == project)
-        self.connection.execute(row.with_for_update())
+        lock_project(self.connection, analytics_budgets, project)
 
     def read(self, project: ProjectId, limit: int, now: datetime) -> Budget:
         """Return the calls used in the last hour, and when the next call is possible if none is left."""
@@ -33,10 +31,7 @@ class BudgetRepository:
             analytics_calls.c.project == project, analytics_calls.c.at > now - WINDOW
         )
         used, oldest_at = self.connection.execute(calls).one()
-        exhausted = select(analytics_budgets.c.until).where(
-            analytics_budgets.c.project == project, analytics_budgets.c.until > now
-        )
-        free_at: datetime | None = self.connection.execute(exhausted).scalar_one_or_none()
+        free_at = exhausted_until(self.connection, analytics_budgets, project, now)
         if used >= limit and oldest_at is not None:
             free_at = max(free_at or oldest_at, oldest_at + WINDOW)
         return Budget(limit, int(used), free_at)
@@ -54,7 +49,4 @@ class BudgetRepository:
 
     def mark_exhausted(self, project: ProjectId, until: datetime) -> None:
         """Record that the service refuses further calls until then (a 429 response)."""
-        insert_unless_there(self.connection, analytics_budgets, {"project": project})
-        self.connection.execute(
-            update(analytics_budgets).where(analytics_budgets.c.project == project).values(until=until)
-        )
+        mark_exhausted(self.connection, analytics_budgets, project, until)

@@ -4,13 +4,34 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime
+from typing import cast
 
 from sqlalchemy import delete, select, update
 from sqlalchemy.engine import Connection
 
 from bot.model import ProjectId
-from bot.store.schema import back_offs, quotas
+from bot.store.schema import AnyTable, back_offs, quotas
 from bot.store.upsert import insert_unless_there
+
+
+def lock_project(connection: Connection, limits: AnyTable, project: ProjectId) -> None:
+    """Lock the project's row of ``limits`` against all other transactions until this one ends."""
+    insert_unless_there(connection, limits, {"project": project})
+    connection.execute(select(limits.c.project).where(limits.c.project == project).with_for_update())
+
+
+def mark_exhausted(connection: Connection, limits: AnyTable, project: ProjectId, until: datetime) -> None:
+    """Record in ``limits`` that the service accepts nothing more of the project until then."""
+    insert_unless_there(connection, limits, {"project": project})
+    connection.execute(update(limits).where(limits.c.project == project).values(until=until))
+
+
+def exhausted_until(
+    connection: Connection, limits: AnyTable, project: ProjectId, now: datetime
+) -> datetime | None:
+    """Return the time in ``limits`` until which the service accepts nothing; None when it has passed."""
+    statement = select(limits.c.until).where(limits.c.project == project, limits.c.until > now)
+    return cast("datetime | None", connection.execute(statement).scalar_one_or_none())
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,20 +42,15 @@ class QuotaRepository:
 
     def lock(self, project: ProjectId) -> None:
         """Lock the project's quota against all other transactions until this one ends."""
-        insert_unless_there(self.connection, quotas, {"project": project})
-        row = select(quotas.c.project).where(quotas.c.project == project)
-        self.connection.execute(row.with_for_update())
+        lock_project(self.connection, quotas, project)
 
     def mark_exhausted(self, project: ProjectId, until: datetime) -> None:
         """Record that the service said the limit is reached until then (a 429 response)."""
-        insert_unless_there(self.connection, quotas, {"project": project})
-        self.connection.execute(update(quotas).where(quotas.c.project == project).values(until=until))
+        mark_exhausted(self.connection, quotas, project, until)
 
     def exhausted_until(self, project: ProjectId, now: datetime) -> datetime | None:
         """Return the time until which the service refuses prompts; None when it accepts them."""
-        statement = select(quotas.c.until).where(quotas.c.project == project, quotas.c.until > now)
-        until: datetime | None = self.connection.execute(statement).scalar_one_or_none()
-        return until
+        return exhausted_until(self.connection, quotas, project, now)
 
 
 @dataclass(frozen=True, slots=True)
