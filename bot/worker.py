@@ -159,11 +159,10 @@ class Workers:
 
     def late(self, seconds: float) -> list[str]:
         """Return the workers whose last successful run is ``seconds`` older than their interval."""
-        now = monotonic()
         return [
             name
-            for name, running in self._running.items()
-            if now - running.finished_at > running.worker.every_seconds + seconds
+            for name, age_seconds in self.ages_seconds().items()
+            if age_seconds > self._running[name].worker.every_seconds + seconds
         ]
 
     def ages_seconds(self) -> dict[str, float]:
