@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sandbox.workspace.state import BOT_ID, BOT_USER, Json
+from sandbox.workspace.state import BOT_ID, BOT_USER, Channel, Json
 from sandbox.workspace.web_api import ApiError, WebApi, message_json
 
 
@@ -39,13 +39,19 @@ def _metadata(arguments: Json) -> Json | None:
     return metadata
 
 
-async def update(api: WebApi, arguments: Json) -> Json:
-    channel = api.channel(arguments)
+def _own_message(api: WebApi, channel: Channel, arguments: Json, *, otherwise: str) -> Json:
+    """Return the message that ``ts`` names. Raises ApiError, with ``otherwise`` if it is not the bot's."""
     message = api.state.message(channel.id, str(arguments.get("ts")))
     if message is None:
         raise ApiError("message_not_found")
     if message["bot_id"] != BOT_ID:
-        raise ApiError("cant_update_message")
+        raise ApiError(otherwise)
+    return message
+
+
+async def update(api: WebApi, arguments: Json) -> Json:
+    channel = api.channel(arguments)
+    message = _own_message(api, channel, arguments, otherwise="cant_update_message")
     text, blocks = arguments.get("text"), api.checked_blocks(arguments)
     if len(str(text or "").encode()) > 4_000:
         raise ApiError("msg_too_long")
@@ -62,11 +68,7 @@ async def update(api: WebApi, arguments: Json) -> Json:
 
 async def delete(api: WebApi, arguments: Json) -> Json:
     channel = api.channel(arguments)
-    message = api.state.message(channel.id, str(arguments.get("ts")))
-    if message is None:
-        raise ApiError("message_not_found")
-    if message["bot_id"] != BOT_ID:
-        raise ApiError("cant_delete_message")
+    message = _own_message(api, channel, arguments, otherwise="cant_delete_message")
     del api.state.messages[channel.id][message["ts"]]
     api.state.publish("message_deleted", channel=channel.id, ts=message["ts"])
     return {"channel": channel.id, "ts": message["ts"]}
