@@ -57,9 +57,7 @@ class _Story:
 
     async def tell(self) -> None:
         self._say("Ana", f"/docs-agent {PROMPT}", "#docs")
-        answer = await self._people.command(ANA, DOCS, "/docs-agent", PROMPT)
-        if not answer["ok"]:
-            raise StoryBroken(str(answer))
+        await self._command(ANA, "/docs-agent", PROMPT)
         root = await self._wait_for("the root message", self._face)
         self._show(root)
         end = await self._wait_for("the first end", lambda: self._reply(root, 0))
@@ -78,21 +76,23 @@ class _Story:
 
     async def _visitors(self) -> None:
         self._say("Chika", f"/docs-visitors {QUESTION}", "#docs, answered privately")
-        answer = await self._people.command(CHIKA, DOCS, "/docs-visitors", QUESTION)
-        if not answer["ok"]:
-            raise StoryBroken(str(answer))
+        await self._command(CHIKA, "/docs-visitors", QUESTION)
         report = await self._wait_for("the answer about visitors", self._report)
         self._show(report)
         self._check_chart_and_table(report)
 
     async def _digest(self) -> None:
         self._say("Ana", "/docs-visitors digest now", "#docs")
-        answer = await self._people.command(ANA, DOCS, "/docs-visitors", "digest now")
-        if not answer["ok"]:
-            raise StoryBroken(str(answer))
+        await self._command(ANA, "/docs-visitors", "digest now")
         digest = await self._wait_for("the digest", self._newest_digest)
         self._show(digest)
         self._check_chart_and_table(digest)
+
+    async def _command(self, user: str, name: str, text: str) -> None:
+        """Send a command in #docs. Raise StoryBroken if the bot does not acknowledge it."""
+        answer = await self._people.command(user, DOCS, name, text)
+        if not answer["ok"]:
+            raise StoryBroken(str(answer))
 
     def _report(self) -> Json | None:
         notes = self._state.ephemerals.values()
