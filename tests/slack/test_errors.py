@@ -97,6 +97,8 @@ def workspace_codes() -> set[str]:
     for _, node in trees(SANDBOX / "workspace"):
         if isinstance(node, ast.Call) and getattr(node.func, "id", "") in ("ApiError", "BadTrigger"):
             found += node.args[:1]
+        elif isinstance(node, ast.Call) and getattr(node.func, "id", "") == "_own_message":
+            found += [each.value for each in node.keywords if each.arg == "otherwise"]
         elif isinstance(node, ast.Assign) and getattr(node.targets[0], "id", "") == "bad":
             found.append(node.value)
     return strings(found) - {"blocks"}
