@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 import itertools
 import json
-from collections.abc import AsyncIterator
+from collections import defaultdict
+from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from time import perf_counter
 from typing import Any
@@ -31,10 +32,16 @@ PEOPLE = 200
 
 
 def command_fields(number: int) -> dict[str, Any]:
-    """Return the fields of a slash command; each number makes a different request."""
+    """Return the fields of a slash command; each number makes a different request.
+
+    The first command of each user asks for something to be shown. So the bot asks Slack who they are, for
+    which otherwise only a worker would ask. It has no address for the answer.
+    """
+    is_first = number <= PEOPLE
+    text = f"Add a quickstart number {number} for the Python SDK to the guides"
     return {
         "command": "/docs-agent",
-        "text": f"Add a quickstart number {number} for the Python SDK to the guides",
+        "text": "limits" if is_first else text,
         "trigger_id": f"{number}.{number}.bench",
         "channel_id": f"C{number % 50:03}",
         "channel_name": "docs",
@@ -44,7 +51,7 @@ def command_fields(number: int) -> dict[str, Any]:
         "team_domain": "acme",
         "api_app_id": "A1",
         "is_enterprise_install": "false",
-        "response_url": f"https://hooks.slack.com/commands/T1/{number}/bench",
+        "response_url": "" if is_first else f"https://hooks.slack.com/commands/T1/{number}/bench",
     }
 
 
@@ -53,7 +60,7 @@ class PlayedSlack:
 
     def __init__(self) -> None:
         self.url = ""
-        self._numbers = itertools.count(1)
+        self._numbers: defaultdict[str, Iterator[int]] = defaultdict(lambda: itertools.count(1))
         self._sockets: dict[str, web.WebSocketResponse] = {}
         self._connected: dict[str, asyncio.Event] = {}
         self._waiting: dict[str, asyncio.Future[float]] = {}
@@ -76,8 +83,8 @@ class PlayedSlack:
 
         Returns the limit if there is none, because an app that fails sends nothing through its socket.
         """
-        number = next(self._numbers)
-        envelope = f"envelope-{number}"
+        number = next(self._numbers[token])
+        envelope = f"{token}-{number}"
         done: asyncio.Future[float] = asyncio.get_running_loop().create_future()
         self._waiting[envelope] = done
         sent = {
