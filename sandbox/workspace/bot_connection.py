@@ -6,20 +6,20 @@ https://docs.slack.dev/apis/events-api/using-socket-mode · https://docs.slack.d
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import hashlib
 import hmac
-import itertools
 import json
 import secrets
 import time
+from collections.abc import Callable
+from datetime import datetime
 from urllib.parse import urlencode
 
 import aiohttp
-from aiohttp import WSMsgType, web
 
 from sandbox.workspace.options import WorkspaceOptions
-from sandbox.workspace.state import APP_ID, Json
+from sandbox.workspace.sockets import Sockets
+from sandbox.workspace.state import Json
 
 _ENVELOPE_TYPES = {"command": "slash_commands", "interactive": "interactive", "event": "events_api"}
 
@@ -38,17 +38,13 @@ class NotAcknowledged(Exception):
 class BotConnection:
     """Sends commands, interactions and events to the bot and waits for acknowledgements."""
 
-    def __init__(self, options: WorkspaceOptions, log: list[Json]) -> None:
+    def __init__(self, options: WorkspaceOptions, log: list[Json], clock: Callable[[], datetime]) -> None:
         self.options = options
-        self.base_url = ""
+        self.sockets = Sockets(options, clock, self._receive_ack)
         self._log = log
-        self._tickets: set[str] = set()
-        self._sockets: list[web.WebSocketResponse] = []
         self._waiting: dict[str, asyncio.Future[Json]] = {}
-        self._round_robin = itertools.count()
         self._tasks: set[asyncio.Task[None]] = set()
         self._session: aiohttp.ClientSession | None = None
-        self.connected = asyncio.Event()
         self.repeats = 0
         """Number of acknowledged events to deliver again, as if the acknowledgement had been lost."""
 
@@ -59,36 +55,7 @@ class BotConnection:
 
     def is_reachable(self) -> bool:
         """Return whether the bot has an open socket, or is reached over HTTP."""
-        return bool(self.options.events_url or self._sockets)
-
-    def new_socket_url(self) -> str:
-        """Return a WebSocket URL that can be opened once."""
-        ticket = secrets.token_urlsafe(12)
-        self._tickets.add(ticket)
-        return f"{self.base_url.replace('http', 'ws', 1)}/link?ticket={ticket}&app_id={APP_ID}"
-
-    async def connect(self, request: web.Request) -> web.StreamResponse:
-        """Serve one Socket Mode connection until it closes."""
-        ticket = request.query.get("ticket", "")
-        if ticket not in self._tickets:
-            return web.Response(status=401, text="invalid ticket")
-        self._tickets.discard(ticket)
-        socket = web.WebSocketResponse(heartbeat=30)
-        await socket.prepare(request)
-        self._sockets.append(socket)
-        await socket.send_json(
-            {"type": "hello", "num_connections": len(self._sockets), "connection_info": {"app_id": APP_ID}}
-        )
-        self.connected.set()
-        try:
-            async for frame in socket:
-                if frame.type == WSMsgType.TEXT:
-                    self._receive_ack(frame.data)
-        finally:
-            self._sockets.remove(socket)
-            if not self._sockets:
-                self.connected.clear()
-        return socket
+        return bool(self.options.events_url or self.sockets)
 
     def _receive_ack(self, text: str) -> None:
         try:
@@ -111,9 +78,8 @@ class BotConnection:
         return answer
 
     async def _over_socket(self, kind: str, payload: Json, attempt: int) -> Json:
-        if not self._sockets:
+        if not self.sockets:
             raise NotAcknowledged("dispatch_failed")
-        socket = self._sockets[next(self._round_robin) % len(self._sockets)]
         envelope: Json = {
             "envelope_id": secrets.token_hex(16),
             "type": _ENVELOPE_TYPES[kind],
@@ -125,7 +91,7 @@ class BotConnection:
         answer: asyncio.Future[Json] = asyncio.get_running_loop().create_future()
         self._waiting[envelope["envelope_id"]] = answer
         try:
-            await socket.send_json(envelope)
+            await self.sockets.send(envelope)
             return await asyncio.wait_for(answer, self.options.ack_seconds)
         except (ConnectionError, aiohttp.ClientError):
             raise NotAcknowledged("dispatch_failed") from None
@@ -178,9 +144,9 @@ class BotConnection:
         for attempt, wait in enumerate((0.0, *self.options.redeliver_after_seconds)):
             if wait:
                 await asyncio.sleep(wait)
-            if self.mode == "socket" and not self._sockets:
+            if self.mode == "socket" and not self.sockets:
                 # Without an open socket, wait for one and deliver the event as a retry, as Slack does.
-                await self.connected.wait()
+                await self.sockets.connected.wait()
                 missed = 1
             try:
                 await self.deliver("event", payload, attempt=attempt + missed)
@@ -197,22 +163,12 @@ class BotConnection:
         """Return whether an event still waits for delivery or acknowledgement."""
         return bool(self._tasks)
 
-    async def disconnect(self, *, warn: bool) -> None:
-        """Close all sockets, or with ``warn`` ask the bot to reconnect, as Slack does every few hours."""
-        for socket in tuple(self._sockets):
-            if warn:
-                with contextlib.suppress(ConnectionError):  # the socket is closed already
-                    await socket.send_json({"type": "disconnect", "reason": "refresh_requested"})
-            else:
-                await socket.close()
-
     async def stop(self) -> None:
         """Cancel deliveries and close all connections."""
         for task in tuple(self._tasks):
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
-        for socket in tuple(self._sockets):
-            await socket.close()
+        await self.sockets.disconnect(warn=False)
         if self._session is not None:
             await self._session.close()
 

@@ -16,7 +16,8 @@ class Fault:
     """A fault for the next ``times`` calls of a method, or for all calls until ``until``.
 
     ``kind`` is one of 429, 429_no_header, 500, 502_html, lost_answer, slow, or ``error:<code>``.
-    ``method`` is a method of the Web API, ``upload`` (the bytes of a file), ``response_url``, or ``*``.
+    ``method`` is a method of the Web API, ``upload`` (the bytes of a file), ``response_url``, ``socket`` (the
+    handshake of a Socket Mode connection), or ``*`` for any of them.
     With ``lost_answer`` and ``slow`` the call is carried out. ``seconds`` is the delay of ``slow`` or the
     Retry-After of ``429``. ``until`` is a time of ``time.monotonic``; with it ``times`` is ignored.
     """

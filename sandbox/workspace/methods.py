@@ -158,7 +158,7 @@ def _checked_view(arguments: Json) -> Json:
 
 
 async def open_connection(api: WebApi, _arguments: Json) -> Json:
-    return {"url": api.people.bot_connection.new_socket_url()}
+    return {"url": api.people.bot_connection.sockets.new_url()}
 
 
 METHODS: dict[str, Method] = {

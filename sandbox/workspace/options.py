@@ -14,6 +14,7 @@ class WorkspaceOptions:
     ``events_url`` receives signed requests; None means Socket Mode. ``redeliver_after_seconds`` are the
     delays before each further delivery of an event that was not acknowledged. Slack's are: almost at once,
     one minute, five minutes. https://docs.slack.dev/apis/events-api
+    ``ticket_seconds`` is the life of a ticket for a socket; Slack does not tell how long theirs live.
     """
 
     folder: Path
@@ -26,6 +27,7 @@ class WorkspaceOptions:
     enforce_channel_rate: bool = True
     channel_burst: int = 4
     ack_seconds: float = 3.0
+    ticket_seconds: float = 30.0
     trigger_seconds: float = 3.0
     response_url_seconds: float = 1_800.0
     response_url_uses: int = 5

@@ -8,6 +8,7 @@ import json
 import time
 from collections.abc import Awaitable, Callable
 from datetime import datetime
+from http import HTTPStatus
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote, urlencode
@@ -46,7 +47,7 @@ class Workspace:
         self.state = State(clock)
         self.state.load(self._file)
         features = _features(options.manifest)
-        self.bot_connection = BotConnection(options, self.log)
+        self.bot_connection = BotConnection(options, self.log, clock)
         commands = features.get("slash_commands") or _DEFAULT_COMMANDS
         self.people = People(self.state, options, self.bot_connection, commands)
         self.web_api = WebApi(self.people, METHODS)
@@ -73,7 +74,7 @@ class Workspace:
         bound = self._runner.addresses[0][1]
         shown = "127.0.0.1" if host in ("0.0.0.0", "::") else host
         self.base_url = f"http://{shown}:{bound}"
-        self.bot_connection.base_url = self.people.tickets.base_url = self.base_url
+        self.bot_connection.sockets.base_url = self.people.tickets.base_url = self.base_url
         self._saver = asyncio.create_task(self._keep_saving())
         return self.base_url
 
@@ -107,6 +108,7 @@ class Workspace:
         app.router.add_post("/sandbox/faults", self._order_faults)
         app.router.add_delete("/sandbox/faults", self._clear_faults)
         app.router.add_post("/sandbox/disconnect", self._disconnect)
+        app.router.add_post("/sandbox/silence", self._silence)
         app.router.add_get("/sandbox/log", self._show_log)
         self._page_api.add_routes(app)
         app.router.add_get("/", self._page)
@@ -127,11 +129,22 @@ class Workspace:
     async def _open_socket(self, request: web.Request) -> web.StreamResponse:
         self.state.publish("bot", bot={"connected": True, "mode": self.bot_connection.mode})
         try:
-            return await self.bot_connection.connect(request)
+            return await self._connect(request)
         finally:
             self.state.publish(
                 "bot", bot={"connected": self.bot_connection.is_reachable(), "mode": self.bot_connection.mode}
             )
+
+    async def _connect(self, request: web.Request) -> web.StreamResponse:
+        """Serve a socket. Every kind of fault refuses the handshake."""
+        entry: Json = {"to": "slack", "method": "socket", "at": time.time()}
+        self.log.append(entry)
+        fault = self.faults.take("socket")
+        if fault is not None:
+            return await fault.answer(request, entry)
+        done = await self.bot_connection.sockets.connect(request)
+        entry["ok"] = done.status == HTTPStatus.SWITCHING_PROTOCOLS
+        return done
 
     async def _call(self, request: web.Request) -> web.StreamResponse:
         name = request.match_info["method"]
@@ -238,7 +251,11 @@ class Workspace:
         asked: Any = {}
         with contextlib.suppress(json.JSONDecodeError):
             asked = await request.json()
-        await self.bot_connection.disconnect(warn=bool(asked.get("warn", True)))
+        await self.bot_connection.sockets.disconnect(warn=bool(asked.get("warn", True)))
+        return web.json_response({"ok": True})
+
+    async def _silence(self, _request: web.Request) -> web.Response:
+        self.bot_connection.sockets.silence()
         return web.json_response({"ok": True})
 
     async def _show_log(self, _request: web.Request) -> web.Response:

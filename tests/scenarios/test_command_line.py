@@ -125,7 +125,7 @@ async def test_the_bot_runs_until_it_is_told_to_stop(world: World, tmp_path: Pat
         env={"PATH": os.environ["PATH"], "PYTHONPATH": os.getcwd(), **environment(world)}, cwd=tmp_path,
     )  # fmt: skip
     async with asyncio.timeout(HANG_SECONDS):
-        await world.workspace.bot_connection.connected.wait()
+        await world.workspace.bot_connection.sockets.connected.wait()
         process.send_signal(signal.SIGTERM)
         assert await process.wait() == 0
 

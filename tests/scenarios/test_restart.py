@@ -60,7 +60,7 @@ async def test_what_was_asked_while_the_bot_was_away_is_heard_when_it_is_back(wo
 
 async def test_a_connection_that_slack_renews_loses_nothing(story: Story) -> None:
     root = await story.finished(PROMPT)
-    await story.world.workspace.bot_connection.disconnect(warn=True)
+    await story.world.workspace.bot_connection.sockets.disconnect(warn=True)
     story.reply(root, "Mention retries")
     await story.replies(root, 2)
 

@@ -129,7 +129,7 @@ class _Run:
         if trouble.kind == "repeat":
             line.repeats += trouble.times
         else:
-            await line.disconnect(warn=trouble.kind == "disconnect")
+            await line.sockets.disconnect(warn=trouble.kind == "disconnect")
 
     async def _trouble_the_database(self, trouble: Trouble) -> None:
         url = self._place.database_url

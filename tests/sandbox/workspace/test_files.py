@@ -135,7 +135,7 @@ async def test_the_bot_hears_of_its_own_file(
     workspace: Workspace, client: AsyncWebClient, session: aiohttp.ClientSession
 ) -> None:
     # Use a raw connection, because Slack's libraries drop events for a bot's own messages.
-    async with session.ws_connect(workspace.bot_connection.new_socket_url()) as socket:
+    async with session.ws_connect(workspace.bot_connection.sockets.new_url()) as socket:
         assert (await socket.receive_json(timeout=HANG_SECONDS))["type"] == "hello"
         file_id = await uploaded(client, session)
         await client.files_completeUploadExternal(files=[{"id": file_id}], channel_id=DOCS)

@@ -93,7 +93,7 @@ async def pressed(workspace: Workspace) -> AsyncIterator[list[Json]]:
     heard: list[Json] = []
 
     async with aiohttp.ClientSession() as session:
-        socket = await session.ws_connect(workspace.bot_connection.new_socket_url())
+        socket = await session.ws_connect(workspace.bot_connection.sockets.new_url())
 
         async def listen() -> None:
             async for frame in socket:
