@@ -7,31 +7,26 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from sandbox.docs_service.agent import edits
-from sandbox.docs_service.agent.navigation import MENU, named_page, pages, with_menu_entry
 from sandbox.docs_service.agent.page import Page
-from sandbox.docs_service.agent.samples import without_language
+from sandbox.docs_service.agent.site import MENU, find_page, named_page, pages, related, with_menu_entry
 from sandbox.docs_service.agent.template import Topic, new_page
-from sandbox.docs_service.agent.wording import capital, clip, one_line, sentence
+from sandbox.docs_service.agent.wording import capital, clip, keywords, one_line, sentence
 from sandbox.docs_service.seeding import fill
 
 _MAX_INSTRUCTIONS, _MAX_INSTRUCTION_LENGTH = 8, 400
 _VERBS = (
-    r"(?:add|create|write|draft|document|explain|describe|cover|clarify|improve|update|expand|fix|correct|"
-    r"mention|note|say|state|include|warn|remove|delete|drop|rename|replace|swap|shorten|make)\b"
+    r"(?:add|create|write|draft|document|explain|describe|clarify|improve|update|expand|fix|correct|mention|note|"
+    r"say|state|include|warn|remove|delete|rename|replace|shorten|make)\b"
 )
 _SPLIT = re.compile(rf"(?i)(?<=[.!?;])\s+|\s*\n\s*|,?\s+(?:and|then)\s+(?={_VERBS})")
-_POLITE = re.compile(
-    r"(?i)^(?:(?:please|and|also|then|now|(?:can|could) you|(?:we|i) (?:need|want)(?: to)?)\s+)+"
-    r"|[\s,]+(?:please|too|as well)$"
-)
+_POLITE = re.compile(r"(?i)^(?:(?:please|and|also|then|can you|could you)\s+)+|[\s,]+(?:please|too|as well)$")
 _SMALL_TALK = re.compile(
-    r"(?i)(?:\W|_|\b(?:thanks?|thank you|great|perfect|nice|ok|okay|yes|no|hi|hello|lgtm|looks good|to me|"
-    r"well done|good job|take your time)\b)*"
+    r"(?i)(?:\W|_|\b(?:thanks?|thank you|great|ok|yes|no|hi|hello|lgtm|looks good|to me)\b)*"
 )
 _LEADING_VERB = re.compile(rf"(?i)^(?:{_VERBS}\s*)?(?:the\s+)?")
 _NEW_PAGE = re.compile(
-    r"(?i)^(?:(?:add|create|write|draft|make)\s+)?(?P<asked>(?:(?:an?|new)\s(?!.*\b(?:section|paragraph|note|"
-    r"warning|tip|examples?|samples?|snippets?|table)\b).*)?\b(?:quick-?start|tutorial|guide|reference|FAQ|page)\b.*)"
+    r"(?i)^(?:(?:add|create|write|draft)\s+)?(?P<asked>(?:an?|new)\s(?!.*\b(?:section|note|table|examples?)\b).*"
+    r"\b(?:quick-?start|tutorial|guide|reference|FAQ|page)\b.*)"
 )
 
 
@@ -82,19 +77,28 @@ def _carry_out(
     files: Mapping[str, str], instruction: str, page: str | None
 ) -> tuple[dict[str, str], str | None]:
     """Return the files to write and the page for the job's next instruction."""
-    site, plain = pages(files), without_language(instruction)
-    if asked := _NEW_PAGE.fullmatch(plain):
+    site = pages(files)
+    if asked := _NEW_PAGE.fullmatch(instruction):
         return _create(files, site, Topic.read(asked["asked"]))
-    named, rest = named_page(site, plain)
+    named, rest = named_page(site, instruction)
     subject = _LEADING_VERB.sub("", rest)
-    target = named or page
-    paths = edits.pages_to_edit(site, rest, subject) if target is None else [target]
+    paths = [named or page] if named or page else _pages_to_edit(site, rest, subject)
     if paths is None:
-        address = re.search(r"/([\w-]+)$", subject)
-        return _create(files, site, Topic.read(address[1].replace("-", " ") if address else subject))
-    made = {path: edits.edit(site, path, instruction, rest, subject) for path in paths}
-    changed = {path: new.render() for path, new in made.items() if new != site[path]}
-    return changed, target or next(iter(changed), None)
+        return _create(files, site, Topic.read(re.sub(r"^.*/(?=[\w-]+$)", "", subject).replace("-", " ")))
+    changed = {path: edits.edit(site, path, rest, subject) for path in paths if path}
+    changed = {path: new for path, new in changed.items() if new != site[path]}
+    return {path: new.render() for path, new in changed.items()}, named or page or next(iter(changed), None)
+
+
+def _pages_to_edit(site: Mapping[str, Page], instruction: str, subject: str) -> list[str] | None:
+    """Return the pages to edit for an instruction that names none; None if it needs a new page."""
+    if edits.SHORTEN.search(instruction):
+        return []
+    if edits.SITE_WIDE.search(instruction):
+        return [*site]
+    if path := find_page(site, re.split(r"\s(?:for|with|to|by)\s", subject)[0]):
+        return [path]
+    return related(site, keywords(subject))[:1] or None if edits.ASIDE.search(instruction) else None
 
 
 def _create(files: Mapping[str, str], site: Mapping[str, Page], topic: Topic) -> tuple[dict[str, str], str]:
@@ -102,6 +106,4 @@ def _create(files: Mapping[str, str], site: Mapping[str, Page], topic: Topic) ->
     if topic.path in site:
         return {topic.path: edits.add_section(site[topic.path], site, topic.subject).render()}, topic.path
     new = {topic.path: new_page(topic, site).render()}
-    if MENU in files:
-        new[MENU] = with_menu_entry(files[MENU], topic.path)
-    return new, topic.path
+    return (new | {MENU: with_menu_entry(files[MENU], topic.path)} if MENU in files else new), topic.path

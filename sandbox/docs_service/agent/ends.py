@@ -3,28 +3,23 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from enum import StrEnum
 
 
 class End(StrEnum):
     """An outcome that a prompt can ask for."""
 
-    UNCHANGED = "unchanged"
     FAILED = "failed"
     ARCHIVED = "archived"
+    UNCHANGED = "unchanged"
 
 
 # The lookaheads exclude ordinary prompts such as "change nothing else" and "archive this page".
-_PHRASES: Mapping[End, re.Pattern[str]] = {
-    End.FAILED: re.compile(r"\bfail on purpose\b", re.IGNORECASE),
-    End.ARCHIVED: re.compile(r"\barchive this(?= job\b|\s*[.!,;]|\s*$)", re.IGNORECASE),
-    End.UNCHANGED: re.compile(
-        r"\b(?:change nothing|nothing to change)\b(?!\s+(?:else|but|except|in|on|about))", re.IGNORECASE
-    ),
+_PHRASES = {
+    End.FAILED: r"\bfail on purpose\b",
+    End.ARCHIVED: r"\barchive this(?= job\b|\s*[.!,;]|\s*$)",
+    End.UNCHANGED: r"\b(?:change nothing|nothing to change)\b(?!\s+(?:else|but|except|in|on|about))",
 }
-_SLOW = re.compile(r"\btake your time\b", re.IGNORECASE)
-
 EXAMPLES = (
     ("Add a quickstart for the Python SDK", "a new page and a pull request"),
     ("Check the changelog, there is nothing to change", "completed, no pull request"),
@@ -37,9 +32,9 @@ EXAMPLES = (
 
 def asked_end(prompt: str) -> End | None:
     """Return the outcome that the prompt asks for; None for an ordinary prompt."""
-    return next((end for end, phrase in _PHRASES.items() if phrase.search(prompt)), None)
+    return next((end for end, phrase in _PHRASES.items() if re.search(phrase, prompt, re.IGNORECASE)), None)
 
 
 def is_slow(prompt: str) -> bool:
     """Return whether the prompt asks the agent to work slowly."""
-    return _SLOW.search(prompt) is not None
+    return "take your time" in prompt.lower()

@@ -51,8 +51,5 @@ class Page:
     def with_bullet(self, heading: str, text: str) -> Page:
         """Return the page with this item in the section's list, once; create the section if it is missing."""
         lines = self.sections.get(heading, "").split("\n")
-        return (
-            self
-            if f"- {text}" in lines
-            else self.with_section(heading, "\n".join([*lines, f"- {text}"]).strip())
-        )
+        new = lines if f"- {text}" in lines else [*lines, f"- {text}"]
+        return self.with_section(heading, "\n".join(new).strip())

@@ -6,18 +6,15 @@ import re
 import zlib
 
 _STOP_WORDS = """
-a about an and any api are as at be by do doc documentation example for from guide have how i in into is it
-link make my new note of on or our page please quickstart sdk section should step that the their them there
-these this to use was we what when which who with you your
+a about an and any api are as at be by do doc example for from guide have how i in into is it make new note of on
+or our page please quickstart sdk section should that the their this to use was we what when with you your
 """
 _STOP = frozenset(_STOP_WORDS.split())
-_MISSPELT = {"recieve": "receive", "seperate": "separate", "occured": "occurred", "teh": "the"}
 
 
 def stems(text: str) -> set[str]:
     """Return the words of a text in lower case, without plural endings."""
-    words = (re.sub(r"ies$", "y", word) for word in re.findall(r"\w+", text.lower()))
-    return {word[:-1] if len(word) > 3 and re.search(r"[^s]s$", word) else word for word in words}
+    return {re.sub(r"(?<=[^s]{3})s$", "", word) for word in re.findall(r"\w+", text.lower())}
 
 
 def keywords(text: str) -> set[str]:
@@ -50,9 +47,9 @@ def capital(text: str) -> str:
     return text[:1].upper() + text[1:]
 
 
-def correct_spelling(text: str) -> str:
-    """Return the text with common misspellings corrected."""
-    return re.sub(rf"\b(?:{'|'.join(_MISSPELT)})", lambda match: _MISSPELT[match[0]], text)
+def sentence(text: str) -> str:
+    """Return the text with a capital first letter and a full stop."""
+    return capital(text).rstrip(".") + "."
 
 
 def slug(text: str) -> str:
@@ -61,16 +58,6 @@ def slug(text: str) -> str:
     return name or f"page-{zlib.crc32(text.encode('utf-8', 'replace')):08x}"
 
 
-def sentence(text: str) -> str:
-    """Return the text with a capital first letter and a full stop."""
-    return capital(text).rstrip(".") + "."
-
-
 def bullets(items: list[str]) -> str:
     """Return a Markdown list."""
     return "\n".join(f"- {item}" for item in items)
-
-
-def numbered(items: list[str]) -> str:
-    """Return a numbered Markdown list."""
-    return "\n".join(f"{number}. {item}" for number, item in enumerate(items, 1))

@@ -8,27 +8,22 @@ import re
 from collections.abc import Mapping
 
 from sandbox.docs_service.agent.page import Page
-from sandbox.docs_service.agent.wording import correct_spelling, keywords, one_line, shared, stems
+from sandbox.docs_service.agent.wording import keywords, one_line, shared, stems
 
 MENU = "docs/navigation.json"
-START = "docs/index.md"
 _GROUPS = {"sdks": "SDKs", "api": "API reference", "guides": "Guides"}
-_IN = r"\b(?:in|on|to|of|from|for|into|at)\s+"
 _NOUN = r"(?:page|guide|docs?|documentation|article|reference|section)\b"
 _PLACES = (
     r"(?<![\w/.])(?:docs)?/(?P<path>[\w/-]+)(?:\.md)?(?![\w/])",
-    rf"(?:{_IN})?\b(?:the|our|this)\s+(?P<name>(?:(?!the\s|our\s|this\s)[\w.-]+\s+){{1,4}}?){_NOUN}",
-    rf"\b(?:in|on|from)\s+(?:the\s+|our\s+)?(?P<name>(?:(?!{_IN})[\w -])+)$",
+    rf"(?:\b(?:in|on|to|of|from|for)\s+)?\b(?:the|our|this)\s+(?P<name>(?:(?!the\s)[\w.-]+\s+){{1,4}}?){_NOUN}",
+    r"\b(?:in|on|from)\s+(?!(?:go|python|javascript|curl)$)(?:the\s+|our\s+)?(?P<name>[\w -]+)$",
 )
 
 
 def pages(files: Mapping[str, str]) -> dict[str, Page]:
     """Return the pages of the site by path."""
-    return {
-        path: Page.parse(text)
-        for path, text in sorted(files.items())
-        if path.startswith("docs/") and path.endswith(".md")
-    }
+    texts = sorted(files.items())
+    return {path: Page.parse(text) for path, text in texts if re.fullmatch(r"docs/.+\.md", path)}
 
 
 def named_page(site: Mapping[str, Page], instruction: str) -> tuple[str | None, str]:
@@ -65,7 +60,7 @@ def facts(site: Mapping[str, Page], subject: str) -> list[str]:
     for page in site.values():
         for heading, body in {"": page.intro, **page.sections}.items():
             for paragraph in re.sub(r"```.*?```", "", body, flags=re.DOTALL).split("\n\n"):
-                text = correct_spelling(one_line(paragraph))
+                text = one_line(paragraph)
                 if re.fullmatch(r"[A-Z](?:(?!\]\().){20,258}[.]", text) and heading[-1:] != "?":
                     scores[text] = 2 * shared(wanted, page.title) + shared(wanted, f"{heading} {text}")
     least = max(1, *scores.values(), 0) / 2
