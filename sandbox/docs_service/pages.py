@@ -68,6 +68,8 @@ class Pages:
         self._address = address
         self._templates = _environment()
         self._markdown = MarkdownIt("commonmark", {"html": False}).enable("table").disable("image")
+        # Other addresses come from prompts and stay text.
+        self._markdown.validateLink = _is_on_site
 
     def add_routes(self, app: web.Application) -> None:
         """Add the routes of the pages to the application."""
@@ -196,6 +198,11 @@ class Pages:
     def problem(self, status: int, text: str) -> web.Response:
         """Return an error page."""
         return self._page("problem.html", status, code=status, text=text)
+
+
+def _is_on_site(address: str) -> bool:
+    """Return whether an address has no host and no scheme."""
+    return not address.startswith("//") and ":" not in address
 
 
 def _read_pull(

@@ -6,8 +6,8 @@ import re
 import zlib
 
 _STOP_WORDS = """
-a about an and any api are as at be by do doc example for from guide have how i in into is it make new note of on
-or our page please quickstart sdk section should that the their this to use was we what when with you your
+a about an and any api are as at be by do doc example for from guide have how i in into is it make new note of
+on or our page please quickstart sdk section should that the their this to use was we what when with you your
 """
 _STOP = frozenset(_STOP_WORDS.split())
 

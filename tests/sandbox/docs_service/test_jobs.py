@@ -72,7 +72,7 @@ async def test_a_follow_up_makes_the_job_active_again_and_goes_on_with_its_pull_
     assert (await caller.job(job_id)).json["prLink"] == first
     page = (await caller.request("GET", "/acme-docs/pull/1")).text
     assert "wants to merge 2 commits" in page
-    assert "Python 3.11 or newer" in page
+    assert "This also holds for Python 3.11." in page
 
 
 async def test_a_follow_up_that_fails_leaves_the_pull_request(caller: Caller, clock: HeldClock) -> None:
