@@ -69,7 +69,7 @@ class Pages:
         self._templates = _environment()
         self._markdown = MarkdownIt("commonmark", {"html": False}).enable("table").disable("image")
         # Other addresses come from prompts and stay text.
-        self._markdown.validateLink = _is_on_site
+        self._markdown.validateLink = _is_on_site  # type: ignore[method-assign]
 
     def add_routes(self, app: web.Application) -> None:
         """Add the routes of the pages to the application."""
@@ -200,9 +200,9 @@ class Pages:
         return self._page("problem.html", status, code=status, text=text)
 
 
-def _is_on_site(address: str) -> bool:
+def _is_on_site(url: str) -> bool:
     """Return whether an address has no host and no scheme."""
-    return not address.startswith("//") and ":" not in address
+    return not url.startswith("//") and ":" not in url
 
 
 def _read_pull(
