@@ -21,7 +21,10 @@ _ENTITY = re.compile(
 _USER = re.compile(r"<@([A-Z0-9]+)(?:\|([^<>]*))?>")
 _CHANNEL = re.compile(r"<#([A-Z0-9]+)(?:\|([^<>]*))?>")
 _ASIDE = re.compile(r"(?:!|aside\b)", re.IGNORECASE)
-_INVISIBLE = frozenset("\u00ad\u034f\u115f\u1160\u17b4\u17b5\u180e\u2800\u3164\ufe0e\ufe0f\ufeff\uffa0")
+_INVISIBLE = re.compile(
+    "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2065\u2800\u3164\ufe00-\ufe0f\uffa0\ufff0-\ufff8"
+    "\U000e0000-\U000e0fff]"
+)
 """Invisible characters that Unicode does not classify as whitespace, control or format characters."""
 
 
@@ -94,7 +97,7 @@ def is_blank(text: str) -> bool:
 
 
 def _is_invisible(character: str) -> bool:
-    if character.isspace() or character in _INVISIBLE:
+    if character.isspace() or _INVISIBLE.match(character):
         return True
     return unicodedata.category(character) in ("Cc", "Cf", "Cs")
 

@@ -5,21 +5,59 @@ from __future__ import annotations
 import re
 import unicodedata
 
-_HIDDEN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
-"""Control characters, direction marks and overrides, and lone surrogates."""
-_TAGS = re.compile(
-    "(\U0001f3f4[\U000e0030-\U000e0039\U000e0061-\U000e007a]{3,6}\U000e007f)|[\U000e0000-\U000e007f]"
+_HIDING = frozenset({"LRE", "RLE", "LRO", "RLO", "PDF", "LRI", "RLI", "FSI", "PDI"})
+"""Bidirectional classes of what changes the order of a text. https://www.unicode.org/reports/tr9/"""
+_UNSEEN = re.compile(
+    "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2065\u3164\ufe00-\ufe0f\uffa0\ufff0-\ufff8"
+    "\U000e0080-\U000e0fff]"
 )
-"""Tag characters, which are invisible. Valid in flags of regions; elsewhere they can hide a text."""
+"""Characters that nobody sees and that are not in category ``Cf``: variation selectors and fillers.
+
+https://www.unicode.org/reports/tr44/#Default_Ignorable_Code_Point
+"""
+_SIGN = (
+    "[\u00a9\u00ae\u203c\u2049\u2122\u2139\u2190-\u21ff\u2300-\u27bf\u2900-\u297f\u2b00-\u2bff"
+    "\u3030\u303d\u3297\u3299\U0001f000-\U0001faff]"
+)
+_WITH_LOOK = f"{_SIGN}[\ufe0e\ufe0f]?[\U0001f3fb-\U0001f3ff]?"
+_FLAG = (
+    "\U0001f3f4\U000e0067\U000e0062(?:\U000e0065\U000e006e\U000e0067|\U000e0073\U000e0063\U000e0074"
+    "|\U000e0077\U000e006c\U000e0073)\U000e007f"
+)
+"""The flags of England, Scotland and Wales, the only ones that are made of tags."""
+_EMOJI = re.compile(f"({_FLAG}|[#*0-9]\ufe0f\u20e3|{_WITH_LOOK}(?:\u200d{_WITH_LOOK})*)")
+"""Emoji with the joiners, variation selectors and tags that belong to them.
+
+https://www.unicode.org/reports/tr51/#Emoji_Sequences
+"""
 
 _FLAG_LETTERS = "".join(map(chr, range(0x1F1E6, 0x1F200)))
 """Regional indicators. Two of them form the flag of a country."""
 
 
 def visible(text: str) -> str:
-    """Replace control, direction and tag characters with U+FFFD, and normalise line ends."""
+    """Return untrusted text without characters that nobody sees, and with normalised line ends.
+
+    Control characters, lone surrogates, tags, and what changes the direction of text become U+FFFD. Other
+    format characters (category ``Cf``) and variation selectors are dropped, except within an emoji.
+    """
     lines = text.replace("\r\n", "\n").replace("\r", "\n")
-    return _TAGS.sub(lambda found: found[1] or "\ufffd", _HIDDEN.sub("\ufffd", lines))
+    changes = {ord(sign): shown for sign in set(lines) if (shown := _shown(sign)) != sign}
+    if not changes:
+        return lines
+    parts = _EMOJI.split(lines)
+    parts[::2] = [part.translate(changes) for part in parts[::2]]
+    return "".join(parts)
+
+
+def _shown(sign: str) -> str:
+    """Return what is shown instead of a character that is not part of an emoji."""
+    category = unicodedata.category(sign)
+    if category in ("Cc", "Cs"):
+        return sign if sign in "\t\n" else "\ufffd"
+    if "\U000e0000" <= sign <= "\U000e007f" or unicodedata.bidirectional(sign) in _HIDING:
+        return "\ufffd"
+    return "" if category == "Cf" or _UNSEEN.match(sign) else sign
 
 
 def clip(text: str, length: int) -> str:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import re
+import unicodedata
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -17,7 +18,18 @@ from bot.model import Message
 BROADCASTS = re.compile(r"<!(?:here|channel|everyone|subteam)")
 USER_MENTION = re.compile(r"<@([A-Z0-9]+)(?:\|[^>]*)?>")
 LINK = re.compile(r"<(?![@!#])([^|>]*)[^>]*>")
-HIDDEN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+FLAGS = re.compile(
+    "\U0001f3f4\U000e0067\U000e0062(?:{})\U000e007f".format(
+        "|".join(
+            (
+                "\U000e0065\U000e006e\U000e0067",
+                "\U000e0073\U000e0063\U000e0074",
+                "\U000e0077\U000e006c\U000e0073",
+            )
+        )
+    )
+)
+LOOKS = "\ufe0e\ufe0f"
 MESSAGE_TYPES = {
     *("section", "context", "actions", "rich_text", "divider", "header"),
     *("data_table", "data_visualization"),
@@ -71,8 +83,32 @@ def _text(text: str, longest: int, name: str) -> Iterator[str]:
         yield f"{name} is empty"
     if len(text) > longest:
         yield f"{name} has {len(text)} characters"
-    if HIDDEN.search(text):
+    if is_hiding(text):
         yield f"{name} hides something"
+
+
+def is_hiding(text: str) -> bool:
+    """Whether there is a character in the text that nobody sees, other than those that belong to an emoji."""
+    text = FLAGS.sub("", text)
+    odd = {sign for sign in set(text) if not sign.isprintable() or _varies(sign)}
+    return bool(odd) and any(_is_unseen(text, at) for at, sign in enumerate(text) if sign in odd)
+
+
+def _is_unseen(text: str, at: int) -> bool:
+    sign, before, after = text[at], text[max(at - 3, 0) : at], text[at + 1 : at + 2]
+    if _varies(sign):
+        return sign not in LOOKS or not (_is_symbol(before[-1:]) or after == "\u20e3")
+    if sign == "\u200d":
+        return not (_is_symbol(before.rstrip(LOOKS)[-1:]) and _is_symbol(after))
+    return unicodedata.category(sign) in ("Cc", "Cf", "Cs") and sign not in "\n\t"
+
+
+def _varies(sign: str) -> bool:
+    return "VARIATION SELECTOR" in unicodedata.name(sign, "")
+
+
+def _is_symbol(sign: str) -> bool:
+    return bool(sign) and (unicodedata.category(sign) in ("So", "Sm", "Sk") or sign in "‼⁉〰ℹ")
 
 
 def _harm(mrkdwn: str, allowed: Allowed, name: str) -> Iterator[str]:
@@ -270,7 +306,7 @@ def _input(block: Mapping[str, Any]) -> Iterator[str]:
     if element["type"] == "plain_text_input":
         if len(element.get("initial_value", "")) > element.get("max_length", 3000):
             yield "initial value too long"
-        if HIDDEN.search(element.get("initial_value", "")):
+        if is_hiding(element.get("initial_value", "")):
             yield "initial value hides something"
         yield from _text(element["placeholder"]["text"], 150, "placeholder")
     if element["type"] == "static_select":

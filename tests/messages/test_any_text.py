@@ -35,7 +35,8 @@ from tests.messages.slack_limits import Allowed, modal_problems, problems_of
 NASTY_PIECES = [
     *("<!channel>", "<!here|here>", "<@U0EVIL>", "<https://evil.example|good.example>", "&lt;!channel&gt;"),
     *("```", "*", "_", "~", "`", "> ", "|", "<", ">", "&", "\n\n", "﷽", "👩‍👩‍👧‍👧"),
-    *("\u202e", "\u0000", "\ud800", "\u200f", "\r", "\x85"),
+    *("\u202e", "\u0000", "\ud800", "\u200f", "\r", "\x85", "\u200d", "\u200b", "\u00ad", "\ufe0f", "\ufe00"),
+    *("\U000e0041", "\U000e0101", "\u2066", "🏴", "\U000e007f", "1\ufe0f\u20e3", "\u070f", "\ufeff"),
 ]
 NASTY = st.sampled_from(NASTY_PIECES)
 ANY_TEXT = st.one_of(

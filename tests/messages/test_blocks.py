@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import sys
+import unicodedata
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -9,9 +12,13 @@ from hypothesis import strategies as st
 from bot.messages import blocks as b
 from bot.messages.plain_text import clip, one_line, visible
 from bot.model import UserId
+from bot.slack_text import is_blank
+from tests.messages.slack_limits import is_hiding
 
 FAMILY = "👩‍👩‍👧‍👧"
 ENGLAND = "\U0001f3f4\U000e0067\U000e0062\U000e0065\U000e006e\U000e0067\U000e007f"
+TEXAS = "\U000e0075\U000e0073\U000e0074\U000e0078\U000e007f"
+EMOJI_PARTS = "👩🏽🚀❤🏴1#\u200d\ufe0e\ufe0f\u20e3\U000e0067\U000e0062\U000e007f\U000e0101"
 
 
 @pytest.mark.parametrize(
@@ -48,11 +55,30 @@ def test_a_clipped_text_is_never_too_long(text: str, length: int) -> None:
         ("half \ud83d", "half \ufffd"),
         ("hid\U000e0061\U000e0062den", "hid\ufffd\ufffdden"),
         (f"flag {ENGLAND}", f"flag {ENGLAND}"),
+        (f"flag \U0001f3f4{TEXAS}", "flag \U0001f3f4" + "\ufffd" * len(TEXAS)),
         (FAMILY, FAMILY),
+        ("👩🏽\u200d🚀 ❤\ufe0f\u200d🔥 1\ufe0f\u20e3", "👩🏽\u200d🚀 ❤\ufe0f\u200d🔥 1\ufe0f\u20e3"),
+        ("soft\u00adly ze\u200bro j\u200doin \ufeffmark \u200eleft", "softly zero join mark left"),
+        ("a\ufe0fb\U000e0101👍\u200d", "ab👍"),
+        ("\u2066isolated\u2069", "\ufffdisolated\ufffd"),
     ],
 )
 def test_hidden_characters_become_visible(text: str, shown: str) -> None:
     assert visible(text) == shown
+
+
+@given(st.text(st.one_of(st.characters(), st.characters(categories=["Cf"]), st.sampled_from(EMOJI_PARTS))))
+def test_no_text_hides_anything_once_it_is_visible(text: str) -> None:
+    shown = visible(text)
+    assert not is_hiding(shown)
+    assert visible(shown) == shown
+    assert is_blank(text) or shown.strip()
+
+
+def test_no_format_character_of_unicode_is_left() -> None:
+    formats = [sign for sign in map(chr, range(sys.maxunicode + 1)) if unicodedata.category(sign) == "Cf"]
+    assert len(formats) > 150
+    assert [sign for sign in formats if sign in visible(f"a{sign}b")] == []
 
 
 def test_one_line_is_one_line() -> None:

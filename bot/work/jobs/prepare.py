@@ -11,6 +11,7 @@ import structlog
 from bot import slack_text
 from bot.messages import job_answers
 from bot.messages import jobs as say
+from bot.messages.plain_text import visible
 from bot.model import (
     Access,
     DeliveryKind,
@@ -95,10 +96,11 @@ def _decide_later(context: WorkerContext, tx: Transaction, prompt: Prompt) -> No
 
 
 async def _plain_text(context: WorkerContext, prompt: Prompt) -> str:
+    """Return the text for the agent, without hidden characters: it gets what its thread shows."""
     needed = slack_text.unresolved_names(prompt.raw)
     users = await _names(context, needed.users, context.messenger.user_name)
     channels = await _names(context, needed.channels, context.messenger.channel_name)
-    return slack_text.to_plain(prompt.raw, users, channels)
+    return visible(slack_text.to_plain(prompt.raw, users, channels))
 
 
 async def _names(

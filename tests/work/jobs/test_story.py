@@ -31,6 +31,14 @@ async def test_a_job_is_asked_for_followed_and_told_once(office: Office) -> None
     assert end.thread == office.slack.root().ts
 
 
+async def test_the_agent_is_sent_nothing_that_the_person_could_not_see(office: Office) -> None:
+    office.slack.names[BEN] = "B\u202een"
+    await office.started("Add a 👩\u200d🚀 page\U000e0041\ufe0f, so\u00adftly, for <@U0BEN>")
+    [(_, prompt)] = office.docs.prompts
+    assert prompt == "Add a 👩\u200d🚀 page\ufffd, softly, for @B\ufffden"
+    assert prompt in office.slack.root().message.text
+
+
 async def test_the_root_changes_in_place_and_stays_one_message(office: Office) -> None:
     await office.started()
     before = office.root_text()
