@@ -171,6 +171,7 @@ def _context(settings: Settings, store: Store, outside: Outside, wake_up: WakeUp
         analytics=Analytics(settings.analytics_calls_an_hour, ZoneInfo(settings.analytics_zone)),
         access_policy=_access_policy(settings),
         uses_an_hour=settings.uses_an_hour,
+        link_hosts=settings.allowed_link_hosts,
     )
 
 

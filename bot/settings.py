@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import os
+import re
 from collections.abc import Callable, Mapping
 from enum import StrEnum
 from pathlib import Path
@@ -53,6 +54,9 @@ class LogFormat(StrEnum):
     AUTO = "auto"
     CONSOLE = "console"
     JSON = "json"
+
+
+_HOST = re.compile(r"[a-z0-9_-]+(?:\.[a-z0-9_-]+)*")
 
 
 def _address(value: str) -> str:
@@ -128,6 +132,19 @@ def _ids(*letters: str) -> Callable[[object], object]:
         return frozenset(ids)
 
     return split
+
+
+def _hosts(value: object) -> object:
+    """Parse host names separated by commas or blanks; those of other scripts become Punycode."""
+    if not isinstance(value, str):
+        return value
+    try:
+        hosts = {each.lower().encode("idna").decode() for each in value.replace(",", " ").split()}
+    except UnicodeError:
+        hosts = {""}
+    if not all(_HOST.fullmatch(host) for host in hosts):
+        raise ValueError("must be names of hosts such as github.com with commas between them, not addresses")
+    return frozenset(hosts)
 
 
 def _capitals(value: object) -> object:
@@ -230,6 +247,7 @@ class Settings(DocsSettings):
     allowed_users: Annotated[frozenset[str], BeforeValidator(_ids("U", "W"))] = frozenset()
     allowed_user_groups: Annotated[frozenset[str], BeforeValidator(_ids("S"))] = frozenset()
     admins: Annotated[frozenset[str], BeforeValidator(_ids("U", "W"))] = frozenset()
+    allowed_link_hosts: Annotated[frozenset[str], BeforeValidator(_hosts)] = frozenset()
     log_level: Annotated[LogLevel, BeforeValidator(_capitals)] = LogLevel.INFO
     log_format: Annotated[LogFormat, BeforeValidator(_small)] = LogFormat.AUTO
 

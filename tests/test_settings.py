@@ -116,6 +116,13 @@ def test_a_file_that_is_no_text_is_told(tmp_path: Path) -> None:
         Settings.load(GOOD, env_file=file)
 
 
+def test_hosts_for_links_are_names_and_no_addresses() -> None:
+    hosts = load(ALLOWED_LINK_HOSTS="GitHub.com, g\u0456thub.com").allowed_link_hosts
+    assert hosts == {"github.com", "xn--gthub-n2e.com"}
+    for wrong in ("https://github.com", "github.com/acme", "a..b", "*.github.com"):
+        assert "ALLOWED_LINK_HOSTS must be names of hosts" in complaint(ALLOWED_LINK_HOSTS=wrong)
+
+
 def test_blank_counts_as_missing() -> None:
     assert "DOCS_API_KEY is missing" in complaint(DOCS_API_KEY="  ")
 

@@ -7,8 +7,9 @@ documented: in practice Slack refuses more than about 13,200 characters, so the 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from datetime import datetime
+from ipaddress import ip_address
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -22,6 +23,8 @@ PLAIN_INPUT_LENGTH = 3_000
 OPTION_LENGTH = 75
 MOST_OPTIONS = 100
 _PLACEHOLDER_LENGTH = 150
+_HOST_LENGTH = 50
+_HOST = re.compile(r"[a-z0-9_-]+(?:\.[a-z0-9_-]+)*")
 _FIELD_LENGTH = 2_000
 MESSAGE_LENGTH = 12_000
 _UNCOUNTED_KEYS = frozenset({"type", "action_id", "value", "style", "url"})
@@ -72,20 +75,69 @@ def mention(user: UserId) -> str:
 
 
 def web_address(url: str | None) -> str | None:
-    """Return the URL if it is safe to link to, else None.
+    """Return the URL if it is safe to link to, with its host in ASCII, else None.
 
-    It must be http or https, of at most ``URL_LENGTH`` characters, and not misleading.
+    It must be https (or http on this machine, as in the sandbox), of at most ``URL_LENGTH`` characters, and
+    not misleading.
     """
     if not url or len(url) > URL_LENGTH or visible(url) != url or any(sign.isspace() for sign in url):
         return None
     try:
         parts = urlsplit(url)
+        host, _ = parts.hostname or "", parts.port
     except ValueError:
         return None
+    ascii_host = _in_ascii(host)
     # Refused, because a reader mistakes the host:
     # "https://good.example@evil.example" and "https://evil.example\\.good.example".
-    odd = "@" in parts.netloc or "\\" in url
-    return url if parts.scheme in ("http", "https") and parts.hostname and not odd else None
+    if ascii_host is None or "@" in parts.netloc or "\\" in url:
+        return None
+    if parts.scheme != "https" and not (parts.scheme == "http" and _is_loopback(host)):
+        return None
+    return url if ascii_host == host else url.replace(parts.netloc, _netloc(ascii_host, parts.port), 1)
+
+
+def _in_ascii(host: str) -> str | None:
+    """Return a host in Punycode; None if it is odd, or if browsers could read it as another one."""
+    if _is_loopback(host) or _HOST.fullmatch(host):
+        return host
+    try:
+        encoded = host.encode("idna")
+        same = encoded.decode("idna") == host
+    except UnicodeError:
+        return None
+    return encoded.decode() if same and not host.isascii() and _HOST.fullmatch(encoded.decode()) else None
+
+
+def _netloc(host: str, port: int | None) -> str:
+    return host if port is None else f"{host}:{port}"
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return host == "localhost" or ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def host_of(address: str) -> str:
+    """Return the host of a `web_address`, and the port if there is one, for readers: clipped at the front."""
+    parts = urlsplit(address)
+    shown = _netloc(parts.hostname or "", parts.port)
+    return shown if len(shown) <= _HOST_LENGTH else f"…{shown[1 - _HOST_LENGTH :]}"
+
+
+def linkable(url: str | None, hosts: Collection[str]) -> str | None:
+    """Return the URL without its scheme, so that it is no `web_address`, if its host is not among ``hosts``.
+
+    No hosts means any host.
+    """
+    address = web_address(url)
+    if not url or address is None or not hosts or urlsplit(address).hostname in hosts:
+        return url
+    while web_address(url) is not None:
+        url = url.partition("://")[2]
+    return url
 
 
 def link(url: str | None, label: str) -> str:

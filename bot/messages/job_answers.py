@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from bot.messages import blocks as b
-from bot.messages.jobs import state_words
+from bot.messages.jobs import open_words, state_words
 from bot.messages.problems import Problem, Spent, title
 from bot.model import JobNumber, JobState, Message, Refusal, TrackedJob
 
@@ -37,7 +37,8 @@ def cannot_post(meaning: Refusal, bot_name: str) -> Message:
 
 def undelivered(job: TrackedJob, problem: Problem) -> Message:
     """Return the job's state for its requester alone, after a post in its thread failed for good."""
-    result = f" {b.link(job.pr_link, 'View pull request')}." if b.web_address(job.pr_link) else ""
+    url = b.web_address(job.pr_link)
+    result = f" {b.link(url, open_words(url))}." if url else ""
     return b.words(
         f":mailbox_with_no_mail: {problem.what} So I tell you here: #{job.number} "
         f"(“{b.quoted(job.text, 80)}”) is now: {state_words(job)}.{result} {problem.next_step}"
@@ -59,7 +60,11 @@ def job_list(jobs: Sequence[tuple[TrackedJob, str | None]]) -> Message:
 
 def _line(job: TrackedJob, permalink: str | None = None) -> str:
     url = b.web_address(job.pr_link) if job.state is JobState.PULL_REQUEST else None
-    shown = f" · {b.link(url, 'pull request')}" if url and len(url) < _LISTED_URL_LENGTH else ""
+    shown = (
+        f" · {b.link(url, f'pull request on {b.host_of(url)}')}"
+        if url and len(url) < _LISTED_URL_LENGTH
+        else ""
+    )
     return (
         f"{b.link(permalink, f'#{job.number}')} {state_words(job)} · {b.quoted(job.text, 80)} · "
         f"{b.mention(job.requester)} · {b.moment(job.asked_at)}{shown}"
@@ -71,6 +76,8 @@ def job_status(job: TrackedJob, permalink: str | None = None) -> Message:
     details = [_line(job)]
     if job.service_id:
         details.append(f"The service's id: `{b.quoted(job.service_id, 200)}`")
+    if job.pr_link and b.web_address(job.pr_link) is None:
+        details.append(f"Its pull request, at an address I do not link to: `{b.quoted(job.pr_link, 300)}`")
     if job.problem:
         details.append(f"Problem: {b.quoted(title(job.problem), 200)}")
     if b.web_address(permalink):

@@ -7,7 +7,7 @@ from enum import StrEnum
 
 from bot.messages import blocks as b
 from bot.messages.numbers import counted
-from bot.messages.plain_text import clip, visible
+from bot.messages.plain_text import clip, one_line, visible
 from bot.messages.problems import Problem, Spent, title
 from bot.model import Block, JobState, Message, Prompt, QueueWhy, TrackedJob, UserId
 
@@ -80,7 +80,7 @@ def _details(job: TrackedJob, frees_at: datetime | None) -> str:
         b.quoted(job.project, 80),
     ]
     if job.repository:
-        parts.append(b.quoted(job.repository, 120))
+        parts.append(b.code(one_line(job.repository, 120)))
     if job.iteration > 1:
         parts.append(f"round {job.iteration}")
     if job.queue_until and _may_queue(job):
@@ -125,9 +125,14 @@ def _may_queue(job: TrackedJob) -> bool:
     return job.state is JobState.WAITING or job.state.takes_follow_ups
 
 
+def open_words(address: str) -> str:
+    """Return the words of a link to a pull request; they say where it leads."""
+    return f"Open pull request on {b.host_of(address)}"
+
+
 def _view(job: TrackedJob, style: str | None) -> Block:
     url = b.web_address(job.pr_link)
-    return b.button("View pull request", Action.VIEW_PULL_REQUEST, str(job.number), style=style, url=url)
+    return b.button(open_words(url or ""), Action.VIEW_PULL_REQUEST, str(job.number), style=style, url=url)
 
 
 def _follow_up(job: TrackedJob) -> Block:
@@ -176,8 +181,8 @@ def ended(job: TrackedJob, now: datetime) -> Message:
     """Return the reply at the end of an iteration: the result, and what to do next."""
     del now
     said = f"{b.mention(job.recipient)} {_ENDS[job.state](job)}"
-    has_link = job.state is JobState.PULL_REQUEST and b.web_address(job.pr_link)
-    address = b.link(job.pr_link, "View pull request") if has_link else ""
+    url = b.web_address(job.pr_link) if job.state is JobState.PULL_REQUEST else None
+    address = b.link(url, open_words(url)) if url else ""
     return b.with_buttons(said, _end_buttons(job), address=address)
 
 
@@ -194,7 +199,8 @@ def _pull_request(job: TrackedJob) -> str:
         odd = b.quoted(job.pr_link or "", 300)
         return (
             f":memo: {_what(job)} is done{_took(job)}, but the address of its pull request is not one "
-            f"I can link to: `{odd}`. Look for it in the repository."
+            f"I can link to: `{odd}`. It must be https, on a host that whoever runs this bot allows. "
+            "Look for it in the repository."
         )
     again = "has been updated" if job.iteration > 1 else "is ready"
     return (

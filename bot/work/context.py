@@ -52,7 +52,8 @@ class Timeouts:
 class Context:
     """The store, Slack, the time and the settings that use cases share.
 
-    ``wake`` tells the workers that a queue has new rows. ``workspace_url`` is the address of the Slack
+    ``wake`` tells the workers that a queue has new rows. ``link_hosts``: the hosts that pull requests may be
+    linked to, any if empty. ``workspace_url`` is the address of the Slack
     workspace, for links to its messages.
     """
 
@@ -69,6 +70,7 @@ class Context:
     access_policy: AccessPolicy = field(default_factory=AccessPolicy)
     member_cache: MemberCache = field(default_factory=MemberCache)
     uses_an_hour: int = 100
+    link_hosts: frozenset[str] = frozenset()
     batches: Batches = field(default_factory=Batches)
 
     def permalink(self, thread: ThreadRef) -> str:

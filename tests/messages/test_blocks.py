@@ -109,7 +109,9 @@ def test_a_link_s_address_and_label_cannot_break_out() -> None:
     assert (
         b.link("https://a.example/?b=1&c=|x>y", "a > b") == "<https://a.example/?b=1&amp;c=%7Cx%3Ey|a &gt; b>"
     )
-    assert b.link("HTTP://`", "View") == "<HTTP://%60|View>", "a backtick would begin code"
+    assert b.link("https://a.example/`", "View") == "<https://a.example/%60|View>", (
+        "a backtick would begin code"
+    )
 
 
 @pytest.mark.parametrize(
@@ -125,12 +127,48 @@ def test_a_link_s_address_and_label_cannot_break_out() -> None:
         "https://good.example@evil.example",
         "https://evil.example\\.good.example",
         "https://[broken",
+        "http://a.example/pull/7",
+        "https://a%2eexample/",
+        "https://a.example:99999/",
+        "https://fa\u00df.example/",
+        "https://a\u3002example/",
         "https://a.example/" + "x" * 3_000,
     ],
 )
 def test_other_addresses_are_no_links(url: str | None) -> None:
     assert b.web_address(url) is None
     assert b.link(url, "there") == "there"
+
+
+def test_a_host_is_shown_as_it_is_and_not_as_it_looks() -> None:
+    assert b.web_address("https://g\u0456thub.com/a") == "https://xn--gthub-n2e.com/a"
+    assert b.host_of(b.web_address("https://g\u0456thub.com:8443/a") or "") == "xn--gthub-n2e.com:8443"
+    assert b.host_of("https://USER.github.com/pull/1") == "user.github.com"
+    long = b.host_of(f"https://github.com.{'a' * 60}.evil.example/")
+    assert long.startswith("…")
+    assert long.endswith(".evil.example")
+    assert len(f"Open pull request on {long}") <= b.BUTTON_LENGTH
+
+
+@pytest.mark.parametrize("host", ["localhost:8800", "127.0.0.1", "127.4.5.6:1", "[::1]:80"])
+def test_only_this_machine_is_linked_to_without_encryption(host: str) -> None:
+    assert b.web_address(f"http://{host}/pull/1") == f"http://{host}/pull/1"
+
+
+def test_an_address_on_another_host_than_the_allowed_ones_is_no_address_any_more() -> None:
+    allowed = {"github.com", "xn--gthub-n2e.com"}
+    for kept in (
+        "https://github.com/a/b/pull/1",
+        "https://GitHub.com:443/",
+        "https://g\u0456thub.com/",
+        "odd",
+        None,
+    ):
+        assert b.linkable(kept, allowed) == kept
+        assert b.linkable(kept, ()) == kept
+    assert b.linkable("https://evil.example/pull/1", allowed) == "evil.example/pull/1"
+    assert b.web_address(b.linkable("https://https://evil.example/github.com", allowed)) is None
+    assert b.web_address(b.linkable("https://github.com.evil.example/", allowed)) is None
 
 
 def test_a_mention_needs_an_id() -> None:

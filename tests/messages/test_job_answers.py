@@ -47,7 +47,7 @@ def test_the_list_shows_each_job_on_a_line_in_the_order_given() -> None:
     asked = "Add a quickstart for the Python SDK"
     assert lines == [
         "The last 2 jobs here:",
-        f"{first} · {asked} · <@{ANA}> · {when} · <{PULL_REQUEST}|pull request>",
+        f"{first} · {asked} · <@{ANA}> · {when} · <{PULL_REQUEST}|pull request on code.example>",
         f"#41 :x: *Failed* · Fix the &lt;!channel&gt; page · <@{ANA}> · {when}",
     ]
 
@@ -83,7 +83,7 @@ def test_a_job_that_takes_no_follow_up_says_why_and_that_nothing_was_spent(state
 def test_when_the_thread_cannot_be_told_the_person_gets_the_result() -> None:
     said = job_answers.undelivered(job(), problems.slack_refused("is_archived")).text
     assert "`is_archived`" in said
-    assert f"*Pull request ready*. <{PULL_REQUEST}|View pull request>" in said
+    assert f"*Pull request ready*. <{PULL_REQUEST}|Open pull request on code.example>" in said
 
 
 def test_files_are_said_not_to_be_passed_on() -> None:

@@ -21,7 +21,7 @@ def test_the_root_says_state_number_prompt_and_who_asked() -> None:
         ":memo: *Pull request ready* · #42\n"
         "Add a quickstart for the Python SDK\n"
         f"asked by {PINGS_ANA} <!date^1793610000^{{date_short_pretty}} at {{time}}|2026-11-02 09:00 UTC>"
-        " · acme-docs · acme/docs · took 4\N{NO-BREAK SPACE}min"
+        " · acme-docs · `acme/docs` · took 4\N{NO-BREAK SPACE}min"
     )
     assert quoted(root) == "Add a quickstart for the Python SDK"
 
@@ -83,10 +83,10 @@ def test_a_pull_request_is_told_to_who_asked_with_the_next_steps() -> None:
     assert end.text == (
         f"{PINGS_ANA} :memo: #42 is done after 4\N{NO-BREAK SPACE}min: the pull request is ready. "
         "Review it, or reply here to have something changed. "
-        f"<{PULL_REQUEST}|View pull request>"
+        f"<{PULL_REQUEST}|Open pull request on code.example>"
     )
     assert buttons(end) == [
-        ("View pull request", "view_pull_request", "42"),
+        ("Open pull request on code.example", "view_pull_request", "42"),
         ("Follow up", "follow_up", "42"),
         ("Run again", "run_again", "42:1"),
     ]

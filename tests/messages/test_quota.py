@@ -78,7 +78,7 @@ def test_a_waiting_follow_up_has_its_own_button_beside_the_pull_request() -> Non
         for block in root.blocks
         if block["type"] == "actions"
         for each in block["elements"]
-    ] == ["View pull request", "Withdraw follow-up"]
+    ] == ["Open pull request on code.example", "Withdraw follow-up"]
 
 
 def test_an_ended_job_that_takes_no_follow_up_shows_no_queue() -> None:

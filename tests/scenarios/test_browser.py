@@ -36,7 +36,7 @@ async def test_a_person_asks_reads_the_pull_request_replies_and_hears_back(page:
     thread = page.get_by_role("log", name="Replies")
     await expect(thread).to_contain_text("the pull request is ready")
     async with page.expect_popup() as opened:
-        await thread.get_by_role("button", name="View pull request").last.click()
+        await thread.get_by_role("button", name="Open pull request on").last.click()
     pull_request = await opened.value
     await expect(pull_request.locator("body")).to_contain_text("docs/sdks/python-quickstart.md")
     await expect(pull_request.locator("body")).to_contain_text("# Python SDK quickstart")

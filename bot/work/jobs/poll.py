@@ -13,6 +13,7 @@ import structlog
 
 from bot.docs_api import DocsApiError, Job, NotFound, RateLimited, Unavailable
 from bot.messages import jobs as say
+from bot.messages.blocks import linkable
 from bot.model import (
     JobFields,
     JobNumber,
@@ -194,7 +195,7 @@ def _settle_answer(context: WorkerContext, tx: Transaction, job: TrackedJob, ans
             _put_back(context, tx, job, poll_at=None, doubt_until=None)
         case _:
             end, source = JobState(result.value), source_of(answer)
-            now, link = context.clock(), answer.pr_link
+            now, link = context.clock(), linkable(answer.pr_link, context.link_hosts)
             _end(context, tx, job, lifecycle.iteration_ended(job, end, now, pr_link=link, source=source))
 
 

@@ -39,6 +39,17 @@ async def test_the_agent_is_sent_nothing_that_the_person_could_not_see(office: O
     assert prompt in office.slack.root().message.text
 
 
+async def test_a_pull_request_on_another_host_than_the_allowed_ones_is_told_as_text(office: Office) -> None:
+    office.context = replace(office.context, link_hosts=frozenset({"github.com"}))
+    await office.finished()
+    [end] = office.slack.replies()
+    assert f"`{PULL_REQUEST.removeprefix('https://')}`" in end.message.text
+    assert "on a host that whoever runs this bot allows" in end.message.text
+    sent = str([end.message, office.slack.edits, await office.types("/docs-agent", "status 1")])
+    assert PULL_REQUEST not in sent
+    assert "view_pull_request" not in sent
+
+
 async def test_the_root_changes_in_place_and_stays_one_message(office: Office) -> None:
     await office.started()
     before = office.root_text()
