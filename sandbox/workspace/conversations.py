@@ -11,13 +11,15 @@ def channel_json(channel: Channel) -> Json:
     return {
         "id": channel.id,
         "name": channel.name,
-        "is_channel": not channel.is_im and not channel.is_private,
+        "is_channel": not channel.is_closed,
         "is_private": channel.is_private,
-        "is_group": channel.is_private,
+        "is_group": channel.is_private and not channel.is_mpim,
         "is_im": channel.is_im,
-        "is_mpim": False,
+        "is_mpim": channel.is_mpim,
         "is_archived": channel.is_archived,
-        "is_ext_shared": False,
+        "is_shared": channel.is_ext_shared,
+        "is_ext_shared": channel.is_ext_shared,
+        "is_org_shared": False,
         "is_member": BOT_USER in channel.members,
         "topic": {"value": channel.topic},
         "num_members": len(channel.members),
@@ -34,15 +36,23 @@ async def list_channels(api: WebApi, arguments: Json) -> Json:
     seen = [
         channel_json(channel)
         for channel in api.state.channels.values()
-        if ("im" if channel.is_im else "private_channel" if channel.is_private else "public_channel") in kinds
-        and (not channel.is_private or BOT_USER in channel.members)
+        if _kind(channel) in kinds.split(",") and (not channel.is_closed or BOT_USER in channel.members)
     ]
     return paginate(api, "channels", seen, arguments)
 
 
+def _kind(channel: Channel) -> str:
+    """https://docs.slack.dev/reference/methods/conversations.list"""
+    if channel.is_im:
+        return "im"
+    if channel.is_mpim:
+        return "mpim"
+    return "private_channel" if channel.is_private else "public_channel"
+
+
 async def join(api: WebApi, arguments: Json) -> Json:
     channel = api.channel(arguments, member=False)
-    if channel.is_im or channel.is_private:
+    if channel.is_closed:
         raise ApiError("method_not_supported_for_channel_type")
     if channel.is_archived:
         raise ApiError("is_archived")

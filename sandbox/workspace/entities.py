@@ -40,6 +40,6 @@ class EntityEncoder:
                     return user(known.id, known.name)
                 return f"<!{name}>" if broadcasts and name in _BROADCASTS else found[0]
             room = next((each for each in self._state.channels.values() if each.name == channel), None)
-            return f"<#{room.id}|{'' if room.is_private else room.name}>" if room else found[0]
+            return f"<#{room.id}|{'' if room.is_closed else room.name}>" if room else found[0]
 
         return _NAMED.sub(entity, escaped)

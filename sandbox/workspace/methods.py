@@ -40,20 +40,31 @@ async def users_info(api: WebApi, arguments: Json) -> Json:
     user = api.state.users.get(str(arguments.get("user") or ""))
     if user is None:
         raise ApiError("user_not_found")
-    return {"user": user_json(user)}
+    return {"user": user_json(user) | _stranger(api, user)}
+
+
+def _stranger(api: WebApi, user: Any) -> Json:
+    """Return ``is_stranger`` of a person of another organisation: whether they share no channel with the bot.
+
+    https://docs.slack.dev/apis/slack-connect
+    """
+    if not user.is_external:
+        return {}
+    together = (room for room in api.state.channels.values() if {user.id, BOT_USER} <= set(room.members))
+    return {"is_stranger": not any(room.is_ext_shared for room in together)}
 
 
 def user_json(user: Any) -> Json:
     """Return a user in Slack's JSON form."""
     return {
         "id": user.id,
-        "team_id": TEAM["id"],
+        "team_id": user.team_id,
         "name": user.name,
         "real_name": user.real_name,
         "tz": user.tz,
         "is_bot": user.is_bot,
         "is_restricted": user.is_guest,
-        "is_ultra_restricted": False,
+        "is_ultra_restricted": user.is_single_channel,
         "deleted": False,
         "profile": {"display_name": user.name, "real_name": user.real_name, "title": user.title},
     }

@@ -104,11 +104,15 @@ class PageApi:
             people.invite(body["user"], body["channel"], body["invitee"])
             return {"ok": True}
 
+        async def share(body: Json) -> Json:
+            room = people.share(body["user"], body["channel"], shared=bool(body.get("shared", True)))
+            return {"ok": True, "channel": room.id}
+
         return {
             each.__name__: each
             for each in (
                 *(message, edit, delete, reaction, command, action, view_submit, view_close, shortcut),
-                *(channel, join, invite),
+                *(channel, join, invite, share),
             )
         }
 
@@ -155,7 +159,9 @@ class PageApi:
         }
 
     def _can_see(self, user: str, channel: Channel) -> bool:
-        return user in channel.members or not (channel.is_private or channel.is_im)
+        if self._state.users[user].is_external:
+            return user in channel.members
+        return user in channel.members or not channel.is_closed
 
     def _channel(self, user: str, channel: Channel) -> Json:
         return vars(channel) | {
@@ -177,15 +183,20 @@ class PageApi:
             return event if event["user"] == user else None
         if kind == "ephemeral":
             return event if event["ephemeral"]["user"] == user else None
+        if kind == "channel_id_changed":
+            return event if self._is_visible(user, event["new"]) else None
         if kind == "channel":
-            room = self._state.channels[event["channel_id"]]
-            if not self._can_see(user, room):
+            room = self._state.channels.get(event["channel_id"])
+            if room is None or not self._can_see(user, room):
                 return None
             return {"seq": event["seq"], "type": "channel", "channel": self._channel(user, room)}
         channel = event["message"]["channel"] if kind == "message" else event.get("channel")
-        if channel is not None and not self._can_see(user, self._state.channels[channel]):
-            return None
-        return event
+        return event if channel is None or self._is_visible(user, channel) else None
+
+    def _is_visible(self, user: str, channel: str) -> bool:
+        """Return whether a person can see a channel; False for an id that names none any more."""
+        room = self._state.channels.get(channel)
+        return room is not None and self._can_see(user, room)
 
     async def _get_events(self, request: web.Request) -> web.StreamResponse:
         # Browsers let any site open a WebSocket here, so compare the Origin header.

@@ -7,9 +7,10 @@ import secrets
 
 from sandbox.workspace.bot_connection import BotConnection, NotAcknowledged
 from sandbox.workspace.entities import EntityEncoder
+from sandbox.workspace.events import EventSender
 from sandbox.workspace.options import WorkspaceOptions
 from sandbox.workspace.responses import BotResponses, InvalidResponse
-from sandbox.workspace.state import APP_ID, BOT_USER, TEAM, Channel, Json, State
+from sandbox.workspace.state import APP_ID, TEAM, Channel, Json, State
 from sandbox.workspace.tickets import Tickets
 
 _REASONS = {
@@ -39,6 +40,7 @@ class People:
         self.commands = {command["command"]: command for command in commands}
         self.tickets = Tickets(state, options)
         self._entities = EntityEncoder(state)
+        self._events = EventSender(state, bot_connection)
         self._responses = BotResponses(state)
 
     # Messages
@@ -68,15 +70,15 @@ class People:
         before = dict(message)
         message |= {"text": self._entities.as_message(text), "edited": True}
         self.state.publish("message", message=message)
-        self._send_event(
+        self._events.send(
             channel,
             {
                 "type": "message",
                 "subtype": "message_changed",
                 "channel": channel,
                 "ts": self.state.new_ts(),
-                "message": self._message_fields(message),
-                "previous_message": self._message_fields(before),
+                "message": self._events.message_fields(message),
+                "previous_message": self._events.message_fields(before),
             },
         )
 
@@ -86,8 +88,9 @@ class People:
         del self.state.messages[channel][ts]
         self.state.publish("message_deleted", channel=channel, ts=ts)
         event = {"type": "message", "subtype": "message_deleted", "channel": channel, "deleted_ts": ts}
-        self._send_event(
-            channel, event | {"ts": self.state.new_ts(), "previous_message": self._message_fields(message)}
+        self._events.send(
+            channel,
+            event | {"ts": self.state.new_ts(), "previous_message": self._events.message_fields(message)},
         )
 
     def react(self, user: str, message: Json, name: str) -> None:
@@ -104,53 +107,17 @@ class People:
         self.state.publish("message", message=message)
 
     def send_message_event(self, message: Json) -> None:
-        """Send the bot a ``message`` event if it is a member, and ``app_mention`` if it is mentioned."""
-        channel = message["channel"]
-        event = self._message_fields(message) | {"channel": channel, "event_ts": message["ts"]}
-        event["channel_type"] = self._channel_type(channel)
-        if message["thread_ts"]:
-            root = self.state.message(channel, message["thread_ts"])
-            event["parent_user_id"] = (root or {}).get("user")
-        self._send_event(channel, event)
-        if f"<@{BOT_USER}>" in message["text"] and event["channel_type"] != "im" and not message["bot_id"]:
-            self._send_event(channel, {**event, "type": "app_mention"})
-
-    def _message_fields(self, message: Json) -> Json:
-        keys = ("user", "bot_id", "text", "ts", "thread_ts", "subtype", "blocks")
-        spoken = {"type": "message", **{key: message[key] for key in keys if message.get(key) is not None}}
-        if message["bot_id"]:
-            spoken["app_id"] = APP_ID
-        if message["files"]:
-            spoken |= {"subtype": "file_share", "files": message["files"]}
-        return spoken
-
-    def _channel_type(self, channel: str) -> str:
-        room = self.state.channels[channel]
-        return "im" if room.is_im else "group" if room.is_private else "channel"
-
-    def _send_event(self, channel: str, event: Json) -> None:
-        if BOT_USER not in self.state.channels[channel].members:
-            return
-        self.bot_connection.send_event(
-            {
-                "type": "event_callback",
-                "token": "sandbox",
-                "team_id": TEAM["id"],
-                "api_app_id": APP_ID,
-                "event": event,
-                "event_id": f"Ev{secrets.token_hex(6).upper()}",
-                "event_time": int(self.state.clock().timestamp()),
-                "authorizations": [{"team_id": TEAM["id"], "user_id": BOT_USER, "is_bot": True}],
-                "is_ext_shared_channel": False,
-            }
-        )
+        """Send the bot the events of a message."""
+        self._events.send_message(message)
 
     # Commands
 
     async def command(self, user: str, channel: str, command: str, text: str) -> Json:
         """Send a slash command and show the bot's response; return ``ok`` or Slack's error."""
         room = self._room(user, channel)
-        if command not in self.commands:
+        # Only the organisation that has installed the app has its commands and shortcuts:
+        # https://docs.slack.dev/apis/slack-connect
+        if command not in self.commands or self.state.users[user].is_external:
             return self._notice(user, f"{command} is not a valid command.", "unknown_command")
         escaped = self._entities.as_command(text) if self.commands[command].get("should_escape") else text
         url = self.tickets.response_url(user, room.id)
@@ -165,7 +132,7 @@ class People:
             "team_id": TEAM["id"],
             "team_domain": TEAM["domain"],
             "channel_id": room.id,
-            "channel_name": room.name,
+            "channel_name": room.shown_name,
             "api_app_id": APP_ID,
             "is_enterprise_install": "false",
         }
@@ -222,15 +189,19 @@ class People:
             place |= {"message_ts": message["ts"]}
             if message["thread_ts"]:
                 place["thread_ts"] = message["thread_ts"]
-            payload["message"] = self._message_fields(message)
+            payload["message"] = self._events.message_fields(message)
         url = self.tickets.response_url(user, channel, container)
         room = self.state.channels[channel]
-        about = {"container": place, "channel": {"id": channel, "name": room.name}, "response_url": url}
+        about = {"container": place, "channel": {"id": channel, "name": room.shown_name}, "response_url": url}
         return payload | about
 
     def _user_fields(self, user: str) -> Json:
         return {
-            "user": {"id": user, "username": self.state.users[user].name, "team_id": TEAM["id"]},
+            "user": {
+                "id": user,
+                "username": self.state.users[user].name,
+                "team_id": self.state.users[user].team_id,
+            },
             "team": {"id": TEAM["id"], "domain": TEAM["domain"]},
             "api_app_id": APP_ID,
             "token": "sandbox",
@@ -242,6 +213,8 @@ class People:
         self, user: str, callback_id: str, channel: str | None = None, ts: str | None = None
     ) -> Json:
         """Use a global shortcut, or a message shortcut if ``channel`` and ``ts`` name a message."""
+        if self.state.users[user].is_external:
+            raise Refused("not_allowed", "People of other organisations have no shortcuts of this app.")
         about = self._user_fields(user) | {
             "callback_id": callback_id,
             "trigger_id": self.tickets.trigger(user),
@@ -258,8 +231,8 @@ class People:
             "type": "message_action",
             "action_ts": self.state.new_ts(),
             "message_ts": ts,
-            "message": self._message_fields(message),
-            "channel": {"id": channel, "name": room.name},
+            "message": self._events.message_fields(message),
+            "channel": {"id": channel, "name": room.shown_name},
             "response_url": self.tickets.response_url(user, channel),
         }
         return await self._send_interaction(user, payload)
@@ -330,7 +303,7 @@ class People:
     def join(self, user: str, channel: str) -> None:
         """Join a public channel."""
         room = self.state.channels.get(channel)
-        if room is None or room.is_private or room.is_im:
+        if room is None or room.is_closed:
             raise Refused("channel_not_found")
         if user not in room.members:
             room.members.append(user)
@@ -343,7 +316,9 @@ class People:
         found = next((each for each in self.state.users.values() if name in (each.id, each.name)), None)
         if found is None:
             raise Refused("user_not_found", f"There is nobody called {name}.")
-        if room.is_im or found.id in room.members:
+        if room.is_im or room.is_mpim:
+            raise Refused("method_not_supported_for_channel_type", "Nobody can be added here. Use a channel.")
+        if found.id in room.members:
             raise Refused("already_in_channel", f"{found.real_name} is here already.")
         room.members.append(found.id)
         self.publish_channel(room)
@@ -362,6 +337,32 @@ class People:
         self.state.channels[channel.id] = channel
         self.publish_channel(channel)
         return channel
+
+    def share(self, user: str, channel: str, *, shared: bool) -> Channel:
+        """Share a channel with the other organisation, or end that, and return the channel.
+
+        A private channel gets another id when it is shared. So does the copy of an invited organisation when
+        that ends. The old id names nothing any more: https://docs.slack.dev/apis/slack-connect
+        """
+        room = self._room(user, channel)
+        if room.is_im or room.is_mpim or room.is_ext_shared is shared:
+            raise Refused("not_supported", "This is shared already." if shared else "This is not shared.")
+        outside = [each.id for each in self.state.users.values() if each.is_external]
+        room.is_ext_shared = shared
+        room.members = [each for each in room.members if each not in outside] + (outside if shared else [])
+        if room.is_private or not shared:
+            self._change_id(room)
+        self.publish_channel(room)
+        return room
+
+    def _change_id(self, room: Channel) -> None:
+        """https://docs.slack.dev/reference/events/channel_id_changed"""
+        old, new = room.id, self.state.new_id("C")
+        self.state.rename_channel(old, new)
+        self.tickets.rename_channel(old, new)
+        self.state.publish("channel_id_changed", old=old, new=new)
+        event = {"type": "channel_id_changed", "old_channel_id": old, "new_channel_id": new}
+        self._events.send(new, event | {"event_ts": self.state.new_ts()})
 
     def publish_channel(self, channel: Channel) -> None:
         """Publish that a channel changed; ``PageApi`` decides whose page shows it."""

@@ -17,7 +17,11 @@ _EVENTS_KEPT = 2_000
 
 @dataclass
 class User:
-    """A person or the bot."""
+    """A person or the bot.
+
+    ``is_single_channel``: a guest of one channel. ``team_id``: the workspace that the person belongs to.
+    People of other organisations see only the channels that are shared with them.
+    """
 
     id: str
     name: str
@@ -27,11 +31,22 @@ class User:
     color: str = "#1a7a5c"
     is_bot: bool = False
     is_guest: bool = False
+    is_single_channel: bool = False
+    team_id: str = "T0SANDBOX"
+
+    @property
+    def is_external(self) -> bool:
+        """Whether the person belongs to another organisation."""
+        return self.team_id != TEAM["id"]
 
 
 @dataclass
 class Channel:
-    """A channel, or a direct message between one person and the bot (``is_im``)."""
+    """A channel, a group direct message (``is_mpim``, also private), or a direct message (``is_im``).
+
+    ``user``: who writes to the bot in a direct message with it; None if it is between two people.
+    ``is_ext_shared``: shared with another organisation through Slack Connect.
+    """
 
     id: str
     name: str
@@ -39,20 +54,50 @@ class Channel:
     topic: str = ""
     is_private: bool = False
     is_im: bool = False
+    is_mpim: bool = False
+    is_ext_shared: bool = False
     is_archived: bool = False
     user: str | None = None
+
+    @property
+    def is_closed(self) -> bool:
+        """Whether only its members know of it."""
+        return self.is_private or self.is_im
+
+    @property
+    def shown_name(self) -> str:
+        """Return the name in payloads of commands and interactions, which hide that of private channels."""
+        if self.is_mpim or not self.is_closed:
+            return self.name
+        return "directmessage" if self.is_im else "privategroup"
 
 
 TEAM = {"id": "T0SANDBOX", "name": "Acme Docs", "domain": "acme-docs"}
 BOT_USER = "U0DOCSBOT"
 BOT_ID = "B0DOCSBOT"
 APP_ID = "A0DOCSBOT"
+PARTNER_TEAM = "T0PARTNER"
+"""The organisation with which channels are shared."""
 
 PEOPLE = (
     User("U01ANA", "ana", "Ana Brandt", "Technical writer", "Europe/Berlin", "#8d4a9e"),
     User("U02BEN", "ben", "Ben Okafor", "SDK engineer", "America/New_York", "#2a6fb0"),
     User("U03CHIKA", "chika", "Chika Rao", "Developer relations", "Asia/Kolkata", "#b0582a"),
     User("U04GUS", "gus", "Gus Lind", "Guest", "Europe/Stockholm", "#777777", is_guest=True),
+    User(
+        *("U05SOL", "sol", "Sol Amari", "Guest of one channel", "Africa/Cairo", "#8a6d3b"),
+        is_guest=True,
+        is_single_channel=True,
+    ),
+    User(
+        "U06PIA",
+        "pia",
+        "Pia Moreau",
+        "Of another organisation",
+        "Europe/Paris",
+        "#a03d5c",
+        team_id=PARTNER_TEAM,
+    ),
     User(BOT_USER, "docs-agent", "docs-agent", "App", "UTC", "#1a5c46", is_bot=True),
 )
 
@@ -61,17 +106,29 @@ GROUPS = {"S01WRITERS": ("writers", ("U01ANA", "U02BEN"))}
 
 
 def _channels() -> list[Channel]:
-    people = [user.id for user in PEOPLE if not user.is_bot and not user.is_guest]
+    people = [user.id for user in PEOPLE if not (user.is_bot or user.is_guest or user.is_external)]
     ims = [
         Channel(f"D{user.id[1:]}", user.name, [user.id, BOT_USER], is_im=True, user=user.id)
         for user in PEOPLE
         if not user.is_bot
     ]
     return [
-        Channel("C01DOCS", "docs", [*people, "U04GUS", BOT_USER], "Everything about the documentation"),
+        Channel(
+            "C01DOCS", "docs", [*people, "U04GUS", "U05SOL", BOT_USER], "Everything about the documentation"
+        ),
         Channel("C02GENERAL", "general", [*people, "U04GUS"], "Company-wide; the bot joins when it is asked"),
         Channel("C03PRODUCT", "product-docs", list(people), "Public; the bot joins when it is asked"),
         Channel("G04SECRET", "docs-secret", list(people), "Private; invite the bot first", is_private=True),
+        Channel(
+            *("C05PARTNERS", "partners", [*people, "U06PIA", BOT_USER], "Shared with another organisation"),
+            is_ext_shared=True,
+        ),
+        Channel(
+            *("C06TRIO", "mpdm-ana--ben--docs-agent-1", ["U01ANA", "U02BEN", BOT_USER]),
+            is_private=True,
+            is_mpim=True,
+        ),
+        Channel("D07ANABEN", "ana-ben", ["U01ANA", "U02BEN"], is_im=True),
         *ims,
     ]
 
@@ -165,6 +222,17 @@ class State:
         self.publish("ephemeral", ephemeral=note)
         return note
 
+    def rename_channel(self, old: str, new: str) -> Channel:
+        """Give a channel another id, with everything that was said in it, and return it."""
+        channel = self.channels.pop(old)
+        channel.id = new
+        self.channels[new] = channel
+        self.messages[new] = self.messages.pop(old, {})
+        for said in (*self.messages[new].values(), *self.ephemerals.values()):
+            if said["channel"] == old:
+                said["channel"] = new
+        return channel
+
     def im_of(self, user: str) -> Channel:
         """Return the direct message channel between this person and the bot."""
         return next(channel for channel in self.channels.values() if channel.is_im and channel.user == user)
@@ -185,10 +253,12 @@ class State:
         draft.replace(path)
 
     def load(self, path: Path) -> None:
-        """Read the file of ``save``; do nothing if it does not exist."""
+        """Read the file of ``save``; do nothing if it does not exist. Channels that it lacks are kept."""
         if not path.exists():
             return
         kept = json.loads(path.read_text(encoding="utf-8"))
-        self.channels = {each["id"]: Channel(**each) for each in kept["channels"]}
+        known = {each["id"]: Channel(**each) for each in kept["channels"]}
+        names = {channel.name for channel in known.values()}
+        self.channels = known | {each.id: each for each in _channels() if each.name not in names}
         self.messages, self.ephemerals = kept["messages"], kept["ephemerals"]
         self.files, self.seq, self.last_ts = kept["files"], kept["seq"], kept["last_ts"]

@@ -50,7 +50,7 @@ class WebApi:
     def channel(self, arguments: Json, *, member: bool = True) -> Channel:
         """Return the channel in the arguments; raise ApiError if the bot cannot see it or is no member."""
         found = self.state.channels.get(str(arguments.get("channel") or ""))
-        if found is None or (found.is_private and BOT_USER not in found.members):
+        if found is None or (found.is_closed and BOT_USER not in found.members):
             raise ApiError("channel_not_found")
         if member and BOT_USER not in found.members:
             raise ApiError("not_in_channel")

@@ -5,9 +5,15 @@ import { post } from "./api.js";
 import { el } from "./dom.js";
 import { nameOf, state } from "./store.js";
 
+const OWN_COMMANDS = [
+  { command: "/invite", usage_hint: "@docs-agent", description: "Bring somebody into this channel" },
+  { command: "/share", description: "Share this channel with another organisation" },
+  { command: "/unshare", description: "End that" },
+];
+
 function choices(text, inThread) {
   if (!inThread && /^\/[\w-]*$/.test(text)) {
-    return [...state.commands, { command: "/invite", usage_hint: "@docs-agent", description: "Bring somebody into this channel" }]
+    return [...state.commands, ...OWN_COMMANDS]
       .filter((one) => one.command.startsWith(text.trim()))
       .map((one) => ({ insert: `${one.command} `, replace: text.length, shown: `${one.command} ${one.usage_hint || ""}`, about: one.description }));
   }
@@ -16,7 +22,7 @@ function choices(text, inThread) {
   const start = word.slice(1).toLowerCase();
   const found = word[0] === "@"
     ? [...state.users.values()].map((user) => ({ name: user.name, about: nameOf(user) }))
-    : [...state.channels.values()].filter((channel) => !channel.is_im).map((channel) => ({ name: channel.name, about: channel.topic }));
+    : [...state.channels.values()].filter((channel) => !channel.is_im && !channel.is_mpim).map((channel) => ({ name: channel.name, about: channel.topic }));
   return found.filter((one) => one.name.startsWith(start)).slice(0, 8)
     .map((one) => ({ insert: `${word[0]}${one.name} `, replace: word.length, shown: word[0] + one.name, about: one.about }));
 }
@@ -29,6 +35,7 @@ async function send(text, threadTs) {
     return false;
   }
   if (command?.[1] === "/invite") return told(await post("invite", { ...where, invitee: command[2] || "" }));
+  if (["/share", "/unshare"].includes(command?.[1])) return told(await post("share", { ...where, shared: command[1] === "/share" }));
   if (command) {
     const answer = await post("command", { ...where, command: command[1], text: command[2] || "" });
     // The workspace says itself what went wrong with a command.

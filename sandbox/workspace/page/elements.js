@@ -25,7 +25,7 @@ export function button(element, blockId, context) {
 
 function optionsOf(element) {
   const people = () => [...state.users.values()].map((user) => ({ text: { text: user.real_name || user.name }, value: user.id }));
-  const rooms = () => [...state.channels.values()].filter((channel) => !channel.is_im).map((channel) => ({ text: { text: `#${channel.name}` }, value: channel.id }));
+  const rooms = () => [...state.channels.values()].filter((channel) => !channel.is_im && !channel.is_mpim).map((channel) => ({ text: { text: `#${channel.name}` }, value: channel.id }));
   if (element.type.includes("users_select")) return people();
   if (element.type.includes("conversations_select") || element.type.includes("channels_select")) return rooms();
   return element.options || (element.option_groups || []).flatMap((group) => group.options);

@@ -20,10 +20,11 @@ byId("thread-composer").append(threadWrites.node);
 
 function label(channel) {
   if (!channel) return "";
-  return channel.is_im ? nameOf(userOf(imPartner(channel))) : `#${channel.name}`;
+  return isDirect(channel) ? others(channel).map((id) => nameOf(userOf(id))).join(", ") : `#${channel.name}`;
 }
 
-const imPartner = (channel) => (channel.user === state.me ? state.bot.user_id : channel.user);
+const isDirect = (channel) => channel.is_im || channel.is_mpim;
+const others = (channel) => channel.members.filter((id) => id !== state.me);
 
 function keepPlace() {
   const place = new URLSearchParams({ u: state.me, c: state.channel, ...(state.thread ? { t: state.thread } : {}) });
@@ -67,10 +68,10 @@ function drawSide() {
   const entry = (channel) => el("li", {}, el("button", {
     type: "button", "aria-current": String(channel.id === state.channel), onclick: () => goTo(channel.id),
     class: [state.unread.has(channel.id) ? "unread" : "", channel.is_member ? "" : "away"].join(" "),
-  }, el("span", { "aria-hidden": true }, channel.is_im ? "●" : channel.is_private ? "🔒" : "#"), channel.is_im ? label(channel) : channel.name));
+  }, el("span", { "aria-hidden": true }, isDirect(channel) ? "●" : channel.is_private ? "🔒" : "#"), isDirect(channel) ? label(channel) : channel.name));
   const all = [...state.channels.values()];
-  byId("channels").replaceChildren(...all.filter((one) => !one.is_im).map(entry));
-  byId("dms").replaceChildren(...all.filter((one) => one.is_im && one.members.includes(state.me)).map(entry));
+  byId("channels").replaceChildren(...all.filter((one) => !isDirect(one)).map(entry));
+  byId("dms").replaceChildren(...all.filter((one) => isDirect(one) && one.members.includes(state.me)).map(entry));
   byId("bot-state").textContent = state.bot.connected ? `The bot is connected (${state.bot.mode === "http" ? "HTTP" : "Socket Mode"})` : "The bot is not connected";
   const docs = safeUrl(state.links.docs_service);
   byId("docs-link").hidden = !docs;
@@ -87,8 +88,10 @@ function draw() {
   if (!channel) return;
   drawSide();
   byId("channel-name").textContent = label(channel);
-  const bot = channel.is_im ? "" : channel.bot_is_member ? " · the bot is in here" : " · the bot is not in here";
-  byId("channel-about").textContent = channel.is_im ? "Direct message" : `${channel.members.length} members${bot}${channel.topic ? ` · ${channel.topic}` : ""}`;
+  const bot = channel.bot_is_member ? " · the bot is in here" : " · the bot is not in here";
+  const shared = channel.is_ext_shared ? " · shared with another organisation" : "";
+  byId("channel-about").textContent = isDirect(channel) ? `${channel.is_im ? "Direct message" : "Group direct message"}${bot}`
+    : `${channel.members.length} members${bot}${shared}${channel.topic ? ` · ${channel.topic}` : ""}`;
   document.title = `${label(channel)} · Sandbox workspace`;
   channelWrites.relabel();
   channelWrites.node.hidden = !channel.is_member;
@@ -128,9 +131,16 @@ function take_event(event) {
     channel: () => { state.channels.set(event.channel.id, event.channel); changed("channels"); },
     bot: () => { state.bot = { ...state.bot, ...event.bot }; changed("bot"); },
     notice: () => notice(event.text),
+    channel_id_changed: () => moveTo(event.old, event.new),
     resync: () => start(state.me),
   };
   seen[event.type]?.();
+}
+
+/** A channel has another id: show it under that one. */
+function moveTo(old, now) {
+  if (state.channel === old) { state.channel = now; keepPlace(); }
+  start(state.me);
 }
 
 async function start(user) {
@@ -155,7 +165,7 @@ async function start(user) {
 
 function palette() {
   const box = byId("palette");
-  const rooms = [...state.channels.values()].filter((one) => !one.is_im || one.members.includes(state.me));
+  const rooms = [...state.channels.values()].filter((one) => !isDirect(one) || one.members.includes(state.me));
   const list = el("ul", { class: "channels" });
   const field = el("input", { type: "text", "aria-label": "Go to channel", placeholder: "Go to…" });
   const fill = () => list.replaceChildren(...rooms.filter((one) => label(one).toLowerCase().includes(field.value.toLowerCase())).map((one) =>
