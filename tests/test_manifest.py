@@ -24,8 +24,8 @@ NEEDS: dict[str, set[str]] = {
     "apps_connections_open": set(),
     "chat_postMessage": {"chat:write"},
     "chat_update": {"chat:write"},
-    "conversations_history": {"channels:history", "groups:history", "im:history"},
-    "conversations_replies": {"channels:history", "groups:history", "im:history"},
+    "conversations_history": {"channels:history", "groups:history", "im:history", "mpim:history"},
+    "conversations_replies": {"channels:history", "groups:history", "im:history", "mpim:history"},
     "conversations_info": {"channels:read", "groups:read", "im:read", "mpim:read"},
     "conversations_members": {"channels:read", "groups:read", "im:read", "mpim:read"},
     "conversations_join": {"channels:join"},
@@ -42,6 +42,7 @@ EVENTS = {
     "message.channels": {"channels:history"},
     "message.groups": {"groups:history"},
     "message.im": {"im:history"},
+    "message.mpim": {"mpim:history"},
 }
 
 

@@ -31,6 +31,7 @@ SCOPES = frozenset(
         "im:history",
         "im:read",
         "im:write",
+        "mpim:history",
         "mpim:read",
         "reactions:write",
         "usergroups:read",

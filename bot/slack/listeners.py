@@ -146,7 +146,7 @@ class Listeners:
 
     async def _heard(self, event: Body) -> None:
         """Handle a message event. An exception leaves it unacknowledged, so that Slack delivers it again."""
-        heard = payloads.spoken(event)
+        heard = payloads.spoken(event, self._context.bot_user)
         if heard is None:
             return
         self._count("requests", "message")

@@ -7,6 +7,7 @@ from typing import Any
 
 from pydantic import SecretStr
 
+from bot import slack_text
 from bot.commands.command import Invocation, Press, ShortcutUse, Submission
 from bot.commands.form_state import FormState
 from bot.model import ChannelId, MessageTs, Origin, RequestKey, UserId
@@ -99,10 +100,11 @@ def shortcut_use(body: Payload) -> ShortcutUse:
     return ShortcutUse(origin, body["callback_id"], message.get("text") or "")
 
 
-def spoken(event: Payload) -> ThreadReply | Mention | None:
+def spoken(event: Payload, bot: UserId) -> ThreadReply | Mention | None:
     """Return a person's reply in a thread, mention or direct message; None for any other event.
 
-    A mention arrives as two events (``app_mention`` and ``message``), which get the same key.
+    A mention arrives as two events (``app_mention`` and ``message``), which get the same key. In a group
+    direct message it may arrive as ``message`` alone, so there the text tells whether it is one.
     """
     if event.get("bot_id") or not event.get("user") or event.get("subtype") not in _HUMAN_SUBTYPES:
         return None
@@ -111,8 +113,9 @@ def spoken(event: Payload) -> ThreadReply | Mention | None:
         parent = event.get("parent_user_id")
         files = len(event.get("files") or ())
         return ThreadReply(origin, text, files, UserId(parent) if parent else None)
-    is_direct = event.get("channel_type") == "im"
-    return Mention(origin, text) if is_direct or event["type"] == "app_mention" else None
+    kind = event.get("channel_type")
+    is_meant = kind == "im" or (kind == "mpim" and slack_text.mentions(text, bot))
+    return Mention(origin, text) if is_meant or event["type"] == "app_mention" else None
 
 
 def _said(event: Payload) -> Origin:

@@ -146,6 +146,17 @@ async def test_a_mention_and_its_message_are_one_request(intake: Intake) -> None
     assert await intake.stored() == 1
 
 
+@pytest.mark.parametrize("kinds", [("message",), ("message", "app_mention"), ("app_mention", "message")])
+async def test_a_mention_in_a_group_direct_message_is_one_request_however_it_is_told(
+    intake: Intake, kinds: tuple[str, ...]
+) -> None:
+    said = {"channel": CHANNEL, "ts": "1.1", "user": ANA, "text": "<@U0BOT> Add a page"}
+    for kind in kinds:
+        about = {"channel_type": "mpim"} if kind == "message" else {}
+        assert (await intake.event(type=kind, **said, **about)).status == 200
+    assert await intake.stored() == 1
+
+
 @pytest.mark.parametrize(
     "event",
     [
@@ -160,6 +171,14 @@ async def test_a_mention_and_its_message_are_one_request(intake: Intake) -> None
         },
         {"type": "message", "bot_id": "B9", "channel": CHANNEL, "ts": "1.1", "user": "U9", "text": "x"},
         {"type": "message", "channel": CHANNEL, "ts": "1.1", "user": ANA, "text": "good morning"},
+        {
+            "type": "message",
+            "channel": CHANNEL,
+            "channel_type": "mpim",
+            "ts": "1.1",
+            "user": ANA,
+            "text": "hi",
+        },
         {"type": "team_join", "user": {"id": ANA}},
     ],
 )

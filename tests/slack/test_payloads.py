@@ -8,12 +8,13 @@ import pytest
 from pydantic import SecretStr
 
 from bot.commands.form_state import FormState
-from bot.model import MessageTs, Origin, RequestKey
+from bot.model import MessageTs, Origin, RequestKey, UserId
 from bot.slack import payloads
 from bot.work.jobs.thread_events import Mention, ThreadReply
 from tests.builders import ANA, BEN, CHANNEL
 
 URL = SecretStr("https://hooks.slack.com/1")
+BOT = UserId("U0BOT")
 FIRST, SECOND = MessageTs("1.1"), MessageTs("1.2")
 BY_ANA = {"trigger_id": "9", "user": {"id": ANA}, "response_url": URL.get_secret_value()}
 
@@ -58,9 +59,29 @@ def test_a_shortcut_comes_from_the_message_on_which_it_was_used() -> None:
 def test_a_reply_comes_from_its_thread_and_a_mention_from_none() -> None:
     event = {"type": "app_mention", "channel": CHANNEL, "user": ANA, "ts": SECOND, "text": "more"}
     said = Origin(RequestKey(f"message:{CHANNEL}:1.2"), ANA, CHANNEL, message_ts=SECOND)
-    assert payloads.spoken(event) == Mention(said, "more")
-    assert payloads.spoken({**event, "thread_ts": SECOND}) == Mention(said, "more")
-    reply = payloads.spoken({**event, "thread_ts": FIRST, "parent_user_id": BEN, "files": [{}]})
+    assert payloads.spoken(event, BOT) == Mention(said, "more")
+    assert payloads.spoken({**event, "thread_ts": SECOND}, BOT) == Mention(said, "more")
+    reply = payloads.spoken({**event, "thread_ts": FIRST, "parent_user_id": BEN, "files": [{}]}, BOT)
     assert isinstance(reply, ThreadReply)
     assert reply.origin.thread_ref == (CHANNEL, FIRST)
     assert (reply.origin.message_ts, reply.files, reply.parent) == (SECOND, 1, BEN)
+
+
+@pytest.mark.parametrize(
+    ("kind", "text", "is_meant"),
+    [
+        ("mpim", "<@U0BOT> add a page", True),
+        ("mpim", "please, <@U0BOT|docs-agent>, add a page", True),
+        ("mpim", "<@U0BEN> add a page", False),
+        ("mpim", "add a page", False),
+        ("im", "add a page", True),
+        ("channel", "<@U0BOT> add a page", False),
+        ("group", "<@U0BOT> add a page", False),
+    ],
+)
+def test_a_message_is_meant_for_the_bot_where_no_second_event_may_say_so(
+    kind: str, text: str, is_meant: bool
+) -> None:
+    event = {"type": "message", "channel": CHANNEL, "user": ANA, "ts": SECOND, "channel_type": kind}
+    heard = payloads.spoken({**event, "text": text}, BOT)
+    assert isinstance(heard, Mention) is is_meant
