@@ -53,6 +53,7 @@ log = structlog.get_logger(__name__)
 _GRACE_SECONDS = 8.0
 """Less than the time that hosts allow between SIGTERM and SIGKILL (10 s or more)."""
 _WORKER_LATE_SECONDS = 120.0
+_LOOK_SECONDS = 5.0
 _PLAN_SECONDS = 60.0
 _SWEEP_SECONDS = 3_600.0
 
@@ -256,9 +257,11 @@ async def _take_in(
     if settings.slack_app_token is None:
         add_slack_routes(server, app, settings.slack_signing_secret or SecretStr(""))
         return {}
-    intake = SocketIntake(app, outside.client, settings.slack_app_token)
+    intake = SocketIntake(app, outside.client, settings.slack_app_token, observe=metrics.set_socket)
     stack.push_async_callback(intake.close, _GRACE_SECONDS)
     await intake.open()
+    await intake.look()
+    background.repeat("look at the socket", intake.look, _LOOK_SECONDS)
     return {"socket": _socket_check(intake)}
 
 
@@ -310,6 +313,7 @@ def _socket_check(intake: SocketIntake) -> Callable[[], Awaitable[Check]]:
     async def check() -> Check:
         connected = await intake.is_connected()
         about = f"last request {intake.silent_seconds():.0f} s ago"
-        return Check(connected, about if connected else "not connected")
+        deaf = f"not connected for {intake.deaf_seconds():.0f} s"
+        return Check(connected, about if connected else deaf)
 
     return check

@@ -72,6 +72,17 @@ class Metrics:
             registry=self._registry,
         )
 
+        # Not registered in HTTP mode, where a 0 would look like a broken socket.
+        self._has_socket = False
+        self._socket = Gauge(
+            "docs_bot_socket_connected", "1 while Slack's socket is connected.", registry=None
+        )
+        self._sockets = Gauge(
+            "docs_bot_sockets",
+            "Sockets of the app in all processes, as Slack said when this one was opened; Slack allows ten.",
+            registry=None,
+        )
+
     def count(self, what: str, how: str) -> None:
         """Count an event, for example a poll, by how it went."""
         self._events.labels(what, how).inc()
@@ -90,6 +101,15 @@ class Metrics:
         self._uses.set(backlog.uses)
         self._key.set(backlog.key_is_refused)
         self._analytics.set(backlog.analytics_calls)
+
+    def set_socket(self, connected: bool, connections: int) -> None:
+        """Set the gauges of Socket Mode, which are on the page from the first call on."""
+        if not self._has_socket:
+            self._registry.register(self._socket)
+            self._registry.register(self._sockets)
+            self._has_socket = True
+        self._socket.set(connected)
+        self._sockets.set(connections)
 
     def page(self) -> tuple[bytes, str]:
         """Return the body of ``/metrics`` and its content type."""

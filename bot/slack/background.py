@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Coroutine
+from collections.abc import Awaitable, Callable, Coroutine
 from time import monotonic
 from typing import Any
 
@@ -17,6 +17,7 @@ class Background:
 
     def __init__(self) -> None:
         self._tasks: set[asyncio.Task[None]] = set()
+        self._repeated: list[asyncio.Task[None]] = []
 
     def start(self, name: str, work: Coroutine[Any, Any, None]) -> None:
         """Run a coroutine as a task."""
@@ -24,7 +25,17 @@ class Background:
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
-    async def _watched(self, name: str, work: Coroutine[Any, Any, None]) -> None:
+    def repeat(self, name: str, run: Callable[[], Awaitable[None]], every_seconds: float) -> None:
+        """Run a function every ``every_seconds`` until ``drain``, also after it has failed."""
+
+        async def keep_running() -> None:
+            while True:
+                await asyncio.sleep(every_seconds)
+                await self._watched(name, run())
+
+        self._repeated.append(asyncio.create_task(keep_running(), name=name))
+
+    async def _watched(self, name: str, work: Awaitable[None]) -> None:
         try:
             await work
         except Exception:
@@ -32,7 +43,13 @@ class Background:
             log.exception("background_failed", work=name)
 
     async def drain(self, grace_seconds: float) -> None:
-        """Wait for all tasks, including new ones, for at most ``grace_seconds``; then cancel the rest."""
+        """Wait for all tasks, including new ones, for at most ``grace_seconds``; then cancel the rest.
+
+        What is repeated ends at once.
+        """
+        for task in self._repeated:
+            task.cancel()
+        await asyncio.gather(*self._repeated, return_exceptions=True)
         until = monotonic() + grace_seconds
         while self._tasks and monotonic() < until:
             await asyncio.wait(tuple(self._tasks), timeout=until - monotonic())

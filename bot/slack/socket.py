@@ -6,7 +6,9 @@ https://docs.slack.dev/apis/events-api/using-socket-mode
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from time import monotonic
+from typing import Any
 
 import structlog
 from pydantic import SecretStr
@@ -17,42 +19,87 @@ from slack_sdk.socket_mode.async_client import AsyncBaseSocketModeClient
 from slack_sdk.socket_mode.request import SocketModeRequest
 from slack_sdk.web.async_client import AsyncWebClient
 
+from bot.slack.background import Background
 from bot.slack.errors import translated
+from bot.work.ports import SlackError
 
 log = structlog.get_logger(__name__)
+DEAF_SECONDS = 60.0
+"""How long the bot waits for Slack's library to reconnect, and how long a gap may be that loses no event.
+
+Slack sends an event again after one minute, and after five: https://docs.slack.dev/apis/events-api
+"""
+_EVENT = "events_api"
 
 
 class SocketIntake:
-    """One Socket Mode connection, which is closed only after its current requests are acknowledged."""
+    """One Socket Mode connection, which is opened anew when Slack has not been heard for a minute.
 
-    def __init__(self, app: AsyncApp, client: AsyncWebClient, app_token: SecretStr) -> None:
+    It is closed only after its current requests are acknowledged. ``on_gap`` is called when Slack is back
+    after a time in which it may have dropped events, before the next request is handled. ``observe`` gets
+    whether Slack is connected, and how many sockets the app has in all processes, as Slack said last.
+    """
+
+    def __init__(
+        self,
+        app: AsyncApp,
+        client: AsyncWebClient,
+        app_token: SecretStr,
+        *,
+        on_gap: Callable[[], None] = lambda: None,
+        observe: Callable[[bool, int], None] = lambda _connected, _connections: None,
+        clock: Callable[[], float] = monotonic,
+        ping_seconds: float = 10.0,
+    ) -> None:
+        """``clock`` returns seconds. Four pings in a row, every ``ping_seconds``, may stay unanswered."""
         self._app = app
         self._client = client
         self._app_token = app_token
+        self._on_gap = on_gap
+        self._observe = observe
+        self._clock = clock
+        self._ping_seconds = ping_seconds
         self._handler: AsyncSocketModeHandler | None = None
         self._current: set[asyncio.Task[None]] = set()
-        self._heard_at = monotonic()
+        self._background = Background()
+        self._requested_at = self._connected_at = self._tried_at = clock()
+        self._connections = 0
         self._closing = False
 
     async def open(self, limit_seconds: float = 30.0) -> None:
         """Connect. Raises SlackRefused for a wrong token, which Slack's library would retry for ever."""
+        self._handler = await self._new_handler()
+        async with translated(), asyncio.timeout(limit_seconds):
+            await self._handler.connect_async()  # type: ignore[no-untyped-call]
+        self._connected_at = self._clock()
+
+    async def _new_handler(self) -> AsyncSocketModeHandler:
+        """Return a handler with a new ticket, which is not connected yet. Raises a SlackError."""
+        token = self._app_token.get_secret_value()
         async with translated():
-            await self._client.apps_connections_open(app_token=self._app_token.get_secret_value())
+            answer = await self._client.apps_connections_open(app_token=token)
         handler = AsyncSocketModeHandler(
-            self._app, self._app_token.get_secret_value(), web_client=self._client
+            self._app, token, web_client=self._client, ping_interval=self._ping_seconds
         )
         # The library takes proxies from the environment; see client.py.
         handler.client.proxy = None
+        handler.client.wss_uri = str(answer["url"])
+        handler.client.message_listeners.append(self._greeted)
         handler.client.socket_mode_request_listeners.clear()
         handler.client.socket_mode_request_listeners.append(self._take)
-        self._handler = handler
-        async with translated(), asyncio.timeout(limit_seconds):
-            await handler.connect_async()  # type: ignore[no-untyped-call]
+        return handler
+
+    async def _greeted(
+        self, _client: AsyncBaseSocketModeClient, message: dict[str, Any], _raw: str | None
+    ) -> None:
+        if message.get("type") == "hello":
+            self._connections = int(message.get("num_connections") or 0)
 
     async def _take(self, client: AsyncBaseSocketModeClient, request: SocketModeRequest) -> None:
-        if self._closing:
-            return  # not acknowledged, so Slack sends it to another connection
-        self._heard_at = monotonic()
+        if self._closing and request.type == _EVENT:
+            return  # not acknowledged, so Slack sends it to another connection; it repeats nothing else
+        self._note_connected()
+        self._requested_at = self._clock()
         task = asyncio.ensure_future(self._answer(client, request))
         self._current.add(task)
         task.add_done_callback(self._current.discard)
@@ -67,14 +114,53 @@ class SocketIntake:
         """Return whether the connection is open and Slack has recently answered a ping."""
         return self._handler is not None and bool(await self._handler.client.is_connected())
 
+    async def look(self) -> None:
+        """Report a gap that is over, or ask for a new ticket when Slack has been away for a minute.
+
+        Call this every few seconds. Slack's library tries the ticket that it has for ever, even a dead one.
+        """
+        connected = await self.is_connected()
+        self._observe(connected, self._connections)
+        if connected:
+            self._note_connected()
+        elif not self._closing and self._clock() - max(self._connected_at, self._tried_at) >= DEAF_SECONDS:
+            self._tried_at = self._clock()
+            await self._reconnect()
+
+    def _note_connected(self) -> None:
+        if self.deaf_seconds() >= DEAF_SECONDS:
+            log.info("socket_back", deaf_seconds=round(self.deaf_seconds()))
+            self._on_gap()
+        self._connected_at = self._clock()
+
+    async def _reconnect(self) -> None:
+        log.warning("socket_deaf", deaf_seconds=round(self.deaf_seconds()))
+        try:
+            handler = await self._new_handler()
+        except SlackError as error:
+            log.warning("socket_has_no_ticket", reason=str(error))
+            return
+        abandoned, self._handler = self._handler, handler
+        if abandoned is not None:
+            self._background.start("close a socket", abandoned.close_async())  # type: ignore[no-untyped-call]
+        if not self._closing:
+            # Ends when it is connected or closed.
+            self._background.start("open a socket", handler.connect_async())  # type: ignore[no-untyped-call]
+
     def silent_seconds(self) -> float:
         """Return the seconds since the last request, or since the start if there was none."""
-        return monotonic() - self._heard_at
+        return self._clock() - self._requested_at
+
+    def deaf_seconds(self) -> float:
+        """Return the seconds since Slack was last known to be connected."""
+        return self._clock() - self._connected_at
 
     async def close(self, grace_seconds: float) -> None:
-        """Refuse new requests, wait for the acknowledgement of current ones, then disconnect."""
+        """Leave events to others, wait until current requests are acknowledged, then disconnect."""
         self._closing = True
-        if self._current:
-            await asyncio.wait(self._current, timeout=grace_seconds)
+        until = monotonic() + grace_seconds
+        while self._current and monotonic() < until:
+            await asyncio.wait(tuple(self._current), timeout=until - monotonic())
         if self._handler is not None:
             await self._handler.close_async()  # type: ignore[no-untyped-call]
+        await self._background.drain(1.0)

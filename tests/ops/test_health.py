@@ -105,3 +105,13 @@ def test_two_bots_in_one_process_count_apart() -> None:
     first.count("prompt", "sent")
     assert b'how="sent"' in first.page()[0]
     assert b'how="sent"' not in second.page()[0]
+
+
+async def test_the_socket_is_counted_where_there_is_one() -> None:
+    metrics = Metrics()
+    assert b"docs_bot_socket" not in metrics.page()[0]
+    for connected, sockets in ((True, 2), (False, 11)):
+        metrics.set_socket(connected, sockets)
+        page = metrics.page()[0].decode()
+        assert f"docs_bot_socket_connected {float(connected)}" in page
+        assert f"docs_bot_sockets {float(sockets)}" in page

@@ -1,0 +1,181 @@
+"""A socket that has gone deaf is opened anew, a gap is reported, and a close leaves no command unanswered."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import AsyncExitStack
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pydantic import SecretStr
+from slack_bolt.async_app import AsyncAck, AsyncApp
+
+from bot.slack.client import open_session, web_client
+from bot.slack.socket import DEAF_SECONDS, SocketIntake
+from sandbox.workspace import Workspace, WorkspaceOptions
+from tests.limits import HANG_SECONDS
+from tests.sandbox.workspace.small_bot import ANA, DOCS, Heard, HeldClock, small_app, until
+
+OFTEN = 0.05
+"""Seconds between two pings, so that silence shows in a moment."""
+
+
+class Line:
+    """A workspace whose clock and whose bot's clock stand still, and the bot's intake."""
+
+    def __init__(self, workspace: Workspace, clock: HeldClock) -> None:
+        self.workspace, self.clock = workspace, clock
+        self.sockets = workspace.bot_connection.sockets
+        self.seconds, self.gaps = 0.0, 0
+        self.seen: list[tuple[bool, int]] = []
+        self.intake: SocketIntake
+        self.app: AsyncApp
+        self.heard: Heard
+
+    def pass_seconds(self, seconds: float) -> None:
+        """Let time pass for both."""
+        self.seconds += seconds
+        self.clock.forward(seconds)
+
+    def note_gap(self) -> None:
+        self.gaps += 1
+
+    async def connected(self, *, yes: bool) -> None:
+        """Wait until the intake says that it is connected, or that it is not."""
+        async with asyncio.timeout(HANG_SECONDS):
+            while await self.intake.is_connected() is not yes:
+                await asyncio.sleep(0.01)
+
+    async def hears(self) -> None:
+        """Say something, and wait until the bot has heard it."""
+        ts = self.workspace.people.say(ANA, DOCS, "hello")["ts"]
+        await until(lambda: next((e for e in self.heard.of("message") if e["ts"] == ts), None))
+
+
+Opener = Callable[..., Awaitable[Line]]
+
+
+@pytest.fixture
+async def opened(tmp_path: Path) -> AsyncIterator[Opener]:
+    async with AsyncExitStack() as stack:
+        session = await stack.enter_async_context(open_session())
+
+        async def open_line(*, ping_seconds: float = 10.0, **choices: Any) -> Line:
+            clock = HeldClock()
+            given: dict[str, Any] = {
+                "ack_seconds": HANG_SECONDS,
+                "redeliver_after_seconds": (0.05,) * 9,
+            } | choices
+            workspace = Workspace(WorkspaceOptions(tmp_path, **given), clock)
+            await workspace.start()
+            stack.push_async_callback(workspace.stop)
+            line = Line(workspace, clock)
+            client = web_client(SecretStr(workspace.options.bot_token), workspace.api_url, session)
+            line.app, line.heard = small_app(client, workspace.options.signing_secret)
+            line.intake = SocketIntake(
+                line.app,
+                client,
+                SecretStr(workspace.options.app_token),
+                on_gap=line.note_gap,
+                observe=lambda *seen: line.seen.append(seen),
+                clock=lambda: line.seconds,
+                ping_seconds=ping_seconds,
+            )
+            stack.push_async_callback(line.intake.close, 1.0)
+            await line.intake.open()
+            return line
+
+        yield open_line
+
+
+async def _deaf(line: Line) -> None:
+    """Close the connection and refuse handshakes until the ticket of the next one is dead."""
+    refusals: dict[str, Any] = {"method": "socket", "fault": "500", "times": 1_000}
+    line.workspace.faults.order([refusals])
+    await line.sockets.disconnect(warn=False)
+    await until(lambda: [e for e in line.workspace.log if e.get("fault") == "500"] or None)
+    line.pass_seconds(line.workspace.options.ticket_seconds + 1)
+    line.workspace.faults.clear()
+
+
+async def test_a_dead_ticket_is_replaced_after_a_minute_and_the_gap_is_reported(opened: Opener) -> None:
+    line = await opened(ping_seconds=OFTEN)
+    await _deaf(line)
+    await until(lambda: [e for e in line.workspace.log if e.get("ok") is False] or None)
+    assert not await line.intake.is_connected()
+    await line.intake.look()
+    assert line.intake.deaf_seconds() < DEAF_SECONDS
+    line.pass_seconds(DEAF_SECONDS)
+    await line.intake.look()
+    await line.connected(yes=True)
+    await line.hears()
+    assert line.gaps == 1
+    await line.intake.look()
+    assert line.gaps == 1
+
+
+async def test_without_a_new_ticket_slack_is_asked_again_a_minute_later(opened: Opener) -> None:
+    line = await opened(ping_seconds=OFTEN)
+    await _deaf(line)
+    line.workspace.faults.order([{"method": "apps.connections.open", "fault": "500", "times": 1}])
+    for _ in range(2):
+        line.pass_seconds(DEAF_SECONDS)
+        await line.intake.look()
+        await line.intake.look()
+    await line.connected(yes=True)
+    asked = [e for e in line.workspace.log if e.get("method") == "apps.connections.open"]
+    assert len(asked) == 4, "the start, the library's own, one that failed, and the one that helped"
+
+
+async def test_a_silent_connection_is_left_for_another(opened: Opener) -> None:
+    line = await opened(ping_seconds=OFTEN, ack_seconds=0.2)
+    line.sockets.silence()
+    await line.hears()
+    assert await line.intake.is_connected()
+
+
+async def test_a_gap_is_reported_before_the_next_event_is_handled(opened: Opener) -> None:
+    line = await opened()
+    line.pass_seconds(DEAF_SECONDS - 1)
+    await line.intake.look()
+    await line.hears()
+    assert line.gaps == 0
+    line.pass_seconds(DEAF_SECONDS)
+    await line.hears()
+    assert line.gaps == 1
+
+
+async def test_each_look_tells_whether_slack_is_connected_and_over_how_many_sockets(opened: Opener) -> None:
+    line = await opened(ping_seconds=OFTEN)
+    await line.hears()
+    await line.intake.look()
+    await _deaf(line)
+    await line.connected(yes=False)
+    await line.intake.look()
+    assert line.seen == [(True, 1), (False, 1)]
+
+
+async def test_a_close_leaves_events_to_others_and_still_answers_commands(opened: Opener) -> None:
+    line = await opened(redeliver_after_seconds=())
+    begun, gate = asyncio.Event(), asyncio.Event()
+
+    @line.app.command("/docs-followup")
+    async def slow(ack: AsyncAck) -> None:
+        begun.set()
+        await gate.wait()
+        await ack()
+
+    command = line.workspace.people.command
+    first = asyncio.create_task(command(ANA, DOCS, "/docs-followup", "slow"))
+    await begun.wait()
+    closing = asyncio.create_task(line.intake.close(HANG_SECONDS))
+    await asyncio.sleep(0)
+    line.workspace.people.say(ANA, DOCS, "hello")
+    assert await command(ANA, DOCS, "/docs-agent", "hi") == {"ok": True}
+    gate.set()
+    assert await first == {"ok": True}
+    await closing
+    assert line.heard.of("message") == []
+    assert not line.workspace.bot_connection.is_reachable()
