@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 from time import perf_counter
@@ -42,30 +42,48 @@ from bot.__main__ import main
 
 main()
 """
+_LIMITED = """
+import resource
+
+resource.setrlimit(resource.RLIMIT_NOFILE, ({0}, {0}))
+"""
 
 
 @asynccontextmanager
 async def running_bot(
-    command: str, env: dict[str, str], *, log: Path | None = None, tree: Path | None = None
+    command: str,
+    env: dict[str, str],
+    *,
+    log: Path | None = None,
+    tree: Path | None = None,
+    open_files: int | None = None,
 ) -> AsyncIterator[tuple[Child, int, float]]:
-    """Run `python -m bot <command>` of a checkout; yield it when ready, with port and seconds to start."""
+    """Run `python -m bot <command>` of a checkout; yield it when ready, with port and seconds to start.
+
+    ``open_files`` is its limit on open files (`ulimit -n`). The port for health is ``HEALTH_PORT`` in ``env``
+    or any that is free.
+    """
     port = free_port()
-    own_env = {**env, "PORT": str(port)}
+    own_env = {"HEALTH_PORT": str(free_port()), **env, "PORT": str(port)}
+    script = _AS_IN_PRODUCTION if open_files is None else _LIMITED.format(open_files) + _AS_IN_PRODUCTION
     began = perf_counter()
-    async with child("-c", _AS_IN_PRODUCTION, command, env=own_env, log=log, tree=tree) as bot:
-        await _until_ready(bot, port)
+    async with child("-c", script, command, env=own_env, log=log, tree=tree) as bot:
+        # An older checkout has one port for everything.
+        await _until_ready(bot, (own_env["HEALTH_PORT"], own_env["PORT"]))
         yield bot, port, perf_counter() - began
 
 
-async def _until_ready(bot: Child, port: int) -> None:
+async def _until_ready(bot: Child, ports: Sequence[str]) -> None:
     async with aiohttp.ClientSession() as session, asyncio.timeout(300):
-        while True:
+        while not any([await _is_ready(session, port) for port in ports]):
             if bot.process.returncode is not None:
                 raise RuntimeError(f"the bot ended with {bot.process.returncode}")
-            try:
-                async with session.get(f"http://127.0.0.1:{port}/readyz") as answer:
-                    if answer.status == 200:
-                        return
-            except aiohttp.ClientConnectionError:
-                pass
             await asyncio.sleep(0.01)
+
+
+async def _is_ready(session: aiohttp.ClientSession, port: str) -> bool:
+    try:
+        async with session.get(f"http://127.0.0.1:{port}/readyz") as answer:
+            return answer.status == 200
+    except aiohttp.ClientConnectionError:
+        return False

@@ -138,7 +138,9 @@ async def statements(env: dict[str, str], seconds: float, folder: Path, tree: Pa
     # Passed as text, so that it also works in checkouts that lack the file.
     script = inspect.getsource(idle_statements)
     log = folder / "statements.log"
-    async with child("-c", script, str(seconds), env={**env, "PORT": "0"}, log=log, tree=tree) as bot:
+    async with child(
+        "-c", script, str(seconds), env={**env, "PORT": "0", "HEALTH_PORT": "0"}, log=log, tree=tree
+    ) as bot:
         return float(await bot.hear())
 
 

@@ -114,7 +114,8 @@ def _run(*, intake: bool, rounds: bool) -> None:
         click.echo(f"Slack: {error}. Look at SLACK_BOT_TOKEN, SLACK_APP_TOKEN and SLACK_API_URL.", err=True)
         raise Exit(CANNOT_START) from None
     except OSError as error:
-        click.echo(f"{error.strerror or error}. Is another process on port {settings.port}?", err=True)
+        advice = "Look at HOST, PORT, HEALTH_HOST and HEALTH_PORT."
+        click.echo(f"{error.strerror or error}. {advice}", err=True)
         raise Exit(CANNOT_START) from None
 
 

@@ -21,6 +21,7 @@ from bot import logs
 from bot.commands import COMMANDS
 from bot.docs_api import DocsClient
 from bot.model import AccessPolicy, Analytics, ChannelId, PollPace, ProjectId, UserId
+from bot.ops.connections import HEAD_SECONDS, Connections, most_connections
 from bot.ops.health import Check, add_health_routes
 from bot.ops.metrics import Backlog, Metrics
 from bot.settings import Settings
@@ -52,6 +53,8 @@ __all__ = ["EVERYTHING", "Roles", "Timeouts", "migrate_database", "running_bot"]
 log = structlog.get_logger(__name__)
 _GRACE_SECONDS = 8.0
 """Less than the time that hosts allow between SIGTERM and SIGKILL (10 s or more)."""
+_IDLE_SECONDS = 100.0
+"""Longer than reverse proxies keep connections, so that none sends a request on one that is being closed."""
 _WORKER_LATE_SECONDS = 120.0
 _LOOK_SECONDS = 5.0
 _PLAN_SECONDS = 60.0
@@ -106,7 +109,7 @@ async def running_bot(
         outside = await _connect(settings, stack)
         metrics, wake_up = Metrics(), WakeUp()
         context = _context(settings, store, outside, wake_up)
-        server = web.Application()
+        connections = Connections(most_connections(settings.http_connections))
         checks: dict[str, Callable[[], Awaitable[Check]]] = {"database": _database_check(store)}
         if roles.workers:
             worker_context = _worker_context(context, settings, outside, metrics, wake_up, timeouts)
@@ -123,10 +126,20 @@ async def running_bot(
         else:
             wake_up.connect(Announcer(store.database))
         if roles.intake:
-            checks |= await _take_in(settings, stack, outside, context, metrics, server)
-            add_health_routes(server, checks, _page(context, metrics))
-            await _listen(settings, stack, server)
-        log.info("ready", socket_mode=settings.socket_mode, intake=roles.intake, rounds=roles.workers)
+            checks |= await _take_in(settings, stack, outside, context, metrics, connections)
+        health = web.Application()
+        add_health_routes(health, checks, _page(context, metrics))
+        health_at = (settings.health_host, settings.health_port)
+        health_port = await stack.enter_async_context(
+            connections.listening(health, *health_at, idle_seconds=HEAD_SECONDS)
+        )
+        log.info(
+            "ready",
+            socket_mode=settings.socket_mode,
+            intake=roles.intake,
+            rounds=roles.workers,
+            health_port=health_port,
+        )
         yield
         log.info("stopping")
 
@@ -232,7 +245,7 @@ async def _take_in(
     outside: Outside,
     context: Context,
     metrics: Metrics,
-    server: web.Application,
+    connections: Connections,
 ) -> dict[str, Callable[[], Awaitable[Check]]]:
     """Start the intake, through a socket or over HTTP; return its readiness checks."""
     background = Background()
@@ -255,7 +268,10 @@ async def _take_in(
         commands=COMMANDS,
     )
     if settings.slack_app_token is None:
-        add_slack_routes(server, app, settings.slack_signing_secret or SecretStr(""))
+        server = web.Application()
+        add_slack_routes(server, app, settings.slack_signing_secret or SecretStr(""), connections.keep)
+        at = (settings.host, settings.port)
+        await stack.enter_async_context(connections.listening(server, *at, idle_seconds=_IDLE_SECONDS))
         return {}
     intake = SocketIntake(app, outside.client, settings.slack_app_token, observe=metrics.set_socket)
     stack.push_async_callback(intake.close, _GRACE_SECONDS)
@@ -263,13 +279,6 @@ async def _take_in(
     await intake.look()
     background.repeat("look at the socket", intake.look, _LOOK_SECONDS)
     return {"socket": _socket_check(intake)}
-
-
-async def _listen(settings: Settings, stack: AsyncExitStack, server: web.Application) -> None:
-    runner = web.AppRunner(server, access_log=None, shutdown_timeout=_GRACE_SECONDS)
-    await runner.setup()
-    stack.push_async_callback(runner.cleanup)
-    await web.TCPSite(runner, port=settings.port).start()
 
 
 def _page(context: Context, metrics: Metrics) -> Callable[[], Awaitable[tuple[bytes, str]]]:

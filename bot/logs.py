@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import logging
+import math
 import re
 import sys
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from time import monotonic
 from typing import Any
 
 import structlog
@@ -17,7 +20,7 @@ _PATTERNS = (
     re.compile(r"\bmint_[A-Za-z0-9_-]{6,}"),
     re.compile(r"(?i)(?<=bearer )\S+"),
     re.compile(r"\bv0=[0-9a-f]{16,}"),  # Slack's signatures
-    re.compile(r"https?://hooks\.slack\.com/\S+"),
+    re.compile(r"https?://hooks\.slack(?:-gov)?\.com/\S+"),
     re.compile(
         r"https?://[^\s\"']*/(?:response|commands|actions)/[^\s\"']+"
     ),  # response URLs, the sandbox's too
@@ -128,3 +131,22 @@ class LogOnce:
             return False
         self._logged.add(what)
         return True
+
+
+class LogSeldom:
+    """Logs each kind of a repeated event at most once a second, with the number of those left out."""
+
+    def __init__(self, event: str, clock: Callable[[], float] = monotonic) -> None:
+        self._event = event
+        self._clock = clock
+        self._logged_at: dict[str, float] = {}
+        self._left_out: Counter[str] = Counter()
+
+    def warning(self, kind: str) -> None:
+        """Log the event as a warning, or count it for the next line of its kind. Kinds must be few."""
+        now = self._clock()
+        if now - self._logged_at.get(kind, -math.inf) < 1.0:
+            self._left_out[kind] += 1
+            return
+        self._logged_at[kind] = now
+        structlog.get_logger(__name__).warning(self._event, kind=kind, left_out=self._left_out.pop(kind, 0))

@@ -7,6 +7,7 @@ import os
 import re
 from collections.abc import Callable, Mapping
 from enum import StrEnum
+from ipaddress import ip_address
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Self
 from urllib.parse import quote, urlsplit
@@ -161,7 +162,16 @@ def _zone(value: str) -> str:
     return value
 
 
+def _host(value: str) -> str:
+    try:
+        return str(ip_address("127.0.0.1" if value == "localhost" else value.strip("[]")))
+    except ValueError:
+        raise ValueError("must be an IP address of this machine, such as 0.0.0.0 or 127.0.0.1") from None
+
+
 Address = Annotated[str, AfterValidator(_address)]
+Port = Annotated[int, Field(ge=0, le=65_535)]
+Host = Annotated[str, AfterValidator(_host)]
 
 
 class DocsSettings(BaseSettings):
@@ -233,7 +243,11 @@ class Settings(DocsSettings):
     slack_app_token: Annotated[SecretStr, _begins("xapp-")] | None = None
     slack_signing_secret: SecretStr | None = None
     slack_api_url: Annotated[Address, AfterValidator(_with_slash)] = "https://slack.com/api/"
-    port: Annotated[int, Field(ge=0, le=65_535)] = 3000
+    port: Port = 3000
+    host: Host = "0.0.0.0"
+    health_port: Port = 3001
+    health_host: Host = "127.0.0.1"
+    http_connections: Annotated[int, Field(ge=10, le=100_000)] = 500
     uses_an_hour: Annotated[int, Field(ge=1)] = 100
     analytics_calls_an_hour: Annotated[int, Field(ge=1)] = 100
     analytics_zone: Annotated[str, AfterValidator(_zone)] = "UTC"
@@ -256,7 +270,7 @@ class Settings(DocsSettings):
         """Return the names of all variables, in the order of docs/settings.md."""
         docs = DocsSettings.variables()
         own = [name for name in super().variables() if name not in docs]
-        place = own.index("PORT") + 1
+        place = own.index("HTTP_CONNECTIONS") + 1
         return [*own[:place], *docs, *own[place:]]
 
     @classmethod
@@ -314,6 +328,11 @@ def _misfits(found: Mapping[str, str]) -> list[str]:
             "give a PostgreSQL, or set ALLOW_EPHEMERAL_SQLITE=true if losing everything is wanted"
         )
     fields = Settings.model_fields
+    port, health_port = (
+        found.get(name, str(fields[name.lower()].default)) for name in ("PORT", "HEALTH_PORT")
+    )
+    if port == health_port != "0" and "SLACK_APP_TOKEN" not in found:
+        wrong.append("PORT and HEALTH_PORT must differ")
     try:
         least, most = (
             float(found.get(name, fields[name.lower()].default))

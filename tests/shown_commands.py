@@ -13,6 +13,7 @@ from click.exceptions import Exit
 import bench.__main__
 import bench.one
 import bench.story
+import bench.strangers
 import bench.versus
 import tests.torture.__main__
 from bot.__main__ import cli
@@ -24,13 +25,14 @@ _SOME_VALUE = {"SEED": "7", "ROW": next(iter(bench.one.RowName)).value}
 _DONE_BY_OTHERS = {
     "cp .env.example .env": "It would put a file into the checkout. test_docs.py compares .env.example.",
     "chmod 600 .env": "It would change the file of whoever runs the tests.",
-    "curl http://localhost:3000/readyz": "It needs a running bot. tests/ops asks for the same path.",
+    "curl http://localhost:3001/readyz": "It needs a running bot. tests/ops asks for the same path.",
 }
 """Commands of other programs that no test runs, each with the reason. Add one only if nothing else can."""
 _MODULES: dict[str, click.Command] = {
     "bench": bench.__main__.measure,
     "bench.one": bench.one.main,
     "bench.story": bench.story.main,
+    "bench.strangers": bench.strangers.main,
     "bench.versus": bench.versus.main,
 }
 

@@ -65,7 +65,7 @@ def test_hosts_start_what_is_there_once_they_installed_the_requirements() -> Non
     # They install requirements.txt and not this project, so there is no docs-bot in their PATH.
     lines = (ROOT / "Procfile").read_text().splitlines()
     told = dict(re.findall(r"^(\w+): python -m bot (\w+)$", line)[0] for line in lines)
-    assert told == {"release": "migrate", "web": "serve", "worker": "work"}
+    assert told == {"release": "migrate", "web": "serve", "socket": "serve", "worker": "work"}
 
 
 @pytest.mark.parametrize("paper", PAPERS, ids=lambda paper: paper.name)

@@ -8,8 +8,9 @@ from collections.abc import Iterator
 
 import pytest
 import structlog
+from structlog.testing import capture_logs
 
-from bot.logs import Redactor, configure
+from bot.logs import LogSeldom, Redactor, configure
 
 SECRETS = ["exact-secret-value"]
 LEAKS = [
@@ -18,6 +19,7 @@ LEAKS = [
     "mint_abcdefgh123456",
     "v0=0123456789abcdef0123456789abcdef",
     "https://hooks.slack.com/commands/T0/1/abcdef",
+    "https://hooks.slack-gov.com/commands/T0/1/abcdef",
     "http://127.0.0.1:8800/response/abcdef",
     "exact-secret-value",
 ]
@@ -80,3 +82,15 @@ def test_libraries_that_would_log_bodies_are_quiet(capsys: pytest.CaptureFixture
     for name in ("slack_bolt.AsyncApp", "slack_sdk.web", "httpx", "aiohttp.access"):
         logging.getLogger(name).info("a body")
     assert capsys.readouterr().err == ""
+
+
+def test_a_repeated_event_is_logged_once_a_second_for_each_kind() -> None:
+    now = [0.0]
+    seldom = LogSeldom("refused", clock=lambda: now[0])
+    with capture_logs() as lines:
+        for now[0] in (0.0, 0.1, 0.9, 1.0, 1.5):
+            seldom.warning("a")
+        seldom.warning("b")
+        now[0] = 9.0
+        seldom.warning("a")
+    assert [(line["kind"], line["left_out"]) for line in lines] == [("a", 0), ("a", 2), ("b", 0), ("a", 1)]

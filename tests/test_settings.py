@@ -235,8 +235,12 @@ def test_the_docs_service_alone_is_checked_as_strictly() -> None:
 
 
 def test_what_is_wrong_is_told_in_the_order_of_the_readme() -> None:
-    assert Settings.variables()[4:9] == [
+    assert Settings.variables()[4:13] == [
         "PORT",
+        "HOST",
+        "HEALTH_PORT",
+        "HEALTH_HOST",
+        "HTTP_CONNECTIONS",
         "DOCS_API_URL",
         "DOCS_API_KEY",
         "DOCS_PROJECT_ID",
@@ -276,3 +280,18 @@ def test_lists_are_ids_with_commas_or_blanks() -> None:
 def test_names_where_ids_belong_are_refused(name: str, value: str) -> None:
     said = complaint(**{name: value})
     assert f"{name} must be ids of Slack" in said
+
+
+def test_health_is_on_this_machine_alone_unless_somebody_says_otherwise() -> None:
+    settings = load()
+    assert (settings.host, settings.health_host, settings.health_port) == ("0.0.0.0", "127.0.0.1", 3001)
+    assert load(HEALTH_HOST="::", HOST="localhost").health_host == "::"
+    assert load(HOST="localhost").host == "127.0.0.1"
+    assert "HOST must be an IP address" in complaint(HOST="example.org")
+
+
+def test_two_ports_of_one_number_are_refused_where_both_are_opened() -> None:
+    http = {"SLACK_APP_TOKEN": None, "SLACK_SIGNING_SECRET": "s"}
+    assert "PORT and HEALTH_PORT must differ" in complaint(**http, PORT="3001")
+    assert load(**http, PORT="0", HEALTH_PORT="0").port == 0
+    assert load(PORT="3001").health_port == 3001, "in Socket Mode there is only one"

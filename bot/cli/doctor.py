@@ -175,7 +175,7 @@ def _clock(answer: httpx.Response) -> list[Finding]:
 
 async def _intake(settings: Settings) -> list[Finding]:
     if settings.slack_app_token is None:
-        return [Finding("intake", True, f"HTTP on port {settings.port}, /slack/events")]
+        return [Finding("intake", True, f"HTTP on {settings.host}, port {settings.port}, /slack/events")]
     try:
         answer, body = await _call(
             settings, "apps.connections.open", settings.slack_app_token.get_secret_value()

@@ -1,16 +1,22 @@
-"""The routes ``/livez``, ``/readyz`` and ``/metrics``. They show states and counts, never settings."""
+"""The routes ``/livez``, ``/readyz`` and ``/metrics``. They show states and counts, never settings.
+
+Each page is built at most once in two seconds, so that many requests cost no more than one.
+"""
 
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
+from time import monotonic
 
 import structlog
 from aiohttp import web
 
 log = structlog.get_logger(__name__)
 _LIMIT_SECONDS = 3.0
+KEPT_SECONDS = 2.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,24 +46,60 @@ async def run_checks(checks: Checks) -> dict[str, Check]:
     return dict(zip(checks, results, strict=True))
 
 
+@dataclass(frozen=True, slots=True)
+class Page:
+    """A response that is sent to everybody who asks within the same two seconds."""
+
+    body: bytes
+    content_type: str = "application/json"
+    status: int = 200
+
+
+class _KeptPage:
+    """Builds a page at most once in ``KEPT_SECONDS``; requests at the same moment wait for the same page."""
+
+    def __init__(self, build: Callable[[], Awaitable[Page]], clock: Callable[[], float]) -> None:
+        self._build = build
+        self._clock = clock
+        self._built_at = 0.0
+        self._page: asyncio.Future[Page] | None = None
+
+    async def show(self, _request: web.Request) -> web.Response:
+        """Return the page, which is new or less than two seconds old."""
+        if self._page is None or (self._page.done() and self._clock() - self._built_at >= KEPT_SECONDS):
+            self._built_at = self._clock()
+            self._page = asyncio.ensure_future(self._build())
+        # Shielded, because whoever leaves must not take the page from the others.
+        page = await asyncio.shield(self._page)
+        return web.Response(body=page.body, status=page.status, headers={"Content-Type": page.content_type})
+
+
 def add_health_routes(
-    server: web.Application, checks: Checks, metrics: Callable[[], Awaitable[tuple[bytes, str]]]
+    server: web.Application,
+    checks: Checks,
+    metrics: Callable[[], Awaitable[tuple[bytes, str]]],
+    clock: Callable[[], float] = monotonic,
 ) -> None:
     """Add the routes for probes and for Prometheus."""
 
     async def alive(_request: web.Request) -> web.Response:
         return web.json_response({"ok": True})
 
-    async def ready(_request: web.Request) -> web.Response:
+    async def ready() -> Page:
         found = await run_checks(checks)
         well = all(check.ok for check in found.values())
         told = {name: {"ok": check.ok, "about": check.about} for name, check in found.items()}
-        return web.json_response({"ok": well, "checks": told}, status=200 if well else 503)
+        return Page(json.dumps({"ok": well, "checks": told}).encode(), status=200 if well else 503)
 
-    async def counted(_request: web.Request) -> web.Response:
-        body, content_type = await metrics()
-        return web.Response(body=body, headers={"Content-Type": content_type})
+    async def counted() -> Page:
+        try:
+            async with asyncio.timeout(_LIMIT_SECONDS):
+                return Page(*await metrics())
+        except Exception as error:
+            # The response shows the error's type; the log has its traceback.
+            log.warning("metrics_failed", exc_info=True)
+            return Page(type(error).__name__.encode(), "text/plain", status=503)
 
     server.router.add_get("/livez", alive)
-    server.router.add_get("/readyz", ready)
-    server.router.add_get("/metrics", counted)
+    server.router.add_get("/readyz", _KeptPage(ready, clock).show)
+    server.router.add_get("/metrics", _KeptPage(counted, clock).show)

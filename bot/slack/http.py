@@ -1,8 +1,13 @@
-"""HTTP mode: one route for all requests of Slack, checked for type, size and signature."""
+"""HTTP mode: one route for all requests of Slack, checked for signature, type, size and shape."""
 
 from __future__ import annotations
 
+import asyncio
 import json
+import re
+import time
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 from typing import Any
 from urllib.parse import parse_qsl
 
@@ -13,69 +18,142 @@ from slack_bolt.async_app import AsyncApp
 from slack_bolt.request.async_request import AsyncBoltRequest
 from slack_sdk.signature import SignatureVerifier
 
+from bot.logs import LogSeldom
+from bot.slack.shapes import has_known_shape
+
 PATH = "/slack/events"
 BODY_BYTES = 1_000_000
+BODIES_BYTES = 2 * BODY_BYTES
+"""All bodies together that are being read; above it, the connection that has been read longest is closed."""
+BODY_SECONDS = 5.0
 _JSON, _FORM = "application/json", "application/x-www-form-urlencoded"
+_SIGNATURE = re.compile(r"v0=[0-9a-f]{64}")
+_TIMESTAMP = re.compile(r"[0-9]{1,12}")
+_OLDEST_SECONDS = 300
+"""https://docs.slack.dev/authentication/verifying-requests-from-slack"""
+
+Keep = Callable[[web.Request], AbstractContextManager[None]]
 
 
-def add_slack_routes(server: web.Application, app: AsyncApp, signing_secret: SecretStr) -> None:
-    """Add the route ``/slack/events``. Requests that Slack has not signed are refused and store nothing."""
+def add_slack_routes(
+    server: web.Application,
+    app: AsyncApp,
+    signing_secret: SecretStr,
+    keep: Keep,
+    body_seconds: float = BODY_SECONDS,
+) -> None:
+    """Add the route ``/slack/events``. Requests that Slack has not signed are refused and store nothing.
+
+    ``keep`` protects the connection of a request that Slack has signed.
+    """
     verifier = SignatureVerifier(signing_secret.get_secret_value())
+    server.router.add_post(PATH, _Intake(app, verifier, keep, body_seconds).take)
 
-    async def events(request: web.Request) -> web.Response:
-        if request.content_type not in (_JSON, _FORM):
-            return web.Response(status=415, text="unsupported content type")
-        raw = await _read(request)
-        if raw is None:
-            return web.Response(status=413, text="too large")
+
+class _Refused(Exception):
+    """A request is refused; ``kind`` is the log's word for the reason."""
+
+    def __init__(self, status: int, kind: str) -> None:
+        super().__init__(kind)
+        self.status = status
+        self.kind = kind
+
+
+class _Intake:
+    def __init__(self, app: AsyncApp, verifier: SignatureVerifier, keep: Keep, body_seconds: float) -> None:
+        self._app = app
+        self._verifier = verifier
+        self._keep = keep
+        self._body_seconds = body_seconds
+        self._refusals = LogSeldom("request_refused")
+        self._reading: dict[web.RequestHandler, int] = {}
+
+    async def take(self, request: web.Request) -> web.Response:
+        """Return Bolt's response, or a refusal with a status from 400 to 499."""
         try:
-            body = raw.decode("utf-8")
+            timestamp, signature = _claim(request)
+            content_type = _content_type(request)
+            body = await self._body(request)
+            if not self._verifier.is_valid(body, timestamp, signature):
+                raise _Refused(401, "not signed by Slack")
+            with self._keep(request):
+                # In socket mode Bolt does not parse the body or check the signature a second time.
+                asked = AsyncBoltRequest(body=_parsed(body, content_type), mode="socket_mode")
+                return await to_aiohttp_response(await self._app.async_dispatch(asked))
+        except _Refused as refused:
+            self._refusals.warning(refused.kind)
+            return web.Response(status=refused.status, text=refused.kind)
+
+    async def _body(self, request: web.Request) -> str:
+        try:
+            async with asyncio.timeout(self._body_seconds):
+                return (await self._read(request)).decode("utf-8")
+        except TimeoutError:
+            raise _Refused(408, "body too slow") from None
         except UnicodeDecodeError:
-            return web.Response(status=400, text="not UTF-8")
-        if not _is_signed(verifier, body, request):
-            return web.Response(status=401, text="not signed by Slack")
-        parsed = _parsed(body, request.content_type)
-        if parsed is None:
-            return web.Response(status=400, text="the body is not what its content type says")
-        # In socket mode Bolt does not parse the body or check the signature a second time.
-        asked = AsyncBoltRequest(body=parsed, mode="socket_mode")
-        return await to_aiohttp_response(await app.async_dispatch(asked))
+            raise _Refused(400, "body is not UTF-8") from None
+        except (web.RequestPayloadError, ConnectionError):
+            raise _Refused(400, "body broken off") from None
+        finally:
+            self._reading.pop(request.protocol, None)
 
-    server.router.add_post(PATH, events)
-
-
-def _is_signed(verifier: SignatureVerifier, body: str, request: web.Request) -> bool:
-    headers = {name: str(text) for name, text in request.headers.items()}
-    try:
-        return bool(verifier.is_valid_request(body, headers))
-    except ValueError:  # the timestamp is not a number
-        return False
-
-
-async def _read(request: web.Request) -> bytes | None:
-    """Return the body; None when it is too large. The rest of a large body is read and discarded."""
-    raw, length = bytearray(), 0
-    async for piece in request.content.iter_chunked(65_536):
-        length += len(piece)
-        if length <= BODY_BYTES:
+    async def _read(self, request: web.Request) -> bytes:
+        if (request.content_length or 0) > BODY_BYTES:
+            raise _Refused(413, "body too large")
+        raw = bytearray()
+        async for piece in request.content.iter_any():
             raw += piece
-        elif length > 16 * BODY_BYTES:
-            break
-    return bytes(raw) if length <= BODY_BYTES else None
+            if len(raw) > BODY_BYTES:
+                raise _Refused(413, "body too large")
+            self._reading[request.protocol] = len(raw)
+            self._limit_bodies()
+        return bytes(raw)
+
+    def _limit_bodies(self) -> None:
+        while sum(self._reading.values()) > BODIES_BYTES:
+            oldest = next(iter(self._reading))
+            del self._reading[oldest]
+            if oldest.transport is not None:
+                oldest.transport.abort()
 
 
-def _parsed(body: str, content_type: str) -> dict[str, Any] | None:
-    """Return the JSON object, the form, or the JSON object in a form's ``payload``; None for anything else.
+def _claim(request: web.Request) -> tuple[str, str]:
+    """Return the timestamp and the signature in the headers. They are checked before the body is read."""
+    timestamp = request.headers.get("X-Slack-Request-Timestamp", "")
+    signature = request.headers.get("X-Slack-Signature", "")
+    if not _SIGNATURE.fullmatch(signature) or not _TIMESTAMP.fullmatch(timestamp):
+        raise _Refused(401, "no signature of Slack")
+    if abs(time.time() - int(timestamp)) > _OLDEST_SECONDS:
+        raise _Refused(401, "signature too old")
+    return timestamp, signature
+
+
+def _content_type(request: web.Request) -> str:
+    if request.headers.get("Content-Encoding", "identity").lower() != "identity":
+        raise _Refused(415, "compressed body")
+    if request.content_type not in (_JSON, _FORM):
+        raise _Refused(415, "unsupported content type")
+    return request.content_type
+
+
+def _parsed(body: str, content_type: str) -> dict[str, Any]:
+    """Return the JSON object, the form, or the JSON object in a form's ``payload``.
 
     Bolt's own parser treats a form as empty if the word "payload" appears anywhere in it.
     """
+    form = dict(parse_qsl(body, keep_blank_values=True)) if content_type == _FORM else {}
+    if content_type == _FORM and not form.get("payload"):
+        return _checked(form)
     try:
-        if content_type == _FORM:
-            form = dict(parse_qsl(body, keep_blank_values=True))
-            body = form.get("payload", "")
-            if not body:
-                return form
-        parsed = json.loads(body)
+        parsed = json.loads(form.get("payload", body))
+        # JSON can escape halves of characters, which no database stores.
+        json.dumps(parsed, ensure_ascii=False).encode()
     except (ValueError, RecursionError):
-        return None
-    return parsed if isinstance(parsed, dict) else None
+        raise _Refused(400, "not JSON") from None
+    return _checked(parsed)
+
+
+def _checked(parsed: Any) -> dict[str, Any]:
+    if not isinstance(parsed, dict) or not has_known_shape(parsed):
+        raise _Refused(400, "not a payload of Slack")
+    return parsed

@@ -30,6 +30,8 @@ _MOST_PAGES = 50
 _NAMES_KEPT = 5_000
 _NAME_SECONDS = 3_600.0
 _GROUP_SECONDS = 300.0
+_SLACKS = (".slack.com", ".slack-gov.com")
+"""The second is GovSlack: https://docs.slack.dev/govslack"""
 _SLACKBOT = UserId("USLACKBOT")
 
 
@@ -156,7 +158,7 @@ class SlackMessenger:
         """Return whether a URL is on one of Slack's hosts or on the host of SLACK_API_URL."""
         parts = urlsplit(url)
         host = parts.hostname or ""
-        return parts.netloc == self._api_host or (parts.scheme == "https" and host.endswith(".slack.com"))
+        return parts.netloc == self._api_host or (parts.scheme == "https" and host.endswith(_SLACKS))
 
     async def tell(self, user: UserId, message: Message, *, delivery: DeliveryId) -> None:
         """Post a direct message; open the conversation with this person first."""

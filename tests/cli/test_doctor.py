@@ -157,8 +157,8 @@ async def test_a_slack_that_is_not_there_leaves_the_rest_looked_at() -> None:
 
 
 async def test_http_needs_no_app_token() -> None:
-    found = await findings(SLACK_APP_TOKEN="", SLACK_SIGNING_SECRET="canary-s", PORT="3001")
-    assert found["intake"].seen == "HTTP on port 3001, /slack/events"
+    found = await findings(SLACK_APP_TOKEN="", SLACK_SIGNING_SECRET="canary-s", PORT="3005", HOST="127.0.0.1")
+    assert found["intake"].seen == "HTTP on 127.0.0.1, port 3005, /slack/events"
 
 
 @pytest.mark.parametrize("address", ["postgres://u:canary@127.0.0.1:1/d", "sqlite:////proc/no/such.db"])

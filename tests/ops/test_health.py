@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable
 
 from aiohttp import web
 from aiohttp.test_utils import TestClient, TestServer
 from prometheus_client.parser import text_string_to_metric_families
 
-from bot.ops.health import Check, Checks, add_health_routes, run_checks
+from bot.ops.health import KEPT_SECONDS, Check, Checks, add_health_routes, run_checks
 from bot.ops.metrics import Backlog, Metrics
 
 
@@ -98,6 +99,45 @@ async def test_prometheus_can_read_what_was_counted() -> None:
     assert value("docs_bot_uses_last_hour") == 99
     assert value("docs_bot_key_refused") == 1
     assert value("docs_bot_oldest_delivery_seconds") == 0, "what is due in the future is not late"
+
+
+class CountedPage:
+    """A page of metrics that counts how often it is built; ``error`` comes instead."""
+
+    def __init__(self, error: Exception | None = None) -> None:
+        self.built = 0
+        self.error = error
+
+    async def __call__(self) -> tuple[bytes, str]:
+        self.built += 1
+        await asyncio.sleep(0)
+        if self.error is not None:
+            raise self.error
+        return str(self.built).encode(), "text/plain"
+
+
+async def test_a_page_is_built_once_in_two_seconds_and_at_once_for_many() -> None:
+    page, now, server = CountedPage(), [100.0], web.Application()
+    add_health_routes(server, {}, page, clock=lambda: now[0])
+    async with TestClient(TestServer(server)) as http:
+
+        async def seen() -> str:
+            return await (await http.get("/metrics")).text()
+
+        assert set(await asyncio.gather(*(seen() for _ in range(20)))) == {"1"}
+        now[0] += KEPT_SECONDS - 0.1
+        assert await seen() == "1"
+        now[0] += 0.2
+        assert await seen() == "2"
+
+
+async def test_metrics_that_cannot_be_built_are_told_without_what_the_error_quotes() -> None:
+    page, server = CountedPage(ConnectionError("postgres://u:canary@h/d")), web.Application()
+    add_health_routes(server, {}, page)
+    async with TestClient(TestServer(server)) as http:
+        answers = [await http.get("/metrics") for _ in range(5)]
+        assert {(one.status, await one.text()) for one in answers} == {(503, "ConnectionError")}
+    assert page.built == 1
 
 
 def test_two_bots_in_one_process_count_apart() -> None:

@@ -19,7 +19,13 @@ from tests.store.test_database import as_anybody
 from tests.torture.bots import LEASE_SECONDS
 
 CHANNELS = ("C01DOCS", "C02GENERAL", "C03PRODUCT")
-_FAST = {"POLL_MIN_SECONDS": "0.1", "POLL_MAX_SECONDS": "0.2", "PORT": "0", "LOG_LEVEL": "WARNING"}
+_FAST = {
+    "POLL_MIN_SECONDS": "0.1",
+    "POLL_MAX_SECONDS": "0.2",
+    "PORT": "0",
+    "HEALTH_PORT": "0",
+    "LOG_LEVEL": "WARNING",
+}
 
 
 @asynccontextmanager

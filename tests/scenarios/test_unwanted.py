@@ -138,7 +138,7 @@ async def test_slacks_own_questions_are_answered(story: Story) -> None:
 
 
 async def test_health_and_metrics_are_told(story: Story) -> None:
-    base = (story.world.workspace.options.events_url or "").removesuffix("/slack/events")
+    base = f"http://127.0.0.1:{story.world.settings.health_port}"
     await story.finished("Add a quickstart for the Python SDK")
     async with aiohttp.ClientSession() as session:
         async with session.get(f"{base}/readyz") as answer:

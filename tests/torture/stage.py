@@ -58,6 +58,7 @@ async def stage(plan: Plan, folder: Path, database_url: str) -> AsyncIterator[St
     env = _environment(plan, workspace, docs_url, docs_options.api_key) | {
         "DATABASE_URL": database_url,
         "PORT": str(port) if plan.intake == "http" else "0",
+        "HEALTH_PORT": "0",
     }
     try:
         async with aiohttp.ClientSession() as session:

@@ -1,0 +1,288 @@
+"""The route for Slack's requests: what is refused, how soon, and what the log says of it."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import time
+from collections.abc import AsyncIterator, Callable
+from contextlib import AsyncExitStack, nullcontext, suppress
+from typing import Any
+
+import pytest
+from aiohttp import web
+from aiohttp.test_utils import TestServer
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic import SecretStr
+from slack_bolt.request import payload_utils as bolt
+from slack_bolt.request.async_request import AsyncBoltRequest
+from structlog.testing import capture_logs
+
+from bot.slack import payloads
+from bot.slack.http import BODIES_BYTES, PATH, add_slack_routes
+from bot.slack.shapes import has_known_shape
+from sandbox.workspace.bot_connection import signature_headers
+from tests.limits import HANG_SECONDS
+from tests.slack.test_listeners import SECRET, Intake, intake
+
+__all__ = ["intake"]
+Json = dict[str, Any]
+WELL_FORMED = {"X-Slack-Request-Timestamp": str(int(time.time())), "X-Slack-Signature": f"v0={'a' * 64}"}
+
+COMMAND: Json = {
+    "command": "/docs-agent",
+    "text": "x",
+    "trigger_id": "1",
+    "user_id": "U1",
+    "channel_id": "C1",
+}
+MENTION: Json = {
+    "type": "event_callback",
+    "event_id": "Ev1",
+    "team_id": "T1",
+    "authorizations": [{"team_id": "T1", "is_enterprise_install": False}],
+    "event": {"type": "app_mention", "user": "U1", "channel": "C1", "ts": "1.2", "text": "x", "team": "T1"},
+}
+PRESS: Json = {
+    "type": "block_actions",
+    "trigger_id": "1",
+    "team": {"id": "T1"},
+    "user": {"id": "U1", "team_id": "T1"},
+    "channel": {"id": "C1"},
+    "container": {"type": "message", "channel_id": "C1", "message_ts": "1.2"},
+    "actions": [{"action_id": "again", "block_id": "b", "type": "button", "value": "1"}],
+}
+FORM: Json = {
+    "type": "view_submission",
+    "trigger_id": "1",
+    "user": {"id": "U1"},
+    "view": {
+        "type": "modal",
+        "id": "V1",
+        "callback_id": "ask",
+        "private_metadata": "",
+        "blocks": [{"type": "input", "block_id": "prompt"}],
+        "state": {"values": {"prompt": {"prompt": {"type": "plain_text_input", "value": "x"}}}},
+    },
+}
+SHORTCUT: Json = {
+    "type": "message_action",
+    "callback_id": "ask",
+    "trigger_id": "1",
+    "user": {"id": "U1"},
+    "channel": {"id": "C1"},
+    "message": {"ts": "1.2", "text": "x"},
+}
+KINDS = (COMMAND, MENTION, PRESS, FORM, SHORTCUT)
+
+
+class Door:
+    """The route on a port, and what raw connections to it get back."""
+
+    def __init__(self, port: int) -> None:
+        self.port = port
+
+    async def send(self, headers: dict[str, str], body: bytes = b"", length: int | None = None) -> int:
+        """Send a request, perhaps with less body than it announces; return the response's status."""
+        lines = [f"{name}: {text}" for name, text in headers.items()]
+        size = len(body) if length is None else length
+        head = "\r\n".join([f"POST {PATH} HTTP/1.1", "Host: bot", f"Content-Length: {size}", *lines, "", ""])
+        reader, writer = await asyncio.open_connection("127.0.0.1", self.port)
+        try:
+            async with asyncio.timeout(HANG_SECONDS):
+                writer.write(head.encode("latin-1") + body)
+                return int((await reader.readline()).split()[1])
+        finally:
+            writer.close()
+            with suppress(ConnectionError):
+                await writer.wait_closed()
+
+    async def signed(self, body: str) -> int:
+        """Send a signed JSON body."""
+        headers = {**signature_headers(SECRET, body), "Content-Type": "application/json"}
+        return await self.send(headers, body.encode())
+
+
+@pytest.fixture
+async def open_door(intake: Intake) -> AsyncIterator[Callable[..., Any]]:
+    async with AsyncExitStack() as stack:
+
+        async def opened(**limits: float) -> Door:
+            server = web.Application()
+            keep = lambda _request: nullcontext()  # noqa: E731
+            add_slack_routes(server, intake.app, SecretStr(SECRET), keep, **limits)
+            site = await stack.enter_async_context(TestServer(server))
+            assert site.port is not None
+            return Door(site.port)
+
+        yield opened
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"X-Slack-Signature": ""},
+        {"X-Slack-Signature": "v0=\xff" + "a" * 63},
+        {"X-Slack-Signature": "v0=" + "a" * 63},
+        {"X-Slack-Signature": "v1=" + "a" * 64},
+        {"X-Slack-Signature": "v0=" + "a" * 65},
+        {"X-Slack-Request-Timestamp": ""},
+        {"X-Slack-Request-Timestamp": "9" * 5_000},
+        {"X-Slack-Request-Timestamp": "9" * 12},
+        {"X-Slack-Request-Timestamp": "1e9"},
+        {"X-Slack-Request-Timestamp": "-5"},
+        {"X-Slack-Request-Timestamp": "\xb2\xb2"},
+        {"X-Slack-Request-Timestamp": str(int(time.time()) - 400)},
+        {"X-Slack-Request-Timestamp": str(int(time.time()) + 4_000)},
+    ],
+)
+async def test_without_headers_like_slacks_a_request_is_refused_before_its_body_has_come(
+    open_door: Callable[..., Any], wrong: dict[str, str]
+) -> None:
+    door: Door = await open_door()
+    headers = WELL_FORMED | {"Content-Type": "application/json"} | wrong
+    assert await door.send(headers, length=100_000) == 401
+
+
+@pytest.mark.parametrize(
+    ("headers", "length", "status"),
+    [
+        ({"Content-Type": "text/plain"}, 100, 415),
+        ({"Content-Type": "application/json", "Content-Encoding": "gzip"}, 100, 415),
+        ({"Content-Type": "application/json", "Content-Encoding": "br, identity"}, 100, 415),
+        ({"Content-Type": "application/json"}, 1_000_001, 413),
+    ],
+)
+async def test_a_body_of_another_kind_or_size_is_not_waited_for(
+    open_door: Callable[..., Any], headers: dict[str, str], length: int, status: int
+) -> None:
+    door: Door = await open_door()
+    assert await door.send(WELL_FORMED | headers, length=length) == status
+
+
+async def test_a_body_that_does_not_come_is_not_waited_for_longer_than_five_seconds(
+    open_door: Callable[..., Any],
+) -> None:
+    door: Door = await open_door(body_seconds=0.1)
+    headers = WELL_FORMED | {"Content-Type": "application/json"}
+    assert await door.send(headers, b"{", length=100) == 408
+
+
+async def test_many_large_bodies_at_once_do_not_add_up(open_door: Callable[..., Any]) -> None:
+    door: Door = await open_door()
+    lines = [f"{name}: {text}" for name, text in (WELL_FORMED | {"Content-Type": "application/json"}).items()]
+    head = "\r\n".join([f"POST {PATH} HTTP/1.1", "Host: bot", "Content-Length: 1000000", *lines, "", ""])
+    streams = []
+    for _ in range(BODIES_BYTES // 900_000 + 1):
+        reader, writer = await asyncio.open_connection("127.0.0.1", door.port)
+        streams.append((reader, writer))
+        writer.write(head.encode() + b"x" * 900_000)
+        await writer.drain()
+    first, _ = streams[0]
+    async with asyncio.timeout(HANG_SECONDS):
+        assert await first.read() == b"", "the oldest is closed without a word"
+    for _, writer in streams:
+        writer.close()
+        with suppress(ConnectionError):
+            await writer.wait_closed()
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "",
+        "[]",
+        "{broken",
+        "{" + '"a":{' * 100_000,
+        json.dumps(MENTION | {"event": None}),
+        json.dumps(MENTION | {"event": {"type": 7}}),
+        json.dumps(MENTION | {"event": {"type": "message", "user": "U1"}}),
+        json.dumps(MENTION | {"authorizations": [None]}),
+        json.dumps(MENTION | {"event": MENTION["event"] | {"text": "\ud800"}}),
+        json.dumps(PRESS | {"actions": []}),
+        json.dumps(PRESS | {"user": None}),
+        json.dumps(FORM | {"view": "V1"}),
+        json.dumps({"type": 7}),
+        json.dumps({"command": None}),
+    ],
+)
+async def test_a_signed_body_that_is_no_payload_is_refused_as_such(
+    open_door: Callable[..., Any], body: str
+) -> None:
+    door: Door = await open_door()
+    assert await door.signed(body) == 400
+
+
+@pytest.mark.parametrize("payload", KINDS)
+async def test_real_payloads_are_taken(open_door: Callable[..., Any], payload: Json) -> None:
+    door: Door = await open_door()
+    assert await door.signed(json.dumps(payload)) == 200
+
+
+async def test_a_flood_of_refusals_is_a_line_a_second_for_each_kind(open_door: Callable[..., Any]) -> None:
+    door: Door = await open_door()
+    with capture_logs() as logs:
+        began = time.monotonic()
+        for _ in range(60):
+            assert await door.send({}) == 401
+        seconds = time.monotonic() - began
+    lines = [line for line in logs if line["event"] == "request_refused"]
+    assert 1 <= len(lines) <= seconds + 1
+
+
+ANYTHING = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(max_size=5),
+    lambda inner: st.lists(inner, max_size=2) | st.dictionaries(st.text(max_size=5), inner, max_size=2),
+    max_leaves=4,
+)
+
+
+@st.composite
+def changed(draw: st.DrawFn) -> Json:
+    """A payload with one of its parts replaced or left out."""
+    payload: Json = json.loads(json.dumps(draw(st.sampled_from(KINDS))))
+    part: Any = payload
+    while True:
+        key = draw(st.sampled_from(range(len(part)) if isinstance(part, list) else sorted(part)))
+        if isinstance(part[key], dict | list) and part[key] and draw(st.booleans()):
+            part = part[key]
+            continue
+        if draw(st.booleans()):
+            del part[key]
+        else:
+            part[key] = draw(ANYTHING)
+        return payload
+
+
+def read(body: Json) -> object:
+    """Read a payload as Bolt and the listeners do."""
+    AsyncBoltRequest(body=body, mode="socket_mode")
+    for parse in (
+        bolt.to_step,
+        bolt.to_action,
+        bolt.to_view,
+        bolt.to_options,
+        bolt.to_shortcut,
+        bolt.to_message,
+    ):
+        parse(body)
+    if "command" in body:
+        return payloads.invocation(body)
+    match body.get("type"):
+        case "event_callback":
+            return payloads.spoken(body["event"])
+        case "block_actions":
+            return payloads.press(body, body["actions"][0])
+        case "view_submission":
+            return payloads.submission(body)
+        case "message_action":
+            return payloads.shortcut_use(body)
+        case _:
+            return None
+
+
+@given(changed())
+def test_whatever_has_the_shape_of_a_payload_can_be_read(body: Json) -> None:
+    if has_known_shape(body):
+        read(body)
