@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import difflib
 import os
-import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from enum import StrEnum
-from ipaddress import ip_address
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Self
-from urllib.parse import quote, urlsplit
-from zoneinfo import available_timezones
+from urllib.parse import quote
 
 from dotenv import dotenv_values
 from pydantic import (
@@ -24,6 +21,21 @@ from pydantic import (
     ValidationError,
 )
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
+
+from bot.setting_types import (
+    Address,
+    Host,
+    Port,
+    begins,
+    capitals,
+    database,
+    hosts,
+    ids,
+    small,
+    sqlalchemy_url,
+    with_slash,
+    zone,
+)
 
 if TYPE_CHECKING:
     from sqlalchemy.engine import URL
@@ -55,123 +67,6 @@ class LogFormat(StrEnum):
     AUTO = "auto"
     CONSOLE = "console"
     JSON = "json"
-
-
-_HOST = re.compile(r"[a-z0-9_-]+(?:\.[a-z0-9_-]+)*")
-
-
-def _address(value: str) -> str:
-    try:
-        parts = urlsplit(value)
-        host, user, _ = parts.hostname, parts.username, parts.port
-    except ValueError:
-        raise ValueError("is not an address") from None
-    if parts.scheme not in ("http", "https") or not host:
-        raise ValueError("must be an address that begins with https:// or http://")
-    if user is not None or parts.password is not None:
-        raise ValueError("must not carry a user name or password")
-    if parts.query or parts.fragment:
-        raise ValueError("must not carry a query or a fragment")
-    return value
-
-
-def _with_slash(value: str) -> str:
-    return value if value.endswith("/") else f"{value}/"
-
-
-def _begins(prefix: str) -> AfterValidator:
-    def check(value: SecretStr) -> SecretStr:
-        if not value.get_secret_value().startswith(prefix):
-            raise ValueError(f"must begin with {prefix}")
-        if value.get_secret_value() == prefix:
-            raise ValueError(f"has nothing after {prefix}")
-        return value
-
-    return AfterValidator(check)
-
-
-def _database(value: SecretStr) -> SecretStr:
-    # Imported here, because `docs-bot visitors` needs no database.
-    from sqlalchemy.engine import make_url
-    from sqlalchemy.exc import ArgumentError
-
-    address = sqlalchemy_url(value.get_secret_value())
-    try:
-        make_url(address)
-    except (ArgumentError, ValueError):
-        # Their texts quote the address, which may hold a password.
-        raise ValueError("is not the address of a database") from None
-    return value
-
-
-def sqlalchemy_url(value: str) -> str:
-    """Return the database URL in SQLAlchemy's form, from ``postgres://…`` or ``sqlite:///path``."""
-    if value in (":memory:", "sqlite://", "sqlite:///:memory:"):
-        return "sqlite:///:memory:"
-    scheme, separator, rest = value.partition("://")
-    drivers = {
-        "sqlite": "sqlite",
-        "postgres": "postgresql+psycopg",
-        "postgresql": "postgresql+psycopg",
-    }
-    if not separator or scheme.lower() not in drivers:
-        raise ValueError("must begin with sqlite:/// or postgres://")
-    return f"{drivers[scheme.lower()]}://{rest}"
-
-
-def _ids(*letters: str) -> Callable[[object], object]:
-    """Return a parser of Slack ids separated by commas or blanks. Names are refused: they can change."""
-
-    def split(value: object) -> object:
-        if not isinstance(value, str):
-            return value
-        ids = value.replace(",", " ").split()
-        wrong = [each for each in ids if not (each.isalnum() and each.isupper() and each.startswith(letters))]
-        if wrong:
-            shown = " or ".join(f"{letter}…" for letter in letters)
-            raise ValueError(f"must be ids of Slack ({shown}) with commas between them, not names")
-        return frozenset(ids)
-
-    return split
-
-
-def _hosts(value: object) -> object:
-    """Parse host names separated by commas or blanks; those of other scripts become Punycode."""
-    if not isinstance(value, str):
-        return value
-    try:
-        hosts = {each.lower().encode("idna").decode() for each in value.replace(",", " ").split()}
-    except UnicodeError:
-        hosts = {""}
-    if not all(_HOST.fullmatch(host) for host in hosts):
-        raise ValueError("must be names of hosts such as github.com with commas between them, not addresses")
-    return frozenset(hosts)
-
-
-def _capitals(value: object) -> object:
-    return value.upper() if isinstance(value, str) else value
-
-
-def _small(value: object) -> object:
-    return value.lower() if isinstance(value, str) else value
-
-
-def _zone(value: str) -> str:
-    if value not in available_timezones():
-        raise ValueError("must be the name of a time zone such as UTC or Europe/Berlin")
-    return value
-
-
-def _host(value: str) -> str:
-    try:
-        return str(ip_address("127.0.0.1" if value == "localhost" else value.strip("[]")))
-    except ValueError:
-        raise ValueError("must be an IP address of this machine, such as 0.0.0.0 or 127.0.0.1") from None
-
-
-Address = Annotated[str, AfterValidator(_address)]
-Port = Annotated[int, Field(ge=0, le=65_535)]
-Host = Annotated[str, AfterValidator(_host)]
 
 
 class DocsSettings(BaseSettings):
@@ -239,10 +134,10 @@ class DocsSettings(BaseSettings):
 class Settings(DocsSettings):
     """Every setting. Field names are the variables' names in lower case; docs/settings.md explains each."""
 
-    slack_bot_token: Annotated[SecretStr, _begins("xoxb-")]
-    slack_app_token: Annotated[SecretStr, _begins("xapp-")] | None = None
+    slack_bot_token: Annotated[SecretStr, begins("xoxb-")]
+    slack_app_token: Annotated[SecretStr, begins("xapp-")] | None = None
     slack_signing_secret: SecretStr | None = None
-    slack_api_url: Annotated[Address, AfterValidator(_with_slash)] = "https://slack.com/api/"
+    slack_api_url: Annotated[Address, AfterValidator(with_slash)] = "https://slack.com/api/"
     port: Port = 3000
     host: Host = "0.0.0.0"
     health_port: Port = 3001
@@ -250,20 +145,20 @@ class Settings(DocsSettings):
     http_connections: Annotated[int, Field(ge=10, le=100_000)] = 500
     uses_an_hour: Annotated[int, Field(ge=1)] = 100
     analytics_calls_an_hour: Annotated[int, Field(ge=1)] = 100
-    analytics_zone: Annotated[str, AfterValidator(_zone)] = "UTC"
-    database_url: Annotated[SecretStr, AfterValidator(_database)] = SecretStr("sqlite:///var/docs-bot.db")
+    analytics_zone: Annotated[str, AfterValidator(zone)] = "UTC"
+    database_url: Annotated[SecretStr, AfterValidator(database)] = SecretStr("sqlite:///var/docs-bot.db")
     database_connections: Annotated[int, Field(ge=1, le=100)] = 5
     allow_ephemeral_sqlite: bool = False
     poll_min_seconds: Annotated[float, Field(gt=0, le=3600)] = 10.0
     poll_max_seconds: Annotated[float, Field(gt=0, le=86_400)] = 60.0
-    follow_ups: Annotated[FollowUpMode, BeforeValidator(_small)] = FollowUpMode.REPLIES
-    allowed_channels: Annotated[frozenset[str], BeforeValidator(_ids("C", "G", "D"))] = frozenset()
-    allowed_users: Annotated[frozenset[str], BeforeValidator(_ids("U", "W"))] = frozenset()
-    allowed_user_groups: Annotated[frozenset[str], BeforeValidator(_ids("S"))] = frozenset()
-    admins: Annotated[frozenset[str], BeforeValidator(_ids("U", "W"))] = frozenset()
-    allowed_link_hosts: Annotated[frozenset[str], BeforeValidator(_hosts)] = frozenset()
-    log_level: Annotated[LogLevel, BeforeValidator(_capitals)] = LogLevel.INFO
-    log_format: Annotated[LogFormat, BeforeValidator(_small)] = LogFormat.AUTO
+    follow_ups: Annotated[FollowUpMode, BeforeValidator(small)] = FollowUpMode.REPLIES
+    allowed_channels: Annotated[frozenset[str], BeforeValidator(ids("C", "G", "D"))] = frozenset()
+    allowed_users: Annotated[frozenset[str], BeforeValidator(ids("U", "W"))] = frozenset()
+    allowed_user_groups: Annotated[frozenset[str], BeforeValidator(ids("S"))] = frozenset()
+    admins: Annotated[frozenset[str], BeforeValidator(ids("U", "W"))] = frozenset()
+    allowed_link_hosts: Annotated[frozenset[str], BeforeValidator(hosts)] = frozenset()
+    log_level: Annotated[LogLevel, BeforeValidator(capitals)] = LogLevel.INFO
+    log_format: Annotated[LogFormat, BeforeValidator(small)] = LogFormat.AUTO
 
     @classmethod
     def variables(cls) -> list[str]:

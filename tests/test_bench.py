@@ -26,7 +26,8 @@ from bench.passed import Passage, functions
 from bench.report import Goal, Report, Row, as_json, at_most, below, missed, print_report
 from bench.speed import MachineSpeed, machine_speed, work
 from bench.story import Told, print_told, tell_all, too_long
-from bot.settings import Settings, sqlalchemy_url
+from bot.setting_types import sqlalchemy_url
+from bot.settings import Settings
 from sandbox.ports import free_port
 
 

@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from bot.settings import DocsSettings, FollowUpMode, Settings, SettingsError, sqlalchemy_url
+from bot.setting_types import sqlalchemy_url
+from bot.settings import DocsSettings, FollowUpMode, Settings, SettingsError
 
 GOOD = {
     "SLACK_BOT_TOKEN": "xoxb-1",

@@ -19,6 +19,7 @@ from slack_bolt.request import payload_utils as bolt
 from slack_bolt.request.async_request import AsyncBoltRequest
 from structlog.testing import capture_logs
 
+from bot.model import UserId
 from bot.slack import payloads
 from bot.slack.http import BODIES_BYTES, PATH, add_slack_routes
 from bot.slack.shapes import has_known_shape
@@ -271,7 +272,7 @@ def read(body: Json) -> object:
         return payloads.invocation(body)
     match body.get("type"):
         case "event_callback":
-            return payloads.spoken(body["event"])
+            return payloads.spoken(body["event"], UserId("U0BOT"))
         case "block_actions":
             return payloads.press(body, body["actions"][0])
         case "view_submission":

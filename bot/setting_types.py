@@ -1,0 +1,136 @@
+"""The types of the settings' values: what each accepts, and what is said of anything else."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from ipaddress import ip_address
+from typing import Annotated
+from urllib.parse import urlsplit
+from zoneinfo import available_timezones
+
+from pydantic import AfterValidator, Field, SecretStr
+
+_HOST = re.compile(r"[a-z0-9_-]+(?:\.[a-z0-9_-]+)*")
+
+
+def address(value: str) -> str:
+    """Return the value if it is the address of an HTTP service; raise ValueError otherwise."""
+    try:
+        parts = urlsplit(value)
+        name, user, _ = parts.hostname, parts.username, parts.port
+    except ValueError:
+        raise ValueError("is not an address") from None
+    if parts.scheme not in ("http", "https") or not name:
+        raise ValueError("must be an address that begins with https:// or http://")
+    if user is not None or parts.password is not None:
+        raise ValueError("must not carry a user name or password")
+    if parts.query or parts.fragment:
+        raise ValueError("must not carry a query or a fragment")
+    return value
+
+
+def with_slash(value: str) -> str:
+    """Return an address that ends with a slash."""
+    return value if value.endswith("/") else f"{value}/"
+
+
+def begins(prefix: str) -> AfterValidator:
+    """Return a validator of secrets that begin with ``prefix``."""
+
+    def check(value: SecretStr) -> SecretStr:
+        if not value.get_secret_value().startswith(prefix):
+            raise ValueError(f"must begin with {prefix}")
+        if value.get_secret_value() == prefix:
+            raise ValueError(f"has nothing after {prefix}")
+        return value
+
+    return AfterValidator(check)
+
+
+def database(value: SecretStr) -> SecretStr:
+    """Return the value if it is a database's address; raise ValueError without quoting it otherwise."""
+    # Imported here, because `docs-bot visitors` needs no database.
+    from sqlalchemy.engine import make_url
+    from sqlalchemy.exc import ArgumentError
+
+    try:
+        make_url(sqlalchemy_url(value.get_secret_value()))
+    except (ArgumentError, ValueError):
+        # Their texts quote the address, which may hold a password.
+        raise ValueError("is not the address of a database") from None
+    return value
+
+
+def sqlalchemy_url(value: str) -> str:
+    """Return the database URL in SQLAlchemy's form, from ``postgres://…`` or ``sqlite:///path``."""
+    if value in (":memory:", "sqlite://", "sqlite:///:memory:"):
+        return "sqlite:///:memory:"
+    scheme, separator, rest = value.partition("://")
+    drivers = {
+        "sqlite": "sqlite",
+        "postgres": "postgresql+psycopg",
+        "postgresql": "postgresql+psycopg",
+    }
+    if not separator or scheme.lower() not in drivers:
+        raise ValueError("must begin with sqlite:/// or postgres://")
+    return f"{drivers[scheme.lower()]}://{rest}"
+
+
+def ids(*letters: str) -> Callable[[object], object]:
+    """Return a parser of Slack ids separated by commas or blanks. Names are refused: they can change."""
+
+    def split(value: object) -> object:
+        if not isinstance(value, str):
+            return value
+        ids = value.replace(",", " ").split()
+        wrong = [each for each in ids if not (each.isalnum() and each.isupper() and each.startswith(letters))]
+        if wrong:
+            shown = " or ".join(f"{letter}…" for letter in letters)
+            raise ValueError(f"must be ids of Slack ({shown}) with commas between them, not names")
+        return frozenset(ids)
+
+    return split
+
+
+def hosts(value: object) -> object:
+    """Parse host names separated by commas or blanks; those of other scripts become Punycode."""
+    if not isinstance(value, str):
+        return value
+    try:
+        hosts = {each.lower().encode("idna").decode() for each in value.replace(",", " ").split()}
+    except UnicodeError:
+        hosts = {""}
+    if not all(_HOST.fullmatch(host) for host in hosts):
+        raise ValueError("must be names of hosts such as github.com with commas between them, not addresses")
+    return frozenset(hosts)
+
+
+def capitals(value: object) -> object:
+    """Return text in upper case."""
+    return value.upper() if isinstance(value, str) else value
+
+
+def small(value: object) -> object:
+    """Return text in lower case."""
+    return value.lower() if isinstance(value, str) else value
+
+
+def zone(value: str) -> str:
+    """Return the value if it is the name of a time zone; raise ValueError otherwise."""
+    if value not in available_timezones():
+        raise ValueError("must be the name of a time zone such as UTC or Europe/Berlin")
+    return value
+
+
+def host(value: str) -> str:
+    """Return an IP address to listen on; raise ValueError for anything else."""
+    try:
+        return str(ip_address("127.0.0.1" if value == "localhost" else value.strip("[]")))
+    except ValueError:
+        raise ValueError("must be an IP address of this machine, such as 0.0.0.0 or 127.0.0.1") from None
+
+
+Address = Annotated[str, AfterValidator(address)]
+Port = Annotated[int, Field(ge=0, le=65_535)]
+Host = Annotated[str, AfterValidator(host)]
