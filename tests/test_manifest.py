@@ -39,6 +39,7 @@ NEEDS: dict[str, set[str]] = {
 }
 EVENTS = {
     "app_mention": {"app_mentions:read"},
+    "channel_id_changed": {"channels:read", "groups:read"},
     "message.channels": {"channels:history"},
     "message.groups": {"groups:history"},
     "message.im": {"im:history"},
@@ -76,7 +77,11 @@ def test_the_scopes_are_those_that_the_code_needs_and_no_more() -> None:
 
 def test_the_events_are_those_that_have_a_listener() -> None:
     listeners = (ROOT / "bot/slack/listeners.py").read_text()
-    assert set(re.findall(r'app\.event\("([\w.]+)"\)', listeners)) == {"message", "app_mention"}
+    assert set(re.findall(r'app\.event\("([\w.]+)"\)', listeners)) == {
+        "message",
+        "app_mention",
+        "channel_id_changed",
+    }
     assert set(MANIFEST["settings"]["event_subscriptions"]["bot_events"]) == set(EVENTS)
 
 

@@ -24,7 +24,7 @@ from bot.model.ids import (
 from bot.model.jobs import JobFields, JobProblem, JobState, QueueWhy, ThreadRef, TrackedJob
 from bot.model.lifecycle import DeliveryStep, IllegalStep, JobStep, PromptStep, Source
 from bot.model.message import Block, Message
-from bot.model.origin import Origin
+from bot.model.origin import Origin, message_key
 from bot.model.outbox import Delivery, DeliveryKind, DeliveryState, NewDelivery
 from bot.model.period import Period, day_start, full_days, last_full_week, today, week_of
 from bot.model.polling import PollPace, back_off_seconds
@@ -140,6 +140,7 @@ __all__ = [
     "in_section",
     "last_full_week",
     "lifecycle",
+    "message_key",
     "remembered_since",
     "spent_by",
     "still_counted",

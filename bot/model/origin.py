@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from pydantic import SecretStr
 
 from bot.model.ids import ChannelId, MessageTs, RequestKey, UserId
 from bot.model.jobs import ThreadRef
+
+
+def message_key(channel: ChannelId, ts: str = "") -> RequestKey:
+    """Return the key of a message, or without ``ts`` the beginning of the keys of a channel's messages."""
+    return RequestKey(f"message:{channel}:{ts}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +36,11 @@ class Origin:
     def thread_ref(self) -> ThreadRef | None:
         """The thread in which it was said, if it was said in one."""
         return ThreadRef(self.channel, self.thread) if self.thread else None
+
+    def moved_to(self, channel: ChannelId) -> Origin:
+        """Return the origin under another id of its channel, which the key of a message contains."""
+        key = self.key.replace(message_key(self.channel), message_key(channel), 1)
+        return replace(self, key=RequestKey(key), channel=channel)
 
     @property
     def stored_url(self) -> str | None:

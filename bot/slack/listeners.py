@@ -20,13 +20,14 @@ from slack_sdk.web.async_client import AsyncWebClient
 from bot.commands.command import Answer, Command, Modal, PressRun, ShortcutRun, SubmitRun
 from bot.messages import problems
 from bot.messages.blocks import bare
-from bot.model import Message
+from bot.model import ChannelId, Message
 from bot.slack import payloads
 from bot.slack.answering import say_privately
 from bot.slack.background import Background
 from bot.slack.client import Identity
 from bot.slack.errors import translated
 from bot.slack.messenger import SlackMessenger
+from bot.work.access.channels import rename_channel
 from bot.work.context import Context
 from bot.work.jobs.thread_events import Mention, ThreadNotKnownYet, ThreadReply
 from bot.work.ports import SlackError
@@ -75,6 +76,7 @@ class Listeners:
         app.view(_ANY)(_acknowledge)
         app.event("message")(self._heard)
         app.event("app_mention")(self._heard)
+        app.event("channel_id_changed")(self._renamed)
         app.event(_ANY)(_nothing)  # Slack would deliver unacknowledged events again
 
     def _command(self, command: Command) -> Callable[..., Awaitable[None]]:
@@ -154,6 +156,11 @@ class Listeners:
             await self._on_reply(self._context, heard)
         else:
             await self._on_mention(self._context, heard)
+
+    async def _renamed(self, event: Body) -> None:
+        """https://docs.slack.dev/reference/events/channel_id_changed"""
+        old, new = ChannelId(event["old_channel_id"]), ChannelId(event["new_channel_id"])
+        await rename_channel(self._context, old, new)
 
     def _show(self, answer: Answer, body: Body) -> None:
         if answer.later is not None:

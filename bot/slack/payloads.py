@@ -10,7 +10,7 @@ from pydantic import SecretStr
 from bot import slack_text
 from bot.commands.command import Invocation, Press, ShortcutUse, Submission
 from bot.commands.form_state import FormState
-from bot.model import ChannelId, MessageTs, Origin, RequestKey, UserId
+from bot.model import ChannelId, MessageTs, Origin, RequestKey, UserId, message_key
 from bot.work.jobs.thread_events import Mention, ThreadReply
 
 Payload = Mapping[str, Any]
@@ -120,6 +120,6 @@ def spoken(event: Payload, bot: UserId) -> ThreadReply | Mention | None:
 
 def _said(event: Payload) -> Origin:
     channel, ts = ChannelId(event["channel"]), MessageTs(event["ts"])
-    key, thread = RequestKey(f"message:{channel}:{ts}"), _ts(event.get("thread_ts"))
+    key, thread = message_key(channel, ts), _ts(event.get("thread_ts"))
     # The message that begins a thread names itself as its thread.
     return Origin(key, UserId(event["user"]), channel, thread if thread != ts else None, ts)

@@ -30,6 +30,11 @@ from bot.store.schema import digests, subscriptions
 from bot.store.upsert import insert_unless_there
 
 
+def place_of(project: ProjectId, channel: ChannelId, section: str | None) -> str:
+    """Return the unique key of a channel's subscription to a section."""
+    return f"{project}\n{channel}\n{section or ''}"
+
+
 class SubscriptionFields(TypedDict, total=False):
     """Columns of a subscription that change after it was added."""
 
@@ -97,7 +102,7 @@ class SubscriptionRepository:
         ``zone`` None means the owner's zone, which is looked up before that.
         """
         channel = origin.channel
-        place = f"{project}\n{channel}\n{section or ''}"
+        place = place_of(project, channel, section)
         values: dict[str, object] = {
             "weekday": int(weekday),
             "at": at.isoformat("minutes"),

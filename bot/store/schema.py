@@ -312,6 +312,13 @@ quotas = Table(
     Column("until", UtcDateTime),
 )
 
+former_channels = Table(
+    "former_channels",
+    metadata,
+    Column("former", String(40), primary_key=True),
+    Column("channel", String(40), nullable=False),
+)
+
 members = Table(
     "people",
     metadata,

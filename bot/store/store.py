@@ -19,6 +19,7 @@ from sqlalchemy.exc import IntegrityError, SQLAlchemyError
 
 from bot.store.access import MemberRepository
 from bot.store.budgets import BudgetRepository
+from bot.store.channels import ChannelRepository
 from bot.store.database import CONNECTIONS, Database
 from bot.store.digests import DigestRepository, SubscriptionRepository
 from bot.store.due import Due, find_due
@@ -77,6 +78,11 @@ class Transaction:
     def members(self) -> MemberRepository:
         """Return the repository of cached access decisions."""
         return MemberRepository(self.connection)
+
+    @property
+    def channels(self) -> ChannelRepository:
+        """Return the repository of channels whose id has changed."""
+        return ChannelRepository(self.connection)
 
     @property
     def snapshots(self) -> SnapshotRepository:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from bot.model import Access, ChannelId, Prompt, TrackedJob, UserId
+from bot.work.access.channels import allows_channel
 from bot.work.access.decision import AskSlack, Decision
 from bot.work.access.jobs import sees_job
 from bot.work.access.members import access_of
@@ -34,7 +35,7 @@ async def decide(
 
 
 async def _access(context: Context, user: UserId, channel: ChannelId | None, ask: AskSlack) -> Access | None:
-    if channel is not None and not context.access_policy.allows_channel(channel):
+    if channel is not None and not await allows_channel(context, channel):
         return Access.CHANNEL
     return await access_of(context, user, ask)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from bot import slack_text
 from bot.messages import job_answers as say
@@ -47,7 +47,8 @@ async def heard_reply(context: Context, heard: ThreadReply) -> None:
     """
     if not _is_meant_for_us(context, heard):
         return
-    job, being_posted = await context.store.read(lambda tx: _job_of_thread(tx, heard))
+    origin, job, being_posted = await context.store.read(lambda tx: _job_of_thread(tx, heard.origin))
+    heard = replace(heard, origin=origin)
     if job is None and being_posted and heard.parent == context.bot_user:
         raise ThreadNotKnownYet(heard.origin.key)
     if job is None:
@@ -63,12 +64,16 @@ async def heard_reply(context: Context, heard: ThreadReply) -> None:
         await _tell_in_private(context, heard.origin, "same", say.same_follow_up(job.number, result.same))
 
 
-def _job_of_thread(tx: Transaction, heard: ThreadReply) -> tuple[TrackedJob | None, bool]:
-    """Return the job of a thread, and whether a face is being posted whose timestamp is not known yet."""
+def _job_of_thread(tx: Transaction, origin: Origin) -> tuple[Origin, TrackedJob | None, bool]:
+    """Return the job of a thread, and whether a face is being posted whose timestamp is not known yet.
+
+    The origin of the reply is returned under the present id of its channel.
+    """
+    origin = origin.moved_to(tx.channels.present(origin.channel))
     # In this order, so that the second statement finds a timestamp that is stored between the two.
-    being_posted = tx.outbox.face_being_posted(heard.origin.channel)
-    thread = heard.origin.thread_ref
-    return tx.jobs.in_thread(thread) if thread else None, being_posted
+    being_posted = tx.outbox.face_being_posted(origin.channel)
+    thread = origin.thread_ref
+    return origin, tx.jobs.in_thread(thread) if thread else None, being_posted
 
 
 def _is_meant_for_us(context: Context, heard: ThreadReply) -> bool:
@@ -98,9 +103,11 @@ async def heard_mention(context: Context, heard: Mention) -> None:
     if slack_text.is_blank(words) or words.strip().lower() == "help":
         await _tell_in_private(context, heard.origin, "greeting", say.greeting(context.bot_name))
         return
-    asked = await ask(context, AskRequest(heard.origin, text))
+    sent_to = heard.origin.channel
+    origin = heard.origin.moved_to(await context.store.read(lambda tx: tx.channels.present(sent_to)))
+    asked = await ask(context, AskRequest(origin, text))
     if asked.same:
-        await _tell_in_private(context, heard.origin, "same", say.same_job(asked.job))
+        await _tell_in_private(context, origin, "same", say.same_job(asked.job))
 
 
 async def _tell_in_private(context: Context, origin: Origin, occasion: str, message: Message) -> None:

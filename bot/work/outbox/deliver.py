@@ -25,7 +25,7 @@ from bot.work.context import WorkerContext
 from bot.work.digests.post_outcome import posted
 from bot.work.outbox.csv_upload import share_file
 from bot.work.outbox.dead_letter import give_up
-from bot.work.outbox.safe_calls import as_member, check_lease, find_earlier
+from bot.work.outbox.safe_calls import as_member, check_lease, find_earlier, follow_channel
 from bot.work.ports import SlackError, SlackRefused, SlackThrottled, SlackUnclear, SlackUnreachable
 from bot.work.retry import retry_on_db_error, run_all
 
@@ -253,6 +253,12 @@ async def _settle_sent(context: WorkerContext, sent: Sequence[Sent]) -> list[Non
 async def _settle_error(context: WorkerContext, delivery: Delivery, error: SlackError) -> None:
     """Write what follows from an error: retry, search first, retry without blocks, or give up."""
     context.count("deliveries", type(error).__name__.removeprefix("Slack").lower())
+    if (
+        isinstance(error, SlackRefused)
+        and error.meaning is Refusal.NOT_VISIBLE
+        and await follow_channel(context, delivery)
+    ):
+        return
     waits = _waits_for_token(context, delivery, error)
     if delivery.unconfirmed and (waits or _is_temporary(error)):
         # The search itself may have failed, so an earlier attempt may still have been delivered.

@@ -8,7 +8,7 @@ from typing import Any, Self, TypeVar
 
 import pytest
 
-from bot.model import MessageTs, Origin, RequestKey
+from bot.model import ChannelId, MessageTs, Origin, RequestKey
 from bot.work.jobs.thread_events import ThreadNotKnownYet, ThreadReply, heard_reply
 from tests.builders import ANA, CHANNEL
 from tests.work.office import BOT, Office
@@ -34,6 +34,13 @@ class Noted:
     @property
     def outbox(self) -> Self:
         return self
+
+    @property
+    def channels(self) -> Self:
+        return self
+
+    def present(self, channel: ChannelId) -> ChannelId:
+        return channel
 
     def in_thread(self, _thread: object) -> str | None:
         self.looks += 1
