@@ -20,7 +20,7 @@ from bot.commands.command import (
     Submission,
 )
 from bot.messages.blocks import bare
-from bot.model import ChannelId, Message, Origin, Prompt, TrackedJob
+from bot.model import ChannelId, Message, Origin, Prompt, TrackedJob, is_direct_message
 from bot.work.access.check import decide
 from bot.work.access.decision import AskSlack, Decision
 from bot.work.access.denied import denial
@@ -113,7 +113,7 @@ async def _once_decided(
 def _channel_of(request: Invocation | Press | ShortcutUse) -> ChannelId | None:
     """Return the channel of a request; None for a button in a direct message about another channel."""
     channel = request.origin.channel
-    return None if isinstance(request, Press) and channel.startswith("D") else channel
+    return None if isinstance(request, Press) and is_direct_message(channel) else channel
 
 
 def _guard(

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 
 from bot.messages import blocks as b
 from bot.messages.jobs import open_words, state_words
-from bot.messages.problems import Problem, Spent, title
+from bot.messages.plain_text import visible
+from bot.messages.problems import BETWEEN_PEOPLE, Problem, Spent, title
 from bot.model import JobNumber, JobState, Message, Refusal, TrackedJob
 
 EMPTY_FORM = "Say what should be done; an empty prompt is not sent."
@@ -14,11 +15,17 @@ NO_CHANNEL_CHOSEN = "Choose the channel in which I shall report."
 FORM_WITHOUT_JOB = "I could not tell which job this is for. Close this and try again."
 SAME_ANEW = "You asked exactly this less than a minute ago. Change it, or send it again in a minute."
 _LISTED_URL_LENGTH = 300
+_COPIED_LENGTH = 10_000
 
 
-def cannot_post(meaning: Refusal, bot_name: str) -> Message:
-    """Return the answer to a request whose thread could not be opened, so nothing was started."""
+def cannot_post(meaning: Refusal, bot_name: str, prompt: str = "") -> Message:
+    """Return the answer to a request whose thread could not be opened, so nothing was started.
+
+    ``prompt`` is quoted where it must be typed elsewhere.
+    """
     match meaning:
+        case Refusal.BETWEEN_PEOPLE:
+            return _to_copy(f":no_entry: Nothing was started. {BETWEEN_PEOPLE} {Spent.NO.value}", prompt)
         case Refusal.NOT_A_MEMBER | Refusal.NOT_VISIBLE:
             way = (
                 "I am not in this channel, so I could not report here. "
@@ -33,6 +40,15 @@ def cannot_post(meaning: Refusal, bot_name: str) -> Message:
         case Refusal.BLOCKS | Refusal.PASSING | Refusal.PERMANENT:
             way = "Slack did not let me post in this channel. Try another one, or ask whoever runs this bot."
     return b.words(f":no_entry: Nothing was started. {way} {Spent.NO.value}")
+
+
+def _to_copy(said: str, prompt: str) -> Message:
+    """Return a paragraph and under it a prompt to copy, or its beginning if it is too long for a message."""
+    whole = visible(prompt)
+    shown = next(iter(b.split(whole, _COPIED_LENGTH)), "")
+    headline = f"{said} Your prompt{'' if shown == whole else ' (its beginning)'}, to copy:"
+    text = f"{headline}\n{b.escape(shown)}"
+    return Message(text, (b.section(headline), b.quote(shown)), b.plain(text))
 
 
 def undelivered(job: TrackedJob, problem: Problem) -> Message:

@@ -17,6 +17,12 @@ class Spent(StrEnum):
     PERHAPS = "A use of the hourly limit may have been spent."
 
 
+BETWEEN_PEOPLE = (
+    "I cannot be in a direct message between two people, and nobody can invite me into one. "
+    "Use a channel, a group direct message that I am in, or a direct message with me."
+)
+
+
 @dataclass(frozen=True, slots=True)
 class Problem:
     """A problem with its text in escaped mrkdwn: what happened, the cost, and what to do next."""

@@ -12,7 +12,7 @@ from bot.messages.charts import PATH_LENGTH
 from bot.messages.digests import when
 from bot.messages.numbers import clock, counted, dates
 from bot.messages.numbers import weekday as weekday_name
-from bot.messages.problems import reading_problem
+from bot.messages.problems import BETWEEN_PEOPLE, reading_problem
 from bot.messages.visitors import shown_code
 from bot.model import Message, Period, Refusal, Subscription, SubscriptionState, Weekday
 
@@ -61,11 +61,13 @@ def subscribing(weekday: Weekday, at: time, zone: str | None, section: str | Non
 
 def cannot_subscribe(meaning: Refusal, code: str, bot_name: str) -> Message:
     """Return the answer if Slack refused the first post. ``code`` is Slack's error code."""
-    way = (
-        f"I am not in this channel. Type `/invite @{_short(bot_name)}` in the channel, then subscribe again."
-        if meaning.is_outside
-        else f"Slack did not let me post there (`{_short(code)}`)."
-    )
+    if meaning is Refusal.BETWEEN_PEOPLE:
+        way = BETWEEN_PEOPLE
+    elif meaning.is_outside:
+        invitation = f"`/invite @{_short(bot_name)}`"
+        way = f"I am not in this channel. Type {invitation} in the channel, then subscribe again."
+    else:
+        way = f"Slack did not let me post there (`{_short(code)}`)."
     return b.words(f":no_entry: Nothing was subscribed. {way}")
 
 

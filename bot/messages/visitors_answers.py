@@ -6,7 +6,7 @@ from bot.messages import blocks as b
 from bot.messages.charts import shown_path
 from bot.messages.numbers import counted, dates, number
 from bot.messages.plain_text import one_line
-from bot.messages.problems import reading_problem
+from bot.messages.problems import BETWEEN_PEOPLE, reading_problem
 from bot.messages.visitors import TIME_OF_DAY, page_numbers, shown_code
 from bot.model import Budget, Message, PageCounts, Period, Question, QuestionId, Refusal, Snapshot
 
@@ -143,11 +143,12 @@ def file_words(question: Question, rows: int, *, complete: bool) -> str:
 
 def undelivered(meaning: Refusal, code: str, bot_name: str, *, what: str) -> Message:
     """Return the notice that Slack refused a post or file. ``code`` is Slack's error code."""
-    way = (
-        f"I am not in this channel. Type `/invite @{_short(bot_name)}` there, then try again."
-        if meaning.is_outside
-        else f"Slack said `{_short(code)}`."
-    )
+    if meaning is Refusal.BETWEEN_PEOPLE:
+        way = BETWEEN_PEOPLE
+    elif meaning.is_outside:
+        way = f"I am not in this channel. Type `/invite @{_short(bot_name)}` there, then try again."
+    else:
+        way = f"Slack said `{_short(code)}`."
     return b.words(f":no_entry: {what} {way}")
 
 

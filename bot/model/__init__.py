@@ -20,6 +20,7 @@ from bot.model.ids import (
     SnapshotId,
     SubscriptionId,
     UserId,
+    is_direct_message,
 )
 from bot.model.jobs import JobFields, JobProblem, JobState, QueueWhy, ThreadRef, TrackedJob
 from bot.model.lifecycle import DeliveryStep, IllegalStep, JobStep, PromptStep, Source
@@ -138,6 +139,7 @@ __all__ = [
     "frees_at",
     "full_days",
     "in_section",
+    "is_direct_message",
     "last_full_week",
     "lifecycle",
     "message_key",

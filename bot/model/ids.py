@@ -19,6 +19,13 @@ DeliveryId = NewType("DeliveryId", str)
 
 UserId = NewType("UserId", str)
 ChannelId = NewType("ChannelId", str)
+
+
+def is_direct_message(channel: ChannelId) -> bool:
+    """Return whether a channel is a direct message. Slack's ids of those, and no others, begin with D."""
+    return channel.startswith("D")
+
+
 MessageTs = NewType("MessageTs", str)
 """Slack's id of a message within its channel: a timestamp in seconds with six decimals, as text."""
 

@@ -26,6 +26,8 @@ class Refusal(StrEnum):
     """A temporary state of Slack; a retry may succeed."""
     PERMANENT = "permanent"
     """Any other refusal; a retry would be refused again."""
+    BETWEEN_PEOPLE = "between_people"
+    """A direct message between two people, in which no bot can be."""
 
     @property
     def is_outside(self) -> bool:

@@ -134,7 +134,7 @@ def thread_messages(job: TrackedJob, text: str) -> Iterator[Message]:
 def private_messages(job: TrackedJob, text: str) -> Iterator[Message]:
     """Everything one person can be told."""
     for meaning in Refusal:
-        yield job_answers.cannot_post(meaning, text)
+        yield job_answers.cannot_post(meaning, text, text)
     yield job_answers.undelivered(job, problems.slack_refused(text))
     yield job_answers.job_list([(job, text), (job, PERMALINK)] * 5)
     yield job_answers.job_list([])

@@ -35,7 +35,22 @@ def test_each_reason_for_not_posting_has_its_own_advice() -> None:
         {Refusal.NOT_A_MEMBER, Refusal.NOT_VISIBLE},
         {Refusal.ARCHIVED},
         {Refusal.RESTRICTED},
+        {Refusal.BETWEEN_PEOPLE},
     ]
+
+
+def test_between_two_people_the_prompt_is_given_back_with_a_way_that_is_possible() -> None:
+    said = job_answers.cannot_post(Refusal.BETWEEN_PEOPLE, "docs-agent", "Add a <page>\nwith two lines")
+    assert said.text.startswith(":no_entry: Nothing was started. I cannot be in a direct message between two")
+    assert "/invite" not in said.text
+    assert said.text.endswith("Your prompt, to copy:\nAdd a &lt;page&gt;\nwith two lines")
+    [_, quote] = said.blocks
+    assert quote["elements"][0]["elements"][0]["text"] == "Add a <page>\nwith two lines"
+
+
+def test_a_prompt_too_long_to_give_back_whole_says_so() -> None:
+    said = job_answers.cannot_post(Refusal.BETWEEN_PEOPLE, "docs-agent", "word " * 5_000)
+    assert "Your prompt (its beginning), to copy:" in said.text
 
 
 def test_the_list_shows_each_job_on_a_line_in_the_order_given() -> None:

@@ -66,7 +66,10 @@ def test_a_private_channel_gets_the_exact_invitation(meaning: Refusal) -> None:
     )
 
 
-@pytest.mark.parametrize("meaning", sorted(set(Refusal) - {Refusal.NOT_A_MEMBER, Refusal.NOT_VISIBLE}))
+OTHERS = sorted(set(Refusal) - {Refusal.NOT_A_MEMBER, Refusal.NOT_VISIBLE, Refusal.BETWEEN_PEOPLE})
+
+
+@pytest.mark.parametrize("meaning", OTHERS)
 def test_another_refusal_is_told_in_the_word_of_slack(meaning: Refusal) -> None:
     assert "(`slacks_word`)" in say.cannot_subscribe(meaning, "slacks_word", "docs-agent").text
 

@@ -112,7 +112,10 @@ def test_where_the_bot_is_not_a_member_the_exact_invitation_is_given(meaning: Re
     )
 
 
-@pytest.mark.parametrize("meaning", sorted(set(Refusal) - {Refusal.NOT_A_MEMBER, Refusal.NOT_VISIBLE}))
+OTHERS = sorted(set(Refusal) - {Refusal.NOT_A_MEMBER, Refusal.NOT_VISIBLE, Refusal.BETWEEN_PEOPLE})
+
+
+@pytest.mark.parametrize("meaning", OTHERS)
 def test_another_refusal_is_told_in_the_word_of_slack(meaning: Refusal) -> None:
     said = visitors_answers.undelivered(
         meaning, "slacks_word", "docs-agent", what="The file could not be sent."

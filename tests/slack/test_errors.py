@@ -118,7 +118,7 @@ async def test_a_code_from_slack_arrives_as_its_meaning(
 
 def test_every_meaning_of_the_table_is_decided_here() -> None:
     assert MEANINGS == DECIDED
-    assert set(DECIDED.values()) | {Refusal.PERMANENT} == set(Refusal)
+    assert set(DECIDED.values()) | {Refusal.PERMANENT, Refusal.BETWEEN_PEOPLE} == set(Refusal)
 
 
 @pytest.mark.parametrize("code", sorted(PERMANENT | {"a_code_of_next_year", ""}))

@@ -16,6 +16,7 @@ from bot.model import (
     NewDelivery,
     Refusal,
     TrackedJob,
+    is_direct_message,
     lifecycle,
 )
 from bot.store import Transaction
@@ -32,6 +33,8 @@ async def give_up(context: WorkerContext, delivery: Delivery, meaning: Refusal, 
     ``code`` is Slack's error code, or the bot's own if Slack gave none.
     """
     _log_dead_letter(context, delivery, code)
+    if meaning is Refusal.NOT_VISIBLE and is_direct_message(delivery.what.channel):
+        meaning = Refusal.BETWEEN_PEOPLE
     now = context.clock()
 
     def bury(tx: Transaction) -> None:
@@ -73,7 +76,7 @@ def _refuse_job(
         raise LookupError(f"job {job.number} has no prompt")
     url = tx.prompts.response_url(prompt.id)
     tx.prompts.apply(prompt.id, lifecycle.prompt_refused(prompt))
-    key, message = f"job:{job.number}:cannot_post", say.cannot_post(meaning, context.bot_name)
+    key, message = f"job:{job.number}:cannot_post", say.cannot_post(meaning, context.bot_name, job.text)
     note = NewDelivery.private(key, job.channel, job.requester, message, job=job.number, response_url=url)
     tx.outbox.add(note, now)
 
