@@ -22,6 +22,7 @@ SCHEMA = json.loads((ROOT / "tests/data/slack-manifest.schema.2.0.0.json").read_
 NEEDS: dict[str, set[str]] = {
     "auth_test": set(),
     "apps_connections_open": set(),
+    "chat_postEphemeral": {"chat:write"},
     "chat_postMessage": {"chat:write"},
     "chat_update": {"chat:write"},
     "conversations_history": {"channels:history", "groups:history", "im:history", "mpim:history"},

@@ -5,9 +5,8 @@ from __future__ import annotations
 import asyncio
 
 import structlog
-from pydantic import SecretStr
 
-from bot.model import Message, Refusal
+from bot.model import Message, Origin, Refusal
 from bot.slack.messenger import SlackMessenger
 from bot.work.ports import SlackError, SlackRefused, SlackThrottled
 
@@ -20,26 +19,35 @@ _MOST_WAIT_SECONDS = 30.0
 
 async def say_privately(
     messenger: SlackMessenger,
-    url: SecretStr,
+    asker: Origin,
     message: Message,
     *,
     replaces: bool = False,
     pause_seconds: float = 0.5,
 ) -> None:
-    """Post a private message through a response URL; retry a few times.
+    """Post a private message in the asker's thread, or else through the response URL; retry a few times.
 
+    A response URL shows a message outside of the thread, but it can replace one, and needs no membership.
     When Slack's response is lost, the message may appear twice. For a private message that is better than
     not at all. A refusal is logged and not raised.
     """
+    thread = None if replaces else asker.thread_ref
     for attempt in range(1, _TRIES + 1):
         try:
-            await messenger.answer(url, message, replaces=replaces)
+            if thread is not None:
+                await messenger.answer_in_thread(thread, asker.user, message)
+            elif asker.response_url is not None:
+                await messenger.answer(asker.response_url, message, replaces=replaces)
         except SlackRefused as refusal:
-            if refusal.meaning is not Refusal.BLOCKS or message.blocks == message.plain_blocks:
+            if thread is not None and refusal.meaning is not Refusal.BLOCKS:
+                log.info("thread_answer_refused", reason=refusal.code)
+                thread = None
+            elif refusal.meaning is not Refusal.BLOCKS or message.blocks == message.plain_blocks:
                 log.warning("answer_refused", reason=refusal.code)
                 return
-            log.error("blocks_refused", reason=refusal.code, details=refusal.details)
-            message = Message(message.text, message.plain_blocks, message.plain_blocks)
+            else:
+                log.error("blocks_refused", reason=refusal.code, details=refusal.details)
+                message = Message(message.text, message.plain_blocks, message.plain_blocks)
         except SlackError as error:
             if attempt == _TRIES:
                 log.warning("answer_not_said", reason=str(error))

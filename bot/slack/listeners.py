@@ -184,9 +184,9 @@ class Listeners:
         self._background.start("who may", look())
 
     def _say_later(self, message: Message | None, body: Body, *, replaces: bool = False) -> None:
-        url = body.get("response_url")
-        if message is not None and url:
-            said = say_privately(self._messenger, SecretStr(url), message, replaces=replaces)
+        asker = payloads.asker(body)
+        if message is not None and (asker.thread or asker.response_url):
+            said = say_privately(self._messenger, asker, message, replaces=replaces)
             self._background.start("answer", said)
 
     def _open_later(self, answer: Answer, body: Body) -> None:
@@ -200,8 +200,7 @@ class Listeners:
                 await self._client.views_open(trigger_id=body["trigger_id"], view=dict(modal.view))
         except SlackError as error:
             log.warning("form_not_opened", reason=str(error))
-            if url := body.get("response_url"):
-                await say_privately(self._messenger, SecretStr(url), problems.form_not_opened())
+            await say_privately(self._messenger, payloads.asker(body), problems.form_not_opened())
 
 
 def _private(message: Message) -> dict[str, Any]:

@@ -16,7 +16,7 @@ import aiohttp
 from pydantic import SecretStr
 from slack_sdk.web.async_client import AsyncWebClient
 
-from bot.model import ChannelId, DeliveryId, Message, MessageTs, Profile, UserId
+from bot.model import ChannelId, DeliveryId, Message, MessageTs, Profile, ThreadRef, UserId
 from bot.slack.client import Identity
 from bot.slack.errors import refused, translated, wait_seconds
 from bot.slack.rooms import SlackRooms
@@ -141,6 +141,20 @@ class SlackMessenger:
             # Slack responds with a code such as "expired_url", as plain text or JSON and with any status.
             # Refused blocks can be left out by the caller; any other code means that the URL is unusable.
             raise refused("invalid_blocks" if "invalid_blocks" in said else "response_url_expired")
+
+    async def answer_in_thread(self, thread: ThreadRef, user: UserId, message: Message) -> None:
+        """Post a message in a thread that one person sees, who must be in the channel.
+
+        https://docs.slack.dev/reference/methods/chat.postEphemeral
+        """
+        async with translated():
+            await self._client.chat_postEphemeral(
+                channel=thread.channel,
+                thread_ts=thread.ts,
+                user=user,
+                text=message.text,
+                blocks=list(message.blocks) or None,
+            )
 
     async def _post(self, url: str, **what: Any) -> tuple[int, str | None, str]:
         failed: Exception

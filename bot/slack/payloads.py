@@ -59,6 +59,25 @@ def press(body: Payload, action: Payload) -> Press:
     return Press(origin, action["action_id"], str(value))
 
 
+def asker(body: Payload) -> Origin:
+    """Return who sent a command or an interaction, and where private words about it belong.
+
+    Words about a button belong into the thread in which its message stands. The message that begins a thread
+    stands in the channel.
+    """
+    container, message = body.get("container") or {}, body.get("message") or {}
+    ts = container.get("message_ts") or message.get("ts")
+    thread = container.get("thread_ts") or message.get("thread_ts")
+    channel = body.get("channel_id") or (body.get("channel") or {}).get("id") or container.get("channel_id")
+    return Origin(
+        RequestKey(f"private:{body.get('trigger_id')}"),
+        UserId(body.get("user_id") or (body.get("user") or {}).get("id") or ""),
+        ChannelId(channel or ""),
+        _ts(thread if thread != ts else None),
+        response_url=_url(body),
+    )
+
+
 def submission(body: Payload) -> Submission:
     """Return the submission of a form.
 

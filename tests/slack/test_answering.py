@@ -5,17 +5,20 @@ from __future__ import annotations
 import pytest
 from pydantic import SecretStr
 
-from bot.model import Message
+from bot.model import ChannelId, Message, MessageTs, Origin, RequestKey, UserId
 from bot.slack.answering import say_privately
 from bot.slack.messenger import SlackMessenger
 from sandbox.workspace import Workspace
 
 ODD = {"type": "section"}
 HELLO = Message("Hello")
+ANA, DOCS = UserId("U01ANA"), ChannelId("C01DOCS")
 
 
-def address(workspace: Workspace) -> SecretStr:
-    return SecretStr(workspace.people.tickets.response_url("U01ANA", "C01DOCS"))
+def asker(workspace: Workspace, thread: str | None = None) -> Origin:
+    """Ana, who pressed a button of a message in #docs, which stands in this thread."""
+    url = SecretStr(workspace.people.tickets.response_url(ANA, DOCS))
+    return Origin(RequestKey("1"), ANA, DOCS, MessageTs(thread) if thread else None, response_url=url)
 
 
 def heard(workspace: Workspace) -> list[str]:
@@ -27,13 +30,13 @@ async def test_a_private_word_is_said_again_when_slack_stumbles(
     workspace: Workspace, messenger: SlackMessenger, fault: str
 ) -> None:
     workspace.faults.order([{"method": "response_url", "fault": fault, "times": 3}])
-    await say_privately(messenger, address(workspace), HELLO, pause_seconds=0.01)
+    await say_privately(messenger, asker(workspace), HELLO, pause_seconds=0.01)
     assert heard(workspace) == ["Hello"]
 
 
 async def test_slacks_pause_is_kept(workspace: Workspace, messenger: SlackMessenger) -> None:
     workspace.faults.order([{"method": "response_url", "fault": "429", "seconds": 1}])
-    await say_privately(messenger, address(workspace), HELLO, pause_seconds=0.01)
+    await say_privately(messenger, asker(workspace), HELLO, pause_seconds=0.01)
     tries = [entry["at"] for entry in workspace.log if entry["method"] == "response_url"]
     assert tries[1] - tries[0] >= 0.9
     assert heard(workspace) == ["Hello"]
@@ -41,7 +44,7 @@ async def test_slacks_pause_is_kept(workspace: Workspace, messenger: SlackMessen
 
 async def test_it_is_given_up_in_the_end(workspace: Workspace, messenger: SlackMessenger) -> None:
     workspace.faults.order([{"method": "response_url", "fault": "500", "times": 40}])
-    await say_privately(messenger, address(workspace), HELLO, pause_seconds=0.01)
+    await say_privately(messenger, asker(workspace), HELLO, pause_seconds=0.01)
     assert heard(workspace) == []
     assert len(workspace.log) == 4
 
@@ -49,5 +52,41 @@ async def test_it_is_given_up_in_the_end(workspace: Workspace, messenger: SlackM
 async def test_what_slack_refuses_to_draw_is_said_plainly(
     workspace: Workspace, messenger: SlackMessenger
 ) -> None:
-    await say_privately(messenger, address(workspace), Message("Hello", (ODD,)), pause_seconds=0.01)
+    await say_privately(messenger, asker(workspace), Message("Hello", (ODD,)), pause_seconds=0.01)
     assert heard(workspace) == ["Hello"]
+
+
+async def test_words_about_a_button_in_a_thread_appear_in_that_thread(
+    workspace: Workspace, messenger: SlackMessenger
+) -> None:
+    root = workspace.people.say(ANA, DOCS, "A job")["ts"]
+    await say_privately(messenger, asker(workspace, root), HELLO, pause_seconds=0.01)
+    [note] = workspace.state.ephemerals.values()
+    assert (note["text"], note["user"], note["thread_ts"]) == ("Hello", ANA, root)
+
+
+async def test_where_slack_refuses_them_in_the_thread_they_come_as_before(
+    workspace: Workspace, messenger: SlackMessenger
+) -> None:
+    root = workspace.people.say(ANA, DOCS, "A job")["ts"]
+    workspace.state.channels[DOCS].members.remove(ANA)
+    await say_privately(messenger, asker(workspace, root), HELLO, pause_seconds=0.01)
+    [note] = workspace.state.ephemerals.values()
+    assert (note["text"], note["thread_ts"]) == ("Hello", None)
+
+
+async def test_what_slack_refuses_to_draw_in_a_thread_is_said_plainly_in_it(
+    workspace: Workspace, messenger: SlackMessenger
+) -> None:
+    root = workspace.people.say(ANA, DOCS, "A job")["ts"]
+    await say_privately(messenger, asker(workspace, root), Message("Hello", (ODD,)), pause_seconds=0.01)
+    [note] = workspace.state.ephemerals.values()
+    assert (note["text"], note["thread_ts"]) == ("Hello", root)
+
+
+async def test_words_that_replace_a_message_replace_it(
+    workspace: Workspace, messenger: SlackMessenger
+) -> None:
+    root = workspace.people.say(ANA, DOCS, "A job")["ts"]
+    await say_privately(messenger, asker(workspace, root), HELLO, replaces=True, pause_seconds=0.01)
+    assert [entry["method"] for entry in workspace.log] == ["response_url"]

@@ -85,3 +85,27 @@ def test_a_message_is_meant_for_the_bot_where_no_second_event_may_say_so(
     event = {"type": "message", "channel": CHANNEL, "user": ANA, "ts": SECOND, "channel_type": kind}
     heard = payloads.spoken({**event, "text": text}, BOT)
     assert isinstance(heard, Mention) is is_meant
+
+
+@pytest.mark.parametrize(
+    ("about", "thread"),
+    [
+        ({"container": {"message_ts": SECOND, "thread_ts": FIRST}}, FIRST),
+        ({"container": {"message_ts": SECOND}, "message": {"ts": SECOND, "thread_ts": FIRST}}, FIRST),
+        ({"message": {"ts": SECOND, "thread_ts": FIRST}}, FIRST),
+        ({"container": {"message_ts": FIRST, "thread_ts": FIRST}}, None),
+        ({"container": {"message_ts": FIRST}}, None),
+        ({}, None),
+    ],
+)
+def test_private_words_belong_into_the_thread_of_the_message(
+    about: dict[str, Any], thread: MessageTs | None
+) -> None:
+    asker = payloads.asker({**BY_ANA, "channel": {"id": CHANNEL}, **about})
+    assert (asker.user, asker.channel, asker.thread, asker.response_url) == (ANA, CHANNEL, thread, URL)
+
+
+def test_private_words_about_a_command_belong_into_its_channel() -> None:
+    body = {"command": "/docs-agent", "channel_id": CHANNEL, "user_id": ANA, "trigger_id": "9"}
+    asker = payloads.asker(body)
+    assert (asker.user, asker.channel, asker.thread, asker.response_url) == (ANA, CHANNEL, None, None)
