@@ -11,6 +11,7 @@ from bot.app import running_bot
 from bot.settings import Settings
 from sandbox.docs_service import DocsService, DocsServiceOptions
 from sandbox.docs_service.options import SiteOptions
+from sandbox.kept_secrets import kept_secrets
 from sandbox.ports import free_port
 from sandbox.workspace import Workspace, WorkspaceOptions
 
@@ -29,7 +30,6 @@ class WorldOptions(SiteOptions):
 
     folder: Path
     port: int = 0
-    host: str = "127.0.0.1"
     http_mode: bool = False
     answer_seconds: float = 3.0
     log_level: str = "ERROR"
@@ -37,12 +37,19 @@ class WorldOptions(SiteOptions):
 
     def docs_service(self) -> DocsServiceOptions:
         """Return the options of the docs service."""
-        return DocsServiceOptions(self.folder / "docs", projects=(PROJECT,), **self.site_options())
+        key = kept_secrets(self.folder).api_key
+        return DocsServiceOptions(
+            self.folder / "docs", api_key=key, projects=(PROJECT,), **self.site_options()
+        )
 
     def workspace(self) -> WorkspaceOptions:
         """Return the options of the workspace, set up for Socket Mode."""
+        kept = kept_secrets(self.folder)
         return WorkspaceOptions(
             self.folder / "workspace",
+            bot_token=kept.bot_token,
+            app_token=kept.app_token,
+            signing_secret=kept.signing_secret,
             manifest=MANIFEST if MANIFEST.exists() else None,
             ack_seconds=self.answer_seconds,
             trigger_seconds=self.answer_seconds,
@@ -66,11 +73,11 @@ async def both_sides(options: WorldOptions) -> AsyncIterator[World]:
     docs_options = options.docs_service()
     docs_service = DocsService(docs_options, on_progress=options.on_progress)
     # The port after the page's, so that links to pull requests still work after a restart.
-    docs_url = await docs_service.start(options.host, options.port + 1 if options.port else 0)
+    docs_url = await docs_service.start(options.port + 1 if options.port else 0)
     bot_port = free_port()
     events_url = f"http://127.0.0.1:{bot_port}/slack/events" if options.http_mode else None
     workspace = Workspace(replace(options.workspace(), events_url=events_url, docs_service_url=docs_url))
-    workspace_url = await workspace.start(options.host, options.port)
+    workspace_url = await workspace.start(options.port)
     try:
         settings = _settings(options, docs_options, workspace, docs_url, bot_port)
         yield World(docs_service, docs_url, workspace, workspace_url, settings)

@@ -34,7 +34,8 @@ _HEADERS = {
         "default-src 'none'; style-src 'self'; img-src 'self' data:; form-action 'self'; base-uri 'none'"
     ),
     "X-Content-Type-Options": "nosniff",
-    "Referrer-Policy": "no-referrer",
+    # With no-referrer, browsers send the form's Origin as "null".
+    "Referrer-Policy": "same-origin",
     "Cache-Control": "no-store",
 }
 

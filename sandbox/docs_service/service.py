@@ -17,6 +17,7 @@ from sandbox.docs_service.faults import read_orders
 from sandbox.docs_service.options import BODY_LIMIT_BYTES, DocsServiceOptions, utcnow
 from sandbox.docs_service.pages import Pages
 from sandbox.docs_service.refusals import RefusedError
+from sandbox.doors import HOST, guard
 
 _SCHEMA = jobs.SCHEMA + quota.SCHEMA + request_log.SCHEMA
 _STOP_SECONDS = 1.0
@@ -45,20 +46,18 @@ class DocsService:
         self._pages = Pages(options, clock, self._database, self._agent, self._api, self._address)
         self._clock = clock
 
-    async def start(self, host: str = "127.0.0.1", port: int = 0) -> str:
+    async def start(self, port: int = 0) -> str:
         """Start the service and return its base URL for callers on this machine. Port 0 takes a free port."""
         if self._runner is not None:
             raise RuntimeError("the docs service has been started already")
         self._runner = web.AppRunner(self.web_app(), access_log=None, shutdown_timeout=_STOP_SECONDS)
         try:
             await self._runner.setup()
-            await web.TCPSite(self._runner, host, port).start()
+            await web.TCPSite(self._runner, HOST, port).start()
         except BaseException:
             await self.stop()
             raise
-        bound = self._runner.addresses[0]
-        shown = {"0.0.0.0": "127.0.0.1", "::": "[::1]"}.get(host, f"[{host}]" if ":" in host else host)
-        self._base_url = f"http://{shown}:{bound[1]}"
+        self._base_url = f"http://{HOST}:{self._runner.addresses[0][1]}"
         return self._base_url
 
     async def stop(self) -> None:
@@ -74,6 +73,7 @@ class DocsService:
             middlewares=[self._page_errors, log_middleware(self._database, self._clock)],
             client_max_size=BODY_LIMIT_BYTES,
         )
+        guard(app)
         self._api.add_routes(app)
         app.router.add_get("/openapi.json", self._openapi)
         app.router.add_post("/sandbox/faults", self._order_faults)

@@ -200,7 +200,7 @@ class PageApi:
 
     async def _get_events(self, request: web.Request) -> web.StreamResponse:
         # Browsers let any site open a WebSocket here, so compare the Origin header.
-        if request.headers.get("Origin", "").partition("://")[2] not in ("", request.host):
+        if request.headers.get("Origin") not in (None, f"http://{request.host}"):
             raise web.HTTPForbidden
         user = self._viewer(request)
         socket = web.WebSocketResponse(heartbeat=25)

@@ -16,6 +16,7 @@ from urllib.parse import quote, urlencode
 import yaml
 from aiohttp import web
 
+from sandbox.doors import HOST, guard
 from sandbox.workspace.bot_connection import BotConnection
 from sandbox.workspace.faults import Faults
 from sandbox.workspace.files import content_path
@@ -66,14 +67,12 @@ class Workspace:
         """Return the base URL of the Web API."""
         return f"{self.base_url}/api/"
 
-    async def start(self, host: str = "127.0.0.1", port: int = 0) -> str:
+    async def start(self, port: int = 0) -> str:
         """Start the server and return the URL of the web page."""
         self._runner = web.AppRunner(self.web_app(), access_log=None, shutdown_timeout=1.0)
         await self._runner.setup()
-        await web.TCPSite(self._runner, host, port).start()
-        bound = self._runner.addresses[0][1]
-        shown = "127.0.0.1" if host in ("0.0.0.0", "::") else host
-        self.base_url = f"http://{shown}:{bound}"
+        await web.TCPSite(self._runner, HOST, port).start()
+        self.base_url = f"http://{HOST}:{self._runner.addresses[0][1]}"
         self.bot_connection.sockets.base_url = self.people.tickets.base_url = self.base_url
         self._saver = asyncio.create_task(self._keep_saving())
         return self.base_url
@@ -99,6 +98,7 @@ class Workspace:
     def web_app(self) -> web.Application:
         """Return the workspace as an aiohttp application."""
         app = web.Application(client_max_size=20_000_000)
+        guard(app)
         app.router.add_post("/api/{method}", self._call)
         app.router.add_get("/api/{method}", self._call)
         app.router.add_get("/link", self._open_socket)

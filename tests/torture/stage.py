@@ -47,13 +47,13 @@ async def stage(plan: Plan, folder: Path, database_url: str) -> AsyncIterator[St
         days=_DAYS,
     )
     docs = DocsService(docs_options)
-    docs_url = await docs.start("127.0.0.1", 0)
+    docs_url = await docs.start()
     port = free_port()
     workspace = Workspace(_workspace_options(plan, folder, docs_url, port))
     workspace.state.channels[ARCHIVED] = Channel(
         ARCHIVED, "old-docs", [*PEOPLE, BOT_USER], "Archived", is_archived=True
     )
-    await workspace.start("127.0.0.1", 0)
+    await workspace.start()
     secrets = _secrets(workspace.options, docs_options)
     env = _environment(plan, workspace, docs_url, docs_options.api_key) | {
         "DATABASE_URL": database_url,

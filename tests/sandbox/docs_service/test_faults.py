@@ -5,7 +5,7 @@ from __future__ import annotations
 import aiohttp
 import pytest
 
-from tests.sandbox.docs_service.caller import Caller, HeldClock
+from tests.sandbox.docs_service.caller import JSON, Caller, HeldClock
 
 
 @pytest.mark.parametrize(
@@ -102,6 +102,6 @@ async def test_odd_answers_can_be_chosen(caller: Caller) -> None:
     ],
 )
 async def test_an_order_that_makes_no_sense_is_refused(caller: Caller, body: str) -> None:
-    reply = await caller.request("POST", "/sandbox/faults", data=body)
+    reply = await caller.request("POST", "/sandbox/faults", data=body, headers={"Content-Type": JSON})
     assert reply.status == 400
     assert list(reply.json) == ["error"]

@@ -97,8 +97,9 @@ async def test_inviting_the_bot_brings_it_in(page: Page, workspace: Workspace) -
 
 
 async def test_a_page_from_elsewhere_can_neither_listen_nor_act(page: Page) -> None:
-    with pytest.raises(aiohttp.WSServerHandshakeError):
-        await page.session.ws_connect("/page/events?user=U01ANA", origin="http://elsewhere.example")
+    for origin in ("http://elsewhere.example", "null"):
+        with pytest.raises(aiohttp.WSServerHandshakeError):
+            await page.session.ws_connect("/page/events?user=U01ANA", origin=origin)
     async with page.session.post("/page/message", data='{"user": "U01ANA"}') as answer:
         assert answer.status == 415
 

@@ -1,0 +1,48 @@
+"""What the sandbox's servers refuse: foreign names, frames, and anything but JSON on their controls.
+
+They listen on this machine alone, but any page in a browser on this machine can send requests to them.
+"""
+
+from __future__ import annotations
+
+from urllib.parse import urlsplit
+
+from aiohttp import web
+from aiohttp.typedefs import Handler
+
+HOST = "127.0.0.1"
+_OWN_NAMES = ("localhost", "127.0.0.1", "::1")
+CONTROLS = "/sandbox/"
+
+
+def guard(app: web.Application) -> None:
+    """Make an application refuse what other sites could send through a browser."""
+    app.middlewares.insert(0, _only_from_here)
+    app.on_response_prepare.append(_forbid_frames)
+
+
+@web.middleware
+async def _only_from_here(request: web.Request, handler: Handler) -> web.StreamResponse:
+    # A foreign name that leads to this machine would make a foreign site the same origin: DNS rebinding.
+    if not _is_own(request):
+        return web.Response(status=421, text="this server answers to localhost and 127.0.0.1 only")
+    # Browsers let other sites post forms and text here, but JSON only after a CORS preflight.
+    is_control = request.path.startswith(CONTROLS) and request.method == "POST"
+    if is_control and request.content_type != "application/json":
+        return web.json_response({"ok": False, "error": "json_only"}, status=415)
+    return await handler(request)
+
+
+def _is_own(request: web.Request) -> bool:
+    local = request.get_extra_info("sockname") or ("", 0)
+    try:
+        asked = urlsplit(f"//{request.host}")
+        return asked.hostname in _OWN_NAMES and (asked.port or 80) == local[1]
+    except ValueError:
+        return False
+
+
+async def _forbid_frames(_request: web.Request, response: web.StreamResponse) -> None:
+    policy = response.headers.get("Content-Security-Policy")
+    response.headers["Content-Security-Policy"] = "; ".join(filter(None, (policy, "frame-ancestors 'none'")))
+    response.headers["X-Frame-Options"] = "DENY"

@@ -1,0 +1,102 @@
+"""Other sites in the browser of whoever runs the sandbox can neither read nor do anything there."""
+
+from __future__ import annotations
+
+import stat
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import aiohttp
+import pytest
+from playwright.async_api import expect
+
+from sandbox.docs_service import DocsService, DocsServiceOptions
+from sandbox.kept_secrets import FILE, kept_secrets
+from sandbox.workspace import Workspace, WorkspaceOptions
+from sandbox.world import WorldOptions, both_sides
+from tests.browser import needs_chromium, opened
+from tests.sandbox.docs_service.caller import Caller
+
+
+@pytest.fixture
+async def docs_url(tmp_path: Path) -> AsyncIterator[str]:
+    service = DocsService(DocsServiceOptions(tmp_path / "docs", pages=12, days=2, work_seconds=0))
+    yield await service.start()
+    await service.stop()
+
+
+@pytest.fixture
+async def workspace_url(tmp_path: Path) -> AsyncIterator[str]:
+    workspace = Workspace(WorkspaceOptions(tmp_path / "workspace"))
+    yield await workspace.start()
+    await workspace.stop()
+
+
+@pytest.fixture
+def urls(docs_url: str, workspace_url: str) -> tuple[str, str]:
+    """The addresses of both servers."""
+    return docs_url, workspace_url
+
+
+async def test_only_its_own_names_are_answered(urls: tuple[str, str]) -> None:
+    async with aiohttp.ClientSession() as session:
+        for url in urls:
+            port = url.rpartition(":")[2]
+            for name in (f"localhost:{port}", f"127.0.0.1:{port}", f"[::1]:{port}"):
+                async with session.get(url, headers={"Host": name}) as answer:
+                    assert answer.status == 200, name
+            for name in (f"evil.example:{port}", "localhost", "127.0.0.1:1", f"localhost.evil:{port}", "[::"):
+                async with session.get(f"{url}/sandbox/log", headers={"Host": name}) as answer:
+                    assert answer.status == 421, name
+
+
+async def test_no_other_site_can_frame_a_page(urls: tuple[str, str]) -> None:
+    async with aiohttp.ClientSession() as session:
+        for url in urls:
+            for path in ("/", "/sandbox/log", "/nothing"):
+                async with session.get(url + path) as answer:
+                    assert answer.headers["X-Frame-Options"] == "DENY"
+                    assert "frame-ancestors 'none'" in answer.headers["Content-Security-Policy"]
+
+
+@pytest.mark.parametrize("content_type", ["text/plain", "application/x-www-form-urlencoded"])
+async def test_the_controls_take_json_only(urls: tuple[str, str], content_type: str) -> None:
+    headers = {"Content-Type": content_type}
+    async with aiohttp.ClientSession() as session:
+        for url in urls:
+            async with session.post(f"{url}/sandbox/faults", data='{"next": []}', headers=headers) as answer:
+                assert answer.status == 415
+            async with session.post(f"{url}/sandbox/faults", json={"next": []}) as answer:
+                assert answer.status == 200
+
+
+def test_each_folder_has_secrets_of_its_own_and_keeps_them(tmp_path: Path) -> None:
+    first, second = tmp_path / "first", tmp_path / "second"
+    made = kept_secrets(first)
+    assert kept_secrets(first) == made
+    assert not {*vars_of(made)} & {*vars_of(kept_secrets(second))}
+    assert stat.S_IMODE((first / FILE).stat().st_mode) == 0o600
+
+
+def vars_of(made: object) -> list[str]:
+    return [str(getattr(made, name)) for name in ("bot_token", "app_token", "signing_secret", "api_key")]
+
+
+async def test_a_sandbox_uses_the_secrets_of_its_folder(tmp_path: Path) -> None:
+    async with both_sides(WorldOptions(tmp_path, pages=12, days=2)) as world:
+        kept, settings = kept_secrets(tmp_path), world.settings
+        assert settings.slack_bot_token.get_secret_value() == kept.bot_token
+        assert settings.docs_api_key.get_secret_value() == kept.api_key
+        assert {settings.host, settings.health_host} == {"127.0.0.1"}
+        async with aiohttp.ClientSession() as session:
+            reply = await Caller(session, world.docs_service_url).ask("Add a page")
+            assert reply.status == 401, "a key that everybody knows opens nothing"
+
+
+@needs_chromium
+async def test_a_person_archives_a_job_in_a_browser(docs_url: str) -> None:
+    async with aiohttp.ClientSession() as session:
+        job = (await Caller(session, docs_url).ask("Add a quickstart")).json["id"]
+    async with opened(f"{docs_url}/acme-docs/job/{job}", height=800) as page:
+        await page.get_by_role("button", name="Archive this job").click()
+        await expect(page.get_by_role("heading", level=1)).to_contain_text("archived")
