@@ -162,9 +162,14 @@ async def _store(settings: Settings, stack: AsyncExitStack) -> Store:
 
 
 async def _connect(settings: Settings, stack: AsyncExitStack) -> Outside:
-    session = await stack.enter_async_context(open_session())
-    client = web_client(settings.slack_bot_token, settings.slack_api_url, session)
-    docs = DocsClient.open(base_url=settings.docs_api_url, api_key=settings.docs_api_key)
+    slack_proxy = settings.proxy_for(settings.slack_api_url)
+    session = await stack.enter_async_context(open_session(slack_proxy))
+    client = web_client(settings.slack_bot_token, settings.slack_api_url, session, slack_proxy)
+    docs = DocsClient.open(
+        base_url=settings.docs_api_url,
+        api_key=settings.docs_api_key,
+        proxy=settings.proxy_for(settings.docs_api_url),
+    )
     stack.push_async_callback(docs.aclose)
     identity = await identify(client)
     messenger = SlackMessenger(client, session, settings.slack_api_url, identity)

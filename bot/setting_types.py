@@ -131,6 +131,26 @@ def host(value: str) -> str:
         raise ValueError("must be an IP address of this machine, such as 0.0.0.0 or 127.0.0.1") from None
 
 
+def proxy(value: SecretStr) -> SecretStr:
+    """Return the address of an HTTP proxy, perhaps with a user and a password, which errors do not quote."""
+    try:
+        parts = urlsplit(value.get_secret_value())
+        name, _ = parts.hostname, parts.port
+    except ValueError:
+        raise ValueError("is not an address") from None
+    if parts.scheme not in ("http", "https") or not name:
+        raise ValueError("must be the address of a proxy, such as http://proxy.example:3128")
+    return value
+
+
+def is_loopback(name: str) -> bool:
+    """Return whether a host name or IP address is this machine's own."""
+    try:
+        return name == "localhost" or ip_address(name).is_loopback
+    except ValueError:
+        return False
+
+
 Address = Annotated[str, AfterValidator(address)]
 Port = Annotated[int, Field(ge=0, le=65_535)]
 Host = Annotated[str, AfterValidator(host)]

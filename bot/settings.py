@@ -8,7 +8,8 @@ from collections.abc import Mapping
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Self
-from urllib.parse import quote
+from urllib.parse import quote, urlsplit
+from urllib.request import proxy_bypass_environment  # type: ignore[attr-defined]
 
 from dotenv import dotenv_values
 from pydantic import (
@@ -31,6 +32,8 @@ from bot.setting_types import (
     database,
     hosts,
     ids,
+    is_loopback,
+    proxy,
     small,
     sqlalchemy_url,
     with_slash,
@@ -77,6 +80,8 @@ class DocsSettings(BaseSettings):
     docs_api_url: Address
     docs_api_key: SecretStr
     docs_project_id: str
+    https_proxy: Annotated[SecretStr, AfterValidator(proxy)] | None = None
+    no_proxy: str = ""
     _warnings: tuple[str, ...] = PrivateAttr(default=())
 
     @classmethod
@@ -125,6 +130,18 @@ class DocsSettings(BaseSettings):
     def _misfits(cls, found: Mapping[str, str]) -> list[str]:
         del found
         return []
+
+    def proxy_for(self, address: str) -> str | None:
+        """Return the proxy through which an address is called; None for a direct call.
+
+        The proxy is for https and wss only, and never for this machine. The result may hold a password.
+        """
+        parts = urlsplit(address)
+        host = parts.hostname or ""
+        if self.https_proxy is None or parts.scheme not in ("https", "wss") or is_loopback(host):
+            return None
+        bypassed = proxy_bypass_environment(parts.netloc, {"no": self.no_proxy})
+        return None if bypassed else self.https_proxy.get_secret_value()
 
     def warnings(self) -> tuple[str, ...]:
         """Return warnings about probable mistakes, a line each; they name variables, never their values."""
@@ -188,6 +205,8 @@ class Settings(DocsSettings):
 
         secrets = (self.slack_bot_token, self.slack_app_token, self.slack_signing_secret, self.docs_api_key)
         values = [secret.get_secret_value() for secret in secrets if secret is not None]
+        if self.https_proxy is not None:
+            values += _passwords(make_url(self.https_proxy.get_secret_value()))
         return [*values, *_passwords(make_url(self.sqlalchemy_url))]
 
 

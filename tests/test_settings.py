@@ -236,7 +236,7 @@ def test_the_docs_service_alone_is_checked_as_strictly() -> None:
 
 
 def test_what_is_wrong_is_told_in_the_order_of_the_readme() -> None:
-    assert Settings.variables()[4:13] == [
+    assert Settings.variables()[4:15] == [
         "PORT",
         "HOST",
         "HEALTH_PORT",
@@ -245,6 +245,8 @@ def test_what_is_wrong_is_told_in_the_order_of_the_readme() -> None:
         "DOCS_API_URL",
         "DOCS_API_KEY",
         "DOCS_PROJECT_ID",
+        "HTTPS_PROXY",
+        "NO_PROXY",
         "USES_AN_HOUR",
     ]
     said = complaint(SLACK_BOT_TOKEN=None, PORT="x", DOCS_API_KEY=None, USES_AN_HOUR="0")
@@ -296,3 +298,37 @@ def test_two_ports_of_one_number_are_refused_where_both_are_opened() -> None:
     assert "PORT and HEALTH_PORT must differ" in complaint(**http, PORT="3001")
     assert load(**http, PORT="0", HEALTH_PORT="0").port == 0
     assert load(PORT="3001").health_port == 3001, "in Socket Mode there is only one"
+
+
+@pytest.mark.parametrize(
+    ("address", "is_direct"),
+    [
+        ("https://slack.com/api/", False),
+        ("wss://wss-primary.slack.com/link", False),
+        ("https://docs.example:8443/base", False),
+        ("https://in.corp.example/", True),
+        ("https://corp.example/", True),
+        ("https://notcorp.example/", False),
+        ("https://localhost:9/", True),
+        ("https://127.4.5.6/", True),
+        ("https://[::1]:9/", True),
+        ("http://docs.example/", True),
+    ],
+)
+def test_a_proxy_is_for_all_but_the_excepted_and_this_machine(address: str, is_direct: bool) -> None:
+    proxy = "http://user:canary-7f3a@proxy.example:3128"
+    settings = load(HTTPS_PROXY=proxy, NO_PROXY="other.example, .corp.example")
+    assert settings.proxy_for(address) == (None if is_direct else proxy)
+    assert load(HTTPS_PROXY=proxy, NO_PROXY="*").proxy_for(address) is None
+    assert load().proxy_for(address) is None
+    assert "canary-7f3a" in settings.secrets()
+    assert "canary-7f3a" not in repr(settings)
+
+
+@pytest.mark.parametrize(
+    "wrong", ["socks5://u:canary-7f3a@host", "proxy:3128", "http://", "http://h:canary-7f3a"]
+)
+def test_what_is_no_address_of_a_proxy_is_refused_without_being_quoted(wrong: str) -> None:
+    said = complaint(HTTPS_PROXY=wrong)
+    assert "HTTPS_PROXY" in said
+    assert "canary-7f3a" not in said

@@ -120,9 +120,13 @@ async def _database(settings: Settings) -> list[Finding]:
 async def _call(
     settings: Settings, method: str, token: str, **arguments: str
 ) -> tuple[httpx.Response, dict[str, object]]:
-    async with httpx.AsyncClient(trust_env=False, follow_redirects=False, timeout=10.0) as http:
+    url = urljoin(settings.slack_api_url, method)
+    # Proxies of the environment are in the settings, so that the doctor takes the way that the bot takes.
+    async with httpx.AsyncClient(
+        trust_env=False, follow_redirects=False, timeout=10.0, proxy=settings.proxy_for(url)
+    ) as http:
         answer = await http.post(
-            urljoin(settings.slack_api_url, method),
+            url,
             headers={"Authorization": f"Bearer {token}"},
             data=arguments,
         )
@@ -214,7 +218,8 @@ async def _knows(settings: Settings, method: str, name: str, listed: str) -> boo
 
 
 async def _docs_service(settings: Settings) -> list[Finding]:
-    async with DocsClient.open(base_url=settings.docs_api_url, api_key=settings.docs_api_key) as docs:
+    url, key = settings.docs_api_url, settings.docs_api_key
+    async with DocsClient.open(base_url=url, api_key=key, proxy=settings.proxy_for(url)) as docs:
         try:
             await docs.visitors(settings.docs_project_id, limit=1)
         except DocsApiError as error:

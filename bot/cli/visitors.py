@@ -324,7 +324,8 @@ async def _fetch(
 ) -> None:
     day_after = wanted.last + timedelta(days=1)
     is_begun = False
-    async with DocsClient.open(base_url=settings.docs_api_url, api_key=settings.docs_api_key) as docs:
+    url, key = settings.docs_api_url, settings.docs_api_key
+    async with DocsClient.open(base_url=url, api_key=key, proxy=settings.proxy_for(url)) as docs:
         pages = docs.all_visitors(settings.docs_project_id, date_from=wanted.first, date_to=day_after)
         async for page in pages:
             rows = [row for row in page.visitors if _is_wanted(row.path, wanted)]

@@ -30,18 +30,20 @@ class Identity:
     enterprise_id: str | None
 
 
-def open_session() -> aiohttp.ClientSession:
-    """Return an HTTP session with time-outs, which ignores proxies from the environment."""
-    return aiohttp.ClientSession(timeout=_TIMEOUT, trust_env=False)
+def open_session(proxy: str | None = None) -> aiohttp.ClientSession:
+    """Return an HTTP session with time-outs. It uses this proxy and none from the environment."""
+    return aiohttp.ClientSession(timeout=_TIMEOUT, trust_env=False, proxy=proxy)
 
 
-def web_client(token: SecretStr, api_url: str, session: aiohttp.ClientSession) -> AsyncWebClient:
+def web_client(
+    token: SecretStr, api_url: str, session: aiohttp.ClientSession, proxy: str | None = None
+) -> AsyncWebClient:
     """Return Slack's client without its retries, which could post twice after a broken connection."""
     client = AsyncWebClient(
         token=token.get_secret_value(), base_url=api_url, session=session, retry_handlers=[]
     )
     # The library takes proxies from the environment, even for local addresses, and ignores NO_PROXY.
-    client.proxy = None
+    client.proxy = proxy
     return client
 
 

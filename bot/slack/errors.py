@@ -44,6 +44,8 @@ MEANINGS = {code: meaning for meaning, codes in _CODES.items() for code in codes
 https://docs.slack.dev/reference/methods/chat.postMessage and https://docs.slack.dev/reference/methods/chat.update
 list them.
 """
+NEVER_SENT = (aiohttp.ClientConnectorError, aiohttp.ClientHttpProxyError, aiohttp.ConnectionTimeoutError)
+"""Errors after which Slack has certainly not seen the request. A proxy refuses before anything is sent."""
 _DEFAULT_WAIT_SECONDS = 5.0
 _MOST_WAIT_SECONDS = 3_600.0
 
@@ -59,7 +61,7 @@ async def translated() -> AsyncIterator[None]:
         yield
     except SlackApiError as error:
         failed = _from_answer(error)
-    except (aiohttp.ClientConnectorError, aiohttp.ConnectionTimeoutError) as error:
+    except NEVER_SENT as error:
         failed = SlackUnreachable(type(error).__name__)
     except (TimeoutError, aiohttp.ClientError, SlackClientError, ValueError) as error:
         failed = SlackUnclear(type(error).__name__)

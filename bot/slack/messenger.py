@@ -18,7 +18,7 @@ from slack_sdk.web.async_client import AsyncWebClient
 
 from bot.model import ChannelId, DeliveryId, Message, MessageTs, Profile, ThreadRef, UserId
 from bot.slack.client import Identity
-from bot.slack.errors import refused, translated, wait_seconds
+from bot.slack.errors import NEVER_SENT, refused, translated, wait_seconds
 from bot.slack.rooms import SlackRooms
 from bot.work.ports import SlackRefused, SlackThrottled, SlackUnclear, SlackUnreachable
 
@@ -162,7 +162,7 @@ class SlackMessenger:
             async with self._session.post(url, allow_redirects=False, **what) as answer:
                 said = await answer.content.read(2_000)
                 return answer.status, answer.headers.get("Retry-After"), said.decode("utf-8", "replace")
-        except (aiohttp.ClientConnectorError, aiohttp.ConnectionTimeoutError) as error:
+        except NEVER_SENT as error:
             failed = SlackUnreachable(type(error).__name__)
         except (TimeoutError, aiohttp.ClientError) as error:
             failed = SlackUnclear(type(error).__name__)

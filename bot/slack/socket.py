@@ -82,7 +82,7 @@ class SocketIntake:
             self._app, token, web_client=self._client, ping_interval=self._ping_seconds
         )
         # The library takes proxies from the environment; see client.py.
-        handler.client.proxy = None
+        handler.client.proxy = self._client.proxy
         handler.client.wss_uri = str(answer["url"])
         handler.client.message_listeners.append(self._greeted)
         handler.client.socket_mode_request_listeners.clear()

@@ -161,6 +161,8 @@ async def test_words_are_sent_to_slacks_own_addresses_only(messenger: SlackMesse
         "https://evil.example/response/x",
         "http://hooks.slack.com/x",
         "https://hooks.slack.com.evil.example/",
+        "https://hooks.slack-gov.com.evil.example/",
+        "https://notslack-gov.com/x",
     ):
         with pytest.raises(SlackRefused, match="response_url_elsewhere") as error:
             await messenger.answer(SecretStr(url), HELLO)

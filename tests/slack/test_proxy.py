@@ -1,0 +1,144 @@
+"""Calls of Slack and of the docs service go through the proxy, and calls of this machine do not."""
+
+from __future__ import annotations
+
+import asyncio
+from base64 import b64encode
+from collections.abc import AsyncIterator
+from typing import Any
+
+import pytest
+from pydantic import SecretStr
+from slack_sdk.web.async_client import AsyncWebClient
+
+from bot.app import running_bot
+from bot.cli.doctor import diagnose
+from bot.docs_api import DocsClient, Unavailable
+from bot.model import Message
+from bot.settings import Settings
+from bot.slack.client import identify, open_session, web_client
+from bot.slack.messenger import SlackMessenger
+from bot.slack.socket import SocketIntake
+from bot.work.ports import SlackUnreachable
+from sandbox.world import World
+from tests.limits import HANG_SECONDS
+from tests.sandbox.workspace.small_bot import small_app
+from tests.scenarios.conftest import http_mode, world
+from tests.scenarios.story import Story
+
+__all__ = ["http_mode", "world"]
+AUTHORIZATION = b"Proxy-Authorization: Basic " + b64encode(b"user:canary-7f3a")
+
+
+class Proxy:
+    """A forward proxy that notes each request for a tunnel and refuses it."""
+
+    def __init__(self) -> None:
+        self.heads: list[bytes] = []
+        self.url = ""
+
+    async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self.heads.append(await reader.readuntil(b"\r\n\r\n"))
+        writer.write(b"HTTP/1.1 403 Forbidden\r\nContent-Length: 0\r\n\r\n")
+        await writer.drain()
+        writer.close()
+
+    def targets(self) -> set[bytes]:
+        """Return the first lines of the requests."""
+        return {head.partition(b" HTTP/")[0] for head in self.heads}
+
+
+@pytest.fixture
+async def proxy() -> AsyncIterator[Proxy]:
+    proxy = Proxy()
+    server = await asyncio.start_server(proxy.serve, "127.0.0.1", 0)
+    proxy.url = f"http://user:canary-7f3a@127.0.0.1:{server.sockets[0].getsockname()[1]}"
+    yield proxy
+    server.close()
+    await server.wait_closed()
+
+
+def settings(proxy: Proxy, **changes: str) -> Settings:
+    env = {
+        "SLACK_BOT_TOKEN": "xoxb-1",
+        "SLACK_APP_TOKEN": "xapp-1",
+        "SLACK_API_URL": "https://slack-gov.invalid/api/",
+        "DOCS_API_URL": "https://docs.invalid",
+        "DOCS_API_KEY": "key",
+        "DOCS_PROJECT_ID": "acme",
+        "DATABASE_URL": ":memory:",
+        "HTTPS_PROXY": proxy.url,
+    }
+    return Settings.load({**env, **changes}, env_file=None)
+
+
+async def test_slack_is_called_through_the_proxy(proxy: Proxy) -> None:
+    chosen = settings(proxy)
+    slack_proxy = chosen.proxy_for(chosen.slack_api_url)
+    async with open_session(slack_proxy) as session:
+        client = web_client(chosen.slack_bot_token, chosen.slack_api_url, session, slack_proxy)
+        with pytest.raises(SlackUnreachable) as error:
+            await identify(client)
+        with pytest.raises(Exception, match="403"):
+            await session.post("https://hooks.slack-gov.invalid/commands/1", allow_redirects=False)
+    assert proxy.targets() == {b"CONNECT slack-gov.invalid:443", b"CONNECT hooks.slack-gov.invalid:443"}
+    assert all(AUTHORIZATION in head for head in proxy.heads)
+    assert "canary" not in str(error.value)
+
+
+@pytest.mark.parametrize("host", ["hooks.slack.com", "hooks.slack-gov.com"])
+async def test_answers_go_to_the_response_urls_of_slack_and_of_govslack(proxy: Proxy, host: str) -> None:
+    async with open_session(proxy.url) as session:
+        client = web_client(SecretStr("xoxb-1"), "https://slack-gov.com/api/", session, proxy.url)
+        messenger = SlackMessenger(client, session, "https://slack-gov.com/api/")
+        with pytest.raises(SlackUnreachable):
+            await messenger.answer(SecretStr(f"https://{host}/commands/1"), Message("hello"))
+    assert proxy.targets() == {f"CONNECT {host}:443".encode()}
+
+
+class Ticketing(AsyncWebClient):
+    """A client that gets a ticket without a call."""
+
+    async def apps_connections_open(self, **_arguments: Any) -> Any:
+        return {"ok": True, "url": "wss://wss-primary.slack-gov.invalid/link?ticket=1"}
+
+
+async def test_the_socket_is_opened_through_the_proxy(proxy: Proxy) -> None:
+    client = Ticketing(token="xoxb-1", proxy=proxy.url)
+    app, _ = small_app(client, "secret")
+    intake = SocketIntake(app, client, SecretStr("xapp-1"))
+    opening = asyncio.create_task(intake.open())
+    async with asyncio.timeout(HANG_SECONDS):
+        while not proxy.heads:
+            await asyncio.sleep(0.01)
+    opening.cancel()
+    await asyncio.gather(opening, return_exceptions=True)
+    await intake.close(1.0)
+    assert proxy.targets() == {b"CONNECT wss-primary.slack-gov.invalid:443"}
+    assert AUTHORIZATION in proxy.heads[0]
+
+
+async def test_the_doctor_goes_the_same_way_and_tells_no_password(proxy: Proxy) -> None:
+    found = await diagnose(settings(proxy))
+    assert proxy.targets() == {b"CONNECT slack-gov.invalid:443", b"CONNECT docs.invalid:443"}
+    assert "canary" not in repr(found)
+
+
+async def test_the_docs_service_is_called_through_the_proxy_unless_it_is_excepted(proxy: Proxy) -> None:
+    for excepted, count in (("", 1), ("docs.invalid", 1)):
+        chosen = settings(proxy, NO_PROXY=excepted)
+        url = chosen.docs_api_url
+        async with DocsClient.open(
+            base_url=url, api_key=SecretStr("key"), proxy=chosen.proxy_for(url)
+        ) as docs:
+            with pytest.raises(Unavailable) as error:
+                await docs.get_job("acme", "1")
+        assert not error.value.sent
+        assert len(proxy.heads) == count
+
+
+async def test_services_on_this_machine_are_called_directly(proxy: Proxy, world: World) -> None:
+    chosen = world.settings.model_copy(update={"https_proxy": SecretStr(proxy.url)})
+    async with running_bot(chosen):
+        await Story(world).finished("Add a quickstart for the Python SDK")
+    assert proxy.heads == []
