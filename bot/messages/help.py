@@ -14,8 +14,8 @@ _IN_THREADS = (
     "Slack allows no slash commands in threads; that is why `/docs-followup` names its job."
 )
 _ELSEWHERE = (
-    "*Elsewhere*: mention me in a channel or write me a direct message to start a job, or choose "
-    "*Ask the docs agent* from the menu of somebody's message. "
+    "*Elsewhere*: mention me in a channel or a group direct message, or write me a direct message, "
+    "to start a job. Or choose *Ask the docs agent* from the menu of somebody's message. "
     "`/docs-agent` and `/docs-followup` without a word more open a form."
 )
 _COST = (
