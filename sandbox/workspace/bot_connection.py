@@ -27,11 +27,13 @@ _ENVELOPE_TYPES = {"command": "slash_commands", "interactive": "interactive", "e
 class NotAcknowledged(Exception):
     """The bot did not acknowledge a request; the code is the one that Slackbot would show.
 
-    ``no_retry`` is true if the bot asked Slack not to deliver the event again.
+    ``reason`` is Slack's word for it, which comes with the next delivery. ``no_retry`` is true if the bot
+    asked Slack not to deliver the event again.
     """
 
-    def __init__(self, code: str, *, no_retry: bool = False) -> None:
+    def __init__(self, code: str, reason: str, *, no_retry: bool = False) -> None:
         super().__init__(code)
+        self.reason = reason
         self.no_retry = no_retry
 
 
@@ -66,20 +68,23 @@ class BotConnection:
         if waiting is not None and not waiting.done():
             waiting.set_result(said.get("payload") or {})
 
-    async def deliver(self, kind: str, payload: Json, *, attempt: int = 0) -> Json:
-        """Deliver a request once and return the payload of the acknowledgement, or raise NotAcknowledged."""
+    async def deliver(self, kind: str, payload: Json, *, attempt: int = 0, reason: str = "") -> Json:
+        """Deliver a request once and return the payload of the acknowledgement, or raise NotAcknowledged.
+
+        ``attempt`` and ``reason`` are the number of the retry of an event, and why the last delivery failed.
+        """
         entry = {"to": "bot", "kind": kind, "attempt": attempt, "acked": False, "at": time.time()}
         entry["event_id"] = payload.get("event_id")
         entry["ts"] = (payload.get("event") or {}).get("ts")
         self._log.append(entry)
         send = self._over_http if self.options.events_url else self._over_socket
-        answer = await send(kind, payload, attempt)
+        answer = await send(kind, payload, attempt, reason)
         entry["acked"] = True
         return answer
 
-    async def _over_socket(self, kind: str, payload: Json, attempt: int) -> Json:
+    async def _over_socket(self, kind: str, payload: Json, attempt: int, reason: str) -> Json:
         if not self.sockets:
-            raise NotAcknowledged("dispatch_failed")
+            raise NotAcknowledged("dispatch_failed", "connection_failed")
         envelope: Json = {
             "envelope_id": secrets.token_hex(16),
             "type": _ENVELOPE_TYPES[kind],
@@ -87,20 +92,20 @@ class BotConnection:
             "payload": payload,
         }
         if attempt:
-            envelope |= {"retry_attempt": attempt, "retry_reason": "timeout"}
+            envelope |= {"retry_attempt": attempt, "retry_reason": reason}
         answer: asyncio.Future[Json] = asyncio.get_running_loop().create_future()
         self._waiting[envelope["envelope_id"]] = answer
         try:
             await self.sockets.send(envelope)
             return await asyncio.wait_for(answer, self.options.ack_seconds)
         except (ConnectionError, aiohttp.ClientError):
-            raise NotAcknowledged("dispatch_failed") from None
+            raise NotAcknowledged("dispatch_failed", "connection_failed") from None
         except TimeoutError:
-            raise NotAcknowledged("operation_timeout") from None
+            raise NotAcknowledged("operation_timeout", "timeout") from None
         finally:
             self._waiting.pop(envelope["envelope_id"], None)
 
-    async def _over_http(self, kind: str, payload: Json, attempt: int) -> Json:
+    async def _over_http(self, kind: str, payload: Json, attempt: int, reason: str) -> Json:
         if kind == "event":
             body, content_type = json.dumps(payload), "application/json"
         else:
@@ -108,7 +113,7 @@ class BotConnection:
             body, content_type = urlencode(form), "application/x-www-form-urlencoded"
         headers = signature_headers(self.options.signing_secret, body) | {"Content-Type": content_type}
         if attempt:
-            headers |= {"x-slack-retry-num": str(attempt), "x-slack-retry-reason": "http_timeout"}
+            headers |= {"x-slack-retry-num": str(attempt), "x-slack-retry-reason": reason}
         if self._session is None:
             self._session = aiohttp.ClientSession(
                 timeout=aiohttp.ClientTimeout(total=self.options.ack_seconds), trust_env=False
@@ -118,13 +123,13 @@ class BotConnection:
                 self.options.events_url or "", data=body, headers=headers
             ) as answer:
                 text = await answer.text()
-                if answer.status != 200:
+                if not 200 <= answer.status < 300:
                     no_retry = answer.headers.get("x-slack-no-retry") == "1"
-                    raise NotAcknowledged("dispatch_failed", no_retry=no_retry)
+                    raise NotAcknowledged("dispatch_failed", "http_error", no_retry=no_retry)
         except TimeoutError:
-            raise NotAcknowledged("operation_timeout") from None
+            raise NotAcknowledged("operation_timeout", "http_timeout") from None
         except aiohttp.ClientError:
-            raise NotAcknowledged("dispatch_failed") from None
+            raise NotAcknowledged("dispatch_failed", "connection_failed") from None
         if not text:
             return {}
         try:
@@ -140,24 +145,21 @@ class BotConnection:
         task.add_done_callback(self._tasks.discard)
 
     async def _send_until_acknowledged(self, payload: Json) -> None:
-        missed = 0
+        """Deliver an event at most as often as Slack does. A delivery without a connection fails, too."""
+        reason = ""
         for attempt, wait in enumerate((0.0, *self.options.redeliver_after_seconds)):
-            if wait:
-                await asyncio.sleep(wait)
-            if self.mode == "socket" and not self.sockets:
-                # Without an open socket, wait for one and deliver the event as a retry, as Slack does.
-                await self.sockets.connected.wait()
-                missed = 1
+            await asyncio.sleep(wait)
             try:
-                await self.deliver("event", payload, attempt=attempt + missed)
+                await self.deliver("event", payload, attempt=attempt, reason=reason)
             except NotAcknowledged as error:
                 if error.no_retry:
                     return
+                reason = error.reason
                 continue
-            if self.repeats > 0:
-                self.repeats -= 1
-                continue
-            return
+            if self.repeats <= 0:
+                return
+            self.repeats -= 1
+            reason = "timeout" if self.mode == "socket" else "http_timeout"
 
     def has_pending_events(self) -> bool:
         """Return whether an event still waits for delivery or acknowledgement."""
