@@ -13,6 +13,7 @@ import yaml
 
 from bot.cli.doctor import SCOPES
 from bot.commands import COMMANDS
+from sandbox.workspace.scopes import EVENT_SCOPES, METHOD_SCOPES
 
 ROOT = Path(__file__).parents[1]
 MANIFEST: dict[str, Any] = yaml.safe_load((ROOT / "manifest.yml").read_text())
@@ -67,6 +68,14 @@ def test_the_schema_refuses_what_is_wrong() -> None:
 
 def test_every_method_that_the_code_calls_is_known_here() -> None:
     assert methods_called() == set(NEEDS)
+
+
+def test_the_sandbox_demands_the_same_scopes() -> None:
+    demanded = {name.replace(".", "_"): set(scopes) for name, scopes in METHOD_SCOPES.items()}
+    for method, scopes in NEEDS.items():
+        assert scopes <= demanded[method]
+        assert bool(scopes) == bool(demanded[method])
+    assert {event: set(EVENT_SCOPES[event]) for event in EVENTS} == EVENTS
 
 
 def test_the_scopes_are_those_that_the_code_needs_and_no_more() -> None:

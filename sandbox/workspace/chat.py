@@ -7,7 +7,7 @@ from sandbox.workspace.web_api import ApiError, WebApi, message_json
 
 
 async def post_message(api: WebApi, arguments: Json) -> Json:
-    channel = api.channel(arguments)
+    channel = api.channel(arguments, member="chat:write.public" not in api.people.app.scopes)
     if channel.is_archived:
         raise ApiError("is_archived")
     blocks, text = api.checked_blocks(arguments), str(arguments.get("text") or "")

@@ -36,18 +36,9 @@ async def list_channels(api: WebApi, arguments: Json) -> Json:
     seen = [
         channel_json(channel)
         for channel in api.state.channels.values()
-        if _kind(channel) in kinds.split(",") and (not channel.is_closed or BOT_USER in channel.members)
+        if channel.kind in kinds.split(",") and (not channel.is_closed or BOT_USER in channel.members)
     ]
     return paginate(api, "channels", seen, arguments)
-
-
-def _kind(channel: Channel) -> str:
-    """https://docs.slack.dev/reference/methods/conversations.list"""
-    if channel.is_im:
-        return "im"
-    if channel.is_mpim:
-        return "mpim"
-    return "private_channel" if channel.is_private else "public_channel"
 
 
 async def join(api: WebApi, arguments: Json) -> Json:

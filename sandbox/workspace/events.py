@@ -4,28 +4,28 @@ from __future__ import annotations
 
 import secrets
 
+from sandbox.workspace.app import App
 from sandbox.workspace.bot_connection import BotConnection
+from sandbox.workspace.scopes import PREFIXES
 from sandbox.workspace.state import APP_ID, BOT_USER, TEAM, Json, State
 
 
 class EventSender:
-    """Sends the bot the events of the channels in which it is a member."""
+    """Sends the bot the events that its app may hear of, of the channels in which it is a member."""
 
-    def __init__(self, state: State, bot_connection: BotConnection) -> None:
+    def __init__(self, state: State, bot_connection: BotConnection, app: App) -> None:
         self._state = state
+        self._app = app
         self._bot_connection = bot_connection
 
     def send_message(self, message: Json) -> None:
         """Send the bot a ``message`` event if it is a member, and ``app_mention`` if it is mentioned."""
         channel = message["channel"]
         event = self.message_fields(message) | {"channel": channel, "event_ts": message["ts"]}
-        about: Json = {"channel_type": self._channel_type(channel)}
-        if message["thread_ts"]:
-            root = self._state.message(channel, message["thread_ts"])
-            about["parent_user_id"] = (root or {}).get("user")
-        self.send(channel, event | about)
+        root = self._state.message(channel, message["thread_ts"] or "")
+        self.send(channel, event | ({"parent_user_id": root["user"]} if root else {}))
         # Reports differ on whether a mention in a group direct message comes twice. Here it does not.
-        is_told_twice = about["channel_type"] not in ("im", "mpim")
+        is_told_twice = self._state.channels[channel].kind not in ("im", "mpim")
         if f"<@{BOT_USER}>" in message["text"] and is_told_twice and not message["bot_id"]:
             self.send(channel, {**event, "type": "app_mention"})
 
@@ -39,15 +39,13 @@ class EventSender:
             spoken |= {"subtype": "file_share", "files": message["files"]}
         return spoken
 
-    def _channel_type(self, channel: str) -> str:
-        room = self._state.channels[channel]
-        if room.is_mpim:
-            return "mpim"
-        return "im" if room.is_im else "group" if room.is_private else "channel"
-
     def send(self, channel: str, event: Json) -> None:
-        """Send the bot an event of a channel, if it is a member."""
-        if BOT_USER not in self._state.channels[channel].members:
+        """Send the bot an event of a channel, if it is a member and its app may hear of it."""
+        room, name = self._state.channels[channel], str(event["type"])
+        if name == "message":
+            prefix = PREFIXES[room.kind]
+            name, event = f"message.{prefix}", event | {"channel_type": prefix.removesuffix("s")}
+        if BOT_USER not in room.members or not self._app.hears(name):
             return
         self._bot_connection.send_event(
             {
@@ -59,6 +57,6 @@ class EventSender:
                 "event_id": f"Ev{secrets.token_hex(6).upper()}",
                 "event_time": int(self._state.clock().timestamp()),
                 "authorizations": [{"team_id": TEAM["id"], "user_id": BOT_USER, "is_bot": True}],
-                "is_ext_shared_channel": self._state.channels[channel].is_ext_shared,
+                "is_ext_shared_channel": room.is_ext_shared,
             }
         )

@@ -11,9 +11,10 @@ from pathlib import Path
 class WorkspaceOptions:
     """Options of a workspace: the folder of its data, its secrets, and its limits.
 
-    ``events_url`` receives signed requests; None means Socket Mode. ``redeliver_after_seconds`` are the
-    delays before each further delivery of an event that was not acknowledged. Slack's are: almost at once,
-    one minute, five minutes. https://docs.slack.dev/apis/events-api
+    ``events_url`` receives signed requests; None means Socket Mode. ``manifest`` declares the app; without
+    one, the app has every scope that the workspace knows. ``redeliver_after_seconds`` are the delays before
+    each further delivery of an event that was not acknowledged. Slack's are: almost at once, one minute,
+    five minutes. https://docs.slack.dev/apis/events-api
     ``ticket_seconds`` is the life of a ticket for a socket; Slack does not tell how long theirs live.
     """
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from typing import Any
 
 from aiohttp import web
@@ -17,7 +17,7 @@ Action = Callable[[Json], Awaitable[Json]]
 class PageApi:
     """The handlers of the web page's requests."""
 
-    def __init__(self, people: People, shortcuts: list[Json], docs_service_url: str | None) -> None:
+    def __init__(self, people: People, shortcuts: Sequence[Json], docs_service_url: str | None) -> None:
         self._people = people
         self._state = people.state
         self._shortcuts = shortcuts

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import secrets
 
+from sandbox.workspace.app import App
 from sandbox.workspace.bot_connection import BotConnection, NotAcknowledged
 from sandbox.workspace.entities import EntityEncoder
 from sandbox.workspace.events import EventSender
@@ -32,15 +33,16 @@ class People:
     """Carries out the actions of people in a workspace and reports them to the bot."""
 
     def __init__(
-        self, state: State, options: WorkspaceOptions, bot_connection: BotConnection, commands: list[Json]
+        self, state: State, options: WorkspaceOptions, bot_connection: BotConnection, app: App
     ) -> None:
         self.state = state
         self.options = options
         self.bot_connection = bot_connection
-        self.commands = {command["command"]: command for command in commands}
+        self.app = app
+        self.commands = {command["command"]: command for command in app.commands}
         self.tickets = Tickets(state, options)
         self._entities = EntityEncoder(state)
-        self._events = EventSender(state, bot_connection)
+        self._events = EventSender(state, bot_connection, app)
         self._responses = BotResponses(state)
 
     # Messages

@@ -13,10 +13,10 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote, urlencode
 
-import yaml
 from aiohttp import web
 
 from sandbox.doors import HOST, guard
+from sandbox.workspace.app import read_app
 from sandbox.workspace.bot_connection import BotConnection
 from sandbox.workspace.faults import Faults
 from sandbox.workspace.files import content_path
@@ -33,10 +33,6 @@ CarryOut = Callable[[web.Request, Json], Awaitable[web.StreamResponse]]
 
 _PAGE = Path(__file__).parent / "page"
 _SAVE_SECONDS = 1.0
-_DEFAULT_COMMANDS = [
-    {"command": name, "description": "", "usage_hint": "", "should_escape": True}
-    for name in ("/docs-agent", "/docs-followup")
-]
 
 
 class Workspace:
@@ -47,13 +43,12 @@ class Workspace:
         self.log: list[Json] = []
         self.state = State(clock)
         self.state.load(self._file)
-        features = _features(options.manifest)
+        app = read_app(options.manifest)
         self.bot_connection = BotConnection(options, self.log, clock)
-        commands = features.get("slash_commands") or _DEFAULT_COMMANDS
-        self.people = People(self.state, options, self.bot_connection, commands)
+        self.people = People(self.state, options, self.bot_connection, app)
         self.web_api = WebApi(self.people, METHODS)
         self.faults = Faults()
-        self._page_api = PageApi(self.people, features.get("shortcuts") or [], options.docs_service_url)
+        self._page_api = PageApi(self.people, app.shortcuts, options.docs_service_url)
         self._runner: web.AppRunner | None = None
         self._saver: asyncio.Task[None] | None = None
         self.base_url = ""
@@ -297,11 +292,3 @@ async def _arguments(request: web.Request) -> Json:
         **request.query,
         **{key: value for key, value in (await request.post()).items() if isinstance(value, str)},
     }
-
-
-def _features(manifest: Path | None) -> Json:
-    if manifest is None:
-        return {}
-    read = yaml.safe_load(manifest.read_text(encoding="utf-8"))
-    features: Json = read.get("features") or {}
-    return features

@@ -60,6 +60,15 @@ class Channel:
     user: str | None = None
 
     @property
+    def kind(self) -> str:
+        """The type of the conversation: https://docs.slack.dev/reference/methods/conversations.list"""
+        if self.is_im:
+            return "im"
+        if self.is_mpim:
+            return "mpim"
+        return "private_channel" if self.is_private else "public_channel"
+
+    @property
     def is_closed(self) -> bool:
         """Whether only its members know of it."""
         return self.is_private or self.is_im

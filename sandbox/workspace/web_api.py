@@ -1,4 +1,4 @@
-"""Helpers for the Web API methods: arguments, channels, rate limit, block checks, pages, errors."""
+"""Helpers for the Web API methods: arguments, scopes, channels, rate limit, block checks, pages, errors."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Any
 
 from sandbox.workspace import blocks as rules
 from sandbox.workspace.people import People
+from sandbox.workspace.scopes import PREFIXES, missing_scopes
 from sandbox.workspace.state import BOT_USER, Channel, Json
 
 Method = Callable[["WebApi", Json], Awaitable[Json]]
@@ -45,12 +46,35 @@ class WebApi:
         method = self.methods.get(name)
         if method is None:
             raise ApiError("unknown_method", req_method=name)
+        self._check_scopes(name, arguments)
         return await method(self, arguments)
+
+    def _check_scopes(self, name: str, arguments: Json) -> None:
+        """Raise ApiError if the app lacks a scope for this call (https://docs.slack.dev/reference/scopes)."""
+        provided = self.people.app.scopes
+        if missing := missing_scopes(name, self._kinds(name, arguments), provided):
+            raise ApiError("missing_scope", needed=",".join(missing), provided=",".join(sorted(provided)))
+
+    def _kinds(self, name: str, arguments: Json) -> list[str]:
+        """Return the kinds of the conversations that a call is about, of those that the bot can see."""
+        if name == "conversations.list":
+            asked = str(arguments.get("types") or "public_channel").split(",")
+            return [each.strip() for each in asked if each.strip() in PREFIXES]
+        if name == "conversations.open" and arguments.get("users"):
+            return ["mpim" if "," in str(arguments["users"]) else "im"]
+        room = self._visible_channel(arguments)
+        return [room.kind] if room else []
+
+    def _visible_channel(self, arguments: Json) -> Channel | None:
+        """Return the channel in the arguments, or None if the bot cannot see it."""
+        found = self.state.channels.get(str(arguments.get("channel") or ""))
+        hidden = found is not None and found.is_closed and BOT_USER not in found.members
+        return None if hidden else found
 
     def channel(self, arguments: Json, *, member: bool = True) -> Channel:
         """Return the channel in the arguments; raise ApiError if the bot cannot see it or is no member."""
-        found = self.state.channels.get(str(arguments.get("channel") or ""))
-        if found is None or (found.is_closed and BOT_USER not in found.members):
+        found = self._visible_channel(arguments)
+        if found is None:
             raise ApiError("channel_not_found")
         if member and BOT_USER not in found.members:
             raise ApiError("not_in_channel")

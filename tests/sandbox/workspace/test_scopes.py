@@ -1,0 +1,150 @@
+"""A method or an event that the app's manifest has no scope for fails or does not come, as in Slack."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Collection
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from slack_sdk.errors import SlackApiError
+
+from sandbox.workspace import Workspace
+from sandbox.workspace.app import App
+from sandbox.workspace.methods import METHODS
+from sandbox.workspace.scopes import EVENT_SCOPES, METHOD_SCOPES
+from sandbox.world import MANIFEST
+from tests.sandbox.workspace.conftest import Opener, client_of
+from tests.sandbox.workspace.small_bot import ANA, ANAS_DM, BOT, DOCS, PRODUCT, SECRET, Json, until
+
+Installer = Callable[..., Awaitable[Workspace]]
+
+
+@pytest.fixture
+def install(open_workspace: Opener, tmp_path: Path) -> Installer:
+    """Opens a workspace with the bot's app, without some of its scopes and events or with more."""
+
+    async def installed(*, without: Collection[str] = (), also: Collection[str] = ()) -> Workspace:
+        declared: Json = yaml.safe_load(MANIFEST.read_text())
+        scopes = declared["oauth_config"]["scopes"]
+        scopes["bot"] = sorted({*scopes["bot"], *also} - {*without})
+        subscribed = declared["settings"]["event_subscriptions"]
+        subscribed["bot_events"] = sorted({*subscribed["bot_events"]} - {*without})
+        path = tmp_path / "manifest.yml"
+        path.write_text(yaml.safe_dump(declared))
+        return await open_workspace(manifest=path, redeliver_after_seconds=())
+
+    return installed
+
+
+async def _call(workspace: Workspace, method: str, **arguments: Any) -> Json:
+    try:
+        answer = await client_of(workspace).api_call(method, json=arguments)
+    except SlackApiError as error:
+        answer = error.response
+    assert isinstance(answer.data, dict)
+    return answer.data
+
+
+def test_the_scopes_of_every_method_are_known() -> None:
+    assert set(METHOD_SCOPES) == set(METHODS)
+
+
+@pytest.mark.parametrize(
+    ("method", "arguments", "scope"),
+    [
+        ("chat.postMessage", {"channel": DOCS, "text": "x"}, "chat:write"),
+        ("chat.update", {"channel": DOCS, "ts": "1.000001", "text": "x"}, "chat:write"),
+        ("chat.postEphemeral", {"channel": DOCS, "user": ANA, "text": "x"}, "chat:write"),
+        ("conversations.history", {"channel": DOCS}, "channels:history"),
+        ("conversations.replies", {"channel": DOCS, "ts": "1.000001"}, "channels:history"),
+        ("conversations.history", {"channel": SECRET}, "groups:history"),
+        ("conversations.history", {"channel": ANAS_DM}, "im:history"),
+        ("conversations.info", {"channel": PRODUCT}, "channels:read"),
+        ("conversations.info", {"channel": SECRET}, "groups:read"),
+        ("conversations.members", {"channel": ANAS_DM}, "im:read"),
+        ("conversations.list", {"types": "public_channel,im"}, "im:read"),
+        ("conversations.join", {"channel": PRODUCT}, "channels:join"),
+        ("conversations.open", {"users": ANA}, "im:write"),
+        ("users.info", {"user": ANA}, "users:read"),
+        ("usergroups.users.list", {"usergroup": "S01WRITERS"}, "usergroups:read"),
+        ("reactions.add", {"channel": DOCS, "timestamp": "1.000001", "name": "eyes"}, "reactions:write"),
+        ("files.getUploadURLExternal", {"filename": "a.csv", "length": 1}, "files:write"),
+    ],
+)
+async def test_a_call_without_its_scope_names_what_is_needed_and_what_is_there(
+    install: Installer, method: str, arguments: Json, scope: str
+) -> None:
+    workspace = await install(without={scope})
+    workspace.people.invite(ANA, SECRET, "@docs-agent")
+    refused = await _call(workspace, method, **arguments)
+    assert (refused["ok"], refused["error"], refused["needed"]) == (False, "missing_scope", scope)
+    assert set(refused["provided"].split(",")) == workspace.people.app.scopes
+
+
+@pytest.mark.parametrize("method", sorted(METHODS))
+async def test_the_manifest_of_the_bot_has_what_its_methods_need(install: Installer, method: str) -> None:
+    answer = await _call(await install(), method)
+    unused = {"files.info", "reactions.get", "team.info"}
+    assert (answer.get("error") == "missing_scope") == (method in unused)
+
+
+async def test_a_private_channel_of_others_is_unknown_whatever_the_scopes_are(install: Installer) -> None:
+    workspace = await install(without={"groups:read"})
+    assert (await _call(workspace, "conversations.info", channel=SECRET))["error"] == "channel_not_found"
+
+
+async def test_without_any_scope_of_a_method_all_of_them_are_named(install: Installer) -> None:
+    reading = ["channels:read", "groups:read", "im:read", "mpim:read"]
+    workspace = await install(without=reading)
+    refused = await _call(workspace, "conversations.info", channel="C0NOWHERE")
+    assert (refused["error"], refused["needed"]) == ("missing_scope", ",".join(reading))
+
+
+async def test_posting_outside_takes_a_scope_of_its_own_and_only_in_public(install: Installer) -> None:
+    workspace = await install(also={"chat:write.public"})
+    assert (await _call(workspace, "chat.postMessage", channel=PRODUCT, text="x"))["ok"]
+    refused = await _call(workspace, "chat.postMessage", channel=SECRET, text="x")
+    assert refused["error"] == "channel_not_found"
+    without = await _call(await install(), "chat.postMessage", channel=PRODUCT, text="x")
+    assert without["error"] == "not_in_channel"
+
+
+async def _heard(workspace: Workspace, channel: str, text: str) -> int:
+    """Say something in a channel and return how many events of it are delivered."""
+    workspace.state.channels[SECRET].members.append(BOT)
+    workspace.people.say(ANA, channel, text)
+    await until(lambda: not workspace.bot_connection.has_pending_events() or None)
+    return sum(entry["to"] == "bot" for entry in workspace.log)
+
+
+@pytest.mark.parametrize(
+    ("missing", "channel", "text"),
+    [
+        ("message.channels", DOCS, "hello"),
+        ("channels:history", DOCS, "hello"),
+        ("message.groups", SECRET, "hello"),
+        ("groups:history", SECRET, "hello"),
+        ("message.im", ANAS_DM, "hello"),
+        ("im:history", ANAS_DM, "hello"),
+        ("app_mention", DOCS, "hello @docs-agent"),
+        ("app_mentions:read", DOCS, "hello @docs-agent"),
+    ],
+)
+async def test_an_event_comes_only_with_its_subscription_and_scope(
+    install: Installer, missing: str, channel: str, text: str
+) -> None:
+    with_it = await _heard(await install(), channel, text)
+    without = await _heard(await install(without={missing}), channel, text)
+    assert with_it - without == 1
+
+
+async def test_commands_take_the_scope_for_commands(install: Installer) -> None:
+    workspace = await install(without={"commands"})
+    refused = await workspace.people.command(ANA, DOCS, "/docs-agent", "x")
+    assert refused["error"] == "unknown_command"
+
+
+def test_an_app_without_a_manifest_hears_every_event() -> None:
+    assert all(App().hears(event) for event in EVENT_SCOPES)
