@@ -16,7 +16,7 @@ async def post_message(api: WebApi, arguments: Json) -> Json:
     thread = arguments.get("thread_ts")
     if thread and api.state.message(channel.id, thread) is None:
         raise ApiError("thread_not_found")
-    api.check_rate(channel)
+    api.rates.count_post(channel.id)
     message = api.state.add_message(
         channel.id,
         user=BOT_USER,

@@ -15,6 +15,8 @@ class WorkspaceOptions:
     one, the app has every scope that the workspace knows. ``redeliver_after_seconds`` are the delays before
     each further delivery of an event that was not acknowledged. Slack's are: almost at once, one minute,
     five minutes. https://docs.slack.dev/apis/events-api
+    ``special_calls_a_minute`` is the limit of each method for which Slack promises several hundred calls a
+    minute without a number, ``chat.postMessage`` among them.
     ``ticket_seconds`` is the life of a ticket for a socket; Slack does not tell how long theirs live.
     """
 
@@ -25,7 +27,8 @@ class WorkspaceOptions:
     events_url: str | None = None
     manifest: Path | None = None
     docs_service_url: str | None = None
-    enforce_channel_rate: bool = True
+    enforce_rates: bool = True
+    special_calls_a_minute: int = 300
     channel_burst: int = 4
     ack_seconds: float = 3.0
     ticket_seconds: float = 30.0

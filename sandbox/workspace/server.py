@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
+import math
 import time
 from collections.abc import Awaitable, Callable
 from datetime import datetime
@@ -24,10 +25,11 @@ from sandbox.workspace.methods import METHODS
 from sandbox.workspace.options import WorkspaceOptions, utcnow
 from sandbox.workspace.page_api import PageApi
 from sandbox.workspace.people import People
+from sandbox.workspace.rates import Throttled
 from sandbox.workspace.responses import InvalidResponse
 from sandbox.workspace.state import Json, State
 from sandbox.workspace.tickets import BadResponseUrl
-from sandbox.workspace.web_api import ApiError, Throttled, WebApi, decode_arguments
+from sandbox.workspace.web_api import ApiError, WebApi, decode_arguments
 
 CarryOut = Callable[[web.Request, Json], Awaitable[web.StreamResponse]]
 
@@ -164,7 +166,7 @@ class Workspace:
             return web.json_response(
                 {"ok": False, "error": "ratelimited"},
                 status=429,
-                headers={"Retry-After": str(max(1, round(error.seconds)))},
+                headers={"Retry-After": str(math.ceil(error.seconds))},
             )
 
     def _check_token(self, name: str, request: web.Request, arguments: Json) -> None:

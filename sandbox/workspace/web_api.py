@@ -1,4 +1,4 @@
-"""Helpers for the Web API methods: arguments, scopes, channels, rate limit, block checks, pages, errors."""
+"""Helpers for the Web API methods: arguments, scopes, channels, block checks, pages, errors."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Any
 
 from sandbox.workspace import blocks as rules
 from sandbox.workspace.people import People
+from sandbox.workspace.rates import RateLimits
 from sandbox.workspace.scopes import PREFIXES, missing_scopes
 from sandbox.workspace.state import BOT_USER, Channel, Json
 
@@ -23,14 +24,6 @@ class ApiError(Exception):
         self.about = about
 
 
-class Throttled(Exception):
-    """A call is rejected with 429; ``seconds`` is its Retry-After."""
-
-    def __init__(self, seconds: float) -> None:
-        super().__init__("ratelimited")
-        self.seconds = seconds
-
-
 class WebApi:
     """Calls Web API methods on one workspace."""
 
@@ -39,13 +32,14 @@ class WebApi:
         self.methods = methods
         self.state = people.state
         self.options = people.options
-        self._tokens: dict[str, tuple[float, float]] = {}
+        self.rates = RateLimits(people.options, people.state.clock)
 
     async def call(self, name: str, arguments: Json) -> Json:
         """Call a method and return its response; raise ApiError or Throttled."""
         method = self.methods.get(name)
         if method is None:
             raise ApiError("unknown_method", req_method=name)
+        self.rates.count_call(name)
         self._check_scopes(name, arguments)
         return await method(self, arguments)
 
@@ -79,17 +73,6 @@ class WebApi:
         if member and BOT_USER not in found.members:
             raise ApiError("not_in_channel")
         return found
-
-    def check_rate(self, channel: Channel) -> None:
-        """Raise Throttled above one message per second and channel, after a burst (https://docs.slack.dev/apis/web-api/rate-limits)."""
-        if not self.options.enforce_channel_rate:
-            return
-        now, burst = self.state.clock().timestamp(), self.options.channel_burst
-        left, at = self._tokens.get(channel.id, (float(burst), now))
-        left = min(left + now - at, burst)
-        if left < 1:
-            raise Throttled(1.0)
-        self._tokens[channel.id] = (left - 1, now)
 
     def checked_blocks(self, arguments: Json) -> list[Json] | None:
         """Return the blocks in the arguments, or None; raise ApiError if Slack would reject them."""

@@ -29,7 +29,7 @@ async def open_workspace(tmp_path: Path, clock: HeldClock) -> AsyncIterator[Open
     async with AsyncExitStack() as stack:
 
         async def opened(**choices: Any) -> Workspace:
-            given = {"enforce_channel_rate": False, "ack_seconds": HANG_SECONDS} | choices
+            given = {"enforce_rates": False, "ack_seconds": HANG_SECONDS} | choices
             workspace = Workspace(WorkspaceOptions(tmp_path, **given), clock)
             await workspace.start()
             stack.push_async_callback(workspace.stop)

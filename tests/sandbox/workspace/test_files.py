@@ -122,7 +122,7 @@ async def test_a_file_in_a_thread_stands_there_alone(
 async def test_a_file_counts_as_a_post_and_can_be_sent_again_later(
     open_workspace: Opener, clock: HeldClock, session: aiohttp.ClientSession
 ) -> None:
-    client = client_of(await open_workspace(enforce_channel_rate=True, channel_burst=1))
+    client = client_of(await open_workspace(enforce_rates=True, channel_burst=1))
     file_id = await uploaded(client, session)
     await client.chat_postMessage(channel=DOCS, text="x")
     assert await refused(client, file_id, channel_id=DOCS) == "ratelimited"

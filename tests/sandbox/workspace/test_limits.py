@@ -131,21 +131,6 @@ async def test_an_update_takes_4000_bytes_and_a_post_is_cut_at_40000(client: Asy
     )
 
 
-async def test_a_channel_takes_one_message_a_second_after_a_burst(
-    open_workspace: Opener, clock: HeldClock
-) -> None:
-    workspace = await open_workspace(enforce_channel_rate=True, channel_burst=2)
-    client = client_of(workspace)
-    for _ in range(2):
-        await client.chat_postMessage(channel=DOCS, text="x")
-    with pytest.raises(SlackApiError) as caught:
-        await client.chat_postMessage(channel=DOCS, text="x")
-    assert caught.value.response.status_code == 429
-    assert caught.value.response.headers["Retry-After"] == "1"
-    clock.forward(1)
-    assert (await client.chat_postMessage(channel=DOCS, text="x"))["ok"]
-
-
 async def test_tokens_are_told_apart(workspace: Workspace) -> None:
     for token, error in [("", "not_authed"), ("xoxb-other", "invalid_auth")]:
         client = AsyncWebClient(token=token, base_url=workspace.api_url)

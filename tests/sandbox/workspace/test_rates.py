@@ -1,0 +1,103 @@
+"""The workspace takes as many calls as Slack does, for each method and channel."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from slack_sdk.errors import SlackApiError
+
+from sandbox.workspace import WorkspaceOptions
+from sandbox.workspace.methods import METHODS
+from sandbox.workspace.rates import TIERS, RateLimits, Throttled
+from tests.sandbox.workspace.conftest import Opener, client_of
+from tests.sandbox.workspace.small_bot import DOCS, HeldClock, Json
+
+SPECIAL = {"auth.test", "chat.getPermalink", "chat.postMessage"}
+"""The methods with special limits in Slack's reference."""
+
+
+async def test_a_channel_takes_one_message_a_second_after_a_burst(
+    open_workspace: Opener, clock: HeldClock
+) -> None:
+    workspace = await open_workspace(enforce_rates=True, channel_burst=2)
+    client = client_of(workspace)
+    for _ in range(2):
+        await client.chat_postMessage(channel=DOCS, text="x")
+    with pytest.raises(SlackApiError) as caught:
+        await client.chat_postMessage(channel=DOCS, text="x")
+    assert caught.value.response.status_code == 429
+    assert caught.value.response.headers["Retry-After"] == "1"
+    clock.forward(1)
+    assert (await client.chat_postMessage(channel=DOCS, text="x"))["ok"]
+
+
+def test_every_method_has_a_tier_or_a_special_limit() -> None:
+    assert set(METHODS) - set(TIERS) == SPECIAL
+    assert set(TIERS) <= set(METHODS)
+
+
+@pytest.mark.parametrize(
+    ("method", "arguments", "calls"),
+    [
+        ("users.list", {}, 20),
+        ("chat.update", {"channel": DOCS, "text": "y"}, 50),
+        ("users.info", {"user": "U01ANA"}, 100),
+        ("chat.getPermalink", {"channel": DOCS}, 300),
+    ],
+)
+async def test_a_method_is_refused_above_its_limit_a_minute_and_no_other_one_is(
+    open_workspace: Opener, clock: HeldClock, method: str, arguments: Json, calls: int
+) -> None:
+    workspace = await open_workspace(enforce_rates=True)
+    client = client_of(workspace)
+    ts = str((await client.chat_postMessage(channel=DOCS, text="x"))["ts"])
+    asked = arguments | {"ts": ts, "message_ts": ts}
+    for _ in range(calls):
+        await client.api_call(method, json=asked)
+    clock.forward(20.5)
+    with pytest.raises(SlackApiError) as caught:
+        await client.api_call(method, json=asked)
+    answer = caught.value.response
+    assert (answer.status_code, answer["error"], answer.headers["Retry-After"]) == (429, "ratelimited", "40")
+    assert (await client.chat_postMessage(channel=DOCS, text="x"))["ok"]
+    clock.forward(40)
+    assert (await client.api_call(method, json=asked))["ok"]
+
+
+async def test_the_workspace_takes_a_few_hundred_messages_a_minute_over_all_channels(
+    open_workspace: Opener, clock: HeldClock
+) -> None:
+    workspace = await open_workspace(enforce_rates=True, special_calls_a_minute=3)
+    client = client_of(workspace)
+    for channel in (DOCS, "D01ANA", "D02BEN"):
+        await client.chat_postMessage(channel=channel, text="x")
+    with pytest.raises(SlackApiError) as caught:
+        await client.chat_postMessage(channel="D03CHIKA", text="x")
+    assert caught.value.response.headers["Retry-After"] == "60"
+    clock.forward(60)
+    assert (await client.chat_postMessage(channel="D03CHIKA", text="x"))["ok"]
+
+
+def test_any_minute_counts_and_refused_calls_do_not(tmp_path: Path, clock: HeldClock) -> None:
+    rates = RateLimits(WorkspaceOptions(tmp_path), clock)
+    for _ in range(20):
+        rates.count_call("users.list")
+        clock.forward(2)
+    clock.forward(19.5)
+    for _ in range(3):
+        with pytest.raises(Throttled) as caught:
+            rates.count_call("users.list")
+        assert caught.value.seconds == pytest.approx(0.5)
+    clock.forward(0.5)
+    rates.count_call("users.list")
+    with pytest.raises(Throttled) as caught:
+        rates.count_call("users.list")
+    assert caught.value.seconds == pytest.approx(2)
+
+
+def test_the_limits_may_be_switched_off(tmp_path: Path, clock: HeldClock) -> None:
+    rates = RateLimits(WorkspaceOptions(tmp_path, enforce_rates=False), clock)
+    for _ in range(100):
+        rates.count_call("users.list")
+        rates.count_post(DOCS)
