@@ -82,6 +82,11 @@ class BotConnection:
         entry["acked"] = True
         return answer
 
+    def log_unshown(self, complaints: list[str]) -> None:
+        """Log why the message in an acknowledgement was not shown; nobody is told."""
+        entry = {"to": "person", "kind": "acknowledgement", "error": complaints[0], "at": time.time()}
+        self._log.append(entry)
+
     async def _over_socket(self, kind: str, payload: Json, attempt: int, reason: str) -> Json:
         if not self.sockets:
             raise NotAcknowledged("dispatch_failed", "connection_failed")

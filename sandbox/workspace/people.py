@@ -144,8 +144,8 @@ class People:
             why = _REASONS.get(str(error), "")
             return self._notice(user, f"{command} failed with the error “{error}” ({why}).", str(error))
         except InvalidResponse as bad:
-            text = f"{command} failed with the error “invalid_command_response” ({bad.complaints[0]})."
-            return self._notice(user, text, "invalid_command_response")
+            # An acknowledgement is not answered: Slack drops a message that it cannot show without a word.
+            self.bot_connection.log_unshown(bad.complaints)
         return {"ok": True}
 
     def _notice(self, user: str, text: str, code: str) -> Json:

@@ -84,6 +84,9 @@ def small_app(client: AsyncWebClient, signing_secret: str) -> tuple[AsyncApp, He
         if body["text"] == "hi":
             await ack("Hello")
             return
+        if body["text"] == "sparkles":
+            await ack(text="Look", blocks=[{"type": "sparkles"}])
+            return
         await ack()
         if not body.get("text"):
             await client.views_open(trigger_id=body["trigger_id"], view=FORM)

@@ -24,6 +24,14 @@ async def test_a_command_is_answered_with_its_acknowledgement(served: Served) ->
     assert [note["text"] for note in _private(served)] == ["Hello"]
 
 
+async def test_blocks_that_slack_refuses_vanish_from_an_acknowledgement(served: Served) -> None:
+    assert (await served.people.command(ANA, DOCS, "/docs-agent", "sparkles"))["ok"]
+    assert not _private(served)
+    assert [entry["error"] for entry in served.workspace.log if entry["to"] == "person"] == [
+        "unsupported type: sparkles [json-pointer:/blocks/0/type]"
+    ]
+
+
 async def test_a_command_is_answered_through_its_response_url(served: Served) -> None:
     await served.people.command(ANA, DOCS, "/docs-agent", "a page & more for @ben")
     note = await until(lambda: next(iter(_private(served)), None))
