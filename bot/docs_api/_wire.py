@@ -123,23 +123,44 @@ def send_follow_up(base_url: str, project_id: str, job_id: str, prompt: str) -> 
 def visitors(
     base_url: str, project_id: str, date_from: date | None, date_to: date | None, limit: int, offset: int
 ) -> Call:
-    """Return the request for one page of unique visitors; ``date_to`` is exclusive."""
+    """Return the request for one page of unique visitors.
+
+    Both ends are days, or aware times (`datetime`), which are sent in UTC. The whole day of ``date_to`` is
+    left out, also when it is a time.
+    """
     path = VISITORS_PATH.format(project_id=_segment("project_id", project_id))
-    _check_days(date_from, date_to)
+    ends = {"dateFrom": _utc("date_from", date_from), "dateTo": _utc("date_to", date_to)}
+    _check_days(ends["dateFrom"], ends["dateTo"])
     if not 1 <= limit <= MAX_PAGE_SIZE:
         raise InvalidArgument(f"limit must be from 1 to {MAX_PAGE_SIZE}")
     if offset < 0:
         raise InvalidArgument("offset must not be negative")
-    days = {"dateFrom": date_from, "dateTo": date_to}
-    query = {name: day.isoformat() for name, day in days.items() if day is not None}
+    query = {name: _iso(end) for name, end in ends.items() if end is not None}
     return Call("GET", f"{base_url}{path}?{urlencode({**query, 'limit': limit, 'offset': offset})}")
 
 
+def _utc(name: str, end: date | None) -> date | None:
+    if not isinstance(end, datetime):
+        return end
+    if end.utcoffset() is None:
+        raise InvalidArgument(f"{name} must have a time zone when it has a time")
+    try:
+        return end.astimezone(UTC)
+    except OverflowError:
+        raise InvalidArgument(f"{name} is not a time that UTC has") from None
+
+
 def _check_days(date_from: date | None, date_to: date | None) -> None:
-    if isinstance(date_from, datetime) or isinstance(date_to, datetime):
-        raise InvalidArgument("date_from and date_to are days, without a time")
-    if date_from is not None and date_to is not None and date_to <= date_from:
-        raise InvalidArgument("date_to must be after date_from: it is exclusive")
+    if date_from is not None and date_to is not None and _day(date_to) <= _day(date_from):
+        raise InvalidArgument("date_to must be on a day after date_from: its whole day is left out")
+
+
+def _day(end: date) -> date:
+    return end.date() if isinstance(end, datetime) else end
+
+
+def _iso(end: date) -> str:
+    return end.isoformat().replace("+00:00", "Z")
 
 
 def _job_path(template: str, project_id: str, job_id: str) -> str:

@@ -131,7 +131,10 @@ class DocsClient:
         limit: int = _wire.MAX_PAGE_SIZE,
         offset: int = 0,
     ) -> VisitorsPage:
-        """Return one page of the unique visitors from ``date_from`` until before ``date_to``."""
+        """Return one page of the unique visitors from ``date_from`` until before the day of ``date_to``.
+
+        Both are days or aware times. Days are the service's days, in UTC.
+        """
         call = _wire.visitors(self._base_url, project_id, date_from, date_to, limit, offset)
         return await self._send(call, VisitorsPage)
 

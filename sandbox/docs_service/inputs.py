@@ -24,6 +24,7 @@ DATE_PATTERN = (
 _DATE = re.compile(DATE_PATTERN.removesuffix("$"))
 _INTEGER = re.compile(r"-?[0-9]+")
 _MAX_INTEGER = 2**62
+_DAY_SECONDS = 86_400
 
 
 @dataclass(frozen=True)
@@ -103,10 +104,14 @@ def read_prompt(body: Any) -> str:
 
 
 def read_visitors_query(request: web.Request) -> VisitorsQuery:
-    """Return the query for visitors; raise `RefusedError` 400 that names the invalid parameter."""
+    """Return the query for visitors; raise `RefusedError` 400 that names the invalid parameter.
+
+    The period ends before the UTC day of dateTo, also when dateTo has a time.
+    """
     begin, end = _timestamp(request, "dateFrom"), _timestamp(request, "dateTo")
     if begin is not None and end is not None and begin >= end:
         raise RefusedError(400, "dateFrom must be before dateTo")
+    end = None if end is None else end - end % _DAY_SECONDS
     limit = _integer(request, "limit", 50)
     offset = _integer(request, "offset", 0)
     if not 1 <= limit <= 250:

@@ -211,7 +211,7 @@ def _visitors(options: DocsServiceOptions) -> Json:
         "description": "Without dateFrom from the first visit on, without dateTo up to now; days are UTC.",
         "parameters": [
             _query("dateFrom", "The first day, or moment, of the window.", first),
-            _query("dateTo", "The end of the window, not included; after dateFrom.", end),
+            _query("dateTo", "After dateFrom. Its whole day is left out, also when it has a time.", end),
             _query(
                 "limit", "Rows on a page.", {"type": "integer", "minimum": 1, "maximum": 250, "default": 50}
             ),

@@ -131,6 +131,14 @@ async def test_the_end_of_a_window_is_not_in_it(caller: Caller) -> None:
     assert with_time["totals"] == first
 
 
+async def test_the_whole_day_of_the_end_is_left_out_also_when_a_time_stands_in_it(caller: Caller) -> None:
+    day = (await caller.visitors("?dateFrom=2026-10-12&dateTo=2026-10-13")).json
+    for end in ("2026-10-13T12:00Z", "2026-10-13T23:59:59.9", "2026-10-14T01:00%2B02:00"):
+        assert (await caller.visitors(f"?dateFrom=2026-10-12&dateTo={end}")).json == day
+    same_day = (await caller.visitors("?dateFrom=2026-10-12T08:00&dateTo=2026-10-12T20:00")).json
+    assert same_day == {"totals": {"human": 0, "ai": 0, "total": 0}, "visitors": [], "hasMore": False}
+
+
 async def test_visits_come_with_time_and_none_from_the_future(caller: Caller, clock: HeldClock) -> None:
     morning = (await caller.visitors("?dateFrom=2026-10-14")).json["totals"]["total"]
     clock.forward(6 * 3600)
@@ -190,7 +198,7 @@ async def test_answers_are_those_of_a_plain_count_of_the_stored_visits(
         window = f"dateFrom={first:%Y-%m-%d}&dateTo={last:%Y-%m-%d}"
     else:
         window = f"dateFrom={first:%Y-%m-%dT%H:%M}Z&dateTo={last:%Y-%m-%dT%H:%M}Z"
-    end = min(last, NOW).timestamp()
+    end = min(last.replace(hour=0, minute=0), NOW).timestamp()
     seen = [one for one in stored_visits(options.folder) if first.timestamp() <= one[3] < end]
     totals, rows = await all_pages(busy, window, limit)
     assert totals == plain([(visitor, kind) for visitor, kind, _, _ in seen])
