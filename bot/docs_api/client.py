@@ -136,7 +136,10 @@ class DocsClient:
         Both are days or aware times. Days are the service's days, in UTC.
         """
         call = _wire.visitors(self._base_url, project_id, date_from, date_to, limit, offset)
-        return await self._send(call, VisitorsPage)
+        page = await self._send(call, VisitorsPage)
+        if len(page.visitors) > limit:
+            raise Unavailable(f"The service answered with more rows than the {limit} asked for", sent=True)
+        return page
 
     def all_visitors(
         self,

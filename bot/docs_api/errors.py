@@ -24,7 +24,7 @@ class InvalidArgument(DocsApiError, ValueError):
 
 
 class Unavailable(DocsApiError):
-    """No usable response: time-out, broken connection, redirect, 5xx, or an unexpected body.
+    """No usable response: time-out, broken connection, redirect, 5xx, or a body that cannot be used.
 
     ``sent`` is False only when the request certainly did not reach the service (refused connection, unknown
     host, connect time-out), so that it is safe to retry. If True, it may have been carried out.

@@ -3,15 +3,20 @@
 Jobs are parsed leniently: only the id is required, and invalid optional fields become None. Rejecting a job
 because of an invalid date would leave its caller not knowing whether the job exists. Visitor counts are
 parsed strictly: a missing number is an error, never zero.
+
+No model has a value that a database refuses. A text of a job with a NUL character or a lone surrogate, or one
+that is too long, is an error, and so is a count beyond 64 bits. The path of a page may come from anybody who
+visits the docs: such characters are replaced in it, so that one visitor cannot make all rows unreadable.
 """
 
 from __future__ import annotations
 
+import re
 from datetime import UTC, datetime
 from enum import StrEnum
 from typing import Annotated
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StrictBool
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, StrictBool
 from pydantic.alias_generators import to_camel
 
 
@@ -24,21 +29,41 @@ class JobStatus(StrEnum):
     FAILED = "failed"
 
 
+MAX_ID_LENGTH = 400
+MAX_TEXT_LENGTH = 4_000
+"""Upper limit for the other texts of a job, in characters."""
+_MAX_COUNT = 2**63 - 1
+_YEARS = range(1970, 9_999)
+"""A time in another year counts as invalid: in some time zone it is outside what a `datetime` holds."""
+_NOT_STORABLE = re.compile("[\x00\ud800-\udfff]")
+"""PostgreSQL takes no NUL character; databases and UTF-8 streams refuse lone surrogates.
+
+https://www.postgresql.org/docs/current/datatype-character.html
+"""
+
+
 def _storable(raw: str) -> str:
-    # JSON can contain lone surrogates, which databases and UTF-8 streams refuse.
-    return raw.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    if _NOT_STORABLE.search(raw):
+        raise ValueError("holds characters that cannot be stored")
+    return raw
 
 
-def _text(raw: object) -> object:
-    return _storable(raw) if isinstance(raw, str) else raw
+def _callable(raw: str) -> str:
+    if raw.strip() in ("", ".", ".."):
+        raise ValueError("cannot be a segment of an address")
+    return raw
 
 
-def _text_or_none(raw: object) -> str | None:
-    return _storable(raw) if isinstance(raw, str) and raw else None
+def _cleaned(raw: object) -> object:
+    return _NOT_STORABLE.sub("\ufffd", raw) if isinstance(raw, str) else raw
 
 
-def _text_or_empty(raw: object) -> str:
-    return _text_or_none(raw) or ""
+def _text_or_none(raw: object) -> object:
+    return raw if isinstance(raw, str) and raw else None
+
+
+def _text_or_empty(raw: object) -> object:
+    return raw if isinstance(raw, str) else ""
 
 
 def _moment_or_none(raw: object) -> datetime | None:
@@ -47,19 +72,20 @@ def _moment_or_none(raw: object) -> datetime | None:
         return None
     try:
         moment = datetime.fromisoformat(raw.strip()) if isinstance(raw, str) else raw
-        return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).astimezone(UTC)
+        aware = (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).astimezone(UTC)
     except (ValueError, OverflowError):
         return None
+    return aware if aware.year in _YEARS else None
 
 
 def _object_or_empty(raw: object) -> object:
     return raw if isinstance(raw, dict | Source) else {}
 
 
-_Text = Annotated[str, BeforeValidator(_text)]
-_LenientText = Annotated[str | None, BeforeValidator(_text_or_none)]
+_Text = Annotated[str, Field(max_length=MAX_TEXT_LENGTH), AfterValidator(_storable)]
+_LenientText = Annotated[_Text | None, BeforeValidator(_text_or_none)]
 _LenientMoment = Annotated[datetime | None, BeforeValidator(_moment_or_none)]
-_Count = Annotated[int, Field(ge=0, strict=True)]
+_Count = Annotated[int, Field(ge=0, le=_MAX_COUNT, strict=True)]
 
 
 class _Answer(BaseModel):
@@ -85,8 +111,8 @@ class Job(_Answer):
     ``pr_link`` is the service's unchecked text: it may be null in every status and need not be a web address.
     """
 
-    id: Annotated[_Text, Field(min_length=1)]
-    status: Annotated[str, BeforeValidator(_text_or_empty)] = ""
+    id: Annotated[_Text, Field(max_length=MAX_ID_LENGTH), AfterValidator(_callable)]
+    status: Annotated[_Text, BeforeValidator(_text_or_empty)] = ""
     source: Annotated[Source, BeforeValidator(_object_or_empty)] = Source()
     model: _LenientText = None
     pr_link: _LenientText = None
@@ -118,7 +144,7 @@ class Visitors(_Answer):
 class PageVisitors(Visitors):
     """Unique visitors of one documentation page. Counts of several pages must not be added."""
 
-    path: _Text
+    path: Annotated[str, BeforeValidator(_cleaned)]
 
 
 class VisitorsPage(_Answer):

@@ -73,7 +73,8 @@ class PageRepository:
         two standard deviations of the difference.
         """
         change = cast(_now.c.total - _was.c.total, Float)
-        real = change * change > 4 * cast(_now.c.total + _was.c.total, Float)
+        # Each is cast alone, because PostgreSQL refuses a sum beyond 64 bits.
+        real = change * change > 4 * (cast(_now.c.total, Float) + cast(_was.c.total, Float))
         condition = and_(_within(_now.c.path, section), real, change > 0 if up else change < 0)
         return self._pages(now, was, condition, (func.abs(change).desc(), _now.c.id), limit)
 

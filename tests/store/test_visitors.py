@@ -176,6 +176,14 @@ async def test_the_database_cuts_a_section_as_the_rule_says(store: Store, sectio
     assert count == len(expected)
 
 
+async def test_the_largest_counts_are_stored_and_compared(store: Store) -> None:
+    most = 2**63 - 1
+    was = await read(store, WEEK.before(), {"/": Counts(most, most, most), "/api": Counts(0, 0, 0)})
+    now = await read(store, WEEK, {"/": Counts(most, most, most), "/api": Counts(most, 0, most)})
+    moved = await store.read(lambda tx: tx.pages.moved(now.id, was.id, None, up=True, limit=5))
+    assert paths(moved) == ["/api"]
+
+
 async def test_pages_are_ranked_and_compared(store: Store) -> None:
     was = await read(store, WEEK.before(), BEFORE)
     now = await read(store, WEEK, PAGES)

@@ -107,7 +107,7 @@ async def test_a_service_that_stays_unwell_is_told_in_the_end(office: Office) ->
 async def test_a_service_that_never_ends_is_not_followed_for_ever(office: Office) -> None:
     office.docs.site.fill(10, FIRST, LAST)
     office.budget(1_000, page_size=5)
-    same = office.docs.site.answer(FIRST, LAST + DAY, 5, 0)
+    same = office.docs.site.answer(FIRST, LAST + DAY, 1, 0)
     office.docs.site.calls.clear()
     office.docs.answer_instead("visitors", *(httpx.Response(200, json=same) for _ in range(50)))
     await office.visitors("compare none")

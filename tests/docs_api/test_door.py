@@ -1,0 +1,106 @@
+"""What passes the client can be stored: anything else is an error of the client, never one of a database."""
+
+from __future__ import annotations
+
+import json
+from datetime import timedelta
+
+import httpx
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bot.docs_api import Job, Unavailable, VisitorsPage, _wire, models
+from bot.store.schema import jobs
+from tests.docs_api.builders import JOB, NOW, FakeService, client_of, visitors_json
+
+LIMIT = models.MAX_TEXT_LENGTH
+texts = (
+    st.text(st.characters())
+    | st.sampled_from(["\x00", "a\x00b", "\ud83d", "\udc00x", ".", " ", "x" * (LIMIT + 1), "é" * 401])
+    | st.integers(LIMIT - 1, LIMIT + 1).map(lambda length: "y" * length)
+)
+values = texts | st.none() | st.integers() | st.lists(texts, max_size=2)
+odd_jobs = st.fixed_dictionaries(
+    {"id": texts},
+    optional=dict.fromkeys(("status", "model", "prLink", "createdAt", "archivedAt"), values)
+    | {"source": st.dictionaries(st.sampled_from(["repository", "ref"]), values)},
+)
+counts = st.integers(-2, 2) | st.integers(2**63 - 2, 2**63 + 1)
+rows = st.fixed_dictionaries({"path": texts, "human": counts, "ai": counts, "total": counts})
+
+
+def read(body: object, model: type[Job | VisitorsPage]) -> Job | VisitorsPage | None:
+    """Read an answer; None when it is refused."""
+    answer = _wire.Answer(200, {}, json.dumps(body).encode())
+    try:
+        return _wire.decode(answer, model, secrets=(), now=NOW)
+    except Unavailable:
+        return None
+
+
+def takes(text: str | None, most: int | None = None) -> bool:
+    """Whether a column takes a text, in both databases."""
+    if text is None:
+        return True
+    return (
+        "\x00" not in text
+        and text == text.encode("utf-8", "ignore").decode()
+        and len(text) <= (most or LIMIT)
+    )
+
+
+@given(odd_jobs)
+def test_every_part_of_a_job_that_was_read_fits_its_row(body: dict[str, object]) -> None:
+    job = read(body, Job)
+    if job is None:
+        return
+    assert isinstance(job, Job)
+    assert takes(job.id, jobs.c.service_id.type.length)
+    assert all(map(takes, (job.status, job.model, job.pr_link, job.source.repository, job.source.ref)))
+    for moment in filter(None, (job.created_at, job.archived_at)):
+        assert moment - timedelta(days=1) < moment < moment + timedelta(days=1)
+
+
+@given(
+    st.fixed_dictionaries({"totals": rows, "visitors": st.lists(rows, max_size=3), "hasMore": st.booleans()})
+)
+def test_every_row_of_visitors_that_was_read_fits_its_row(body: dict[str, object]) -> None:
+    page = read(body, VisitorsPage)
+    if page is None:
+        return
+    assert isinstance(page, VisitorsPage)
+    for row in page.visitors:
+        assert takes(row.path, len(row.path))
+        assert all(0 <= count < 2**63 for count in (row.human, row.ai, row.total))
+
+
+@pytest.mark.parametrize("bad", ["", " ", ".", "..", "a\x00b", "\ud83d", "x" * 401, 7, None])
+def test_a_job_whose_id_cannot_be_stored_or_asked_for_is_refused(bad: object) -> None:
+    assert read({**JOB, "id": bad}, Job) is None
+
+
+@pytest.mark.parametrize("field", ["status", "model", "prLink"])
+@pytest.mark.parametrize("bad", ["a\x00b", "\udc00", "x" * (LIMIT + 1)])
+def test_a_text_of_a_job_that_cannot_be_stored_is_refused(field: str, bad: str) -> None:
+    assert read({**JOB, field: bad}, Job) is None
+    assert read({**JOB, "source": {"ref": bad}}, Job) is None
+
+
+def test_the_longest_id_is_the_one_that_its_column_takes() -> None:
+    assert jobs.c.service_id.type.length == models.MAX_ID_LENGTH
+    assert read({"id": "x" * models.MAX_ID_LENGTH}, Job)
+
+
+def test_a_path_that_some_visitor_made_up_is_cleaned_and_loses_no_other_row() -> None:
+    page = read(visitors_json("/a", "/b\x00\ud83d"), VisitorsPage)
+    assert isinstance(page, VisitorsPage)
+    assert [row.path for row in page.visitors] == ["/a", "/b\ufffd\ufffd"]
+
+
+async def test_more_rows_than_were_asked_for_are_refused() -> None:
+    service = FakeService(httpx.Response(200, json=visitors_json("/a", "/b", "/c")))
+    async with client_of(service) as docs:
+        assert len((await docs.visitors("acme", limit=3)).visitors) == 3
+        with pytest.raises(Unavailable, match="more rows than the 2 asked for"):
+            await docs.visitors("acme", limit=2)
