@@ -88,10 +88,8 @@ def _line(job: TrackedJob, permalink: str | None = None) -> str:
 
 
 def job_status(job: TrackedJob, permalink: str | None = None) -> Message:
-    """Return the status of one job, with a link to its thread."""
-    details = [_line(job)]
-    if job.service_id:
-        details.append(f"The service's id: `{b.quoted(job.service_id, 200)}`")
+    """Return the status of one job, as the last poll found it, with a link to its thread."""
+    details = [_line(job), *_details(job)]
     if job.pr_link and b.web_address(job.pr_link) is None:
         details.append(f"Its pull request, at an address I do not link to: `{b.quoted(job.pr_link, 300)}`")
     if job.problem:
@@ -99,6 +97,30 @@ def job_status(job: TrackedJob, permalink: str | None = None) -> Message:
     if b.web_address(permalink):
         details.append(b.link(permalink, "Go to its thread"))
     return b.words("\n".join(details))
+
+
+def _code(text: str) -> str:
+    return f"`{b.quoted(text, 200)}`"
+
+
+def _details(job: TrackedJob) -> list[str]:
+    """Return what the docs service has told about a job, a line for each subject."""
+    where = [_code(job.repository)] if job.repository else []
+    branch = [f"branch {_code(job.ref)}"] if job.ref else []
+    times = [f"created {b.moment(job.created_at)}"] if job.created_at else []
+    archived = [f"archived {b.moment(job.archived_at)}"] if job.archived_at else []
+    lines = {
+        "Repository": [*where, *branch],
+        "Model": [_code(job.model)] if job.model else [],
+        "At the docs service": [*times, *archived],
+        "The service's id": [_code(job.service_id)] if job.service_id else [],
+    }
+    said = [f"{name}: {', '.join(parts)}" for name, parts in lines.items() if parts]
+    if job.unread_since:
+        said.append(f":warning: The docs service's answers about it fail since {b.moment(job.unread_since)}.")
+    if job.missing_since:
+        said.append(f":warning: The docs service does not know it since {b.moment(job.missing_since)}.")
+    return said
 
 
 def no_such_job(named: str) -> Message:

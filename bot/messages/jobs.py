@@ -177,10 +177,14 @@ def follow_up_withdrawn(job: TrackedJob, prompt: Prompt) -> Message:
     )
 
 
-def ended(job: TrackedJob, now: datetime) -> Message:
-    """Return the reply at the end of an iteration: the result, and what to do next."""
+def ended(job: TrackedJob, now: datetime, *, was_lost: bool = False) -> Message:
+    """Return the reply at the end of an iteration: the result, and what to do next.
+
+    ``was_lost``: the thread was told that the docs service does not know the job.
+    """
     del now
-    said = f"{b.mention(job.recipient)} {_ENDS[job.state](job)}"
+    again = " (The docs service knows it again.)" if was_lost else ""
+    said = f"{b.mention(job.recipient)} {_ENDS[job.state](job)}{again}"
     url = b.web_address(job.pr_link) if job.state is JobState.PULL_REQUEST else None
     address = b.link(url, open_words(url)) if url else ""
     return b.with_buttons(said, _end_buttons(job), address=address)
@@ -236,7 +240,8 @@ def _archived(job: TrackedJob) -> str:
 def _gone(job: TrackedJob) -> str:
     return (
         f":ghost: the docs service no longer knows #{job.number}, so I cannot say how it ended. "
-        "Look in the repository for its pull request, or run it again."
+        "Look in the repository for its pull request, or run it again. "
+        "I ask for it once an hour for a day more, and tell you here if it comes back."
     )
 
 
@@ -274,6 +279,24 @@ def unwatched(job: TrackedJob, now: datetime) -> Message:
         "I stop watching it now. Look in the repository for a pull request, or reply here to wake it."
     )
     return b.with_buttons(said, [_follow_up(job), _run_again(job)])
+
+
+def unread(job: TrackedJob, since: datetime, now: datetime) -> Message:
+    """Return the reply about a job that is no longer polled because polls of it have failed since then."""
+    said = (
+        f"{b.mention(job.recipient)} :zzz: I have not been able to read how {_what(job)} goes for "
+        f"{lasted(now - since)}: the docs service's answers about it fail. I stop asking now. "
+        "Look in the repository for a pull request, or reply here to wake it."
+    )
+    return b.with_buttons(said, [_follow_up(job), _run_again(job)])
+
+
+def found_again(job: TrackedJob) -> Message:
+    """Return the reply about a job that seemed lost and still runs."""
+    return b.words(
+        f"{b.mention(job.recipient)} :mag: the docs service knows #{job.number} again and still works on it. "
+        "I follow it again, and tell you here how it ends."
+    )
 
 
 def refused(job: TrackedJob, problem: Problem) -> Message:

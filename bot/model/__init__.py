@@ -22,8 +22,8 @@ from bot.model.ids import (
     UserId,
     is_direct_message,
 )
-from bot.model.jobs import JobFields, JobProblem, JobState, QueueWhy, ThreadRef, TrackedJob
-from bot.model.lifecycle import DeliveryStep, IllegalStep, JobStep, PromptStep, Source
+from bot.model.jobs import JobDetails, JobFields, JobProblem, JobState, QueueWhy, ThreadRef, TrackedJob
+from bot.model.lifecycle import DeliveryStep, IllegalStep, JobStep, PromptStep
 from bot.model.message import Block, Message
 from bot.model.origin import Origin, message_key
 from bot.model.outbox import Delivery, DeliveryKind, DeliveryState, NewDelivery
@@ -78,6 +78,7 @@ __all__ = [
     "DigestState",
     "FileTo",
     "IllegalStep",
+    "JobDetails",
     "JobFields",
     "JobNumber",
     "JobProblem",
@@ -118,7 +119,6 @@ __all__ = [
     "SnapshotId",
     "SnapshotState",
     "SortBy",
-    "Source",
     "Subscription",
     "SubscriptionId",
     "SubscriptionState",

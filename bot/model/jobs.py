@@ -96,6 +96,13 @@ class JobFields(TypedDict, total=False):
     queue_why: QueueWhy | None
     poll_at: datetime | None
     misses: int
+    missing_since: datetime | None
+    unread_since: datetime | None
+    repository: str | None
+    ref: str | None
+    model: str | None
+    created_at: datetime | None
+    archived_at: datetime | None
 
 
 class JobStepFields(JobFields, total=False):
@@ -106,8 +113,6 @@ class JobStepFields(JobFields, total=False):
     iteration_requester: UserId | None
     iteration_started_at: datetime | None
     pr_link: str | None
-    repository: str | None
-    ref: str | None
     ended_at: datetime | None
     problem: str | None
     uses_left: int | None
@@ -125,6 +130,30 @@ _FOLLOWABLE = frozenset(
 
 
 @dataclass(frozen=True, slots=True)
+class JobDetails:
+    """What the docs service reports about a job besides its status; None for what it has not reported.
+
+    ``ref`` is a branch or a commit. ``created_at`` and ``archived_at`` are the service's times.
+    """
+
+    repository: str | None = None
+    ref: str | None = None
+    model: str | None = None
+    created_at: datetime | None = None
+    archived_at: datetime | None = None
+
+    def fields(self) -> JobFields:
+        """Return the columns in which they are stored."""
+        return {
+            "repository": self.repository,
+            "ref": self.ref,
+            "model": self.model,
+            "created_at": self.created_at,
+            "archived_at": self.archived_at,
+        }
+
+
+@dataclass(frozen=True, slots=True)
 class TrackedJob:
     """One stored job.
 
@@ -135,6 +164,8 @@ class TrackedJob:
     ``queue_until``: when a waiting prompt is sent, at the earliest. ``queue_position`` counts from 1;
     ``queue_why`` is the reason of the wait.
     ``uses_left``: uses left in the hour when the iteration began; None unless few were left.
+    ``missing_since``: when the service first answered that it does not know the job; None when it does.
+    ``unread_since``: when polls of the job began to fail; None when the last one was answered.
     """
 
     number: JobNumber
@@ -154,6 +185,11 @@ class TrackedJob:
     pr_link: str | None = None
     repository: str | None = None
     ref: str | None = None
+    model: str | None = None
+    created_at: datetime | None = None
+    archived_at: datetime | None = None
+    missing_since: datetime | None = None
+    unread_since: datetime | None = None
     ended_at: datetime | None = None
     told_running_at: datetime | None = None
     problem: str | None = None
@@ -166,6 +202,11 @@ class TrackedJob:
     def thread(self) -> ThreadRef | None:
         """The job's thread; None until its root message is posted."""
         return ThreadRef(self.channel, self.root_ts) if self.root_ts else None
+
+    @property
+    def details(self) -> JobDetails:
+        """What the docs service has reported about the job."""
+        return JobDetails(self.repository, self.ref, self.model, self.created_at, self.archived_at)
 
     @property
     def time_taken(self) -> timedelta | None:

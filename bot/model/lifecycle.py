@@ -31,9 +31,10 @@ JOB_STEPS: Mapping[JobState, frozenset[JobState]] = {
     J.NO_CHANGE: frozenset({J.WORKING, J.GONE}),
     J.FAILED: frozenset({J.WORKING, J.GONE}),
     J.UNWATCHED: frozenset({J.WORKING, J.GONE}),
-    # The service may accept a follow-up that was being sent while the job was archived or seemed lost.
+    # The service may accept a follow-up that was being sent while the job was archived.
     J.ARCHIVED: frozenset({J.WORKING, J.GONE}),
-    J.GONE: frozenset({J.WORKING}),
+    # The service may know a job again that seemed lost.
+    J.GONE: frozenset({J.WORKING, J.PULL_REQUEST, J.NO_CHANGE, J.FAILED, J.ARCHIVED}),
     J.REFUSED: frozenset(),
     J.WITHDRAWN: frozenset(),
 }
@@ -52,14 +53,6 @@ PROMPT_STEPS: Mapping[PromptState, frozenset[PromptState]] = {
 
 ENDS = frozenset({J.PULL_REQUEST, J.NO_CHANGE, J.FAILED, J.ARCHIVED, J.GONE})
 """The states that end an iteration."""
-
-
-@dataclass(frozen=True, slots=True)
-class Source:
-    """The repository and the branch or commit that a job works on, if the service reports them."""
-
-    repository: str | None = None
-    ref: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +109,6 @@ def iteration_started(
     *,
     poll_at: datetime,
     saw_active: bool,
-    source: Source,
     service_id: ServiceJobId | None = None,
     uses_left: int | None = None,
 ) -> JobStep:
@@ -135,9 +127,9 @@ def iteration_started(
         "doubt_until": None,
         "told_running_at": None,
         "misses": 0,
+        "missing_since": None,
+        "unread_since": None,
         "poll_at": poll_at,
-        "repository": source.repository,
-        "ref": source.ref,
     }
     if service_id is not None:
         fields["service_id"] = service_id
@@ -154,14 +146,14 @@ def iteration_resumed(job: TrackedJob, requester: UserId | None, at: datetime, p
         "ended_at": None,
         "doubt_until": None,
         "misses": 0,
+        "missing_since": None,
+        "unread_since": None,
         "poll_at": poll_at,
     }
     return _job_step(job, J.WORKING, fields)
 
 
-def iteration_ended(
-    job: TrackedJob, end: JobState, at: datetime, *, pr_link: str | None, source: Source
-) -> JobStep:
+def iteration_ended(job: TrackedJob, end: JobState, at: datetime, *, pr_link: str | None) -> JobStep:
     """Return the step for an iteration that the docs service reports as ended.
 
     Raises IllegalStep if ``end`` is not in ``ENDS``.
@@ -169,22 +161,44 @@ def iteration_ended(
     if end not in ENDS:
         raise IllegalStep(f"job {job.number}: {end} is no end")
     fields = _over(at)
-    fields["pr_link"], fields["repository"], fields["ref"] = pr_link, source.repository, source.ref
+    fields["pr_link"] = pr_link
     return _job_step(job, end, fields)
 
 
-def lost(job: TrackedJob, at: datetime) -> JobStep:
-    """Return the step for a job that the docs service no longer knows."""
-    return _job_step(job, J.GONE, _over(at))
+def lost(job: TrackedJob, at: datetime, poll_at: datetime) -> JobStep:
+    """Return the step for a job that the docs service no longer knows. Polls go on in case it returns."""
+    fields = _over(at)
+    fields["poll_at"], fields["missing_since"] = poll_at, job.missing_since or at
+    return _job_step(job, J.GONE, fields)
+
+
+def found_again(job: TrackedJob, poll_at: datetime) -> JobStep:
+    """Return the step for a job that seemed lost and that still runs at the docs service."""
+    fields: JobStepFields = {
+        "ended_at": None,
+        "saw_active": True,
+        "misses": 0,
+        "missing_since": None,
+        "unread_since": None,
+        "poll_at": poll_at,
+    }
+    return _job_step(job, J.WORKING, fields)
 
 
 def unwatched(job: TrackedJob, at: datetime) -> JobStep:
-    """Return the step for a job that has run for days and is no longer polled."""
+    """Return the step for a job that has run, or could not be read, for days and is no longer polled."""
     return _job_step(job, J.UNWATCHED, _over(at))
 
 
 def _over(at: datetime) -> JobStepFields:
-    return {"ended_at": at, "poll_at": None, "doubt_until": None, "misses": 0}
+    return {
+        "ended_at": at,
+        "poll_at": None,
+        "doubt_until": None,
+        "misses": 0,
+        "missing_since": None,
+        "unread_since": None,
+    }
 
 
 def refused(job: TrackedJob, problem: str, at: datetime) -> JobStep:

@@ -23,6 +23,14 @@ class PollPace:
         wait = min(max(self.min_seconds, age_seconds * self.share_of_age), self.max_seconds)
         return wait * (1 - self.jitter + 2 * self.jitter * chance)
 
+    def retry_seconds(self, failing_seconds: float, chance: float, *, cap: float) -> float:
+        """Return the seconds until the next poll of a job whose polls have failed for so long.
+
+        The delay is about as long as they have failed, so it doubles with each failure, up to ``cap``.
+        """
+        wait = min(max(self.min_seconds, failing_seconds), max(self.min_seconds, cap))
+        return wait * (1 - self.jitter + 2 * self.jitter * chance)
+
 
 def back_off_seconds(attempts: int, chance: float, *, first: float = 1.0, cap: float = 300.0) -> float:
     """Return the seconds to wait after ``attempts`` failures in a row.

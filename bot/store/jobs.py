@@ -187,6 +187,21 @@ class JobRepository:
         asked = and_(jobs.c.project == project, jobs.c.asked_at >= since, jobs.c.asked_at < until)
         return self._many(asked, limit)
 
+    def polled_besides(self, job: TrackedJob, since: datetime) -> tuple[int, int]:
+        """Return how many other jobs of the project are polled, and how many began to fail after ``since``.
+
+        Jobs that seem lost do not count.
+        """
+        others = and_(
+            jobs.c.project == job.project,
+            jobs.c.number != job.number,
+            jobs.c.poll_at.is_not(None),
+            jobs.c.state != JobState.GONE,
+        )
+        failing = func.count().filter(jobs.c.unread_since > since)
+        found = self.connection.execute(select(func.count(), failing).where(others)).one()
+        return int(found[0]), int(found[1])
+
     def count_open(self) -> int:
         """Return how many jobs are being polled."""
         statement = select(func.count()).select_from(jobs).where(jobs.c.poll_at.is_not(None))

@@ -35,7 +35,11 @@ class Timeouts:
     running_seconds: float = 1_800.0
     """Age at which the thread is told once that a job is still running."""
     unwatched_seconds: float = 7 * 86_400.0
-    """Age at which a running job is no longer polled."""
+    """Age at which a running job, or one that cannot be read, is no longer polled."""
+    missing_seconds: float = 3_600.0
+    """How long a job is polled that the docs service says it does not know. Then it counts as lost."""
+    watch_seconds: float = 86_400.0
+    """How long a lost job is still polled, in case the docs service knows it again."""
     quiet_seconds: float = 600.0
     """How long a job is polled to see whether an unconfirmed follow-up was carried out."""
     doubt_seconds: float = 2.0

@@ -21,7 +21,6 @@ from bot.model import (
     PromptKind,
     PromptState,
     PromptStep,
-    Source,
     TrackedJob,
     lifecycle,
 )
@@ -33,11 +32,10 @@ ROOT = Path(__file__).parents[2]
 _ARROW = re.compile(r"^\s+(\w+) --> (\w+):", re.MULTILINE)
 
 TO_JOB_STATE: dict[str, Callable[[TrackedJob], JobStep]] = {
-    "started": lambda job: lifecycle.iteration_started(
-        job, BEN, NOW, poll_at=NOW, saw_active=True, source=Source("acme/docs", "main")
-    ),
+    "started": lambda job: lifecycle.iteration_started(job, BEN, NOW, poll_at=NOW, saw_active=True),
     "resumed": lambda job: lifecycle.iteration_resumed(job, None, NOW, NOW),
-    "lost": lambda job: lifecycle.lost(job, NOW),
+    "found again": lambda job: lifecycle.found_again(job, NOW),
+    "lost": lambda job: lifecycle.lost(job, NOW, NOW),
     "unwatched": lambda job: lifecycle.unwatched(job, NOW),
     "refused": lambda job: lifecycle.refused(job, "rejected", NOW),
     "withdrawn": lambda job: lifecycle.withdrawn(job, NOW),
@@ -46,7 +44,7 @@ TO_JOB_STATE: dict[str, Callable[[TrackedJob], JobStep]] = {
 }
 for _end in sorted(ENDS):
     TO_JOB_STATE[f"ended: {_end}"] = lambda job, end=_end: lifecycle.iteration_ended(  # type: ignore[misc]
-        job, end, NOW, pr_link=None, source=Source()
+        job, end, NOW, pr_link=None
     )
 TO_PROMPT_STATE: dict[str, Callable[[Prompt], PromptStep]] = {
     "prepared": lambda prompt: lifecycle.prompt_prepared(prompt, "text"),
@@ -101,7 +99,7 @@ def test_functions_take_a_prompt_just_where_its_lifecycle_allows(begin: PromptSt
 
 def test_an_illegal_step_says_from_where_to_where() -> None:
     with pytest.raises(IllegalStep, match="job 42: refused to gone"):
-        lifecycle.lost(a_job(JobState.REFUSED), NOW)
+        lifecycle.lost(a_job(JobState.REFUSED), NOW, NOW)
     with pytest.raises(IllegalStep, match="prompt 1: sent to refused"):
         lifecycle.prompt_refused(a_prompt(PromptState.SENT))
 
@@ -115,9 +113,7 @@ def test_an_iteration_counts_up_and_forgets_the_end_before_it() -> None:
 
 def test_only_an_end_can_end_an_iteration() -> None:
     with pytest.raises(IllegalStep):
-        lifecycle.iteration_ended(
-            a_job(JobState.WORKING), JobState.WAITING, NOW, pr_link=None, source=Source()
-        )
+        lifecycle.iteration_ended(a_job(JobState.WORKING), JobState.WAITING, NOW, pr_link=None)
 
 
 def test_nothing_but_the_lifecycle_and_the_store_writes_a_state() -> None:

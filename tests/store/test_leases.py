@@ -24,7 +24,6 @@ from bot.model import (
     PromptStep,
     QuestionState,
     SnapshotState,
-    Source,
     TrackedJob,
     lifecycle,
 )
@@ -60,7 +59,7 @@ def _prompt_to(step: Callable[[Prompt], PromptStep]) -> Callable[[Transaction, A
 
 
 def _failed(job: TrackedJob) -> JobStep:
-    return lifecycle.iteration_ended(job, JobState.FAILED, LONG_AGO, pr_link=None, source=Source())
+    return lifecycle.iteration_ended(job, JobState.FAILED, LONG_AGO, pr_link=None)
 
 
 QUEUES = {

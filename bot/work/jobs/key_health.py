@@ -1,12 +1,13 @@
-"""Handle an API key that the docs service refuses: stop calls, tell the admins once, resume by itself."""
+"""Handle a docs service that fails, or refuses the API key: stop calls, tell the admins, resume by itself."""
 
 from __future__ import annotations
 
 from datetime import datetime
+from typing import TypeGuard
 
 import structlog
 
-from bot.docs_api import DocsApiError, Forbidden, Unauthorized
+from bot.docs_api import DocsApiError, Forbidden, RateLimited, Unauthorized, Unavailable
 from bot.messages import quota as say
 from bot.model import ChannelId, Message, NewDelivery, ProjectId, QueueWhy, back_off_seconds
 from bot.store import Transaction
@@ -19,14 +20,45 @@ _MAY_NOT_WRITE = "ForbiddenToWrite"
 _KEY_REASONS = frozenset({Unauthorized.__name__, Forbidden.__name__, _MAY_NOT_WRITE})
 _NOWHERE = ChannelId("-")
 """The channel of a private delivery that belongs to no channel."""
+_OVERLOADED = 503
 _FIRST_SECONDS = 30.0
 _CAP_SECONDS = 1_800.0
 """First and longest back-off after a refused key."""
 
 
-def is_key_problem(error: DocsApiError) -> bool:
+def is_key_problem(error: Exception) -> TypeGuard[Unauthorized | Forbidden]:
     """Return whether the service refused the API key, or refused it for this request."""
     return isinstance(error, Unauthorized | Forbidden)
+
+
+def is_about_service(error: Exception) -> bool:
+    """Return whether an error is certainly about the whole service, not about one job or prompt."""
+    if isinstance(error, Unavailable):
+        return not error.sent or error.status_code == _OVERLOADED
+    return isinstance(error, RateLimited | Unauthorized | Forbidden)
+
+
+def wait_asked_for(error: Exception) -> float:
+    """Return the seconds that the service asks to wait (its `Retry-After`); 0 when it does not say."""
+    asked = error.retry_after_seconds if isinstance(error, RateLimited | Unavailable) else None
+    return 0.0 if asked is None else max(asked, 1.0)
+
+
+def service_failed(context: WorkerContext, tx: Transaction, project: ProjectId, error: Exception) -> datetime:
+    """Back off from a project because its service fails, and return until when.
+
+    Calls that fail while the project has a back-off already do not lengthen it, unless the service asks.
+    """
+    now = context.clock()
+    reason, until = (tx.back_offs.all()).get(project, ("", now))
+    attempts, wait_seconds = tx.back_offs.attempts(project), wait_asked_for(error)
+    if until <= now:
+        attempts += 1
+        wait_seconds = wait_seconds or back_off_seconds(attempts, context.chance())
+        log.warning("docs_service_unwell", project=project, reason=type(error).__name__, attempts=attempts)
+    until = max(until, context.after(wait_seconds))
+    tx.back_offs.put(project, until, attempts, reason if reason in _KEY_REASONS else type(error).__name__)
+    return until
 
 
 def is_refused(tx: Transaction, project: ProjectId) -> bool:

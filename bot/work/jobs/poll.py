@@ -7,46 +7,34 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
-from typing import Unpack
 
 import structlog
 
-from bot.docs_api import DocsApiError, Job, NotFound, RateLimited, Unavailable
-from bot.messages import jobs as say
-from bot.messages.blocks import linkable
-from bot.model import (
-    JobFields,
-    JobNumber,
-    JobState,
-    JobStep,
-    ProjectId,
-    TrackedJob,
-    back_off_seconds,
-    lifecycle,
-)
+from bot.docs_api import DocsApiError, Job
+from bot.model import JobNumber, JobState, ProjectId, TrackedJob
 from bot.store import DatabaseTrouble, LeaseLost, Transaction
 from bot.work.context import WorkerContext
-from bot.work.jobs.key_health import is_key_problem, key_refused, service_is_well
-from bot.work.jobs.status import PollResult, classify
-from bot.work.jobs.thread_messages import redraw_face, reply
-from bot.work.jobs.transitions import source_of
+from bot.work.jobs.key_health import service_is_well
+from bot.work.jobs.settle_answer import next_poll_at, runs_long, settle_answer
+from bot.work.jobs.settle_error import settle_error
+from bot.work.jobs.transitions import details_of
 from bot.work.retry import retry_on_db_error
 
 log = structlog.get_logger(__name__)
 _AT_ONCE = 50
 _GROUP_SIZE = 10
-_HOURLY_SECONDS = 3600.0
-_MISSES_MEAN_GONE = 2
-"""A job counts as gone after so many 404 answers in a row."""
 
 
 @dataclass(frozen=True, slots=True)
 class Poll:
-    """One poll of a job. ``misses``: the number of 404 answers in a row before this one."""
+    """One poll of a job. ``misses``: the number of 404 answers in a row before this one.
+
+    ``answer``: an error if there was no answer, or if it could not be written.
+    """
 
     job: TrackedJob
     misses: int
-    answer: Job | DocsApiError
+    answer: Job | Exception
 
 
 async def poll_jobs(context: WorkerContext) -> int:
@@ -58,15 +46,17 @@ async def poll_jobs(context: WorkerContext) -> int:
     polls = await asyncio.gather(*(_poll(context, job, misses) for job, misses in due))
     failed: list[Exception] = []
     await _collect_error(failed, lambda: _end_back_offs(context, polls, backing_off))
+    well = _projects_that_answered(polls)
     unchanged: list[tuple[JobNumber, datetime]] = []
-    answered: list[tuple[TrackedJob, Job]] = []
+    answered: list[tuple[Poll, Job]] = []
     for poll in polls:
-        if isinstance(poll.answer, DocsApiError):
-            await _collect_error(failed, partial(_settle_failed, context, poll, poll.answer))
-        elif _is_unchanged(context, poll):
-            unchanged.append((poll.job.number, _next_poll_at(context, poll.job)))
+        if isinstance(poll.answer, Exception):
+            is_well = poll.job.project in well
+            await _collect_error(failed, partial(_settle_failed, context, poll, poll.answer, is_well=is_well))
+        elif _is_unchanged(context, poll.job, poll.misses, poll.answer):
+            unchanged.append((poll.job.number, next_poll_at(context, poll.job)))
         else:
-            answered.append((poll.job, poll.answer))
+            answered.append((poll, poll.answer))
     if unchanged:
         await _collect_error(failed, lambda: _reschedule(context, unchanged))
     await _settle_all(context, answered, failed)
@@ -99,40 +89,33 @@ async def _reschedule(context: WorkerContext, unchanged: Sequence[tuple[JobNumbe
 
 
 async def _poll(context: WorkerContext, job: TrackedJob, misses: int) -> Poll:
-    if job.service_id is None:
-        raise LookupError(f"job {job.number} is polled but has not started")
     try:
-        answer: Job | DocsApiError = await context.docs.get_job(job.project, job.service_id)
+        if job.service_id is None:
+            raise LookupError(f"job {job.number} is polled but has not started")
+        answer: Job | Exception = await context.docs.get_job(job.project, job.service_id)
     except DocsApiError as error:
         answer = error
-    context.count("polls", "failed" if isinstance(answer, DocsApiError) else "answered")
+    except Exception as error:  # of this job alone; it must not stop the polls of others
+        log.exception("poll_broke", job=job.number)
+        answer = error
+    context.count("polls", "failed" if isinstance(answer, Exception) else "answered")
     return Poll(job, misses, answer)
 
 
-def _is_unchanged(context: WorkerContext, poll: Poll) -> bool:
-    """Return whether the job still runs and there is nothing to tell, as with most polls."""
-    if isinstance(poll.answer, DocsApiError) or poll.job.doubt_until or poll.misses:
+def _projects_that_answered(polls: Sequence[Poll]) -> frozenset[ProjectId]:
+    return frozenset(poll.job.project for poll in polls if not isinstance(poll.answer, Exception))
+
+
+def _is_unchanged(context: WorkerContext, job: TrackedJob, misses: int, answer: Job) -> bool:
+    """Return whether the job still runs and there is nothing to tell or to note, as with most polls."""
+    if job.doubt_until or misses or job.unread_since or job.state is JobState.GONE:
         return False
-    return poll.answer.is_running and not _runs_long(context, poll.job)
-
-
-def _runs_long(context: WorkerContext, job: TrackedJob) -> bool:
-    limit = context.timeouts.unwatched_seconds if job.told_running_at else context.timeouts.running_seconds
-    return _age_seconds(context, job) >= limit
-
-
-def _age_seconds(context: WorkerContext, job: TrackedJob) -> float:
-    return (context.clock() - (job.iteration_started_at or job.asked_at)).total_seconds()
-
-
-def _next_poll_at(context: WorkerContext, job: TrackedJob) -> datetime:
-    if job.told_running_at:
-        return context.after(max(_HOURLY_SECONDS, context.pace.max_seconds))
-    return context.after(context.pace.wait_seconds(_age_seconds(context, job), context.chance()))
+    is_noted = details_of(job, answer) == job.details
+    return answer.is_running and is_noted and not runs_long(context, job)
 
 
 async def _settle_all(
-    context: WorkerContext, answered: Sequence[tuple[TrackedJob, Job]], failed: list[Exception]
+    context: WorkerContext, answered: Sequence[tuple[Poll, Job]], failed: list[Exception]
 ) -> None:
     """Write answers in groups, because each transaction waits for the disk and many jobs may end at once."""
     for begin in range(0, len(answered), _GROUP_SIZE):
@@ -141,27 +124,41 @@ async def _settle_all(
             await _settle(context, group)
         except Exception:
             # Each is written alone, so that one that fails does not prevent the others.
-            log.warning("not_settled_together", jobs=[job.number for job, _ in group], exc_info=True)
-            for one in group:
-                await _collect_error(failed, partial(_settle, context, [one]))
+            log.warning("not_settled_together", jobs=[poll.job.number for poll, _ in group], exc_info=True)
+            for poll, answer in group:
+                await _collect_error(failed, partial(_settle_alone, context, poll, answer))
 
 
-async def _settle(context: WorkerContext, answered: Sequence[tuple[TrackedJob, Job]]) -> None:
+async def _settle_alone(context: WorkerContext, poll: Poll, answer: Job) -> None:
+    """Write one answer. If that fails although the database works, the poll counts as failed."""
+    try:
+        await _settle(context, [(poll, answer)])
+    except DatabaseTrouble:
+        raise
+    except Exception as error:
+        await _settle_failed(context, poll, error, is_well=True)
+        raise
+
+
+async def _settle(context: WorkerContext, answered: Sequence[tuple[Poll, Job]]) -> None:
     def settle(tx: Transaction) -> None:
-        for job, answer in answered:
+        for poll, answer in answered:
             try:
-                _settle_answer(context, tx, job, answer)
+                settle_answer(context, tx, poll.job, answer)
             except LeaseLost:
                 # The job's row is written first, so nothing else about this job has been written.
-                _log_taken_over(job)
+                _log_taken_over(poll.job)
 
     await context.store.write(settle)
     context.wake()
 
 
-async def _settle_failed(context: WorkerContext, poll: Poll, error: DocsApiError) -> None:
+async def _settle_failed(context: WorkerContext, poll: Poll, error: Exception, *, is_well: bool) -> None:
+    """Write a failed poll. ``is_well``: the service has answered for another job of the project just now."""
     try:
-        await context.store.write(lambda tx: _settle_error(context, tx, poll, error))
+        await context.store.write(
+            lambda tx: settle_error(context, tx, poll.job, poll.misses, error, is_well=is_well)
+        )
     except LeaseLost:
         _log_taken_over(poll.job)
         return
@@ -173,92 +170,11 @@ def _log_taken_over(job: TrackedJob) -> None:
     log.info("poll_taken_over", job=job.number)
 
 
-def _put_back(context: WorkerContext, tx: Transaction, job: TrackedJob, **fields: Unpack[JobFields]) -> None:
-    """Free the lease of a job without a change of state; the next poll is at the usual time by default."""
-    written: JobFields = {"poll_at": _next_poll_at(context, job), "misses": 0}
-    written.update(fields)
-    tx.jobs.put_back(job.number, context.owner, **written)
-
-
-def _settle_answer(context: WorkerContext, tx: Transaction, job: TrackedJob, answer: Job) -> None:
-    result = classify(job, answer, context.clock(), context.timeouts.stale_seconds)
-    match result:
-        case PollResult.RUNNING if job.doubt_until:
-            _resume(context, tx, job)
-        case PollResult.RUNNING if _runs_long(context, job):
-            _tell_long_running(context, tx, job)
-        case PollResult.RUNNING:
-            _put_back(context, tx, job, saw_active=True)
-        case PollResult.STALE:
-            _put_back(context, tx, job)
-        case PollResult.NOT_CARRIED_OUT:
-            _put_back(context, tx, job, poll_at=None, doubt_until=None)
-        case _:
-            end, source = JobState(result.value), source_of(answer)
-            now, link = context.clock(), linkable(answer.pr_link, context.link_hosts)
-            _end(context, tx, job, lifecycle.iteration_ended(job, end, now, pr_link=link, source=source))
-
-
-def _resume(context: WorkerContext, tx: Transaction, job: TrackedJob) -> None:
-    """Begin an iteration: the job is active, so its unconfirmed follow-up has been carried out."""
-    now, unconfirmed = context.clock(), tx.prompts.last_unconfirmed(job.number)
-    poll_at = context.after(context.pace.min_seconds)
-    step = lifecycle.iteration_resumed(job, unconfirmed.asked_by if unconfirmed else None, now, poll_at)
-    tx.jobs.apply(job.number, step, owner=context.owner)
-    redraw_face(tx, job.number, now)
-
-
-def _tell_long_running(context: WorkerContext, tx: Transaction, job: TrackedJob) -> None:
-    """Tell the thread once that a job is still running; at the age limit, tell it and stop polling."""
-    now = context.clock()
-    if job.told_running_at is None:
-        _put_back(context, tx, job, saw_active=True, told_running_at=now)
-        reply(tx, job, f"round:{job.iteration}:running", say.still_running(job, now), now)
-        return
-    tx.jobs.apply(job.number, lifecycle.unwatched(job, now), owner=context.owner)
-    job = redraw_face(tx, job.number, now)
-    reply(tx, job, f"round:{job.iteration}:end", say.unwatched(job, now), now)
-
-
-def _end(context: WorkerContext, tx: Transaction, job: TrackedJob, step: JobStep) -> None:
-    """Write the end of an iteration together with the messages about it."""
-    now, state = context.clock(), step.state
-    tx.jobs.apply(job.number, step, owner=context.owner)
-    job = redraw_face(tx, job.number, now)
-    reply(tx, job, f"round:{job.iteration}:end", say.ended(job, now), now)
-    context.count("ends", state)
-    log.info("job_ended", job=job.number, state=state, iteration=job.iteration)
-
-
-def _settle_error(context: WorkerContext, tx: Transaction, poll: Poll, error: DocsApiError) -> None:
-    """Write a failed poll. Two 404 answers in a row end the job; other errors back off from the project."""
-    job = poll.job
-    if isinstance(error, NotFound):
-        if poll.misses + 1 >= _MISSES_MEAN_GONE:
-            _end(context, tx, job, lifecycle.lost(job, context.clock()))
-        else:
-            _put_back(context, tx, job, misses=poll.misses + 1)
-        return
-    if is_key_problem(error):
-        until = key_refused(context, tx, job.project, error, wrote=False)
-        _put_back(context, tx, job, poll_at=until, misses=poll.misses)
-        return
-    attempts = tx.back_offs.attempts(job.project) + 1
-    wait_seconds = back_off_seconds(attempts, context.chance(), first=context.pace.min_seconds)
-    if isinstance(error, RateLimited | Unavailable) and error.retry_after_seconds is not None:
-        wait_seconds = max(error.retry_after_seconds, 1.0)
-    until = context.after(wait_seconds)
-    tx.back_offs.put(job.project, until, attempts, type(error).__name__)
-    _put_back(context, tx, job, poll_at=until, misses=poll.misses)
-    log.warning("docs_service_unwell", project=job.project, reason=type(error).__name__, attempts=attempts)
-
-
 async def _end_back_offs(
     context: WorkerContext, polls: Sequence[Poll], backing_off: frozenset[ProjectId]
 ) -> None:
     """End the back-offs of projects for which the service has answered."""
-    answered = {poll.job.project for poll in polls if not isinstance(poll.answer, DocsApiError)}
-    well = sorted(answered & backing_off)
+    well = sorted(_projects_that_answered(polls) & backing_off)
 
     def lift(tx: Transaction) -> None:
         for project in well:

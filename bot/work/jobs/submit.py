@@ -36,10 +36,16 @@ from bot.model import (
     remembered_since,
     still_counted,
 )
-from bot.store import LeaseLost, Transaction
+from bot.store import DatabaseTrouble, LeaseLost, Transaction
 from bot.work.context import WorkerContext
 from bot.work.jobs import transitions
-from bot.work.jobs.key_health import is_refused, key_refused, postpone_prompts
+from bot.work.jobs.key_health import (
+    is_about_service,
+    is_refused,
+    key_refused,
+    postpone_prompts,
+    service_failed,
+)
 from bot.work.jobs.thread_messages import redraw_face
 from bot.work.retry import retry_on_db_error, run_all
 
@@ -65,18 +71,25 @@ async def submit_prompts(context: WorkerContext) -> int:
 
 
 async def _settle_abandoned(context: WorkerContext) -> int:
-    def settle(tx: Transaction) -> Sequence[Prompt]:
-        left = tx.prompts.claim_abandoned(context.claimer(), _AT_ONCE)
-        # Every transaction that changes several jobs locks them in this order.
-        for prompt in sorted(left, key=lambda each: each.job):
-            transitions.unconfirmed(context, tx, prompt)
-        return left
-
-    left = await context.store.write(settle)
+    left = await context.store.write(lambda tx: tx.prompts.claim_abandoned(context.claimer(), _AT_ONCE))
+    for prompt in left:
+        try:
+            await context.store.write(partial(_write_abandoned, context, prompt))
+        except LeaseLost:
+            log.info("prompt_taken_over", prompt=prompt.id)
+        except DatabaseTrouble:
+            raise
+        except Exception:
+            # It must not stop the other prompts. It is tried again when its lease has run out.
+            log.exception("abandoned_prompt_not_settled", prompt=prompt.id)
     if left:
         context.count("prompts", "in_doubt")
         context.wake()
     return len(left)
+
+
+def _write_abandoned(context: WorkerContext, prompt: Prompt, tx: Transaction) -> None:
+    transitions.unconfirmed(context, tx, prompt)
 
 
 async def _submit_project(context: WorkerContext, project: ProjectId) -> int:
@@ -205,6 +218,9 @@ def _write_error(
     context: WorkerContext, tx: Transaction, prompt: Prompt, project: ProjectId, error: DocsApiError
 ) -> None:
     """Write an error: wait, mark unconfirmed, or refuse. Some cases are base classes: their order matters."""
+    if isinstance(error, Unavailable) and (prompt.kind is PromptKind.START or is_about_service(error)):
+        # The prompts that wait would fare no better.
+        service_failed(context, tx, project, error)
     match error:
         case RateLimited():
             _wait_for_quota(context, tx, prompt, project, error.retry_after_seconds)

@@ -9,6 +9,7 @@ from bot.messages import jobs as say
 from bot.messages import problems
 from bot.messages.problems import Problem
 from bot.model import (
+    JobDetails,
     JobNumber,
     JobState,
     ProjectId,
@@ -16,7 +17,6 @@ from bot.model import (
     PromptKind,
     PromptState,
     ServiceJobId,
-    Source,
     TrackedJob,
     lifecycle,
 )
@@ -40,17 +40,22 @@ def accepted(context: WorkerContext, tx: Transaction, prompt: Prompt, answer: Jo
         poll_at=context.after(context.pace.wait_seconds(0, context.chance())),
         # A new job cannot be stale; after a follow-up the answer may still be the previous iteration's.
         saw_active=is_start or answer.is_running,
-        source=source_of(answer),
         service_id=ServiceJobId(answer.id) if is_start else None,
         uses_left=_few_left(context, tx, project),
     )
-    tx.jobs.apply(job.number, step)
+    tx.jobs.apply(job.number, step, **details_of(job, answer).fields())
     redraw_face(tx, job.number, now)
 
 
-def source_of(answer: Job) -> Source:
-    """Return the repository and the ref that an answer names."""
-    return Source(answer.source.repository, answer.source.ref)
+def details_of(job: TrackedJob, answer: Job) -> JobDetails:
+    """Return what an answer tells about a job; what it leaves out is as it was."""
+    return JobDetails(
+        repository=answer.source.repository or job.repository,
+        ref=answer.source.ref or job.ref,
+        model=answer.model or job.model,
+        created_at=answer.created_at or job.created_at,
+        archived_at=answer.archived_at or job.archived_at,
+    )
 
 
 def _few_left(context: WorkerContext, tx: Transaction, project: ProjectId) -> int | None:
@@ -69,7 +74,7 @@ def unconfirmed(context: WorkerContext, tx: Transaction, prompt: Prompt) -> None
     tx.prompts.apply(prompt.id, lifecycle.prompt_unconfirmed(prompt), owner=context.owner)
     is_follow_up = prompt.kind is PromptKind.FOLLOW_UP
     if is_follow_up:
-        _poll_unconfirmed(context, tx, prompt.job)
+        _poll_for_a_while(context, tx, prompt.job)
     else:
         tx.jobs.apply(prompt.job, lifecycle.unconfirmed(tx.jobs.known(prompt.job)))
     now = context.clock()
@@ -78,8 +83,8 @@ def unconfirmed(context: WorkerContext, tx: Transaction, prompt: Prompt) -> None
     reply(tx, job, f"doubt:{prompt.id}:{prompt.attempts}", message, now)
 
 
-def _poll_unconfirmed(context: WorkerContext, tx: Transaction, number: JobNumber) -> None:
-    """Poll an ended job for a while: if the unconfirmed follow-up did arrive, the job becomes active."""
+def _poll_for_a_while(context: WorkerContext, tx: Transaction, number: JobNumber) -> None:
+    """Poll an ended job for a while: an unconfirmed follow-up may have arrived, or the job may be lost."""
     tx.jobs.leave_queue(number)
     if not tx.jobs.known(number).state.is_open:
         quiet, soon = context.timeouts.quiet_seconds, context.pace.min_seconds
@@ -97,9 +102,10 @@ def refused(context: WorkerContext, tx: Transaction, prompt: Prompt, error: Docs
     if prompt.kind is PromptKind.START:
         not_started(tx, prompt, problem, now)
         return
-    if isinstance(error, NotFound) and job.state is not JobState.GONE:
-        tx.jobs.apply(job.number, lifecycle.lost(job, now))
     tx.jobs.leave_queue(job.number)
+    if isinstance(error, NotFound) and job.state is not JobState.GONE:
+        # One such answer is not enough to call the job lost.
+        _poll_for_a_while(context, tx, job.number)
     job = redraw_face(tx, job.number, now)
     reply(tx, job, f"refused:{prompt.id}", say.follow_up_refused(prompt.asked_by, problem), now)
 

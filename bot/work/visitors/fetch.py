@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Sequence
 from datetime import timedelta
 
@@ -18,10 +17,11 @@ from bot.docs_api import (
     VisitorsPage,
 )
 from bot.model import Counts, Priority, ReadingProblem, Snapshot, SnapshotState, back_off_seconds
-from bot.store import LeaseLost, Transaction
+from bot.store import DatabaseTrouble, LeaseLost, Transaction
 from bot.store.snapshots import ReadPage
 from bot.work.context import WorkerContext
 from bot.work.jobs.key_health import is_refused, key_refused, reading_is_refused, service_is_well
+from bot.work.retry import retry_on_db_error, run_all
 
 log = structlog.get_logger(__name__)
 _AT_ONCE = 4
@@ -47,7 +47,7 @@ async def fetch_snapshots(context: WorkerContext) -> int:
     if key_refused_now:
         return await _fail_all(context)
     claimed = await context.store.write(lambda tx: _claim(context, tx))
-    await asyncio.gather(*(_fetch(context, snapshot) for snapshot in claimed))
+    await run_all(*(_fetch(context, snapshot) for snapshot in claimed))
     if claimed:
         context.wake()
     return len(claimed)
@@ -101,10 +101,15 @@ async def _fetch(context: WorkerContext, snapshot: Snapshot) -> None:
                 limit=context.analytics.page_size if snapshot.with_pages else 1,
                 offset=snapshot.next_offset if snapshot.with_pages else 0,
             )
+            await _store(context, snapshot, page)
+        except (LeaseLost, DatabaseTrouble):
+            raise
         except DocsApiError as error:
             await _settle_error(context, snapshot, error)
-        else:
-            await _store(context, snapshot, page)
+        except Exception as error:
+            # Counts as a try, or the page would be fetched again and again.
+            log.exception("page_not_stored", snapshot=snapshot.id)
+            await _settle_error(context, snapshot, error)
     except LeaseLost:
         log.warning("snapshot_taken_over", snapshot=snapshot.id)
 
@@ -130,11 +135,11 @@ async def _store(context: WorkerContext, snapshot: Snapshot, page: VisitorsPage)
         if is_refused(tx, snapshot.project):
             service_is_well(context, tx, snapshot.project, wrote=False)
 
-    await context.store.write(keep)
+    await retry_on_db_error(lambda: context.store.write(keep))
     context.count("analytics", "read")
 
 
-async def _settle_error(context: WorkerContext, snapshot: Snapshot, error: DocsApiError) -> None:
+async def _settle_error(context: WorkerContext, snapshot: Snapshot, error: Exception) -> None:
     """Write a failed call: retry the snapshot later, or fail it with the reason to show."""
     context.count("analytics", type(error).__name__.lower())
     log.warning("visitors_not_read", snapshot=snapshot.id, reason=type(error).__name__)
@@ -172,7 +177,7 @@ async def _pause_calls(context: WorkerContext, snapshot: Snapshot, retry_after_s
     await context.store.write(hold)
 
 
-def problem_of(error: DocsApiError) -> ReadingProblem:
+def problem_of(error: Exception) -> ReadingProblem:
     """Return the problem to show to people for an error."""
     match error:
         case Unauthorized():

@@ -149,14 +149,6 @@ async def test_nothing_changed_failed_and_archived_are_told_apart(office: Office
     assert len(set(office.said())) == 3
 
 
-async def test_a_job_the_service_no_longer_knows_is_told_after_a_second_look(office: Office) -> None:
-    await office.started()
-    office.docs.jobs.clear()
-    await office.settle(20)
-    assert (await office.job()).state is JobState.GONE
-    assert len(office.slack.replies()) == 1
-
-
 async def test_a_status_nobody_knows_counts_as_running(office: Office) -> None:
     await office.started()
     office.docs.finish("paused", None)

@@ -1,0 +1,134 @@
+"""Write what an answer of the docs service about a job means, together with the messages about it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import datetime
+from typing import Unpack
+
+import structlog
+
+from bot.docs_api import Job
+from bot.messages import jobs as say
+from bot.messages.blocks import linkable
+from bot.model import JobDetails, JobFields, JobState, JobStep, Message, TrackedJob, lifecycle
+from bot.store import Transaction
+from bot.work.context import WorkerContext
+from bot.work.jobs.status import PollResult, classify
+from bot.work.jobs.thread_messages import redraw_face, reply
+from bot.work.jobs.transitions import details_of
+
+log = structlog.get_logger(__name__)
+HOURLY_SECONDS = 3_600.0
+"""Pause between two polls of a job that has run for long, or that seems lost."""
+
+
+def settle_answer(context: WorkerContext, tx: Transaction, job: TrackedJob, answer: Job) -> None:
+    if job.state is JobState.GONE and not answer.is_running:
+        job = replace(job, doubt_until=None)  # a job that was lost has an end to tell, whatever is in doubt
+    result = classify(job, answer, context.clock(), context.timeouts.stale_seconds)
+    details = details_of(job, answer)
+    match result:
+        case PollResult.RUNNING if job.doubt_until:
+            _resume(context, tx, job)
+        case PollResult.RUNNING if job.state is JobState.GONE:
+            _tell_found_again(context, tx, job)
+        case PollResult.RUNNING if runs_long(context, job):
+            _tell_long_running(context, tx, job)
+        case PollResult.RUNNING:
+            put_back(context, tx, job, details, saw_active=True)
+        case PollResult.STALE:
+            put_back(context, tx, job, details)
+        case PollResult.NOT_CARRIED_OUT:
+            put_back(context, tx, job, details, poll_at=None, doubt_until=None)
+        case _:
+            end, now = JobState(result.value), context.clock()
+            link = linkable(answer.pr_link, context.link_hosts)
+            end_iteration(context, tx, job, lifecycle.iteration_ended(job, end, now, pr_link=link), details)
+
+
+def put_back(
+    context: WorkerContext,
+    tx: Transaction,
+    job: TrackedJob,
+    details: JobDetails | None = None,
+    **fields: Unpack[JobFields],
+) -> None:
+    """Free the lease of a job without a change of state; the next poll is at the usual time by default."""
+    written: JobFields = {
+        "poll_at": next_poll_at(context, job),
+        "misses": 0,
+        "missing_since": None,
+        "unread_since": None,
+    }
+    written.update(fields)
+    if details is not None:
+        written.update(details.fields())
+    tx.jobs.put_back(job.number, context.owner, **written)
+
+
+def next_poll_at(context: WorkerContext, job: TrackedJob) -> datetime:
+    if job.told_running_at:
+        return context.after(max(HOURLY_SECONDS, context.pace.max_seconds))
+    return context.after(context.pace.wait_seconds(_age_seconds(context, job), context.chance()))
+
+
+def runs_long(context: WorkerContext, job: TrackedJob) -> bool:
+    limit = context.timeouts.unwatched_seconds if job.told_running_at else context.timeouts.running_seconds
+    return _age_seconds(context, job) >= limit
+
+
+def _age_seconds(context: WorkerContext, job: TrackedJob) -> float:
+    return (context.clock() - (job.iteration_started_at or job.asked_at)).total_seconds()
+
+
+def _resume(context: WorkerContext, tx: Transaction, job: TrackedJob) -> None:
+    """Begin an iteration: the job is active, so its unconfirmed follow-up has been carried out."""
+    now, unconfirmed = context.clock(), tx.prompts.last_unconfirmed(job.number)
+    poll_at = context.after(context.pace.min_seconds)
+    step = lifecycle.iteration_resumed(job, unconfirmed.asked_by if unconfirmed else None, now, poll_at)
+    tx.jobs.apply(job.number, step, owner=context.owner)
+    redraw_face(tx, job.number, now)
+
+
+def _tell_found_again(context: WorkerContext, tx: Transaction, job: TrackedJob) -> None:
+    """Tell the thread that the service knows a lost job again, and follow the job again."""
+    now, poll_at = context.clock(), context.after(context.pace.min_seconds)
+    tx.jobs.apply(job.number, lifecycle.found_again(job, poll_at), owner=context.owner)
+    job = redraw_face(tx, job.number, now)
+    reply(tx, job, f"round:{job.iteration}:found:{now.isoformat()}", say.found_again(job), now)
+    log.info("job_found_again", job=job.number)
+
+
+def _tell_long_running(context: WorkerContext, tx: Transaction, job: TrackedJob) -> None:
+    """Tell the thread once that a job is still running; at the age limit, tell it and stop polling."""
+    now = context.clock()
+    if job.told_running_at is None:
+        put_back(context, tx, job, saw_active=True, told_running_at=now)
+        reply(tx, job, f"round:{job.iteration}:running", say.still_running(job, now), now)
+        return
+    stop_polling(context, tx, job, say.unwatched(job, now))
+
+
+def stop_polling(context: WorkerContext, tx: Transaction, job: TrackedJob, message: Message) -> None:
+    """Write that a job is polled no more, and tell it."""
+    now = context.clock()
+    tx.jobs.apply(job.number, lifecycle.unwatched(job, now), owner=context.owner)
+    job = redraw_face(tx, job.number, now)
+    reply(tx, job, f"round:{job.iteration}:end", message, now)
+
+
+def end_iteration(
+    context: WorkerContext, tx: Transaction, job: TrackedJob, step: JobStep, details: JobDetails
+) -> None:
+    """Write the end of an iteration together with the messages about it."""
+    now, state, was_lost = context.clock(), step.state, job.state is JobState.GONE
+    occasion = f"round:{job.iteration}:end"
+    if JobState.GONE in (state, job.state):
+        # An iteration may end, be lost and be found again, and each is told.
+        occasion = f"round:{job.iteration}:{state}:{now.isoformat()}:end"
+    tx.jobs.apply(job.number, step, owner=context.owner, **details.fields())
+    job = redraw_face(tx, job.number, now)
+    reply(tx, job, occasion, say.ended(job, now, was_lost=was_lost), now)
+    context.count("ends", state)
+    log.info("job_ended", job=job.number, state=state, iteration=job.iteration)

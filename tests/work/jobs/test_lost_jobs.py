@@ -1,0 +1,145 @@
+"""A job that the docs service says it does not know is looked for, called lost, and watched for a day."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import httpx
+import pytest
+
+from bot.model import JobState
+from bot.work.jobs.poll import poll_jobs
+from tests.builders import ANA
+from tests.work.office import Office
+
+
+async def unknown(office: Office) -> dict[str, dict[str, Any]]:
+    """Start a job that the service then does not know; return what the service forgot."""
+    await office.started()
+    forgotten = dict(office.docs.jobs)
+    office.docs.jobs.clear()
+    return forgotten
+
+
+async def pass_hours(office: Office, hours: int) -> None:
+    """Poll once an hour, and say what there is to say afterwards."""
+    for _ in range(hours):
+        office.clock.pass_seconds(3600)
+        await poll_jobs(office.context)
+    await office.settle(3)
+
+
+async def pass_minutes(office: Office, minutes: int) -> None:
+    """Poll once a minute, and say what there is to say afterwards."""
+    for _ in range(minutes):
+        office.clock.pass_seconds(60)
+        await poll_jobs(office.context)
+    await office.settle(3)
+
+
+async def test_a_job_is_lost_when_it_is_unknown_for_an_hour_and_that_is_told_once(office: Office) -> None:
+    await unknown(office)
+    polls = office.docs.polls
+    await pass_minutes(office, 50)
+    assert (await office.job()).state is JobState.WORKING
+    assert office.said() == []
+    assert 5 <= office.docs.polls - polls <= 20
+    await pass_minutes(office, 30)
+    assert (await office.job()).state is JobState.GONE
+    assert [said.startswith(f"<@{ANA}> :ghost:") for said in office.said()] == [True]
+    await pass_minutes(office, 60)
+    assert len(office.said()) == 1
+
+
+async def test_a_job_that_is_known_again_within_the_hour_goes_on_in_silence(office: Office) -> None:
+    forgotten = await unknown(office)
+    await pass_minutes(office, 40)
+    office.docs.jobs |= forgotten
+    await pass_minutes(office, 12)
+    assert (await office.job()).missing_since is None
+    office.docs.jobs.clear()
+    await pass_minutes(office, 50)
+    assert (await office.job()).state is JobState.WORKING
+    assert ":ghost:" not in str(office.said())
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        lambda: httpx.Response(500),
+        lambda: httpx.Response(404, text="<html>", headers={"content-type": "text/html"}),
+        lambda: httpx.Response(302),
+        lambda: httpx.ReadTimeout("slow"),
+    ],
+    ids=["500", "web page", "redirect", "timeout"],
+)
+async def test_an_error_never_counts_as_a_job_that_is_unknown(office: Office, error: Any) -> None:
+    await unknown(office)
+    await office.settle(3)
+    office.docs.answer_instead("get", *(error() for _ in range(300)))
+    await pass_minutes(office, 120)
+    assert (await office.job()).state is JobState.WORKING
+    office.docs.instead.clear()
+    await pass_minutes(office, 60)
+    assert office.docs.polls
+
+
+@pytest.mark.parametrize(
+    ("status", "link", "state", "sign"),
+    [
+        ("completed", "https://code.example/1", JobState.PULL_REQUEST, ":memo:"),
+        ("completed", None, JobState.NO_CHANGE, ":heavy_minus_sign:"),
+        ("failed", None, JobState.FAILED, ":x:"),
+        ("archived", None, JobState.ARCHIVED, ":file_folder:"),
+    ],
+)
+async def test_the_end_of_a_lost_job_that_is_known_again_is_told(
+    office: Office, status: str, link: str | None, state: JobState, sign: str
+) -> None:
+    forgotten = await unknown(office)
+    await pass_minutes(office, 90)
+    office.docs.jobs |= forgotten
+    office.docs.finish(status, link)
+    await pass_minutes(office, 61)
+    assert (await office.job()).state is state
+    assert [sign in said for said in office.said()] == [False, True]
+    assert "The docs service knows it again" in office.said()[-1]
+    assert office.root_text().startswith(sign)
+
+
+async def test_a_lost_job_that_still_runs_is_told_followed_and_its_end_is_told(office: Office) -> None:
+    forgotten = await unknown(office)
+    await pass_minutes(office, 90)
+    office.docs.jobs |= forgotten
+    await pass_minutes(office, 61)
+    assert (await office.job()).state is JobState.WORKING
+    assert "knows #1 again and still works on it" in office.said()[1]
+    office.docs.finish()
+    await pass_hours(office, 2)
+    assert ":memo:" in office.said()[-1]
+    assert (await office.job()).state is JobState.PULL_REQUEST
+
+
+async def test_a_lost_job_is_asked_for_once_an_hour_for_a_day(office: Office) -> None:
+    await unknown(office)
+    await pass_minutes(office, 90)
+    polls = office.docs.polls
+    await pass_hours(office, 48)
+    assert 20 <= office.docs.polls - polls <= 26
+    polls = office.docs.polls
+    await office.pass_time(7200)
+    assert office.docs.polls == polls
+    assert len(office.said()) == 1
+
+
+async def test_a_follow_up_to_an_unknown_job_is_refused_and_the_job_looked_for(office: Office) -> None:
+    await office.finished()
+    office.docs.answer_instead("follow_up", httpx.Response(404, json={"error": "no such job"}))
+    await office.reply("more")
+    await office.settle(3)
+    assert "no longer knows this job" in office.said()[-1]
+    assert (await office.job()).state is JobState.PULL_REQUEST
+    office.docs.jobs.clear()
+    await pass_minutes(office, 90)
+    assert (await office.job()).state is JobState.GONE
+    assert ":ghost:" in office.said()[-1]
