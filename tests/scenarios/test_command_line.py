@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
+import socket
 import sys
 from pathlib import Path
 
@@ -56,6 +57,20 @@ async def test_a_token_that_slack_refuses_stops_the_start_with_a_word(world: Wor
         assert "invalid_auth" in said
         assert "canary" not in said
         assert "Traceback" not in said
+
+
+@pytest.mark.parametrize("command", ["run", "serve", "work"])
+async def test_a_port_in_use_stops_the_start_with_one_line(
+    world: World, tmp_path: Path, command: str
+) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = str(taken.getsockname()[1])
+        env = {**environment(world), "HEALTH_PORT": port, "LOG_LEVEL": "ERROR"}
+        code, said = await docs_bot(command, env=env, folder=tmp_path)
+    assert code == 69
+    assert said == (
+        f"Address already in use: 127.0.0.1, port {port}. Look at HOST, PORT, HEALTH_HOST and HEALTH_PORT.\n"
+    )
 
 
 async def test_the_doctor_finds_a_sound_installation_sound(world: World, tmp_path: Path) -> None:

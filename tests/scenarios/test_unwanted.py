@@ -10,8 +10,10 @@ from urllib.parse import urlencode
 import aiohttp
 import pytest
 
+from bot.app import Roles, running_bot
 from bot.store import Store
 from sandbox.workspace.bot_connection import signature_headers
+from sandbox.world import World
 from tests.scenarios.story import ANA, DOCS, Story
 
 FORM = "application/x-www-form-urlencoded"
@@ -148,3 +150,19 @@ async def test_health_and_metrics_are_told(story: Story) -> None:
             counted = await answer.text()
     assert set(told["checks"]) == {"database", "rounds"}
     assert 'docs_bot_events_total{how="pull_request",what="ends"} 1.0' in counted
+
+
+@pytest.mark.parametrize("path", ["/livez", "/readyz", "/metrics"])
+async def test_slacks_port_tells_nothing_of_health(story: Story, path: str) -> None:
+    base = (story.world.workspace.options.events_url or "").removesuffix("/slack/events")
+    async with aiohttp.ClientSession() as session, session.get(base + path) as answer:
+        assert answer.status == 404
+
+
+async def test_a_process_that_only_works_tells_its_health_too(world: World) -> None:
+    settings = world.settings
+    async with running_bot(settings, roles=Roles(intake=False)), aiohttp.ClientSession() as session:
+        async with session.get(f"http://127.0.0.1:{settings.health_port}/readyz") as answer:
+            assert set((await answer.json())["checks"]) == {"database", "rounds"}
+        async with session.get(f"http://127.0.0.1:{settings.health_port}/metrics") as answer:
+            assert "docs_bot_open_jobs 0.0" in await answer.text()
