@@ -17,7 +17,7 @@ from click.exceptions import Exit
 
 from bot import __version__
 from bot.model import JobState
-from bot.settings import DocsSettings, Settings, SettingsError
+from bot.settings import DatabaseSettings, DocsSettings, LoadedSettings, Settings, SettingsError
 
 if TYPE_CHECKING:
     from bot.app import Roles
@@ -32,7 +32,7 @@ TERMINATED = 128 + signal.SIGTERM
 INTERRUPTED = 128 + signal.SIGINT
 """The same for SIGINT (Ctrl-C); click alone would exit with 1."""
 
-_Kind = TypeVar("_Kind", bound=DocsSettings)
+_Kind = TypeVar("_Kind", bound=LoadedSettings)
 
 
 class _Command(click.Command):
@@ -173,6 +173,24 @@ def jobs(state: str | None, limit: int) -> None:
     try:
         with _database_errors():
             click.echo(asyncio.run(listed(settings.sqlalchemy_url, wanted, limit)))
+    except NotReady as error:
+        click.echo(str(error), err=True)
+        raise Exit(CANNOT_START) from None
+
+
+@cli.command()
+@click.argument("user")
+def forget(user: str) -> None:
+    """Forget what one person (a Slack user id, U…) wrote, and them; needs only DATABASE_URL."""
+    from bot.cli.forget import forget_user
+    from bot.cli.jobs import NotReady
+
+    settings = _loaded(DatabaseSettings)
+    try:
+        with _database_errors():
+            click.echo(asyncio.run(forget_user(settings.sqlalchemy_url, user)))
+    except ValueError as error:
+        raise click.BadParameter(str(error), param_hint="USER") from None
     except NotReady as error:
         click.echo(str(error), err=True)
         raise Exit(CANNOT_START) from None

@@ -9,7 +9,7 @@ import socket
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, fields
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from functools import partial
 from zoneinfo import ZoneInfo
 
@@ -44,6 +44,7 @@ from bot.work.jobs.prepare import prepare_prompts
 from bot.work.jobs.submit import submit_prompts
 from bot.work.jobs.thread_events import heard_mention, heard_reply
 from bot.work.outbox.deliver import deliver_due
+from bot.work.retention import forget_old
 from bot.work.visitors.fetch import fetch_snapshots, sweep_snapshots
 from bot.work.visitors.question import answer_questions
 from bot.worker import WakeUp, Worker, Workers
@@ -211,6 +212,7 @@ def _worker_context(
         wake_after=wake_up.wake_after,
         pace=PollPace(settings.poll_min_seconds, settings.poll_max_seconds),
         timeouts=timeouts or Timeouts(),
+        keep=timedelta(days=settings.keep_days) if settings.keep_days else None,
         count=metrics.count,
     )
 
@@ -237,6 +239,7 @@ def _workers(context: WorkerContext, metrics: Metrics) -> Workers:
             Worker("digest", partial(advance_digests, context), 1.0, queue=Queue.DIGESTS),
             Worker("plan", partial(advance_digests, context), _PLAN_SECONDS, wakes=False),
             Worker("sweep", partial(sweep_snapshots, context), _SWEEP_SECONDS, wakes=False),
+            Worker("forget", partial(forget_old, context), _SWEEP_SECONDS, wakes=False),
         ],
         observe=metrics.observe_run,
         due=partial(context.store.find_due, context.clock),

@@ -106,6 +106,13 @@ def hosts(value: object) -> object:
     return frozenset(hosts)
 
 
+def days(value: int) -> int:
+    """Return for how many days something is kept; raise ValueError for less than Slack repeats requests."""
+    if value != 0 and not 7 <= value <= 36_500:
+        raise ValueError("must be from 7 to 36500 days, or 0 for ever")
+    return value
+
+
 def capitals(value: object) -> object:
     """Return text in upper case."""
     return value.upper() if isinstance(value, str) else value
@@ -152,5 +159,8 @@ def is_loopback(name: str) -> bool:
 
 
 Address = Annotated[str, AfterValidator(address)]
+DATABASE_URL = "sqlite:///var/docs-bot.db"
+"""Default of the setting of that name."""
+DatabaseUrl = Annotated[SecretStr, AfterValidator(database)]
 Port = Annotated[int, Field(ge=0, le=65_535)]
 Host = Annotated[str, AfterValidator(host)]

@@ -24,12 +24,14 @@ from pydantic import (
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
 
 from bot.setting_types import (
+    DATABASE_URL,
     Address,
+    DatabaseUrl,
     Host,
     Port,
     begins,
     capitals,
-    database,
+    days,
     hosts,
     ids,
     is_loopback,
@@ -72,16 +74,11 @@ class LogFormat(StrEnum):
     JSON = "json"
 
 
-class DocsSettings(BaseSettings):
-    """The settings of the docs service, for commands that do not use Slack."""
+class LoadedSettings(BaseSettings):
+    """What all settings have in common: where they come from, and how their problems are told."""
 
     model_config = SettingsConfigDict(frozen=True, extra="ignore", hide_input_in_errors=True)
 
-    docs_api_url: Address
-    docs_api_key: SecretStr
-    docs_project_id: str
-    https_proxy: Annotated[SecretStr, AfterValidator(proxy)] | None = None
-    no_proxy: str = ""
     _warnings: tuple[str, ...] = PrivateAttr(default=())
 
     @classmethod
@@ -131,6 +128,31 @@ class DocsSettings(BaseSettings):
         del found
         return []
 
+    def warnings(self) -> tuple[str, ...]:
+        """Return warnings about probable mistakes, a line each; they name variables, never their values."""
+        return self._warnings
+
+
+class DatabaseSettings(LoadedSettings):
+    """The settings of the database, for commands that use nothing else."""
+
+    database_url: DatabaseUrl = SecretStr(DATABASE_URL)
+
+    @property
+    def sqlalchemy_url(self) -> str:
+        """Return the database URL for SQLAlchemy; it may contain a password."""
+        return sqlalchemy_url(self.database_url.get_secret_value())
+
+
+class DocsSettings(LoadedSettings):
+    """The settings of the docs service, for commands that do not use Slack."""
+
+    docs_api_url: Address
+    docs_api_key: SecretStr
+    docs_project_id: str
+    https_proxy: Annotated[SecretStr, AfterValidator(proxy)] | None = None
+    no_proxy: str = ""
+
     def proxy_for(self, address: str) -> str | None:
         """Return the proxy through which an address is called; None for a direct call.
 
@@ -142,10 +164,6 @@ class DocsSettings(BaseSettings):
             return None
         bypassed = proxy_bypass_environment(parts.netloc, {"no": self.no_proxy})
         return None if bypassed else self.https_proxy.get_secret_value()
-
-    def warnings(self) -> tuple[str, ...]:
-        """Return warnings about probable mistakes, a line each; they name variables, never their values."""
-        return self._warnings
 
 
 class Settings(DocsSettings):
@@ -163,9 +181,10 @@ class Settings(DocsSettings):
     uses_an_hour: Annotated[int, Field(ge=1)] = 100
     analytics_calls_an_hour: Annotated[int, Field(ge=1)] = 100
     analytics_zone: Annotated[str, AfterValidator(zone)] = "UTC"
-    database_url: Annotated[SecretStr, AfterValidator(database)] = SecretStr("sqlite:///var/docs-bot.db")
+    database_url: DatabaseUrl = SecretStr(DATABASE_URL)
     database_connections: Annotated[int, Field(ge=1, le=100)] = 5
     allow_ephemeral_sqlite: bool = False
+    keep_days: Annotated[int, AfterValidator(days)] = 180
     poll_min_seconds: Annotated[float, Field(gt=0, le=3600)] = 10.0
     poll_max_seconds: Annotated[float, Field(gt=0, le=86_400)] = 60.0
     follow_ups: Annotated[FollowUpMode, BeforeValidator(small)] = FollowUpMode.REPLIES

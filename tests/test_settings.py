@@ -332,3 +332,10 @@ def test_what_is_no_address_of_a_proxy_is_refused_without_being_quoted(wrong: st
     said = complaint(HTTPS_PROXY=wrong)
     assert "HTTPS_PROXY" in said
     assert "canary-7f3a" not in said
+
+
+def test_texts_are_kept_for_some_days_or_for_ever() -> None:
+    assert load().keep_days == 180
+    assert [load(KEEP_DAYS=days).keep_days for days in ("0", "7", "36500")] == [0, 7, 36_500]
+    for wrong in ("6", "-1", "36501", "long"):
+        assert "KEEP_DAYS" in complaint(KEEP_DAYS=wrong)

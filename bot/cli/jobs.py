@@ -22,11 +22,7 @@ async def listed(sqlalchemy_url: str, state: JobState | None, limit: int) -> str
     """
     store = Store.open(sqlalchemy_url)
     try:
-        if (await current(store.database) or "") < newest():
-            raise NotReady(
-                "The database is not at this version's schema yet. `docs-bot migrate` brings it there, "
-                "and so does a start."
-            )
+        await check_schema(store)
         jobs, dead = await store.read(lambda tx: (tx.jobs.newest(limit, state), tx.outbox.dead(limit)))
     finally:
         await store.close()
@@ -35,6 +31,15 @@ async def listed(sqlalchemy_url: str, state: JobState | None, limit: int) -> str
         lines += ["", "Could not be said:"]
         lines += [f"  #{number or '-'}  {kind}: {reason}" for number, kind, reason in dead]
     return "\n".join(lines)
+
+
+async def check_schema(store: Store) -> None:
+    """Raise NotReady when the schema is missing or outdated."""
+    if (await current(store.database) or "") < newest():
+        raise NotReady(
+            "The database is not at this version's schema yet. `docs-bot migrate` brings it there, "
+            "and so does a start."
+        )
 
 
 def _line(job: TrackedJob) -> str:

@@ -148,7 +148,9 @@ async def _on_prompt(context: Context, press: Press, do: Callable[[Prompt], Awai
     number = PromptId(_number(press))
     prompt = await context.store.read(lambda tx: tx.prompts.get(number))
 
-    async def do_for(_job: TrackedJob) -> Answer:
+    async def do_for(job: TrackedJob) -> Answer:
+        if prompt is not None and not prompt.asked_by:
+            return Answer(message=say.forgotten(job))
         return await do(prompt) if prompt else _unknown(press)
 
     return await _on_job(context, press, prompt.job if prompt else 0, do_for)

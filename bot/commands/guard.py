@@ -20,6 +20,7 @@ from bot.commands.command import (
     Submission,
 )
 from bot.messages.blocks import bare
+from bot.messages.job_answers import forgotten
 from bot.model import ChannelId, Message, Origin, Prompt, TrackedJob, is_direct_message
 from bot.work.access.check import decide
 from bot.work.access.decision import AskSlack, Decision
@@ -78,16 +79,20 @@ async def for_reader(
     answered after the acknowledgement. Otherwise the reply would tell which job numbers exist.
     """
     if job is not None and await known_to_see(context, origin, job):
-        return await do(job)
+        return await _unless_forgotten(job, do)
 
     async def later() -> Answer:
         here, ask = origin.channel, AskSlack.FINAL
         decision = await decide(context, origin.user, job=job, here=here, ask=ask)
         if decision.denied is not None:
             return Answer(message=denial(decision))
-        return await do(job) if job is not None and decision.may else unknown
+        return await _unless_forgotten(job, do) if job is not None and decision.may else unknown
 
     return Answer(later=later)
+
+
+async def _unless_forgotten(job: TrackedJob, do: Callable[[TrackedJob], Awaitable[Answer]]) -> Answer:
+    return Answer(message=forgotten(job)) if job.is_forgotten else await do(job)
 
 
 async def known_to_see(context: Context, origin: Origin, job: TrackedJob) -> bool:

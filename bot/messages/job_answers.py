@@ -123,6 +123,14 @@ def _details(job: TrackedJob) -> list[str]:
     return said
 
 
+def forgotten(job: TrackedJob) -> Message:
+    """Return the answer about a job whose texts are not kept any more."""
+    return b.words(
+        f":wastebasket: #{job.number} is over, and its prompt and its result are not kept any more. "
+        f"Nothing was sent. {Spent.NO.value} Start a new job with `/docs-agent`."
+    )
+
+
 def no_such_job(named: str) -> Message:
     """Return the answer to a reference that matches no job."""
     return b.words(
@@ -155,6 +163,8 @@ def follow_up_taken(job: TrackedJob, *, guessed: bool) -> Message:
 
 def cannot_follow_up(job: TrackedJob) -> Message:
     """Return why this job takes no follow-up."""
+    if job.is_forgotten:
+        return forgotten(job)
     why = {
         JobState.ARCHIVED: "has been archived at the docs service",
         JobState.GONE: "is no longer known to the docs service",

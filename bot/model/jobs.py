@@ -199,6 +199,11 @@ class TrackedJob:
     uses_left: int | None = None
 
     @property
+    def is_forgotten(self) -> bool:
+        """Whether the job's texts and people are not kept any more. Such a job takes no follow-ups."""
+        return not self.requester
+
+    @property
     def thread(self) -> ThreadRef | None:
         """The job's thread; None until its root message is posted."""
         return ThreadRef(self.channel, self.root_ts) if self.root_ts else None

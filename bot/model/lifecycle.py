@@ -236,8 +236,8 @@ def prompt_sending(prompt: Prompt, at: datetime) -> PromptStep:
 
 
 def prompt_sent(prompt: Prompt) -> PromptStep:
-    """Return the step for a prompt that the docs service accepted."""
-    return _prompt_step(prompt, P.SENT, {"response_url": None})
+    """Return the step for a prompt that the docs service accepted. Its text as it was sent is not kept."""
+    return _prompt_step(prompt, P.SENT, {"response_url": None, "text": ""})
 
 
 def prompt_postponed(prompt: Prompt, due_at: datetime) -> PromptStep:
@@ -266,17 +266,18 @@ def prompt_withdrawn(prompt: Prompt, at: datetime) -> PromptStep:
 
 
 def delivered(at: datetime, posted_ts: MessageTs | None) -> DeliveryStep:
-    """Return the step for a delivery that Slack accepted.
+    """Return the step for a delivery that Slack accepted. Its message is not kept.
 
     ``posted_ts`` is the message's timestamp, or None if the delivery is not a post.
     """
     fields: DeliveryStepFields = {"posted_ts": posted_ts, "settled_at": at, "response_url": None}
-    return DeliveryStep(DeliveryState.SENT, fields)
+    return DeliveryStep(DeliveryState.SENT, {**fields, "message": None})
 
 
 def delivery_dead(at: datetime, error: str) -> DeliveryStep:
     """Return the step for a delivery that can never succeed. ``error`` is Slack's code."""
-    return DeliveryStep(DeliveryState.DEAD, {"error": error, "settled_at": at, "response_url": None})
+    fields: DeliveryStepFields = {"error": error, "settled_at": at, "response_url": None, "message": None}
+    return DeliveryStep(DeliveryState.DEAD, fields)
 
 
 def delivery_postponed(due_at: datetime, *, plain: bool) -> DeliveryStep:

@@ -57,6 +57,7 @@ class DeliveryStepFields(TypedDict, total=False):
     posted_ts: MessageTs | None
     settled_at: datetime
     response_url: None
+    message: None
     error: str
     due_at: datetime
     plain: bool

@@ -51,6 +51,7 @@ class PromptStepFields(PromptFields, total=False):
 class Prompt:
     """One text for the agent.
 
+    A forgotten prompt has no ``asked_by``.
     ``raw`` is the text as Slack sent it, with entities and ids; ``text`` is the text for the agent, set once
     names are resolved. ``message_ts`` is the Slack message that contained the prompt, if any.
     ``named``: how the requester named the job, while it is unknown whether they may see that job. Access is

@@ -110,8 +110,8 @@ class JobRepository:
         return self._one(and_(asked, not_(never_started)))
 
     def in_channel(self, channel: ChannelId, limit: int) -> Sequence[TrackedJob]:
-        """Return a channel's jobs, newest first."""
-        return self._many(jobs.c.channel == channel, limit)
+        """Return a channel's jobs, newest first, without forgotten ones."""
+        return self._many(and_(jobs.c.channel == channel, jobs.c.requester != ""), limit)
 
     def newest(self, limit: int, state: JobState | None = None) -> Sequence[TrackedJob]:
         """Return the newest jobs of all channels, only those in ``state`` if it is given."""

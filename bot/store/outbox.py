@@ -27,7 +27,7 @@ from bot.model import (
 )
 from bot.store.leases import FREE, Claimer, LeaseLost, claim, first, held_by, unclaimed
 from bot.store.schema import deliveries, jobs, paces
-from bot.store.upsert import insert_unless_there
+from bot.store.upsert import insert_unless_there, update_one, update_shrinking
 
 _OPEN = (DeliveryState.PENDING, DeliveryState.SENDING)
 _IN_THREAD = (DeliveryKind.ROOT, DeliveryKind.REPLY, DeliveryKind.EDIT)
@@ -203,12 +203,16 @@ class OutboxRepository:
         Raises LeaseLost unless ``owner`` holds the lease.
         """
         lease = {"claimed_by": None, "claimed_until": step.lease_until}
-        result = self.connection.execute(
-            update(deliveries)
-            .where(deliveries.c.id == delivery, held_by(deliveries, owner))
-            .values({"state": step.state, **step.fields, **lease})
-        )
-        if result.rowcount != 1:
+        values = {"state": step.state, **step.fields, **lease}
+        mine = and_(deliveries.c.id == delivery, held_by(deliveries, owner))
+        shrinks = "message" in step.fields
+        if not (update_shrinking if shrinks else update_one)(self.connection, deliveries, mine, values):
+            raise LeaseLost(f"delivery {delivery}")
+
+    def remove_edit(self, delivery: DeliveryId, *, owner: str) -> None:
+        """Delete an edit that Slack accepted. Raises LeaseLost unless ``owner`` holds the lease."""
+        mine = and_(deliveries.c.id == delivery, held_by(deliveries, owner))
+        if self.connection.execute(delete(deliveries).where(mine)).rowcount != 1:
             raise LeaseLost(f"delivery {delivery}")
 
     def dead_letter_thread(self, job: JobNumber, reason: str, now: datetime) -> None:
@@ -220,7 +224,7 @@ class OutboxRepository:
                 deliveries.c.kind.in_(_IN_THREAD),
                 deliveries.c.state == DeliveryState.PENDING,
             )
-            .values(state=DeliveryState.DEAD, error=reason, settled_at=now)
+            .values(state=DeliveryState.DEAD, error=reason, settled_at=now, message=None)
         )
 
     def face_being_posted(self, channel: ChannelId) -> bool:

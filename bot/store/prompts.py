@@ -32,6 +32,7 @@ from bot.model import (
 from bot.model.quota import QUOTA_PERIOD
 from bot.store.leases import FREE, Claimer, LeaseLost, claim, first, held_by, unclaimed
 from bot.store.schema import back_offs, jobs, prompts
+from bot.store.upsert import update_one, update_shrinking
 
 _FIELDS = tuple(field.name for field in fields(Prompt))
 _NOT_FAILED = (
@@ -202,7 +203,8 @@ class PromptRepository:
     ) -> None:
         mine = held_by(prompts, owner) if owner else prompts.c.id == prompt
         still = and_(prompts.c.id == prompt, prompts.c.state == was, mine)
-        if self.connection.execute(update(prompts).where(still).values(values)).rowcount != 1:
+        write = update_shrinking if values.get("text") == "" else update_one
+        if not write(self.connection, prompts, still, values):
             raise LeaseLost(f"prompt {prompt}")
 
     def claim_new(self, claimer: Claimer, limit: int) -> Sequence[Prompt]:

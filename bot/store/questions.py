@@ -131,10 +131,12 @@ class QuestionRepository:
         return None if found is None else QuestionId(found)
 
     def get(self, question: QuestionId) -> Question | None:
-        """Return the question with this id; None when there is none."""
+        """Return the question with this id; None when there is none, or when it has been forgotten."""
         if not 0 < question < 2**31:
             return None
-        found = self.connection.execute(select(questions).where(questions.c.id == question))
+        found = self.connection.execute(
+            select(questions).where(questions.c.id == question, questions.c.user != "")
+        )
         row = found.mappings().first()
         return to_question(row) if row else None
 

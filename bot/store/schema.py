@@ -143,7 +143,8 @@ deliveries = Table(
     Column("job", Integer, ForeignKey("jobs.number")),
     Column("channel", String(40), nullable=False),
     Column("user", String(40)),
-    Column("message", JSON),
+    # Empty once the delivery is settled.
+    Column("message", JSON(none_as_null=True)),
     Column("message_ts", String(40)),
     Column("reaction", String(80)),
     Column("response_url", Text),

@@ -30,6 +30,7 @@ from bot.store.pages import PageRepository
 from bot.store.prompts import PromptRepository
 from bot.store.questions import QuestionRepository
 from bot.store.quota import BackOffRepository, QuotaRepository
+from bot.store.retention import RetentionRepository
 from bot.store.schema import digests, jobs, prompts, questions, snapshots
 from bot.store.snapshots import SnapshotRepository
 
@@ -103,6 +104,11 @@ class Transaction:
     def questions(self) -> QuestionRepository:
         """Return the repository of questions about visitors."""
         return QuestionRepository(self.connection)
+
+    @property
+    def retention(self) -> RetentionRepository:
+        """Return the repository that forgets texts and people."""
+        return RetentionRepository(self.connection)
 
     @property
     def subscriptions(self) -> SubscriptionRepository:

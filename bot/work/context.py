@@ -90,6 +90,7 @@ class WorkerContext(Context):
     """A context with what only workers need: the docs service, and the name of this process.
 
     ``owner`` is that name; leases are held under it. ``chance`` returns a random number in [0, 1).
+    ``keep``: for how long texts and people are kept after the end of a job; None means for ever.
     ``wake_after`` wakes the workers after that many seconds. ``count`` counts an event for the metrics:
     what happened, and with which outcome.
     """
@@ -101,6 +102,7 @@ class WorkerContext(Context):
     pace: PollPace = field(default_factory=PollPace)
     timeouts: Timeouts = field(default_factory=Timeouts)
     log_once: LogOnce = field(default_factory=LogOnce)
+    keep: timedelta | None = None
     count: Callable[[str, str], None] = field(default=lambda _what, _how: None)
 
     def claimer(self) -> Claimer:

@@ -33,7 +33,7 @@ async def run_again(context: Context, origin: Origin, number: JobNumber, occasio
     ``occasion`` identifies the button, so that a second press returns the job of the first.
     """
     prompt, job = await context.store.read(lambda tx: (tx.prompts.starting(number), tx.jobs.get(number)))
-    if prompt is None or job is None:
+    if prompt is None or job is None or job.is_forgotten:
         return None
     key = RequestKey(f"again:{number}:{occasion}")
     return await ask(context, AskRequest(_origin_for(origin, key, job), prompt.raw, allow_duplicate=True))
@@ -44,7 +44,7 @@ async def follow_up_anyway(
 ) -> FollowedUp | None:
     """Send an equal follow-up again, as the person has confirmed. Return None if the prompt is unknown."""
     prompt, job = await context.store.read(lambda tx: _prompt_and_job(tx, number))
-    if prompt is None or job is None:
+    if prompt is None or job is None or not prompt.asked_by:
         return None
     key = RequestKey(f"anyway:follow_up:{number}:{occasion}")
     request = FollowUpRequest(_origin_for(origin, key, job), job.number, prompt.raw, allow_duplicate=True)

@@ -41,7 +41,7 @@ class FollowedUp:
 
 def takes_follow_ups(job: TrackedJob) -> bool:
     """Return whether the job takes follow-ups: it runs, has ended well, or is about to start."""
-    return job.state.takes_follow_ups or job.state is JobState.WAITING
+    return not job.is_forgotten and (job.state.takes_follow_ups or job.state is JobState.WAITING)
 
 
 async def follow_up(context: Context, request: FollowUpRequest) -> FollowedUp | None:

@@ -232,6 +232,9 @@ async def _settle_sent(context: WorkerContext, sent: Sequence[Sent]) -> list[Non
     def settle(tx: Transaction) -> None:
         for delivery, ts, free_at in sent:
             try:
+                if delivery.what.kind is DeliveryKind.EDIT:
+                    tx.outbox.remove_edit(delivery.id, owner=context.owner)
+                    continue
                 step = lifecycle.delivered(context.clock(), ts)
                 tx.outbox.settle(delivery.id, step, owner=context.owner)
             except LeaseLost:

@@ -1,0 +1,47 @@
+"""``docs-bot forget``: forgets one person's texts at once, and says what is left."""
+
+from __future__ import annotations
+
+import re
+
+from bot.cli.jobs import check_schema
+from bot.model import UserId
+from bot.store import Store
+from bot.store.retention import RowCounts
+from bot.work.retention import forget_person
+
+_USER = re.compile(r"[UW][A-Z0-9]{2,38}")
+
+
+async def forget_user(sqlalchemy_url: str, user: str) -> str:
+    """Forget a person and return what was forgotten and what is under way.
+
+    Raises ValueError, with a text for people, if this is no user id, and NotReady for an outdated schema.
+    """
+    if not _USER.fullmatch(user):
+        raise ValueError("this is no id of a Slack user: it begins with U or W, such as U012AB3CD")
+    store = Store.open(sqlalchemy_url)
+    try:
+        await check_schema(store)
+        forgotten, left = await forget_person(store, UserId(user))
+    finally:
+        await store.close()
+    said = (
+        f"Forgotten of {user}: {_listed(forgotten)}." if forgotten.total else f"Nothing of {user} was kept."
+    )
+    if not left.total:
+        return said
+    return f"{said}\nUnder way and therefore kept: {_listed(left)}. Run this again when that is over."
+
+
+def _listed(counts: RowCounts) -> str:
+    numbers = {
+        "jobs": counts.jobs,
+        "prompts": counts.prompts,
+        "questions": counts.questions,
+        "digests": counts.digests,
+        "subscriptions": counts.subscriptions,
+        "messages": counts.deliveries,
+        "access checks": counts.members,
+    }
+    return ", ".join(f"{name} {count}" for name, count in numbers.items() if count)

@@ -1,0 +1,190 @@
+"""What is over is forgotten: texts and people go, keys and states stay; what is under way is left alone."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from sqlalchemy import insert, select, update
+
+from bot.model import (
+    ChannelId,
+    DeliveryKind,
+    DeliveryState,
+    JobNumber,
+    JobState,
+    Message,
+    NewDelivery,
+    PromptKind,
+    PromptState,
+)
+from bot.store import Store
+from bot.store.retention import RowCounts
+from bot.store.schema import AnyTable, deliveries, digests, jobs, members, prompts, questions, subscriptions
+from tests.builders import ANA, BEN, CHANNEL, NOW, PROJECT, add_job, add_prompt, execute, rows_of
+
+LONG_AGO = NOW - timedelta(days=200)
+BEFORE = NOW - timedelta(days=180)
+SECRET = "the secret plan"
+TABLES: tuple[AnyTable, ...] = (jobs, prompts, deliveries, questions, digests, subscriptions, members)
+
+
+async def old_job(store: Store, *, key: str = "start", **values: Any) -> JobNumber:
+    """A job of Ana's that ended long ago, with its prompt and the delivery of its root."""
+    fields: dict[str, Any] = {
+        "state": JobState.PULL_REQUEST,
+        "ended_at": LONG_AGO,
+        "pr_link": SECRET,
+    } | values
+    number = await add_job(store, text=SECRET, root_ts=f"1.{key}", asked_at=LONG_AGO, **fields)
+    await add_prompt(store, number, key=key, raw=SECRET, text=SECRET, state=PromptState.SENT)
+    await deliver(store, f"{key}:root", job=number)
+    return number
+
+
+async def deliver(store: Store, key: str, *, state: DeliveryState = DeliveryState.SENT, **what: Any) -> None:
+    """A delivery that was settled long ago, with its message, as older versions left it."""
+    new = NewDelivery(key, DeliveryKind.REPLY, ChannelId(CHANNEL), message=Message(SECRET, ()), **what)
+    await store.write(lambda tx: tx.outbox.add(new, LONG_AGO))
+    settled = {"state": state, "settled_at": LONG_AGO if state is DeliveryState.SENT else None}
+    await execute(store, update(deliveries).where(deliveries.c.key == key).values(settled))
+
+
+async def everything_else(store: Store) -> None:
+    """One row of Ana's of each other kind, all over for long."""
+    snapshot = {"project": PROJECT, "first": NOW.date(), "end": NOW.date(), "created_at": NOW, "due_at": NOW}
+    snapshot |= {"generation": "final", "is_final": True, "state": "done", "priority": 1, "with_pages": False}
+    common = {"project": PROJECT, "channel": CHANNEL}
+    rows: list[tuple[AnyTable, dict[str, Any]]] = [
+        (questions.metadata.tables["snapshots"], snapshot),
+        (
+            questions,
+            {**common, "key": "q", "user": ANA, "query": {"section": SECRET}, "now": 1, "state": "answered"}
+            | {"asked_at": LONG_AGO, "due_at": LONG_AGO},
+        ),
+        (
+            subscriptions,
+            {**common, "place": SECRET, "section": SECRET, "owner": ANA, "state": "ended", "at": "09:00"}
+            | {"weekday": 0, "zone": "UTC", "created_at": LONG_AGO},
+        ),
+        (
+            digests,
+            {**common, "key": "d", "section": SECRET, "asked_by": ANA, "state": "told", "first": NOW.date()}
+            | {"end": NOW.date(), "begun_at": LONG_AGO, "due_at": LONG_AGO, "subscription": 1},
+        ),
+        (members, {"user": ANA, "access": "member", "rule": "r", "checked_at": LONG_AGO}),
+    ]
+    for table, row in rows:
+        await execute(store, insert(table).values(row))
+
+
+async def kept(store: Store) -> str:
+    """Everything that the tables hold, as text."""
+    return str([[dict(row) for row in await rows_of(store, select(table))] for table in TABLES])
+
+
+async def forget_old(store: Store, limit: int = 10) -> RowCounts:
+    return await store.write(lambda tx: tx.retention.forget_before(BEFORE, limit))
+
+
+async def test_long_after_the_end_texts_and_people_are_gone_and_keys_and_states_stay(store: Store) -> None:
+    number = await old_job(store)
+    await everything_else(store)
+    assert await store.read(lambda tx: tx.retention.any_before(BEFORE))
+    forgotten = await forget_old(store)
+    assert forgotten == RowCounts(1, prompts=1, questions=1, digests=1, subscriptions=1, members=1)
+    # The deliveries of a job go once the job is forgotten.
+    assert (await forget_old(store)) == RowCounts(deliveries=1)
+    assert not await store.read(lambda tx: tx.retention.any_before(BEFORE))
+    left = await kept(store)
+    assert SECRET not in left
+    assert ANA not in left
+    job = await store.read(lambda tx: tx.jobs.known(number))
+    assert (job.state, job.ended_at, job.is_forgotten) == (JobState.PULL_REQUEST, LONG_AGO, True)
+    [prompt] = await rows_of(store, select(prompts))
+    assert (prompt["key"], prompt["state"]) == ("start", PromptState.SENT)
+
+
+async def test_what_ended_lately_is_kept(store: Store) -> None:
+    await old_job(store, ended_at=NOW - timedelta(days=179))
+    before = await kept(store)
+    assert (await forget_old(store)).total == 0
+    assert await kept(store) == before
+
+
+UNDER_WAY = {
+    "a job that runs": {"state": JobState.WORKING, "poll_at": NOW, "ended_at": None},
+    "an unconfirmed job": {"state": JobState.UNCONFIRMED},
+    "a job that waits": {"state": JobState.WAITING},
+    "a job whose follow-up may have begun": {"doubt_until": NOW},
+}
+
+
+@pytest.mark.parametrize("fields", UNDER_WAY.values(), ids=UNDER_WAY.keys())
+async def test_what_is_under_way_is_left_alone(store: Store, fields: dict[str, Any]) -> None:
+    await old_job(store, **fields)
+    before = await kept(store)
+    assert (await forget_old(store)).total == 0
+    assert (await store.write(lambda tx: tx.retention.forget_person(ANA, 10))).total == 0
+    assert await kept(store) == before
+    assert (await store.read(lambda tx: tx.retention.under_way(ANA))) == RowCounts(jobs=1, prompts=1)
+
+
+@pytest.mark.parametrize(
+    "state", [PromptState.NEW, PromptState.WAITING, PromptState.SENDING, PromptState.UNCONFIRMED]
+)
+async def test_a_job_with_a_prompt_under_way_is_left_alone(store: Store, state: PromptState) -> None:
+    number = await old_job(store)
+    await add_prompt(store, number, key="again", kind=PromptKind.FOLLOW_UP, asked_by=BEN, state=state)
+    before = await kept(store)
+    assert (await forget_old(store)).total == 0
+    assert (await store.write(lambda tx: tx.retention.forget_person(BEN, 10))).total == 0
+    assert await kept(store) == before
+
+
+@pytest.mark.parametrize("state", [DeliveryState.PENDING, DeliveryState.SENDING])
+async def test_a_job_with_something_to_say_is_left_alone(store: Store, state: DeliveryState) -> None:
+    number = await old_job(store)
+    await deliver(store, "end", state=state, job=number)
+    await deliver(store, "note", state=state, user=ANA)
+    before = await kept(store)
+    assert (await forget_old(store)).total == 0
+    assert (await store.write(lambda tx: tx.retention.drop_messages(10))) == 1
+    assert (await kept(store)).count(SECRET) == before.count(SECRET) - 1
+
+
+async def test_one_person_is_forgotten_at_once_and_others_are_not(store: Store) -> None:
+    await everything_else(store)
+    mine = await old_job(store, ended_at=NOW)
+    bens = await old_job(store, key="ben", requester=BEN, iteration_requester=ANA, ended_at=NOW)
+    await execute(store, update(prompts).where(prompts.c.job == bens).values(asked_by=BEN))
+    await add_prompt(store, bens, key="anas", kind=PromptKind.FOLLOW_UP, raw="Ana's words", state="sent")
+    await deliver(store, "note", user=ANA)
+    forgotten = await store.write(lambda tx: tx.retention.forget_person(ANA, 10))
+    assert (forgotten.jobs, forgotten.prompts, forgotten.questions) == (1, 2, 1)
+    assert (forgotten.deliveries, forgotten.members) == (1, 1)
+    assert (await store.write(lambda tx: tx.retention.forget_person(ANA, 10))).total == 0
+    left = await kept(store)
+    assert ANA not in left
+    assert "Ana's words" not in left
+    assert (await store.read(lambda tx: tx.jobs.known(mine))).is_forgotten
+    job = await store.read(lambda tx: tx.jobs.known(bens))
+    assert (job.requester, job.text, job.recipient) == (BEN, SECRET, BEN)
+
+
+async def test_few_rows_go_at_a_time_and_in_the_end_all(store: Store) -> None:
+    for count in range(5):
+        await old_job(store, key=f"job {count}")
+    assert [(await forget_old(store, 2)).jobs for _ in range(4)] == [2, 2, 1, 0]
+    while (await forget_old(store, 2)).total:
+        pass
+    assert SECRET not in await kept(store)
+    assert ANA not in await kept(store)
+
+
+async def test_a_channel_can_subscribe_anew_after_its_subscription_was_forgotten(store: Store) -> None:
+    await everything_else(store)
+    await forget_old(store)
+    [row] = await rows_of(store, select(subscriptions))
+    assert row["place"] == f"forgotten {row['id']}"
