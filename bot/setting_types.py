@@ -30,6 +30,15 @@ def address(value: str) -> str:
     return value
 
 
+def is_unencrypted(value: str) -> bool:
+    """Return whether an address is http on another machine, so that keys and texts can be read on the way."""
+    try:
+        parts = urlsplit(value)
+    except ValueError:
+        return False  # the setting itself is reported as invalid
+    return parts.scheme == "http" and not is_loopback(parts.hostname or "")
+
+
 def with_slash(value: str) -> str:
     """Return an address that ends with a slash."""
     return value if value.endswith("/") else f"{value}/"

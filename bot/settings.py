@@ -35,6 +35,7 @@ from bot.setting_types import (
     hosts,
     ids,
     is_loopback,
+    is_unencrypted,
     proxy,
     small,
     sqlalchemy_url,
@@ -104,7 +105,7 @@ class LoadedSettings(BaseSettings):
         given = os.environ if env is None else env
         found |= {key.upper(): value.strip() for key, value in given.items() if value.strip()}
         names = cls.variables()
-        wrong = cls._misfits(found)
+        wrong = [*_unencrypted(found, names), *cls._misfits(found)]
         try:
             settings = cls.model_validate({name.lower(): found[name] for name in names if name in found})
         except ValidationError as error:
@@ -152,6 +153,7 @@ class DocsSettings(LoadedSettings):
     docs_project_id: str
     https_proxy: Annotated[SecretStr, AfterValidator(proxy)] | None = None
     no_proxy: str = ""
+    allow_http: bool = False
 
     def proxy_for(self, address: str) -> str | None:
         """Return the proxy through which an address is called; None for a direct call.
@@ -255,7 +257,7 @@ def _misfits(found: Mapping[str, str]) -> list[str]:
             "SLACK_APP_TOKEN (for Socket Mode) or SLACK_SIGNING_SECRET (for HTTP) is missing: "
             "one of them must be set"
         )
-    if _forgets(found) and not _allows_forgetting(found):
+    if _forgets(found) and not _is_on("ALLOW_EPHEMERAL_SQLITE", found):
         wrong.append(
             "DATABASE_URL is a SQLite, and this host (DYNO is set) forgets its disk at every restart: "
             "give a PostgreSQL, or set ALLOW_EPHEMERAL_SQLITE=true if losing everything is wanted"
@@ -305,11 +307,23 @@ def _forgets(found: Mapping[str, str]) -> bool:
     return url.startswith("sqlite")
 
 
-def _allows_forgetting(found: Mapping[str, str]) -> bool:
+def _is_on(name: str, found: Mapping[str, str]) -> bool:
     try:
-        return TypeAdapter(bool).validate_python(found.get("ALLOW_EPHEMERAL_SQLITE", False))
+        return TypeAdapter(bool).validate_python(found.get(name, False))
     except ValidationError:
         return True  # the setting itself is reported as invalid
+
+
+def _unencrypted(found: Mapping[str, str], names: list[str]) -> list[str]:
+    """Return the addresses on other machines that are reached without encryption, unless that is allowed."""
+    if _is_on("ALLOW_HTTP", found):
+        return []
+    return [
+        f"{name} begins with http://, so keys and texts could be read on the way: "
+        "use https://, or set ALLOW_HTTP=true"
+        for name in ("SLACK_API_URL", "DOCS_API_URL")
+        if name in names and is_unencrypted(found.get(name, ""))
+    ]
 
 
 def _suspicions(found: Mapping[str, str], names: list[str]) -> list[str]:

@@ -236,7 +236,7 @@ def test_the_docs_service_alone_is_checked_as_strictly() -> None:
 
 
 def test_what_is_wrong_is_told_in_the_order_of_the_readme() -> None:
-    assert Settings.variables()[4:15] == [
+    assert Settings.variables()[4:16] == [
         "PORT",
         "HOST",
         "HEALTH_PORT",
@@ -247,6 +247,7 @@ def test_what_is_wrong_is_told_in_the_order_of_the_readme() -> None:
         "DOCS_PROJECT_ID",
         "HTTPS_PROXY",
         "NO_PROXY",
+        "ALLOW_HTTP",
         "USES_AN_HOUR",
     ]
     said = complaint(SLACK_BOT_TOKEN=None, PORT="x", DOCS_API_KEY=None, USES_AN_HOUR="0")
@@ -339,3 +340,30 @@ def test_texts_are_kept_for_some_days_or_for_ever() -> None:
     assert [load(KEEP_DAYS=days).keep_days for days in ("0", "7", "36500")] == [0, 7, 36_500]
     for wrong in ("6", "-1", "36501", "long"):
         assert "KEEP_DAYS" in complaint(KEEP_DAYS=wrong)
+
+
+@pytest.mark.parametrize("name", ["SLACK_API_URL", "DOCS_API_URL"])
+def test_without_encryption_only_this_machine_is_reached_unless_it_is_allowed(name: str) -> None:
+    for local in (
+        "http://127.0.0.1:8801/api/",
+        "http://localhost/",
+        "http://[::1]:1/",
+        "https://far.example/",
+    ):
+        assert load(**{name: local})
+    for far in (
+        "http://far.example/",
+        "http://10.0.0.1/",
+        "http://localhost.far.example/",
+        "HTTP://far.example/",
+    ):
+        assert f"{name} begins with http://" in complaint(**{name: far})
+        assert load(**{name: far}, ALLOW_HTTP="true")
+
+
+def test_the_command_for_visitors_refuses_a_key_without_encryption_too() -> None:
+    docs = {name: value for name, value in GOOD.items() if name.startswith("DOCS_")}
+    with pytest.raises(SettingsError, match="DOCS_API_URL begins with http://"):
+        DocsSettings.load(docs | {"DOCS_API_URL": "http://far.example/"}, env_file=None)
+    # Slack is not called by that command.
+    assert DocsSettings.load(docs | {"SLACK_API_URL": "http://far.example/"}, env_file=None)
