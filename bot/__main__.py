@@ -58,6 +58,13 @@ class _Commands(click.Group):
             raise Exit(INTERRUPTED) from None
 
 
+def _echo(text: str, *, err: bool = False) -> None:
+    """Print a text that may quote others, so that it does not steer the terminal."""
+    from bot.logs import terminal_safe
+
+    click.echo(terminal_safe(text), err=err)
+
+
 def _settings() -> Settings:
     return _loaded(Settings)
 
@@ -66,7 +73,7 @@ def _loaded(kind: type[_Kind]) -> _Kind:
     try:
         return kind.load()
     except SettingsError as error:
-        click.echo(str(error), err=True)
+        _echo(str(error), err=True)
         raise Exit(BAD_SETTINGS) from None
 
 
@@ -94,11 +101,11 @@ def _database_errors() -> Iterator[None]:
     try:
         yield
     except UnusableFile as error:
-        click.echo(str(error), err=True)
+        _echo(str(error), err=True)
         raise Exit(CANNOT_START) from None
     except SQLAlchemyError as error:
         # The text may quote the address with its password; the kind is enough.
-        click.echo(f"The database cannot be used ({type(error).__name__}). Look at DATABASE_URL.", err=True)
+        _echo(f"The database cannot be used ({type(error).__name__}). Look at DATABASE_URL.", err=True)
         raise Exit(CANNOT_START) from None
 
 
@@ -111,11 +118,11 @@ def _run(*, intake: bool, rounds: bool) -> None:
         with _database_errors():
             asyncio.run(_run_until_stopped(settings, Roles(intake=intake, workers=rounds)))
     except SlackError as error:
-        click.echo(f"Slack: {error}. Look at SLACK_BOT_TOKEN, SLACK_APP_TOKEN and SLACK_API_URL.", err=True)
+        _echo(f"Slack: {error}. Look at SLACK_BOT_TOKEN, SLACK_APP_TOKEN and SLACK_API_URL.", err=True)
         raise Exit(CANNOT_START) from None
     except OSError as error:
         advice = "Look at HOST, PORT, HEALTH_HOST and HEALTH_PORT."
-        click.echo(f"{error.strerror or error}. {advice}", err=True)
+        _echo(f"{error.strerror or error}. {advice}", err=True)
         raise Exit(CANNOT_START) from None
 
 
@@ -151,7 +158,7 @@ def migrate() -> None:
     settings = _settings()
     with _database_errors():
         asyncio.run(migrate_database(settings))
-    click.echo("The database is up to date.")
+    _echo("The database is up to date.")
 
 
 @cli.command()
@@ -172,9 +179,9 @@ def jobs(state: str | None, limit: int) -> None:
     wanted = JobState(state) if state else None
     try:
         with _database_errors():
-            click.echo(asyncio.run(listed(settings.sqlalchemy_url, wanted, limit)))
+            _echo(asyncio.run(listed(settings.sqlalchemy_url, wanted, limit)))
     except NotReady as error:
-        click.echo(str(error), err=True)
+        _echo(str(error), err=True)
         raise Exit(CANNOT_START) from None
 
 
@@ -188,11 +195,11 @@ def forget(user: str) -> None:
     settings = _loaded(DatabaseSettings)
     try:
         with _database_errors():
-            click.echo(asyncio.run(forget_user(settings.sqlalchemy_url, user)))
+            _echo(asyncio.run(forget_user(settings.sqlalchemy_url, user)))
     except ValueError as error:
         raise click.BadParameter(str(error), param_hint="USER") from None
     except NotReady as error:
-        click.echo(str(error), err=True)
+        _echo(str(error), err=True)
         raise Exit(CANNOT_START) from None
 
 
@@ -238,7 +245,7 @@ def visitors(first: date, last: date, path: str, csv: Path | None, as_json: bool
     try:
         asyncio.run(_exported(settings, wanted, csv, as_json))
     except ExportError as error:
-        click.echo(str(error), err=True)
+        _echo(str(error), err=True)
         raise Exit(error.code) from None
     except asyncio.CancelledError:
         raise Exit(TERMINATED) from None
@@ -269,9 +276,9 @@ def doctor() -> None:
     findings = asyncio.run(diagnose(_settings()))
     for finding in findings:
         sign = "ok  " if finding.ok else "BAD "
-        click.echo(f"{sign} {finding.name}: {finding.seen}")
+        _echo(f"{sign} {finding.name}: {finding.seen}")
         if not finding.ok and finding.advice:
-            click.echo(f"     {finding.advice}")
+            _echo(f"     {finding.advice}")
     raise Exit(0 if all(finding.ok for finding in findings) else 1)
 
 
@@ -285,7 +292,7 @@ def sandbox(context: click.Context) -> None:
         from sandbox.command import main
     except ModuleNotFoundError as missing:
         package = (missing.name or "a package").partition(".")[0]
-        click.echo(
+        _echo(
             f"The sandbox is an extra ({package} is not installed). "
             "In a clone: make sandbox, or pip install '.[sandbox]'.",
             err=True,
@@ -297,7 +304,7 @@ def sandbox(context: click.Context) -> None:
 @cli.command()
 def version() -> None:
     """The version of the bot."""
-    click.echo(__version__)
+    _echo(__version__)
 
 
 def main() -> None:

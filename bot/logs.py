@@ -6,6 +6,7 @@ import logging
 import math
 import re
 import sys
+import unicodedata
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from time import monotonic
@@ -15,6 +16,8 @@ import structlog
 from structlog.types import EventDict, Processor, WrappedLogger
 
 _HIDDEN = "[hidden]"
+_STEERING = ("Cc", "Cf", "Cs", "Zl", "Zp")
+"""Unicode categories of the characters with which a text could steer a terminal or change how it reads."""
 _PATTERNS = (
     re.compile(r"\bx(?:ox[a-z]|app|oxe)[-.][A-Za-z0-9.-]{6,}"),  # Slack's tokens
     re.compile(r"\bmint_[A-Za-z0-9_-]{6,}"),
@@ -103,6 +106,7 @@ def configure(level: str, form: str, secrets: Sequence[str] = ()) -> None:
                 # Before the Redactor: tracebacks become text, without local variables, and are cleaned too.
                 structlog.processors.format_exc_info,
                 Redactor(secrets),
+                *([_safe_values] if pretty else []),
                 _renderer(pretty),
             ],
         )
@@ -111,6 +115,35 @@ def configure(level: str, form: str, secrets: Sequence[str] = ()) -> None:
     root = logging.getLogger()
     root.handlers = [handler]
     root.setLevel(level)
+
+
+def terminal_safe(text: str) -> str:
+    r"""Return a text from outside so that it does not steer a terminal.
+
+    Control and format characters become escapes such as ``\x1b``. Line feeds and tabs stay.
+    """
+    if text.isprintable():
+        return text
+    return "".join(_escaped(sign) for sign in text)
+
+
+def _escaped(sign: str) -> str:
+    if sign in "\n\t" or unicodedata.category(sign) not in _STEERING:
+        return sign
+    return sign.encode("unicode_escape").decode()
+
+
+def _safe_values(_logger: WrappedLogger, _method: str, event: EventDict) -> EventDict:
+    """Make every text safe for a terminal; only tracebacks keep their lines."""
+    return {key: _safe_value(key, value) for key, value in event.items()}
+
+
+def _safe_value(key: str, value: Any) -> Any:
+    # Other values are shown as their repr, which escapes what is in them.
+    if not isinstance(value, str):
+        return value
+    safe = terminal_safe(value)
+    return safe if key == "exception" else safe.replace("\n", "\\n")
 
 
 def _renderer(pretty: bool) -> Processor:

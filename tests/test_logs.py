@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import json
 import logging
+import unicodedata
 from collections.abc import Iterator
 
 import pytest
 import structlog
+from hypothesis import given
+from hypothesis import strategies as st
 from structlog.testing import capture_logs
 
-from bot.logs import LogSeldom, Redactor, configure
+from bot.logs import LogSeldom, Redactor, configure, terminal_safe
 
 SECRETS = ["exact-secret-value"]
 LEAKS = [
@@ -94,3 +97,24 @@ def test_a_repeated_event_is_logged_once_a_second_for_each_kind() -> None:
         now[0] = 9.0
         seldom.warning("a")
     assert [(line["kind"], line["left_out"]) for line in lines] == [("a", 0), ("a", 2), ("b", 0), ("a", 1)]
+
+
+@given(st.text(st.one_of(st.characters(), st.sampled_from("\x1b\x9b\x7f\u202e\r\u2028\b"))))
+def test_no_text_steers_a_terminal(text: str) -> None:
+    safe = terminal_safe(text)
+    assert all(sign in "\n\t" or unicodedata.category(sign) not in ("Cc", "Cf", "Cs") for sign in safe)
+    assert terminal_safe(safe) == safe
+
+
+def test_the_console_shows_escapes_and_no_forged_lines(capsys: pytest.CaptureFixture[str]) -> None:
+    configure("INFO", "console")
+    log = structlog.get_logger("bot.test")
+    try:
+        raise ValueError("broken \x1b]0;owned\x07")
+    except ValueError:
+        log.exception("failed\x1b[2J\nforged too", reason="a\nforged line\x9b1m", nested={"b": "\x1b[3J"})
+    said = capsys.readouterr().err
+    assert not [steers for steers in ("\x1b[2J", "\x1b]0", "\x1b[3J", "\x9b", "\x07") if steers in said]
+    assert "\\x1b[2J" in said
+    assert not [line for line in said.splitlines() if line.startswith("forged")]
+    assert "Traceback" in said

@@ -29,6 +29,7 @@ from bot.docs_api import (
     Unauthorized,
     Visitors,
 )
+from bot.logs import terminal_safe
 from bot.messages.plain_text import visible
 from bot.messages.spreadsheet import BOM, HEADER, csv_line
 from bot.model.visitors import in_section
@@ -128,10 +129,14 @@ def check_target(target: Path) -> Path:
 
 
 class CsvRows:
-    """Writes all rows as CSV, as they arrive. ``mark`` is a byte-order mark or empty."""
+    """Writes all rows as CSV, as they arrive. ``mark`` is a byte-order mark or empty.
+
+    On a terminal, what could steer it is escaped.
+    """
 
     def __init__(self, stream: BinaryIO, mark: str = "") -> None:
         self._stream = stream
+        self._is_terminal = stream.isatty()
         self._mark = mark
 
     def begin(self, totals: Visitors) -> None:
@@ -142,6 +147,8 @@ class CsvRows:
     def add(self, rows: Sequence[PageVisitors]) -> None:
         """Write a line for each page."""
         lines = (csv_line((row.path, row.human, row.ai, row.total)) for row in rows)
+        if self._is_terminal:
+            lines = (f"{terminal_safe(line.rstrip())}\r\n" for line in lines)
         self._stream.write("".join(lines).encode())
         self._stream.flush()
 
