@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import shlex
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
+from pathlib import Path
 from urllib.parse import urljoin
 
 import httpx
@@ -14,7 +16,7 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from bot.docs_api import DocsApiError, DocsClient, Forbidden, NotFound, RateLimited, Unauthorized, Unavailable
 from bot.settings import Settings
-from bot.store.database import Database, UnusableFile
+from bot.store.database import Database, UnusableFile, exposed, is_exposed, sqlite_file
 from bot.store.migrate import current, newest
 
 SCOPES = frozenset(
@@ -42,6 +44,7 @@ SCOPES = frozenset(
 
 _UNREACHED = "Look at SLACK_API_URL and the network."
 _LIMIT_SECONDS = 15.0
+_ENV_FILE = Path(".env")
 _MOST_LISTED = 30
 """Maximum of ids that are checked one by one: Slack allows about fifty calls a minute."""
 _MOST_SKEW_SECONDS = 60.0
@@ -63,7 +66,7 @@ _Check = Callable[[Settings], Awaitable[list[Finding]]]
 
 async def diagnose(settings: Settings) -> list[Finding]:
     """Run all checks concurrently and return their findings. Uses nothing of the docs service's job quota."""
-    checks: list[_Check] = [_settings, _database, _slack, _intake, _who_may, _docs_service]
+    checks: list[_Check] = [_settings, _files, _database, _slack, _intake, _who_may, _docs_service]
 
     async def one(check: _Check) -> list[Finding]:
         try:
@@ -91,6 +94,21 @@ async def _settings(settings: Settings) -> list[Finding]:
         for line in settings.warnings()
     ]
     return found or [Finding("settings", True, "complete")]
+
+
+async def _files(settings: Settings) -> list[Finding]:
+    """Check that other users of this machine cannot read the database and the settings."""
+    found = [_open_to_others(_ENV_FILE)] if is_exposed(_ENV_FILE) else []
+    file = sqlite_file(settings.sqlalchemy_url)
+    if file is None:
+        return found or [Finding("files", True, "no other user can read them")]
+    found += [_open_to_others(each) for each in exposed(file)]
+    remark = f"; others can list the folder {file.parent} (chmod 700)" if is_exposed(file.parent) else ""
+    return found or [Finding("files", True, f"no other user can read them{remark}")]
+
+
+def _open_to_others(file: Path) -> Finding:
+    return Finding("files", False, f"other users can read {file}", f"Run: chmod 600 {shlex.quote(str(file))}")
 
 
 async def _revision(url: str) -> tuple[str, str | None]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sqlite3
+import stat
 import time
 from collections.abc import Callable, Mapping
 from functools import partial
@@ -32,6 +33,7 @@ _READING: Mapping[str, CoreExecuteOptionsParameter] = {
 }
 """Execution options of read-only transactions: they block nobody and see one state of the database."""
 _BUSY_SECONDS = 10.0
+_PRIVATE_FILE, _PRIVATE_FOLDER = 0o600, 0o700
 _TIMEOUTS = {
     "connect_timeout": 10,
     "keepalives_idle": 20,
@@ -93,10 +95,9 @@ class Database:
         parsed = make_url(url)
         if parsed.get_backend_name() != "sqlite":
             return cls(_postgres_engine(url, connections), None, connections)
-        path = parsed.database
-        if not path or path == ":memory:":
+        file = sqlite_file(url)
+        if file is None:
             return cls(_sqlite_engine(url, None), None, 1)
-        file = Path(path).absolute()
         return cls(_sqlite_engine(url, file), _sqlite_engine(url, file, read_only=True), 1)
 
     @property
@@ -107,8 +108,7 @@ class Database:
     @property
     def file(self) -> Path | None:
         """Return the path of the SQLite file; None for PostgreSQL and for an in-memory database."""
-        path = None if self.is_postgresql else self._writer.url.database
-        return None if not path or path == ":memory:" else Path(path).absolute()
+        return sqlite_file(self._writer.url.render_as_string(hide_password=False))
 
     async def write(self, change: Callable[[Connection], Result]) -> Result:
         """Run ``change`` in a transaction: commit when it returns, roll back when it raises."""
@@ -133,6 +133,13 @@ class Database:
         for threads, engine in ((self._writing, self._writer), (self._reading, self._reader)):
             await threads.run(engine.dispose, may_leave=True)
             threads.stop()
+
+
+def sqlite_file(url: str) -> Path | None:
+    """Return the path of the SQLite file at a URL; None for PostgreSQL and for an in-memory database."""
+    parsed = make_url(url)
+    path = parsed.database if parsed.get_backend_name() == "sqlite" else None
+    return None if not path or path == ":memory:" else Path(path).absolute()
 
 
 def _write(engine: Engine, change: Callable[[Connection], Result]) -> Result:
@@ -189,10 +196,13 @@ def _sqlite_engine(url: str, file: Path | None, *, read_only: bool = False) -> E
 
 
 def _check_file(file: Path) -> None:
-    """Create the file's folder if it is missing. Raises UnusableFile where SQLite could not work."""
+    """Create the file and its folder for this user alone if they are missing.
+
+    Raises UnusableFile where SQLite could not work.
+    """
     folder = file.parent
     try:
-        folder.mkdir(parents=True, exist_ok=True)
+        folder.mkdir(mode=_PRIVATE_FOLDER, parents=True, exist_ok=True)
     except OSError as error:
         raise UnusableFile(
             f"The folder of the SQLite file cannot be made ({error.strerror}): "
@@ -209,6 +219,30 @@ def _check_file(file: Path) -> None:
             "The SQLite file is on a network file system, where its locks do not hold: "
             "put it on a local disk, or give a PostgreSQL in DATABASE_URL."
         )
+    # SQLite gives the files beside it the same rights. https://www.sqlite.org/wal.html
+    file.touch(_PRIVATE_FILE)
+
+
+def exposed(file: Path) -> list[Path]:
+    """Return those of a SQLite file and the files beside it to which other users have rights."""
+    all_files = (file, *(file.with_name(f"{file.name}{ending}") for ending in ("-wal", "-shm")))
+    return [each for each in all_files if is_exposed(each)]
+
+
+def is_exposed(path: Path) -> bool:
+    """Return whether other users than its owner have rights to a file or folder, which may be missing."""
+    try:
+        return bool(path.stat().st_mode & (stat.S_IRWXG | stat.S_IRWXO))
+    except FileNotFoundError:
+        return False
+
+
+def make_private(file: Path) -> list[Path]:
+    """Take all rights of other users from the files of `exposed`; return these. Raises PermissionError."""
+    found = exposed(file)
+    for each in found:
+        each.chmod(_PRIVATE_FILE)
+    return found
 
 
 def _remember_file(file: Path, record: ConnectionPoolEntry) -> None:

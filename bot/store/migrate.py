@@ -13,7 +13,7 @@ import structlog
 from sqlalchemy import column, inspect, select, table, text
 from sqlalchemy.engine import Connection
 
-from bot.store.database import Database, UnusableFile
+from bot.store.database import Database, UnusableFile, make_private
 
 if TYPE_CHECKING:
     from alembic.config import Config
@@ -55,9 +55,21 @@ async def migrate(database: Database) -> None:
     except UnusableFile as error:
         log.error("database_unusable", advice=str(error))
         raise
+    _keep_private(database)
     if not _lacks(found):
         return
     await database.write(_migrate)
+
+
+def _keep_private(database: Database) -> None:
+    """Take the rights of other users from a SQLite file that an older version or a person has made."""
+    if database.file is None:
+        return
+    try:
+        if files := make_private(database.file):
+            log.warning("database_made_private", files=[each.name for each in files])
+    except PermissionError:
+        log.warning("database_not_private", advice="docs-bot doctor says what to do")
 
 
 def _migrate(connection: Connection) -> None:

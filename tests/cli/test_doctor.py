@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -12,8 +13,10 @@ from pathlib import Path
 import pytest
 from aiohttp import web
 from aiohttp.test_utils import TestServer
+from click.testing import CliRunner
 from sqlalchemy import text
 
+from bot.__main__ import cli
 from bot.cli.doctor import SCOPES, Finding, diagnose
 from bot.settings import Settings
 from bot.store.database import Database
@@ -74,7 +77,7 @@ async def findings(outside: FakeOutside | None = None, **changes: str) -> dict[s
 
 async def test_an_installation_that_is_well_is_found_well() -> None:
     found = await findings()
-    parts = {"settings", "database", "slack", "scopes", "clock", "intake", "who may", "docs service"}
+    parts = {"settings", "files", "database", "slack", "scopes", "clock", "intake", "who may", "docs service"}
     assert parts == found.keys()
     assert all(finding.ok for finding in found.values()), found
     assert "whether it may write, a prompt shows" in found["docs service"].seen
@@ -192,3 +195,47 @@ async def test_a_sqlite_that_cannot_be_used_where_it_is_is_explained(tmp_path: P
 async def test_a_misspelt_setting_is_told() -> None:
     found = (await findings(LOG_LEVLE="DEBUG"))["settings"]
     assert (found.ok, "LOG_LEVEL" in found.seen) == (False, True)
+
+
+async def test_files_that_others_can_read_are_named_with_what_closes_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    tmp_path.chmod(0o700)  # noqa: ASYNC240
+    url = f"sqlite:///{tmp_path / 'bot.db'}"
+    assert (await findings(DATABASE_URL=url))["files"] == Finding(
+        "files", True, "no other user can read them"
+    )
+    tmp_path.chmod(0o755)  # noqa: ASYNC240
+    assert "others can list the folder" in (await findings(DATABASE_URL=url))["files"].seen
+    (tmp_path / "bot.db").chmod(0o640)
+    found = (await findings(DATABASE_URL=url))["files"]
+    assert (found.ok, found.advice) == (False, f"Run: chmod 600 {tmp_path / 'bot.db'}")
+    (tmp_path / "bot.db").chmod(0o600)
+    (tmp_path / ".env").write_text("")
+    (tmp_path / ".env").chmod(0o644)
+    found = (await findings(DATABASE_URL=url))["files"]
+    assert (found.ok, found.seen, found.advice) == (
+        False,
+        "other users can read .env",
+        "Run: chmod 600 .env",
+    )
+
+
+async def test_what_slack_says_does_not_steer_the_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    refused = {"ok": False, "error": "no\x1b[2J\u202e"}
+    async with listening(FakeOutside(slack=refused)) as address:
+        env = {
+            "SLACK_BOT_TOKEN": "xoxb-1",
+            "SLACK_SIGNING_SECRET": "s",
+            "SLACK_API_URL": f"{address}api/",
+            "DOCS_API_URL": f"{address}docs",
+            "DOCS_API_KEY": "key",
+            "DOCS_PROJECT_ID": "acme",
+            "DATABASE_URL": ":memory:",
+        }
+        for name, value in env.items():
+            monkeypatch.setenv(name, value)
+        ran = await asyncio.to_thread(CliRunner().invoke, cli, ["doctor"])
+    assert "BAD  slack: no\\x1b[2J\\u202e" in ran.output
+    assert "\x1b" not in ran.output
