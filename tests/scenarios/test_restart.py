@@ -40,7 +40,7 @@ async def test_a_restart_in_the_middle_of_a_job_goes_on_with_it(world: World) ->
 
 
 async def test_one_process_takes_in_and_another_carries_out(world: World) -> None:
-    story, settings = Story(world), world.settings.model_copy(update=FAST)
+    story, settings = Story(world), world.settings.model_copy(update={**FAST, "health_port": 0})
     async with (
         running_bot(settings, roles=Roles(intake=True, workers=False), timeouts=STEADY),
         running_bot(settings, roles=Roles(intake=False, workers=True), timeouts=STEADY),
@@ -139,7 +139,9 @@ async def test_two_processes_share_a_postgresql(
     server = PostgresServer(tmp_path_factory.mktemp("pg"))
     try:
         url = server.new_database().replace("postgresql+psycopg://", "postgres://", 1)
-        settings = world.settings.model_copy(update={**FAST, "database_url": SecretStr(url)})
+        settings = world.settings.model_copy(
+            update={**FAST, "health_port": 0, "database_url": SecretStr(url)}
+        )
         story = Story(world)
         async with (
             running_bot(settings, roles=Roles(intake=True, workers=False), timeouts=STEADY),
