@@ -26,7 +26,8 @@ from bot.model.jobs import JobDetails, JobFields, JobProblem, JobState, QueueWhy
 from bot.model.lifecycle import DeliveryStep, IllegalStep, JobStep, PromptStep
 from bot.model.message import Block, Message
 from bot.model.origin import Origin, message_key
-from bot.model.outbox import Delivery, DeliveryKind, DeliveryState, NewDelivery
+from bot.model.outbox import Delivery, DeliveryKind, DeliveryState, NewDelivery, calls_of
+from bot.model.pace import Method, Pace, pace_of
 from bot.model.period import Period, day_start, full_days, last_full_week, today, week_of
 from bot.model.polling import PollPace, back_off_seconds
 from bot.model.prompts import JobRequest, NewPrompt, Prompt, PromptFields, PromptKind, PromptState
@@ -88,10 +89,12 @@ __all__ = [
     "MemberCache",
     "Message",
     "MessageTs",
+    "Method",
     "Movements",
     "NewDelivery",
     "NewPrompt",
     "Origin",
+    "Pace",
     "PageCounts",
     "PageRowId",
     "Period",
@@ -134,6 +137,7 @@ __all__ = [
     "WeeklyTime",
     "WorkDone",
     "back_off_seconds",
+    "calls_of",
     "day_start",
     "fair_order",
     "frees_at",
@@ -143,6 +147,7 @@ __all__ = [
     "last_full_week",
     "lifecycle",
     "message_key",
+    "pace_of",
     "remembered_since",
     "spent_by",
     "still_counted",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
@@ -21,6 +22,7 @@ from bot.model.ids import (
 )
 from bot.model.jobs import TrackedJob
 from bot.model.message import Message
+from bot.model.pace import Method
 
 
 class DeliveryKind(StrEnum):
@@ -40,6 +42,31 @@ class DeliveryKind(StrEnum):
     """A message in a channel, outside every job's thread."""
     FILE = "file"
     """A CSV file with all rows of an answer: in a channel, or in the direct messages of ``user``."""
+
+
+_CALLS: Mapping[DeliveryKind, tuple[Method, ...]] = {
+    DeliveryKind.ROOT: (Method.POST,),
+    DeliveryKind.EDIT: (Method.EDIT,),
+    DeliveryKind.REPLY: (Method.POST,),
+    DeliveryKind.PRIVATE: (Method.OPEN, Method.POST),
+    DeliveryKind.REACTION: (Method.REACT,),
+    DeliveryKind.POST: (Method.POST,),
+    DeliveryKind.FILE: (Method.BEGIN_UPLOAD, Method.END_UPLOAD),
+}
+_SEARCHES: Mapping[DeliveryKind, tuple[Method, ...]] = {
+    DeliveryKind.ROOT: (Method.SEARCH_CHANNEL,),
+    DeliveryKind.REPLY: (Method.SEARCH_THREAD,),
+    DeliveryKind.PRIVATE: (Method.SEARCH_CHANNEL,),
+    DeliveryKind.POST: (Method.SEARCH_CHANNEL,),
+    DeliveryKind.FILE: (Method.SEARCH_CHANNEL,),
+}
+
+
+def calls_of(kind: DeliveryKind, *, by_url: bool, unconfirmed: bool) -> tuple[Method, ...]:
+    """Return the methods of Slack that a delivery calls; none through a response URL, which has no limit."""
+    if by_url:
+        return ()
+    return (*(_SEARCHES.get(kind, ()) if unconfirmed else ()), *_CALLS[kind])
 
 
 class DeliveryState(StrEnum):
@@ -128,3 +155,9 @@ class Delivery:
     unconfirmed: bool = False
     plain: bool = False
     held_until: datetime | None = None
+
+    @property
+    def calls(self) -> tuple[Method, ...]:
+        """Return the methods of Slack that it calls."""
+        by_url = self.what.response_url is not None
+        return calls_of(self.what.kind, by_url=by_url, unconfirmed=self.unconfirmed)

@@ -9,7 +9,7 @@ from typing import Any
 import aiohttp
 from slack_sdk.errors import SlackApiError, SlackClientError
 
-from bot.model import Refusal
+from bot.model import Method, Refusal
 from bot.work.ports import SlackError, SlackRefused, SlackThrottled, SlackUnclear, SlackUnreachable
 
 _THROTTLED = frozenset({"ratelimited", "rate_limited", "message_limit_exceeded"})
@@ -76,7 +76,9 @@ def _from_answer(error: SlackApiError) -> SlackError:
     data: Any = getattr(error.response, "data", None)
     code = str(data.get("error", "")) if isinstance(data, dict) else ""
     if status == 429 or code in _THROTTLED:
-        return SlackThrottled(wait_seconds(headers.get("Retry-After")))
+        called = str(getattr(answer, "api_url", "")).rpartition("/")[2]
+        method = Method(called) if called in set(Method) else None
+        return SlackThrottled(wait_seconds(headers.get("Retry-After")), method)
     if status >= 500 or code in _UNCLEAR or not code:
         return SlackUnclear(f"HTTP {status} {code}".strip())
     details = (data.get("response_metadata") or {}).get("messages") or ()

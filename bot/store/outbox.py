@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime, timedelta
 from typing import TypedDict
 
 from pydantic import SecretStr
-from sqlalchemy import ColumnElement, Select, and_, delete, exists, func, or_, select, update
+from sqlalchemy import ColumnElement, Select, and_, delete, exists, func, or_, select, union_all, update
 from sqlalchemy.engine import Connection, RowMapping
 
 from bot.model import (
@@ -23,14 +24,18 @@ from bot.model import (
     JobNumber,
     Message,
     MessageTs,
+    Method,
     NewDelivery,
+    calls_of,
 )
-from bot.store.leases import FREE, Claimer, LeaseLost, claim, first, held_by, unclaimed
+from bot.store.leases import Claimer, LeaseLost, claim, first, held_by, unclaimed
+from bot.store.paces import MethodPaces, PaceRepository
 from bot.store.schema import deliveries, jobs, paces
 from bot.store.upsert import insert_unless_there, update_one, update_shrinking
 
 _OPEN = (DeliveryState.PENDING, DeliveryState.SENDING)
-_IN_THREAD = (DeliveryKind.ROOT, DeliveryKind.REPLY, DeliveryKind.EDIT)
+_THREAD_POSTS = (DeliveryKind.ROOT, DeliveryKind.REPLY)
+_IN_THREAD = (*_THREAD_POSTS, DeliveryKind.EDIT)
 _PACED = (DeliveryKind.ROOT, DeliveryKind.REPLY, DeliveryKind.POST, DeliveryKind.FILE)
 
 
@@ -117,18 +122,25 @@ class OutboxRepository:
             )
         )
 
-    def claim(self, claimer: Claimer, limit: int, pace_seconds: float) -> Sequence[Delivery]:
+    def claim(
+        self, claimer: Claimer, limit: int, pace_seconds: float, minute_seconds: float = 60.0
+    ) -> Sequence[Delivery]:
         """Claim deliveries to carry out now and mark them *sending*.
 
-        A delivery in a thread waits for the earlier ones. A channel gets one post at a time, and the next one
-        ``pace_seconds`` later at the earliest (https://docs.slack.dev/apis/web-api/rate-limits).
+        A post waits for the earlier posts in its thread, and an edit of the face for all of them. A channel
+        gets one post at a time, and the next one ``pace_seconds`` later at the earliest. No method is called
+        faster than its pace allows (https://docs.slack.dev/apis/web-api/rate-limits).
         A delivery that was *sending* when its lease ran out is returned with ``unconfirmed`` set.
         """
-        fresh = self._claim(claimer, self._paced(claimer.now, limit), DeliveryState.PENDING)
-        fresh = self._reserve_channels(fresh, claimer.now, pace_seconds)
-        free = self._claim(claimer, self._unpaced(claimer.now, limit), DeliveryState.PENDING)
-        unconfirmed = self._claim(claimer, self._lapsed(claimer.now, limit), DeliveryState.SENDING)
-        taken = [*((row, False) for row in (*fresh, *free)), *((row, True) for row in unconfirmed)]
+        paces = PaceRepository(self.connection)
+        methods = paces.lock_methods(claimer.now, minute_seconds)
+        unconfirmed = self._claim(claimer, _lapsed(claimer.now, limit, methods), DeliveryState.SENDING)
+        methods.take(_calls_of(unconfirmed, unconfirmed=True))
+        fresh = self._claim(claimer, _pending(claimer.now, limit, methods), DeliveryState.PENDING)
+        methods.take(_calls_of(fresh, unconfirmed=False))
+        posted_in = (row["channel"] for row in fresh if row["kind"] in _PACED)
+        paces.hold_channels(posted_in, claimer.now + timedelta(seconds=pace_seconds))
+        taken = [*((row, False) for row in fresh), *((row, True) for row in unconfirmed)]
         faces = self._faces({row["job"] for row, _ in taken if row["job"] is not None})
         return [to_delivery(row, faces.get(row["job"]), unconfirmed=lapsed) for row, lapsed in taken]
 
@@ -137,51 +149,6 @@ class OutboxRepository:
         values = {"state": DeliveryState.SENDING, "attempts": deliveries.c.attempts + 1}
         return claim(self.connection, deliveries, claimer, candidates=candidates, still=still, values=values)
 
-    def _reserve_channels(
-        self, claimed: Sequence[RowMapping], now: datetime, pace_seconds: float
-    ) -> Sequence[RowMapping]:
-        """Reserve the channels of claimed posts; put back those whose channel another process took."""
-        channels = sorted({row["channel"] for row in claimed})
-        if not channels:
-            return claimed
-        insert_unless_there(self.connection, paces, *({"channel": each, "free_at": now} for each in channels))
-        # Every process locks in the same order. After waiting for a lock it sees the new ``free_at``.
-        free = (
-            select(paces.c.channel)
-            .where(paces.c.channel.in_(channels), paces.c.free_at <= now)
-            .order_by(paces.c.channel)
-            .with_for_update()
-            .cte("free")
-        )
-        until = now + timedelta(seconds=pace_seconds)
-        taken = self.connection.execute(
-            update(paces)
-            .where(paces.c.channel.in_(select(free.c.channel)))
-            .values(free_at=until)
-            .returning(paces.c.channel)
-        )
-        ours = set(taken.scalars())
-        late = [row["id"] for row in claimed if row["channel"] not in ours]
-        if late:
-            back = {"state": DeliveryState.PENDING, "attempts": deliveries.c.attempts - 1, **FREE}
-            self.connection.execute(update(deliveries).where(deliveries.c.id.in_(late)).values(back))
-        return [row for row in claimed if row["channel"] in ours]
-
-    def _paced(self, now: datetime, limit: int) -> Select[int]:
-        too_soon = exists().where(paces.c.channel == deliveries.c.channel, paces.c.free_at > now)
-        condition = and_(_due(now), deliveries.c.kind.in_(_PACED), ~_waits_in_thread(), ~too_soon)
-        heads = select(func.min(deliveries.c.seq)).where(condition).group_by(deliveries.c.channel)
-        return first(deliveries, deliveries.c.seq.in_(heads), limit)
-
-    def _unpaced(self, now: datetime, limit: int) -> Select[int]:
-        alone = deliveries.c.kind.in_((DeliveryKind.PRIVATE, DeliveryKind.REACTION))
-        edit = and_(deliveries.c.kind == DeliveryKind.EDIT, ~_waits_in_thread())
-        return first(deliveries, and_(_due(now), or_(alone, edit)), limit)
-
-    def _lapsed(self, now: datetime, limit: int) -> Select[int]:
-        lapsed = and_(deliveries.c.state == DeliveryState.SENDING, unclaimed(deliveries, now))
-        return first(deliveries, lapsed, limit)
-
     def _faces(self, numbers: set[JobNumber]) -> dict[JobNumber, MessageTs]:
         if not numbers:
             return {}
@@ -189,13 +156,6 @@ class OutboxRepository:
             jobs.c.number.in_(numbers), jobs.c.root_ts.is_not(None)
         )
         return {row.number: row.root_ts for row in self.connection.execute(statement)}
-
-    def slow_down(self, channel: ChannelId, free_at: datetime) -> None:
-        """Allow no post in this channel before ``free_at``."""
-        values = {"channel": channel, "free_at": free_at}
-        if not insert_unless_there(self.connection, paces, values):
-            sooner = and_(paces.c.channel == channel, paces.c.free_at < free_at)
-            self.connection.execute(update(paces).where(sooner).values(**values))
 
     def settle(self, delivery: DeliveryId, step: DeliveryStep, *, owner: str) -> None:
         """Write a delivery's outcome and free its lease, or set the lease that the step asks for.
@@ -208,12 +168,26 @@ class OutboxRepository:
         shrinks = "message" in step.fields
         if not (update_shrinking if shrinks else update_one)(self.connection, deliveries, mine, values):
             raise LeaseLost(f"delivery {delivery}")
+        if step.state is DeliveryState.PENDING:
+            self._drop_if_outdated(delivery)
 
     def remove_edit(self, delivery: DeliveryId, *, owner: str) -> None:
         """Delete an edit that Slack accepted. Raises LeaseLost unless ``owner`` holds the lease."""
         mine = and_(deliveries.c.id == delivery, held_by(deliveries, owner))
         if self.connection.execute(delete(deliveries).where(mine)).rowcount != 1:
             raise LeaseLost(f"delivery {delivery}")
+
+    def _drop_if_outdated(self, delivery: DeliveryId) -> None:
+        """Drop an edit that failed if a newer one of the same face waits already."""
+        newer = deliveries.alias("newer")
+        is_newer = (
+            newer.c.job == deliveries.c.job,
+            newer.c.kind == DeliveryKind.EDIT,
+            newer.c.state == DeliveryState.PENDING,
+            newer.c.seq > deliveries.c.seq,
+        )
+        is_edit = and_(deliveries.c.id == delivery, deliveries.c.kind == DeliveryKind.EDIT)
+        self.connection.execute(delete(deliveries).where(is_edit, exists().where(*is_newer)))
 
     def dead_letter_thread(self, job: JobNumber, reason: str, now: datetime) -> None:
         """Mark all pending deliveries to a job's thread as dead, because it cannot be posted to."""
@@ -253,6 +227,52 @@ class OutboxRepository:
         return [(row.job, row.kind, row.error or "") for row in self.connection.execute(statement)]
 
 
+def _calls_of(rows: Sequence[RowMapping], *, unconfirmed: bool) -> Iterator[Method]:
+    for row in rows:
+        by_url = row["response_url"] is not None
+        yield from calls_of(DeliveryKind(row["kind"]), by_url=by_url, unconfirmed=unconfirmed)
+
+
+def _by_calls(*, unconfirmed: bool) -> Iterator[tuple[tuple[Method, ...], ColumnElement[bool]]]:
+    """Return the sets of methods that deliveries call, each with the condition of the deliveries that do."""
+    kinds: dict[tuple[Method, ...], list[DeliveryKind]] = defaultdict(list)
+    for kind in DeliveryKind:
+        kinds[calls_of(kind, by_url=False, unconfirmed=unconfirmed)].append(kind)
+    for calls, those in kinds.items():
+        yield calls, and_(deliveries.c.kind.in_(those), deliveries.c.response_url.is_(None))
+    yield (), deliveries.c.response_url.is_not(None)
+
+
+def _lapsed(now: datetime, limit: int, methods: MethodPaces) -> Select[int]:
+    """Select deliveries that were being sent when their lease ran out, as many as their methods allow."""
+    lapsed = and_(deliveries.c.state == DeliveryState.SENDING, unclaimed(deliveries, now))
+    groups = _by_calls(unconfirmed=True)
+    return _any_of(
+        [first(deliveries, and_(lapsed, which), methods.room(calls, limit)) for calls, which in groups]
+    )
+
+
+def _pending(now: datetime, limit: int, methods: MethodPaces) -> Select[int]:
+    """Select deliveries to begin with, as many as the paces of channels and methods allow."""
+    rooms = [(which, methods.room(calls, limit)) for calls, which in _by_calls(unconfirmed=False)]
+    rooms = [(which, room) for which, room in rooms if room]
+    ready = and_(_due(now), ~_waits_in_thread(), or_(*(which for which, _ in rooms)))
+    turn = or_(deliveries.c.kind.not_in(_PACED), deliveries.c.seq.in_(_heads(ready, now)))
+    return _any_of([first(deliveries, and_(ready, which, turn), room) for which, room in rooms])
+
+
+def _heads(ready: ColumnElement[bool], now: datetime) -> Select[int]:
+    """Select the delivery that each channel gets next, in channels that take a post now."""
+    too_soon = exists().where(paces.c.subject == deliveries.c.channel, paces.c.free_at > now)
+    condition = and_(ready, deliveries.c.kind.in_(_PACED), ~too_soon)
+    return select(func.min(deliveries.c.seq)).where(condition).group_by(deliveries.c.channel)
+
+
+def _any_of(picks: Sequence[Select[int]]) -> Select[int]:
+    chosen = union_all(*(select(pick.subquery().c.seq) for pick in picks))
+    return select(deliveries.c.seq).where(deliveries.c.seq.in_(chosen)).order_by(deliveries.c.seq)
+
+
 def _due(now: datetime) -> ColumnElement[bool]:
     return and_(
         deliveries.c.state == DeliveryState.PENDING,
@@ -262,11 +282,15 @@ def _due(now: datetime) -> ColumnElement[bool]:
 
 
 def _waits_in_thread() -> ColumnElement[bool]:
-    """Return the condition that an earlier delivery in the same thread is not settled."""
-    earlier = deliveries.alias("earlier")
-    return exists().where(
-        earlier.c.job == deliveries.c.job,
-        earlier.c.seq < deliveries.c.seq,
-        earlier.c.kind.in_(_IN_THREAD),
-        earlier.c.state.in_(_OPEN),
+    """Return the condition that others in the same thread go first.
+
+    What people read keeps its order. An edit of the face notifies nobody, so it waits until all is said.
+    """
+    other = deliveries.alias("other")
+    is_open = exists().where(other.c.job == deliveries.c.job, other.c.state.in_(_OPEN))
+    earlier, is_post = other.c.seq < deliveries.c.seq, other.c.kind.in_(_THREAD_POSTS)
+    is_edit = deliveries.c.kind == DeliveryKind.EDIT
+    return or_(
+        and_(deliveries.c.kind.in_(_THREAD_POSTS), is_open.where(is_post, earlier)),
+        and_(is_edit, or_(is_open.where(is_post), is_open.where(other.c.kind == DeliveryKind.EDIT, earlier))),
     )

@@ -169,7 +169,8 @@ deliveries = Table(
 paces = Table(
     "paces",
     metadata,
-    Column("channel", String(40), primary_key=True),
+    # A channel, or a method of Slack's Web API.
+    Column("channel", String(40), key="subject", primary_key=True),
     Column("free_at", UtcDateTime, nullable=False),
 )
 

@@ -26,6 +26,7 @@ from bot.store.due import Due, find_due
 from bot.store.jobs import JobRepository
 from bot.store.leases import release
 from bot.store.outbox import OutboxRepository
+from bot.store.paces import PaceRepository
 from bot.store.pages import PageRepository
 from bot.store.prompts import PromptRepository
 from bot.store.questions import QuestionRepository
@@ -64,6 +65,11 @@ class Transaction:
     def outbox(self) -> OutboxRepository:
         """Return the repository of deliveries."""
         return OutboxRepository(self.connection)
+
+    @property
+    def paces(self) -> PaceRepository:
+        """Return the repository of the paces at which Slack is called."""
+        return PaceRepository(self.connection)
 
     @property
     def back_offs(self) -> BackOffRepository:

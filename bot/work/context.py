@@ -30,6 +30,8 @@ class Timeouts:
     """Length of a lease. Longer than the slowest call to Slack or the docs service."""
     channel_pace_seconds: float = 1.02
     """Pause between two posts in a channel. Slack asks for one second; the rest allows for inexact clocks."""
+    minute_seconds: float = 60.0
+    """The minute of Slack's limits on its methods. Only tests shorten it."""
     stale_seconds: float = 60.0
     """Grace period after a follow-up in which *completed* may still be the previous iteration's."""
     running_seconds: float = 1_800.0

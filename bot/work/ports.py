@@ -9,7 +9,7 @@ from typing import Protocol
 
 from pydantic import SecretStr
 
-from bot.model import ChannelId, DeliveryId, Message, MessageTs, Profile, Refusal, UserId
+from bot.model import ChannelId, DeliveryId, Message, MessageTs, Method, Profile, Refusal, UserId
 
 Clock = Callable[[], datetime]
 """Returns the current time as an aware datetime in UTC. Tests pass one that they control."""
@@ -132,11 +132,12 @@ class SlackRefused(SlackError):
 
 
 class SlackThrottled(SlackError):
-    """Slack limited the rate of requests; this one had no effect."""
+    """Slack limited the rate of requests; this one had no effect. ``method`` is None outside the Web API."""
 
-    def __init__(self, retry_after_seconds: float) -> None:
+    def __init__(self, retry_after_seconds: float, method: Method | None = None) -> None:
         super().__init__(f"retry after {retry_after_seconds:g} s")
         self.retry_after_seconds = retry_after_seconds
+        self.method = method
 
 
 class SlackUnreachable(SlackError):

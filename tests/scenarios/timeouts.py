@@ -8,7 +8,12 @@ from bot.app import Timeouts
 from tests.limits import HANG_SECONDS
 
 SHORT = Timeouts(
-    lease_seconds=1.5, channel_pace_seconds=0.05, stale_seconds=0.6, quiet_seconds=2.0, doubt_seconds=0.1
+    lease_seconds=1.5,
+    channel_pace_seconds=0.05,
+    minute_seconds=3.0,
+    stale_seconds=0.6,
+    quiet_seconds=2.0,
+    doubt_seconds=0.1,
 )
 
 KILLED_LEASE_SECONDS = 3.0

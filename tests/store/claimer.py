@@ -57,6 +57,7 @@ class Order:
     uses_an_hour: int = 10_000
     calls_an_hour: int = 10_000
     pace_seconds: float = 0.02
+    minute_seconds: float = 0.5
     lease_seconds: float = 60.0
     doomed: bool = False
     doomed_lease_seconds: float = 0.8
@@ -181,8 +182,8 @@ class ClaimingProcess:
         tx.prompts.apply(prompt.id, step, owner=self.name)
 
     async def deliveries(self) -> int:
-        claimer, pace_seconds = self.claimer(), self.order.pace_seconds
-        claimed = await self.store.write(lambda tx: tx.outbox.claim(claimer, _AT_ONCE, pace_seconds))
+        claimer = self.claimer()
+        claimed = await self.store.write(lambda tx: self._claim_deliveries(claimer, tx))
         for one in claimed:
             self.write_down(
                 "deliveries",
@@ -194,6 +195,9 @@ class ClaimingProcess:
             )
         await self._each(claimed, self._sent)
         return len(claimed)
+
+    def _claim_deliveries(self, claimer: Claimer, tx: Transaction) -> Sequence[Delivery]:
+        return tx.outbox.claim(claimer, _AT_ONCE, self.order.pace_seconds, self.order.minute_seconds)
 
     def _sent(self, tx: Transaction, one: Delivery) -> None:
         tx.outbox.settle(one.id, lifecycle.delivered(datetime.now(UTC), None), owner=self.name)
@@ -252,9 +256,7 @@ class ClaimingProcess:
     def _claim_each(self, claimer: Claimer, tx: Transaction) -> dict[str, list[Any]]:
         return {
             "polls": [job.number for job, _ in tx.jobs.claim_due(claimer, _AT_ONCE)],
-            "deliveries": [
-                one.what.key for one in tx.outbox.claim(claimer, _AT_ONCE, self.order.pace_seconds)
-            ],
+            "deliveries": [one.what.key for one in self._claim_deliveries(claimer, tx)],
             "snapshots": [one.id for one in tx.snapshots.claim(claimer, 4, Priority.AHEAD)],
             "questions": [one.id for one in tx.questions.claim(claimer, _AT_ONCE)],
             "digests": [one.id for one in tx.digests.claim(claimer, _AT_ONCE)],

@@ -105,7 +105,7 @@ def _subscribe(tx: Transaction, channel: ChannelId = CHANNEL, section: str | Non
 def test_every_table_that_names_a_channel_is_known_here() -> None:
     named = {table.name for table in metadata.sorted_tables if "channel" in table.c}
     moved = {"jobs", "prompts", "deliveries", "questions", "digests", "subscriptions"}
-    assert named == moved | {"paces", "former_channels"}
+    assert named == moved | {"former_channels"}
 
 
 async def test_everything_of_a_channel_moves_to_its_new_id_and_nothing_else(store: Store) -> None:

@@ -11,6 +11,7 @@ from typing import assert_never
 import structlog
 
 from bot.model import (
+    ChannelId,
     Delivery,
     DeliveryKind,
     Message,
@@ -18,6 +19,7 @@ from bot.model import (
     Refusal,
     back_off_seconds,
     lifecycle,
+    pace_of,
 )
 from bot.store import Claimer, LeaseLost, Transaction
 from bot.work.batching import BatchWriter
@@ -51,6 +53,8 @@ _MOST_SEARCHES = 40
 
 _PACED = (DeliveryKind.ROOT, DeliveryKind.REPLY, DeliveryKind.POST, DeliveryKind.FILE)
 """Kinds that count against Slack's limit of one post a second in a channel."""
+_CHANNEL_LIMIT_SECONDS = 1.0
+"""The longest wait that Slack's limit for a channel can ask for; more is asked for the whole workspace."""
 
 
 async def deliver_due(context: WorkerContext) -> int:
@@ -83,16 +87,19 @@ async def deliver_due(context: WorkerContext) -> int:
 async def _claim(context: WorkerContext, limit: int) -> Sequence[Delivery]:
     if limit <= 0:
         return ()
-    pace_seconds = context.timeouts.channel_pace_seconds
+    pace_seconds, minute_seconds = context.timeouts.channel_pace_seconds, context.timeouts.minute_seconds
 
     def claim(tx: Transaction) -> tuple[Claimer, Sequence[Delivery]]:
         claimer = context.claimer()
-        return claimer, tx.outbox.claim(claimer, limit, pace_seconds)
+        return claimer, tx.outbox.claim(claimer, limit, pace_seconds, minute_seconds)
 
     claimer, due = await context.store.write(claim)
+    # The channels and methods take the next call at these times. The regular poll may come seconds later.
+    intervals = {pace_of(method, minute_seconds).interval for each in due for method in each.calls}
     if any(delivery.what.kind in _PACED for delivery in due):
-        # The channels take the next post at that time. The regular poll may come a part of a second later.
-        context.wake_after(max(pace_seconds - (context.clock() - claimer.now).total_seconds(), 0.0))
+        intervals.add(timedelta(seconds=pace_seconds))
+    for interval in intervals:
+        context.wake_after(max((claimer.now + interval - context.clock()).total_seconds(), 0.0))
     return due
 
 
@@ -230,6 +237,7 @@ async def _tell(context: WorkerContext, delivery: Delivery) -> None:
 
 async def _settle_sent(context: WorkerContext, sent: Sequence[Sent]) -> list[None]:
     def settle(tx: Transaction) -> None:
+        late: dict[ChannelId, datetime] = {}
         for delivery, ts, free_at in sent:
             try:
                 if delivery.what.kind is DeliveryKind.EDIT:
@@ -245,7 +253,9 @@ async def _settle_sent(context: WorkerContext, sent: Sequence[Sent]) -> list[Non
             if delivery.what.subscription is not None:
                 posted(context, tx, delivery)
             if free_at is not None:
-                tx.outbox.slow_down(delivery.what.channel, free_at)
+                late[delivery.what.channel] = free_at
+        for channel, free_at in sorted(late.items()):
+            tx.paces.hold_channels([channel], free_at)
 
     await context.store.write(settle)
     for _ in sent:
@@ -263,13 +273,14 @@ async def _settle_error(context: WorkerContext, delivery: Delivery, error: Slack
     ):
         return
     waits = _waits_for_token(context, delivery, error)
+    throttled = error if isinstance(error, SlackThrottled) else None
     if delivery.unconfirmed and (waits or _is_temporary(error)):
         # The search itself may have failed, so an earlier attempt may still have been delivered.
-        await _search_later(context, delivery, getattr(error, "retry_after_seconds", 0.0))
+        await _search_later(context, delivery, throttled)
         return
     match error:
         case SlackThrottled():
-            await _retry(context, delivery, error.retry_after_seconds, slow_channel=True)
+            await _retry(context, delivery, error.retry_after_seconds, throttled=error)
         case SlackUnreachable():
             await _retry(context, delivery, back_off_seconds(delivery.attempts, context.chance()))
         case SlackUnclear():
@@ -307,11 +318,11 @@ async def _retry(
     delivery: Delivery,
     seconds: float,
     *,
-    slow_channel: bool = False,
+    throttled: SlackThrottled | None = None,
     plain: bool = False,
 ) -> None:
     """Retry a delivery that certainly had no effect. A reaction is retried only after a rate limit."""
-    if delivery.what.kind is DeliveryKind.REACTION and not slow_channel:
+    if delivery.what.kind is DeliveryKind.REACTION and throttled is None:
         await give_up(context, delivery, Refusal.PERMANENT, "unreachable")
         return
     due_at = context.after(seconds)
@@ -319,19 +330,38 @@ async def _retry(
     def put_back(tx: Transaction) -> None:
         step = lifecycle.delivery_postponed(due_at, plain=delivery.plain or plain)
         tx.outbox.settle(delivery.id, step, owner=context.owner)
-        if slow_channel:
-            tx.outbox.slow_down(delivery.what.channel, due_at)
+        _hold(context, tx, delivery, throttled)
 
     await context.store.write(put_back)
 
 
-async def _search_later(context: WorkerContext, delivery: Delivery, at_least_seconds: float = 0.0) -> None:
+def _hold(
+    context: WorkerContext, tx: Transaction, delivery: Delivery, throttled: SlackThrottled | None
+) -> None:
+    """Hold the method that Slack limited; only the channel if the wait is as short as its limit asks for."""
+    if throttled is None:
+        return
+    until = context.after(throttled.retry_after_seconds)
+    if delivery.what.kind in _PACED and throttled.retry_after_seconds <= _CHANNEL_LIMIT_SECONDS:
+        tx.paces.hold_channels([delivery.what.channel], until)
+    elif throttled.method is not None:
+        tx.paces.hold_method(throttled.method, until, context.timeouts.minute_seconds)
+
+
+async def _search_later(
+    context: WorkerContext, delivery: Delivery, throttled: SlackThrottled | None = None
+) -> None:
     """Keep a delivery *sending* with a short lease; it is searched for in Slack when the lease runs out."""
     if delivery.attempts >= _MOST_SEARCHES:
         await give_up(context, delivery, Refusal.PERMANENT, "no_clear_answer")
         return
     wait_seconds = context.timeouts.doubt_seconds * min(2.0 ** min(delivery.attempts - 1, 10), 60.0)
-    wait_seconds = max(wait_seconds, at_least_seconds)
+    wait_seconds = max(wait_seconds, throttled.retry_after_seconds if throttled else 0.0)
     step = lifecycle.delivery_unconfirmed(context.after(wait_seconds))
-    await context.store.write(lambda tx: tx.outbox.settle(delivery.id, step, owner=context.owner))
+
+    def keep(tx: Transaction) -> None:
+        tx.outbox.settle(delivery.id, step, owner=context.owner)
+        _hold(context, tx, delivery, throttled)
+
+    await context.store.write(keep)
     log.warning("delivery_in_doubt", delivery=delivery.id, attempts=delivery.attempts)

@@ -180,7 +180,7 @@ async def test_a_429_without_a_time_waits_for_our_own_oldest_use_but_not_for_eve
 async def test_limits_are_told_as_our_rows_count_them(office: Office, used: int) -> None:
     for number in range(used):
         await office.ask(f"p{number}", user=BEN if number else ANA, channel=ChannelId(f"C{number}"))
-    await office.settle(3)
+    await office.settle(10)
     assert len(sent(office)) == used
     answer = await office.types("/docs-agent", "limits")
     assert answer.message is not None

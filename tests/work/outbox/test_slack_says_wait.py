@@ -1,0 +1,87 @@
+"""What Slack limits waits as long as Slack asks, and nothing else waits with it."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+from bot.model import ChannelId, JobNumber, Method
+from bot.work.jobs.prepare import prepare_prompts
+from bot.work.jobs.thread_messages import redraw_face
+from bot.work.outbox.deliver import deliver_due
+from bot.work.ports import SlackThrottled
+from tests.builders import CHANNEL
+from tests.work.office import Office
+
+ELSEWHERE = ChannelId("C0ELSEWHERE")
+
+
+async def ask(office: Office, *channels: ChannelId) -> None:
+    """Ask for a job in each channel; their faces are to be posted."""
+    for channel in channels:
+        await office.ask("Add a page", channel=channel)
+    await prepare_prompts(office.context)
+
+
+def channels(office: Office) -> list[ChannelId]:
+    return [post.channel for post in office.slack.posts]
+
+
+async def test_a_limit_of_the_channel_holds_that_channel_only(office: Office) -> None:
+    office.slack.trouble("post", SlackThrottled(1.0, Method.POST))
+    await ask(office, CHANNEL)
+    await deliver_due(office.context)
+    await ask(office, ELSEWHERE)
+    office.clock.pass_seconds(0.9)
+    await deliver_due(office.context)
+    assert channels(office) == [ELSEWHERE]
+    office.clock.pass_seconds(0.2)
+    await deliver_due(office.context)
+    assert channels(office) == [ELSEWHERE, CHANNEL]
+
+
+async def test_a_limit_of_the_workspace_holds_all_posts_and_no_edits(office: Office) -> None:
+    await office.started()
+    office.slack.trouble("post", SlackThrottled(20.0, Method.POST))
+    await ask(office, CHANNEL)
+    await deliver_due(office.context)
+    began, drawn = office.clock(), len(office.slack.edits[office.slack.root().ts])
+    await ask(office, ELSEWHERE)
+    await office.store.write(lambda tx: redraw_face(tx, JobNumber(1), office.clock()))
+    office.clock.at = began + timedelta(seconds=19)
+    await deliver_due(office.context)
+    assert channels(office) == [CHANNEL]
+    assert len(office.slack.edits[office.slack.root().ts]) == drawn + 1
+    office.clock.at = began + timedelta(seconds=21)
+    await deliver_due(office.context)
+    assert sorted(channels(office)) == sorted([CHANNEL, CHANNEL, ELSEWHERE])
+
+
+async def test_a_limit_of_edits_holds_edits_as_long_as_slack_says_and_posts_go_on(office: Office) -> None:
+    await office.finished()
+    drawn = len(office.slack.edits[office.slack.root().ts])
+    office.slack.trouble("edit", SlackThrottled(30.0, Method.EDIT))
+    await office.store.write(lambda tx: redraw_face(tx, JobNumber(1), office.clock()))
+    await deliver_due(office.context)
+    began = office.clock()
+    await office.started("Add a glossary", channel=ELSEWHERE)
+    assert ELSEWHERE in channels(office)
+    office.clock.at = began + timedelta(seconds=29)
+    await deliver_due(office.context)
+    assert len(office.slack.edits[office.slack.root().ts]) == drawn
+    office.clock.at = began + timedelta(seconds=30)
+    await deliver_due(office.context)
+    assert len(office.slack.edits[office.slack.root().ts]) == drawn + 1
+
+
+async def test_every_end_is_told_before_its_face_is_redrawn(office: Office) -> None:
+    for number in range(6):
+        await office.started(f"Add page {number}", channel=ChannelId(f"C{number}"))
+    await office.pass_time(60)
+    office.slack.edits.clear()
+    office.docs.finish()
+    office.clock.pass_seconds(60)
+    while len(office.slack.edits) < 6:
+        await office.rounds()
+        assert set(office.slack.edits) <= {reply.thread for reply in office.slack.replies()}
+        office.clock.pass_seconds(0.1)
+    assert len(office.slack.replies()) == 6
