@@ -32,6 +32,13 @@ class SilentMessenger:
         del channel, delivery, thread, since
         return None
 
+    async def said_since(
+        self, channel: ChannelId, *, thread: MessageTs | None, since: MessageTs
+    ) -> tuple[()]:
+        """Return nothing: no message is ever missed here."""
+        del channel, thread, since
+        return ()
+
     async def edit(self, channel: ChannelId, ts: MessageTs, message: Message) -> None:
         """Do nothing."""
 

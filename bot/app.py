@@ -39,6 +39,7 @@ from bot.store.migrate import migrate
 from bot.work.context import Context, FollowUps, Timeouts, WorkerContext
 from bot.work.digests.digest import advance_digests
 from bot.work.jobs.key_health import is_refused
+from bot.work.jobs.missed import Gap, catch_up, forget_heard
 from bot.work.jobs.poll import poll_jobs
 from bot.work.jobs.prepare import prepare_prompts
 from bot.work.jobs.submit import submit_prompts
@@ -237,9 +238,11 @@ def _workers(context: WorkerContext, metrics: Metrics) -> Workers:
             Worker("read", partial(fetch_snapshots, context), 1.0, queue=Queue.SNAPSHOTS),
             Worker("answer", partial(answer_questions, context), 1.0, queue=Queue.QUESTIONS),
             Worker("digest", partial(advance_digests, context), 1.0, queue=Queue.DIGESTS),
+            Worker("catch up", partial(catch_up, context), 1.0, queue=Queue.UNREAD),
             Worker("plan", partial(advance_digests, context), _PLAN_SECONDS, wakes=False),
             Worker("sweep", partial(sweep_snapshots, context), _SWEEP_SECONDS, wakes=False),
             Worker("forget", partial(forget_old, context), _SWEEP_SECONDS, wakes=False),
+            Worker("forget heard", partial(forget_heard, context), _SWEEP_SECONDS, wakes=False),
         ],
         observe=metrics.observe_run,
         due=partial(context.store.find_due, context.clock),
@@ -258,6 +261,9 @@ async def _take_in(
     """Start the intake, through a socket or over HTTP; return its readiness checks."""
     background = Background()
     stack.push_async_callback(background.drain, _GRACE_SECONDS)
+    gap = Gap(context)
+    await gap.end()
+    background.repeat("end a gap", gap.end, _LOOK_SECONDS)
     listeners = Listeners(
         context=context,
         client=outside.client,
@@ -265,6 +271,7 @@ async def _take_in(
         background=background,
         on_reply=heard_reply,
         on_mention=heard_mention,
+        gap=gap,
         count=metrics.count,
     )
     app = build_app(
@@ -281,7 +288,9 @@ async def _take_in(
         at = (settings.host, settings.port)
         await stack.enter_async_context(connections.listening(server, *at, idle_seconds=_IDLE_SECONDS))
         return {}
-    intake = SocketIntake(app, outside.client, settings.slack_app_token, observe=metrics.set_socket)
+    intake = SocketIntake(
+        app, outside.client, settings.slack_app_token, on_gap=gap.begin, observe=metrics.set_socket
+    )
     stack.push_async_callback(intake.close, _GRACE_SECONDS)
     await intake.open()
     await intake.look()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime
 from pathlib import Path
@@ -17,7 +17,7 @@ from pydantic import SecretStr
 from bot.docs_api import DocsClient
 from bot.model import ChannelId, DeliveryId, Message, MessageTs, Profile, UserId
 from bot.slack.errors import refused
-from bot.work.ports import SlackError
+from bot.work.ports import Mention, SlackError, ThreadReply
 from tests.site import Site
 
 
@@ -38,6 +38,7 @@ class FakeSlack:
 
     ``private_rooms``: private channels and direct messages with their members. All other channels are public
     and have no members. ``outside``: channels that the bot has not joined.
+    ``said``: what people said, for whoever reads a conversation again.
     ``troubles``: the errors that the next calls raise, by method. ``lose_answer``: the errors that the next
     posts raise after they have succeeded.
     """
@@ -56,6 +57,8 @@ class FakeSlack:
     groups: dict[str, frozenset[UserId]] = field(default_factory=dict)
     zones: dict[UserId, str] = field(default_factory=dict)
     private_rooms: dict[ChannelId, frozenset[UserId]] = field(default_factory=dict)
+    said: list[ThreadReply | Mention] = field(default_factory=list)
+    read: list[tuple[ChannelId, MessageTs | None, MessageTs]] = field(default_factory=list)
     troubles: dict[str, deque[SlackError]] = field(default_factory=dict)
     lose_answer: deque[SlackError] = field(default_factory=deque)
 
@@ -85,6 +88,14 @@ class FakeSlack:
         self._raise_next_trouble("find_posted")
         found = (post.ts for post in self.posts if post.channel == channel and post.delivery == delivery)
         return next(found, None)
+
+    async def said_since(
+        self, channel: ChannelId, *, thread: MessageTs | None, since: MessageTs
+    ) -> Sequence[ThreadReply | Mention]:
+        self._raise_next_trouble("said_since")
+        self.read.append((channel, thread, since))
+        here = [each for each in self.said if (each.origin.channel, each.origin.thread) == (channel, thread)]
+        return [each for each in here if each.origin.message_ts and each.origin.message_ts > since]
 
     async def edit(self, channel: ChannelId, ts: MessageTs, message: Message) -> None:
         self._raise_next_trouble("edit")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 import shlex
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
@@ -47,6 +48,9 @@ _LIMIT_SECONDS = 15.0
 _ENV_FILE = Path(".env")
 _MOST_LISTED = 30
 """Maximum of ids that are checked one by one: Slack allows about fifty calls a minute."""
+_MOST_SOCKETS = 10
+"""https://docs.slack.dev/apis/events-api/using-socket-mode"""
+_SOCKETS = re.compile(r"^docs_bot_sockets ([0-9.]+)$", re.MULTILINE)
 _MOST_SKEW_SECONDS = 60.0
 """Allowed difference from Slack's clock. Slack refuses signatures that are five minutes old."""
 
@@ -205,9 +209,25 @@ async def _intake(settings: Settings) -> list[Finding]:
     except httpx.HTTPError as error:
         return [Finding("intake", False, type(error).__name__, _UNREACHED)]
     if body.get("ok"):
-        return [Finding("intake", True, "Socket Mode")]
+        return [Finding("intake", True, "Socket Mode"), *await _sockets(settings)]
     advice = "Look at SLACK_APP_TOKEN: it needs the scope connections:write and Socket Mode switched on."
     return [_refused("intake", answer, body, advice)]
+
+
+async def _sockets(settings: Settings) -> list[Finding]:
+    """Read from a bot that runs here how many sockets the app has; say nothing when none runs."""
+    try:
+        async with httpx.AsyncClient(trust_env=False, follow_redirects=False, timeout=5.0) as http:
+            host = f"[{settings.health_host}]" if ":" in settings.health_host else settings.health_host
+            answer = await http.get(f"http://{host}:{settings.health_port}/metrics")
+    except httpx.HTTPError:
+        return []
+    found = _SOCKETS.search(answer.text)
+    if found is None:
+        return []
+    count = int(float(found[1]))
+    advice = "Slack gives an app ten sockets: run fewer of `run` and `serve`."
+    return [Finding("sockets", count <= _MOST_SOCKETS, f"{count} of {_MOST_SOCKETS}", advice)]
 
 
 async def _who_may(settings: Settings) -> list[Finding]:

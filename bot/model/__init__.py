@@ -25,7 +25,7 @@ from bot.model.ids import (
 from bot.model.jobs import JobDetails, JobFields, JobProblem, JobState, QueueWhy, ThreadRef, TrackedJob
 from bot.model.lifecycle import DeliveryStep, IllegalStep, JobStep, PromptStep
 from bot.model.message import Block, Message
-from bot.model.origin import Origin, message_key
+from bot.model.origin import Origin, Unread, message_key, time_of, ts_at
 from bot.model.outbox import Delivery, DeliveryKind, DeliveryState, NewDelivery, calls_of
 from bot.model.pace import Method, Pace, pace_of
 from bot.model.period import Period, day_start, full_days, last_full_week, today, week_of
@@ -129,6 +129,7 @@ __all__ = [
     "SuggestionReason",
     "ThreadRef",
     "TrackedJob",
+    "Unread",
     "Use",
     "UserId",
     "VisitorsQuery",
@@ -151,6 +152,8 @@ __all__ = [
     "remembered_since",
     "spent_by",
     "still_counted",
+    "time_of",
     "today",
+    "ts_at",
     "week_of",
 ]

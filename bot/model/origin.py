@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 
 from pydantic import SecretStr
 
@@ -46,3 +47,37 @@ class Origin:
     def stored_url(self) -> str | None:
         """The response URL as a row or a form keeps it."""
         return self.response_url.get_secret_value() if self.response_url else None
+
+    @property
+    def is_direct(self) -> bool:
+        """Whether it comes from somebody's direct messages, outside of any thread.
+
+        Their channels' ids begin with D: https://docs.slack.dev/apis/web-api/using-the-conversations-api
+        """
+        return self.thread is None and self.channel.startswith("D")
+
+
+@dataclass(frozen=True, slots=True)
+class Unread:
+    """A conversation to be read again after an outage: a thread, or the direct messages of a channel.
+
+    ``thread`` is None for direct messages. ``since``: the newest message that was heard. ``due_at`` changes
+    when the conversation has to be read once more. ``attempts``: how often reading it has failed.
+    """
+
+    id: int
+    channel: ChannelId
+    thread: MessageTs | None
+    since: MessageTs
+    due_at: datetime
+    attempts: int = 0
+
+
+def ts_at(at: datetime) -> MessageTs:
+    """Return the timestamp of a message that would be posted at this time."""
+    return MessageTs(f"{at.timestamp():.6f}")
+
+
+def time_of(ts: MessageTs) -> datetime:
+    """Return the time at which a message was posted. Raises ValueError for what is no timestamp."""
+    return datetime.fromtimestamp(float(ts), UTC)

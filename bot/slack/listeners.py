@@ -27,10 +27,12 @@ from bot.slack.background import Background
 from bot.slack.client import Identity
 from bot.slack.errors import translated
 from bot.slack.messenger import SlackMessenger
+from bot.store import DatabaseTrouble
 from bot.work.access.channels import rename_channel
 from bot.work.context import Context
-from bot.work.jobs.thread_events import Mention, ThreadNotKnownYet, ThreadReply
-from bot.work.ports import SlackError
+from bot.work.jobs.missed import Gap
+from bot.work.jobs.thread_events import ThreadNotKnownYet
+from bot.work.ports import Mention, SlackError, ThreadReply
 
 log = structlog.get_logger(__name__)
 Body = dict[str, Any]
@@ -49,6 +51,7 @@ class Listeners:
         background: Background,
         on_reply: Callable[[Context, ThreadReply], Awaitable[None]],
         on_mention: Callable[[Context, Mention], Awaitable[None]],
+        gap: Gap,
         count: Callable[[str, str], None],
     ) -> None:
         self._context = context
@@ -57,6 +60,7 @@ class Listeners:
         self._background = background
         self._on_reply = on_reply
         self._on_mention = on_mention
+        self._gap = gap
         self._count = count
 
     def register(self, app: AsyncApp, commands: Sequence[Command]) -> None:
@@ -152,15 +156,23 @@ class Listeners:
         if heard is None:
             return
         self._count("requests", "message")
-        if isinstance(heard, ThreadReply):
-            await self._on_reply(self._context, heard)
-        else:
-            await self._on_mention(self._context, heard)
+        await self._gap.end()
+        try:
+            if isinstance(heard, ThreadReply):
+                await self._on_reply(self._context, heard)
+            else:
+                await self._on_mention(self._context, heard)
+        except DatabaseTrouble:
+            # Slack gives up after three tries; then the message is missed.
+            self._gap.begin()
+            raise
 
     async def _renamed(self, event: Body) -> None:
         """https://docs.slack.dev/reference/events/channel_id_changed"""
         old, new = ChannelId(event["old_channel_id"]), ChannelId(event["new_channel_id"])
         await rename_channel(self._context, old, new)
+        # What was said under the new id may have been missed.
+        self._gap.begin()
 
     def _show(self, answer: Answer, body: Body) -> None:
         if answer.later is not None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import OrderedDict
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from datetime import datetime, timedelta
 from pathlib import Path
 from time import monotonic
@@ -20,7 +20,15 @@ from bot.model import ChannelId, DeliveryId, Message, MessageTs, Profile, Thread
 from bot.slack.client import Identity
 from bot.slack.errors import NEVER_SENT, refused, translated, wait_seconds
 from bot.slack.rooms import SlackRooms
-from bot.work.ports import SlackRefused, SlackThrottled, SlackUnclear, SlackUnreachable
+from bot.slack.unread import said_since
+from bot.work.ports import (
+    Mention,
+    SlackRefused,
+    SlackThrottled,
+    SlackUnclear,
+    SlackUnreachable,
+    ThreadReply,
+)
 
 EVENT_TYPE = "docs_agent_delivery"
 _MARGIN = timedelta(seconds=120)
@@ -107,6 +115,13 @@ class SlackMessenger:
             if not options["cursor"]:
                 return None
         raise SlackUnclear("too many messages to look through")
+
+    async def said_since(
+        self, channel: ChannelId, *, thread: MessageTs | None, since: MessageTs
+    ) -> Sequence[ThreadReply | Mention]:
+        """Return what people said in a thread (None: in direct messages) after ``since``, oldest first."""
+        bot = self._identity.bot_user if self._identity else UserId("")
+        return await said_since(self._client, bot, channel, thread, since)
 
     async def edit(self, channel: ChannelId, ts: MessageTs, message: Message) -> None:
         """Replace the text and blocks of a message.

@@ -11,7 +11,7 @@ from bot import slack_text
 from bot.commands.command import Invocation, Press, ShortcutUse, Submission
 from bot.commands.form_state import FormState
 from bot.model import ChannelId, MessageTs, Origin, RequestKey, UserId, message_key
-from bot.work.jobs.thread_events import Mention, ThreadReply
+from bot.work.ports import Mention, ThreadReply
 
 Payload = Mapping[str, Any]
 

@@ -14,6 +14,7 @@ from bot.store.schema import (
     deliveries,
     digests,
     former_channels,
+    heard,
     jobs,
     prompts,
     questions,
@@ -81,6 +82,7 @@ class ChannelRepository:
                 self._rewrite_keys(table, old, new)
             self.connection.execute(update(table).where(here).values(channel=new))
         self._move_subscriptions(old, new)
+        self._move_heard(old, new)
 
     def _rewrite_keys(self, table: AnyTable, old: ChannelId, new: ChannelId) -> None:
         """Rewrite the keys of a channel's messages, so that a message heard again is still recognised.
@@ -92,6 +94,15 @@ class ChannelRepository:
         exists = select(taken.c.key).where(taken.c.key == rewritten).exists()
         is_message = table.c.key.startswith(was, autoescape=True)
         self.connection.execute(update(table).where(is_message, ~exists).values(key=rewritten))
+
+    def _move_heard(self, old: ChannelId, new: ChannelId) -> None:
+        """Move what was heard. A conversation that was heard under the new id, too, keeps only that."""
+        here, known = heard.c.channel == old, heard.alias("known")
+        under_new = (
+            select(known.c.id).where(known.c.channel == new, known.c.thread == heard.c.thread).exists()
+        )
+        self.connection.execute(delete(heard).where(here, under_new))
+        self.connection.execute(update(heard).where(here).values(channel=new))
 
     def _move_subscriptions(self, old: ChannelId, new: ChannelId) -> None:
         """Move subscriptions. One made under the new id is newer, and ends the one that it replaces."""

@@ -18,7 +18,17 @@ from bot.model import (
     SubscriptionState,
 )
 from bot.store.leases import unclaimed
-from bot.store.schema import AnyTable, UtcDateTime, deliveries, digests, jobs, prompts, questions, snapshots
+from bot.store.schema import (
+    AnyTable,
+    UtcDateTime,
+    deliveries,
+    digests,
+    heard,
+    jobs,
+    prompts,
+    questions,
+    snapshots,
+)
 from bot.store.schema import subscriptions as subs
 
 
@@ -35,6 +45,8 @@ class Queue(StrEnum):
     QUESTIONS = "questions"
     DIGESTS = "digests"
     """New subscriptions, subscriptions whose weekly time has come, and digests that wait for numbers."""
+    UNREAD = "unread"
+    """Conversations to be read again after an outage."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +86,7 @@ def _conditions(now: datetime) -> list[tuple[Queue, ColumnElement[bool]]]:
         (Queue.DIGESTS, _any(subs, subs.c.state == SubscriptionState.NEW)),
         (Queue.DIGESTS, _any(subs, active)),
         (Queue.DIGESTS, _waiting(digests, DigestState.GATHERING, now)),
+        (Queue.UNREAD, _any(heard, and_(heard.c.due_at <= now, unclaimed(heard, now)))),
     ]
 
 
@@ -89,6 +102,7 @@ def _times(now: datetime) -> list[ScalarSelect[datetime]]:
         _next(questions.c.due_at, questions.c.state == QuestionState.WAITING, now),
         _next(subs.c.next_run_at, subs.c.state == SubscriptionState.ACTIVE, now),
         _next(digests.c.due_at, digests.c.state == DigestState.GATHERING, now),
+        _next(heard.c.due_at, None, now),
     ]
 
 

@@ -334,3 +334,20 @@ members = Table(
     Column("rule", String(40), nullable=False),
     Column("checked_at", UtcDateTime, nullable=False),
 )
+
+heard = Table(
+    "heard",
+    metadata,
+    Column("id", Integer, primary_key=True, autoincrement=True),
+    Column("channel", String(40), nullable=False),
+    # Empty for the messages of a channel outside of threads.
+    Column("thread", String(40), nullable=False),
+    Column("ts", String(40), nullable=False),
+    Column("missed_since", String(40)),
+    Column("due_at", UtcDateTime),
+    Column("attempts", Integer, nullable=False, server_default=text("0")),
+    Column("claimed_by", String(80)),
+    Column("claimed_until", UtcDateTime),
+    Index("ix_heard_conversation", "channel", "thread", unique=True),
+    Index("ix_heard_due_at", "due_at"),
+)

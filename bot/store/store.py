@@ -23,6 +23,7 @@ from bot.store.channels import ChannelRepository
 from bot.store.database import CONNECTIONS, Database
 from bot.store.digests import DigestRepository, SubscriptionRepository
 from bot.store.due import Due, find_due
+from bot.store.heard import HeardRepository
 from bot.store.jobs import JobRepository
 from bot.store.leases import release
 from bot.store.outbox import OutboxRepository
@@ -70,6 +71,11 @@ class Transaction:
     def paces(self) -> PaceRepository:
         """Return the repository of the paces at which Slack is called."""
         return PaceRepository(self.connection)
+
+    @property
+    def heard(self) -> HeardRepository:
+        """Return the repository of what was heard last, and of what is to be read after an outage."""
+        return HeardRepository(self.connection)
 
     @property
     def back_offs(self) -> BackOffRepository:

@@ -48,6 +48,8 @@ class Timeouts:
     """Pause before the search for a post whose outcome was unclear. It grows with each attempt."""
     reading_seconds: float = 0.5
     """Pause between two checks of a question or a digest whose numbers are being fetched."""
+    unread_pace_seconds: float = 1.5
+    """Pause between two conversations that are read again. Slack allows 50 such calls a minute."""
     digest_seconds: float = 3 * 3_600.0
     """How long a digest waits for its pages. Then it is posted with those that have been fetched."""
     curve_seconds: float = 120.0

@@ -2,17 +2,50 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import Protocol
 
 from pydantic import SecretStr
 
-from bot.model import ChannelId, DeliveryId, Message, MessageTs, Method, Profile, Refusal, UserId
+from bot.model import (
+    ChannelId,
+    DeliveryId,
+    Message,
+    MessageTs,
+    Method,
+    Origin,
+    Profile,
+    Refusal,
+    UserId,
+)
 
 Clock = Callable[[], datetime]
 """Returns the current time as an aware datetime in UTC. Tests pass one that they control."""
+
+
+@dataclass(frozen=True, slots=True)
+class ThreadReply:
+    """A person's reply in a thread.
+
+    ``files``: the number of files attached to it, which the agent cannot be given. ``parent``: who began
+    the thread, if Slack says so.
+    """
+
+    origin: Origin
+    text: str
+    files: int = 0
+    parent: UserId | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Mention:
+    """A message outside any thread that mentions the bot or is a direct message to it."""
+
+    origin: Origin
+    text: str
 
 
 class Rooms(Protocol):
@@ -40,6 +73,15 @@ class Messenger(Rooms, Protocol):
         self, channel: ChannelId, *, delivery: DeliveryId, thread: MessageTs | None, since: datetime
     ) -> MessageTs | None:
         """Return the timestamp of the message that carries this delivery's id; None if there is none."""
+        ...
+
+    async def said_since(
+        self, channel: ChannelId, *, thread: MessageTs | None, since: MessageTs
+    ) -> Sequence[ThreadReply | Mention]:
+        """Return what people said in a thread after ``since``, oldest first.
+
+        Without a thread, return the direct messages of the channel.
+        """
         ...
 
     async def edit(self, channel: ChannelId, ts: MessageTs, message: Message) -> None:

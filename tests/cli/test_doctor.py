@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import pytest
 from aiohttp import web
@@ -35,6 +36,7 @@ class FakeOutside:
     socket: Mapping[str, object] = field(default_factory=lambda: {"ok": True, "url": "wss://canary"})
     docs_status: int = 200
     known: frozenset[str] = frozenset()
+    metrics: str = ""
     asked: list[tuple[str, str | None]] = field(default_factory=list)
 
     async def answer(self, request: web.Request) -> web.Response:
@@ -42,6 +44,8 @@ class FakeOutside:
         match request.path:
             case "/api/auth.test":
                 return web.json_response(self.slack, headers=self.headers)
+            case "/metrics":
+                return web.Response(text=self.metrics)
             case "/api/apps.connections.open":
                 return web.json_response(self.socket)
             case "/api/users.info" | "/api/usergroups.users.list" | "/api/conversations.info":
@@ -69,6 +73,7 @@ async def findings(outside: FakeOutside | None = None, **changes: str) -> dict[s
             "DOCS_API_KEY": "canary-key",
             "DOCS_PROJECT_ID": "acme",
             "DATABASE_URL": ":memory:",
+            "HEALTH_PORT": str(urlsplit(address).port),
         }
         found = await diagnose(Settings.load({**env, **changes}, env_file=None))
     assert "canary" not in repr(found)
@@ -90,6 +95,7 @@ async def test_each_key_goes_only_to_whom_it_belongs() -> None:
         ("/api/apps.connections.open", "Bearer xapp-canary"),
         ("/api/auth.test", "Bearer xoxb-canary"),
         ("/docs/v1/analytics/acme/visitors", "Bearer canary-key"),
+        ("/metrics", None),
     ]
 
 
@@ -239,3 +245,15 @@ async def test_what_slack_says_does_not_steer_the_terminal(monkeypatch: pytest.M
         ran = await asyncio.to_thread(CliRunner().invoke, cli, ["doctor"])
     assert "BAD  slack: no\\x1b[2J\\u202e" in ran.output
     assert "\x1b" not in ran.output
+
+
+@pytest.mark.parametrize(("sockets", "well"), [(1, True), (10, True), (11, False)])
+async def test_more_sockets_than_slack_allows_are_a_problem(sockets: int, well: bool) -> None:
+    found = (await findings(FakeOutside(metrics=f"docs_bot_sockets {float(sockets)}\n")))["sockets"]
+    assert (found.ok, found.seen) == (well, f"{sockets} of 10")
+    assert "fewer" in found.advice
+
+
+async def test_without_a_bot_that_runs_here_nothing_is_said_about_sockets() -> None:
+    assert "sockets" not in await findings(HEALTH_PORT="1")
+    assert "sockets" not in await findings(FakeOutside(metrics="docs_bot_open_jobs 1.0"))

@@ -14,6 +14,7 @@ SHORT = Timeouts(
     stale_seconds=0.6,
     quiet_seconds=2.0,
     doubt_seconds=0.1,
+    unread_pace_seconds=0.05,
 )
 
 KILLED_LEASE_SECONDS = 3.0

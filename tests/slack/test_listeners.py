@@ -24,6 +24,7 @@ from bot.slack.listeners import Listeners, build_app
 from bot.slack.messenger import SlackMessenger
 from bot.store import Store
 from bot.work.context import Context
+from bot.work.jobs.missed import Gap
 from bot.work.jobs.thread_events import heard_mention, heard_reply
 from sandbox.workspace.bot_connection import signature_headers
 from tests.builders import ANA, BEN, CHANNEL, NOW, PROJECT, HeldClock, add_job, claimer, execute, new_store
@@ -80,8 +81,10 @@ async def intake() -> AsyncIterator[Intake]:
     await store.write(lambda tx: tx.members.note(ANA, Access.MEMBER, AccessPolicy().rule, NOW))
     async with open_session() as session:
         client = web_client(SecretStr("xoxb-1"), NOWHERE, session)
+        context = Context(store, everybody, HeldClock(), lambda: None, PROJECT, UserId("U0BOT"))
         listeners = Listeners(
-            context=Context(store, everybody, HeldClock(), lambda: None, PROJECT, UserId("U0BOT")),
+            context=context,
+            gap=Gap(context),
             client=client,
             messenger=SlackMessenger(client, session, NOWHERE),
             background=background,

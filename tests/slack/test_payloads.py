@@ -10,7 +10,7 @@ from pydantic import SecretStr
 from bot.commands.form_state import FormState
 from bot.model import MessageTs, Origin, RequestKey, UserId
 from bot.slack import payloads
-from bot.work.jobs.thread_events import Mention, ThreadReply
+from bot.work.ports import Mention, ThreadReply
 from tests.builders import ANA, BEN, CHANNEL
 
 URL = SecretStr("https://hooks.slack.com/1")

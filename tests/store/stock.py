@@ -91,6 +91,12 @@ def _digests(count: int, now: datetime) -> Rows:
     return [{**values, "key": f"d{n}"} for n in range(count)]
 
 
+def _heard(count: int, now: datetime) -> Rows:
+    """So many threads to be read again."""
+    values = {"channel": "C00", "ts": "1.1", "missed_since": "1.1", "due_at": now}
+    return [{**values, "thread": f"1.{n}"} for n in range(count)]
+
+
 async def fill(
     database: Database,
     *,
@@ -100,6 +106,7 @@ async def fill(
     snapshots: int,
     questions: int,
     digests: int,
+    unread: int = 0,
 ) -> None:
     """So many rows of each kind (of deliveries: full threads), all due."""
     now = datetime.now(UTC) - timedelta(seconds=1)
@@ -111,5 +118,7 @@ async def fill(
         connection.execute(s.snapshots.insert(), _snapshots(snapshots, now))
         connection.execute(s.questions.insert(), _questions(questions, now))
         connection.execute(s.digests.insert(), _digests(digests, now))
+        if unread:
+            connection.execute(s.heard.insert(), _heard(unread, now))
 
     await database.write(insert)

@@ -25,7 +25,16 @@ from bot.model import (
     message_key,
 )
 from bot.store import Store, Transaction
-from bot.store.schema import deliveries, digests, metadata, prompts, questions, snapshots, subscriptions
+from bot.store.schema import (
+    deliveries,
+    digests,
+    heard,
+    metadata,
+    prompts,
+    questions,
+    snapshots,
+    subscriptions,
+)
 from tests.builders import ANA, CHANNEL, NOW, PROJECT, add_job, add_prompt, claimer, origin, rows_of
 
 NEW, NEWEST, OTHER = ChannelId("C0NEW"), ChannelId("C0NEWEST"), ChannelId("C0OTHER")
@@ -69,8 +78,13 @@ async def fill(store: Store) -> None:
         )
         _question(tx)
         _subscribe(tx)
+        tx.heard.note(_reply(CHANNEL, TS))
 
     await store.write(add)
+
+
+def _reply(channel: ChannelId, ts: MessageTs) -> Origin:
+    return Origin(message_key(channel, ts), ANA, channel, TS, ts)
 
 
 def _question(tx: Transaction) -> None:
@@ -104,19 +118,27 @@ def _subscribe(tx: Transaction, channel: ChannelId = CHANNEL, section: str | Non
 
 def test_every_table_that_names_a_channel_is_known_here() -> None:
     named = {table.name for table in metadata.sorted_tables if "channel" in table.c}
-    moved = {"jobs", "prompts", "deliveries", "questions", "digests", "subscriptions"}
+    moved = {"jobs", "prompts", "deliveries", "questions", "digests", "subscriptions", "heard"}
     assert named == moved | {"former_channels"}
 
 
 async def test_everything_of_a_channel_moves_to_its_new_id_and_nothing_else(store: Store) -> None:
     await fill(store)
     assert await rename(store) == NEW
-    for table in (prompts, deliveries, questions, digests, subscriptions):
+    for table in (prompts, deliveries, questions, digests, subscriptions, heard):
         assert await channels_in(store, table) == [NEW], table.name
     found = await store.read(lambda tx: tx.jobs.in_thread(ThreadRef(NEW, TS)))
     assert found is not None
     assert await store.read(lambda tx: tx.jobs.in_thread(ThreadRef(CHANNEL, TS))) is None
     assert await store.read(lambda tx: tx.jobs.in_thread(ThreadRef(OTHER, TS))) is not None
+
+
+async def test_what_was_heard_under_the_new_id_counts(store: Store) -> None:
+    await store.write(lambda tx: tx.heard.note(_reply(CHANNEL, MessageTs("1.2"))))
+    await store.write(lambda tx: tx.heard.note(_reply(NEW, MessageTs("1.3"))))
+    await rename(store)
+    [row] = await rows_of(store, select(heard))
+    assert (row["channel"], row["ts"]) == (NEW, "1.3")
 
 
 async def test_a_message_of_the_channel_is_known_under_its_new_id(store: Store) -> None:

@@ -22,6 +22,7 @@ from bot.model import (
     RequestKey,
     TrackedJob,
     UserId,
+    ts_at,
 )
 from bot.store import Store
 from bot.work.context import WorkerContext
@@ -30,8 +31,9 @@ from bot.work.jobs.ask import Asked, AskRequest, ask
 from bot.work.jobs.poll import poll_jobs
 from bot.work.jobs.prepare import prepare_prompts
 from bot.work.jobs.submit import submit_prompts
-from bot.work.jobs.thread_events import ThreadReply, heard_reply
+from bot.work.jobs.thread_events import heard_reply
 from bot.work.outbox.deliver import deliver_due
+from bot.work.ports import Mention, ThreadReply
 from bot.work.visitors.fetch import fetch_snapshots
 from bot.work.visitors.question import answer_questions
 from tests.builders import ANA, CHANNEL, PROJECT, HeldClock, origin
@@ -110,6 +112,18 @@ class Office:
         key = RequestKey(f"message:{root.channel}:{ts}")
         said = Origin(key, user, root.channel, thread=root.ts, message_ts=MessageTs(ts))
         await heard_reply(self.context, ThreadReply(said, text, files, parent=BOT))
+
+    def missed(
+        self, text: str, *, user: UserId = ANA, direct: bool = False, ts: str | None = None
+    ) -> ThreadReply | Mention:
+        """Say something that the bot does not hear now: a reply to the first job, or a direct message."""
+        said_at = MessageTs(ts) if ts else ts_at(self.clock())
+        channel = ChannelId(f"D{user[1:]}") if direct else self.slack.root().channel
+        thread = None if direct else self.slack.root().ts
+        said = Origin(RequestKey(f"message:{channel}:{said_at}"), user, channel, thread, said_at)
+        message = Mention(said, text) if direct else ThreadReply(said, text)
+        self.slack.said.append(message)
+        return message
 
     async def visitors(self, text: str = "", *, user: UserId = ANA, key: str | None = None) -> Message:
         """Type ``/docs-visitors`` and return its immediate answer."""

@@ -23,11 +23,13 @@ class AskRequest:
     """A request for a new job. ``raw`` is Slack's wire text and is not blank.
 
     ``allow_duplicate``: the person has confirmed that they want an equal request to run again.
+    ``heard``: note the message as heard (``bot/store/heard.py``).
     """
 
     origin: Origin
     raw: str
     allow_duplicate: bool = False
+    heard: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,6 +127,10 @@ def _store_group(context: Context, tx: Transaction, requests: Sequence[AskReques
         made = [_prompt(context, each, numbers[wanted[each.origin.key]], now) for each in new]
         tx.prompts.add_all(made)
         asked |= {each.origin.key: Asked(each.job, repeated=False) for each in made}
+        # Every process locks in the same order.
+        for request in sorted(new, key=lambda each: each.origin.channel):
+            if request.heard:
+                tx.heard.note(request.origin)
     return [asked[request.origin.key] for request in requests]
 
 

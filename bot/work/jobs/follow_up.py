@@ -15,7 +15,7 @@ class FollowUpRequest:
     """A follow-up to a job. Its origin has a ``message_ts`` if it was written in the job's thread.
 
     ``named``: the text by which the sender named the job, if it is not decided yet whether they may see
-    the job; otherwise None.
+    the job; otherwise None. ``heard``: note the message as heard (``bot/store/heard.py``).
     """
 
     origin: Origin
@@ -23,6 +23,7 @@ class FollowUpRequest:
     raw: str
     allow_duplicate: bool = False
     named: str | None = None
+    heard: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,4 +83,6 @@ def _store(context: Context, tx: Transaction, request: FollowUpRequest) -> Follo
         named=None if request.named is None else storable(request.named),
     )
     tx.prompts.add(new)
+    if request.heard:
+        tx.heard.note(request.origin)
     return FollowedUp(job, accepted=True)

@@ -2,38 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from bot import slack_text
 from bot.messages import job_answers as say
-from bot.model import Message, NewDelivery, Origin, TrackedJob, UserId
+from bot.model import Message, NewDelivery, Origin, TrackedJob
 from bot.store import Transaction
 from bot.work.context import Context, FollowUps
 from bot.work.jobs.ask import AskRequest, ask
 from bot.work.jobs.follow_up import FollowUpRequest, follow_up
 from bot.work.jobs.thread_messages import reply as say_in_thread
-
-
-@dataclass(frozen=True, slots=True)
-class ThreadReply:
-    """A person's reply in a thread.
-
-    ``files``: the number of files attached to it, which the agent cannot be given. ``parent``: who began
-    the thread, if Slack says so.
-    """
-
-    origin: Origin
-    text: str
-    files: int = 0
-    parent: UserId | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Mention:
-    """A message outside any thread that mentions the bot or is a direct message to it."""
-
-    origin: Origin
-    text: str
+from bot.work.ports import Mention, ThreadReply
 
 
 class ThreadNotKnownYet(Exception):
@@ -45,19 +24,22 @@ async def heard_reply(context: Context, heard: ThreadReply) -> None:
 
     Raises ThreadNotKnownYet if the reply arrives after a face was posted and before its timestamp is stored.
     """
-    if not _is_meant_for_us(context, heard):
-        return
     origin, job, being_posted = await context.store.read(lambda tx: _job_of_thread(tx, heard.origin))
     heard = replace(heard, origin=origin)
     if job is None and being_posted and heard.parent == context.bot_user:
         raise ThreadNotKnownYet(heard.origin.key)
     if job is None:
         return
+    if not _is_meant_for_us(context, heard):
+        await _note(context, heard.origin)
+        return
+    if await _was_told_same(context, heard.origin):
+        return
     text = slack_text.without_leading_mention(heard.text, context.bot_user)
     if slack_text.is_blank(slack_text.to_plain(text, {}, {})):
         await _tell_not_sent(context, job, heard, empty=True)
         return
-    result = await follow_up(context, FollowUpRequest(heard.origin, job.number, text))
+    result = await follow_up(context, FollowUpRequest(heard.origin, job.number, text, heard=True))
     if result and not result.accepted:
         await _tell_not_sent(context, job, heard, empty=False)
     elif result and result.same is not None:
@@ -88,9 +70,12 @@ def _is_meant_for_us(context: Context, heard: ThreadReply) -> bool:
 async def _tell_not_sent(context: Context, job: TrackedJob, heard: ThreadReply, *, empty: bool) -> None:
     """Tell the thread why a reply was not sent to the agent, once for each reply."""
     now, message = context.clock(), say.nothing_to_send(heard.files) if empty else say.cannot_follow_up(job)
-    await context.store.write(
-        lambda tx: say_in_thread(tx, job, f"unsent:{heard.origin.message_ts}", message, now)
-    )
+
+    def tell(tx: Transaction) -> None:
+        say_in_thread(tx, job, f"unsent:{heard.origin.message_ts}", message, now)
+        tx.heard.note(heard.origin)
+
+    await context.store.write(tell)
     context.wake()
 
 
@@ -98,6 +83,7 @@ async def heard_mention(context: Context, heard: Mention) -> None:
     """Ask for a job with the text of a mention or a direct message. Without text, send the greeting."""
     text = slack_text.without_leading_mention(heard.text, context.bot_user)
     if slack_text.is_aside(text):
+        await _note(context, heard.origin)
         return
     words = slack_text.to_plain(text, {}, {})
     if slack_text.is_blank(words) or words.strip().lower() == "help":
@@ -105,7 +91,9 @@ async def heard_mention(context: Context, heard: Mention) -> None:
         return
     sent_to = heard.origin.channel
     origin = heard.origin.moved_to(await context.store.read(lambda tx: tx.channels.present(sent_to)))
-    asked = await ask(context, AskRequest(origin, text))
+    if await _was_told_same(context, origin):
+        return
+    asked = await ask(context, AskRequest(origin, text, heard=origin.is_direct))
     if asked.same:
         await _tell_in_private(context, origin, "same", say.same_job(asked.job))
 
@@ -113,5 +101,28 @@ async def heard_mention(context: Context, heard: Mention) -> None:
 async def _tell_in_private(context: Context, origin: Origin, occasion: str, message: Message) -> None:
     """Send a private message to the author, once for each of their messages and ``occasion``."""
     note = NewDelivery.private(f"{origin.key}:{occasion}", origin.channel, origin.user, message)
-    await context.store.write(lambda tx: tx.outbox.add(note, context.clock()))
+
+    def tell(tx: Transaction) -> None:
+        tx.outbox.add(note, context.clock())
+        _note_heard(tx, origin)
+
+    await context.store.write(tell)
     context.wake()
+
+
+async def _was_told_same(context: Context, origin: Origin) -> bool:
+    """Return whether the author knows that the message repeats another, which may be a minute old by now.
+
+    A late delivery of the same event would otherwise count as a new request.
+    """
+    return await context.store.read(lambda tx: tx.outbox.state_of(f"{origin.key}:same")) is not None
+
+
+async def _note(context: Context, origin: Origin) -> None:
+    """Note a message as heard that the bot leaves alone, so that no later rule takes it after an outage."""
+    await context.store.write(lambda tx: _note_heard(tx, origin))
+
+
+def _note_heard(tx: Transaction, origin: Origin) -> None:
+    if origin.thread or origin.is_direct:
+        tx.heard.note(origin)

@@ -11,9 +11,9 @@ from bot.model import ChannelId, Message, MessageTs, Origin, UserId, message_key
 from bot.slack.errors import refused
 from bot.work.access.channels import rename_channel
 from bot.work.jobs.prepare import prepare_prompts
-from bot.work.jobs.thread_events import Mention, ThreadReply, heard_mention, heard_reply
+from bot.work.jobs.thread_events import heard_mention, heard_reply
 from bot.work.outbox.deliver import deliver_due
-from bot.work.ports import SlackUnclear
+from bot.work.ports import Mention, SlackUnclear, ThreadReply
 from tests.builders import ANA, BEN, CHANNEL
 from tests.fakes import FakeSlack
 from tests.work.office import BOT, Office

@@ -10,7 +10,8 @@ from pydantic import SecretStr
 
 from bot.model import ChannelId, MessageTs
 from bot.work.jobs.ask import AskRequest, ask
-from bot.work.jobs.thread_events import Mention, heard_mention
+from bot.work.jobs.thread_events import heard_mention
+from bot.work.ports import Mention
 from tests.builders import ANA, BEN, CHANNEL, origin
 from tests.work.office import Office
 

@@ -9,7 +9,8 @@ from typing import Any, Self, TypeVar
 import pytest
 
 from bot.model import ChannelId, MessageTs, Origin, RequestKey
-from bot.work.jobs.thread_events import ThreadNotKnownYet, ThreadReply, heard_reply
+from bot.work.jobs.thread_events import ThreadNotKnownYet, heard_reply
+from bot.work.ports import ThreadReply
 from tests.builders import ANA, CHANNEL
 from tests.work.office import BOT, Office
 

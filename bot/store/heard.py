@@ -1,0 +1,129 @@
+"""The newest message heard in each conversation, and the conversations to be read again after an outage."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from sqlalchemy import and_, case, delete, func, or_, select, tuple_, update
+from sqlalchemy.engine import Connection
+
+from bot.model import ChannelId, MessageTs, Origin, Unread, ts_at
+from bot.store.leases import FREE, Claimer, LeaseLost, claim, held_by, unclaimed
+from bot.store.schema import heard, jobs
+from bot.store.upsert import insert_unless_there
+
+MISSED_FOR = timedelta(days=1)
+"""Older messages are not taken, and jobs that ended earlier are not read again."""
+MOST_READ = 200
+"""Maximum of threads, and of channels with direct messages, that are read again after an outage."""
+_TIMELINE = ""
+"""In place of a thread: the messages of a channel outside of threads."""
+
+
+@dataclass(frozen=True, slots=True)
+class HeardRepository:
+    """What has been heard, within one transaction."""
+
+    connection: Connection
+
+    def note(self, origin: Origin) -> None:
+        """Note a message as heard: everything before it in its conversation counts as heard, too."""
+        if origin.message_ts is None:
+            return
+        place = {"channel": origin.channel, "thread": origin.thread or _TIMELINE}
+        if not insert_unless_there(self.connection, heard, {**place, "ts": origin.message_ts}):
+            older = and_(heard.c.channel == place["channel"], heard.c.thread == place["thread"])
+            newer = heard.c.ts < origin.message_ts
+            self.connection.execute(update(heard).where(older, newer).values(ts=origin.message_ts))
+
+    def begin_reading(self, now: datetime) -> tuple[int, int]:
+        """Make conversations due to be read again from the newest message heard.
+
+        These are the threads of jobs that are open or ended less than a day ago, and the direct messages.
+        Return how many of them, the newest, will be read, and how many threads are left out. A conversation
+        that is due already will be read from where it was to be read.
+        """
+        threads, left_out = self._threads(now)
+        self._add_direct_channels(now)
+        direct = select(heard.c.id).where(heard.c.thread == _TIMELINE)
+        newest = self.connection.execute(direct.order_by(heard.c.ts.desc()).limit(MOST_READ)).scalars().all()
+        in_threads = tuple_(heard.c.channel, heard.c.thread).in_(threads)
+        either = or_(in_threads, heard.c.id.in_(newest))
+        # Every process locks in the same order.
+        ids = select(heard.c.id).where(either).order_by(heard.c.id).with_for_update()
+        chosen = self.connection.execute(ids).scalars().all()
+        since = func.coalesce(heard.c.missed_since, heard.c.ts)
+        due = update(heard).where(heard.c.id.in_(chosen)).values(missed_since=since, due_at=now, attempts=0)
+        self.connection.execute(due)
+        return len(chosen), left_out
+
+    def _threads(self, now: datetime) -> tuple[Sequence[tuple[ChannelId, MessageTs]], int]:
+        """Return the newest threads to be read, and how many more there are. Each has a row afterwards."""
+        recent = or_(jobs.c.ended_at.is_(None), jobs.c.ended_at > now - MISSED_FOR)
+        which = and_(jobs.c.root_ts.is_not(None), recent)
+        newest = select(jobs.c.channel, jobs.c.root_ts).where(which).order_by(jobs.c.number.desc())
+        found = [(row.channel, row.root_ts) for row in self.connection.execute(newest.limit(MOST_READ))]
+        count = int(self.connection.execute(select(func.count()).select_from(jobs).where(which)).scalar_one())
+        new = [{"channel": channel, "thread": root, "ts": root} for channel, root in sorted(found)]
+        if new:
+            insert_unless_there(self.connection, heard, *new)
+        return found, count - len(found)
+
+    def _add_direct_channels(self, now: datetime) -> None:
+        """Add rows for direct messages that jobs were asked for in before heard messages were noted."""
+        newest = func.max(jobs.c.number).desc()
+        channels = select(jobs.c.channel).where(jobs.c.channel.like("D%")).group_by(jobs.c.channel)
+        found = self.connection.execute(channels.order_by(newest).limit(MOST_READ)).scalars().all()
+        ts = ts_at(now - MISSED_FOR)
+        new = [{"channel": channel, "thread": _TIMELINE, "ts": ts} for channel in sorted(found)]
+        if new:
+            insert_unless_there(self.connection, heard, *new)
+
+    def claim(self, claimer: Claimer, next_at: datetime) -> Unread | None:
+        """Claim the newest conversation to be read; no process gets another one before ``next_at``."""
+        due = and_(heard.c.due_at <= claimer.now)
+        newest = select(heard.c.id).where(due, unclaimed(heard, claimer.now))
+        candidates = newest.order_by(heard.c.missed_since.desc()).limit(1)
+        rows = claim(self.connection, heard, claimer, candidates=candidates, still=due)
+        if not rows:
+            return None
+        self.hold(next_at)
+        row = rows[0]
+        since = max(row["missed_since"], ts_at(claimer.now - MISSED_FOR))
+        thread = row["thread"] or None
+        return Unread(row["id"], row["channel"], thread, since, row["due_at"], row["attempts"])
+
+    def hold(self, until: datetime) -> None:
+        """Let no conversation be claimed before ``until``."""
+        waiting = select(heard.c.id).where(heard.c.due_at < until, heard.c.claimed_by.is_(None))
+        rows = waiting.order_by(heard.c.id).with_for_update(skip_locked=True).cte("waiting")
+        self.connection.execute(update(heard).where(heard.c.id.in_(select(rows.c.id))).values(due_at=until))
+
+    def settle(self, unread: Unread, owner: str) -> None:
+        """Write that a conversation was read, unless it has become due again meanwhile; free its lease.
+
+        Raises LeaseLost unless ``owner`` holds the lease.
+        """
+        was_read = heard.c.due_at == unread.due_at
+        self._write(
+            unread,
+            owner,
+            missed_since=case((was_read, None), else_=heard.c.missed_since),
+            due_at=case((was_read, None), else_=heard.c.due_at),
+        )
+
+    def put_back(self, unread: Unread, owner: str, due_at: datetime) -> None:
+        """Count a failed attempt and free the lease. Raises LeaseLost unless ``owner`` holds it."""
+        self._write(unread, owner, due_at=due_at, attempts=heard.c.attempts + 1)
+
+    def _write(self, unread: Unread, owner: str, **values: object) -> None:
+        mine = and_(heard.c.id == unread.id, held_by(heard, owner))
+        if self.connection.execute(update(heard).where(mine).values({**values, **FREE})).rowcount != 1:
+            raise LeaseLost(f"conversation {unread.id}")
+
+    def forget(self, now: datetime) -> None:
+        """Delete what is too old to matter: threads in which nothing was said for a day."""
+        old = and_(heard.c.ts < ts_at(now - MISSED_FOR), heard.c.due_at.is_(None))
+        self.connection.execute(delete(heard).where(old, heard.c.thread != _TIMELINE))

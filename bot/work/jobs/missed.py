@@ -1,0 +1,143 @@
+"""Take what people said while the bot was away: in the threads of jobs, and in direct messages."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import replace
+
+import structlog
+
+from bot.model import Unread, back_off_seconds, time_of
+from bot.store import LeaseLost, Transaction
+from bot.work.batching import Batches
+from bot.work.context import Context, WorkerContext
+from bot.work.jobs.thread_events import heard_mention, heard_reply
+from bot.work.ports import (
+    Mention,
+    SlackError,
+    SlackRefused,
+    SlackThrottled,
+    SlackUnclear,
+    SlackUnreachable,
+    ThreadReply,
+)
+
+log = structlog.get_logger(__name__)
+_MOST_ATTEMPTS = 10
+_OPERATOR_SECONDS = 600.0
+"""Pause while Slack refuses the token, until an operator replaces it."""
+
+
+class Gap:
+    """Whether messages may have been missed: at the start, and whenever ``begin`` was called.
+
+    A gap ends before a newer message is handled. Conversations are read from the newest message heard, so a
+    newer one would hide those that were missed.
+    """
+
+    def __init__(self, context: Context) -> None:
+        self._context = context
+        self._is_open = True
+        self._ending = asyncio.Lock()
+
+    def begin(self) -> None:
+        """Note that messages may have been missed."""
+        self._is_open = True
+
+    async def end(self) -> None:
+        """Let workers read the conversations again if there is a gap. After DatabaseTrouble it stays."""
+        async with self._ending:
+            if not self._is_open:
+                return
+            self._is_open = False
+            try:
+                context = self._context
+                count, left_out = await context.store.write(
+                    lambda tx: tx.heard.begin_reading(context.clock())
+                )
+            except BaseException:
+                self._is_open = True
+                raise
+        if count:
+            log.info("reading_again", conversations=count, left_out=left_out)
+            context.wake()
+
+
+async def catch_up(context: WorkerContext) -> int:
+    """Read one conversation again and handle what was missed in it. Return how many were claimed."""
+    pace_seconds = context.timeouts.unread_pace_seconds
+    unread = await context.store.write(
+        lambda tx: tx.heard.claim(context.claimer(), context.after(pace_seconds))
+    )
+    if unread is None:
+        return 0
+    context.wake_after(pace_seconds)
+    try:
+        await _read(context, unread)
+    except LeaseLost:
+        log.warning("reading_taken_over", channel=unread.channel)
+    return 1
+
+
+async def _read(context: WorkerContext, unread: Unread) -> None:
+    try:
+        said = await context.messenger.said_since(unread.channel, thread=unread.thread, since=unread.since)
+    except SlackError as error:
+        await _settle_error(context, unread, error)
+        return
+    for heard in said:
+        await _take(context, heard)
+    if said:
+        log.info("missed_messages", channel=unread.channel, messages=len(said))
+    await context.store.write(lambda tx: tx.heard.settle(unread, context.owner))
+
+
+async def _take(context: WorkerContext, heard: ThreadReply | Mention) -> None:
+    """Handle a message as if its event had come when it was said. One that was heard before has no effect."""
+    if heard.origin.message_ts is None:
+        return
+    said_at = time_of(heard.origin.message_ts)
+    # In batches of its own, because requests that come in now share the transaction of the others.
+    then = replace(context, clock=lambda: said_at, batches=Batches())
+    if isinstance(heard, ThreadReply):
+        await heard_reply(then, heard)
+    else:
+        await heard_mention(then, heard)
+
+
+async def _settle_error(context: WorkerContext, unread: Unread, error: SlackError) -> None:
+    """Write when the conversation is read next, or that it cannot be read."""
+    log.warning("not_read_again", channel=unread.channel, reason=str(error), attempts=unread.attempts)
+    back_off = back_off_seconds(unread.attempts + 1, context.chance())
+    match error:
+        case SlackThrottled():
+            await _put_back(context, unread, error.retry_after_seconds, everything=True)
+        case SlackUnreachable():
+            await _put_back(context, unread, back_off, everything=True)
+        case SlackUnclear() if unread.attempts < _MOST_ATTEMPTS:
+            await _put_back(context, unread, back_off)
+        case SlackRefused() if error.meaning.needs_operator:
+            await _put_back(context, unread, _OPERATOR_SECONDS, everything=True)
+        case SlackUnclear() | SlackRefused():
+            await context.store.write(lambda tx: tx.heard.settle(unread, context.owner))
+        case _:
+            raise error
+
+
+async def _put_back(
+    context: WorkerContext, unread: Unread, seconds: float, *, everything: bool = False
+) -> None:
+    until = context.after(seconds)
+
+    def put_back(tx: Transaction) -> None:
+        tx.heard.put_back(unread, context.owner, until)
+        if everything:
+            tx.heard.hold(until)
+
+    await context.store.write(put_back)
+
+
+async def forget_heard(context: Context) -> int:
+    """Forget what was heard too long ago to matter. Return 0, so that a worker rests."""
+    await context.store.write(lambda tx: tx.heard.forget(context.clock()))
+    return 0

@@ -1,0 +1,142 @@
+"""What was heard last, and what is read again after an outage: from where, how much, and by whom."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+from sqlalchemy import select
+
+from bot.model import ChannelId, JobState, MessageTs, Origin, RequestKey, Unread, ts_at
+from bot.store import Claimer, Store
+from bot.store import schema as s
+from bot.store.heard import MISSED_FOR, MOST_READ
+from tests.builders import ANA, CHANNEL, NOW, add_job, claimer, rows_of
+
+DIRECT = ChannelId("D0ANA")
+SECOND = timedelta(seconds=1)
+LATER = NOW + timedelta(seconds=61)
+
+
+def said(at_seconds: float, *, channel: ChannelId = CHANNEL, root: str | None = None) -> Origin:
+    """A message, said so many seconds after NOW."""
+    ts = ts_at(NOW + timedelta(seconds=at_seconds))
+    return Origin(RequestKey(f"message:{ts}"), ANA, channel, MessageTs(root) if root else None, ts)
+
+
+async def begin(store: Store) -> tuple[int, int]:
+    return await store.write(lambda tx: tx.heard.begin_reading(NOW))
+
+
+async def claim(store: Store, who: Claimer | None = None) -> Unread | None:
+    who = who or claimer(at=NOW)
+    return await store.write(lambda tx: tx.heard.claim(who, who.now))
+
+
+async def read_all(store: Store) -> list[tuple[str, str | None, str]]:
+    """Claim and settle everything; return channel, thread and from where each was read."""
+    found: list[tuple[str, str | None, str]] = []
+    while unread := await claim(store):
+        found.append((unread.channel, unread.thread, unread.since))
+        await settle(store, unread)
+    return found
+
+
+async def settle(store: Store, unread: Unread) -> None:
+    await store.write(lambda tx: tx.heard.settle(unread, "one"))
+
+
+async def note(store: Store, origin: Origin) -> None:
+    await store.write(lambda tx: tx.heard.note(origin))
+
+
+def root(seconds: float) -> str:
+    return ts_at(NOW + timedelta(seconds=seconds))
+
+
+async def test_threads_of_open_jobs_and_of_those_that_ended_today_are_read(store: Store) -> None:
+    await add_job(store, root_ts=root(-50), state=JobState.WORKING)
+    await add_job(store, root_ts=root(-40), ended_at=NOW - MISSED_FOR + SECOND)
+    await add_job(store, root_ts=root(-30), ended_at=NOW - MISSED_FOR)
+    await add_job(store)
+    assert await begin(store) == (2, 0)
+    assert await read_all(store) == [(CHANNEL, root(ts), root(ts)) for ts in (-40, -50)]
+    assert await read_all(store) == []
+
+
+async def test_a_thread_is_read_from_the_newest_message_heard(store: Store) -> None:
+    await add_job(store, root_ts=root(-50))
+    for seconds in (-20, -10, -15):
+        await note(store, said(seconds, root=root(-50)))
+    await begin(store)
+    assert await read_all(store) == [(CHANNEL, root(-50), root(-10))]
+
+
+async def test_what_is_heard_after_a_gap_hides_nothing_that_was_missed(store: Store) -> None:
+    await add_job(store, root_ts=root(-50))
+    await begin(store)
+    await note(store, said(-5, root=root(-50)))
+    await begin(store)
+    assert await read_all(store) == [(CHANNEL, root(-50), root(-50))]
+
+
+async def test_a_gap_while_a_conversation_is_read_lets_it_be_read_again(store: Store) -> None:
+    await add_job(store, root_ts=root(-50))
+    await begin(store)
+    unread = await claim(store)
+    assert unread
+    await store.write(lambda tx: tx.heard.begin_reading(NOW + SECOND))
+    await settle(store, unread)
+    again = await claim(store, claimer(at=NOW + SECOND))
+    assert again
+    assert (again.thread, again.since) == (unread.thread, unread.since)
+
+
+async def test_nothing_older_than_a_day_is_read(store: Store) -> None:
+    old = root(-3 * 86_400)
+    await add_job(store, root_ts=old)
+    await begin(store)
+    assert await read_all(store) == [(CHANNEL, old, ts_at(NOW - MISSED_FOR))]
+
+
+async def test_direct_messages_are_read_where_the_bot_was_written_to(store: Store) -> None:
+    await note(store, said(-10, channel=DIRECT))
+    await add_job(store, channel=ChannelId("D0BEN"), ended_at=NOW - 9 * MISSED_FOR)
+    assert await begin(store) == (2, 0)
+    read = await read_all(store)
+    assert read == [(DIRECT, None, root(-10)), ("D0BEN", None, ts_at(NOW - MISSED_FOR))]
+
+
+async def test_of_thousands_of_threads_the_newest_are_read(store: Store) -> None:
+    for number in range(MOST_READ + 5):
+        await add_job(store, root_ts=root(number - 1_000))
+    assert await begin(store) == (MOST_READ, 5)
+    read = await read_all(store)
+    assert [thread for _, thread, _ in read] == [root(n - 1_000) for n in range(MOST_READ + 4, 4, -1)]
+
+
+async def test_no_process_gets_another_conversation_before_its_time(store: Store, another: Store) -> None:
+    for number in range(2):
+        await add_job(store, root_ts=root(number))
+    await begin(store)
+    assert await store.write(lambda tx: tx.heard.claim(claimer("one"), NOW + SECOND))
+    assert await claim(another, claimer("two")) is None
+    assert await claim(another, claimer("two", NOW + SECOND)) is not None
+
+
+async def test_who_dies_while_reading_leaves_it_to_another(store: Store) -> None:
+    await add_job(store, root_ts=root(0))
+    await begin(store)
+    unread = await claim(store)
+    assert await claim(store, claimer("two")) is None
+    again = await claim(store, claimer("two", LATER))
+    assert (unread and unread.id) == (again and again.id)
+
+
+async def test_what_is_too_old_to_matter_is_forgotten_but_not_who_wrote_directly(store: Store) -> None:
+    await note(store, said(-10, root="1.1"))
+    await note(store, said(-10, channel=DIRECT))
+    await store.write(lambda tx: tx.heard.forget(NOW))
+    assert len(await rows_of(store, select(s.heard))) == 2
+    await store.write(lambda tx: tx.heard.forget(NOW + 2 * MISSED_FOR))
+    [left] = await rows_of(store, select(s.heard))
+    assert left["channel"] == DIRECT

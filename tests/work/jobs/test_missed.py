@@ -1,0 +1,194 @@
+"""What was said while the bot was away is handled once, by the rules of events, as of when it was said."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+from sqlalchemy import func, select, text
+
+from bot.model import MessageTs, time_of, ts_at
+from bot.slack.errors import refused
+from bot.store import DatabaseTrouble
+from bot.store import schema as s
+from bot.work.context import FollowUps
+from bot.work.jobs.missed import Gap, catch_up, forget_heard
+from bot.work.jobs.thread_events import heard_mention, heard_reply
+from bot.work.ports import Mention, SlackError, SlackThrottled, SlackUnclear, SlackUnreachable, ThreadReply
+from tests.builders import ANA, BEN, NOW, execute, rows_of
+from tests.work.office import Office
+
+
+async def catch_up_all(office: Office, runs: int = 10) -> None:
+    """End a gap, and read everything again."""
+    await Gap(office.context).end()
+    await read_on(office, runs)
+
+
+async def read_on(office: Office, runs: int = 10) -> None:
+    for _ in range(runs):
+        await catch_up(office.context)
+        office.clock.pass_seconds(office.context.timeouts.unread_pace_seconds)
+
+
+async def again(office: Office, heard: ThreadReply | Mention) -> None:
+    """The event comes after all."""
+    if isinstance(heard, ThreadReply):
+        await heard_reply(office.context, heard)
+    else:
+        await heard_mention(office.context, heard)
+
+
+async def prompts(office: Office) -> list[str]:
+    """Return all stored prompts, oldest first."""
+    rows = await rows_of(office.store, select(s.prompts.c.raw).order_by(s.prompts.c.id))
+    return [row["raw"] for row in rows]
+
+
+async def test_a_missed_reply_is_a_follow_up_once_also_when_its_event_comes_late(office: Office) -> None:
+    await office.finished("Add a quickstart")
+    missed = office.missed("Mention retries")
+    await catch_up_all(office)
+    await again(office, missed)
+    await catch_up_all(office)
+    assert await prompts(office) == ["Add a quickstart", "Mention retries"]
+
+
+async def test_a_missed_direct_message_starts_a_job_once(office: Office) -> None:
+    await again(office, office.missed("help", direct=True))
+    office.clock.pass_seconds(3_600)
+    missed = office.missed("Add a page", direct=True)
+    await catch_up_all(office)
+    await again(office, missed)
+    await catch_up_all(office)
+    assert await prompts(office) == ["Add a page"]
+
+
+async def test_a_missed_message_counts_as_asked_when_it_was_said(office: Office) -> None:
+    await office.finished()
+    missed = office.missed("Mention retries")
+    office.clock.pass_seconds(3_600)
+    await catch_up_all(office)
+    [row] = await rows_of(office.store, select(s.prompts).where(s.prompts.c.kind == "follow_up"))
+    assert missed.origin.message_ts
+    assert row["asked_at"] == time_of(missed.origin.message_ts)
+
+
+async def test_what_was_said_twice_in_an_outage_is_taken_twice_unless_within_a_minute(office: Office) -> None:
+    await office.finished("Add a quickstart")
+    office.missed("Mention retries")
+    office.clock.pass_seconds(600)
+    office.missed("Mention retries")
+    office.clock.pass_seconds(30)
+    same = office.missed("Mention retries")
+    office.clock.pass_seconds(600)
+    await catch_up_all(office)
+    await again(office, same)
+    assert await prompts(office) == ["Add a quickstart", "Mention retries", "Mention retries"]
+
+
+async def test_what_was_ignored_stays_ignored_when_the_rule_changes(office: Office) -> None:
+    await office.finished("Add a quickstart")
+    office.context = replace(office.context, follow_ups=FollowUps.MENTIONS)
+    await again(office, office.missed("We talk among ourselves"))
+    office.context = replace(office.context, follow_ups=FollowUps.REPLIES)
+    await catch_up_all(office)
+    assert await prompts(office) == ["Add a quickstart"]
+
+
+@pytest.mark.parametrize("words", ["aside: what do you think?", "<@U0BEN> have a look"])
+async def test_missed_messages_for_others_are_left_alone(office: Office, words: str) -> None:
+    await office.finished("Add a quickstart")
+    office.missed(words)
+    await catch_up_all(office)
+    assert await prompts(office) == ["Add a quickstart"]
+    assert len(office.slack.read) == 1
+
+
+async def test_a_missed_reply_that_cannot_be_sent_is_told_once(office: Office) -> None:
+    await office.finished()
+    missed = office.missed("  ")
+    await catch_up_all(office)
+    await again(office, missed)
+    await office.settle()
+    assert len([each for each in office.said() if "nothing" in each.lower()]) == 1
+
+
+async def test_messages_of_an_earlier_day_are_not_taken(office: Office) -> None:
+    await office.started("Add a quickstart")
+    old = ts_at(NOW - timedelta(days=1, seconds=1))
+    office.missed("Mention retries", ts=old)
+    await catch_up_all(office)
+    assert await prompts(office) == ["Add a quickstart"]
+
+
+async def test_a_minute_of_trouble_with_slack_is_outlasted(office: Office) -> None:
+    await office.finished("Add a quickstart")
+    office.missed("Mention retries")
+    troubles: list[SlackError] = [SlackThrottled(7), SlackUnreachable("away"), SlackUnclear("HTTP 500")]
+    office.slack.trouble("said_since", *troubles, refused("invalid_auth"))
+    await catch_up_all(office)
+    assert await prompts(office) == ["Add a quickstart"]
+    office.clock.pass_seconds(600)
+    await read_on(office)
+    assert await prompts(office) == ["Add a quickstart", "Mention retries"]
+
+
+async def test_while_slack_asks_for_patience_nothing_else_is_read(office: Office) -> None:
+    await office.finished("Add a quickstart")
+    office.missed("help", direct=True)
+    await again(office, office.slack.said[-1])
+    office.slack.trouble("said_since", SlackThrottled(60))
+    await catch_up_all(office)
+    assert office.slack.read == []
+    office.clock.pass_seconds(60)
+    await read_on(office)
+    assert len(office.slack.read) == 2
+
+
+async def test_a_conversation_that_slack_cannot_show_does_not_hold_up_others(office: Office) -> None:
+    await office.finished("Add a quickstart")
+    office.missed("help", direct=True)
+    await again(office, office.slack.said[-1])
+    office.missed("Mention retries")
+    office.slack.trouble("said_since", refused("channel_not_found"))
+    await catch_up_all(office)
+    assert await prompts(office) == ["Add a quickstart", "Mention retries"]
+    assert await rows_of(office.store, select(s.heard.c.id).where(s.heard.c.due_at.is_not(None))) == []
+
+
+async def test_a_gap_stays_while_the_database_is_away(office: Office) -> None:
+    await office.finished("Add a quickstart")
+    office.missed("Mention retries")
+    gap = Gap(office.context)
+    await execute(office.store, text("ALTER TABLE heard RENAME TO elsewhere"))
+    with pytest.raises(DatabaseTrouble):
+        await gap.end()
+    await execute(office.store, text("ALTER TABLE elsewhere RENAME TO heard"))
+    await gap.end()
+    await read_on(office)
+    assert await prompts(office) == ["Add a quickstart", "Mention retries"]
+    await gap.end()
+    assert await catch_up(office.context) == 0
+
+
+async def test_threads_in_which_nothing_is_said_are_forgotten_after_a_day(office: Office) -> None:
+    await office.finished()
+    await office.reply("Mention retries", user=BEN, ts=ts_at(office.clock()))
+    office.clock.pass_seconds(90_000)
+    assert await forget_heard(office.context) == 0
+    [row] = await rows_of(office.store, select(func.count().label("rows")).select_from(s.heard))
+    assert row["rows"] == 0
+
+
+async def test_a_message_is_noted_with_the_request_that_it_brings(office: Office) -> None:
+    await office.finished()
+    ts = MessageTs("1700000500.000009")
+    await office.reply("Mention retries", user=ANA, ts=ts)
+    [row] = await rows_of(office.store, select(s.heard))
+    assert (row["channel"], row["thread"], row["ts"]) == (
+        office.slack.root().channel,
+        office.slack.root().ts,
+        ts,
+    )
