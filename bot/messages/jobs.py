@@ -323,3 +323,13 @@ def unconfirmed(job: TrackedJob, prompt_id: int, asked_by: UserId, follow_up: bo
         b.button("Forget it", Action.FORGET, str(prompt_id)),
     ]
     return b.with_buttons(said, buttons)
+
+
+def behind_unconfirmed(job: TrackedJob, asked_by: UserId) -> Message:
+    """Return the reply to the sender of a follow-up that waits behind the job's unconfirmed first prompt."""
+    return b.words(
+        f"{b.mention(asked_by)} :hourglass_flowing_sand: Your follow-up to #{job.number} waits, because "
+        "nobody knows whether the job has started. *Send again* above sends the job and then your follow-up. "
+        "After *Forget it* your follow-up is not sent. "
+        f"{b.mention(job.requester)} or an admin of this bot can choose."
+    )

@@ -18,6 +18,7 @@ from bot.model import (
     SubscriptionState,
 )
 from bot.store.leases import unclaimed
+from bot.store.prompts import sendable
 from bot.store.schema import (
     AnyTable,
     UtcDateTime,
@@ -76,7 +77,7 @@ def _conditions(now: datetime) -> list[tuple[Queue, ColumnElement[bool]]]:
     active = and_(subs.c.state == SubscriptionState.ACTIVE, subs.c.next_run_at <= now)
     return [
         (Queue.REQUESTS, _waiting(prompts, PromptState.NEW, now)),
-        (Queue.PROMPTS, _waiting(prompts, PromptState.WAITING, now)),
+        (Queue.PROMPTS, _any(prompts, and_(prompts.c.due_at <= now, sendable(now)))),
         (Queue.PROMPTS, _lapsed(prompts, PromptState.SENDING, now)),
         (Queue.POLLS, _any(jobs, and_(jobs.c.poll_at <= now, unclaimed(jobs, now)))),
         (Queue.DELIVERIES, _waiting(deliveries, DeliveryState.PENDING, now)),

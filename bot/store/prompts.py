@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Unpack
 
 from pydantic import SecretStr
-from sqlalchemy import and_, bindparam, exists, func, insert, or_, select, update
+from sqlalchemy import ColumnElement, and_, bindparam, exists, func, insert, or_, select, update
 from sqlalchemy.engine import Connection, RowMapping
 
 from bot.model import (
@@ -50,6 +50,28 @@ def to_prompt(row: RowMapping) -> Prompt:
     """Return a row as a Prompt."""
     values = {name: row[name] for name in _FIELDS}
     return Prompt(**{**values, "state": PromptState(row["state"]), "kind": PromptKind(row["kind"])})
+
+
+def sendable(now: datetime) -> ColumnElement[bool]:
+    """Return the condition that a prompt waits for nothing but its time and the quota.
+
+    Its job's face has been posted or its service id is known, the job has no earlier unsettled prompt, and
+    the project has no back-off. A follow-up behind an unconfirmed first prompt waits for a person.
+    """
+    earlier = prompts.alias("earlier")
+    blocked = exists().where(
+        earlier.c.job == prompts.c.job, earlier.c.id < prompts.c.id, earlier.c.state.in_(_UNSETTLED)
+    )
+    ready = exists().where(
+        jobs.c.number == prompts.c.job,
+        or_(
+            and_(prompts.c.kind == PromptKind.START, jobs.c.root_ts.is_not(None)),
+            jobs.c.service_id.is_not(None),
+        ),
+    )
+    backing_off = exists().where(back_offs.c.project == prompts.c.project, back_offs.c.until > now)
+    waiting = and_(prompts.c.state == PromptState.WAITING, unclaimed(prompts, now))
+    return and_(waiting, ~blocked, ready, ~backing_off)
 
 
 # Built once: building a statement takes as long as running it, and these two delay acknowledgements.
@@ -217,29 +239,12 @@ class PromptRepository:
     def quota_queue(self, project: ProjectId, now: datetime) -> Sequence[Queued]:
         """Return the prompts that wait for nothing but the quota, oldest first.
 
-        They are due or have a queue position. Their job's face has been posted or its service id is known,
-        the job has no earlier unsettled prompt, and the project has no back-off.
+        They are due or have a queue position, and ``sendable``.
         """
-        earlier = prompts.alias("earlier")
-        blocked = exists().where(
-            earlier.c.job == prompts.c.job, earlier.c.id < prompts.c.id, earlier.c.state.in_(_UNSETTLED)
-        )
-        ready = exists().where(
-            jobs.c.number == prompts.c.job,
-            or_(
-                and_(prompts.c.kind == PromptKind.START, jobs.c.root_ts.is_not(None)),
-                jobs.c.service_id.is_not(None),
-            ),
-        )
-        backing_off = exists().where(back_offs.c.project == prompts.c.project, back_offs.c.until > now)
         condition = and_(
-            prompts.c.state == PromptState.WAITING,
             prompts.c.project == project,
             or_(prompts.c.due_at <= now, prompts.c.queue_position.is_not(None)),
-            unclaimed(prompts, now),
-            ~blocked,
-            ready,
-            ~backing_off,
+            sendable(now),
         )
         columns = (prompts.c.id, prompts.c.job, prompts.c.kind, prompts.c.asked_by)
         rows = self.connection.execute(
@@ -322,11 +327,7 @@ class PromptRepository:
 
     def waiting_projects(self, now: datetime) -> Sequence[ProjectId]:
         """Return the projects that have prompts to send now."""
-        statement = (
-            select(prompts.c.project)
-            .where(prompts.c.state == PromptState.WAITING, prompts.c.due_at <= now)
-            .distinct()
-        )
+        statement = select(prompts.c.project).where(prompts.c.due_at <= now, sendable(now)).distinct()
         return [ProjectId(name) for name in self.connection.execute(statement).scalars()]
 
     def last_unconfirmed(self, job: JobNumber) -> Prompt | None:

@@ -120,6 +120,7 @@ def thread_messages(job: TrackedJob, text: str) -> Iterator[Message]:
     yield from jobs.full_prompt(job)
     yield jobs.follow_up_by_command(job, text, BEN)
     yield jobs.follow_up_withdrawn(job, follow_up(job, text))
+    yield jobs.behind_unconfirmed(job, job.requester)
     yield jobs.still_running(job, NOW)
     yield jobs.unwatched(job, NOW)
     for each in (problem, *PROBLEMS):

@@ -29,7 +29,7 @@ from bot.work.access.decision import AskSlack, Decision
 from bot.work.access.denied import refuse_named, refuse_prompt, tell_named
 from bot.work.context import WorkerContext
 from bot.work.jobs.thread_messages import reply
-from bot.work.jobs.transitions import drop_follow_ups
+from bot.work.jobs.transitions import drop_follow_ups, tell_behind_unconfirmed
 from bot.work.ports import SlackError
 from bot.work.retry import run_all
 
@@ -139,6 +139,7 @@ def _write(context: WorkerContext, tx: Transaction, prompt: Prompt, text: str) -
         _open_thread(tx, job, now)
     else:
         _show_follow_up(tx, job, prompt, text, now)
+        tell_behind_unconfirmed(tx, job, prompt, now)
 
 
 def _open_thread(tx: Transaction, job: TrackedJob, now: datetime) -> None:

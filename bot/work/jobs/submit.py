@@ -94,15 +94,15 @@ def _write_abandoned(context: WorkerContext, prompt: Prompt, tx: Transaction) ->
 
 async def _submit_project(context: WorkerContext, project: ProjectId) -> int:
     """Send prompts of a project within the quota, in a fair order. Return how many were claimed."""
-    prompts, someone_waits = await context.store.write(lambda tx: _claim_free(context, tx, project))
-    if someone_waits:
+    prompts, has_moved = await context.store.write(lambda tx: _claim_free(context, tx, project))
+    if has_moved:
         context.wake()
     await run_all(*(_submit(context, prompt) for prompt in prompts))
     return len(prompts)
 
 
 def _claim_free(context: WorkerContext, tx: Transaction, project: ProjectId) -> tuple[Sequence[Prompt], bool]:
-    """Claim as many prompts as there are free uses. Return them, and whether others have to wait."""
+    """Claim as many prompts as there are free uses. Return them, and whether the queue of others moved."""
     now = context.clock()
     tx.quota.lock(project)
     waiting = tx.prompts.quota_queue(project, now)
@@ -113,8 +113,7 @@ def _claim_free(context: WorkerContext, tx: Transaction, project: ProjectId) -> 
     # After a refused key, one prompt tries it, not all of them.
     at_once = 1 if is_refused(tx, project) else _AT_ONCE
     prompts = tx.prompts.claim_these(context.claimer(), [each.id for each in queue[: min(free, at_once)]])
-    _set_queue_positions(context, tx, queue[free:], uses, held_until)
-    return prompts, bool(queue[free:])
+    return prompts, _set_queue_positions(context, tx, queue[free:], uses, held_until)
 
 
 def _set_queue_positions(
@@ -123,8 +122,11 @@ def _set_queue_positions(
     queue: Sequence[Queued],
     uses: Sequence[Use],
     held_until: datetime | None,
-) -> None:
-    """Set queue position and due time of each prompt in the queue; skip changes under two minutes."""
+) -> bool:
+    """Set queue position and due time of each prompt in the queue; skip changes under two minutes.
+
+    Return whether any was set.
+    """
     now = context.clock()
     # If only the service reports a reached limit, the uses free by our count are usable after its wait.
     room = max(0, context.uses_an_hour - len(uses)) if held_until else 0
@@ -156,6 +158,7 @@ def _set_queue_positions(
             redraw_face(tx, waiting.job, now)
         if waiting.queue_position is None:
             context.count("prompts", "queued")
+    return bool(moved)
 
 
 def _differs_much(until: datetime, was: datetime) -> bool:

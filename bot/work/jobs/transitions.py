@@ -81,6 +81,16 @@ def unconfirmed(context: WorkerContext, tx: Transaction, prompt: Prompt) -> None
     job = redraw_face(tx, prompt.job, now)
     message = say.unconfirmed(job, prompt.id, prompt.asked_by, is_follow_up)
     reply(tx, job, f"doubt:{prompt.id}:{prompt.attempts}", message, now)
+    for waiting in tx.prompts.unsettled_of(job.number):
+        if waiting.state is PromptState.WAITING:
+            tell_behind_unconfirmed(tx, job, waiting, now)
+
+
+def tell_behind_unconfirmed(tx: Transaction, job: TrackedJob, waiting: Prompt, now: datetime) -> None:
+    """Tell the sender of a follow-up once that it waits for the decision about the job's first prompt."""
+    if job.state is JobState.UNCONFIRMED:
+        message = say.behind_unconfirmed(job, waiting.asked_by)
+        reply(tx, job, f"behind:{waiting.asked_by}", message, now)
 
 
 def _poll_for_a_while(context: WorkerContext, tx: Transaction, number: JobNumber) -> None:
