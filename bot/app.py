@@ -193,6 +193,7 @@ def _context(settings: Settings, store: Store, outside: Outside, wake_up: WakeUp
         access_policy=_access_policy(settings),
         uses_an_hour=settings.uses_an_hour,
         link_hosts=settings.allowed_link_hosts,
+        waiting_per_person=settings.waiting_per_person,
     )
 
 

@@ -37,7 +37,8 @@ class FakeSlack:
     """A workspace in memory that implements ``Messenger``.
 
     ``private_rooms``: private channels and direct messages with their members. All other channels are public
-    and have no members. ``outside``: channels that the bot has not joined.
+    and have no members. ``outside``: channels that the bot has not joined. ``silent``: users and channels
+    about which Slack never answers. ``looked_up``: whose names were asked for.
     ``said``: what people said, for whoever reads a conversation again.
     ``troubles``: the errors that the next calls raise, by method. ``lose_answer``: the errors that the next
     posts raise after they have succeeded.
@@ -50,6 +51,8 @@ class FakeSlack:
     reactions: list[tuple[MessageTs, str]] = field(default_factory=list)
     joined: set[ChannelId] = field(default_factory=set)
     outside: set[ChannelId] = field(default_factory=set)
+    silent: set[str] = field(default_factory=set)
+    looked_up: list[str] = field(default_factory=list)
     names: dict[str, str] = field(default_factory=lambda: {"U0BEN": "ben", "C0GEN": "general"})
     replaced: list[str] = field(default_factory=list)
     files: list[tuple[ChannelId, str, str, str]] = field(default_factory=list)
@@ -136,6 +139,7 @@ class FakeSlack:
 
     async def profile(self, user: UserId) -> Profile:
         self._raise_next_trouble("profile")
+        await self._answer_about(user)
         return self.profiles.get(user, Profile(False, False, False, False))
 
     async def group_members(self, group: str) -> frozenset[UserId]:
@@ -165,13 +169,19 @@ class FakeSlack:
 
     async def user_name(self, user: UserId) -> str:
         self._raise_next_trouble("user_name")
-        return self._name(user)
+        return await self._name(user)
 
     async def channel_name(self, channel: ChannelId) -> str:
         self._raise_next_trouble("channel_name")
-        return self._name(channel)
+        return await self._name(channel)
 
-    def _name(self, key: str) -> str:
+    async def _answer_about(self, key: str) -> None:
+        if key in self.silent:
+            await asyncio.Event().wait()
+
+    async def _name(self, key: str) -> str:
+        self.looked_up.append(key)
+        await self._answer_about(key)
         if key not in self.names:
             raise refused("user_not_found")
         return self.names[key]

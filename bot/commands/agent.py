@@ -59,7 +59,7 @@ async def _run(context: Context, invocation: Invocation) -> Answer:
         return _ask_form(invocation.origin)
     # A subcommand is the whole text: "jobs in the navigation are out of date" is a prompt.
     if words.lower() == "jobs":
-        return Answer(message=await _jobs(context, invocation.origin.channel))
+        return Answer(message=await _jobs(context, invocation.origin))
     if status := _STATUS.fullmatch(words):
         return await _status(context, invocation, status[1])
     if words.lower() == "limits":
@@ -68,8 +68,8 @@ async def _run(context: Context, invocation: Invocation) -> Answer:
     return Answer(message=say.same_job(asked.job)) if asked.same else Answer()
 
 
-async def _jobs(context: Context, channel: ChannelId) -> Message:
-    jobs = await context.store.read(lambda tx: tx.jobs.in_channel(channel, _LISTED))
+async def _jobs(context: Context, origin: Origin) -> Message:
+    jobs = await context.store.read(lambda tx: tx.jobs.in_channel(origin.channel, _LISTED, origin.user))
     return say.job_list([(job, _thread_link(context, job)) for job in jobs])
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 from bot import slack_text
 from bot.commands.command import Answer, Command, FormErrors, Invocation, Modal, Press, Submission
 from bot.commands.form_state import FormState
@@ -12,6 +14,7 @@ from bot.messages import modals
 from bot.messages.blocks import bare
 from bot.model import ChannelId, JobNumber, TrackedJob, UserId
 from bot.work.context import Context
+from bot.work.jobs.ask import TooManyWaiting
 from bot.work.jobs.follow_up import FollowUpRequest, follow_up, takes_follow_ups
 
 NAME = "/docs-followup"
@@ -57,9 +60,11 @@ async def _send_to_named(
         and not await known_to_see(context, invocation.origin, job)
     ):
         request = FollowUpRequest(invocation.origin, job.number, _text_after_name(invocation), named=named)
-        result = await follow_up(context, request)
-        if result is not None and result.accepted and result.same is None:
-            return Answer()
+        # With too many prompts waiting nothing is stored, and only who may see the job is told so.
+        with suppress(TooManyWaiting):
+            result = await follow_up(context, request)
+            if result is not None and result.accepted and result.same is None:
+                return Answer()
     unknown = Answer(message=say.no_such_job(named))
     return await for_reader(
         context, invocation.origin, job, unknown, lambda found: _send_or_open_form(context, invocation, found)
@@ -87,7 +92,8 @@ async def _latest(context: Context, user: UserId, channel: ChannelId) -> Tracked
 
 
 async def _form(context: Context, invocation: Invocation) -> Answer:
-    jobs = await context.store.read(lambda tx: tx.jobs.in_channel(invocation.origin.channel, _OFFERED))
+    channel, user = invocation.origin.channel, invocation.origin.user
+    jobs = await context.store.read(lambda tx: tx.jobs.in_channel(channel, _OFFERED, user))
     offered = [job for job in jobs if takes_follow_ups(job)]
     if not offered:
         return Answer(message=say.no_job_yet(NAME))

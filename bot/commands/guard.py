@@ -10,6 +10,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from typing import TypeVar
 
+from bot import slack_text
 from bot.commands.command import (
     Answer,
     Command,
@@ -19,6 +20,7 @@ from bot.commands.command import (
     ShortcutUse,
     Submission,
 )
+from bot.messages import job_answers
 from bot.messages.blocks import bare
 from bot.messages.job_answers import forgotten
 from bot.model import ChannelId, Message, Origin, Prompt, TrackedJob, is_direct_message
@@ -26,6 +28,7 @@ from bot.work.access.check import decide
 from bot.work.access.decision import AskSlack, Decision
 from bot.work.access.denied import denial
 from bot.work.context import Context
+from bot.work.jobs.ask import TooManyWaiting
 
 Request = TypeVar("Request", Invocation, Press, ShortcutUse)
 
@@ -51,7 +54,7 @@ async def once_allowed(
     """Act when access, also to decide about ``prompt``, is confirmed: at once if the database can tell."""
 
     async def go_on(decision: Decision) -> Answer:
-        return await act() if decision.may else Answer(message=denial(decision))
+        return await act() if decision.may else Answer(message=await denial(context, origin.user, decision))
 
     return await _once_decided(lambda ask: decide(context, origin.user, prompt=prompt, ask=ask), go_on)
 
@@ -85,7 +88,7 @@ async def for_reader(
         here, ask = origin.channel, AskSlack.FINAL
         decision = await decide(context, origin.user, job=job, here=here, ask=ask)
         if decision.denied is not None:
-            return Answer(message=denial(decision))
+            return Answer(message=await denial(context, origin.user, decision))
         return await _unless_forgotten(job, do) if job is not None and decision.may else unknown
 
     return Answer(later=later)
@@ -127,8 +130,8 @@ def _guard(
     async def checked(context: Context, request: Request) -> Answer:
         decision = await decide(context, request.origin.user, channel=_channel_of(request))
         if decision.may is False:
-            return Answer(message=denial(decision))
-        answer = await run(context, request)
+            return Answer(message=await denial(context, request.origin.user, decision))
+        answer = await _unless_too_many(lambda: run(context, request))
         return (
             answer
             if decision.may or not answer.shows
@@ -136,6 +139,16 @@ def _guard(
         )
 
     return checked
+
+
+async def _unless_too_many(run: Callable[[], Awaitable[Answer]]) -> Answer:
+    """Return the answer, or the prompt itself if too many of the person's prompts wait already."""
+    try:
+        answer = await run()
+    except TooManyWaiting as full:
+        return Answer(message=job_answers.too_many_waiting(full.limit, slack_text.to_plain(full.raw, {}, {})))
+    later = answer.later
+    return answer if later is None else replace(answer, later=lambda: _unless_too_many(later))
 
 
 async def _show_once_allowed(context: Context, origin: Origin, answer: Answer) -> Answer:
@@ -153,7 +166,11 @@ def _guard_form(
     async def checked(context: Context, submission: Submission) -> FormErrors | None:
         decision = await decide(context, submission.origin.user)
         if decision.may is False:
-            return FormErrors({"prompt": bare(denial(decision))})
-        return await submit(context, submission)
+            told = await denial(context, submission.origin.user, decision)
+            return FormErrors({"prompt": bare(told)}) if told else None
+        try:
+            return await submit(context, submission)
+        except TooManyWaiting as full:
+            return FormErrors({"prompt": job_answers.too_many_waiting_for_form(full.limit)})
 
     return checked

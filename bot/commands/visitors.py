@@ -90,25 +90,36 @@ _ACTIONS: dict[str, Callable[[Context, Invocation, str], Awaitable[Answer]]] = {
 
 
 async def _share(context: Context, press: Press) -> Answer:
-    question, user = _question(press), press.origin.user
+    question, user = await _question(context, press), press.origin.user
     return await _once_allowed(context, press.origin, lambda: share(context, question, user))
 
 
 async def _csv_file(context: Context, press: Press) -> Answer:
-    return await _once_allowed(context, press.origin, lambda: send_csv(context, _question(press)))
+    question = await _question(context, press)
+    return await _once_allowed(context, press.origin, lambda: send_csv(context, question))
 
 
 async def _how_counted(context: Context, press: Press) -> Answer:
-    return Answer(message=await how_counted(context, _question(press)))
+    return Answer(message=await how_counted(context, await _question(context, press)))
 
 
 async def _progress(context: Context, press: Press) -> Answer:
-    message = await show_progress(context, _question(press), press.origin.response_url)
+    question = await _question(context, press)
+    message = await show_progress(context, question, press.origin.response_url)
     return Answer(message=message or visitors_answers.not_kept(), replaces=True)
 
 
-def _question(press: Press) -> QuestionId:
-    return QuestionId(int(press.value[:12]) if press.value.isdecimal() else 0)
+async def _question(context: Context, press: Press) -> QuestionId:
+    """Return the question that a button is about, or 0, which no row has.
+
+    An answer is as private as its channel: it is for who asked, for the people in its channel and for admins.
+    """
+    number, origin = QuestionId(int(press.value[:12]) if press.value.isdecimal() else 0), press.origin
+    question = await context.store.read(lambda tx: tx.questions.get(number))
+    if question is None:
+        return QuestionId(0)
+    allowed = {question.user} | context.access_policy.admins
+    return number if origin.user in allowed or origin.channel == question.channel else QuestionId(0)
 
 
 async def _improve(context: Context, press: Press) -> Answer:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from bot.messages import blocks as b
 from bot.messages.jobs import open_words, state_words
+from bot.messages.numbers import counted
 from bot.messages.plain_text import visible
 from bot.messages.problems import BETWEEN_PEOPLE, Problem, Spent, title
 from bot.model import JobNumber, JobState, Message, Refusal, TrackedJob
@@ -228,3 +229,24 @@ def greeting(bot_name: str) -> Message:
         f"or mention me: `@{b.quoted(bot_name, 80)} Add a quickstart for the Python SDK`. "
         "Reply in the job's thread to go on. `/docs-agent help` tells the rest."
     )
+
+
+def too_many_waiting(limit: int, prompt_text: str) -> Message:
+    """Return the answer to a prompt that is not taken, because so many of the person's prompts wait.
+
+    The prompt is quoted, so that the person can copy it and send it later.
+    """
+    said = (
+        f":hourglass_flowing_sand: {_already_waiting(limit)}, so I have not taken this one. {Spent.NO.value} "
+        "Send it again when one of them has started."
+    )
+    return _to_copy(said, prompt_text)
+
+
+def too_many_waiting_for_form(limit: int) -> str:
+    """Return the same for a form, which keeps the prompt."""
+    return f"{_already_waiting(limit)}. Send this again when one of them has started."
+
+
+def _already_waiting(limit: int) -> str:
+    return f"{counted(limit, 'prompt of yours waits', 'prompts of yours wait')} already"

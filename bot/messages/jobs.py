@@ -184,10 +184,15 @@ def ended(job: TrackedJob, now: datetime, *, was_lost: bool = False) -> Message:
     """
     del now
     again = " (The docs service knows it again.)" if was_lost else ""
-    said = f"{b.mention(job.recipient)} {_ENDS[job.state](job)}{again}"
+    said = f"{_everybody(job)} {_ENDS[job.state](job)}{again}"
     url = b.web_address(job.pr_link) if job.state is JobState.PULL_REQUEST else None
     address = b.link(url, open_words(url)) if url else ""
     return b.with_buttons(said, _end_buttons(job), address=address)
+
+
+def _everybody(job: TrackedJob) -> str:
+    """Return mentions of everybody who waits for the end."""
+    return " ".join(b.mention(user) for user in job.recipients)
 
 
 def _what(job: TrackedJob) -> str:
@@ -275,7 +280,7 @@ def unwatched(job: TrackedJob, now: datetime) -> Message:
     """Return the reply about a job that is no longer polled."""
     started = job.iteration_started_at or job.asked_at
     said = (
-        f"{b.mention(job.recipient)} :zzz: {_what(job)} is still running after {lasted(now - started)}; "
+        f"{_everybody(job)} :zzz: {_what(job)} is still running after {lasted(now - started)}; "
         "I stop watching it now. Look in the repository for a pull request, or reply here to wake it."
     )
     return b.with_buttons(said, [_follow_up(job), _run_again(job)])

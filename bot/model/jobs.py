@@ -103,6 +103,7 @@ class JobFields(TypedDict, total=False):
     model: str | None
     created_at: datetime | None
     archived_at: datetime | None
+    also_asked: list[UserId]
 
 
 class JobStepFields(JobFields, total=False):
@@ -166,6 +167,7 @@ class TrackedJob:
     ``uses_left``: uses left in the hour when the iteration began; None unless few were left.
     ``missing_since``: when the service first answered that it does not know the job; None when it does.
     ``unread_since``: when polls of the job began to fail; None when the last one was answered.
+    ``also_asked``: who waits for the iteration's end besides ``recipient``.
     """
 
     number: JobNumber
@@ -197,6 +199,7 @@ class TrackedJob:
     queue_position: int | None = None
     queue_why: QueueWhy | None = None
     uses_left: int | None = None
+    also_asked: tuple[UserId, ...] = ()
 
     @property
     def is_forgotten(self) -> bool:
@@ -224,3 +227,14 @@ class TrackedJob:
     def recipient(self) -> UserId:
         """The user to notify of the iteration's end: who sent its prompt, else the job's requester."""
         return self.iteration_requester or self.requester
+
+    @property
+    def recipients(self) -> tuple[UserId, ...]:
+        """Everybody to notify of the iteration's end, each once, ``recipient`` first."""
+        return tuple(dict.fromkeys((self.recipient, *self.also_asked)))
+
+    @property
+    def is_hidden(self) -> bool:
+        """Whether only the requester may know of the job: its access is undecided or was denied."""
+        is_denied = (self.problem or "").partition(":")[0] == JobProblem.NOT_ALLOWED
+        return is_denied or (self.state is JobState.WAITING and self.root_ts is None)

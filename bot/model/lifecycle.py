@@ -51,6 +51,9 @@ PROMPT_STEPS: Mapping[PromptState, frozenset[PromptState]] = {
 }
 """The legal next states of each prompt state."""
 
+_MOST_TOLD = 20
+"""Maximum people that an end mentions besides who asked last."""
+
 ENDS = frozenset({J.PULL_REQUEST, J.NO_CHANGE, J.FAILED, J.ARCHIVED, J.GONE})
 """The states that end an iteration."""
 
@@ -120,6 +123,7 @@ def iteration_started(
     fields: JobStepFields = {
         "iteration": job.iteration + 1,
         "iteration_requester": requester,
+        "also_asked": also_asked(job, requester),
         "iteration_started_at": at,
         "saw_active": saw_active,
         "ended_at": None,
@@ -136,11 +140,28 @@ def iteration_started(
     return _job_step(job, J.WORKING, fields, leaves_queue=True)
 
 
+def also_asked(job: TrackedJob, requester: UserId | None) -> list[UserId]:
+    """Return who else waits for the end that ``requester`` waits for: whose own end has not been told.
+
+    Each prompt that the service accepts begins an iteration; of an iteration that another one replaced
+    before its end only the later one's end is told.
+    """
+    waiting = job.recipients if job.state is J.WORKING else ()
+    return [user for user in waiting if user != requester][:_MOST_TOLD]
+
+
+def with_asker(job: TrackedJob, user: UserId) -> list[UserId]:
+    """Return who waits for the end besides the recipient, when this user asked in the running iteration."""
+    waiting = dict.fromkeys((*job.also_asked, user))
+    return [each for each in waiting if each != job.recipient][:_MOST_TOLD]
+
+
 def iteration_resumed(job: TrackedJob, requester: UserId | None, at: datetime, poll_at: datetime) -> JobStep:
     """Return the step for an unconfirmed follow-up that turns out to have been accepted."""
     fields: JobStepFields = {
         "iteration": job.iteration + 1,
         "iteration_requester": requester or job.iteration_requester,
+        "also_asked": also_asked(job, requester),
         "iteration_started_at": at,
         "saw_active": True,
         "ended_at": None,

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 
-from sqlalchemy import select, update
+from sqlalchemy import and_, or_, select, update
 from sqlalchemy.engine import Connection
 
 from bot.model import Access, UserId
 from bot.store.schema import members
 from bot.store.upsert import insert_unless_there
+
+_TOLD_AGAIN_AFTER = timedelta(hours=1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,3 +34,17 @@ class MemberRepository:
         values = {"access": access, "rule": rule, "checked_at": now}
         if not insert_unless_there(self.connection, members, {"user": user, **values}):
             self.connection.execute(update(members).where(members.c.user == user).values(**values))
+
+    def may_tell_denied(self, user: UserId, rule: str, now: datetime) -> bool:
+        """Return whether a user is to be told that a request was denied, and store that they are told now.
+
+        Members are always told. Everybody else is told once an hour.
+        """
+        # A rule that matches none: the row says nothing about access.
+        new = {"user": user, "access": Access.UNTOLD, "rule": "", "checked_at": now, "told_at": now}
+        if insert_unless_there(self.connection, members, new):
+            return True
+        is_member = and_(members.c.access == Access.MEMBER, members.c.rule == rule)
+        long_ago = or_(members.c.told_at.is_(None), members.c.told_at <= now - _TOLD_AGAIN_AFTER)
+        telling = update(members).where(members.c.user == user, or_(is_member, long_ago)).values(told_at=now)
+        return self.connection.execute(telling).rowcount == 1

@@ -7,13 +7,14 @@ from dataclasses import dataclass, fields
 from datetime import datetime
 from typing import Unpack
 
-from sqlalchemy import ColumnElement, and_, bindparam, func, insert, not_, select, update
+from sqlalchemy import ColumnElement, and_, bindparam, func, insert, not_, or_, select, update
 from sqlalchemy.engine import Connection, RowMapping
 
 from bot.model import (
     ChannelId,
     JobFields,
     JobNumber,
+    JobProblem,
     JobRequest,
     JobState,
     JobStep,
@@ -34,10 +35,16 @@ def to_job(row: RowMapping) -> TrackedJob:
     """Return a row as a TrackedJob."""
     values = {name: row[name] for name in _FIELDS}
     why = row["queue_why"]
-    typed = {"state": JobState(row["state"]), "queue_why": QueueWhy(why) if why else None}
+    typed = {
+        "state": JobState(row["state"]),
+        "queue_why": QueueWhy(why) if why else None,
+        "also_asked": tuple(row["also_asked"] or ()),
+    }
     return TrackedJob(**{**values, **typed})
 
 
+_LET_IN = or_(jobs.c.problem.is_(None), not_(jobs.c.problem.startswith(JobProblem.NOT_ALLOWED)))
+"""The condition that a job's requester was not denied access."""
 _NOT_QUEUED: Mapping[str, object] = {"queue_until": None, "queue_position": None, "queue_why": None}
 
 # Rows of a multi-row INSERT may be returned in any order, so each carries the values that identify it.
@@ -109,13 +116,18 @@ class JobRepository:
         never_started = jobs.c.state.in_((JobState.REFUSED, JobState.WITHDRAWN))
         return self._one(and_(asked, not_(never_started)))
 
-    def in_channel(self, channel: ChannelId, limit: int) -> Sequence[TrackedJob]:
-        """Return a channel's jobs, newest first, without forgotten ones."""
-        return self._many(and_(jobs.c.channel == channel, jobs.c.requester != ""), limit)
+    def in_channel(self, channel: ChannelId, limit: int, user: UserId) -> Sequence[TrackedJob]:
+        """Return a channel's jobs, newest first, without forgotten ones and those hidden from this user."""
+        undecided = and_(jobs.c.state == JobState.WAITING, jobs.c.root_ts.is_(None), jobs.c.requester != user)
+        shown = and_(jobs.c.requester != "", not_(undecided), _LET_IN)
+        return self._many(and_(jobs.c.channel == channel, shown), limit)
 
     def newest(self, limit: int, state: JobState | None = None) -> Sequence[TrackedJob]:
-        """Return the newest jobs of all channels, only those in ``state`` if it is given."""
-        return self._many(jobs.c.state == state if state else jobs.c.number > 0, limit)
+        """Return the newest jobs of all channels, only those in ``state`` if it is given.
+
+        Requests of people without access are left out.
+        """
+        return self._many(and_(jobs.c.state == state, _LET_IN) if state else _LET_IN, limit)
 
     def update(self, number: JobNumber, **fields: Unpack[JobFields]) -> None:
         """Write columns of one job without touching its lease."""
@@ -183,8 +195,11 @@ class JobRepository:
     def asked_between(
         self, project: ProjectId, since: datetime, until: datetime, limit: int
     ) -> Sequence[TrackedJob]:
-        """Return the jobs asked for from ``since`` until before ``until``, newest first."""
-        asked = and_(jobs.c.project == project, jobs.c.asked_at >= since, jobs.c.asked_at < until)
+        """Return the jobs asked for from ``since`` until before ``until``, newest first.
+
+        Requests of people without access are left out.
+        """
+        asked = and_(jobs.c.project == project, jobs.c.asked_at >= since, jobs.c.asked_at < until, _LET_IN)
         return self._many(asked, limit)
 
     def polled_besides(self, job: TrackedJob, since: datetime) -> tuple[int, int]:

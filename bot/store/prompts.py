@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, fields
 from datetime import datetime
 from typing import Unpack
@@ -43,7 +43,8 @@ _NOT_FAILED = (
     JobState.UNCONFIRMED,
 )
 """States of a job for which a repeated prompt may be an accident; after a failure it is a retry."""
-_UNSETTLED = (PromptState.NEW, PromptState.WAITING, PromptState.SENDING)
+_UNSENT = (PromptState.NEW, PromptState.WAITING)
+_UNSETTLED = (*_UNSENT, PromptState.SENDING)
 
 
 def to_prompt(row: RowMapping) -> Prompt:
@@ -74,7 +75,21 @@ def sendable(now: datetime) -> ColumnElement[bool]:
     return and_(waiting, ~blocked, ready, ~backing_off)
 
 
-# Built once: building a statement takes as long as running it, and these two delay acknowledgements.
+def _face_before() -> ColumnElement[bool]:
+    """Return the condition that the face of an earlier job of this person in this channel is to be posted."""
+    before = prompts.alias("before")
+    return exists().where(
+        before.c.asked_by == prompts.c.asked_by,
+        before.c.channel == prompts.c.channel,
+        before.c.id < prompts.c.id,
+        before.c.kind == PromptKind.START,
+        before.c.state.in_(_UNSENT),
+        jobs.c.number == before.c.job,
+        jobs.c.root_ts.is_(None),
+    )
+
+
+# Built once: building a statement takes as long as running it, and these delay acknowledgements.
 _ADD = insert(prompts)
 _EARLIER = (
     select(prompts.c.key, prompts.c.job, prompts.c.asked_by, prompts.c.channel, prompts.c.raw)
@@ -91,6 +106,11 @@ _EARLIER = (
         )
     )
     .order_by(prompts.c.id)
+)
+_WAITING_BY = (
+    select(prompts.c.asked_by, func.count().label("waiting"))
+    .where(prompts.c.state.in_(_UNSENT), prompts.c.asked_by.in_(bindparam("people", expanding=True)))
+    .group_by(prompts.c.asked_by)
 )
 
 
@@ -153,6 +173,11 @@ class PromptRepository:
         by_words = {JobRequest(row.asked_by, row.channel, row.raw): JobNumber(row.job) for row in found}
         known = set(keys)
         return {key: job for key, job in by_key.items() if key in known}, by_words
+
+    def waiting_by(self, people: Collection[UserId]) -> dict[UserId, int]:
+        """Return how many prompts of each of these people are not sent yet; those without any are missing."""
+        found = self.connection.execute(_WAITING_BY, {"people": list(people)})
+        return {row.asked_by: row.waiting for row in found}
 
     def get(self, prompt: PromptId) -> Prompt | None:
         """Return the prompt with this id; None when there is none."""
@@ -230,9 +255,14 @@ class PromptRepository:
             raise LeaseLost(f"prompt {prompt}")
 
     def claim_new(self, claimer: Claimer, limit: int) -> Sequence[Prompt]:
-        """Claim new prompts, whose access check and preparation are still to be done."""
+        """Claim new prompts, whose access check and preparation are still to be done.
+
+        Somebody's next job in a channel is left until the face of their one before it has been posted. So the
+        faces of several people's jobs go out in turn.
+        """
         due = and_(prompts.c.state == PromptState.NEW, prompts.c.due_at <= claimer.now)
-        candidates = first(prompts, and_(due, unclaimed(prompts, claimer.now)), limit)
+        in_turn = or_(prompts.c.kind != PromptKind.START, ~_face_before())
+        candidates = first(prompts, and_(due, in_turn, unclaimed(prompts, claimer.now)), limit)
         rows = claim(self.connection, prompts, claimer, candidates=candidates, still=due)
         return [to_prompt(row) for row in rows]
 

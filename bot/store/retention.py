@@ -41,6 +41,7 @@ _JOB: Mapping[str, object] = {
     "requester": "",
     "text": "",
     "iteration_requester": None,
+    "also_asked": [],
     "pr_link": None,
     "repository": None,
     "ref": None,
@@ -120,6 +121,8 @@ class RetentionRepository:
         self._change(
             jobs, and_(jobs.c.iteration_requester == user, _is_over()), {"iteration_requester": None}
         )
+        is_named = jobs.c.also_asked.cast(String).contains(f'"{user}"', autoescape=True)
+        self._change(jobs, and_(is_named, _is_over()), {"also_asked": []})
         own = self._set(prompts, found[prompts], _PROMPT)
         others = self._change(prompts, and_(prompts.c.job.in_(over), prompts.c.asked_by != ""), _PROMPT)
         return RowCounts(

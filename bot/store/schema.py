@@ -89,6 +89,7 @@ jobs = Table(
     Column("queue_place", Integer, key="queue_position"),
     Column("queue_why", String(20)),
     Column("uses_left", Integer),
+    Column("also_asked", JSON),
     Column("poll_at", UtcDateTime),
     Column("misses", Integer, nullable=False, server_default=text("0")),
     Column("missing_since", UtcDateTime),
@@ -130,6 +131,7 @@ prompts = Table(
     Index("ix_prompts_job", "job"),
     Index("ix_prompts_sent_at", "project", "sent_at"),
     Index("ix_prompts_asked_by", "asked_by", "asked_at"),
+    Index("ix_prompts_waiting", "asked_by", "state"),
 )
 
 deliveries = Table(
@@ -333,6 +335,7 @@ members = Table(
     Column("standing", String(20), key="access", nullable=False),
     Column("rule", String(40), nullable=False),
     Column("checked_at", UtcDateTime, nullable=False),
+    Column("told_at", UtcDateTime),
 )
 
 heard = Table(

@@ -34,6 +34,8 @@ class Timeouts:
     """The minute of Slack's limits on its methods. Only tests shorten it."""
     stale_seconds: float = 60.0
     """Grace period after a follow-up in which *completed* may still be the previous iteration's."""
+    names_seconds: float = 5.0
+    """How long the look-up of the names in a prompt may take. Names that are missing then stay ids."""
     running_seconds: float = 1_800.0
     """Age at which the thread is told once that a job is still running."""
     unwatched_seconds: float = 7 * 86_400.0
@@ -61,8 +63,8 @@ class Context:
     """The store, Slack, the time and the settings that use cases share.
 
     ``wake`` tells the workers that a queue has new rows. ``link_hosts``: the hosts that pull requests may be
-    linked to, any if empty. ``workspace_url`` is the address of the Slack
-    workspace, for links to its messages.
+    linked to, any if empty. ``waiting_per_person``: how many prompts of one person may wait.
+    ``workspace_url`` is the address of the Slack workspace, for links to its messages.
     """
 
     store: Store
@@ -79,6 +81,7 @@ class Context:
     member_cache: MemberCache = field(default_factory=MemberCache)
     uses_an_hour: int = 100
     link_hosts: frozenset[str] = frozenset()
+    waiting_per_person: int = 10
     batches: Batches = field(default_factory=Batches)
 
     def permalink(self, thread: ThreadRef) -> str:

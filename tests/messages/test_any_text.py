@@ -147,6 +147,7 @@ def private_messages(job: TrackedJob, text: str) -> Iterator[Message]:
     yield job_answers.cannot_follow_up(job)
     yield job_answers.nothing_to_send(1)
     yield job_answers.nothing_to_send(0)
+    yield job_answers.too_many_waiting(10, text)
     yield job_answers.too_late()
     yield job_answers.run_again_before(job.number)
     yield job_answers.greeting(text)

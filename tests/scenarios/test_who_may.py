@@ -65,9 +65,11 @@ async def test_a_guest_of_whom_nothing_is_known_yet_touches_no_subscription(stor
 async def test_a_guests_reply_and_button_change_nothing(story: Story) -> None:
     root = await story.finished(PROMPT)
     [end] = await story.replies(root, 1)
-    story.reply(root, "Delete everything", user=GUS)
     await story.press(end, "run_again", user=GUS)
     await story.answer("Guests cannot use this bot", GUS)
+    story.reply(root, "Delete everything", user=GUS)
+    await asyncio.sleep(0.3)
+    assert len(story.private(GUS)) == 1
     await story.replies(root, 1)
     assert len(story.roots()) == 1
 

@@ -196,7 +196,7 @@ async def test_a_channels_new_id_is_stored_or_told_again(intake: Intake) -> None
     await add_job(intake.store)
     change = {"type": "channel_id_changed", "old_channel_id": CHANNEL, "new_channel_id": "C0NEW"}
     assert (await intake.event(**change)).status == 200
-    assert len(await intake.store.read(lambda tx: tx.jobs.in_channel(ChannelId("C0NEW"), 10))) == 1
+    assert len(await intake.store.read(lambda tx: tx.jobs.in_channel(ChannelId("C0NEW"), 10, ANA))) == 1
     await break_the_database(intake)
     assert (await intake.event(**change)).status == 500
 

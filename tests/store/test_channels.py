@@ -167,8 +167,8 @@ async def test_a_change_that_is_told_again_moves_what_was_stored_since(store: St
     for _ in range(2):
         await add_job(store)
         assert await rename(store) == NEW
-        assert await store.read(lambda tx: tx.jobs.in_channel(CHANNEL, 10)) == []
-    assert len(await store.read(lambda tx: tx.jobs.in_channel(NEW, 10))) == 3
+        assert await store.read(lambda tx: tx.jobs.in_channel(CHANNEL, 10, ANA)) == []
+    assert len(await store.read(lambda tx: tx.jobs.in_channel(NEW, 10, ANA))) == 3
 
 
 @pytest.mark.parametrize("order", [(0, 1), (1, 0), (0, 1, 0), (1, 0, 1)])

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from datetime import datetime
 
 import structlog
 from pydantic import SecretStr
@@ -14,7 +13,6 @@ from bot.model import (
     ChannelId,
     Digest,
     DigestState,
-    JobNumber,
     JobProblem,
     Message,
     NewDelivery,
@@ -30,16 +28,21 @@ from bot.model import (
 )
 from bot.store import Transaction
 from bot.work.access.decision import Decision
-from bot.work.context import WorkerContext
+from bot.work.context import Context, WorkerContext
 
 log = structlog.get_logger(__name__)
 
 
-def denial(decision: Decision) -> Message:
-    """Return the message for somebody who may not use the bot or may not decide about a prompt."""
+async def denial(context: Context, user: UserId, decision: Decision) -> Message | None:
+    """Return the message for somebody who may not use the bot or may not decide about a prompt.
+
+    None if they were told within the last hour that they may not use the bot.
+    """
     if decision.decided_by is not None:
         return say.not_yours(decision.decided_by)
-    return say.not_allowed(decision.denied or Access.UNTOLD)
+    rule, now = context.access_policy.rule, context.clock()
+    is_told = await context.store.write(lambda tx: tx.members.may_tell_denied(user, rule, now))
+    return say.not_allowed(decision.denied or Access.UNTOLD) if is_told else None
 
 
 def refuse_prompt(context: WorkerContext, tx: Transaction, prompt: Prompt, access: Access) -> None:
@@ -50,7 +53,7 @@ def refuse_prompt(context: WorkerContext, tx: Transaction, prompt: Prompt, acces
     if prompt.kind is PromptKind.START:
         tx.jobs.apply(prompt.job, lifecycle.refused(job, f"{JobProblem.NOT_ALLOWED}:{access}", now))
     origin = _origin(f"prompt:{prompt.id}", prompt.asked_by, prompt.channel or job.channel, url)
-    _tell(tx, origin, access, now, job=prompt.job)
+    tell_denied(context, tx, origin, access)
     log.info("prompt_denied", prompt=prompt.id, access=access)
     context.count("prompts", "denied")
 
@@ -86,7 +89,7 @@ def refuse_question(context: WorkerContext, tx: Transaction, question: Question,
     tx.snapshots.rest([question.now, *([question.was] if question.was else [])])
     url = progress_url or response_url
     origin = _origin(f"question:{question.id}", question.user, question.channel, url)
-    _tell(tx, origin, access, context.clock(), replaces=progress_url is not None)
+    tell_denied(context, tx, origin, access, replaces=progress_url is not None)
 
 
 def refuse_subscription(
@@ -100,7 +103,7 @@ def refuse_subscription(
     if changed:
         what = f"subscription:{subscription.id}:{subscription.revision}"
         origin = _origin(what, subscription.owner, subscription.channel, url)
-        _tell(tx, origin, access, context.clock())
+        tell_denied(context, tx, origin, access)
 
 
 def refuse_digest(
@@ -109,7 +112,7 @@ def refuse_digest(
     """Refuse a digest that somebody asked for."""
     url = tx.digests.response_url(digest.id)
     tx.digests.finish(digest.id, DigestState.MISSED, owner=context.owner)
-    _tell(tx, _origin(f"digest:{digest.id}", asked_by, digest.channel, url), access, context.clock())
+    tell_denied(context, tx, _origin(f"digest:{digest.id}", asked_by, digest.channel, url), access)
 
 
 def _origin(row: str, user: UserId, channel: ChannelId, url: SecretStr | None) -> Origin:
@@ -117,16 +120,13 @@ def _origin(row: str, user: UserId, channel: ChannelId, url: SecretStr | None) -
     return Origin(RequestKey(row), user, channel, response_url=url)
 
 
-def _tell(
-    tx: Transaction,
-    origin: Origin,
-    access: Access,
-    now: datetime,
-    *,
-    job: JobNumber | None = None,
-    replaces: bool = False,
+def tell_denied(
+    context: Context, tx: Transaction, origin: Origin, access: Access, *, replaces: bool = False
 ) -> None:
-    """Tell the person who asked, in private and once for each request, why it was refused."""
+    """Tell the person who asked, in private and at most once an hour, why it was refused."""
+    now = context.clock()
+    if not tx.members.may_tell_denied(origin.user, context.access_policy.rule, now):
+        return
     key, message, url = f"{origin.key}:not_allowed", say.not_allowed(access), origin.response_url
-    note = NewDelivery.private(key, origin.channel, origin.user, message, job=job, response_url=url)
+    note = NewDelivery.private(key, origin.channel, origin.user, message, response_url=url)
     tx.outbox.add(replace(note, replaces=replaces), now)

@@ -25,9 +25,13 @@ async def sees_job(
 
     The requester, senders of the job's prompts and admins may. So may whoever acts in the job's channel,
     which ``here`` shows. Slack is called about everybody else, once their ``access`` is known. If Slack
-    refuses to tell, they may not.
+    refuses to tell, they may not. Only its requester may see a hidden job.
     """
-    if user in {job.requester} | context.access_policy.admins or here == job.channel:
+    if user == job.requester:
+        return True
+    if job.is_hidden:
+        return False
+    if user in context.access_policy.admins or here == job.channel:
         return True
     if await context.store.read(lambda tx: tx.prompts.has_asked(user, job.number)):
         return True

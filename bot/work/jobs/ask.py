@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 
 import structlog
 
-from bot.model import JobNumber, JobRequest, NewPrompt, Origin, PromptKind
+from bot.model import JobNumber, JobRequest, NewPrompt, Origin, PromptKind, RequestKey
 from bot.store import AlreadyStored, Transaction
 from bot.work.batching import Batch
 from bot.work.context import Context
@@ -45,6 +45,16 @@ class Asked:
     same: bool = False
 
 
+class TooManyWaiting(Exception):
+    """Nothing was stored, because ``limit`` prompts of the person wait already. ``raw`` is the new text."""
+
+    def __init__(self, limit: int, raw: str) -> None:
+        super().__init__(f"{limit} prompts wait")
+        self.limit = limit
+        self.raw = raw
+
+
+Outcome = Asked | TooManyWaiting
 _ASK_BATCH = Batch[AskRequest, "Asked | Exception"](100, turns=3)
 
 
@@ -54,7 +64,7 @@ def storable(raw: str) -> str:
 
 
 async def ask(context: Context, request: AskRequest) -> Asked:
-    """Store a request for the workers. A request with a known key stores nothing.
+    """Store a request for the workers. A request with a known key stores nothing. Raises TooManyWaiting.
 
     Requests that arrive during a write share the next transaction, and so its wait for the disk.
     """
@@ -87,9 +97,9 @@ async def _store_alone(context: Context, request: AskRequest) -> Asked | Excepti
         return error
 
 
-def _store_all(context: Context, tx: Transaction, requests: Sequence[AskRequest]) -> list[Asked]:
+def _store_all(context: Context, tx: Transaction, requests: Sequence[AskRequest]) -> list[Outcome]:
     """Store requests in groups without duplicates, so that a duplicate finds the earlier request stored."""
-    asked: list[Asked] = []
+    asked: list[Outcome] = []
     left = list(requests)
     while left:
         group: list[AskRequest] = []
@@ -105,13 +115,13 @@ def _store_all(context: Context, tx: Transaction, requests: Sequence[AskRequest]
     return asked
 
 
-def _store_group(context: Context, tx: Transaction, requests: Sequence[AskRequest]) -> list[Asked]:
+def _store_group(context: Context, tx: Transaction, requests: Sequence[AskRequest]) -> list[Outcome]:
     """Store requests of which no two have the same key, or the same person, channel and text."""
     now = context.clock()
     wanted = {request.origin.key: _wanted(request) for request in requests}
     checked = [wanted[request.origin.key] for request in requests if not request.allow_duplicate]
     known, same = tx.prompts.earlier(list(wanted), checked, now - SAME_WITHIN)
-    asked = {key: Asked(job, repeated=True) for key, job in known.items()}
+    asked: dict[RequestKey, Outcome] = {key: Asked(job, repeated=True) for key, job in known.items()}
     new: list[AskRequest] = []
     for request in requests:
         key = request.origin.key
@@ -122,6 +132,8 @@ def _store_group(context: Context, tx: Transaction, requests: Sequence[AskReques
             new.append(request)
         else:
             asked[key] = Asked(job, repeated=False, same=True)
+    new, refused = _within_limit(context, tx, new)
+    asked |= refused
     if new:
         numbers = tx.jobs.add_all(context.project, [wanted[each.origin.key] for each in new], now)
         made = [_prompt(context, each, numbers[wanted[each.origin.key]], now) for each in new]
@@ -132,6 +144,23 @@ def _store_group(context: Context, tx: Transaction, requests: Sequence[AskReques
             if request.heard:
                 tx.heard.note(request.origin)
     return [asked[request.origin.key] for request in requests]
+
+
+def _within_limit(
+    context: Context, tx: Transaction, new: Sequence[AskRequest]
+) -> tuple[list[AskRequest], dict[RequestKey, TooManyWaiting]]:
+    """Return the requests of people of whom fewer prompts wait than may, and the refusals of the others."""
+    waiting = tx.prompts.waiting_by({each.origin.user for each in new}) if new else {}
+    stored: list[AskRequest] = []
+    refused: dict[RequestKey, TooManyWaiting] = {}
+    for each in new:
+        user = each.origin.user
+        if waiting.get(user, 0) >= context.waiting_per_person:
+            refused[each.origin.key] = TooManyWaiting(context.waiting_per_person, each.raw)
+            continue
+        waiting[user] = waiting.get(user, 0) + 1
+        stored.append(each)
+    return stored, refused
 
 
 def _wanted(request: AskRequest) -> JobRequest:

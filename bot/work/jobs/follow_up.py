@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from bot.model import JobNumber, JobState, NewPrompt, Origin, PromptId, PromptKind, TrackedJob
 from bot.store import AlreadyStored, Transaction
 from bot.work.context import Context
-from bot.work.jobs.ask import SAME_WITHIN, storable
+from bot.work.jobs.ask import SAME_WITHIN, TooManyWaiting, storable
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +46,10 @@ def takes_follow_ups(job: TrackedJob) -> bool:
 
 
 async def follow_up(context: Context, request: FollowUpRequest) -> FollowedUp | None:
-    """Store a follow-up. Return None if there is no such job. A known key stores nothing."""
+    """Store a follow-up. Return None if there is no such job. A known key stores nothing.
+
+    Raises TooManyWaiting.
+    """
     try:
         result = await context.store.write(lambda tx: _store(context, tx, request))
     except AlreadyStored:
@@ -72,6 +75,8 @@ def _store(context: Context, tx: Transaction, request: FollowUpRequest) -> Follo
         same = tx.prompts.same_follow_up(request.origin.user, job.number, raw, since)
         if same is not None:
             return FollowedUp(job, accepted=True, repeated=True, same=same)
+    if tx.prompts.waiting_by([request.origin.user]).get(request.origin.user, 0) >= context.waiting_per_person:
+        raise TooManyWaiting(context.waiting_per_person, request.raw)
     new = NewPrompt(
         # A follow-up belongs to the job's channel, wherever it was typed.
         replace(request.origin, channel=job.channel),

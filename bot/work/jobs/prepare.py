@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import suppress
 from datetime import datetime, timedelta
+from functools import partial
 from typing import TypeVar
 
 import structlog
@@ -14,6 +17,7 @@ from bot.messages import jobs as say
 from bot.messages.plain_text import visible
 from bot.model import (
     Access,
+    ChannelId,
     DeliveryKind,
     JobState,
     NewDelivery,
@@ -21,6 +25,7 @@ from bot.model import (
     PromptKind,
     PromptState,
     TrackedJob,
+    UserId,
     lifecycle,
 )
 from bot.store import LeaseLost, Transaction
@@ -31,21 +36,33 @@ from bot.work.context import WorkerContext
 from bot.work.jobs.thread_messages import reply
 from bot.work.jobs.transitions import drop_follow_ups, tell_behind_unconfirmed
 from bot.work.ports import SlackError
-from bot.work.retry import run_all
+from bot.work.retry import run_as_claimed
 
 log = structlog.get_logger(__name__)
 Id = TypeVar("Id", bound=str)
 _AT_ONCE = 20
+_MOST_RUNNING = 200
+"""Maximum prompts that wait for Slack at the same moment."""
+_MOST_NAMES = 20
+"""Maximum names that are looked up for a prompt. The others stay ids."""
 _UNDECIDED_FOR = timedelta(minutes=10)
 """How long access stays undecided while Slack cannot tell. Then it is denied."""
 _RETRY_SECONDS = 3.0
 
 
 async def prepare_prompts(context: WorkerContext) -> int:
-    """Turn stored requests into prompts that wait to be sent, and add their faces to the outbox."""
-    prompts = await context.store.write(lambda tx: tx.prompts.claim_new(context.claimer(), _AT_ONCE))
-    await run_all(*(_prepare(context, prompt) for prompt in prompts))
-    return len(prompts)
+    """Turn stored requests into prompts that wait to be sent, and add their faces to the outbox.
+
+    A prompt whose look-ups in Slack are slow delays no other prompt. Return how many were claimed.
+    """
+
+    async def claim(running: int) -> Sequence[Prompt]:
+        limit = min(_AT_ONCE, _MOST_RUNNING - running)
+        if limit <= 0:
+            return ()
+        return await context.store.write(lambda tx: tx.prompts.claim_new(context.claimer(), limit))
+
+    return await run_as_claimed(claim, partial(_prepare, context))
 
 
 async def _prepare(context: WorkerContext, prompt: Prompt) -> None:
@@ -85,9 +102,10 @@ async def _decide(context: WorkerContext, prompt: Prompt) -> Decision:
 
 
 def _refuse(context: WorkerContext, tx: Transaction, prompt: Prompt, access: Access) -> None:
+    """Refuse a prompt. No thread shows a refused job, so its requester's follow-ups fall without a word."""
     refuse_prompt(context, tx, prompt, access)
     if prompt.kind is PromptKind.START:
-        drop_follow_ups(tx, tx.jobs.known(prompt.job), context.clock())
+        drop_follow_ups(tx, tx.jobs.known(prompt.job), context.clock(), is_told=False)
 
 
 def _decide_later(context: WorkerContext, tx: Transaction, prompt: Prompt) -> None:
@@ -97,24 +115,33 @@ def _decide_later(context: WorkerContext, tx: Transaction, prompt: Prompt) -> No
 
 async def _plain_text(context: WorkerContext, prompt: Prompt) -> str:
     """Return the text for the agent, without hidden characters: it gets what its thread shows."""
-    needed = slack_text.unresolved_names(prompt.raw)
-    users = await _names(context, needed.users, context.messenger.user_name)
-    channels = await _names(context, needed.channels, context.messenger.channel_name)
+    users, channels = await _names(context, prompt.raw)
     return visible(slack_text.to_plain(prompt.raw, users, channels))
 
 
-async def _names(
-    context: WorkerContext, ids: Iterable[Id], look_up: Callable[[Id], Awaitable[str]]
-) -> dict[Id, str]:
-    """Return the names that Slack returns. An id without a name does not stop the job."""
-    known: dict[Id, str] = {}
-    for each in ids:
-        try:
-            known[each] = await look_up(each)
-        except SlackError as error:
-            if context.log_once.first("name", str(error)):
-                log.warning("name_not_told", id=each, reason=str(error))
-    return known
+async def _names(context: WorkerContext, raw: str) -> tuple[dict[UserId, str], dict[ChannelId, str]]:
+    """Return the names that a text mentions by id: the first 20, as far as Slack returns them in 5 s."""
+    needed, messenger = slack_text.unresolved_names(raw), context.messenger
+    first = set(sorted((*needed.users, *needed.channels), key=raw.find)[:_MOST_NAMES])
+    users, channels = dict[UserId, str](), dict[ChannelId, str]()
+    with suppress(TimeoutError):
+        async with asyncio.timeout(context.timeouts.names_seconds), asyncio.TaskGroup() as group:
+            for user in needed.users & first:
+                group.create_task(_look_up(context, user, messenger.user_name, users))
+            for channel in needed.channels & first:
+                group.create_task(_look_up(context, channel, messenger.channel_name, channels))
+    return users, channels
+
+
+async def _look_up(
+    context: WorkerContext, each: Id, look_up: Callable[[Id], Awaitable[str]], known: dict[Id, str]
+) -> None:
+    """Add a name to ``known``. An id without a name does not stop the job."""
+    try:
+        known[each] = await look_up(each)
+    except SlackError as error:
+        if context.log_once.first("name", str(error)):
+            log.warning("name_not_told", id=each, reason=str(error))
 
 
 def _write_named(context: WorkerContext, tx: Transaction, prompt: Prompt, text: str) -> None:

@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import Callable
 from dataclasses import replace
 
 from bot import slack_text
 from bot.messages import job_answers as say
-from bot.model import Message, NewDelivery, Origin, TrackedJob
+from bot.model import Access, Message, NewDelivery, Origin, TrackedJob
 from bot.store import Transaction
+from bot.work.access.check import decide
+from bot.work.access.decision import AskSlack
+from bot.work.access.denied import tell_denied
 from bot.work.context import Context, FollowUps
-from bot.work.jobs.ask import AskRequest, ask
+from bot.work.jobs.ask import AskRequest, TooManyWaiting, ask
 from bot.work.jobs.follow_up import FollowUpRequest, follow_up
 from bot.work.jobs.thread_messages import reply as say_in_thread
 from bot.work.ports import Mention, ThreadReply
+
+_ASK_SLACK_SECONDS = 1.5
+"""Less than the 3 s in which Slack expects an event's acknowledgement."""
 
 
 class ThreadNotKnownYet(Exception):
@@ -39,7 +47,11 @@ async def heard_reply(context: Context, heard: ThreadReply) -> None:
     if slack_text.is_blank(slack_text.to_plain(text, {}, {})):
         await _tell_not_sent(context, job, heard, empty=True)
         return
-    result = await follow_up(context, FollowUpRequest(heard.origin, job.number, text, heard=True))
+    try:
+        result = await follow_up(context, FollowUpRequest(heard.origin, job.number, text, heard=True))
+    except TooManyWaiting as full:
+        await _tell_too_many(context, heard.origin, full)
+        return
     if result and not result.accepted:
         await _tell_not_sent(context, job, heard, empty=False)
     elif result and result.same is not None:
@@ -70,13 +82,8 @@ def _is_meant_for_us(context: Context, heard: ThreadReply) -> bool:
 async def _tell_not_sent(context: Context, job: TrackedJob, heard: ThreadReply, *, empty: bool) -> None:
     """Tell the thread why a reply was not sent to the agent, once for each reply."""
     now, message = context.clock(), say.nothing_to_send(heard.files) if empty else say.cannot_follow_up(job)
-
-    def tell(tx: Transaction) -> None:
-        say_in_thread(tx, job, f"unsent:{heard.origin.message_ts}", message, now)
-        tx.heard.note(heard.origin)
-
-    await context.store.write(tell)
-    context.wake()
+    occasion = f"unsent:{heard.origin.message_ts}"
+    await _tell(context, heard.origin, lambda tx: say_in_thread(tx, job, occasion, message, now))
 
 
 async def heard_mention(context: Context, heard: Mention) -> None:
@@ -93,7 +100,11 @@ async def heard_mention(context: Context, heard: Mention) -> None:
     origin = heard.origin.moved_to(await context.store.read(lambda tx: tx.channels.present(sent_to)))
     if await _was_told_same(context, origin):
         return
-    asked = await ask(context, AskRequest(origin, text, heard=origin.is_direct))
+    try:
+        asked = await ask(context, AskRequest(origin, text, heard=origin.is_direct))
+    except TooManyWaiting as full:
+        await _tell_too_many(context, origin, full)
+        return
     if asked.same:
         await _tell_in_private(context, origin, "same", say.same_job(asked.job))
 
@@ -101,13 +112,40 @@ async def heard_mention(context: Context, heard: Mention) -> None:
 async def _tell_in_private(context: Context, origin: Origin, occasion: str, message: Message) -> None:
     """Send a private message to the author, once for each of their messages and ``occasion``."""
     note = NewDelivery.private(f"{origin.key}:{occasion}", origin.channel, origin.user, message)
+    await _tell(context, origin, lambda tx: tx.outbox.add(note, context.clock()))
 
-    def tell(tx: Transaction) -> None:
-        tx.outbox.add(note, context.clock())
+
+async def _tell_too_many(context: Context, origin: Origin, full: TooManyWaiting) -> None:
+    message = say.too_many_waiting(full.limit, slack_text.to_plain(full.raw, {}, {}))
+    await _tell_in_private(context, origin, "too_many", message)
+
+
+async def _tell(context: Context, origin: Origin, tell: Callable[[Transaction], None]) -> None:
+    """Answer a message that asks the agent for nothing, unless its author may not use the bot."""
+    denied = await _denied(context, origin)
+
+    def answer(tx: Transaction) -> None:
+        if denied is None:
+            tell(tx)
+        else:
+            tell_denied(context, tx, origin, denied)
         _note_heard(tx, origin)
 
-    await context.store.write(tell)
+    await context.store.write(answer)
     context.wake()
+
+
+async def _denied(context: Context, origin: Origin) -> Access | None:
+    """Return why the author of a message may not use the bot; None if they may.
+
+    Slack is called before the event is acknowledged, because no worker decides later. So it gets 1.5 s.
+    """
+    try:
+        async with asyncio.timeout(_ASK_SLACK_SECONDS):
+            decision = await decide(context, origin.user, channel=origin.channel, ask=AskSlack.FINAL)
+    except TimeoutError:
+        return Access.UNTOLD
+    return decision.denied
 
 
 async def _was_told_same(context: Context, origin: Origin) -> bool:

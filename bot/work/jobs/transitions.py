@@ -75,6 +75,7 @@ def unconfirmed(context: WorkerContext, tx: Transaction, prompt: Prompt) -> None
     is_follow_up = prompt.kind is PromptKind.FOLLOW_UP
     if is_follow_up:
         _poll_for_a_while(context, tx, prompt.job)
+        _add_asker(tx, prompt)
     else:
         tx.jobs.apply(prompt.job, lifecycle.unconfirmed(tx.jobs.known(prompt.job)))
     now = context.clock()
@@ -91,6 +92,13 @@ def tell_behind_unconfirmed(tx: Transaction, job: TrackedJob, waiting: Prompt, n
     if job.state is JobState.UNCONFIRMED:
         message = say.behind_unconfirmed(job, waiting.asked_by)
         reply(tx, job, f"behind:{waiting.asked_by}", message, now)
+
+
+def _add_asker(tx: Transaction, prompt: Prompt) -> None:
+    """Tell the end of a running iteration to the sender of an unconfirmed follow-up too."""
+    job = tx.jobs.known(prompt.job)
+    if job.state.is_open:
+        tx.jobs.update(prompt.job, also_asked=lifecycle.with_asker(job, prompt.asked_by))
 
 
 def _poll_for_a_while(context: WorkerContext, tx: Transaction, number: JobNumber) -> None:
@@ -128,8 +136,10 @@ def not_started(tx: Transaction, prompt: Prompt, problem: Problem, now: datetime
     drop_follow_ups(tx, job, now)
 
 
-def drop_follow_ups(tx: Transaction, job: TrackedJob, now: datetime) -> None:
+def drop_follow_ups(tx: Transaction, job: TrackedJob, now: datetime, *, is_told: bool = True) -> None:
     """Refuse the follow-ups that wait for a job that will never start, and tell their senders in the thread.
+
+    ``is_told`` is false for a job without a thread.
 
     Skip follow-ups whose sender's access to the job is undecided, because the thread must not show them:
     ``prepare.py`` decides about these.
@@ -139,7 +149,8 @@ def drop_follow_ups(tx: Transaction, job: TrackedJob, now: datetime) -> None:
         if waiting.kind is PromptKind.FOLLOW_UP and not undecided:
             tx.prompts.apply(waiting.id, lifecycle.prompt_refused(waiting))
             message = say.follow_up_refused(waiting.asked_by, problems.job_not_started())
-            reply(tx, job, f"refused:{waiting.id}", message, now)
+            if is_told:
+                reply(tx, job, f"refused:{waiting.id}", message, now)
 
 
 def _problem(prompt: Prompt, error: DocsApiError) -> Problem:

@@ -43,7 +43,7 @@ async def give_up(context: WorkerContext, delivery: Delivery, meaning: Refusal, 
         if job is not None and delivery.what.kind is DeliveryKind.ROOT:
             _refuse_job(context, tx, job, meaning, code, now)
         elif job is not None and delivery.what.kind is DeliveryKind.REPLY:
-            _tell_requester(tx, job, delivery, code, now)
+            _tell_recipients(tx, job, delivery, code, now)
         elif delivery.what.subscription is not None:
             refused(context, tx, delivery, meaning, code)
         elif delivery.what.user is not None and delivery.what.kind in (DeliveryKind.POST, DeliveryKind.FILE):
@@ -81,9 +81,11 @@ def _refuse_job(
     tx.outbox.add(note, now)
 
 
-def _tell_requester(tx: Transaction, job: TrackedJob, delivery: Delivery, code: str, now: datetime) -> None:
-    key, message = f"{delivery.what.key}:undelivered", say.undelivered(job, problems.slack_refused(code))
-    tx.outbox.add(NewDelivery.private(key, job.channel, job.recipient, message, job=job.number), now)
+def _tell_recipients(tx: Transaction, job: TrackedJob, delivery: Delivery, code: str, now: datetime) -> None:
+    message = say.undelivered(job, problems.slack_refused(code))
+    for user in job.recipients:
+        key = f"{delivery.what.key}:undelivered:{user}"
+        tx.outbox.add(NewDelivery.private(key, job.channel, user, message, job=job.number), now)
 
 
 def _tell_asker(

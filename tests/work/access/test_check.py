@@ -50,7 +50,7 @@ async def test_in_a_channel_without_the_bot_nobody_may(office: Office, ask: AskS
 
 
 async def test_whoever_is_in_a_jobs_channel_sees_it_before_slack_has_told_of_them(office: Office) -> None:
-    await add_job(office.store, channel=PRIVATE)
+    await add_job(office.store, channel=PRIVATE, root_ts="1.1")
     job = await office.job()
     inside = await decide(office.context, BEN, job=job, here=PRIVATE)
     assert (inside.sees_job, inside.may) == (True, None)
@@ -59,7 +59,7 @@ async def test_whoever_is_in_a_jobs_channel_sees_it_before_slack_has_told_of_the
 
 
 async def test_where_slack_cannot_tell_who_somebody_is_no_channel_is_looked_at(office: Office) -> None:
-    await add_job(office.store, channel=PRIVATE)
+    await add_job(office.store, channel=PRIVATE, root_ts="1.1")
     office.slack.trouble("profile", SlackUnreachable("down"))
     office.slack.trouble("is_public", refused("nobody asks"))
     decision = await decide(office.context, BEN, job=await office.job(), ask=AskSlack.TRY)

@@ -171,6 +171,7 @@ async def test_a_member_is_kept_in_mind_for_minutes_and_then_looked_up_again(off
 async def test_every_command_is_refused_to_a_known_guest(office: Office, command: str, text: str) -> None:
     office.slack.profiles[GUS] = NOT_MEMBERS[Access.GUEST]
     await office.started("Add a page", user=GUS)
+    office.clock.pass_seconds(3_600)
     answer = await office.types(command, text, user=GUS)
     assert answer.message is not None
     assert "Guests cannot use this bot" in answer.message.text
@@ -181,6 +182,7 @@ async def test_a_guests_form_says_why_in_plain_words(office: Office) -> None:
     office.slack.profiles[GUS] = NOT_MEMBERS[Access.GUEST]
     await office.started("Add a page", user=GUS)
     for command, form in (("/docs-agent", "ask"), ("/docs-followup", "follow_up")):
+        office.clock.pass_seconds(3_600)
         [submit] = [each.forms[form] for each in COMMANDS if each.name == command]
         sent = Submission(origin(form, GUS), form, {"prompt": "Add a page"}, FormState())
         errors = await submit(office.context, sent)

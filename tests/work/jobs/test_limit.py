@@ -179,7 +179,8 @@ async def test_a_429_without_a_time_waits_for_our_own_oldest_use_but_not_for_eve
 @pytest.mark.parametrize("used", [0, 1, 37])
 async def test_limits_are_told_as_our_rows_count_them(office: Office, used: int) -> None:
     for number in range(used):
-        await office.ask(f"p{number}", user=BEN if number else ANA, channel=ChannelId(f"C{number}"))
+        user = UserId(f"U{number}") if number else ANA
+        await office.ask(f"p{number}", user=user, channel=ChannelId(f"C{number}"))
     await office.settle(10)
     assert len(sent(office)) == used
     answer = await office.types("/docs-agent", "limits")

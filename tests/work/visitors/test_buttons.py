@@ -9,7 +9,7 @@ import sys
 
 import pytest
 
-from bot.model import Counts
+from bot.model import ChannelId, Counts
 from bot.slack.errors import refused
 from bot.work.ports import SlackUnclear
 from tests.builders import ANA, BEN, CHANNEL
@@ -144,3 +144,19 @@ async def test_a_file_for_which_there_is_no_room_is_sent_when_there_is(office: O
     await office.reading(20)
     [(_, _, _, content)] = office.slack.files
     assert len(content.splitlines()) == 251
+
+
+@pytest.mark.parametrize("action", ["share", "csv_file", "how_counted", "progress"])
+async def test_a_button_of_another_channels_answer_is_answered_as_for_an_unknown_one(
+    office: Office, action: str
+) -> None:
+    number = await answered(office)
+    posts, files = list(office.slack.posts), list(office.slack.files)
+    elsewhere = ChannelId("C0OTHER")
+    hidden = await office.press(action, number, user=BEN, channel=elsewhere)
+    unknown = await office.press(action, "99", user=BEN, channel=elsewhere)
+    assert hidden == unknown
+    await office.reading(5)
+    assert (office.slack.posts, office.slack.files) == (posts, files)
+    inside = await office.press(action, number, user=BEN)
+    assert inside != unknown

@@ -1,0 +1,152 @@
+"""Whoever has no access leaves no trace: one private word an hour, and nothing that others see."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import replace
+
+import pytest
+
+from bot.cli.jobs import _line
+from bot.commands.command import Answer
+from bot.model import Access, JobState, MessageTs, Profile, UserId
+from bot.work.jobs.prepare import prepare_prompts
+from bot.work.jobs.thread_events import heard_mention
+from bot.work.ports import Mention, SlackUnreachable
+from tests.builders import ANA, BEN, CHANNEL, claimer, origin
+from tests.work.office import Office
+
+GUS = UserId("U0GUS")
+GUEST = Profile(True, False, False, False)
+
+
+@pytest.fixture(autouse=True)
+def gus(office: Office) -> None:
+    """Gus is a guest."""
+    office.slack.profiles[GUS] = GUEST
+
+
+def words(office: Office) -> list[str]:
+    """What the bot said to single people after the acknowledgements."""
+    said = [message for _, message in office.slack.private]
+    return [message.text for message in (*said, *(message for _, message, _ in office.slack.direct))]
+
+
+async def mention(office: Office, text: str, number: int, user: UserId = GUS) -> None:
+    ts = MessageTs(f"1700000100.{number:06}")
+    said = replace(origin(f"message:{CHANNEL}:{ts}", user), message_ts=ts)
+    await heard_mention(office.context, Mention(said, f"<@U0BOT> {text}"))
+    await office.settle()
+
+
+async def test_a_refused_person_is_told_once_an_hour_and_acknowledged_each_time(office: Office) -> None:
+    for number in range(3):
+        assert await office.types("/docs-agent", f"Page {number}", user=GUS) == Answer()
+        await office.settle()
+    for command, text in (("/docs-agent", "jobs"), ("/docs-visitors", ""), ("/docs-followup", "1 more")):
+        assert await office.types(command, text, user=GUS) == Answer()
+    assert await office.press("run_again", "1:1", user=GUS) == Answer()
+    [told] = words(office)
+    assert "Guests cannot use this bot" in told
+    office.clock.pass_seconds(3_600)
+    again = await office.types("/docs-agent", "jobs", user=GUS)
+    assert again.message is not None
+    assert await office.types("/docs-agent", "jobs", user=GUS) == Answer()
+
+
+async def test_the_word_of_the_hour_is_kept_in_the_store(office: Office) -> None:
+    first = await office.types("/docs-agent", "help", user=GUS)
+    assert first.message is not None
+    office.restart()
+    assert await office.types("/docs-agent", "help", user=GUS) == Answer()
+    rule = office.context.access_policy.rule
+    told = await asyncio.gather(
+        *(office.store.write(lambda tx: tx.members.may_tell_denied(ANA, rule, office.clock())) for _ in "abc")
+    )
+    assert sorted(told) == [False, False, True]
+
+
+async def test_a_member_who_may_not_here_is_told_each_time(office: Office) -> None:
+    await office.started("Add a page")
+    office.access_policy(channels=frozenset({"C0OTHER"}))
+    for _ in range(2):
+        answer = await office.types("/docs-agent", "Add another page")
+        assert answer.message is not None
+        assert "not set up for this channel" in answer.message.text
+
+
+async def test_a_refused_request_stands_in_nobodys_list(office: Office) -> None:
+    office.access_policy(admins=frozenset({BEN}))
+    await office.started("Guests secret", user=GUS)
+    assert (await office.job()).problem == f"not_allowed:{Access.GUEST}"
+    for user in (ANA, BEN):
+        for command, text in (("/docs-agent", "jobs"), ("/docs-agent", "status 1"), ("/docs-followup", "")):
+            shown = await office.types(command, text, user=user)
+            assert "Guests secret" not in str(shown)
+            assert GUS not in str(shown)
+        assert "I know no job “1”" in str(await office.types("/docs-followup", "1", user=user))
+    listed = await office.store.read(lambda tx: tx.jobs.newest(10))
+    assert [_line(job) for job in listed] == []
+    assert await office.store.read(lambda tx: tx.jobs.newest(10, JobState.REFUSED)) == []
+
+
+async def test_a_request_that_is_not_decided_yet_is_its_requesters_alone(office: Office) -> None:
+    office.slack.trouble("profile", *[SlackUnreachable("down")] * 50)
+    await office.store.write(
+        lambda tx: tx.members.note(BEN, Access.MEMBER, office.context.access_policy.rule, office.clock())
+    )
+    await office.ask("Perhaps a guests", user=GUS)
+    await prepare_prompts(office.context)
+    for text in ("jobs", "status 1"):
+        assert "Perhaps" not in str(await office.types("/docs-agent", text, user=BEN))
+    asker = await office.store.read(lambda tx: tx.jobs.in_channel(CHANNEL, 10, GUS))
+    assert len(asker) == 1
+
+
+@pytest.mark.parametrize("text", ["", "help", "Add a page"])
+async def test_a_mention_of_a_guest_is_answered_by_the_one_word(office: Office, text: str) -> None:
+    await mention(office, text, 1)
+    await mention(office, text, 2)
+    assert len(words(office)) == 1
+    assert "Guests cannot use this bot" in words(office)[0]
+    assert (office.slack.posts, office.slack.reactions) == ([], [])
+
+
+@pytest.mark.parametrize("ended", [True, False])
+@pytest.mark.parametrize(("text", "files"), [("", 1), ("Delete everything", 0)])
+async def test_a_reply_of_a_guest_is_answered_in_private_and_gets_no_reaction(
+    office: Office, text: str, files: int, ended: bool
+) -> None:
+    await office.started("Add a page")
+    if ended:
+        office.docs.finish("archived", None)
+        await office.settle()
+    posts = list(office.slack.posts)
+    for _ in range(2):
+        await office.reply(text, user=GUS, files=files)
+        await office.settle()
+    assert [post for post in office.slack.posts if post not in posts] == []
+    assert office.slack.reactions == []
+    assert ["Guests cannot use this bot" in said for said in words(office)] == [True]
+
+
+async def test_a_reply_of_somebody_of_whom_slack_does_not_tell_in_time_leaves_no_trace(
+    office: Office,
+) -> None:
+    await office.started("Add a page")
+    office.slack.silent.add(BEN)
+    posts = list(office.slack.posts)
+    await office.reply("", user=BEN, files=1)
+    await office.settle(3)
+    assert office.slack.posts == posts
+    assert "Slack could not tell me who you are" in words(office)[-1]
+
+
+async def test_follow_ups_to_a_refused_job_fall_without_a_word(office: Office) -> None:
+    await office.ask("Add a page", user=GUS)
+    assert await office.types("/docs-followup", "and more", user=GUS) == Answer()
+    await office.settle(12)
+    assert len(words(office)) == 1
+    assert office.slack.posts == []
+    assert await office.store.read(lambda tx: tx.outbox.dead(10)) == []
+    assert await office.store.write(lambda tx: tx.prompts.claim_new(claimer(at=office.clock()), 10)) == []
