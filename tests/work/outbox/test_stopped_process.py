@@ -13,7 +13,7 @@ from bot.model import ChannelId, JobNumber
 from bot.work.jobs.prepare import prepare_prompts
 from bot.work.jobs.thread_messages import redraw_face
 from bot.work.outbox.deliver import deliver_due
-from tests.builders import CHANNEL, HeldClock
+from tests.builders import ANA, BEN, CHANNEL, HeldClock
 from tests.fakes import FakeSlack
 from tests.work.asking import FIRST, LAST
 from tests.work.office import Office
@@ -108,8 +108,8 @@ async def test_a_post_that_went_out_late_keeps_the_next_one_waiting_as_long(offi
         office.clock.pass_seconds(0.5)
 
     pace_seconds = office.context.timeouts.channel_pace_seconds
-    for text in ("Add a quickstart", "Add a glossary"):
-        await office.ask(text)
+    for user in (ANA, BEN):
+        await office.ask("Add a quickstart", user=user)
     await prepare_prompts(office.context)
     await deliver_due(replace(office.context, wake_after=is_held_up))
     assert len(office.slack.posts) == 1
