@@ -15,8 +15,9 @@ class WorkspaceOptions:
     one, the app has every scope that the workspace knows. ``redeliver_after_seconds`` are the delays before
     each further delivery of an event that was not acknowledged. Slack's are: almost at once, one minute,
     five minutes. https://docs.slack.dev/apis/events-api
-    ``special_calls_a_minute`` is the limit of each method for which Slack promises several hundred calls a
-    minute without a number, ``chat.postMessage`` among them.
+    ``tier_calls_a_minute`` are the limits of tiers 2, 3 and 4. ``special_calls_a_minute`` is the limit of
+    each method for which Slack promises several hundred calls a minute without a number,
+    ``chat.postMessage`` among them. ``minute_seconds`` is the minute of both.
     ``ticket_seconds`` is the life of a ticket for a socket; Slack does not tell how long theirs live.
     """
 
@@ -28,7 +29,9 @@ class WorkspaceOptions:
     manifest: Path | None = None
     docs_service_url: str | None = None
     enforce_rates: bool = True
+    tier_calls_a_minute: tuple[int, int, int] = (20, 50, 100)
     special_calls_a_minute: int = 300
+    minute_seconds: float = 60.0
     channel_burst: int = 4
     ack_seconds: float = 3.0
     ticket_seconds: float = 30.0

@@ -8,9 +8,6 @@ from datetime import datetime
 
 from sandbox.workspace.options import WorkspaceOptions
 
-_MINUTE_SECONDS = 60.0
-TIER_CALLS = {2: 20, 3: 50, 4: 100}
-"""Calls a minute of each tier that is used here."""
 TIERS: Mapping[str, int] = {
     "api.test": 4,
     "apps.connections.open": 3,
@@ -65,15 +62,15 @@ class RateLimits:
     def calls_a_minute(self, method: str) -> int:
         """Return how many calls of a method the workspace takes within any minute."""
         tier = TIERS.get(method)
-        return self._options.special_calls_a_minute if tier is None else TIER_CALLS[tier]
+        return self._options.special_calls_a_minute if tier is None else self._options.tier_calls_a_minute[tier - 2]
 
     def count_call(self, method: str) -> None:
         """Count a call; raise Throttled, until the oldest is a minute ago, if there were too many."""
-        now, calls = self._now(), self._calls[method]
-        while calls and calls[0] <= now - _MINUTE_SECONDS:
+        now, calls, minute_seconds = self._now(), self._calls[method], self._options.minute_seconds
+        while calls and calls[0] <= now - minute_seconds:
             calls.popleft()
         if self._options.enforce_rates and len(calls) >= self.calls_a_minute(method):
-            raise Throttled(calls[0] + _MINUTE_SECONDS - now)
+            raise Throttled(calls[0] + minute_seconds - now)
         calls.append(now)
 
     def count_post(self, channel: str) -> None:

@@ -96,6 +96,16 @@ def test_any_minute_counts_and_refused_calls_do_not(tmp_path: Path, clock: HeldC
     assert caught.value.seconds == pytest.approx(2)
 
 
+def test_a_shorter_minute_with_fewer_calls_can_be_chosen(tmp_path: Path, clock: HeldClock) -> None:
+    rates = RateLimits(WorkspaceOptions(tmp_path, tier_calls_a_minute=(1, 1, 1), minute_seconds=2.0), clock)
+    rates.count_call("chat.update")
+    with pytest.raises(Throttled) as caught:
+        rates.count_call("chat.update")
+    assert caught.value.seconds == pytest.approx(2)
+    clock.forward(2)
+    rates.count_call("chat.update")
+
+
 def test_the_limits_may_be_switched_off(tmp_path: Path, clock: HeldClock) -> None:
     rates = RateLimits(WorkspaceOptions(tmp_path, enforce_rates=False), clock)
     for _ in range(100):
