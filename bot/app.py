@@ -58,7 +58,6 @@ _GRACE_SECONDS = 8.0
 _IDLE_SECONDS = 100.0
 """Longer than reverse proxies keep connections, so that none sends a request on one that is being closed."""
 _WORKER_LATE_SECONDS = 120.0
-_LOOK_SECONDS = 5.0
 _PLAN_SECONDS = 60.0
 _SWEEP_SECONDS = 3_600.0
 
@@ -128,7 +127,9 @@ async def running_bot(
         else:
             wake_up.connect(Announcer(store.database))
         if roles.intake:
-            checks |= await _take_in(settings, stack, outside, context, metrics, connections)
+            checks |= await _take_in(
+                settings, stack, outside, context, metrics, connections, timeouts or Timeouts()
+            )
         health = web.Application()
         add_health_routes(health, checks, _page(context, metrics))
         health_at = (settings.health_host, settings.health_port)
@@ -258,13 +259,14 @@ async def _take_in(
     context: Context,
     metrics: Metrics,
     connections: Connections,
+    timeouts: Timeouts,
 ) -> dict[str, Callable[[], Awaitable[Check]]]:
     """Start the intake, through a socket or over HTTP; return its readiness checks."""
-    background = Background()
+    background, look_seconds = Background(), timeouts.deaf_seconds / 12
     stack.push_async_callback(background.drain, _GRACE_SECONDS)
     gap = Gap(context)
     await gap.end()
-    background.repeat("end a gap", gap.end, _LOOK_SECONDS)
+    background.repeat("end a gap", gap.end, look_seconds)
     listeners = Listeners(
         context=context,
         client=outside.client,
@@ -290,12 +292,18 @@ async def _take_in(
         await stack.enter_async_context(connections.listening(server, *at, idle_seconds=_IDLE_SECONDS))
         return {}
     intake = SocketIntake(
-        app, outside.client, settings.slack_app_token, on_gap=gap.begin, observe=metrics.set_socket
+        app,
+        outside.client,
+        settings.slack_app_token,
+        on_gap=gap.begin,
+        observe=metrics.set_socket,
+        deaf_seconds=timeouts.deaf_seconds,
+        ping_seconds=timeouts.deaf_seconds / 6,
     )
     stack.push_async_callback(intake.close, _GRACE_SECONDS)
     await intake.open()
     await intake.look()
-    background.repeat("look at the socket", intake.look, _LOOK_SECONDS)
+    background.repeat("look at the socket", intake.look, look_seconds)
     return {"socket": _socket_check(intake)}
 
 

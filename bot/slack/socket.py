@@ -49,15 +49,20 @@ class SocketIntake:
         on_gap: Callable[[], None] = lambda: None,
         observe: Callable[[bool, int], None] = lambda _connected, _connections: None,
         clock: Callable[[], float] = monotonic,
+        deaf_seconds: float = DEAF_SECONDS,
         ping_seconds: float = 10.0,
     ) -> None:
-        """``clock`` returns seconds. Four pings in a row, every ``ping_seconds``, may stay unanswered."""
+        """``clock`` returns seconds. Four pings in a row, every ``ping_seconds``, may stay unanswered.
+
+        Only tests shorten ``deaf_seconds``.
+        """
         self._app = app
         self._client = client
         self._app_token = app_token
         self._on_gap = on_gap
         self._observe = observe
         self._clock = clock
+        self._most_deaf_seconds = deaf_seconds
         self._ping_seconds = ping_seconds
         self._handler: AsyncSocketModeHandler | None = None
         self._current: set[asyncio.Task[None]] = set()
@@ -123,12 +128,12 @@ class SocketIntake:
         self._observe(connected, self._connections)
         if connected:
             self._note_connected()
-        elif not self._closing and self._clock() - max(self._connected_at, self._tried_at) >= DEAF_SECONDS:
+        elif not self._closing and self._untried_seconds() >= self._most_deaf_seconds:
             self._tried_at = self._clock()
             await self._reconnect()
 
     def _note_connected(self) -> None:
-        if self.deaf_seconds() >= DEAF_SECONDS:
+        if self.deaf_seconds() >= self._most_deaf_seconds:
             log.info("socket_back", deaf_seconds=round(self.deaf_seconds()))
             self._on_gap()
         self._connected_at = self._clock()
@@ -146,6 +151,10 @@ class SocketIntake:
         if not self._closing:
             # Ends when it is connected or closed.
             self._background.start("open a socket", handler.connect_async())  # type: ignore[no-untyped-call]
+
+    def _untried_seconds(self) -> float:
+        """Return the seconds since Slack was last known to be connected, or a new ticket was asked for."""
+        return self._clock() - max(self._connected_at, self._tried_at)
 
     def silent_seconds(self) -> float:
         """Return the seconds since the last request, or since the start if there was none."""

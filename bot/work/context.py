@@ -50,6 +50,8 @@ class Timeouts:
     """Pause before the search for a post whose outcome was unclear. It grows with each attempt."""
     reading_seconds: float = 0.5
     """Pause between two checks of a question or a digest whose numbers are being fetched."""
+    deaf_seconds: float = 60.0
+    """How long Slack's socket may be away. Then a new ticket is asked for, and messages are read again."""
     unread_pace_seconds: float = 1.5
     """Pause between two conversations that are read again. Slack allows 50 such calls a minute."""
     digest_seconds: float = 3 * 3_600.0

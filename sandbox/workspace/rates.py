@@ -62,7 +62,8 @@ class RateLimits:
     def calls_a_minute(self, method: str) -> int:
         """Return how many calls of a method the workspace takes within any minute."""
         tier = TIERS.get(method)
-        return self._options.special_calls_a_minute if tier is None else self._options.tier_calls_a_minute[tier - 2]
+        given = self._options
+        return given.special_calls_a_minute if tier is None else given.tier_calls_a_minute[tier - 2]
 
     def count_call(self, method: str) -> None:
         """Count a call; raise Throttled, until the oldest is a minute ago, if there were too many."""

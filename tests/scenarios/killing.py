@@ -6,8 +6,8 @@ itself with SIGKILL when it comes to the one it was given.
 
 An order has the bot's settings (``env``) and a file for its ``output``. It may name the modules of the
 work that are ``watched`` and the place to be killed at (``kill_at``), a ``role`` (run, serve or work) and
-the ``lease_seconds`` of claims, and ask to be ``terse``: then a bot that cannot start says only of what
-kind the reason is, and whether the command line would have explained it.
+the ``lease_seconds`` of claims and ``deaf_seconds`` of sockets, and ask to be ``terse``: then a bot that
+cannot start says only of what kind the reason is, and whether the command line would have explained it.
 """
 
 from __future__ import annotations
@@ -48,7 +48,8 @@ async def _run(order: dict[str, Any]) -> None:
     loop.add_signal_handler(signal.SIGTERM, stop.set)
     role = order.get("role", "run")
     roles = Roles(intake=role != "work", workers=role != "serve")
-    timeouts = replace(SHORT, lease_seconds=order.get("lease_seconds") or SHORT.lease_seconds)
+    given = {name: order[name] for name in ("lease_seconds", "deaf_seconds") if order.get(name)}
+    timeouts = replace(SHORT, **given)
     async with running_bot(Settings.load(order["env"], env_file=None), roles=roles, timeouts=timeouts):
         tell(ready=True)
         await stop.wait()

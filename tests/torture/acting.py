@@ -41,6 +41,7 @@ class Acting:
             "command": self._command,
             "visitors": self._command,
             "digest": self._command,
+            "weekly": self._command,
             "mention": self._say,
             "direct": self._say,
             "form": self._form,

@@ -17,6 +17,8 @@ from tests.bots import Zygote, is_alive
 
 LEASE_SECONDS = 5.0
 """Longer than a process stalls on a busy machine, shorter than the wait for the end of the run."""
+DEAF_SECONDS = 1.2
+"""Shorter than the workspace tries to deliver an event, as a minute is with Slack."""
 _PAUSE_SECONDS = 0.02
 _RESTART_SECONDS = 0.3
 _START_SECONDS = 40.0
@@ -60,7 +62,12 @@ class Bot:
         at = self.log.stat().st_size if self.log.exists() else 0
         self._ordered, self.starts = False, self.starts + 1
         self.pid = await self.zygote.fork(
-            self.env, self.log, role=self.role, terse=True, lease_seconds=LEASE_SECONDS
+            self.env,
+            self.log,
+            role=self.role,
+            terse=True,
+            lease_seconds=LEASE_SECONDS,
+            deaf_seconds=DEAF_SECONDS,
         )
         deadline = monotonic() + _START_SECONDS
         while is_alive(self.pid):

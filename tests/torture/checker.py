@@ -19,6 +19,7 @@ from tests.torture.record import Record
 from tests.torture.rules_numbers import numbers
 from tests.torture.rules_quiet import quiet
 from tests.torture.rules_requests import requests
+from tests.torture.rules_weekly import weekly
 from tests.torture.rules_words import words
 from tests.torture.seen import Seen
 
@@ -26,6 +27,6 @@ from tests.torture.seen import Seen
 def check(record: Record) -> Checks:
     """Apply all rules to a record and return the results."""
     seen, checks = Seen(record), Checks()
-    for rule in (requests, words, numbers, quiet):
+    for rule in (requests, words, numbers, weekly, quiet):
         rule(seen, checks)
     return checks

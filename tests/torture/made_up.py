@@ -15,6 +15,7 @@ OTHER = Act(0.2, "mention", BEN, DOCS, "mk02", "Fail on purpose (mk02)")
 FOLLOW_UP = Act(0.9, "reply", ANA, DOCS, "mk03", "Add an example of mk03", "mk01")
 VISITORS = Act(0.3, "visitors", ANA, DOCS, "mk04", "last week csv here")
 DIGEST = Act(0.4, "digest", BEN, PRODUCT, "mk05", "digest now")
+WEEKLY = Act(0.5, "weekly", BEN, PRODUCT, "mk06", "subscribe monday 09:00 UTC")
 AT = datetime(2026, 3, 2, 9, tzinfo=UTC)
 ROOT, OTHER_ROOT = "1772442000.000100", "1772442000.000200"
 
@@ -23,7 +24,10 @@ def delivery(name: str, kind: str, **values: Any) -> Row:
     """Return an outbox row of a sent delivery."""
     row = {"id": f"{name:0>8}-id", "key": name, "kind": kind, "state": "sent", "job": None, "channel": DOCS}
     return (
-        row | {"user": None, "error": None, "digest": None, "question": None, "due_at": AT, "seq": 1} | values
+        row
+        | {"user": None, "error": None, "digest": None, "question": None, "due_at": AT, "seq": 1}
+        | {"attempts": 1}
+        | values
     )
 
 
@@ -48,6 +52,12 @@ def prompt(number: int, act: Act, of: int, kind: str, **values: Any) -> Row:
     return row | {"attempts": 1, "due_at": AT, "sent_at": AT, "claimed_until": None} | values
 
 
+def digest(number: int, **values: Any) -> Row:
+    """Return the row of a digest that was told."""
+    row = {"id": number, "asked_by": None, "subscription": None, "channel": PRODUCT, "first": "2026-02-23"}
+    return row | {"state": "told"} | values
+
+
 def book(number: int, message_number: int, act: Act, outcome: str) -> Row:
     """Return the docs service's row about one prompt."""
     row = {"job_id": f"job_{number}", "number": message_number, "prompt": act.words, "outcome": outcome}
@@ -55,14 +65,17 @@ def book(number: int, message_number: int, act: Act, outcome: str) -> Row:
 
 
 def record() -> Record:
-    """Return a correct record: two jobs with a follow-up, a question with a file, and a digest."""
-    acts = (ASK, OTHER, VISITORS, DIGEST, FOLLOW_UP)
+    """Return a correct record: two jobs with a follow-up, a question with a file, and two digests."""
+    acts = (ASK, OTHER, VISITORS, DIGEST, WEEKLY, FOLLOW_UP)
     plan = Plan(1, "sqlite", "socket", ("run",), 0.1, "INFO", acts, ())
     return Record(
         plan,
         done=[Done(act, AT, acknowledged=True) for act in acts],
         messages=[*_first_thread(), *_second_thread(), *_numbers()],
-        private=[{"user": ANA, "channel": DOCS, "ts": ROOT, "text": "Who read the docs"}],
+        private=[
+            {"user": ANA, "channel": DOCS, "ts": ROOT, "text": "Who read the docs"},
+            {"user": BEN, "channel": PRODUCT, "ts": ROOT, "text": ":books: Every Monday at 09:00 (UTC)."},
+        ],
         rows={
             "jobs": [job(1, ASK, "pull_request", ROOT), job(2, OTHER, "failed", OTHER_ROOT)],
             "prompts": [
@@ -82,9 +95,9 @@ def record() -> Record:
                 }
             ],
             "snapshots": [{"id": 1, "state": "done"}],
-            "digests": [{"id": 1, "asked_by": BEN, "channel": PRODUCT, "state": "told"}],
+            "digests": [digest(1, asked_by=BEN), digest(2, subscription=1)],
             "holds": [],
-            "subscriptions": [],
+            "subscriptions": [{"id": 1, "channel": PRODUCT, "owner": BEN, "state": "active"}],
         },
         service={
             "jobs": [
@@ -122,6 +135,8 @@ def _numbers() -> list[Json]:
     return [
         message("All pages", "1772442000.000600", None, files=[file]),
         message(":books: *The docs in the week 1*", "1772442000.000700", "digest", channel=PRODUCT),
+        message(":books: Every Monday at 09:00 this channel", "1772442000.000750", "first", channel=PRODUCT),
+        message(":books: *The docs in the week 1*", "1772442000.000800", "weekly", channel=PRODUCT),
     ]
 
 
@@ -134,5 +149,7 @@ def _deliveries() -> list[Row]:
         delivery("end3", "reply", job=1),
         delivery("answer", "private", user=ANA, question=1),
         delivery("file", "file", question=1),
+        delivery("first", "post", channel=PRODUCT, user=BEN),
+        delivery("weekly", "post", channel=PRODUCT, digest=2),
         delivery("digest", "post", channel=PRODUCT, user=BEN, digest=1),
     ]

@@ -63,7 +63,13 @@ DOCS_FAULTS = (
     "odd_status",
     "bad_pr_link",
 )
-LINE_FAULTS = ("closed", "disconnect", "repeat")
+LINE_FAULTS = ("closed", "disconnect", "repeat", "silent", "refused", "refused")
+NATIVE_BLOCKS = ("data_visualization", "data_table", "table")
+SLACK_MINUTE = ((20, 50, 100), 300, 60.0)
+SHORT_MINUTE = ((2, 3, 5), 6, 1.0)
+"""Few calls of each tier and of the other methods in a second, so that a short run meets Slack's limits."""
+PATIENT, HASTY = (0.3, 1.0, 3.0), (0.05, 0.4, 1.0)
+"""Delays before an event comes again. After the last one it is dropped."""
 LENGTH_SECONDS = 3.0
 
 
@@ -85,10 +91,11 @@ class Act:
 
 @dataclass(frozen=True, slots=True)
 class Trouble:
-    """A fault on one ``side``: slack, docs, line, database or bot.
+    """A fault on one ``side``: slack, docs, line, database, bot or week.
 
     It occurs ``times`` times, or for ``lasts`` seconds. ``seconds`` is a parameter of the fault: a
-    ``Retry-After``, the delay of an answer, or the downtime of a process.
+    ``Retry-After``, the delay of an answer, or the downtime of a process. On the side ``week`` the hour of
+    all subscriptions comes.
     """
 
     at: float
@@ -105,7 +112,9 @@ class Plan:
     """The plan of one run.
 
     ``bots``: the roles of its processes. ``intake``: socket or http. ``decision``: the button that users
-    press at the end for each unconfirmed prompt; empty for none.
+    press at the end for each unconfirmed prompt; empty for none. ``limits``: the calls of tiers 2 to 4 and of
+    the other methods that Slack takes in a minute, and the seconds of that minute. ``refused_blocks``: the
+    kinds of block that the workspace does not have. ``redeliver_after_seconds``: when an event comes again.
     """
 
     seed: int
@@ -117,6 +126,9 @@ class Plan:
     acts: tuple[Act, ...]
     troubles: tuple[Trouble, ...]
     decision: str = ""
+    limits: tuple[tuple[int, int, int], int, float] = SLACK_MINUTE
+    refused_blocks: tuple[str, ...] = ()
+    redeliver_after_seconds: tuple[float, ...] = PATIENT
 
     @property
     def kills(self) -> int:
@@ -144,6 +156,9 @@ def make_plan(seed: int) -> Plan:
         acts=acts,
         troubles=tuple(sorted(troubles, key=lambda each: each.at)),
         decision=chance.choice(("", "send_again", "send_again", "forget")),
+        limits=chance.choice((SLACK_MINUTE, SLACK_MINUTE, SHORT_MINUTE)),
+        refused_blocks=chance.choice(((), (), NATIVE_BLOCKS, NATIVE_BLOCKS[:1])),
+        redeliver_after_seconds=chance.choice((PATIENT, HASTY)),
     )
 
 
@@ -157,6 +172,7 @@ def _acts(chance: Random) -> tuple[Act, ...]:
     threads = [ask for ask in asks if ask.where not in (SECRET, ARCHIVED)] or asks
     later = [_later(chance, chance.choice(threads)) for _ in range(chance.randint(1, 4))]
     others = [_numbers(chance) for _ in range(chance.choice((0, 0, 1, 1, 2)))]
+    others += [_weekly(chance) for _ in range(chance.choice((0, 0, 1, 1, 2)))]
     return tuple(sorted([*asks, *later, *others], key=lambda act: act.at))
 
 
@@ -197,16 +213,23 @@ def _numbers(chance: Random) -> Act:
     return Act(_moment(chance, 2.0), what, chance.choice(PEOPLE), where, _marker(chance), words)
 
 
+def _weekly(chance: Random) -> Act:
+    where, zone = chance.choice((DOCS, DOCS, PRODUCT, SECRET)), chance.choice(("", " UTC", " Europe/Berlin"))
+    words = f"subscribe {chance.choice(('monday', 'friday'))} 09:00{zone}"
+    return Act(_moment(chance, 1.2), "weekly", chance.choice(PEOPLE), where, _marker(chance), words)
+
+
 def _troubles(chance: Random, database: str, bots: int) -> list[Trouble]:
     found = [_slack(chance) for _ in range(chance.choice((0, 1, 2, 3, 4)))]
     found += [_docs(chance) for _ in range(chance.choice((0, 1, 2, 3, 5)))]
     found += [_line(chance) for _ in range(chance.choice((0, 0, 1, 2)))]
     if chance.random() < 0.3:
         found.append(_database(chance, database))
+    found += [Trouble(_moment(chance), "week", "week", "due") for _ in range(chance.choice((0, 1, 2)))]
     ends = chance.choice(("", "kill", "kill", "kill", "kill kill", "term", "term kill"))
     for kind in ends.split():
         which = str(chance.randrange(bots))
-        down = round(chance.choice((0.0, 0.1, 0.5)), 3)
+        down = round(chance.choice((0.0, 0.1, 0.5, 1.8)), 3)
         found.append(Trouble(_moment(chance, 2.8), "bot", which, kind, seconds=down))
     return found
 
@@ -240,7 +263,8 @@ def _own_seconds(chance: Random, kind: str) -> float:
 
 def _line(chance: Random) -> Trouble:
     kind = chance.choice(LINE_FAULTS)
-    return Trouble(_moment(chance), "line", "line", kind, chance.choice((1, 2)))
+    lasts = round(chance.uniform(0.3, 3.0), 2) if kind == "refused" else 0.0
+    return Trouble(_moment(chance), "line", "line", kind, chance.choice((1, 2)), lasts)
 
 
 def _database(chance: Random, database: str) -> Trouble:
@@ -269,7 +293,8 @@ def described(plan: Plan) -> list[str]:
     for each in plan.troubles:
         extent = f"for {each.lasts:g} s" if each.lasts else f"x{each.times}"
         lines.append((each.at, f"! {each.side} {each.what} {each.kind} {extent} ({each.seconds:g} s)"))
-    head += f", doubts: {plan.decision or 'left'}"
+    head += f", doubts: {plan.decision or 'left'}, {plan.limits[1]} posts in {plan.limits[2]:g} s"
+    head += f", events again after {plan.redeliver_after_seconds}, refuses {plan.refused_blocks or 'nothing'}"
     return [head, *(f"  {at:6.3f}  {text.rstrip()}" for at, text in sorted(lines))]
 
 

@@ -69,6 +69,8 @@ class Report:
                 "follow-ups": len(record.service["messages"]) - len(record.service["jobs"]),
                 "rounds ended": len(ended),
                 "ends told": checks.ends_told,
+                "weeks told": sum(bool(row["digest"]) and not row["user"] for row in record.of("deliveries")),
+                "read again": record.log.count('"event": "missed_messages"'),
                 "doubts": sum("doubt:" in row["key"] for row in record.of("deliveries")),
                 "deliveries": len(record.of("deliveries")),
                 "kills": record.kills,
@@ -79,8 +81,11 @@ class Report:
             }
         )
         self.faults.update(f"{side} {kind}" for side, kind in record.faults())
+        self.faults["slack limits"] += sum(
+            each.get("error") == "ratelimited" and not each.get("fault") for each in record.slack
+        )
         for trouble in record.plan.troubles:
-            if trouble.side in ("line", "database", "bot"):
+            if trouble.side in ("line", "database", "bot", "week"):
                 self.faults[f"{trouble.side} {trouble.kind}"] += 1
         self.cpu_seconds += record.cpu_seconds
         self.slowest_seconds = max(self.slowest_seconds, record.wall_seconds)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+from collections.abc import Sequence
 from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
@@ -15,7 +16,7 @@ from psycopg.rows import dict_row
 Row = dict[str, Any]
 Rows = dict[str, list[Row]]
 _LATER = ("holds.until", "limits.until", "analytics_budgets.until", "jobs.poll_at", "prompts.due_at")
-_LATER_TOO = ("deliveries.due_at", "snapshots.due_at", "questions.due_at", "digests.due_at")
+_LATER_TOO = ("deliveries.due_at", "snapshots.due_at", "questions.due_at", "digests.due_at", "heard.due_at")
 """Columns with the time at which something is due."""
 TABLES = (
     "jobs",
@@ -27,6 +28,7 @@ TABLES = (
     "questions",
     "subscriptions",
     "digests",
+    "heard",
 )
 
 
@@ -72,7 +74,16 @@ def _from_postgres(url: str) -> Rows:
 
 def let_time_pass(url: str) -> None:
     """Make everything due now that is due later, instead of waiting for it. Raises NotReadable."""
-    names = [name.split(".") for name in (*_LATER, *_LATER_TOO)]
+    _bring_forward(url, (*_LATER, *_LATER_TOO))
+
+
+def let_the_week_pass(url: str) -> None:
+    """Let the hour of every active subscription come now. Raises NotReadable."""
+    _bring_forward(url, ("subscriptions.next_run_at",))
+
+
+def _bring_forward(url: str, columns: Sequence[str]) -> None:
+    names = [name.split(".") for name in columns]
     now = datetime.now(UTC)
     try:
         if url.startswith("sqlite"):

@@ -9,8 +9,10 @@ from typing import Any
 from tests.torture.checks import Checks
 from tests.torture.plan import ADMIN
 from tests.torture.rows import Row
+from tests.torture.rules_weekly import owner_of
 from tests.torture.seen import Seen
 
+_NOT_POSTED = (":warning:", ":no_entry:", ":double_vertical_bar:")
 _DIGEST = ":books: *The docs in the week"
 
 
@@ -87,7 +89,8 @@ def _wish(row: Row) -> dict[str, Any]:
 
 def _digests(seen: Seen, checks: Checks) -> None:
     asked, taken = _made(seen, "digest", taken=False), _made(seen, "digest", taken=True)
-    stored = Counter((row["asked_by"], row["channel"]) for row in seen.record.of("digests"))
+    kept = [row for row in seen.record.of("digests") if row["asked_by"]]
+    stored = Counter((row["asked_by"], row["channel"]) for row in kept)
     for place in asked:
         checks.insist(
             stored[place] <= asked[place], f"{stored[place]} digests for {place}, {asked[place]} asked"
@@ -104,17 +107,17 @@ def _digests(seen: Seen, checks: Checks) -> None:
         if row["state"] == "told":
             checks.insist(post, f"{about}: told, and nothing was written")
         if row["state"] == "missed" or (post is not None and post["state"] == "dead"):
-            heard = [
-                text for text in seen.alone(row["asked_by"]) if ":warning:" in text or ":no_entry:" in text
-            ]
+            reader = owner_of(seen, row)
+            heard = [text for text in seen.alone(reader) if any(sign in text for sign in _NOT_POSTED)]
             checks.insist(
                 heard,
-                f"{about}: not posted, and {row['asked_by']} was not told",
-                explained=seen.muted(None, row["asked_by"]),
+                f"{about}: not posted, and {reader} was not told",
+                explained=seen.muted(None, reader),
             )
     for message in seen.record.messages:
         if message["bot_id"] and message["text"].startswith(_DIGEST):
-            places = {done.act.where for done in seen.about_numbers("digest")}
+            for_it = (*seen.about_numbers("digest"), *seen.about_numbers("weekly"))
+            places = {done.act.where for done in for_it}
             checks.insist(
                 message["channel"] in places, f"a digest in {message['channel']}, where nobody asked"
             )

@@ -28,6 +28,8 @@ def quiet(seen: Seen, checks: Checks) -> None:
     for text in (*shown, *record.notices):
         bad = [sign for sign in _TRACEBACK if sign in text]
         checks.insist(not bad, f"people see an error of the program: {text[:120]!r}")
+    vanished = [each["error"] for each in record.slack if each.get("kind") == "acknowledgement"]
+    checks.insist(not vanished, f"acknowledgements that nobody saw: {vanished[:3]}")
     for table in ("snapshots", "questions", "digests"):
         for row in record.of(table):
             is_open = row["state"] in ("wanted", "waiting", "gathering")

@@ -39,6 +39,8 @@ def _asked(seen: Seen, checks: Checks, done: Done) -> None:
     checks.insist(len(created) <= 1 + again + resent, f"{about}: created {len(created)} times")
     if done.acknowledged and not done.broken:
         checks.insist(rows, f"{about}: acknowledged, and not stored")
+    if act.what == "direct" and not done.acknowledged and _is_known(seen, done):
+        checks.insist(rows, f"{about}: dropped, and not read again")
     if done.broken and not again:
         checks.insist(
             not rows,
@@ -79,7 +81,9 @@ def _followed_up(seen: Seen, checks: Checks, done: Done) -> None:
             checks.insist(sent, f"{about}: said to be sent, and never arrived")
         if row["state"] == "refused" and row["attempts"] <= 1:
             checks.insist(not sent, f"{about}: refused, and sent all the same")
-    if done.acknowledged and not done.broken and not rows:
+    # Slack drops an event after its last try; then the bot reads the thread again.
+    how = "acknowledged" if done.acknowledged else "dropped"
+    if (done.acknowledged or act.what == "reply") and not done.broken and not rows:
         since = f"{done.at.timestamp() - 1:.6f}"
         private = [note for note in seen.record.private if note["user"] == act.who and note["ts"] > since]
         threads = [job for job in seen.jobs.values() if act.about in job["text"]]
@@ -87,9 +91,21 @@ def _followed_up(seen: Seen, checks: Checks, done: Done) -> None:
         told = any(":no_entry:" in each["text"] or ":mag:" in each["text"] for each in (*private, *spoken))
         checks.insist(
             told,
-            f"{about}: acknowledged, not stored, and nothing was said",
-            explained=any(seen.muted(job["number"], act.who) for job in threads),
+            f"{about}: {how}, not stored, and nothing was said",
+            explained=any(seen.muted(job["number"], act.who) or _is_late(seen, job) for job in threads),
         )
+
+
+def _is_late(seen: Seen, job: Row) -> bool:
+    """Return whether the bot knew a job's thread only a while after people saw it."""
+    roots = [row for row in seen.deliveries(job["number"]) if row["kind"] == "root"]
+    return any(row["attempts"] > 1 or row["state"] == "dead" for row in roots)
+
+
+def _is_known(seen: Seen, done: Done) -> bool:
+    """Return whether a direct message followed one that the bot has taken."""
+    before = (each for each in seen.asks() if each.act.where == done.act.where and each.acknowledged)
+    return any(each.ts is not None and done.ts is not None and each.ts < done.ts for each in before)
 
 
 def _prompt(seen: Seen, checks: Checks, row: Row) -> None:

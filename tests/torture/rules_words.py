@@ -121,7 +121,8 @@ def _ends(seen: Seen, checks: Checks, job: Row) -> None:
         len(told) <= len(rounds), f"{about}: {len(told)} ends told, the service had {len(rounds)} rounds"
     )
     askers = {job["requester"], *(row["asked_by"] for row in seen.prompts_of[job["number"]])}
-    checks.insist({who for who, _ in told} <= askers, f"{about}: an end was told to somebody else: {told}")
+    mentioned = set[str]().union(*(who for who, _ in told))
+    checks.insist(mentioned <= askers, f"{about}: an end was told to somebody else: {told}")
     checks.insist(job["state"] != "working", f"{about}: still working at the end")
     if job["state"] == "waiting":
         checks.insist(False, f"{about}: still waiting at the end")
@@ -139,6 +140,8 @@ def _ends(seen: Seen, checks: Checks, job: Row) -> None:
             ),
         )
     if told and not unsaid:
+        waited = {row["asked_by"] for row in seen.prompts_of[job["number"]] if row["state"] == "sent"}
+        checks.insist(waited <= mentioned, f"{about}: an end told nothing to {waited - mentioned}")
         checks.insist(
             _SIGNS[job["state"]] == f":{told[-1][1]}:", f"{about}: is {job['state']}, last told {told[-1]}"
         )

@@ -18,7 +18,15 @@ from tests.torture.acting import Acting
 from tests.torture.bots import Bot
 from tests.torture.plan import Plan, Trouble
 from tests.torture.record import Record
-from tests.torture.rows import NotReadable, Row, Rows, let_time_pass, read_rows, read_service
+from tests.torture.rows import (
+    NotReadable,
+    Row,
+    Rows,
+    let_the_week_pass,
+    let_time_pass,
+    read_rows,
+    read_service,
+)
 from tests.torture.servers import database_for, drop, go_away, lock
 from tests.torture.stage import Stage, docs_log, end_faults, order_docs, order_slack, stage
 
@@ -66,6 +74,7 @@ class _Run:
     def __init__(self, plan: Plan, place: Stage, zygote: Zygote, postgres: str, record: Record) -> None:
         self._plan, self._place, self._postgres, self._record = plan, place, postgres, record
         self._acting = Acting(place.workspace)
+        self._week_is_over = False
         self._bots = [
             Bot(zygote, self._env(number), role, place.folder / f"bot-{number}.log")
             for number, role in enumerate(plan.bots)
@@ -121,6 +130,9 @@ class _Run:
                 await self._trouble_the_line(trouble)
             case "database":
                 await self._trouble_the_database(trouble)
+            case "week":
+                with contextlib.suppress(NotReadable):
+                    await asyncio.to_thread(let_the_week_pass, self._place.database_url)
             case _:
                 await self._trouble_a_bot(trouble)
 
@@ -128,7 +140,11 @@ class _Run:
         line = self._place.workspace.bot_connection
         if trouble.kind == "repeat":
             line.repeats += trouble.times
+        elif trouble.kind == "silent":
+            line.sockets.silence()
         else:
+            if trouble.kind == "refused":
+                await order_slack(self._place, method="socket", fault="500", lasts=trouble.lasts)
             await line.sockets.disconnect(warn=trouble.kind == "disconnect")
 
     async def _trouble_the_database(self, trouble: Trouble) -> None:
@@ -165,6 +181,7 @@ class _Run:
             if (
                 monotonic() - since < _QUIET_SECONDS
                 or self._place.workspace.bot_connection.has_pending_events()
+                or not self._place.workspace.bot_connection.is_reachable()
             ):
                 continue
             if await asyncio.to_thread(self._is_over):
@@ -190,7 +207,12 @@ class _Run:
         try:
             rows = read_rows(self._place.database_url)
             if not due(rows):
-                return True
+                if self._week_is_over:
+                    return True
+                # The last chance of every subscription to be told.
+                let_the_week_pass(self._place.database_url)
+                self._week_is_over = True
+                return False
             if not due(rows, until=datetime.now(UTC) + timedelta(seconds=_SOON_SECONDS)):
                 self._record.leaps += 1
                 let_time_pass(self._place.database_url)
@@ -237,12 +259,28 @@ def due(rows: Rows, until: datetime | None = None) -> list[str]:
                     before_it[row["job"]] = when
                 if when <= latest:
                     found.append(f"{table} {row['id']} {row['state']} due {when.isoformat()}")
+    found += _unread_or_weekly(rows, latest)
     for row in rows["jobs"]:
         if row["poll_at"] is not None:
             when = max(filter(None, (row["poll_at"], row["claimed_until"], held.get(row["project"]))))
             if when <= latest:
                 found.append(f"job {row['number']} {row['state']} poll {when.isoformat()}")
     return found
+
+
+def _unread_or_weekly(rows: Rows, latest: datetime) -> list[str]:
+    """Return descriptions of conversations to be read again, and of subscriptions that are not settled."""
+    unread = [row for row in rows["heard"] if row["due_at"] is not None and row["due_at"] <= latest]
+    now = datetime.now(UTC)
+    weekly = [
+        row
+        for row in rows["subscriptions"]
+        if row["state"] == "new" or (row["state"] == "active" and row["next_run_at"] <= now)
+    ]
+    return [
+        *(f"heard {row['id']} due {row['due_at'].isoformat()}" for row in unread),
+        *(f"subscription {row['id']} {row['state']} due {row['next_run_at']}" for row in weekly),
+    ]
 
 
 def _awaits_a_person(table: str, row: Row, undecided: set[int]) -> bool:

@@ -12,7 +12,8 @@ from tests.torture.record import Done, Record
 from tests.torture.rows import Row
 
 Json = dict[str, Any]
-END = re.compile(r"^<@(U\w+)> :(memo|heavy_minus_sign|x|file_folder|ghost|zzz): ")
+END = re.compile(r"^(<@U\w+>(?: <@U\w+>)*) :(memo|heavy_minus_sign|x|file_folder|ghost|zzz): ")
+_USER = re.compile(r"U\w+")
 ASKS = ("command", "mention", "direct", "form")
 _NATURAL = {ARCHIVED: {"is_archived"}, SECRET: {"channel_not_found", "not_in_channel"}}
 _FOLLOWS_FROM = {"not_in_channel": "conversations.join", "file_not_found": "upload"}
@@ -68,16 +69,21 @@ class Seen:
             each["text"] for each in self.record.messages if each["channel"] == direct and each["bot_id"]
         ]
 
+    def told_in(self, user: str, channel: str) -> list[str]:
+        """Return the texts that only this user saw in a channel."""
+        notes = self.record.private
+        return [note["text"] for note in notes if (note["user"], note["channel"]) == (user, channel)]
+
     def in_thread(self, job: Row) -> list[Json]:
         """Return the bot's messages in the thread of a job, oldest first."""
         if job["root_ts"] is None:
             return []
         return sorted(self.record.thread(job["channel"], job["root_ts"]), key=lambda each: each["ts"])
 
-    def ends(self, job: Row) -> list[tuple[str, str]]:
-        """Return the ends reported in a job's thread, as the mentioned user and the emoji."""
+    def ends(self, job: Row) -> list[tuple[set[str], str]]:
+        """Return the ends reported in a job's thread, as the mentioned users and the emoji."""
         found = [END.match(each["text"]) for each in self.in_thread(job)]
-        return [(match[1], match[2]) for match in found if match]
+        return [(set(_USER.findall(match[1])), match[2]) for match in found if match]
 
     def deliveries(self, job: int) -> list[Row]:
         """Return the outbox rows of a job."""

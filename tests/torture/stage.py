@@ -21,6 +21,10 @@ _BURST = 12
 """More messages at once than Slack allows, because a run takes seconds instead of minutes."""
 
 
+_TICKET_SECONDS = 2.0
+"""So short that a ticket dies while handshakes are refused."""
+
+
 @dataclass(frozen=True, slots=True)
 class Stage:
     """The services and settings of a run. ``secrets`` must not appear in any log."""
@@ -69,13 +73,18 @@ async def stage(plan: Plan, folder: Path, database_url: str) -> AsyncIterator[St
 
 
 def _workspace_options(plan: Plan, folder: Path, docs_url: str, port: int) -> WorkspaceOptions:
+    tiers, others, minute_seconds = plan.limits
     return WorkspaceOptions(
         folder=folder / "workspace",
         events_url=f"http://127.0.0.1:{port}/slack/events" if plan.intake == "http" else None,
         manifest=MANIFEST,
         docs_service_url=docs_url,
         channel_burst=_BURST,
-        redeliver_after_seconds=(0.3, 1.0, 3.0),
+        redeliver_after_seconds=plan.redeliver_after_seconds,
+        tier_calls_a_minute=tiers,
+        special_calls_a_minute=others,
+        minute_seconds=minute_seconds,
+        ticket_seconds=_TICKET_SECONDS,
     )
 
 

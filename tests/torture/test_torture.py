@@ -22,12 +22,25 @@ from tests.torture.made_up import (
     ROOT,
     book,
     delivery,
+    digest,
     message,
     prompt,
     record,
 )
-from tests.torture.plan import ADMIN, PRODUCT, Trouble, described, make_plan
-from tests.torture.record import Record
+from tests.torture.plan import (
+    ADMIN,
+    HASTY,
+    NATIVE_BLOCKS,
+    PATIENT,
+    PRODUCT,
+    SHORT_MINUTE,
+    SLACK_MINUTE,
+    Act,
+    Trouble,
+    described,
+    make_plan,
+)
+from tests.torture.record import Done, Record
 
 SEEDS = (1001, 1002, 1003)
 
@@ -49,6 +62,11 @@ def test_each_kind_of_trouble_comes_up() -> None:
     assert {("bot", "kill"), ("bot", "term"), ("database", "gone"), ("database", "full")} <= kinds
     assert {("database", "locked"), ("line", "closed"), ("line", "repeat"), ("docs", "stale_status")} <= kinds
     assert {("slack", "error:token_revoked"), ("slack", "lost_answer"), ("docs", "lost_answer")} <= kinds
+    assert {("line", "silent"), ("line", "refused"), ("week", "due")} <= kinds
+    assert {"weekly"} <= {act.what for plan in plans for act in plan.acts}
+    assert {plan.limits for plan in plans} == {SLACK_MINUTE, SHORT_MINUTE}
+    assert {plan.redeliver_after_seconds for plan in plans} == {PATIENT, HASTY}
+    assert {(), NATIVE_BLOCKS} <= {plan.refused_blocks for plan in plans}
     assert {plan.bots for plan in plans} == {("run",), ("run", "work"), ("run", "run")}
 
 
@@ -138,6 +156,19 @@ def _another_channel(made: Record) -> None:
     _outbox(made, "digest")["channel"] = "C01DOCS"
 
 
+def _reply_dropped(made: Record) -> None:
+    made.done[-1].acknowledged = False
+    made.rows["prompts"].pop()
+    made.service["messages"].pop()
+
+
+def _direct_message_dropped(made: Record) -> None:
+    """Let the bot take a direct message, and miss the next one."""
+    for number, (marker, is_taken) in enumerate((("mk06", True), ("mk07", False))):
+        act = Act(0.5, "direct", ANA, "D01ANA", marker, f"Add {marker}")
+        made.done.append(Done(act, AT, acknowledged=is_taken, ts=f"1772442000.00080{number}"))
+
+
 BREAKS: dict[str, Callable[[Record], object]] = {
     # Requests.
     "mk01: stored 2 times": lambda made: _row(made, "prompts", 1).update(raw="mk01 mk02"),
@@ -184,16 +215,19 @@ BREAKS: dict[str, Callable[[Record], object]] = {
     "the root stands elsewhere": _spoil("jobs", root_ts="1.1"),
     "the root says": lambda made: made.messages[0].update(text=f":gear: *Working on it* · #1\n{ANA}"),
     "3 ends told, the service had 2 rounds": _end_twice,
+    "an end told nothing to {'U02BEN'}": _spoil("prompts", 2, asked_by=BEN),
     "told to somebody else": lambda made: made.messages[1].update(text=f"<@{BEN}> :memo: #1 is done"),
     "#1: still working": _spoil("jobs", state="working"),
     "#1: still waiting": _spoil("jobs", state="waiting"),
     "the end of its last round was never told": _spoil("jobs", round_started_at=AT + timedelta(seconds=1)),
     "its end was never told": _without("#2 failed"),
     "could not be told and was not told alone": _given_up,
-    "last told": lambda made: made.messages[-3].update(text=f"<@{BEN}> :memo: #2 is done"),
+    "last told": lambda made: made.messages[4].update(text=f"<@{BEN}> :memo: #2 is done"),
     "the service says": lambda made: made.service["messages"][1].update(outcome="unchanged"),
     "ended, and the service knows no such job": lambda made: made.service["jobs"].pop(),
-    "was told alone about mk02": lambda made: made.private.append({"user": ANA, "ts": ROOT, "text": "mk02"}),
+    "was told alone about mk02": lambda made: made.private.append(
+        {"user": ANA, "channel": PRODUCT, "ts": ROOT, "text": "mk02"}
+    ),
     # Numbers.
     "2 questions kept": _add(
         "questions", {"id": 2, "user": ANA, "channel": "C01DOCS", "state": "answered", "wish": "{}", "now": 1}
@@ -201,14 +235,14 @@ BREAKS: dict[str, Callable[[Record], object]] = {
     "taken, 0 kept": lambda made: made.rows["questions"].pop(),
     "question 1: still waiting": _spoil("questions", state="waiting"),
     "heard nothing": _unanswered,
-    "stands 2 times in C01DOCS": lambda made: made.messages.append(dict(made.messages[-2])),
-    "no file stands in": lambda made: made.messages[-2].update(files=[]),
+    "stands 2 times in C01DOCS": lambda made: made.messages.append(dict(made.messages[5])),
+    "no file stands in": lambda made: made.messages[5].update(files=[]),
     "question 1: 2 files": _add("deliveries", delivery("file", "file", id="0000file-2", question=1)),
     "a file was wanted, and none was made": lambda made: made.rows["deliveries"].remove(
         _outbox(made, "file")
     ),
-    "2 digests for": _add("digests", {"id": 2, "asked_by": BEN, "channel": PRODUCT, "state": "told"}),
-    "1 digests taken of": lambda made: made.rows["digests"].pop(),
+    "2 digests for": _add("digests", digest(3, asked_by=BEN)),
+    "1 digests taken of": lambda made: made.rows["digests"].pop(0),
     "digest 1: still gathering": _spoil("digests", state="gathering"),
     "digest 1: told, and nothing was written": lambda made: made.rows["deliveries"].pop(),
     "digest 1: not posted": _spoil("digests", state="missed"),
@@ -216,7 +250,23 @@ BREAKS: dict[str, Callable[[Record], object]] = {
     "a digest was written twice": _add("deliveries", delivery("digest2", "post", channel=PRODUCT, digest=1)),
     "an admin was told of the key": _key_refused_twice,
     "where nobody asked": _another_channel,
+    # Weekly.
+    "said to be taken, and not stored": lambda made: made.rows["subscriptions"].pop(),
+    "2 digests of the week": _add("digests", digest(3, subscription=1)),
+    "subscription 1: nobody asked": _spoil("subscriptions", owner=ANA),
+    "subscription 1: still proving": _spoil("subscriptions", state="proving"),
+    "its week was never told": lambda made: made.rows["digests"].pop(),
+    "subscription 1: paused, and nobody was told": _spoil("subscriptions", state="paused"),
+    "subscription 1: ended, and nobody was told": _spoil("subscriptions", state="ended"),
+    "digest 2: not posted, and U02BEN was not told": _spoil("digests", 1, state="missed"),
+    "weekly: stands 2 times": lambda made: made.messages.append(dict(made.messages[-1])),
+    # Messages whose events Slack dropped.
+    "mk03: dropped, not stored": _reply_dropped,
+    "mk07: dropped, and not read again": _direct_message_dropped,
     # Quiet.
+    "acknowledgements that nobody saw": lambda made: made.slack.append(
+        {"kind": "acknowledgement", "error": "no such block"}
+    ),
     "a bot ended by itself": lambda made: made.complaints.append("a bot ended by itself"),
     "still open when the time was up": lambda made: made.moving.append("prompts 1"),
     "a secret in the log": lambda made: setattr(made, "log", "xoxb-sandbox"),
