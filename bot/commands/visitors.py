@@ -41,10 +41,8 @@ async def _run(context: Context, invocation: Invocation) -> Answer:
 
 async def _ask(context: Context, invocation: Invocation, words: str) -> Answer:
     query = parse_query(words, context.clock(), context.analytics.zone)
-    asked = await ask_visitors(context, invocation.origin, query)
-    if asked.answered:
-        return Answer(message=asked.message)
-    return await confirmed(context, invocation.origin, asked.message)
+    reading = await ask_visitors(context, invocation.origin, query)
+    return Answer() if reading is None else await confirmed(context, invocation.origin, reading)
 
 
 async def _subscribe(context: Context, invocation: Invocation, words: str) -> Answer:

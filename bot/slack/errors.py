@@ -25,6 +25,8 @@ _CODES: dict[Refusal, tuple[str, ...]] = {
         "msg_blocks_too_long",
         "msg_blocks_too_many",
         "block_mismatch",
+        # Charts and tables, in workspaces that do not have them.
+        "feature_disabled",
     ),
     Refusal.TOKEN: ("invalid_auth", "not_authed", "token_revoked", "token_expired", "account_inactive"),
     Refusal.SCOPE: ("missing_scope",),
@@ -38,6 +40,7 @@ _CODES: dict[Refusal, tuple[str, ...]] = {
     ),
     Refusal.PASSING: ("team_added_to_org",),
 }
+BLOCK_CODES = _CODES[Refusal.BLOCKS]
 MEANINGS = {code: meaning for meaning, codes in _CODES.items() for code in codes}
 """The meaning of each refusal code of Slack; any other code is PERMANENT.
 

@@ -37,6 +37,7 @@ from bot.work.ports import Mention, SlackError, ThreadReply
 log = structlog.get_logger(__name__)
 Body = dict[str, Any]
 _ANY = re.compile(".*")
+_TAKEN_EVERYWHERE = frozenset({"section", "context", "actions"})
 
 
 class Listeners:
@@ -92,11 +93,11 @@ class Listeners:
                 # The person is told here and the operator in the log, under one reference.
                 await ack(**_private(_broke("command_failed", error, command=command.name)))
                 return
-            if answer.later is not None:
+            if answer.message is None or not _is_taken_everywhere(answer.message):
                 await ack()
-                self._show_when_decided(answer, body)
+                self._show(answer, body)
                 return
-            await ack(**(_private(answer.message) if answer.message else {}))
+            await ack(**_private(answer.message))
             self._open_later(answer, body)
 
         return listener
@@ -213,6 +214,15 @@ class Listeners:
         except SlackError as error:
             log.warning("form_not_opened", reason=str(error))
             await say_privately(self._messenger, payloads.asker(body), problems.form_not_opened())
+
+
+def _is_taken_everywhere(message: Message) -> bool:
+    """Return whether no workspace refuses the message.
+
+    Some refuse charts and tables. In an acknowledgement these vanish without a word, so that the plain form
+    could not follow.
+    """
+    return all(block["type"] in _TAKEN_EVERYWHERE for block in message.blocks)
 
 
 def _private(message: Message) -> dict[str, Any]:

@@ -18,7 +18,7 @@ from slack_sdk.web.async_client import AsyncWebClient
 
 from bot.model import ChannelId, DeliveryId, Message, MessageTs, Profile, ThreadRef, UserId
 from bot.slack.client import Identity
-from bot.slack.errors import NEVER_SENT, refused, translated, wait_seconds
+from bot.slack.errors import BLOCK_CODES, NEVER_SENT, refused, translated, wait_seconds
 from bot.slack.rooms import SlackRooms
 from bot.slack.unread import said_since
 from bot.work.ports import (
@@ -155,7 +155,7 @@ class SlackMessenger:
         if status != 200 or '"ok":false' in said.replace(" ", ""):
             # Slack responds with a code such as "expired_url", as plain text or JSON and with any status.
             # Refused blocks can be left out by the caller; any other code means that the URL is unusable.
-            raise refused("invalid_blocks" if "invalid_blocks" in said else "response_url_expired")
+            raise refused(next((code for code in BLOCK_CODES if code in said), "response_url_expired"))
 
     async def answer_in_thread(self, thread: ThreadRef, user: UserId, message: Message) -> None:
         """Post a message in a thread that one person sees, who must be in the channel.

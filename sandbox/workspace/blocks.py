@@ -5,7 +5,7 @@ https://docs.slack.dev/reference/block-kit/blocks · https://docs.slack.dev/refe
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import Any
 
 Block = Mapping[str, Any]
@@ -23,6 +23,12 @@ _MESSAGE_ONLY = {
 _MODAL_ONLY = {"alert"}
 _RENDERED_LENGTH = 13_200
 """Slack rejects messages above about this length; it documents no figure."""
+_TABLE_LENGTHS = {"table": 10_000, "data_table": 20_000}
+"""Characters in the cells of all tables of a message, by the kind of block.
+
+https://docs.slack.dev/reference/block-kit/blocks/table-block ·
+https://docs.slack.dev/reference/block-kit/blocks/data-table-block
+"""
 
 
 def message_complaints(blocks: Any) -> list[str]:
@@ -96,6 +102,9 @@ def _blocks(blocks: list[Any], refused: set[str]) -> Complaints:
         > 2
     ):
         yield "no more than 2 data_visualization blocks [json-pointer:/blocks]"
+    for table, longest in _TABLE_LENGTHS.items():
+        if _cells_length(blocks, table) > longest:
+            yield f"tables must be less than {longest + 1} characters in all [json-pointer:/blocks]"
     for at, block in enumerate(blocks):
         where = f"/blocks/{at}"
         check = _CHECKS.get(block.get("type", "")) if isinstance(block, dict) else None
@@ -106,6 +115,22 @@ def _blocks(blocks: list[Any], refused: set[str]) -> Complaints:
         if len(block.get("block_id") or "") > 255:
             yield f"must be less than 256 characters [json-pointer:{where}/block_id]"
         yield from check(block, where)
+
+
+def _cells_length(blocks: list[Any], kind: str) -> int:
+    """Return the length of all cells in the tables of a kind."""
+    tables = [block for block in blocks if isinstance(block, dict) and block.get("type") == kind]
+    return sum(rendered_length(row) for table in tables for row in table.get("rows") or [])
+
+
+def refused_kinds(blocks: Any, refused: Collection[str]) -> list[str]:
+    """Return the kinds of block in a message that its workspace does not have."""
+    given = blocks if isinstance(blocks, list) else []
+    return [
+        str(block.get("type"))
+        for block in given
+        if isinstance(block, dict) and str(block.get("type")) in refused
+    ]
 
 
 def _text(

@@ -57,6 +57,8 @@ async def update(api: WebApi, arguments: Json) -> Json:
         raise ApiError("msg_too_long")
     if text is None and blocks is None:
         raise ApiError("no_text")
+    if blocks and _has_rich_text(message["blocks"]) and not _has_rich_text(blocks):
+        raise ApiError("block_mismatch")
     changed = text is not None and blocks is None and text != message["text"]
     message |= {"text": text if text is not None else message["text"], "blocks": blocks}
     message["edited"] = message["edited"] or changed
@@ -64,6 +66,10 @@ async def update(api: WebApi, arguments: Json) -> Json:
         message["metadata"] = metadata or None
     api.state.publish("message", message=message)
     return {"channel": channel.id, "ts": message["ts"], "text": message["text"]}
+
+
+def _has_rich_text(blocks: list[Json] | None) -> bool:
+    return any(block.get("type") == "rich_text" for block in blocks or [])
 
 
 async def delete(api: WebApi, arguments: Json) -> Json:

@@ -19,6 +19,10 @@ class WorkspaceOptions:
     each method for which Slack promises several hundred calls a minute without a number,
     ``chat.postMessage`` among them. ``minute_seconds`` is the minute of both.
     ``ticket_seconds`` is the life of a ticket for a socket; Slack does not tell how long theirs live.
+
+    ``refused_blocks`` are the kinds of block that the workspace does not have, such as ``data_table``. A call
+    with one fails with ``refused_blocks_error`` (``invalid_blocks`` or ``feature_disabled``); an
+    acknowledgement with one is not shown.
     """
 
     folder: Path
@@ -33,6 +37,8 @@ class WorkspaceOptions:
     special_calls_a_minute: int = 300
     minute_seconds: float = 60.0
     channel_burst: int = 4
+    refused_blocks: frozenset[str] = frozenset()
+    refused_blocks_error: str = "invalid_blocks"
     ack_seconds: float = 3.0
     ticket_seconds: float = 30.0
     trigger_seconds: float = 3.0

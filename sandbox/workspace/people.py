@@ -43,7 +43,7 @@ class People:
         self.tickets = Tickets(state, options)
         self._entities = EntityEncoder(state)
         self._events = EventSender(state, bot_connection, app)
-        self._responses = BotResponses(state)
+        self._responses = BotResponses(state, options)
 
     # Messages
 

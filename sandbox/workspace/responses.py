@@ -6,26 +6,30 @@ https://docs.slack.dev/interactivity/handling-user-interaction
 from __future__ import annotations
 
 from sandbox.workspace import blocks as rules
+from sandbox.workspace.options import WorkspaceOptions
 from sandbox.workspace.state import BOT_ID, BOT_USER, Json, State
 
 
 class InvalidResponse(Exception):
     """Slack would reject this response; ``complaints`` has the reasons."""
 
-    def __init__(self, complaints: list[str]) -> None:
-        super().__init__("invalid_blocks")
+    def __init__(self, complaints: list[str], code: str = "invalid_blocks") -> None:
+        super().__init__(code)
         self.complaints = complaints
 
 
 class BotResponses:
     """Shows the bot's responses to one person or to the channel."""
 
-    def __init__(self, state: State) -> None:
+    def __init__(self, state: State, options: WorkspaceOptions) -> None:
         self._state = state
+        self._options = options
 
     def check(self, answer: Json) -> None:
         """Raise InvalidResponse for blocks that Slack rejects."""
         blocks = answer.get("blocks")
+        if refused := rules.refused_kinds(blocks, self._options.refused_blocks):
+            raise InvalidResponse(refused, self._options.refused_blocks_error)
         complaints = rules.message_complaints(blocks) if blocks else []
         if not complaints and rules.too_long(blocks):
             complaints = ["msg_blocks_too_long"]

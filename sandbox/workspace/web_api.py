@@ -79,6 +79,8 @@ class WebApi:
         blocks = arguments.get("blocks")
         if not blocks:
             return None
+        if rules.refused_kinds(blocks, self.options.refused_blocks):
+            raise ApiError(self.options.refused_blocks_error)
         complaints = rules.message_complaints(blocks)
         if complaints:
             messages = [f"[ERROR] {complaint}" for complaint in complaints]

@@ -23,6 +23,7 @@ DECIDED = {
     "msg_blocks_too_long": Refusal.BLOCKS,
     "msg_blocks_too_many": Refusal.BLOCKS,
     "block_mismatch": Refusal.BLOCKS,
+    "feature_disabled": Refusal.BLOCKS,
     "invalid_auth": Refusal.TOKEN,
     "not_authed": Refusal.TOKEN,
     "token_revoked": Refusal.TOKEN,

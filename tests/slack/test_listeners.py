@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import urlencode
@@ -17,6 +18,7 @@ from slack_bolt.response import BoltResponse
 from sqlalchemy import text
 
 from bot.commands import COMMANDS
+from bot.commands.command import Answer, Command, Invocation
 from bot.model import Access, AccessPolicy, ChannelId, DeliveryKind, Message, NewDelivery, Profile, UserId
 from bot.slack.background import Background
 from bot.slack.client import Identity, open_session, web_client
@@ -77,6 +79,12 @@ class Intake:
 
 @pytest.fixture
 async def intake() -> AsyncIterator[Intake]:
+    async with open_intake(COMMANDS) as intake:
+        yield intake
+
+
+@asynccontextmanager
+async def open_intake(commands: Sequence[Command]) -> AsyncIterator[Intake]:
     store, background, everybody = await new_store(), Background(), Everybody()
     await store.write(lambda tx: tx.members.note(ANA, Access.MEMBER, AccessPolicy().rule, NOW))
     async with open_session() as session:
@@ -101,7 +109,7 @@ async def intake() -> AsyncIterator[Intake]:
             token=SecretStr("xoxb-1"),
             signing_secret=SecretStr(SECRET),
             listeners=listeners,
-            commands=COMMANDS,
+            commands=commands,
         )
         yield Intake(app, store, background, everybody)
         await background.drain(2)
@@ -254,6 +262,21 @@ async def test_our_own_words_are_answered_at_once_and_privately(intake: Intake, 
     said = json.loads((await intake.command(text)).body)
     assert said["response_type"] == "ephemeral"
     assert await intake.stored() == 1
+
+
+async def test_a_table_is_no_part_of_an_acknowledgement() -> None:
+    """A workspace that has no tables would drop the whole answer without a word."""
+
+    async def run(_context: Context, invocation: Invocation) -> Answer:
+        kind = invocation.text
+        return Answer(message=Message("Read by 12 people", ({"type": kind, "text": "words"},)))
+
+    command = Command("/docs-visitors", "", "", (), run=run, buttons={}, forms={}, shortcuts={})
+    async with open_intake([command]) as intake:
+        for kind in ("data_table", "data_visualization", "rich_text"):
+            answer = await intake.command(kind, "/docs-visitors")
+            assert (answer.status, answer.body) == (200, "")
+        assert "Read by 12 people" in (await intake.command("section", "/docs-visitors")).body
 
 
 @pytest.mark.parametrize("number", [1, 7], ids=["of another channel", "of nothing"])

@@ -53,28 +53,18 @@ _SHOWN_FACTOR = 8.0
 """Age of the question at the first progress update, and the factor of the age at each later one."""
 
 
-@dataclass(frozen=True, slots=True)
-class VisitorsAsked:
-    """The immediate reply to a question. ``answered``: it is the answer; otherwise the answer follows."""
-
-    message: Message
-    answered: bool = False
-
-
-async def ask_visitors(context: Context, origin: Origin, query: VisitorsQuery) -> VisitorsAsked:
-    """Store a question. Return the report if all its numbers are stored, else a reply that says so."""
+async def ask_visitors(context: Context, origin: Origin, query: VisitorsQuery) -> Message | None:
+    """Store a question. Return the reply that its answer follows; None if it follows at once."""
     try:
         question = await context.store.write(lambda tx: _store(context, tx, origin, query))
     except AlreadyStored:
         known = await context.store.read(lambda tx: tx.questions.with_key(origin.key))
         if known is None:
             raise
-        return VisitorsAsked(say.reading(query.period, known))
-    message = await context.store.write(lambda tx: _answer_at_once(context, tx, question))
+        return say.reading(query.period, known)
+    is_ready = await context.store.write(lambda tx: _is_ready(context, tx, question))
     context.wake()
-    if message is not None:
-        return VisitorsAsked(message, answered=True)
-    return VisitorsAsked(say.reading(query.period, question))
+    return None if is_ready else say.reading(query.period, question)
 
 
 def _store(context: Context, tx: Transaction, origin: Origin, query: VisitorsQuery) -> QuestionId:
@@ -98,17 +88,13 @@ def _store(context: Context, tx: Transaction, origin: Origin, query: VisitorsQue
     )
 
 
-def _answer_at_once(context: Context, tx: Transaction, number: QuestionId) -> Message | None:
-    """Answer a new question if all its numbers are stored. Return the report, or None."""
+def _is_ready(context: Context, tx: Transaction, number: QuestionId) -> bool:
+    """Return whether all numbers of a new question are stored, so that a worker answers it at once."""
     question = tx.questions.get(number)
     if question is None or question.query.file_to is not FileTo.NOWHERE:
-        return None
-    now = context.clock()
-    status = _status_of(tx, context.analytics, question, now)
-    if status.report is None or status.is_partial:
-        return None
-    tx.questions.answered(number)
-    return visitors.report(status.report, number)
+        return False
+    status = _status_of(tx, context.analytics, question, context.clock())
+    return status.report is not None and not status.is_partial
 
 
 async def answer_questions(context: WorkerContext) -> int:
