@@ -74,6 +74,20 @@ def face(job: TrackedJob, now: datetime, frees_at: datetime | None = None) -> Me
     return Message(text, drawn, (*b.plain(text), *b.actions(safe)))
 
 
+def redrawn(face: Message, *, posted_plain: bool) -> Message:
+    """Return a face as an edit of the one that was posted.
+
+    Slack does not replace rich text by blocks without rich text, so the plain form of an edit keeps it.
+    ``posted_plain``: Slack refused the blocks of the face, so only plain ones are drawn.
+    https://docs.slack.dev/reference/methods/chat.update
+    """
+    if posted_plain:
+        return Message(face.text, face.plain_blocks, face.plain_blocks)
+    row = [block for block in face.plain_blocks if block["type"] == "actions"]
+    kept = [block for block in face.blocks if block["type"] != "actions"]
+    return Message(face.text, face.blocks, (*kept, *row))
+
+
 def _details(job: TrackedJob, frees_at: datetime | None) -> str:
     parts = [
         f"asked by {b.mention(job.requester)} {b.moment(job.asked_at)}",

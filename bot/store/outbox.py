@@ -210,6 +210,11 @@ class OutboxRepository:
         )
         return self.connection.execute(statement.limit(1)).first() is not None
 
+    def face_is_plain(self, job: JobNumber) -> bool:
+        """Return whether Slack refused the blocks of the job's face when it was to be posted."""
+        is_root = and_(deliveries.c.job == job, deliveries.c.kind == DeliveryKind.ROOT)
+        return bool(self.connection.execute(select(deliveries.c.plain).where(is_root)).scalar_one_or_none())
+
     def next_due_at(self) -> datetime | None:
         """Return the earliest due time of all pending deliveries; it is in the past when some are late."""
         statement = select(func.min(deliveries.c.due_at)).where(deliveries.c.state == DeliveryState.PENDING)

@@ -8,7 +8,7 @@ import pytest
 
 from bot.messages import jobs, problems
 from bot.messages.problems import Spent
-from bot.model import JobState
+from bot.model import Block, JobState
 from tests.builders import ANA, BEN, NOW
 from tests.messages.samples import LATER, PULL_REQUEST, actions, buttons, job, quoted
 
@@ -195,3 +195,20 @@ def test_a_follow_up_too_long_for_one_message_says_that_it_is_the_beginning() ->
 )
 def test_durations_are_said_as_people_say_them(seconds: int, words: str) -> None:
     assert jobs.lasted(timedelta(seconds=seconds)) == words.replace(" ", "\N{NO-BREAK SPACE}")
+
+
+def kinds(shown: tuple[Block, ...]) -> list[str]:
+    return [block["type"] for block in shown]
+
+
+def test_the_plain_form_of_a_redrawn_face_keeps_its_rich_text_and_links_nowhere() -> None:
+    """Slack refuses to replace rich text by blocks that are not rich text."""
+    shown = jobs.redrawn(jobs.face(job(JobState.PULL_REQUEST), NOW), posted_plain=False)
+    assert kinds(shown.blocks) == ["section", "rich_text", "context", "actions"]
+    assert kinds(shown.plain_blocks) == ["section", "rich_text", "context"]
+
+
+def test_a_face_that_was_posted_plain_is_redrawn_plain() -> None:
+    face = jobs.face(job(JobState.PULL_REQUEST), NOW)
+    shown = jobs.redrawn(face, posted_plain=True)
+    assert shown.blocks == shown.plain_blocks == face.plain_blocks
