@@ -99,8 +99,9 @@ def test_a_job_is_followed_until_its_end_is_seen() -> None:
 
 async def test_a_burst_is_told_once_each_and_never_too_fast(tmp_path: Path) -> None:
     (report,) = await burst.measure(burst.Size(4, 4), tmp_path)
-    assert {row.what: row.ours for row in report.rows[1:3]} == {
+    assert {row.what: row.ours for row in report.rows[1:] if row.goal} == {
         "posts that Slack refused as too fast": 0,
+        "edits that Slack refused as too fast": 0,
         "threads told twice": 0,
     }
     assert report.rows[0].ours > 0
