@@ -56,7 +56,7 @@ async def test_an_acknowledgement_with_a_chart_vanishes_without_a_word(open_work
     class Acknowledging(BotConnection):
         """A bot whose acknowledgement has a chart."""
 
-        async def deliver(self, kind: str, payload: Json, *, attempt: int = 0) -> Json:
+        async def deliver(self, kind: str, payload: Json, *, attempt: int = 0, reason: str = "") -> Json:
             return {"text": "12 readers", "blocks": [dict(CHART)]}
 
     for refused, shown in ((frozenset({"data_visualization"}), 0), (frozenset[str](), 1)):
