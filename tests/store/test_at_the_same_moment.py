@@ -41,8 +41,8 @@ async def open_threads(office: Office, count: int) -> None:
     """So many jobs whose root stands, in turn of two people."""
     for number in range(count):
         await office.ask(f"p{number}", user=BEN if number % 2 else ANA)
-    await prepare_prompts(office.context)
     for _ in range(count):
+        await prepare_prompts(office.context)
         await deliver_due(office.context)
         office.clock.pass_seconds(1.1)
 
