@@ -10,7 +10,11 @@ from pathlib import Path
 ROOT = Path(__file__).parents[1]
 README = ROOT / "README.md"
 DOCS = ROOT / "docs"
-PAPERS = (README, ROOT / "CONTRIBUTING.md", ROOT / "ARCHITECTURE.md", *sorted(DOCS.glob("*.md")))
+PAPERS = (
+    README,
+    *(ROOT / name for name in ("CONTRIBUTING.md", "ARCHITECTURE.md", "SECURITY.md")),
+    *sorted(DOCS.glob("*.md")),
+)
 
 _SHELLS = ("console", "bash", "sh", "shell")
 _PROGRAMS = ("make", "docs-bot", "python", "python3", "pip", "git", "curl", "heroku", "systemctl", "docker")
