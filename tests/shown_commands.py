@@ -26,6 +26,30 @@ _DONE_BY_OTHERS = {
     "cp .env.example .env": "It would put a file into the checkout. test_docs.py compares .env.example.",
     "chmod 600 .env": "It would change the file of whoever runs the tests.",
     "curl http://localhost:3001/readyz": "It needs a running bot. tests/ops asks for the same path.",
+    **dict.fromkeys(
+        (
+            "docker compose build",
+            "docker compose up --detach --wait",
+            "docker compose exec bot docs-bot doctor",
+            "docker build --tag docs-bot .",
+            (
+                "docker run --detach --name docs-bot --restart unless-stopped --read-only --tmpfs /tmp "
+                "--env-file .env --volume docs-bot:/srv/docs-bot/var docs-bot"
+            ),
+            "docker exec docs-bot docs-bot doctor",
+            "kubectl create secret generic docs-bot --from-env-file=.env",
+            "kubectl apply -k deploy/kubernetes",
+            "kubectl exec deployment/docs-bot-work -- docs-bot doctor",
+            "sudo useradd --system --home-dir /var/lib/docs-bot docs-bot",
+            "sudo install -D --owner docs-bot --mode 600 .env /var/lib/docs-bot/.env",
+            "sudo systemctl enable --now /opt/docs-bot/deploy/docs-bot.service",
+            "sudo -u docs-bot env --chdir=/var/lib/docs-bot /opt/docs-bot/.venv/bin/docs-bot doctor",
+            "heroku addons:create heroku-postgresql:essential-0",
+            "git push heroku main",
+            "heroku ps:scale web=0 socket=1 worker=1",
+        ),
+        "It changes a host. tests/test_deploy.py compares the files that it uses with the bot.",
+    ),
 }
 """Commands of other programs that no test runs, each with the reason. Add one only if nothing else can."""
 _MODULES: dict[str, click.Command] = {

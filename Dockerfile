@@ -1,0 +1,30 @@
+# docs/operating.md shows how to run it. State is in one volume; everything else may be read-only.
+ARG PYTHON=3.13
+
+FROM python:${PYTHON}-slim AS build
+WORKDIR /src
+# Without pip, which is not needed any more once the bot is installed.
+RUN python -m venv --without-pip /opt/docs-bot
+COPY requirements.txt ./
+RUN pip --python /opt/docs-bot install --no-cache-dir --require-hashes -r requirements.txt
+COPY pyproject.toml README.md LICENSE ./
+COPY bot ./bot
+RUN pip --python /opt/docs-bot install --no-cache-dir --no-deps --no-build-isolation .
+
+FROM python:${PYTHON}-slim
+ENV PATH=/opt/docs-bot/bin:$PATH \
+    PYTHONDONTWRITEBYTECODE=1
+RUN useradd --uid 10001 --user-group --no-create-home --shell /usr/sbin/nologin docs-bot \
+    && install --directory --owner docs-bot --group docs-bot --mode 700 /srv/docs-bot/var
+COPY --from=build /opt/docs-bot /opt/docs-bot
+# The SQLite file of the default DATABASE_URL, sqlite:///var/docs-bot.db, is in this folder's var/.
+WORKDIR /srv/docs-bot
+VOLUME /srv/docs-bot/var
+# A number, so that Kubernetes can see that it is not root.
+USER 10001:10001
+# HTTP mode only: Slack's requests. Health stays inside unless HEALTH_HOST says otherwise.
+EXPOSE 3000
+HEALTHCHECK --interval=30s --timeout=10s --start-period=60s --start-interval=2s \
+    CMD ["python", "-c", "import http.client as c, os, sys; at = c.HTTPConnection(os.getenv('HEALTH_HOST') or '127.0.0.1', int(os.getenv('HEALTH_PORT') or 3001), timeout=5); at.request('GET', '/readyz'); sys.exit(at.getresponse().status != 200)"]
+ENTRYPOINT ["docs-bot"]
+CMD ["run"]
