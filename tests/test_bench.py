@@ -201,7 +201,7 @@ def test_what_is_called_in_the_same_way_at_rest_is_not_counted() -> None:
             thread.start()
             thread.join()
     assert functions(idle_calls) == {}
-    assert "DocsSettings.load" in functions(calls)["settings.py"]
+    assert "LoadedSettings.load" in functions(calls)["settings.py"]
     assert {"sqlalchemy_url", "database"} <= functions(calls)["setting_types.py"]
 
 

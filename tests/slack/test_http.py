@@ -29,7 +29,6 @@ from tests.slack.test_listeners import SECRET, Intake, intake
 
 __all__ = ["intake"]
 Json = dict[str, Any]
-WELL_FORMED = {"X-Slack-Request-Timestamp": str(int(time.time())), "X-Slack-Signature": f"v0={'a' * 64}"}
 
 COMMAND: Json = {
     "command": "/docs-agent",
@@ -76,6 +75,11 @@ SHORTCUT: Json = {
     "message": {"ts": "1.2", "text": "x"},
 }
 KINDS = (COMMAND, MENTION, PRESS, FORM, SHORTCUT)
+
+
+def well_formed() -> dict[str, str]:
+    """Return headers of the form of Slack's, with the present time."""
+    return {"X-Slack-Request-Timestamp": str(int(time.time())), "X-Slack-Signature": f"v0={'a' * 64}"}
 
 
 class Door:
@@ -142,7 +146,7 @@ async def test_without_headers_like_slacks_a_request_is_refused_before_its_body_
     open_door: Callable[..., Any], wrong: dict[str, str]
 ) -> None:
     door: Door = await open_door()
-    headers = WELL_FORMED | {"Content-Type": "application/json"} | wrong
+    headers = well_formed() | {"Content-Type": "application/json"} | wrong
     assert await door.send(headers, length=100_000) == 401
 
 
@@ -159,20 +163,22 @@ async def test_a_body_of_another_kind_or_size_is_not_waited_for(
     open_door: Callable[..., Any], headers: dict[str, str], length: int, status: int
 ) -> None:
     door: Door = await open_door()
-    assert await door.send(WELL_FORMED | headers, length=length) == status
+    assert await door.send(well_formed() | headers, length=length) == status
 
 
 async def test_a_body_that_does_not_come_is_not_waited_for_longer_than_five_seconds(
     open_door: Callable[..., Any],
 ) -> None:
     door: Door = await open_door(body_seconds=0.1)
-    headers = WELL_FORMED | {"Content-Type": "application/json"}
+    headers = well_formed() | {"Content-Type": "application/json"}
     assert await door.send(headers, b"{", length=100) == 408
 
 
 async def test_many_large_bodies_at_once_do_not_add_up(open_door: Callable[..., Any]) -> None:
     door: Door = await open_door()
-    lines = [f"{name}: {text}" for name, text in (WELL_FORMED | {"Content-Type": "application/json"}).items()]
+    lines = [
+        f"{name}: {text}" for name, text in (well_formed() | {"Content-Type": "application/json"}).items()
+    ]
     head = "\r\n".join([f"POST {PATH} HTTP/1.1", "Host: bot", "Content-Length: 1000000", *lines, "", ""])
     streams = []
     for _ in range(BODIES_BYTES // 900_000 + 1):

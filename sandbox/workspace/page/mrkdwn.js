@@ -5,7 +5,7 @@ import { nameOf, state, userOf } from "./store.js";
 
 const EMOJI = {
   eyes: "👀", memo: "📝", x: "❌", gear: "⚙️", wave: "👋", mag: "🔍", ghost: "👻", zzz: "💤", warning: "⚠️", tada: "🎉",
-  hourglass_flowing_sand: "⏳", hourglass: "⌛", heavy_minus_sign: "➖", file_folder: "📁", no_entry: "⛔", grey_question: "❔",
+  hourglass_flowing_sand: "⏳", hourglass: "⌛", heavy_minus_sign: "➖", file_folder: "📁", wastebasket: "🗑️", no_entry: "⛔", grey_question: "❔",
   leftwards_arrow_with_hook: "↩️", speech_balloon: "💬", information_source: "ℹ️", paperclip: "📎", bulb: "💡", rocket: "🚀",
   mailbox_with_no_mail: "📭", white_check_mark: "✅", thumbsup: "👍", "+1": "👍", "-1": "👎", heart: "❤️", bell: "🔔", lock: "🔒",
   bar_chart: "📊", chart_with_upwards_trend: "📈", chart_with_downwards_trend: "📉", robot_face: "🤖", bust_in_silhouette: "👤",
