@@ -66,7 +66,7 @@ DOCS_FAULTS = (
 LINE_FAULTS = ("closed", "disconnect", "repeat", "silent", "refused", "refused")
 NATIVE_BLOCKS = ("data_visualization", "data_table", "table")
 SLACK_MINUTE = ((20, 50, 100), 300, 60.0)
-SHORT_MINUTE = ((2, 3, 5), 6, 1.0)
+SHORT_MINUTE = ((1, 2, 3), 3, 1.0)
 """Few calls of each tier and of the other methods in a second, so that a short run meets Slack's limits."""
 PATIENT, HASTY = (0.3, 1.0, 3.0), (0.05, 0.4, 1.0)
 """Delays before an event comes again. After the last one it is dropped."""
