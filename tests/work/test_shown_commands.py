@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from bot.commands import COMMANDS
+from bot.model import UserId
 from tests.papers import DOCS, PAPERS, codes, rows, section, shown_in
 from tests.work.office import Office
 
@@ -51,9 +52,10 @@ async def _type(office: Office, shown: str) -> str | None:
 
 @pytest.fixture
 async def busy(office: Office) -> Office:
-    """An office with the job 42, which the papers name."""
-    for number in range(1, 43):
-        await office.ask(f"Write page {number}")
+    """An office with the job 42, which the papers name. Others asked for those before it."""
+    for number in range(1, 42):
+        await office.ask(f"Write page {number}", user=UserId(f"U{number}"))
+    await office.ask("Write page 42")
     return office
 
 
