@@ -12,7 +12,8 @@ from pydantic import SecretStr
 from bot.commands import COMMANDS
 from bot.model import JobState
 from bot.settings import Settings
-from tests.papers import DOCS, PAPERS, README, ROOT, anchors, fences, links, rows
+from tests.papers import DOCS, PAPERS, README, ROOT, anchors, codes, fences, links, rows, section
+from tests.torture.test_torture import BREAKS
 
 WORDS = 1_200
 """As many as a stranger reads in three minutes."""
@@ -59,6 +60,24 @@ def test_every_command_stands_in_the_readme() -> None:
 def test_every_state_of_a_job_stands_in_the_diagram() -> None:
     (diagram,) = [block for kind, block in fences((DOCS / "jobs.md").read_text()) if kind == "mermaid"]
     assert {state for state in JobState if not re.search(rf"\b{state}\b", diagram)} == set()
+
+
+def test_every_promise_of_the_operators_page_names_what_shows_it() -> None:
+    promises = rows(section((DOCS / "operating.md").read_text(), "What holds, and what shows it"))
+    assert len(promises) > 10
+    for promise, _, shown in promises:
+        named = codes(shown)
+        assert named, promise
+        for name in named:
+            assert _is_shown(name), name
+
+
+def _is_shown(name: str) -> bool:
+    """Whether this is the id of a test that exists, or what the checker of the torture runs complains of."""
+    if name.startswith("torture: "):
+        return any(name.removeprefix("torture: ") in complaint for complaint in BREAKS)
+    path, _, test = name.partition("::")
+    return re.search(rf"^(async )?def {test}\(", (ROOT / path).read_text(), re.MULTILINE) is not None
 
 
 def test_hosts_start_what_is_there_once_they_installed_the_requirements() -> None:
