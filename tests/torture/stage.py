@@ -85,6 +85,7 @@ def _workspace_options(plan: Plan, folder: Path, docs_url: str, port: int) -> Wo
         special_calls_a_minute=others,
         minute_seconds=minute_seconds,
         ticket_seconds=_TICKET_SECONDS,
+        refused_blocks=frozenset(plan.refused_blocks),
     )
 
 
