@@ -75,7 +75,8 @@ class BotConnection:
         """
         entry = {"to": "bot", "kind": kind, "attempt": attempt, "acked": False, "at": time.time()}
         entry["event_id"] = payload.get("event_id")
-        entry["ts"] = (payload.get("event") or {}).get("ts")
+        event: Json = payload.get("event") or {}
+        entry |= {"event": event.get("type"), "ts": event.get("ts")}
         self._log.append(entry)
         send = self._over_http if self.options.events_url else self._over_socket
         answer = await send(kind, payload, attempt, reason)

@@ -59,6 +59,9 @@ class Acting:
         """Record whether a message's events were acknowledged, which is known only at the end of the run."""
         if done.ts is not None:
             told = [entry for entry in self._log if entry.get("ts") == done.ts and entry["to"] == "bot"]
+            if done.act.what == "mention":
+                # Of its two events, the bot takes it from this one.
+                told = [entry for entry in told if entry["event"] == "app_mention"]
             done.acknowledged = any(entry["acked"] for entry in told)
 
     async def _command(self, act: Act, done: Done) -> None:

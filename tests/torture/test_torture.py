@@ -10,7 +10,9 @@ from typing import Any
 
 import pytest
 
+from sandbox.workspace import Workspace, WorkspaceOptions
 from tests.torture.__main__ import torture
+from tests.torture.acting import Acting
 from tests.torture.checker import check
 from tests.torture.made_up import (
     ANA,
@@ -304,6 +306,19 @@ def test_an_error_of_the_database_is_explained_only_where_it_was_in_trouble() ->
     trouble = Trouble(0.1, "database", "sqlite", "locked")
     made.plan = replace(made.plan, troubles=(trouble,))
     assert check(made).complaints == []
+
+
+def test_a_mention_counts_as_acknowledged_by_its_own_event(tmp_path: Path) -> None:
+    workspace = Workspace(WorkspaceOptions(tmp_path))
+    acting, done = Acting(workspace), Done(OTHER, AT, ts="1.1")
+    entry = {"to": "bot", "kind": "event", "ts": "1.1"}
+    workspace.log.append(entry | {"event": "message", "acked": True})
+    workspace.log.append(entry | {"event": "app_mention", "acked": False})
+    acting.settle(done)
+    assert not done.acknowledged
+    workspace.log.append(entry | {"event": "app_mention", "acked": True})
+    acting.settle(done)
+    assert done.acknowledged
 
 
 async def test_some_runs_keep_every_promise(tmp_path: Path) -> None:
