@@ -62,7 +62,9 @@ async def opened(tmp_path: Path) -> AsyncIterator[Opener]:
     async with AsyncExitStack() as stack:
         session = await stack.enter_async_context(open_session())
 
-        async def open_line(*, ping_seconds: float = 10.0, **choices: Any) -> Line:
+        async def open_line(
+            *, ping_seconds: float = 10.0, deaf_seconds: float = DEAF_SECONDS, **choices: Any
+        ) -> Line:
             clock = HeldClock()
             given: dict[str, Any] = {
                 "ack_seconds": HANG_SECONDS,
@@ -81,6 +83,7 @@ async def opened(tmp_path: Path) -> AsyncIterator[Opener]:
                 on_gap=line.note_gap,
                 observe=lambda *seen: line.seen.append(seen),
                 clock=lambda: line.seconds,
+                deaf_seconds=deaf_seconds,
                 ping_seconds=ping_seconds,
             )
             stack.push_async_callback(line.intake.close, 1.0)
@@ -143,6 +146,16 @@ async def test_a_gap_is_reported_before_the_next_event_is_handled(opened: Opener
     await line.hears()
     assert line.gaps == 0
     line.pass_seconds(DEAF_SECONDS)
+    await line.hears()
+    assert line.gaps == 1
+
+
+async def test_how_long_slack_may_be_away_can_be_chosen(opened: Opener) -> None:
+    line = await opened(deaf_seconds=5.0)
+    line.pass_seconds(4)
+    await line.hears()
+    assert line.gaps == 0
+    line.pass_seconds(5)
     await line.hears()
     assert line.gaps == 1
 
