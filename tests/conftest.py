@@ -7,12 +7,18 @@ from collections.abc import Generator
 
 import hypothesis
 import pytest
+import structlog
 
 import tests.properties  # noqa: F401 - registers the profiles
 from bot.settings import Settings
 
 # Another one of `tests.properties` is chosen with `pytest --hypothesis-profile`.
 hypothesis.settings.load_profile("test")
+
+# A traceback that rich draws takes a quarter of a second, and tests let much go wrong.
+structlog.configure(
+    processors=[structlog.dev.ConsoleRenderer(exception_formatter=structlog.dev.plain_traceback)]
+)
 
 for name in [*Settings.variables(), "SLACK_CLIENT_ID", "SLACK_CLIENT_SECRET"]:
     os.environ.pop(name, None)
