@@ -1,9 +1,9 @@
 // Where people type: messages, commands with hints, names to complete.
 
-import { notice } from "./act.js";
+import { ask, notice } from "./act.js";
 import { post } from "./api.js";
 import { el } from "./dom.js";
-import { nameOf, state } from "./store.js";
+import { nameOf, state, userOf } from "./store.js";
 
 const OWN_COMMANDS = [
   { command: "/invite", usage_hint: "@docs-agent", description: "Bring somebody into this channel" },
@@ -41,7 +41,18 @@ async function send(text, threadTs) {
     // The workspace says itself what went wrong with a command.
     return answer.error === "unreachable" ? told(answer) : answer.error !== "unknown_command";
   }
-  return told(await post("message", { ...where, text, thread_ts: threadTs || undefined }));
+  const answer = await post("message", { ...where, text, thread_ts: threadTs || undefined });
+  if (answer.ok) offerToInvite(where, text);
+  return told(answer);
+}
+
+/** Slack asks to invite whoever is mentioned in a channel that they are not in; they do not hear of it. */
+async function offerToInvite(where, text) {
+  const bot = userOf(state.bot.user_id).name, channel = state.channels.get(where.channel);
+  const isCalled = text.split(/[\s,:]+/).includes(`@${bot}`);
+  if (!isCalled || channel.bot_is_member || channel.is_im || channel.is_mpim) return;
+  const said = `@${bot} is not in #${channel.name}, so it did not hear you. Invite it, then mention it again.`;
+  if (await ask(`Invite @${bot}?`, said, "Invite", "Do nothing")) told(await post("invite", { ...where, invitee: bot }));
 }
 
 function told(answer) {
