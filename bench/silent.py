@@ -39,6 +39,11 @@ class SilentMessenger:
         del channel, thread, since
         return ()
 
+    async def whisper(
+        self, channel: ChannelId, user: UserId, message: Message, *, thread: MessageTs | None
+    ) -> None:
+        """Do nothing."""
+
     async def edit(self, channel: ChannelId, ts: MessageTs, message: Message) -> None:
         """Do nothing."""
 

@@ -19,6 +19,7 @@ from pydantic import SecretStr
 
 from bot import logs
 from bot.commands import COMMANDS
+from bot.commands.spoken import heard
 from bot.docs_api import DocsClient
 from bot.model import AccessPolicy, Analytics, ChannelId, PollPace, ProjectId, UserId
 from bot.ops.connections import HEAD_SECONDS, Connections, most_connections
@@ -43,7 +44,6 @@ from bot.work.jobs.missed import Gap, catch_up, forget_heard
 from bot.work.jobs.poll import poll_jobs
 from bot.work.jobs.prepare import prepare_prompts
 from bot.work.jobs.submit import submit_prompts
-from bot.work.jobs.thread_events import heard_mention, heard_reply
 from bot.work.outbox.deliver import deliver_due
 from bot.work.retention import forget_old
 from bot.work.visitors.fetch import fetch_snapshots, sweep_snapshots
@@ -240,7 +240,7 @@ def _workers(context: WorkerContext, metrics: Metrics) -> Workers:
             Worker("read", partial(fetch_snapshots, context), 1.0, queue=Queue.SNAPSHOTS),
             Worker("answer", partial(answer_questions, context), 1.0, queue=Queue.QUESTIONS),
             Worker("digest", partial(advance_digests, context), 1.0, queue=Queue.DIGESTS),
-            Worker("catch up", partial(catch_up, context), 1.0, queue=Queue.UNREAD),
+            Worker("catch up", partial(catch_up, context, heard), 1.0, queue=Queue.UNREAD),
             Worker("plan", partial(advance_digests, context), _PLAN_SECONDS, wakes=False),
             Worker("sweep", partial(sweep_snapshots, context), _SWEEP_SECONDS, wakes=False),
             Worker("forget", partial(forget_old, context), _SWEEP_SECONDS, wakes=False),
@@ -272,8 +272,7 @@ async def _take_in(
         client=outside.client,
         messenger=outside.messenger,
         background=background,
-        on_reply=heard_reply,
-        on_mention=heard_mention,
+        on_message=heard,
         gap=gap,
         count=metrics.count,
     )

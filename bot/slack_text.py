@@ -20,6 +20,8 @@ _ENTITY = re.compile(
 """Slack's entities. Other text between ``<`` and ``>``, such as ``List<Job>``, does not match."""
 _USER = re.compile(r"<@([A-Z0-9]+)(?:\|([^<>]*))?>")
 _CHANNEL = re.compile(r"<#([A-Z0-9]+)(?:\|([^<>]*))?>")
+_AFTER_MENTION = re.compile(r"\A(?:[ \t,]|:(?![a-z0-9_+'-]+:))*")
+"""What people write between a mention and what they say. The colon of an emoji (``:tada:``) stays."""
 _ASIDE = re.compile(r"(?:!|aside\b)", re.IGNORECASE)
 _INVISIBLE = re.compile(
     "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2065\u2800\u3164\ufe00-\ufe0f\uffa0\ufff0-\ufff8"
@@ -110,7 +112,7 @@ def mentions(raw: str, user: UserId) -> bool:
 def without_leading_mention(raw: str, user: UserId) -> str:
     """Return the text without a mention of this user at its start."""
     found = _USER.match(raw.lstrip())
-    return raw.lstrip()[found.end() :].lstrip(" \t,:") if found and found[1] == user else raw
+    return _AFTER_MENTION.sub("", raw.lstrip()[found.end() :]) if found and found[1] == user else raw
 
 
 def is_aside(raw: str) -> bool:

@@ -47,6 +47,7 @@ class FakeSlack:
     posts: list[Posted] = field(default_factory=list)
     edits: dict[MessageTs, list[Message]] = field(default_factory=dict)
     private: list[tuple[str, Message]] = field(default_factory=list)
+    whispers: list[tuple[ChannelId, MessageTs | None, UserId, Message]] = field(default_factory=list)
     direct: list[tuple[UserId, Message, DeliveryId]] = field(default_factory=list)
     reactions: list[tuple[MessageTs, str]] = field(default_factory=list)
     joined: set[ChannelId] = field(default_factory=set)
@@ -89,7 +90,8 @@ class FakeSlack:
         self, channel: ChannelId, *, delivery: DeliveryId, thread: MessageTs | None, since: datetime
     ) -> MessageTs | None:
         self._raise_next_trouble("find_posted")
-        found = (post.ts for post in self.posts if post.channel == channel and post.delivery == delivery)
+        here = [post for post in self.posts if (post.channel, post.thread) == (channel, thread)]
+        found = (post.ts for post in here if post.delivery == delivery)
         return next(found, None)
 
     async def said_since(
@@ -109,6 +111,14 @@ class FakeSlack:
         self.private.append((response_url.get_secret_value(), message))
         if replaces:
             self.replaced.append(response_url.get_secret_value())
+
+    async def whisper(
+        self, channel: ChannelId, user: UserId, message: Message, *, thread: MessageTs | None
+    ) -> None:
+        self._raise_next_trouble("whisper")
+        if channel in self.outside:
+            raise refused("not_in_channel")
+        self.whispers.append((channel, thread, user, message))
 
     async def tell(self, user: UserId, message: Message, *, delivery: DeliveryId) -> None:
         self._raise_next_trouble("tell")

@@ -72,6 +72,7 @@ def test_other_replies_are_not_for_somebody_else(raw: str) -> None:
 def test_the_mention_of_the_bot_is_taken_from_the_front_alone() -> None:
     assert slack_text.without_leading_mention(" <@U0BOT>: thank <@U0BOT>", BOT) == "thank <@U0BOT>"
     assert slack_text.without_leading_mention("<@U0ANA> hello", BOT) == "<@U0ANA> hello"
+    assert slack_text.without_leading_mention("<@U0BOT>, :tada: done", BOT) == ":tada: done"
 
 
 def test_a_mention_anywhere_is_found() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
+from functools import partial
 
 from bot import slack_text
 from bot.commands.command import (
@@ -14,6 +15,7 @@ from bot.commands.command import (
     Invocation,
     Modal,
     Press,
+    Run,
     ShortcutUse,
     Submission,
 )
@@ -57,24 +59,38 @@ async def _run(context: Context, invocation: Invocation) -> Answer:
     words = slack_text.to_plain(invocation.text, {}, {}).strip()
     if slack_text.is_blank(words):
         return _ask_form(invocation.origin)
-    # A subcommand is the whole text: "jobs in the navigation are out of date" is a prompt.
-    if words.lower() == "jobs":
-        return Answer(message=await _jobs(context, invocation.origin))
-    if status := _STATUS.fullmatch(words):
-        return await _status(context, invocation, status[1])
-    if words.lower() == "limits":
-        return Answer(message=await limits(context, invocation.origin.user))
+    if subcommand := _subcommand(words):
+        return await subcommand(context, invocation)
     asked = await ask(context, AskRequest(invocation.origin, invocation.text))
     return Answer(message=say.same_job(asked.job)) if asked.same else Answer()
 
 
-async def _jobs(context: Context, origin: Origin) -> Message:
+def _subcommand(words: str) -> Run | None:
+    """Return what runs if a subcommand is the whole text: "jobs are out of date" is a prompt."""
+    if status := _STATUS.fullmatch(words):
+        return partial(_status, named=status[1])
+    return {"jobs": _jobs, "limits": _show_limits}.get(words.lower())
+
+
+def _meant_by(text: str) -> str | None:
+    return text if _subcommand(slack_text.to_plain(text, {}, {}).strip()) else None
+
+
+async def _jobs(context: Context, invocation: Invocation) -> Answer:
+    origin = invocation.origin
     jobs = await context.store.read(lambda tx: tx.jobs.in_channel(origin.channel, _LISTED, origin.user))
-    return say.job_list([(job, _thread_link(context, job)) for job in jobs])
+    return Answer(message=say.job_list([(job, _thread_link(context, job)) for job in jobs]))
 
 
 def _thread_link(context: Context, job: TrackedJob) -> str | None:
-    return context.permalink(job.thread) if job.thread and context.workspace_url else None
+    """Return the address of the job's face, which may be a reply in its thread."""
+    if job.thread is None or job.root_ts is None or not context.workspace_url:
+        return None
+    return context.permalink(job.thread, job.root_ts)
+
+
+async def _show_limits(context: Context, invocation: Invocation) -> Answer:
+    return Answer(message=await limits(context, invocation.origin.user))
 
 
 async def limits(context: Context, user: UserId) -> Message:
@@ -95,7 +111,7 @@ def _limits(context: Context, tx: Transaction, user: UserId) -> Message:
     return quota.limits(used, context.uses_an_hour, frees, waiting, mine, analytics, key_is_refused=refused)
 
 
-async def _status(context: Context, invocation: Invocation, named: str) -> Answer:
+async def _status(context: Context, invocation: Invocation, *, named: str) -> Answer:
     async def tell(job: TrackedJob) -> Answer:
         return Answer(message=say.job_status(job, _thread_link(context, job)))
 
@@ -236,6 +252,7 @@ COMMAND = Command(
         f"{NAME} limits",
     ),
     run=_run,
+    meant_by=_meant_by,
     buttons={
         "run_again": _run_again,
         "send_again": _send_again,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from bot import slack_text
 from bot.commands import agent, followup, visitors
 from bot.commands.command import Answer, Command, Invocation
 from bot.commands.guard import guarded
@@ -27,3 +28,14 @@ def _with_help(*commands: Command) -> tuple[Command, ...]:
 
 
 COMMANDS = _with_help(agent.COMMAND, followup.COMMAND, visitors.COMMAND)
+
+
+def meant_by(text: str) -> tuple[Command, str] | None:
+    """Return the command that the words after a mention mean, and its text; None if they are a prompt."""
+    if slack_text.to_plain(text, {}, {}).strip().lower() == "help":
+        return COMMANDS[0], "help"
+    for command in COMMANDS:
+        its_text = command.meant_by(text)
+        if its_text is not None:
+            return command, its_text
+    return None

@@ -48,7 +48,10 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class Invocation:
-    """A slash command as it was typed. ``text`` is Slack's wire text, with entities and ids."""
+    """A command as it was typed. ``text`` is Slack's wire text, with entities and ids.
+
+    ``command`` is the slash command, and empty for words after a mention of the bot.
+    """
 
     origin: Origin
     command: str
@@ -94,6 +97,7 @@ class FormErrors:
 
 
 Run = Callable[[Context, Invocation], Awaitable[Answer]]
+MeantBy = Callable[[str], str | None]
 PressRun = Callable[[Context, Press], Awaitable[Answer]]
 SubmitRun = Callable[[Context, Submission], Awaitable[FormErrors | None]]
 ShortcutRun = Callable[[Context, ShortcutUse], Awaitable[Answer]]
@@ -104,6 +108,8 @@ class Command:
     """A slash command with its help and its handlers.
 
     The listeners, the help and the test of ``manifest.yml`` are derived from the commands.
+    ``meant_by`` returns the text of the command that words after a mention mean, or None if they mean another
+    command or are a prompt.
     ``buttons`` maps action ids to handlers; ``forms`` and ``shortcuts`` map callback ids.
     """
 
@@ -112,6 +118,7 @@ class Command:
     summary: str
     examples: tuple[str, ...]
     run: Run
+    meant_by: MeantBy
     buttons: Mapping[str, PressRun]
     forms: Mapping[str, SubmitRun]
     shortcuts: Mapping[str, ShortcutRun]

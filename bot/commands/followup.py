@@ -16,6 +16,7 @@ from bot.model import ChannelId, JobNumber, TrackedJob, UserId
 from bot.work.context import Context
 from bot.work.jobs.ask import TooManyWaiting
 from bot.work.jobs.follow_up import FollowUpRequest, follow_up, takes_follow_ups
+from bot.work.jobs.thread_events import named_job
 
 NAME = "/docs-followup"
 _OFFERED = 20
@@ -36,6 +37,14 @@ async def _run(context: Context, invocation: Invocation) -> Answer:
     return await for_reader(
         context, invocation.origin, job, unknown, lambda found: _send_or_open_form(context, invocation, found)
     )
+
+
+def _meant_by(text: str) -> str | None:
+    """Return a text that names a job and says something to it (``#42 Mention Python 3.11 too``)."""
+    named = named_job(text)
+    if named is None or slack_text.is_blank(slack_text.to_plain(named[1], {}, {})):
+        return None
+    return f"#{named[0]} {named[1]}"
 
 
 async def _send_to_latest(context: Context, invocation: Invocation) -> Answer:
@@ -160,6 +169,7 @@ COMMAND = Command(
         f"{NAME} Make the introduction shorter",
     ),
     run=_run,
+    meant_by=_meant_by,
     buttons={"follow_up": _button},
     forms={"follow_up": _submit},
     shortcuts={},

@@ -36,7 +36,19 @@ async def _run(context: Context, invocation: Invocation) -> Answer:
             action(context, invocation, rest.strip()) if action else _ask(context, invocation, words)
         )
     except Misunderstood as why:
-        return Answer(message=visitors_answers.misunderstood(str(why), about_digest=action is not None))
+        said = visitors_answers.misunderstood(
+            str(why), about_digest=action is not None, after_mention=not invocation.command
+        )
+        return Answer(message=said)
+
+
+def _meant_by(text: str) -> str | None:
+    """Return the text for ``visitors last week``, ``subscribe monday 09:00`` and the other actions."""
+    words = slack_text.to_plain(text, {}, {}).split(maxsplit=1)
+    first, rest = (words[0].lower() if words else ""), words[1:]
+    if first == "visitors":
+        return " ".join(text.split(maxsplit=1)[1:])
+    return text if first in _ACTIONS and not (rest and first == "subscriptions") else None
 
 
 async def _ask(context: Context, invocation: Invocation, words: str) -> Answer:
@@ -145,6 +157,7 @@ COMMAND = Command(
         f"{NAME} digest now",
     ),
     run=_run,
+    meant_by=_meant_by,
     buttons={
         "share": _share,
         "csv_file": _csv_file,

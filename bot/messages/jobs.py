@@ -217,6 +217,11 @@ def _took(job: TrackedJob) -> str:
     return f" after {lasted(job.time_taken)}" if job.time_taken is not None else ""
 
 
+def _reply_here(job: TrackedJob) -> str:
+    """Return how to steer the job: in a thread that people may have begun, with a mention."""
+    return "mention me here" if job.thread_ts else "reply here"
+
+
 def _pull_request(job: TrackedJob) -> str:
     if b.web_address(job.pr_link) is None:
         odd = b.quoted(job.pr_link or "", 300)
@@ -228,7 +233,7 @@ def _pull_request(job: TrackedJob) -> str:
     again = "has been updated" if job.iteration > 1 else "is ready"
     return (
         f":memo: {_what(job)} is done{_took(job)}: the pull request {again}. "
-        "Review it, or reply here to have something changed."
+        f"Review it, or {_reply_here(job)} to have something changed."
     )
 
 
@@ -236,7 +241,8 @@ def _no_change(job: TrackedJob) -> str:
     return (
         f":heavy_minus_sign: {_what(job)} finished{_took(job)} without changing a file. "
         "Usually the docs say it already, or the prompt was too wide or too vague. "
-        "Reply here with the page and what should stand there, or ask it to explain what it found."
+        f"{_reply_here(job).capitalize()} with the page and what should stand there, "
+        "or ask it to explain what it found."
     )
 
 
@@ -244,7 +250,7 @@ def _failed(job: TrackedJob) -> str:
     return (
         f":x: {_what(job)} failed{_took(job)}: the agent hit an error it could not recover from. "
         f"The docs service does not say more. {Spent.YES.value} "
-        "Run it again, or reply here with a smaller step."
+        f"Run it again, or {_reply_here(job)} with a smaller step."
     )
 
 
@@ -295,7 +301,8 @@ def unwatched(job: TrackedJob, now: datetime) -> Message:
     started = job.iteration_started_at or job.asked_at
     said = (
         f"{_everybody(job)} :zzz: {_what(job)} is still running after {lasted(now - started)}; "
-        "I stop watching it now. Look in the repository for a pull request, or reply here to wake it."
+        "I stop watching it now. "
+        f"Look in the repository for a pull request, or {_reply_here(job)} to wake it."
     )
     return b.with_buttons(said, [_follow_up(job), _run_again(job)])
 
@@ -305,7 +312,7 @@ def unread(job: TrackedJob, since: datetime, now: datetime) -> Message:
     said = (
         f"{b.mention(job.recipient)} :zzz: I have not been able to read how {_what(job)} goes for "
         f"{lasted(now - since)}: the docs service's answers about it fail. I stop asking now. "
-        "Look in the repository for a pull request, or reply here to wake it."
+        f"Look in the repository for a pull request, or {_reply_here(job)} to wake it."
     )
     return b.with_buttons(said, [_follow_up(job), _run_again(job)])
 

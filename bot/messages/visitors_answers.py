@@ -71,13 +71,17 @@ def budget_used_up(period: Period, budget: Budget) -> Message:
     )
 
 
-def misunderstood(why: str, *, about_digest: bool = False) -> Message:
+def misunderstood(why: str, *, about_digest: bool = False, after_mention: bool = False) -> Message:
     """Return the answer to a command that could not be parsed.
 
     ``why`` is escaped mrkdwn. ``about_digest``: the command was about digests, so show their examples.
+    ``after_mention``: it may have been meant as a prompt for the agent.
     """
     nothing, examples = (NO_CHANGE, DIGEST_EXAMPLES) if about_digest else (NO_USE, EXAMPLES)
-    return b.words(f":mag: {why} {nothing}\nFor example: {examples}. `/docs-visitors help` tells the rest.")
+    prompt = " If it was a prompt for the agent, send it with `/docs-agent`." if after_mention else ""
+    return b.words(
+        f":mag: {why} {nothing}\nFor example: {examples}. `/docs-visitors help` tells the rest.{prompt}"
+    )
 
 
 def how_counted(question: Question, now: Snapshot, zone: str) -> Message:

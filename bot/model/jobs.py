@@ -165,6 +165,8 @@ class TrackedJob:
     ``queue_until``: when a waiting prompt is sent, at the earliest. ``queue_position`` counts from 1;
     ``queue_why`` is the reason of the wait.
     ``uses_left``: uses left in the hour when the iteration began; None unless few were left.
+    ``root_ts``: the message that is the job's face; None until it is posted. ``thread_ts``: the thread in
+    which the face is a reply; None if the face begins its thread.
     ``missing_since``: when the service first answered that it does not know the job; None when it does.
     ``unread_since``: when polls of the job began to fail; None when the last one was answered.
     ``also_asked``: who waits for the iteration's end besides ``recipient``.
@@ -178,6 +180,7 @@ class TrackedJob:
     asked_at: datetime
     state: JobState = JobState.WAITING
     root_ts: MessageTs | None = None
+    thread_ts: MessageTs | None = None
     service_id: ServiceJobId | None = None
     iteration: int = 0
     iteration_requester: UserId | None = None
@@ -208,8 +211,9 @@ class TrackedJob:
 
     @property
     def thread(self) -> ThreadRef | None:
-        """The job's thread; None until its root message is posted."""
-        return ThreadRef(self.channel, self.root_ts) if self.root_ts else None
+        """The job's thread; None until it is known."""
+        ts = self.thread_ts or self.root_ts
+        return ThreadRef(self.channel, ts) if ts else None
 
     @property
     def details(self) -> JobDetails:

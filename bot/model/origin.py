@@ -44,6 +44,15 @@ class Origin:
         return replace(self, key=RequestKey(key), channel=channel)
 
     @property
+    def thread_for_job(self) -> MessageTs | None:
+        """The thread in which a job that is asked for here has its face; None if the face begins its thread.
+
+        That is the thread of the message that asked, or the one under it. In direct messages, where only the
+        bot and one person talk, a face that begins its thread is easier to see.
+        """
+        return self.thread or (None if self.is_direct else self.message_ts)
+
+    @property
     def stored_url(self) -> str | None:
         """The response URL as a row or a form keeps it."""
         return self.response_url.get_secret_value() if self.response_url else None

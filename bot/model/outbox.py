@@ -19,6 +19,7 @@ from bot.model.ids import (
     QuestionId,
     SubscriptionId,
     UserId,
+    is_direct_message,
 )
 from bot.model.jobs import TrackedJob
 from bot.model.message import Message
@@ -29,13 +30,15 @@ class DeliveryKind(StrEnum):
     """The kind of Slack call that a delivery makes."""
 
     ROOT = "root"
-    """The root message of a job's thread. Settling the delivery stores its timestamp in the job."""
+    """A job's face: the root of its thread, or a reply in one. Its timestamp is then stored in the job."""
     EDIT = "edit"
     """An edit of the job's face. Notifies nobody; a newer edit replaces one that is still pending."""
     REPLY = "reply"
     """A reply in the job's thread."""
     PRIVATE = "private"
     """A message for one person: through the response URL while that is valid, else as a direct message."""
+    WHISPER = "whisper"
+    """A message where one person wrote, which only they see; if Slack refuses it, a direct message."""
     REACTION = "reaction"
     """An emoji on somebody's message. Optional, so it is given up after the first refusal."""
     POST = "post"
@@ -49,12 +52,13 @@ _CALLS: Mapping[DeliveryKind, tuple[Method, ...]] = {
     DeliveryKind.EDIT: (Method.EDIT,),
     DeliveryKind.REPLY: (Method.POST,),
     DeliveryKind.PRIVATE: (Method.OPEN, Method.POST),
+    DeliveryKind.WHISPER: (Method.WHISPER,),
     DeliveryKind.REACTION: (Method.REACT,),
     DeliveryKind.POST: (Method.POST,),
     DeliveryKind.FILE: (Method.BEGIN_UPLOAD, Method.END_UPLOAD),
 }
 _SEARCHES: Mapping[DeliveryKind, tuple[Method, ...]] = {
-    DeliveryKind.ROOT: (Method.SEARCH_CHANNEL,),
+    DeliveryKind.ROOT: (Method.SEARCH_CHANNEL, Method.SEARCH_THREAD),
     DeliveryKind.REPLY: (Method.SEARCH_THREAD,),
     DeliveryKind.PRIVATE: (Method.SEARCH_CHANNEL,),
     DeliveryKind.POST: (Method.SEARCH_CHANNEL,),
@@ -95,7 +99,8 @@ class NewDelivery:
     """A delivery to add to the outbox.
 
     ``key`` is unique, so that the same event is reported once. ``replaces``: the message sent to the
-    response URL replaces the message that contains the pressed button.
+    response URL replaces the message that contains the pressed button. ``message_ts``: the message that gets
+    a reaction, or the thread of a whisper, which is None outside of threads.
     """
 
     key: str
@@ -128,6 +133,26 @@ class NewDelivery:
         return cls(key, DeliveryKind.PRIVATE, channel, job=job, user=user, message=message, response_url=url)
 
     @classmethod
+    def whisper(
+        cls,
+        key: str,
+        channel: ChannelId,
+        user: UserId,
+        message: Message,
+        *,
+        thread: MessageTs | None,
+        question: QuestionId | None = None,
+    ) -> Self:
+        """Return a message for one person where they wrote: in this thread, or outside of threads.
+
+        In direct messages it is an ordinary message.
+        """
+        kind, about = DeliveryKind.WHISPER, question
+        if is_direct_message(channel):
+            kind, thread = DeliveryKind.PRIVATE, None
+        return cls(key, kind, channel, user=user, message=message, message_ts=thread, question=about)
+
+    @classmethod
     def in_thread(cls, key: str, kind: DeliveryKind, job: TrackedJob, message: Message) -> Self:
         """Return a message for a job's thread: its root, an edit of it, or a reply."""
         return cls(key, kind, job.channel, job=job.number, message=message)
@@ -142,7 +167,8 @@ class NewDelivery:
 class Delivery:
     """An outbox row that a worker has claimed.
 
-    ``what`` is the delivery as it was added. ``root_ts``: timestamp of the job's thread at the claim.
+    ``what`` is the delivery as it was added. ``root_ts``: the job's face at the claim, once it is posted.
+    ``thread_ts``: the thread in which the face is a reply; None if it begins its thread.
     ``unconfirmed``: an earlier attempt may have succeeded, so search for its result first.
     ``plain``: Slack refused the blocks, so send without them. ``held_until``: when the lease ends.
     """
@@ -152,6 +178,7 @@ class Delivery:
     created_at: datetime
     attempts: int
     root_ts: MessageTs | None = None
+    thread_ts: MessageTs | None = None
     unconfirmed: bool = False
     plain: bool = False
     held_until: datetime | None = None

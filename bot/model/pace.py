@@ -18,6 +18,7 @@ class Method(StrEnum):
 
     POST = "chat.postMessage"
     EDIT = "chat.update"
+    WHISPER = "chat.postEphemeral"
     REACT = "reactions.add"
     OPEN = "conversations.open"
     SEARCH_CHANNEL = "conversations.history"
@@ -55,6 +56,7 @@ _TIER_3, _TIER_4 = (2, 48), (5, 95)
 _BURSTS: Mapping[Method, tuple[int, int]] = {
     Method.POST: (12, 240),
     Method.EDIT: _TIER_3,
+    Method.WHISPER: _TIER_4,
     Method.REACT: _TIER_3,
     Method.OPEN: _TIER_3,
     Method.SEARCH_CHANNEL: _TIER_3,

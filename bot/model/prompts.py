@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 from typing import TypedDict
@@ -87,8 +87,12 @@ class NewPrompt:
 
 @dataclass(frozen=True, slots=True)
 class JobRequest:
-    """Requester, channel and text of a new job, to detect the same request sent twice within a minute."""
+    """Requester, channel and text of a new job, to detect the same request sent twice within a minute.
+
+    ``thread``: the thread in which the job's face will be a reply; None if the face begins its thread.
+    """
 
     asked_by: UserId
     channel: ChannelId
     raw: str
+    thread: MessageTs | None = field(default=None, compare=False)

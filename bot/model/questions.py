@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 
-from bot.model.ids import ChannelId, ProjectId, QuestionId, SnapshotId, UserId
+from bot.model.ids import ChannelId, MessageTs, ProjectId, QuestionId, SnapshotId, UserId
 from bot.model.period import Period
 from bot.model.visitors import SortBy
 
@@ -61,5 +61,7 @@ class Question:
     was: SnapshotId | None
     chart: tuple[SnapshotId, ...] | None
     """None until it is decided whether the answer has a chart."""
+    thread_ts: MessageTs | None = None
+    """The thread in which it was asked, if it was asked in one."""
     shown: int = 0
     """How many times the progress was shown."""

@@ -31,11 +31,11 @@ async def say_privately(
     When Slack's response is lost, the message may appear twice. For a private message that is better than
     not at all. A refusal is logged and not raised.
     """
-    thread = None if replaces else asker.thread_ref
+    thread = None if replaces else asker.thread
     for attempt in range(1, _TRIES + 1):
         try:
             if thread is not None:
-                await messenger.answer_in_thread(thread, asker.user, message)
+                await messenger.whisper(asker.channel, asker.user, message, thread=thread)
             elif asker.response_url is not None:
                 await messenger.answer(asker.response_url, message, replaces=replaces)
         except SlackRefused as refusal:

@@ -50,8 +50,7 @@ class Listeners:
         client: AsyncWebClient,
         messenger: SlackMessenger,
         background: Background,
-        on_reply: Callable[[Context, ThreadReply], Awaitable[None]],
-        on_mention: Callable[[Context, Mention], Awaitable[None]],
+        on_message: Callable[[Context, ThreadReply | Mention], Awaitable[None]],
         gap: Gap,
         count: Callable[[str, str], None],
     ) -> None:
@@ -59,8 +58,7 @@ class Listeners:
         self._client = client
         self._messenger = messenger
         self._background = background
-        self._on_reply = on_reply
-        self._on_mention = on_mention
+        self._on_message = on_message
         self._gap = gap
         self._count = count
 
@@ -159,10 +157,7 @@ class Listeners:
         self._count("requests", "message")
         await self._gap.end()
         try:
-            if isinstance(heard, ThreadReply):
-                await self._on_reply(self._context, heard)
-            else:
-                await self._on_mention(self._context, heard)
+            await self._on_message(self._context, heard)
         except DatabaseTrouble:
             # Slack gives up after three tries; then the message is missed.
             self._gap.begin()

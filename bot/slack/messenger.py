@@ -16,7 +16,7 @@ import aiohttp
 from pydantic import SecretStr
 from slack_sdk.web.async_client import AsyncWebClient
 
-from bot.model import ChannelId, DeliveryId, Message, MessageTs, Profile, ThreadRef, UserId
+from bot.model import ChannelId, DeliveryId, Message, MessageTs, Profile, UserId
 from bot.slack.client import Identity
 from bot.slack.errors import BLOCK_CODES, NEVER_SENT, refused, translated, wait_seconds
 from bot.slack.rooms import SlackRooms
@@ -157,15 +157,17 @@ class SlackMessenger:
             # Refused blocks can be left out by the caller; any other code means that the URL is unusable.
             raise refused(next((code for code in BLOCK_CODES if code in said), "response_url_expired"))
 
-    async def answer_in_thread(self, thread: ThreadRef, user: UserId, message: Message) -> None:
-        """Post a message in a thread that one person sees, who must be in the channel.
+    async def whisper(
+        self, channel: ChannelId, user: UserId, message: Message, *, thread: MessageTs | None
+    ) -> None:
+        """Post a message that one person sees, who must be in the channel; in a thread if one is given.
 
         https://docs.slack.dev/reference/methods/chat.postEphemeral
         """
         async with translated():
             await self._client.chat_postEphemeral(
-                channel=thread.channel,
-                thread_ts=thread.ts,
+                channel=channel,
+                thread_ts=thread,
                 user=user,
                 text=message.text,
                 blocks=list(message.blocks) or None,

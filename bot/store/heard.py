@@ -63,13 +63,15 @@ class HeardRepository:
         """Return the newest threads to be read, and how many more there are. Each has a row afterwards."""
         recent = or_(jobs.c.ended_at.is_(None), jobs.c.ended_at > now - MISSED_FOR)
         which = and_(jobs.c.root_ts.is_not(None), recent)
-        newest = select(jobs.c.channel, jobs.c.root_ts).where(which).order_by(jobs.c.number.desc())
-        found = [(row.channel, row.root_ts) for row in self.connection.execute(newest.limit(MOST_READ))]
+        thread = func.coalesce(jobs.c.thread_ts, jobs.c.root_ts).label("thread")
+        newest = select(jobs.c.channel, thread).where(which).order_by(jobs.c.number.desc())
+        rows = self.connection.execute(newest.limit(MOST_READ)).all()
+        found = list(dict.fromkeys((row.channel, row.thread) for row in rows))
         count = int(self.connection.execute(select(func.count()).select_from(jobs).where(which)).scalar_one())
         new = [{"channel": channel, "thread": root, "ts": root} for channel, root in sorted(found)]
         if new:
             insert_unless_there(self.connection, heard, *new)
-        return found, count - len(found)
+        return found, count - len(rows)
 
     def _add_direct_channels(self, now: datetime) -> None:
         """Add rows for direct messages that jobs were asked for in before heard messages were noted."""

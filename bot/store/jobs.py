@@ -77,6 +77,7 @@ class JobRepository:
                 "asked_at": asked_at,
                 "state": JobState.WAITING,
                 "round_requester": each.asked_by,
+                "thread_ts": each.thread,
             }
             for each in wanted
         ]
@@ -103,7 +104,12 @@ class JobRepository:
         return job
 
     def in_thread(self, thread: ThreadRef) -> TrackedJob | None:
-        """Return the job whose face is the root of this thread; None when there is none."""
+        """Return the newest job with its face in this thread; None when there is none."""
+        in_it = or_(jobs.c.root_ts == thread.ts, jobs.c.thread_ts == thread.ts)
+        return self._one(and_(jobs.c.channel == thread.channel, in_it))
+
+    def with_face(self, thread: ThreadRef) -> TrackedJob | None:
+        """Return the job whose face begins this thread; None when there is none."""
         return self._one(and_(jobs.c.channel == thread.channel, jobs.c.root_ts == thread.ts))
 
     def with_service_id(self, service_id: str) -> TrackedJob | None:

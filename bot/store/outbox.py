@@ -38,6 +38,10 @@ _THREAD_POSTS = (DeliveryKind.ROOT, DeliveryKind.REPLY)
 _IN_THREAD = (*_THREAD_POSTS, DeliveryKind.EDIT)
 _PACED = (DeliveryKind.ROOT, DeliveryKind.REPLY, DeliveryKind.POST, DeliveryKind.FILE)
 
+_Place = tuple[MessageTs | None, MessageTs | None]
+"""The face of a job, and the thread in which it is a reply."""
+_NOWHERE: _Place = (None, None)
+
 
 class StoredMessage(TypedDict):
     """The JSON form of a message in its column."""
@@ -54,7 +58,7 @@ def to_message(stored: StoredMessage | None) -> Message | None:
     return Message(stored["text"], tuple(stored["blocks"]), tuple(stored["plain_blocks"]))
 
 
-def to_delivery(row: RowMapping, root_ts: MessageTs | None, *, unconfirmed: bool) -> Delivery:
+def to_delivery(row: RowMapping, place: _Place, *, unconfirmed: bool) -> Delivery:
     """Return a claimed row as a Delivery."""
     what = NewDelivery(
         key=row["key"],
@@ -76,7 +80,8 @@ def to_delivery(row: RowMapping, root_ts: MessageTs | None, *, unconfirmed: bool
         what=what,
         created_at=row["created_at"],
         attempts=row["attempts"],
-        root_ts=root_ts,
+        root_ts=place[0],
+        thread_ts=place[1],
         unconfirmed=unconfirmed,
         plain=row["plain"],
         held_until=row["claimed_until"],
@@ -142,20 +147,20 @@ class OutboxRepository:
         paces.hold_channels(posted_in, claimer.now + timedelta(seconds=pace_seconds))
         taken = [*((row, False) for row in fresh), *((row, True) for row in unconfirmed)]
         faces = self._faces({row["job"] for row, _ in taken if row["job"] is not None})
-        return [to_delivery(row, faces.get(row["job"]), unconfirmed=lapsed) for row, lapsed in taken]
+        return [
+            to_delivery(row, faces.get(row["job"], _NOWHERE), unconfirmed=lapsed) for row, lapsed in taken
+        ]
 
     def _claim(self, claimer: Claimer, candidates: Select[int], state: DeliveryState) -> Sequence[RowMapping]:
         still = deliveries.c.state == state
         values = {"state": DeliveryState.SENDING, "attempts": deliveries.c.attempts + 1}
         return claim(self.connection, deliveries, claimer, candidates=candidates, still=still, values=values)
 
-    def _faces(self, numbers: set[JobNumber]) -> dict[JobNumber, MessageTs]:
+    def _faces(self, numbers: set[JobNumber]) -> dict[JobNumber, _Place]:
         if not numbers:
             return {}
-        statement = select(jobs.c.number, jobs.c.root_ts).where(
-            jobs.c.number.in_(numbers), jobs.c.root_ts.is_not(None)
-        )
-        return {row.number: row.root_ts for row in self.connection.execute(statement)}
+        statement = select(jobs.c.number, jobs.c.root_ts, jobs.c.thread_ts).where(jobs.c.number.in_(numbers))
+        return {row.number: (row.root_ts, row.thread_ts) for row in self.connection.execute(statement)}
 
     def settle(self, delivery: DeliveryId, step: DeliveryStep, *, owner: str) -> None:
         """Write a delivery's outcome and free its lease, or set the lease that the step asks for.

@@ -87,6 +87,7 @@ def to_question(row: RowMapping) -> Question:
         now=row["now"],
         was=row["was"],
         chart=None if row["chart"] is None else tuple(row["chart"]),
+        thread_ts=row["thread_ts"],
         shown=row["shown"],
     )
 
@@ -120,6 +121,7 @@ class QuestionRepository:
             "asked_at": asked_at,
             "due_at": asked_at,
             "response_url": origin.stored_url,
+            "thread_ts": origin.thread,
         }
         row = self.connection.execute(insert(questions).values(**values).returning(questions.c.id))
         return QuestionId(row.scalar_one())

@@ -73,6 +73,8 @@ jobs = Table(
     Column("asked_at", UtcDateTime, nullable=False),
     Column("state", String(20), nullable=False),
     Column("root_ts", String(40)),
+    # Empty when the face begins its thread.
+    Column("thread_ts", String(40)),
     Column("service_id", String(400)),
     Column("round", Integer, key="iteration", nullable=False, server_default=text("0")),
     Column("round_requester", String(40), key="iteration_requester"),
@@ -100,6 +102,7 @@ jobs = Table(
     Column("claimed_by", String(80)),
     Column("claimed_until", UtcDateTime),
     Index("ix_jobs_thread", "channel", "root_ts", unique=True),
+    Index("ix_jobs_in_thread", "channel", "thread_ts"),
     Index("ix_jobs_service_id", "service_id"),
     Index("ix_jobs_poll_at", "poll_at"),
 )
@@ -262,6 +265,7 @@ questions = Table(
     Column("response_url", Text),
     Column("progress_url", Text),
     Column("shown", Integer, nullable=False, server_default=text("0")),
+    Column("thread_ts", String(40)),
     Column("asked_at", UtcDateTime, nullable=False),
     Column("due_at", UtcDateTime, nullable=False),
     Column("claimed_by", String(80)),

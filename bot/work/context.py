@@ -9,7 +9,7 @@ from enum import StrEnum
 
 from bot.docs_api import DocsClient
 from bot.logs import LogOnce
-from bot.model import AccessPolicy, Analytics, MemberCache, PollPace, ProjectId, ThreadRef, UserId
+from bot.model import AccessPolicy, Analytics, MemberCache, MessageTs, PollPace, ProjectId, ThreadRef, UserId
 from bot.store import Claimer, Store
 from bot.work.batching import Batches
 from bot.work.ports import Clock, Messenger
@@ -86,12 +86,13 @@ class Context:
     waiting_per_person: int = 10
     batches: Batches = field(default_factory=Batches)
 
-    def permalink(self, thread: ThreadRef) -> str:
-        """Return the address of a message in Slack.
+    def permalink(self, thread: ThreadRef, ts: MessageTs) -> str:
+        """Return the address of a message in Slack: the one that begins the thread, or a reply in it.
 
         Slack documents the form at https://docs.slack.dev/reference/methods/chat.getPermalink
         """
-        return f"{self.workspace_url.rstrip('/')}/archives/{thread.channel}/p{thread.ts.replace('.', '')}"
+        address = f"{self.workspace_url.rstrip('/')}/archives/{thread.channel}/p{ts.replace('.', '')}"
+        return address if ts == thread.ts else f"{address}?thread_ts={thread.ts}&cid={thread.channel}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

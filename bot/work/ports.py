@@ -84,6 +84,12 @@ class Messenger(Rooms, Protocol):
         """
         ...
 
+    async def whisper(
+        self, channel: ChannelId, user: UserId, message: Message, *, thread: MessageTs | None
+    ) -> None:
+        """Post a message that one person sees, who must be in the channel; in a thread if one is given."""
+        ...
+
     async def edit(self, channel: ChannelId, ts: MessageTs, message: Message) -> None:
         """Replace the text and blocks of one of the bot's own messages."""
         ...

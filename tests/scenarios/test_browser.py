@@ -117,6 +117,19 @@ async def test_the_page_works_on_a_phones_width_and_by_keyboard(page: Page) -> N
     assert not wide
 
 
+async def test_a_mention_where_the_bot_is_not_offers_to_invite_it(page: Page) -> None:
+    await page.get_by_role("button", name="docs-secret").click()
+    await type_in(page, "Message #docs-secret", "@docs-agent Explain rate limits ")
+    question = page.get_by_role("dialog", name="Invite @docs-agent?")
+    await expect(question).to_contain_text("did not hear you")
+    await question.get_by_role("button", name="Invite").click()
+    messages = page.get_by_role("log", name="Messages")
+    await expect(messages).to_contain_text("was added by")
+    await type_in(page, "Message #docs-secret", "@docs-agent Explain rate limits ")
+    await expect(page.get_by_role("button", name=re.compile("repl"))).to_be_visible()
+    await expect(question).to_be_hidden()
+
+
 async def test_the_link_of_a_job_leads_to_its_thread(page: Page, story: Story) -> None:
     await story.finished("Add a quickstart for the Python SDK")
     await type_in(page, "Message #docs", "/docs-agent status 1")

@@ -101,11 +101,31 @@ async def test_run_again_starts_a_second_job_once(story: Story) -> None:
 
 
 async def test_a_mention_and_a_direct_message_ask_too(story: Story) -> None:
-    story.people.say(ANA, DOCS, f"@docs-agent {PROMPT}")
+    asked = story.people.say(ANA, DOCS, f"@docs-agent {PROMPT}")
     story.people.say(ANA, ANAS_DM, "Explain rate limits better")
-    await story.until(lambda: story.roots() or None, "a root in the channel")
+    await story.replies(asked, 2)  # the face and the end
     await story.until(lambda: story.roots(ANAS_DM) or None, "a root in the conversation")
-    assert len(story.roots()) == 1
+    assert story.roots() == []
+
+
+async def test_a_mention_in_a_thread_of_people_is_answered_there(story: Story) -> None:
+    talk = story.people.say(ANA, DOCS, "The quickstart lacks Python")
+    story.reply(talk, "True", BEN)
+    story.reply(talk, f"@docs-agent {PROMPT}")
+    [face, end] = await story.replies(talk, 2)
+    await story.until(lambda: "Pull request ready" in face["text"] or None, "the state in the face")
+    assert f"<@{ANA}>" in end["text"]
+    thanked = story.reply(talk, "@docs-agent thanks!", BEN)
+    story.reply(talk, "Let us review it tomorrow", BEN)
+    story.reply(talk, "@docs-agent jobs", BEN)
+    note = await story.answer("#1", BEN)
+    assert note["thread_ts"] == talk["ts"]
+    await story.until(lambda: thanked["reactions"] or None, "a reaction")
+    story.reply(talk, "@docs-agent Mention Python 3.11 too", BEN)
+    await story.replies(talk, 3)
+    prompts = [one["operation"] for one in await requests(story) if one["operation"] != "get"]
+    assert prompts.count("create") == 1
+    assert story.roots() == []
 
 
 async def test_a_public_channel_is_joined_and_a_private_one_needs_an_invitation(story: Story) -> None:

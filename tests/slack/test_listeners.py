@@ -19,6 +19,7 @@ from sqlalchemy import text
 
 from bot.commands import COMMANDS
 from bot.commands.command import Answer, Command, Invocation
+from bot.commands.spoken import heard
 from bot.model import Access, AccessPolicy, ChannelId, DeliveryKind, Message, NewDelivery, Profile, UserId
 from bot.slack.background import Background
 from bot.slack.client import Identity, open_session, web_client
@@ -27,7 +28,6 @@ from bot.slack.messenger import SlackMessenger
 from bot.store import Store
 from bot.work.context import Context
 from bot.work.jobs.missed import Gap
-from bot.work.jobs.thread_events import heard_mention, heard_reply
 from sandbox.workspace.bot_connection import signature_headers
 from tests.builders import ANA, BEN, CHANNEL, NOW, PROJECT, HeldClock, add_job, claimer, execute, new_store
 from tests.fakes import FakeSlack
@@ -96,8 +96,7 @@ async def open_intake(commands: Sequence[Command]) -> AsyncIterator[Intake]:
             client=client,
             messenger=SlackMessenger(client, session, NOWHERE),
             background=background,
-            on_reply=heard_reply,
-            on_mention=heard_mention,
+            on_message=heard,
             count=lambda _what, _how: None,
         )
         identity = Identity(
@@ -271,7 +270,9 @@ async def test_a_table_is_no_part_of_an_acknowledgement() -> None:
         kind = invocation.text
         return Answer(message=Message("Read by 12 people", ({"type": kind, "text": "words"},)))
 
-    command = Command("/docs-visitors", "", "", (), run=run, buttons={}, forms={}, shortcuts={})
+    command = Command(
+        "/docs-visitors", "", "", (), run, lambda _text: None, buttons={}, forms={}, shortcuts={}
+    )
     async with open_intake([command]) as intake:
         for kind in ("data_table", "data_visualization", "rich_text"):
             answer = await intake.command(kind, "/docs-visitors")

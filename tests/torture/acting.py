@@ -110,7 +110,9 @@ class Acting:
         if root is None:
             done.made = False
             return
-        said = self._people.say(act.who, root["channel"], act.words, thread_ts=root["ts"])
+        said = self._people.say(
+            act.who, root["channel"], act.words, thread_ts=root["thread_ts"] or root["ts"]
+        )
         done.ts = str(said["ts"])
 
     async def _follow_up(self, act: Act, done: Done) -> None:
@@ -157,7 +159,7 @@ class Acting:
     def _root(self, marker: str) -> Json | None:
         for messages in self._state.messages.values():
             for message in messages.values():
-                numbered = message["bot_id"] and not message["thread_ts"] and "· #" in message["text"]
+                numbered = message["bot_id"] and "· #" in message["text"].partition("\n")[0]
                 if numbered and marker in message["text"]:
                     return message
         return None
@@ -167,7 +169,7 @@ class Acting:
         root = self._root(act.about)
         if root is None:
             return None
-        for message in reversed(self._state.thread(root["channel"], root["ts"])):
+        for message in reversed(self._state.thread(root["channel"], root["thread_ts"] or root["ts"])):
             button = self._with_action(message, act.words)
             if button is not None:
                 return message, button

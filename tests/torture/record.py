@@ -73,11 +73,11 @@ class Record:
         ]
 
     def roots(self, marker: str) -> list[Json]:
-        """Return the bot's root messages of jobs whose prompt contains this marker."""
+        """Return the faces of jobs whose prompt contains this marker."""
         return [
             each
             for each in self.messages
-            if each["bot_id"] and not each["thread_ts"] and marker in each["text"] and "· #" in each["text"]
+            if each["bot_id"] and marker in each["text"] and "· #" in each["text"].partition("\n")[0]
         ]
 
     def faults(self) -> list[tuple[str, str]]:

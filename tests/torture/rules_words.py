@@ -6,7 +6,7 @@ import re
 
 from tests.torture.checks import Checks
 from tests.torture.rows import Row
-from tests.torture.seen import END, Json, Seen, delivery_of
+from tests.torture.seen import END, Json, Seen, delivery_of, thread_of
 
 _POSTED = ("root", "reply", "post")
 _NUMBERED = re.compile(r"(?<![\w&])#(\d+)\b")
@@ -63,7 +63,9 @@ def _delivery(seen: Seen, checks: Checks, row: Row) -> None:
         checks.insist(stands, f"{about}: said to be sent, and stands nowhere")
     job = seen.jobs.get(row["job"])
     for message in stands:
-        thread = job["root_ts"] if job is not None and row["kind"] == "reply" else None
+        thread = None
+        if job is not None:
+            thread = thread_of(job) if row["kind"] == "reply" else job.get("thread_ts")
         place = (message["channel"], message["thread_ts"])
         checks.insist(place == (row["channel"], thread), f"{about}: stands in {place}, belongs to {thread}")
 
@@ -75,7 +77,9 @@ def _message(seen: Seen, checks: Checks, message: Json) -> None:
     delivery = delivery_of(message)
     checks.insist(message["files"] or delivery in known, f"{about}: nobody wrote that down before")
     if message["thread_ts"] and message["thread_ts"] != message["ts"]:
-        job = seen.threads.get((message["channel"], message["thread_ts"]))
+        job = seen.jobs.get(seen.job_of.get(delivery or "") or 0)
+        if job is None or (job["channel"], thread_of(job)) != (message["channel"], message["thread_ts"]):
+            job = seen.threads.get((message["channel"], message["thread_ts"]))
         checks.insist(job, f"{about}: in a thread that is no job's")
         if job is not None:
             named = {int(each) for each in _NUMBERED.findall(message["text"])} - {job["number"]}
@@ -90,7 +94,7 @@ def _root(seen: Seen, checks: Checks, job: Row) -> None:
     roots = [
         each
         for each in seen.record.messages
-        if each["bot_id"] and not each["thread_ts"] and each["text"].partition("\n")[0].endswith(f"· {about}")
+        if each["bot_id"] and each["text"].partition("\n")[0].endswith(f"· {about}")
     ]
     checks.insist(len(roots) <= 1, f"{about}: {len(roots)} roots")
     # The post succeeded with its answer lost, and Slack refused the search for it, so it was never noted.

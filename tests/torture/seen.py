@@ -20,13 +20,20 @@ _FOLLOWS_FROM = {"not_in_channel": "conversations.join", "file_not_found": "uplo
 """Error codes of Slack that follow from the refusal of an earlier call."""
 
 
+def thread_of(job: Row) -> str | None:
+    """Return the thread of a job: the one in which its face is a reply, or the one that its face begins."""
+    ts = job.get("thread_ts") or job["root_ts"]
+    return None if ts is None else str(ts)
+
+
 class Seen:
     """A record with indexes and queries that several rules use."""
 
     def __init__(self, record: Record) -> None:
         self.record = record
         self.jobs: dict[int, Row] = {row["number"]: row for row in record.of("jobs")}
-        self.threads = {(row["channel"], row["root_ts"]): row for row in record.of("jobs") if row["root_ts"]}
+        self.threads = {(row["channel"], thread_of(row)): row for row in record.of("jobs") if row["root_ts"]}
+        self.job_of = {row["id"]: row["job"] for row in record.of("deliveries")}
         self.prompts_of: dict[int, list[Row]] = defaultdict(list)
         for row in record.of("prompts"):
             self.prompts_of[row["job"]].append(row)
@@ -75,10 +82,16 @@ class Seen:
         return [note["text"] for note in notes if (note["user"], note["channel"]) == (user, channel)]
 
     def in_thread(self, job: Row) -> list[Json]:
-        """Return the bot's messages in the thread of a job, oldest first."""
+        """Return the bot's messages about a job in its thread, oldest first, without the job's face.
+
+        Other jobs may live in the same thread. A message without a delivery counts for each.
+        """
         if job["root_ts"] is None:
             return []
-        return sorted(self.record.thread(job["channel"], job["root_ts"]), key=lambda each: each["ts"])
+        said = self.record.thread(job["channel"], str(thread_of(job)))
+        about = (None, job["number"])
+        mine = [each for each in said if self.job_of.get(delivery_of(each) or "") in about]
+        return sorted((each for each in mine if each["ts"] != job["root_ts"]), key=lambda each: each["ts"])
 
     def ends(self, job: Row) -> list[tuple[set[str], str]]:
         """Return the ends reported in a job's thread, as the mentioned users and the emoji."""

@@ -9,6 +9,7 @@ from pydantic import SecretStr
 
 from bot.commands import COMMANDS
 from bot.commands.command import Answer, Invocation, Press
+from bot.commands.spoken import heard
 from bot.commands.visitors import COMMAND
 from bot.model import (
     AccessPolicy,
@@ -22,6 +23,7 @@ from bot.model import (
     RequestKey,
     TrackedJob,
     UserId,
+    message_key,
     ts_at,
 )
 from bot.store import Store
@@ -31,7 +33,6 @@ from bot.work.jobs.ask import Asked, AskRequest, ask
 from bot.work.jobs.poll import poll_jobs
 from bot.work.jobs.prepare import prepare_prompts
 from bot.work.jobs.submit import submit_prompts
-from bot.work.jobs.thread_events import heard_reply
 from bot.work.outbox.deliver import deliver_due
 from bot.work.ports import Mention, ThreadReply
 from bot.work.visitors.fetch import fetch_snapshots
@@ -111,7 +112,28 @@ class Office:
         root = self.slack.root()
         key = RequestKey(f"message:{root.channel}:{ts}")
         said = Origin(key, user, root.channel, thread=root.ts, message_ts=MessageTs(ts))
-        await heard_reply(self.context, ThreadReply(said, text, files, parent=BOT))
+        await heard(self.context, ThreadReply(said, text, files, parent=BOT))
+
+    async def hears(
+        self,
+        text: str,
+        *,
+        ts: str | None = None,
+        thread: str | None = None,
+        parent: UserId = ANA,
+        user: UserId = ANA,
+        channel: ChannelId = CHANNEL,
+    ) -> MessageTs:
+        """Say something to the bot, in a thread that ``parent`` began if one is given. Return its timestamp.
+
+        Outside of threads the text stands for one that mentions the bot, or for a direct message.
+        """
+        self.keys += 1
+        said_at = MessageTs(ts or f"1700000600.{self.keys:06}")
+        key, within = message_key(channel, said_at), MessageTs(thread) if thread else None
+        said = Origin(key, user, channel, within, said_at)
+        await heard(self.context, ThreadReply(said, text, parent=parent) if thread else Mention(said, text))
+        return said_at
 
     def missed(
         self, text: str, *, user: UserId = ANA, direct: bool = False, ts: str | None = None

@@ -164,7 +164,8 @@ def _within_limit(
 
 
 def _wanted(request: AskRequest) -> JobRequest:
-    return JobRequest(request.origin.user, request.origin.channel, storable(request.raw))
+    origin = request.origin
+    return JobRequest(origin.user, origin.channel, storable(request.raw), origin.thread_for_job)
 
 
 def _prompt(context: Context, request: AskRequest, job: JobNumber, now: datetime) -> NewPrompt:

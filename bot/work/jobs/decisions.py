@@ -52,8 +52,11 @@ async def follow_up_anyway(
 
 
 def _origin_for(origin: Origin, key: RequestKey, job: TrackedJob) -> Origin:
-    """Return the origin of a prompt that a button sends. It has no message: the person pressed the bot's."""
-    return replace(origin, key=key, channel=job.channel, message_ts=None)
+    """Return the origin of a prompt that a button sends. It has no message: the person pressed the bot's.
+
+    A new job goes into the thread in which people asked for the old one.
+    """
+    return replace(origin, key=key, channel=job.channel, thread=job.thread_ts, message_ts=None)
 
 
 def _prompt_and_job(tx: Transaction, number: PromptId) -> tuple[Prompt | None, TrackedJob | None]:

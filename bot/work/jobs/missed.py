@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Awaitable, Callable
 from dataclasses import replace
 
 import structlog
@@ -11,7 +12,6 @@ from bot.model import Unread, back_off_seconds, time_of
 from bot.store import LeaseLost, Transaction
 from bot.work.batching import Batches
 from bot.work.context import Context, WorkerContext
-from bot.work.jobs.thread_events import heard_mention, heard_reply
 from bot.work.ports import (
     Mention,
     SlackError,
@@ -22,6 +22,8 @@ from bot.work.ports import (
     ThreadReply,
 )
 
+Take = Callable[[Context, ThreadReply | Mention], Awaitable[None]]
+"""Handles a message; see ``bot/commands/spoken.py``."""
 log = structlog.get_logger(__name__)
 _MOST_ATTEMPTS = 10
 _OPERATOR_SECONDS = 600.0
@@ -63,8 +65,8 @@ class Gap:
             context.wake()
 
 
-async def catch_up(context: WorkerContext) -> int:
-    """Read one conversation again and handle what was missed in it. Return how many were claimed."""
+async def catch_up(context: WorkerContext, take: Take) -> int:
+    """Read one conversation again and ``take`` what was missed in it. Return how many were claimed."""
     pace_seconds = context.timeouts.unread_pace_seconds
     unread = await context.store.write(
         lambda tx: tx.heard.claim(context.claimer(), context.after(pace_seconds))
@@ -73,36 +75,33 @@ async def catch_up(context: WorkerContext) -> int:
         return 0
     context.wake_after(pace_seconds)
     try:
-        await _read(context, unread)
+        await _read(context, unread, take)
     except LeaseLost:
         log.warning("reading_taken_over", channel=unread.channel)
     return 1
 
 
-async def _read(context: WorkerContext, unread: Unread) -> None:
+async def _read(context: WorkerContext, unread: Unread, take: Take) -> None:
     try:
         said = await context.messenger.said_since(unread.channel, thread=unread.thread, since=unread.since)
     except SlackError as error:
         await _settle_error(context, unread, error)
         return
     for heard in said:
-        await _take(context, heard)
+        await _take(context, heard, take)
     if said:
         log.info("missed_messages", channel=unread.channel, messages=len(said))
     await context.store.write(lambda tx: tx.heard.settle(unread, context.owner))
 
 
-async def _take(context: WorkerContext, heard: ThreadReply | Mention) -> None:
+async def _take(context: WorkerContext, heard: ThreadReply | Mention, take: Take) -> None:
     """Handle a message as if its event had come when it was said. One that was heard before has no effect."""
     if heard.origin.message_ts is None:
         return
     said_at = time_of(heard.origin.message_ts)
     # In batches of its own, because requests that come in now share the transaction of the others.
     then = replace(context, clock=lambda: said_at, batches=Batches())
-    if isinstance(heard, ThreadReply):
-        await heard_reply(then, heard)
-    else:
-        await heard_mention(then, heard)
+    await take(then, heard)
 
 
 async def _settle_error(context: WorkerContext, unread: Unread, error: SlackError) -> None:

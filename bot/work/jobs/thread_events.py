@@ -1,19 +1,32 @@
-"""Handle messages in Slack: a reply in a job's thread is a follow-up, a mention asks for a job."""
+"""Handle messages in Slack: a mention asks for a job or steers one, as does a reply in the bot's threads."""
 
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from bot import slack_text
 from bot.messages import job_answers as say
-from bot.model import Access, Message, NewDelivery, Origin, TrackedJob
+from bot.model import (
+    Access,
+    DeliveryKind,
+    JobNumber,
+    JobState,
+    Message,
+    NewDelivery,
+    Origin,
+    TrackedJob,
+    is_direct_message,
+    message_key,
+)
 from bot.store import Transaction
 from bot.work.access.check import decide
 from bot.work.access.decision import AskSlack
 from bot.work.access.denied import tell_denied
 from bot.work.context import Context, FollowUps
+from bot.work.jobs import thanks
 from bot.work.jobs.ask import AskRequest, TooManyWaiting, ask
 from bot.work.jobs.follow_up import FollowUpRequest, follow_up
 from bot.work.jobs.thread_messages import reply as say_in_thread
@@ -21,29 +34,105 @@ from bot.work.ports import Mention, ThreadReply
 
 _ASK_SLACK_SECONDS = 1.5
 """Less than the 3 s in which Slack expects an event's acknowledgement."""
+_NAMED = re.compile(r"#([0-9]{1,9})(?![^\s,:])[\s,:]*")
+_OVER = frozenset({JobState.REFUSED, JobState.WITHDRAWN, JobState.ARCHIVED, JobState.GONE})
+"""States after which a mention in the job's thread starts a new job there."""
 
 
 class ThreadNotKnownYet(Exception):
     """A reply to a face whose timestamp is not stored yet. Slack should deliver the event again."""
 
 
+@dataclass(frozen=True, slots=True)
+class _Thread:
+    """A thread in which something was said.
+
+    ``origin``: that of the reply, under the present id of its channel. ``job``: the job that the reply
+    steers. ``text``: the reply without the mention and the job's name. ``for_bot``: the thread was begun by
+    a face, or by a message that asked the bot. ``being_posted``: a face whose timestamp is not known yet may
+    have begun it.
+    """
+
+    origin: Origin
+    job: TrackedJob | None
+    text: str
+    for_bot: bool
+    being_posted: bool
+
+
 async def heard_reply(context: Context, heard: ThreadReply) -> None:
-    """Store a reply in a job's thread as a follow-up, unless it is meant for somebody else.
+    """Store a reply in a thread as a follow-up of a job there, or ask for a job, if the bot is meant.
 
     Raises ThreadNotKnownYet if the reply arrives after a face was posted and before its timestamp is stored.
     """
-    origin, job, being_posted = await context.store.read(lambda tx: _job_of_thread(tx, heard.origin))
-    heard = replace(heard, origin=origin)
-    if job is None and being_posted and heard.parent == context.bot_user:
+    text = slack_text.without_leading_mention(heard.text, context.bot_user)
+    thread = await context.store.read(lambda tx: _look(tx, heard.origin, text))
+    heard = replace(heard, origin=thread.origin)
+    if thread.job is None and thread.being_posted and heard.parent == context.bot_user:
         raise ThreadNotKnownYet(heard.origin.key)
-    if job is None:
-        return
-    if not _is_meant_for_us(context, heard):
-        await _note(context, heard.origin)
+    if not _is_meant_for_us(context, heard, thread):
+        if thread.job is not None:
+            await _note(context, heard.origin)
         return
     if await _was_told_same(context, heard.origin):
         return
+    if thanks.is_thanks(slack_text.to_plain(thread.text, {}, {})):
+        await _thank(context, heard.origin)
+        return
+    job = thread.job
+    if job is None or (slack_text.mentions(heard.text, context.bot_user) and _is_over(job)):
+        await _ask(context, heard.origin, thread.text)
+    else:
+        await _steer(context, job, heard, thread.text)
+
+
+def _look(tx: Transaction, origin: Origin, text: str) -> _Thread:
+    origin = origin.moved_to(tx.channels.present(origin.channel))
+    # In this order, so that the second statement finds a timestamp that is stored between the two.
+    being_posted = tx.outbox.face_being_posted(origin.channel)
+    thread = origin.thread_ref
+    if thread is None:
+        raise ValueError("a reply names its thread")
+    newest = tx.jobs.in_thread(thread)
+    begun_with = tx.prompts.job_of(message_key(thread.channel, thread.ts))
+    if newest is None and begun_with is not None and is_direct_message(thread.channel):
+        # A direct message asked for this job, whose face begins another thread.
+        begun = tx.jobs.get(begun_with)
+        newest = begun if begun is not None and begun.channel == thread.channel else None
+    if newest is None:
+        return _Thread(origin, None, text, for_bot=False, being_posted=being_posted)
+    for_bot = begun_with is not None or tx.jobs.with_face(thread) is not None
+    named = named_job(text)
+    job = tx.jobs.get(named[0]) if named else None
+    if named and job is not None and job.thread == thread:
+        return _Thread(origin, job, named[1], for_bot, being_posted)
+    return _Thread(origin, newest, text, for_bot, being_posted)
+
+
+def named_job(text: str) -> tuple[JobNumber, str] | None:
+    """Return the job that a text names at its start (``#7``), and the rest of the text."""
+    found = _NAMED.match(text)
+    return (JobNumber(int(found[1])), text[found.end() :]) if found else None
+
+
+def _is_meant_for_us(context: Context, heard: ThreadReply, thread: _Thread) -> bool:
+    """Return whether a reply is for the bot: it mentions it, or stands where every reply is for it."""
     text = slack_text.without_leading_mention(heard.text, context.bot_user)
+    if slack_text.is_aside(text) or slack_text.mentions_somebody_else_first(heard.text, context.bot_user):
+        return False
+    if slack_text.mentions(heard.text, context.bot_user):
+        return True
+    if thread.job is None:
+        # In direct messages only the bot is there to talk to. Its own messages may get replies, too.
+        return is_direct_message(heard.origin.channel) and heard.parent not in (None, context.bot_user)
+    return thread.for_bot and context.follow_ups is FollowUps.REPLIES
+
+
+def _is_over(job: TrackedJob) -> bool:
+    return job.is_forgotten or job.state in _OVER
+
+
+async def _steer(context: Context, job: TrackedJob, heard: ThreadReply, text: str) -> None:
     if slack_text.is_blank(slack_text.to_plain(text, {}, {})):
         await _tell_not_sent(context, job, heard, empty=True)
         return
@@ -56,27 +145,6 @@ async def heard_reply(context: Context, heard: ThreadReply) -> None:
         await _tell_not_sent(context, job, heard, empty=False)
     elif result and result.same is not None:
         await _tell_in_private(context, heard.origin, "same", say.same_follow_up(job.number, result.same))
-
-
-def _job_of_thread(tx: Transaction, origin: Origin) -> tuple[Origin, TrackedJob | None, bool]:
-    """Return the job of a thread, and whether a face is being posted whose timestamp is not known yet.
-
-    The origin of the reply is returned under the present id of its channel.
-    """
-    origin = origin.moved_to(tx.channels.present(origin.channel))
-    # In this order, so that the second statement finds a timestamp that is stored between the two.
-    being_posted = tx.outbox.face_being_posted(origin.channel)
-    thread = origin.thread_ref
-    return origin, tx.jobs.in_thread(thread) if thread else None, being_posted
-
-
-def _is_meant_for_us(context: Context, heard: ThreadReply) -> bool:
-    if context.follow_ups is FollowUps.MENTIONS and not slack_text.mentions(heard.text, context.bot_user):
-        return False
-    text = slack_text.without_leading_mention(heard.text, context.bot_user)
-    return not (
-        slack_text.is_aside(text) or slack_text.mentions_somebody_else_first(heard.text, context.bot_user)
-    )
 
 
 async def _tell_not_sent(context: Context, job: TrackedJob, heard: ThreadReply, *, empty: bool) -> None:
@@ -92,16 +160,23 @@ async def heard_mention(context: Context, heard: Mention) -> None:
     if slack_text.is_aside(text):
         await _note(context, heard.origin)
         return
-    words = slack_text.to_plain(text, {}, {})
-    if slack_text.is_blank(words) or words.strip().lower() == "help":
-        await _tell_in_private(context, heard.origin, "greeting", say.greeting(context.bot_name))
-        return
     sent_to = heard.origin.channel
     origin = heard.origin.moved_to(await context.store.read(lambda tx: tx.channels.present(sent_to)))
     if await _was_told_same(context, origin):
         return
+    if thanks.is_thanks(slack_text.to_plain(text, {}, {})):
+        await _thank(context, origin)
+        return
+    await _ask(context, origin, text)
+
+
+async def _ask(context: Context, origin: Origin, text: str) -> None:
+    """Ask for a job, whose face will be in the thread of the message. Without text, send the greeting."""
+    if slack_text.is_blank(slack_text.to_plain(text, {}, {})):
+        await _tell_in_private(context, origin, "greeting", say.greeting(context.bot_name))
+        return
     try:
-        asked = await ask(context, AskRequest(origin, text, heard=origin.is_direct))
+        asked = await ask(context, AskRequest(origin, text, heard=_is_noted(origin)))
     except TooManyWaiting as full:
         await _tell_too_many(context, origin, full)
         return
@@ -109,10 +184,52 @@ async def heard_mention(context: Context, heard: Mention) -> None:
         await _tell_in_private(context, origin, "same", say.same_job(asked.job))
 
 
+async def _thank(context: Context, origin: Origin) -> None:
+    """React to a message that only thanks or agrees, unless its author may not use the bot."""
+    denied = await _denied(context, origin)
+    reaction = NewDelivery(
+        f"{origin.key}:thanks",
+        DeliveryKind.REACTION,
+        origin.channel,
+        message_ts=origin.message_ts,
+        reaction=thanks.REACTION,
+    )
+
+    def react(tx: Transaction) -> None:
+        if denied is None:
+            tx.outbox.add(reaction, context.clock())
+        _note_heard(tx, origin)
+
+    await context.store.write(react)
+    context.wake()
+
+
+async def answer_in_private(context: Context, origin: Origin, message: Message) -> None:
+    """Tell only the author of a message its answer, where they wrote. Their access has been checked."""
+    note = _private(origin, "answer", message)
+
+    def answer(tx: Transaction) -> None:
+        tx.outbox.add(note, context.clock())
+        _note_heard(tx, origin)
+
+    await context.store.write(answer)
+    context.wake()
+
+
+def is_answered(tx: Transaction, origin: Origin) -> bool:
+    """Return whether ``answer_in_private`` has told the answer to this message."""
+    return tx.outbox.state_of(f"{origin.key}:answer") is not None
+
+
 async def _tell_in_private(context: Context, origin: Origin, occasion: str, message: Message) -> None:
-    """Send a private message to the author, once for each of their messages and ``occasion``."""
-    note = NewDelivery.private(f"{origin.key}:{occasion}", origin.channel, origin.user, message)
+    """Tell only the author, where they wrote, once for each of their messages and ``occasion``."""
+    note = _private(origin, occasion, message)
     await _tell(context, origin, lambda tx: tx.outbox.add(note, context.clock()))
+
+
+def _private(origin: Origin, occasion: str, message: Message) -> NewDelivery:
+    key = f"{origin.key}:{occasion}"
+    return NewDelivery.whisper(key, origin.channel, origin.user, message, thread=origin.thread)
 
 
 async def _tell_too_many(context: Context, origin: Origin, full: TooManyWaiting) -> None:
@@ -162,5 +279,10 @@ async def _note(context: Context, origin: Origin) -> None:
 
 
 def _note_heard(tx: Transaction, origin: Origin) -> None:
-    if origin.thread or origin.is_direct:
+    if _is_noted(origin):
         tx.heard.note(origin)
+
+
+def _is_noted(origin: Origin) -> bool:
+    """Return whether the message stands where messages are read again after an outage."""
+    return origin.thread is not None or origin.is_direct

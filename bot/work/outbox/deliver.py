@@ -46,7 +46,7 @@ _LATE_SECONDS = 0.02
 """How long after its claim a post may go out. The channel's pace has this reserve over Slack's second."""
 _MOST_TRIES = 12
 _TOKEN_RETRY = timedelta(hours=24)
-_TOKEN_RETRIED = (DeliveryKind.REPLY, DeliveryKind.EDIT, DeliveryKind.PRIVATE)
+_TOKEN_RETRIED = (DeliveryKind.REPLY, DeliveryKind.EDIT, DeliveryKind.PRIVATE, DeliveryKind.WHISPER)
 """Deliveries retried for 24 h after a revoked token. The others fail at once."""
 _MOST_SEARCHES = 40
 """Maximum searches for an unconfirmed delivery, about an hour. Then it becomes a dead letter."""
@@ -156,6 +156,8 @@ async def _carry_out(context: WorkerContext, delivery: Delivery) -> MessageTs | 
             await _edit(context, delivery)
         case DeliveryKind.PRIVATE:
             await _tell(context, delivery)
+        case DeliveryKind.WHISPER:
+            await _whisper(context, delivery)
         case DeliveryKind.REACTION:
             await context.messenger.react(
                 delivery.what.channel,
@@ -168,11 +170,11 @@ async def _carry_out(context: WorkerContext, delivery: Delivery) -> MessageTs | 
 
 
 async def _post(context: WorkerContext, delivery: Delivery) -> MessageTs:
-    message, thread = message_of(delivery), None
+    message, thread = message_of(delivery), delivery.thread_ts
     if delivery.what.kind is DeliveryKind.REPLY:
         if delivery.root_ts is None:
             raise SlackRefused.not_found("thread")
-        thread = delivery.root_ts
+        thread = thread or delivery.root_ts
     if delivery.unconfirmed:
         found = await as_member(
             context,
@@ -233,6 +235,24 @@ async def _tell(context: WorkerContext, delivery: Delivery) -> None:
         return
     check_lease(context, delivery)
     await context.messenger.tell(delivery.what.user, message_of(delivery), delivery=delivery.id)
+
+
+async def _whisper(context: WorkerContext, delivery: Delivery) -> None:
+    """Show a message to one person where they wrote, or as a direct message if Slack refuses that.
+
+    Nobody can look for such a message, so after an unclear outcome it is shown again.
+    """
+    what = delivery.what
+    if what.user is None:
+        raise SlackRefused.not_found("user")
+    check_lease(context, delivery)
+    try:
+        await context.messenger.whisper(what.channel, what.user, message_of(delivery), thread=what.message_ts)
+    except SlackRefused as refusal:
+        if refusal.meaning in (Refusal.BLOCKS, Refusal.PASSING, Refusal.TOKEN):
+            raise
+        log.info("whisper_refused", delivery=delivery.id, reason=refusal.code)
+        await _tell(context, delivery)
 
 
 async def _settle_sent(context: WorkerContext, sent: Sequence[Sent]) -> list[None]:

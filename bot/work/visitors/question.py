@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 import structlog
@@ -221,26 +221,31 @@ def _answer(
     context: WorkerContext, tx: Transaction, question: Question, status: _Status, now: datetime
 ) -> None:
     """Add the answer to the outbox, and mark the question as answered."""
-    message = status.unreadable or (
-        visitors.report(status.report, question.id) if status.report is not None else None
-    )
+    message = status.unreadable
+    if status.report is not None:
+        message = visitors.report(status.report, question.id)
+    if message is None:
+        raise ValueError(f"question {question.id} has no answer yet")
     response_url, progress_url = tx.questions.urls(question.id)
     tx.questions.answered(question.id, context.owner)
     if status.is_partial:
         tx.snapshots.rest([each.id for each in status.snapshots])
-    answer = NewDelivery(
-        f"question:{question.id}:answer",
-        DeliveryKind.PRIVATE,
-        question.channel,
-        user=question.user,
-        message=message,
-        response_url=progress_url or response_url,
-        replaces=progress_url is not None,
-        question=question.id,
-    )
-    tx.outbox.add(answer, now)
+    tx.outbox.add(_answer_delivery(question, message, response_url, progress_url), now)
     if status.report is not None:
         send_file(tx, question, question.query.file_to, now)
+
+
+def _answer_delivery(
+    question: Question, message: Message, response_url: SecretStr | None, progress_url: SecretStr | None
+) -> NewDelivery:
+    """Return the delivery of an answer: through a response URL, or where the person wrote to the bot."""
+    key, channel, user, about = f"question:{question.id}:answer", question.channel, question.user, question.id
+    url = progress_url or response_url
+    if url is None:
+        thread = question.thread_ts
+        return NewDelivery.whisper(key, channel, user, message, thread=thread, question=about)
+    note = NewDelivery.private(key, channel, user, message, response_url=url)
+    return replace(note, replaces=progress_url is not None, question=about)
 
 
 def file_key(number: QuestionId, to: FileTo) -> str:

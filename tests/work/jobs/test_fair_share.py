@@ -68,7 +68,7 @@ async def test_a_follow_up_counts_too(office: Office) -> None:
     await ten_waiting(office)
     await office.reply("More")
     await office.settle()
-    assert TOO_MANY in office.slack.direct[-1][1].text
+    assert TOO_MANY in office.slack.whispers[-1][-1].text
     answer = await office.types("/docs-followup", "1 And more")
     assert answer.message is not None
     assert TOO_MANY in answer.message.text
@@ -80,7 +80,7 @@ async def test_a_mention_is_answered_in_private(office: Office) -> None:
     said = replace(origin("message:1"), message_ts=MessageTs("1700000100.000001"))
     await heard_mention(office.context, Mention(said, "<@U0BOT> Add a page"))
     await office.settle()
-    [(user, message, _)] = office.slack.direct
+    [(_, _, user, message)] = office.slack.whispers
     assert user == ANA
     assert TOO_MANY in message.text
     assert not [post for post in office.slack.posts if "Add a page" in post.message.text]

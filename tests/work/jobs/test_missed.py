@@ -8,13 +8,13 @@ from datetime import timedelta
 import pytest
 from sqlalchemy import func, select, text
 
+from bot.commands import spoken
 from bot.model import MessageTs, time_of, ts_at
 from bot.slack.errors import refused
 from bot.store import DatabaseTrouble
 from bot.store import schema as s
 from bot.work.context import FollowUps
 from bot.work.jobs.missed import Gap, catch_up, forget_heard
-from bot.work.jobs.thread_events import heard_mention, heard_reply
 from bot.work.ports import Mention, SlackError, SlackThrottled, SlackUnclear, SlackUnreachable, ThreadReply
 from tests.builders import ANA, BEN, NOW, execute, rows_of
 from tests.work.office import Office
@@ -28,16 +28,13 @@ async def catch_up_all(office: Office, runs: int = 10) -> None:
 
 async def read_on(office: Office, runs: int = 10) -> None:
     for _ in range(runs):
-        await catch_up(office.context)
+        await catch_up(office.context, spoken.heard)
         office.clock.pass_seconds(office.context.timeouts.unread_pace_seconds)
 
 
 async def again(office: Office, heard: ThreadReply | Mention) -> None:
     """The event comes after all."""
-    if isinstance(heard, ThreadReply):
-        await heard_reply(office.context, heard)
-    else:
-        await heard_mention(office.context, heard)
+    await spoken.heard(office.context, heard)
 
 
 async def prompts(office: Office) -> list[str]:
@@ -170,7 +167,7 @@ async def test_a_gap_stays_while_the_database_is_away(office: Office) -> None:
     await read_on(office)
     assert await prompts(office) == ["Add a quickstart", "Mention retries"]
     await gap.end()
-    assert await catch_up(office.context) == 0
+    assert await catch_up(office.context, spoken.heard) == 0
 
 
 async def test_threads_in_which_nothing_is_said_are_forgotten_after_a_day(office: Office) -> None:

@@ -75,7 +75,7 @@ async def test_the_same_mention_again_is_answered_privately(office: Office) -> N
     await mention(office, "<@U0BOT> Add a page", "1700000101.000001")
     await office.settle()
     assert len(office.docs.prompts) == 1
-    assert any("exactly the same" in message.text for _, message, _ in office.slack.direct)
+    assert any("exactly the same" in message.text for *_, message in office.slack.whispers)
 
 
 async def test_the_same_reply_again_is_held_back_and_sent_once_more_by_its_button(office: Office) -> None:
@@ -85,7 +85,7 @@ async def test_the_same_reply_again_is_held_back_and_sent_once_more_by_its_butto
     await office.settle()
     assert [text for _, text in office.docs.prompts] == ["Add a page", "More"]
     [question] = [
-        message for _, message, _ in office.slack.direct if "less than a minute ago" in message.text
+        message for *_, message in office.slack.whispers if "less than a minute ago" in message.text
     ]
     [value] = [
         button["value"]
@@ -108,8 +108,8 @@ async def test_what_is_asked_in_a_direct_message_goes_on_in_its_channel(office: 
     await office.settle()
     assert (await office.press("ask_anyway", "1", ts=QUESTION, channel=direct)).message is None
     await office.settle()
-    await office.reply("More")
-    await office.reply("More")
+    await office.hears("More", thread="1700000901.000001")
+    await office.hears("More", thread="1700000901.000001")
     await office.settle()
     assert (await office.press("follow_up_anyway", "3", ts=QUESTION, channel=direct)).message is None
     await office.settle()

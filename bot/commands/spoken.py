@@ -1,0 +1,68 @@
+"""Messages to the bot: the words of the commands work after a mention; everything else is for the agent."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from bot import slack_text
+from bot.commands.catalogue import meant_by
+from bot.commands.command import Invocation
+from bot.model import Origin, is_direct_message
+from bot.store import Transaction
+from bot.work.context import Context
+from bot.work.jobs.thread_events import (
+    answer_in_private,
+    heard_mention,
+    heard_reply,
+    is_answered,
+    named_job,
+)
+from bot.work.ports import Mention, ThreadReply
+
+
+async def heard(context: Context, message: ThreadReply | Mention) -> None:
+    """Run the command that a message means, or handle it as a prompt for the agent.
+
+    Raises ThreadNotKnownYet, as ``heard_reply`` does.
+    """
+    if await _ran_command(context, message):
+        return
+    if isinstance(message, ThreadReply):
+        await heard_reply(context, message)
+    else:
+        await heard_mention(context, message)
+
+
+async def _ran_command(context: Context, message: ThreadReply | Mention) -> bool:
+    """Run the command that a message means, and tell its author the answer. Return False if it means none.
+
+    Slack may deliver the message again before it is answered. Commands recognise a repeat by its key.
+    """
+    text = slack_text.without_leading_mention(message.text, context.bot_user)
+    is_mention = text != message.text or isinstance(message, Mention)
+    found = meant_by(text) if is_mention or is_direct_message(message.origin.channel) else None
+    if found is None:
+        return False
+    origin, is_here, was_answered = await context.store.read(lambda tx: _look(tx, message.origin, text))
+    if is_here:
+        return False
+    if was_answered:
+        return True
+    command, its_text = found
+    # The message belongs to the person's conversation, which may not be that of the job that they name.
+    invocation = Invocation(replace(origin, message_ts=None), "", its_text)
+    answer = await (await command.run(context, invocation)).decided()
+    if answer.message is not None:
+        await answer_in_private(context, origin, answer.message)
+    return True
+
+
+def _look(tx: Transaction, origin: Origin, text: str) -> tuple[Origin, bool, bool]:
+    """Return the origin under the present id of its channel, whether the text names a job of this thread,
+    and whether the message has been answered.
+    """
+    origin = origin.moved_to(tx.channels.present(origin.channel))
+    named = named_job(text)
+    job = tx.jobs.get(named[0]) if named else None
+    is_here = job is not None and job.thread is not None and job.thread == origin.thread_ref
+    return origin, is_here, is_answered(tx, origin)

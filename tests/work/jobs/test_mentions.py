@@ -1,0 +1,280 @@
+"""People mention the bot in channels and threads: it answers there, and starts only what they mean."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from bot.commands.spoken import heard
+from bot.messages import blocks as b
+from bot.model import (
+    ChannelId,
+    DeliveryKind,
+    JobState,
+    MessageTs,
+    NewDelivery,
+    Origin,
+    Profile,
+    PromptId,
+    message_key,
+    ts_at,
+)
+from bot.work.context import FollowUps
+from bot.work.jobs.missed import Gap, catch_up
+from bot.work.ports import SlackUnclear, ThreadReply
+from tests.builders import ANA, BEN, CHANNEL
+from tests.work.office import BOT, Office
+
+AT_BOT = f"<@{BOT}>"
+DIRECT = ChannelId("D0ANA")
+TALK = "1700000400.000001"
+
+
+async def mentioned(office: Office, text: str = "Add a quickstart", thread: str | None = None) -> MessageTs:
+    """Ana mentions the bot, and the workers run."""
+    ts = await office.hears(f"{AT_BOT} {text}", thread=thread)
+    await office.settle()
+    return ts
+
+
+def sent(office: Office) -> list[str]:
+    """Return the prompts that the docs service got, in order."""
+    return [prompt for _, prompt in office.docs.prompts]
+
+
+async def count_jobs(office: Office) -> int:
+    return len(await office.store.read(lambda tx: tx.jobs.newest(100)))
+
+
+async def test_a_mention_in_a_channel_is_answered_in_the_thread_under_it(office: Office) -> None:
+    ts = await mentioned(office)
+    office.docs.finish()
+    await office.settle()
+    assert {post.thread for post in office.slack.posts} == {ts}
+    face, *_, end = office.slack.posts
+    assert "is done" in end.message.text
+    assert "Pull request ready" in office.slack.edits[face.ts][-1].text
+
+
+async def test_a_mention_in_a_thread_is_answered_there(office: Office) -> None:
+    await mentioned(office, thread=TALK)
+    office.docs.finish()
+    await office.settle()
+    assert {post.thread for post in office.slack.posts} == {TALK}
+    assert (await office.job()).state is JobState.PULL_REQUEST
+
+
+async def test_a_command_opens_a_root_as_before(office: Office) -> None:
+    await office.finished()
+    root, *replies = office.slack.posts
+    assert root.thread is None
+    assert {post.thread for post in replies} == {root.ts}
+
+
+async def test_a_direct_message_opens_a_root_and_a_reply_under_it_steers(office: Office) -> None:
+    ts = await office.hears("Add a quickstart", channel=DIRECT)
+    await office.settle()
+    assert office.slack.posts[0].thread is None
+    await office.hears("Shorter", channel=DIRECT, thread=ts)
+    await office.settle()
+    assert await count_jobs(office) == 1
+    assert sent(office) == ["Add a quickstart", "Shorter"]
+
+
+async def test_both_events_of_a_mention_in_a_thread_start_one_job(office: Office) -> None:
+    for _ in range(2):
+        await office.hears(f"{AT_BOT} Add a quickstart", thread=TALK, ts="1700000500.000001")
+        await office.settle()
+    assert await count_jobs(office) == 1
+    assert sent(office) == ["Add a quickstart"]
+
+
+async def test_in_a_thread_of_people_only_mentions_steer(office: Office) -> None:
+    await mentioned(office, thread=TALK)
+    await office.hears("I think we should wait", thread=TALK, user=BEN)
+    await office.settle()
+    assert sent(office) == ["Add a quickstart"]
+    await mentioned(office, "Shorter, please", thread=TALK)
+    assert sent(office) == ["Add a quickstart", "Shorter, please"]
+    assert await count_jobs(office) == 1
+
+
+async def test_in_the_thread_under_a_mention_every_reply_steers(office: Office) -> None:
+    ts = await mentioned(office)
+    await office.hears("Shorter", thread=ts, user=BEN)
+    await office.settle()
+    assert sent(office) == ["Add a quickstart", "Shorter"]
+
+
+async def test_with_follow_ups_by_mention_the_thread_under_a_mention_needs_one_too(office: Office) -> None:
+    office.context = replace(office.context, follow_ups=FollowUps.MENTIONS)
+    ts = await mentioned(office)
+    await office.hears("Shorter", thread=ts)
+    await office.settle()
+    assert sent(office) == ["Add a quickstart"]
+
+
+async def two_jobs(office: Office) -> None:
+    """The first job of a thread is run again there, so that two live in it."""
+    await mentioned(office, thread=TALK)
+    office.docs.finish()
+    await office.settle()
+    await office.press("run_again", "1:1")
+    await office.settle()
+    assert (await office.job(2)).thread_ts == TALK
+
+
+async def test_the_newest_job_of_a_thread_is_steered_or_the_one_that_is_named(office: Office) -> None:
+    await two_jobs(office)
+    await office.hears(f"{AT_BOT} to the newest", thread=TALK)
+    await office.hears(f"{AT_BOT} #1 to the first", thread=TALK)
+    steered = await office.store.read(lambda tx: [tx.prompts.get(PromptId(n)) for n in (3, 4)])
+    assert [(each.job, each.raw) for each in steered if each] == [(2, "to the newest"), (1, "to the first")]
+
+
+async def test_a_job_of_another_channel_that_is_named_takes_no_word_of_a_stranger(office: Office) -> None:
+    office.slack.private_rooms[ChannelId("G0SEC")] = frozenset({ANA})
+    await office.started(channel=ChannelId("G0SEC"))
+    await office.hears(f"{AT_BOT} #1 Delete it all", user=BEN)
+    await office.settle()
+    assert sent(office) == ["Add a quickstart"]
+    assert await count_jobs(office) == 1
+
+
+async def test_a_mention_after_a_job_that_takes_no_more_starts_a_new_one_there(office: Office) -> None:
+    await mentioned(office, thread=TALK)
+    office.docs.finish("archived", None)
+    await office.settle()
+    assert (await office.job()).state is JobState.ARCHIVED
+    await mentioned(office, "Once more", thread=TALK)
+    assert (await office.job(2)).thread_ts == TALK
+
+
+@pytest.mark.parametrize("words", ["jobs", "limits", "status 7", "help", "Visitors last week", "digest"])
+async def test_the_words_of_the_commands_start_nothing_after_a_mention(office: Office, words: str) -> None:
+    for thread in (None, TALK):
+        for _ in range(2):  # a mention arrives as two events
+            await office.hears(f"{AT_BOT} {words}", thread=thread, ts="1700000500.000001")
+    await office.settle()
+    assert await count_jobs(office) == 0
+    assert office.slack.posts == []
+    assert {(where, who) for where, _, who, _ in office.slack.whispers} == {(CHANNEL, ANA)}
+
+
+async def test_the_answer_to_words_stands_in_the_thread_for_their_author_alone(office: Office) -> None:
+    await mentioned(office, "jobs", thread=TALK)
+    ((channel, thread, user, message),) = office.slack.whispers
+    assert (channel, thread, user) == (CHANNEL, TALK, ANA)
+    assert "No jobs here yet" in message.text
+
+
+async def test_words_in_a_direct_message_are_answered_there(office: Office) -> None:
+    await office.hears("limits", channel=DIRECT)
+    await office.settle()
+    assert await count_jobs(office) == 0
+    assert [user for user, _, _ in office.slack.direct] == [ANA]
+
+
+async def test_visitors_asked_for_in_a_thread_are_told_there_to_one_person(office: Office) -> None:
+    await office.hears(f"{AT_BOT} visitors last week", thread=TALK)
+    await office.reading()
+    told = [(thread, user) for _, thread, user, _ in office.slack.whispers]
+    assert set(told) == {(TALK, ANA)}
+    assert "unique" in " ".join(message.text.lower() for *_, message in office.slack.whispers)
+    assert office.slack.posts == []
+
+
+async def test_a_prompt_that_begins_like_a_command_starts_nothing_and_says_how_to_send_it(
+    office: Office,
+) -> None:
+    await mentioned(office, "visitors cannot find the login page")
+    assert await count_jobs(office) == 0
+    assert "send it with `/docs-agent`" in office.slack.whispers[0][-1].text
+
+
+async def test_a_prompt_with_a_word_of_the_commands_in_it_is_a_prompt(office: Office) -> None:
+    await mentioned(office, "jobs in the navigation are out of date")
+    assert sent(office) == ["jobs in the navigation are out of date"]
+
+
+async def test_where_slack_refuses_a_whisper_the_answer_is_a_direct_message(office: Office) -> None:
+    office.slack.outside.add(CHANNEL)
+    await mentioned(office, "jobs")
+    assert [user for user, _, _ in office.slack.direct] == [ANA]
+
+
+async def test_a_face_whose_post_is_unclear_is_looked_for_in_its_thread(office: Office) -> None:
+    office.slack.lose_answer.append(SlackUnclear("lost"))
+    await office.hears(f"{AT_BOT} Add a quickstart", thread=TALK)
+    await office.settle(60.0)
+    assert [post.thread for post in office.slack.posts] == [TALK]
+    assert (await office.job()).root_ts == office.slack.posts[0].ts
+
+
+@pytest.mark.parametrize("words", ["thanks!", "LGTM", "+1", ":tada:", "👍🏽", "Merci beaucoup !"])
+async def test_thanks_get_a_reaction_and_spend_nothing(office: Office, words: str) -> None:
+    root = await mentioned(office)
+    office.docs.finish()
+    await office.settle()
+    said = len(office.slack.posts)
+    ts = await office.hears(words, thread=root)
+    elsewhere = await mentioned(office, words)
+    await office.settle()
+    assert office.slack.reactions[-2:] == [(ts, "+1"), (elsewhere, "+1")]
+    assert sent(office) == ["Add a quickstart"]
+    assert len(office.slack.posts) == said
+
+
+async def test_talk_in_a_thread_of_people_gets_no_reaction(office: Office) -> None:
+    await mentioned(office, thread=TALK)
+    await office.hears("thanks", thread=TALK, user=BEN)
+    await office.settle()
+    assert office.slack.reactions == []
+
+
+async def test_a_guest_is_told_so_once_and_alone(office: Office) -> None:
+    office.slack.profiles[BEN] = Profile(True, False, False, False)
+    for words in ("jobs", "limits", "thanks", "Add a page"):
+        await office.hears(f"{AT_BOT} {words}", thread=TALK, user=BEN)
+        await office.settle()
+    told = [
+        *(message for *_, message in office.slack.whispers),
+        *(said for _, said, _ in office.slack.direct),
+    ]
+    assert ["Guests cannot use this bot" in message.text for message in told] == [True]
+    assert (office.slack.posts, office.slack.reactions, sent(office)) == ([], [], [])
+
+
+async def test_a_reply_to_words_of_the_bot_in_direct_messages_starts_nothing(office: Office) -> None:
+    await office.hears("what is that?", channel=DIRECT, thread=TALK, parent=BOT)
+    await office.settle()
+    assert await count_jobs(office) == 0
+
+
+async def test_what_was_missed_in_a_thread_of_people_steers_if_it_mentions_the_bot(office: Office) -> None:
+    await mentioned(office, thread=TALK)
+    for text in ("I think we should wait", f"{AT_BOT} Shorter", f"{AT_BOT} limits"):
+        office.clock.pass_seconds(1)
+        ts = ts_at(office.clock())
+        said = Origin(message_key(CHANNEL, ts), ANA, CHANNEL, MessageTs(TALK), ts)
+        office.slack.said.append(ThreadReply(said, text, parent=BEN))
+    await Gap(office.context).end()
+    for _ in range(3):
+        await catch_up(office.context, heard)
+        office.clock.pass_seconds(office.context.timeouts.unread_pace_seconds)
+    await office.settle()
+    assert sent(office) == ["Add a quickstart", "Shorter"]
+    assert [thread for _, thread, _, _ in office.slack.whispers] == [TALK]
+
+
+async def test_a_job_written_before_has_its_face_as_the_root_of_its_thread(office: Office) -> None:
+    await office.started()
+    job = await office.job()
+    assert job.thread_ts is None
+    assert job.thread == (CHANNEL, job.root_ts)
+
+
+def test_a_whisper_in_direct_messages_is_a_message() -> None:
+    made = NewDelivery.whisper("k", DIRECT, ANA, b.words("hi"), thread=None)
+    assert made.kind is DeliveryKind.PRIVATE
