@@ -238,7 +238,6 @@ class TrackedJob:
         return tuple(dict.fromkeys((self.recipient, *self.also_asked)))
 
     @property
-    def is_hidden(self) -> bool:
-        """Whether only the requester may know of the job: its access is undecided or was denied."""
-        is_denied = (self.problem or "").partition(":")[0] == JobProblem.NOT_ALLOWED
-        return is_denied or (self.state is JobState.WAITING and self.root_ts is None)
+    def is_denied(self) -> bool:
+        """Whether only the requester may know of the job, because they may not use the bot."""
+        return (self.problem or "").partition(":")[0] == JobProblem.NOT_ALLOWED

@@ -7,7 +7,7 @@ from dataclasses import dataclass, fields
 from datetime import datetime
 from typing import Unpack
 
-from sqlalchemy import ColumnElement, and_, bindparam, func, insert, not_, or_, select, update
+from sqlalchemy import ColumnElement, and_, bindparam, exists, func, insert, not_, or_, select, update
 from sqlalchemy.engine import Connection, RowMapping
 
 from bot.model import (
@@ -25,7 +25,7 @@ from bot.model import (
     UserId,
 )
 from bot.store.leases import FREE, Claimer, LeaseLost, claim, first, held_by, unclaimed
-from bot.store.schema import back_offs, jobs
+from bot.store.schema import back_offs, jobs, prompts
 
 _FIELDS = tuple(field.name for field in fields(TrackedJob))
 _COLUMNS = tuple(jobs.c[name] for name in _FIELDS)
@@ -124,7 +124,9 @@ class JobRepository:
 
     def in_channel(self, channel: ChannelId, limit: int, user: UserId) -> Sequence[TrackedJob]:
         """Return a channel's jobs, newest first, without forgotten ones and those hidden from this user."""
-        undecided = and_(jobs.c.state == JobState.WAITING, jobs.c.root_ts.is_(None), jobs.c.requester != user)
+        # Only a prompt that has passed the access check has a text.
+        let_in = exists().where(prompts.c.job == jobs.c.number, prompts.c.text.is_not(None))
+        undecided = and_(jobs.c.state == JobState.WAITING, not_(let_in), jobs.c.requester != user)
         shown = and_(jobs.c.requester != "", not_(undecided), _LET_IN)
         return self._many(and_(jobs.c.channel == channel, shown), limit)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import structlog
 
-from bot.model import Access, ChannelId, TrackedJob, UserId
+from bot.model import Access, ChannelId, JobState, TrackedJob, UserId
 from bot.work.access.decision import AskSlack
 from bot.work.context import Context
 from bot.work.ports import Rooms, SlackError, SlackRefused
@@ -29,7 +29,7 @@ async def sees_job(
     """
     if user == job.requester:
         return True
-    if job.is_hidden:
+    if await _is_hidden(context, job):
         return False
     if user in context.access_policy.admins or here == job.channel:
         return True
@@ -45,6 +45,13 @@ async def sees_job(
     except SlackError as error:
         log.warning("membership_unknown", channel=job.channel, reason=str(error))
         return False if ask is AskSlack.FINAL else None
+
+
+async def _is_hidden(context: Context, job: TrackedJob) -> bool:
+    """Return whether access of the job's requester is undecided or was denied. Others must not know then."""
+    if job.is_denied or job.state is not JobState.WAITING or job.root_ts is not None:
+        return job.is_denied
+    return not await context.store.read(lambda tx: tx.prompts.has_asked(job.requester, job.number))
 
 
 async def _can_read(rooms: Rooms, channel: ChannelId, user: UserId, access: Access) -> bool:

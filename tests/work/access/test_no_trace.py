@@ -103,6 +103,17 @@ async def test_a_request_that_is_not_decided_yet_is_its_requesters_alone(office:
     assert len(asker) == 1
 
 
+async def test_a_request_that_is_let_in_is_known_before_its_root_is_noted(office: Office) -> None:
+    """People may see the root in Slack earlier than the bot knows that it stands there."""
+    await office.ask("Add a quickstart")
+    await prepare_prompts(office.context)
+    await office.store.write(
+        lambda tx: tx.members.note(BEN, Access.MEMBER, office.context.access_policy.rule, office.clock())
+    )
+    assert "Add a quickstart" in str(await office.types("/docs-agent", "jobs", user=BEN))
+    assert "I know no job" not in str(await office.types("/docs-followup", "1 Mention Python", user=BEN))
+
+
 @pytest.mark.parametrize("text", ["", "help", "Add a page"])
 async def test_a_mention_of_a_guest_is_answered_by_the_one_word(office: Office, text: str) -> None:
     await mention(office, text, 1)
