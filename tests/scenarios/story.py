@@ -82,10 +82,16 @@ class Story:
         return await self.until(lambda: next(iter(self.roots(channel)[before:]), None), "a root message")
 
     async def finished(self, prompt: str) -> Json:
-        """Ask for a job, wait for its first end, and return the root message of its thread."""
+        """Ask for a job, wait for its first end, and return the root message of its thread.
+
+        The end is said before the root is redrawn.
+        """
         root = await self.asked(prompt)
         await self.until(lambda: self.said(root) or None, "the end")
-        return root
+        under_way = (":hourglass", ":gear:")
+        return await self.until(
+            lambda: None if root["text"].startswith(under_way) else root, "the face of the end"
+        )
 
     async def replies(self, root: Json, count: int) -> list[Json]:
         """Wait until the bot has posted ``count`` messages in the thread, and check that no more follow."""
