@@ -58,11 +58,12 @@ def test_the_json_document_is_one_whatever_stands_in_it(
     stream = io.BytesIO()
     document = JsonDocument(stream, 'a"\n', wanted("\\"), lambda: NOW)
     document.begin(Visitors(human=1, ai=2, total=3))
-    for path, human, ai, total in rows:
-        document.add([PageVisitors(path=path, human=human, ai=ai, total=total)])
+    pages = [PageVisitors(path=path, human=human, ai=ai, total=total) for path, human, ai, total in rows]
+    for page in pages:
+        document.add([page])
     document.end(complete=complete)
     told: dict[str, Any] = json.loads(stream.getvalue())
-    assert [tuple(page.values()) for page in told["pages"]] == rows
+    assert told["pages"] == [page.model_dump() for page in pages]
     assert (told["project"], told["path"], told["complete"]) == ('a"\n', "/\\", complete)
 
 

@@ -21,6 +21,7 @@ SLACK_TAKES = {
     Method.SEARCH_THREAD: 50,
     Method.BEGIN_UPLOAD: 100,
     Method.END_UPLOAD: 100,
+    Method.WHISPER: 100,
 }
 """Calls in any minute, by the tier of the method; of posting Slack says "several hundred"."""
 

@@ -244,5 +244,7 @@ async def test_somebody_elses_question_that_is_turned_away_ends_nobodys_reading(
     await office.reading()
     told = {user: message for user, message, _ in office.slack.direct}
     assert "Guests cannot" in told[BEN].text
-    assert "/p0" in str(told[ANA].blocks)
-    assert "Only the first" not in str(told[ANA].blocks)
+    [(_, _, asked_by, answer)] = office.slack.whispers
+    assert asked_by == ANA
+    assert "/p0" in str(answer.blocks)
+    assert "Only the first" not in str(answer.blocks)
