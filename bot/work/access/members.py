@@ -31,9 +31,13 @@ async def _cached(context: Context, user: UserId) -> Access | None:
     if context.member_cache.has(user, policy.rule, now):
         return Access.MEMBER
     access = await context.store.read(lambda tx: _stored_access(tx, policy, user, now))
-    if access is Access.MEMBER:
-        context.member_cache.add(user, policy.rule, now)
+    _remember(context, user, access, now)
     return access
+
+
+def _remember(context: Context, user: UserId, access: Access | None, now: datetime) -> None:
+    if access is Access.MEMBER:
+        context.member_cache.add(user, context.access_policy.rule, now)
 
 
 def _stored_access(tx: Transaction, policy: AccessPolicy, user: UserId, now: datetime) -> Access | None:
@@ -50,7 +54,9 @@ async def _ask_slack(context: Context, user: UserId, ask: AskSlack) -> Access | 
         log.warning("access_unknown", user=user, reason=str(error))
         is_final = ask is AskSlack.FINAL or isinstance(error, SlackRefused)
         return Access.UNTOLD if is_final else None
-    await context.store.write(lambda tx: tx.members.note(user, access, policy.rule, context.clock()))
+    now = context.clock()
+    await context.store.write(lambda tx: tx.members.note(user, access, policy.rule, now))
+    _remember(context, user, access, now)
     return access
 
 

@@ -166,6 +166,13 @@ async def test_a_member_is_kept_in_mind_for_minutes_and_then_looked_up_again(off
     assert "Guests" in str((await office.types("/docs-agent", "jobs")).message)
 
 
+async def test_a_member_is_kept_in_mind_from_the_moment_slack_tells(office: Office) -> None:
+    assert "Guests" not in str((await office.types("/docs-agent", "jobs")).message)
+    rule, now = office.context.access_policy.rule, office.clock()
+    await office.store.write(lambda tx: tx.members.note(ANA, Access.GUEST, rule, now))
+    assert "Guests" not in str((await office.acknowledged("/docs-agent", "jobs")).message)
+
+
 @pytest.mark.parametrize("command", ["/docs-agent", "/docs-followup", "/docs-visitors"])
 @pytest.mark.parametrize("text", ["", "help", "jobs", "limits", "subscribe monday 09:00", "1 more"])
 async def test_every_command_is_refused_to_a_known_guest(office: Office, command: str, text: str) -> None:
