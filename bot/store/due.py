@@ -17,7 +17,7 @@ from bot.model import (
     SnapshotState,
     SubscriptionState,
 )
-from bot.store.leases import unclaimed
+from bot.store.leases import NOW, unclaimed
 from bot.store.prompts import sendable
 from bot.store.schema import (
     AnyTable,
@@ -65,62 +65,64 @@ def find_due(connection: Connection, now: datetime) -> Due:
     the order in a thread and a channel's pace. ``next_at`` ignores most leases: a lease that runs out belongs
     to a dead process, and the workers' regular check finds such rows.
     """
-    conditions, times = _conditions(now), _times(now)
-    found = connection.execute(select(*(each for _, each in conditions), *times)).one()
-    flags, coming = found[: len(conditions)], found[len(conditions) :]
-    queues = frozenset(queue for (queue, _), is_due in zip(conditions, flags, strict=True) if is_due)
+    found = connection.execute(_STATEMENT, {NOW.key: now}).one()
+    flags, coming = found[: len(_CONDITIONS)], found[len(_CONDITIONS) :]
+    queues = frozenset(queue for (queue, _), is_due in zip(_CONDITIONS, flags, strict=True) if is_due)
     return Due(queues, min((at for at in coming if isinstance(at, datetime)), default=None))
 
 
-def _conditions(now: datetime) -> list[tuple[Queue, ColumnElement[bool]]]:
+def _conditions() -> list[tuple[Queue, ColumnElement[bool]]]:
     """Return the conditions of due rows; not joined with OR, so that each of them uses an index."""
-    active = and_(subs.c.state == SubscriptionState.ACTIVE, subs.c.next_run_at <= now)
+    active = and_(subs.c.state == SubscriptionState.ACTIVE, subs.c.next_run_at <= NOW)
     return [
-        (Queue.REQUESTS, _waiting(prompts, PromptState.NEW, now)),
-        (Queue.PROMPTS, _any(prompts, and_(prompts.c.due_at <= now, sendable(now)))),
-        (Queue.PROMPTS, _lapsed(prompts, PromptState.SENDING, now)),
-        (Queue.POLLS, _any(jobs, and_(jobs.c.poll_at <= now, unclaimed(jobs, now)))),
-        (Queue.DELIVERIES, _waiting(deliveries, DeliveryState.PENDING, now)),
-        (Queue.DELIVERIES, _lapsed(deliveries, DeliveryState.SENDING, now)),
-        (Queue.SNAPSHOTS, _waiting(snapshots, SnapshotState.REQUESTED, now)),
-        (Queue.QUESTIONS, _waiting(questions, QuestionState.WAITING, now)),
+        (Queue.REQUESTS, _waiting(prompts, PromptState.NEW)),
+        (Queue.PROMPTS, _any(prompts, and_(prompts.c.due_at <= NOW, sendable(NOW)))),
+        (Queue.PROMPTS, _lapsed(prompts, PromptState.SENDING)),
+        (Queue.POLLS, _any(jobs, and_(jobs.c.poll_at <= NOW, unclaimed(jobs, NOW)))),
+        (Queue.DELIVERIES, _waiting(deliveries, DeliveryState.PENDING)),
+        (Queue.DELIVERIES, _lapsed(deliveries, DeliveryState.SENDING)),
+        (Queue.SNAPSHOTS, _waiting(snapshots, SnapshotState.REQUESTED)),
+        (Queue.QUESTIONS, _waiting(questions, QuestionState.WAITING)),
         (Queue.DIGESTS, _any(subs, subs.c.state == SubscriptionState.NEW)),
         (Queue.DIGESTS, _any(subs, active)),
-        (Queue.DIGESTS, _waiting(digests, DigestState.GATHERING, now)),
-        (Queue.UNREAD, _any(heard, and_(heard.c.due_at <= now, unclaimed(heard, now)))),
+        (Queue.DIGESTS, _waiting(digests, DigestState.GATHERING)),
+        (Queue.UNREAD, _any(heard, and_(heard.c.due_at <= NOW, unclaimed(heard, NOW)))),
     ]
 
 
-def _times(now: datetime) -> list[ScalarSelect[datetime]]:
+def _times() -> list[ScalarSelect[datetime]]:
     return [
-        _next(prompts.c.due_at, prompts.c.state == PromptState.NEW, now),
-        _next(prompts.c.due_at, prompts.c.state == PromptState.WAITING, now),
-        _next(jobs.c.poll_at, None, now),
-        _next(deliveries.c.due_at, deliveries.c.state == DeliveryState.PENDING, now),
+        _next(prompts.c.due_at, prompts.c.state == PromptState.NEW),
+        _next(prompts.c.due_at, prompts.c.state == PromptState.WAITING),
+        _next(jobs.c.poll_at, None),
+        _next(deliveries.c.due_at, deliveries.c.state == DeliveryState.PENDING),
         # An unconfirmed delivery keeps a short lease; Slack is searched for it once the lease has run out.
-        _next(deliveries.c.claimed_until, deliveries.c.state == DeliveryState.SENDING, now),
-        _next(snapshots.c.due_at, snapshots.c.state == SnapshotState.REQUESTED, now),
-        _next(questions.c.due_at, questions.c.state == QuestionState.WAITING, now),
-        _next(subs.c.next_run_at, subs.c.state == SubscriptionState.ACTIVE, now),
-        _next(digests.c.due_at, digests.c.state == DigestState.GATHERING, now),
-        _next(heard.c.due_at, None, now),
+        _next(deliveries.c.claimed_until, deliveries.c.state == DeliveryState.SENDING),
+        _next(snapshots.c.due_at, snapshots.c.state == SnapshotState.REQUESTED),
+        _next(questions.c.due_at, questions.c.state == QuestionState.WAITING),
+        _next(subs.c.next_run_at, subs.c.state == SubscriptionState.ACTIVE),
+        _next(digests.c.due_at, digests.c.state == DigestState.GATHERING),
+        _next(heard.c.due_at, None),
     ]
 
 
-def _next(
-    column: ColumnElement[datetime], condition: ColumnElement[bool] | None, now: datetime
-) -> ScalarSelect[datetime]:
-    first = select(func.min(column, type_=UtcDateTime)).where(column > now)
+def _next(column: ColumnElement[datetime], condition: ColumnElement[bool] | None) -> ScalarSelect[datetime]:
+    first = select(func.min(column, type_=UtcDateTime)).where(column > NOW)
     return (first if condition is None else first.where(condition)).scalar_subquery()
 
 
-def _waiting(table: AnyTable, state: str, now: datetime) -> ColumnElement[bool]:
-    return _any(table, and_(table.c.state == state, table.c.due_at <= now, unclaimed(table, now)))
+def _waiting(table: AnyTable, state: str) -> ColumnElement[bool]:
+    return _any(table, and_(table.c.state == state, table.c.due_at <= NOW, unclaimed(table, NOW)))
 
 
-def _lapsed(table: AnyTable, state: str, now: datetime) -> ColumnElement[bool]:
-    return _any(table, and_(table.c.state == state, unclaimed(table, now)))
+def _lapsed(table: AnyTable, state: str) -> ColumnElement[bool]:
+    return _any(table, and_(table.c.state == state, unclaimed(table, NOW)))
 
 
 def _any(table: AnyTable, condition: ColumnElement[bool]) -> ColumnElement[bool]:
     return exists().select_from(table).where(condition)
+
+
+_CONDITIONS = _conditions()
+_STATEMENT = select(*(each for _, each in _CONDITIONS), *_times())
+"""Built once, because building takes longer than the database takes for it."""

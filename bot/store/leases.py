@@ -20,10 +20,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from sqlalchemy import ColumnElement, Select, and_, or_, select, update
+from sqlalchemy import BindParameter, ColumnElement, Select, and_, bindparam, or_, select, update
 from sqlalchemy.engine import Connection, RowMapping
 
-from bot.store.schema import AnyTable
+from bot.store.schema import AnyTable, UtcDateTime
 
 FREE: dict[str, None] = {"claimed_by": None, "claimed_until": None}
 """Column values that free a row's lease."""
@@ -47,7 +47,11 @@ class Claimer:
         return self.now + timedelta(seconds=self.lease_seconds)
 
 
-def unclaimed(table: AnyTable, now: datetime) -> ColumnElement[bool]:
+NOW: BindParameter[datetime] = bindparam("now", type_=UtcDateTime)
+"""The time in a statement that is built once."""
+
+
+def unclaimed(table: AnyTable, now: datetime | BindParameter[datetime]) -> ColumnElement[bool]:
     """Return the condition that no lease on the row is held at ``now``."""
     return or_(table.c.claimed_until.is_(None), table.c.claimed_until < now)
 

@@ -8,7 +8,18 @@ from datetime import datetime
 from typing import Unpack
 
 from pydantic import SecretStr
-from sqlalchemy import ColumnElement, and_, bindparam, exists, func, insert, or_, select, update
+from sqlalchemy import (
+    BindParameter,
+    ColumnElement,
+    and_,
+    bindparam,
+    exists,
+    func,
+    insert,
+    or_,
+    select,
+    update,
+)
 from sqlalchemy.engine import Connection, RowMapping
 
 from bot.model import (
@@ -53,7 +64,7 @@ def to_prompt(row: RowMapping) -> Prompt:
     return Prompt(**{**values, "state": PromptState(row["state"]), "kind": PromptKind(row["kind"])})
 
 
-def sendable(now: datetime) -> ColumnElement[bool]:
+def sendable(now: datetime | BindParameter[datetime]) -> ColumnElement[bool]:
     """Return the condition that a prompt waits for nothing but its time and the quota.
 
     Its job's face has been posted or its service id is known, the job has no earlier unsettled prompt, and
