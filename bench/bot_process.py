@@ -71,21 +71,21 @@ async def running_bot(
     began = perf_counter()
     async with child("-c", script, command, env=own_env, log=log, tree=tree) as bot:
         # An older checkout has one port for everything.
-        await _until_ready(bot, (own_env["HEALTH_PORT"], own_env["PORT"]))
+        await _until_started(bot, (own_env["HEALTH_PORT"], own_env["PORT"]))
         yield bot, port, perf_counter() - began
 
 
-async def _until_ready(bot: Child, ports: Sequence[str]) -> None:
+async def _until_started(bot: Child, ports: Sequence[str]) -> None:
     async with aiohttp.ClientSession() as session, asyncio.timeout(300):
-        while not any([await _is_ready(session, port) for port in ports]):
+        while not any([await _has_started(session, port) for port in ports]):
             if bot.process.returncode is not None:
                 raise RuntimeError(f"the bot ended with {bot.process.returncode}")
             await asyncio.sleep(0.01)
 
 
-async def _is_ready(session: aiohttp.ClientSession, port: str) -> bool:
+async def _has_started(session: aiohttp.ClientSession, port: str) -> bool:
     try:
-        async with session.get(f"http://127.0.0.1:{port}/readyz") as answer:
+        async with session.get(f"http://127.0.0.1:{port}/livez") as answer:
             return answer.status == 200
     except aiohttp.ClientConnectionError:
         return False

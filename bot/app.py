@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import random
 import secrets
 import socket
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, fields
 from datetime import UTC, datetime, timedelta
@@ -21,10 +22,13 @@ from bot import logs
 from bot.commands import COMMANDS
 from bot.commands.spoken import heard
 from bot.docs_api import DocsClient
+from bot.logs import LogSeldom
 from bot.model import AccessPolicy, Analytics, ChannelId, PollPace, ProjectId, UserId
+from bot.ops.checks import SignatureCheck, SlackCheck, database_check, free_bytes, workers_check
 from bot.ops.connections import HEAD_SECONDS, Connections, most_connections
-from bot.ops.health import Check, add_health_routes
-from bot.ops.metrics import Backlog, Metrics
+from bot.ops.figures import read_figures
+from bot.ops.health import LIMIT_SECONDS, Check, add_health_routes
+from bot.ops.metrics import Metrics
 from bot.settings import Settings
 from bot.slack.background import Background
 from bot.slack.client import Identity, SlackClient, identify, open_session, web_client
@@ -32,14 +36,14 @@ from bot.slack.http import add_slack_routes
 from bot.slack.listeners import Listeners, build_app
 from bot.slack.messenger import SlackMessenger
 from bot.slack.socket import SocketIntake
-from bot.store import Store, Transaction
+from bot.store import DatabaseTrouble, Store
 from bot.store.announcements import Announcer, Listener
 from bot.store.database import Database
 from bot.store.due import Queue
+from bot.store.heartbeats import BEAT_SECONDS
 from bot.store.migrate import migrate
 from bot.work.context import Context, FollowUps, Timeouts, WorkerContext
 from bot.work.digests.digest import advance_digests
-from bot.work.jobs.key_health import is_refused
 from bot.work.jobs.missed import Gap, catch_up, forget_heard
 from bot.work.jobs.poll import poll_jobs
 from bot.work.jobs.prepare import prepare_prompts
@@ -108,20 +112,25 @@ async def running_bot(
     async with AsyncExitStack() as stack:
         store = await _store(settings, stack)
         outside = await _connect(settings, stack)
-        metrics, wake_up = Metrics(), WakeUp()
+        metrics, wake_up, owner = Metrics(), WakeUp(), _owner()
         context = _context(settings, store, outside, wake_up)
         connections = Connections(most_connections(settings.http_connections))
-        checks: dict[str, Callable[[], Awaitable[Check]]] = {"database": _database_check(store)}
+        # What is stored is carried out later; a command that Slack cannot bring is lost.
+        is_door = roles.intake and not settings.socket_mode
+        checks = _checks(store, outside, owner, is_door=is_door)
+        await store.write(lambda tx: tx.heartbeats.forget(utc_now()))
+        stack.push_async_callback(store.release, owner)
         if roles.workers:
-            worker_context = _worker_context(context, settings, outside, metrics, wake_up, timeouts)
-            workers = _workers(worker_context, metrics)
+            worker_context = _worker_context(context, settings, outside, metrics, wake_up, owner, timeouts)
+            beat = _heartbeat(store, owner)
+            await beat()
+            workers = _workers(worker_context, metrics, beat)
             wake_up.connect(workers)
             listener = Listener(store.database, wake_up.wake)
             stack.callback(listener.stop)
             listener.start()
-            checks["rounds"] = _workers_check(workers)
+            checks["rounds"] = _rounds_check(workers)
             # Entered before the intake, so that the workers stop after it.
-            stack.push_async_callback(store.release, worker_context.owner)
             stack.push_async_callback(workers.stop, _GRACE_SECONDS)
             workers.start()
         else:
@@ -204,6 +213,7 @@ def _worker_context(
     outside: Outside,
     metrics: Metrics,
     wake_up: WakeUp,
+    owner: str,
     timeouts: Timeouts | None,
 ) -> WorkerContext:
     shared = {each.name: getattr(context, each.name) for each in fields(Context)}
@@ -211,7 +221,7 @@ def _worker_context(
         **shared,
         docs=outside.docs,
         chance=random.random,
-        owner=_owner(),
+        owner=owner,
         wake_after=wake_up.wake_after,
         pace=PollPace(settings.poll_min_seconds, settings.poll_max_seconds),
         timeouts=timeouts or Timeouts(),
@@ -229,9 +239,20 @@ def _access_policy(settings: Settings) -> AccessPolicy:
     )
 
 
-def _workers(context: WorkerContext, metrics: Metrics) -> Workers:
+def _checks(
+    store: Store, outside: Outside, owner: str, *, is_door: bool
+) -> dict[str, Callable[[], Awaitable[Check]]]:
+    """Return the readiness checks of every process. Without ``is_door`` it needs Slack and workers, too."""
+    return {
+        "database": database_check(store, owner, utc_now),
+        "slack": SlackCheck(partial(identify, outside.client), required=not is_door),
+        "workers": workers_check(store, utc_now, required=not is_door),
+    }
+
+
+def _workers(context: WorkerContext, metrics: Metrics, beat: Callable[[], Awaitable[int]]) -> Workers:
     """Return the workers. One check of all queues finds due rows, also those that other processes wrote."""
-    return Workers(
+    workers = Workers(
         [
             Worker("prepare", partial(prepare_prompts, context), 1.0, queue=Queue.REQUESTS),
             Worker("submit", partial(submit_prompts, context), 1.0, queue=Queue.PROMPTS),
@@ -245,11 +266,14 @@ def _workers(context: WorkerContext, metrics: Metrics) -> Workers:
             Worker("sweep", partial(sweep_snapshots, context), _SWEEP_SECONDS, wakes=False),
             Worker("forget", partial(forget_old, context), _SWEEP_SECONDS, wakes=False),
             Worker("forget heard", partial(forget_heard, context), _SWEEP_SECONDS, wakes=False),
+            Worker("heartbeat", beat, BEAT_SECONDS, wakes=False),
         ],
         observe=metrics.observe_run,
         due=partial(context.store.find_due, context.clock),
         least_seconds=min(0.5, context.pace.min_seconds / 2),
     )
+    metrics.expect_rounds(workers.ages_seconds())
+    return workers
 
 
 async def _take_in(
@@ -286,10 +310,18 @@ async def _take_in(
     )
     if settings.slack_app_token is None:
         server = web.Application()
-        add_slack_routes(server, app, settings.slack_signing_secret or SecretStr(""), connections.keep)
+        signatures = SignatureCheck(metrics.count)
+        add_slack_routes(
+            server,
+            app,
+            settings.slack_signing_secret or SecretStr(""),
+            connections.keep,
+            workspace=outside.identity.team_id,
+            note_signature=signatures.note,
+        )
         at = (settings.host, settings.port)
         await stack.enter_async_context(connections.listening(server, *at, idle_seconds=_IDLE_SECONDS))
-        return {}
+        return {"signatures": signatures}
     intake = SocketIntake(
         app,
         outside.client,
@@ -306,36 +338,37 @@ async def _take_in(
     return {"socket": _socket_check(intake)}
 
 
-def _page(context: Context, metrics: Metrics) -> Callable[[], Awaitable[tuple[bytes, str]]]:
-    async def page() -> tuple[bytes, str]:
-        metrics.set_backlog(await context.store.read(lambda tx: _backlog(context, tx)))
+def _page(
+    context: Context, metrics: Metrics
+) -> Callable[[Mapping[str, Check]], Awaitable[tuple[bytes, str]]]:
+    """Return the page of metrics, which never fails: what cannot be read is missing."""
+    unread = LogSeldom("figures_not_read")
+
+    async def page(found: Mapping[str, Check]) -> tuple[bytes, str]:
+        for name, check in found.items():
+            metrics.set_check(name, check.ok)
+        if (free := free_bytes(context.store)) is not None:
+            metrics.set_free_bytes(free)
+        try:
+            async with asyncio.timeout(LIMIT_SECONDS):
+                metrics.set_figures(await context.store.read(partial(read_figures, context)))
+        except (DatabaseTrouble, TimeoutError):
+            unread.warning("database", exc_info=True)
+            metrics.set_figures(None)
         return metrics.page()
 
     return page
 
 
-def _backlog(context: Context, tx: Transaction) -> Backlog:
-    now, project = context.clock(), context.project
-    due_at = tx.outbox.next_due_at()
-    return Backlog(
-        open_jobs=tx.jobs.count_open(),
-        oldest_delivery_seconds=(now - due_at).total_seconds() if due_at else 0.0,
-        waiting_prompts=tx.prompts.waiting_for_quota(project),
-        uses=len(tx.prompts.uses(project, now)),
-        analytics_calls=tx.budget.read(project, context.analytics.calls_an_hour, now).used,
-        key_is_refused=is_refused(tx, project),
-    )
+def _heartbeat(store: Store, process: str) -> Callable[[], Awaitable[int]]:
+    async def beat() -> int:
+        await store.write(lambda tx: tx.heartbeats.beat(process, utc_now()))
+        return 0
+
+    return beat
 
 
-def _database_check(store: Store) -> Callable[[], Awaitable[Check]]:
-    async def check() -> Check:
-        await store.check()
-        return Check(True, "answers")
-
-    return check
-
-
-def _workers_check(workers: Workers) -> Callable[[], Awaitable[Check]]:
+def _rounds_check(workers: Workers) -> Callable[[], Awaitable[Check]]:
     async def check() -> Check:
         late = workers.late(_WORKER_LATE_SECONDS)
         return Check(not late, f"late: {', '.join(late)}" if late else "on time")

@@ -16,6 +16,7 @@ import structlog
 from structlog.types import EventDict, Processor, WrappedLogger
 
 _HIDDEN = "[hidden]"
+_SELDOM_SECONDS = 60.0
 _STEERING = ("Cc", "Cf", "Cs", "Zl", "Zp")
 """Unicode categories of the characters with which a text could steer a terminal or change how it reads."""
 _PATTERNS = (
@@ -167,7 +168,7 @@ class LogOnce:
 
 
 class LogSeldom:
-    """Logs each kind of a repeated event at most once a second, with the number of those left out."""
+    """Logs each kind of a repeated event at most once a minute, with the number of those left out."""
 
     def __init__(self, event: str, clock: Callable[[], float] = monotonic) -> None:
         self._event = event
@@ -175,11 +176,14 @@ class LogSeldom:
         self._logged_at: dict[str, float] = {}
         self._left_out: Counter[str] = Counter()
 
-    def warning(self, kind: str) -> None:
+    def warning(self, kind: str, *, exc_info: bool = False) -> None:
         """Log the event as a warning, or count it for the next line of its kind. Kinds must be few."""
         now = self._clock()
-        if now - self._logged_at.get(kind, -math.inf) < 1.0:
+        if now - self._logged_at.get(kind, -math.inf) < _SELDOM_SECONDS:
             self._left_out[kind] += 1
             return
         self._logged_at[kind] = now
-        structlog.get_logger(__name__).warning(self._event, kind=kind, left_out=self._left_out.pop(kind, 0))
+        about = {"exc_info": True} if exc_info else {}
+        structlog.get_logger(__name__).warning(
+            self._event, kind=kind, left_out=self._left_out.pop(kind, 0), **about
+        )

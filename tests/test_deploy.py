@@ -244,7 +244,7 @@ def test_probes_ask_from_another_machine_for_pages_that_the_bot_has() -> None:
         assert bool(probes) == asked_from_outside == (container["name"] != "migrate")
 
 
-async def page() -> tuple[bytes, str]:
+async def page(_found: Mapping[str, Check]) -> tuple[bytes, str]:
     return b"", "text/plain"
 
 

@@ -187,7 +187,7 @@ async def _close_after_refusal(_request: web.Request, response: web.StreamRespon
 
 
 class _ServerLog(logging.LoggerAdapter[logging.Logger]):
-    """The log of aiohttp's server. Requests that are not HTTP are one line a second, without tracebacks."""
+    """The log of aiohttp's server. Requests that are not HTTP are one line a minute, without tracebacks."""
 
     def __init__(self, logger: logging.Logger, refusals: LogSeldom) -> None:
         super().__init__(logger)

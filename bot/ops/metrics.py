@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import platform
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
 
 from prometheus_client import (
     CONTENT_TYPE_LATEST,
@@ -10,20 +13,131 @@ from prometheus_client import (
     Counter,
     Gauge,
     Histogram,
+    Info,
+    ProcessCollector,
+    disable_created_metrics,
     generate_latest,
 )
+from prometheus_client.core import GaugeMetricFamily
+from prometheus_client.registry import Collector
+
+from bot import __version__
+
+disable_created_metrics()  # type: ignore[no-untyped-call]
+_DOCS_ERRORS = ("unavailable", "ratelimited", "rejected", "unauthorized", "forbidden", "notfound")
+_COUNTED: Mapping[str, tuple[str, str, str, tuple[str, ...]]] = {
+    "requests": (
+        "docs_bot_requests",
+        "Requests that Slack sent to this process.",
+        "kind",
+        ("command", "button", "form", "shortcut", "message"),
+    ),
+    "prompts": (
+        "docs_bot_prompts",
+        "What this process did with prompts.",
+        "outcome",
+        ("sent", "queued", "denied", "in_doubt", *_DOCS_ERRORS),
+    ),
+    "polls": ("docs_bot_polls", "Polls of this process.", "outcome", ("answered", "failed")),
+    "deliveries": (
+        "docs_bot_deliveries",
+        "Attempts of this process to deliver to Slack.",
+        "outcome",
+        ("sent", "dead", "refused", "throttled", "unclear", "unreachable"),
+    ),
+    "ends": (
+        "docs_bot_job_ends",
+        "Ends of iterations that this process saw.",
+        "state",
+        ("pull_request", "no_change", "failed", "archived", "gone"),
+    ),
+    "analytics": (
+        "docs_bot_analytics_reads",
+        "Pages of the analytics API that this process read.",
+        "outcome",
+        ("read", *_DOCS_ERRORS),
+    ),
+    "signatures": (
+        "docs_bot_signatures",
+        "Signatures of requests that reached this process in HTTP mode and name the bot's workspace.",
+        "outcome",
+        ("accepted", "refused"),
+    ),
+}
+"""What is counted: the counter's name, its help, its label, and the label's values that are there at once."""
 
 
 @dataclass(frozen=True, slots=True)
-class Backlog:
-    """Pending work and the use of both hourly limits, counted over all processes."""
+class Figures:
+    """What the rows say about all processes together. Ages in seconds are 0 when there is nothing so old."""
 
-    open_jobs: int
-    oldest_delivery_seconds: float
-    waiting_prompts: int
-    uses: int
-    analytics_calls: int
-    key_is_refused: bool
+    oldest_prompt_seconds: float = 0.0
+    oldest_delivery_seconds: float = 0.0
+    oldest_question_seconds: float = 0.0
+    most_overdue_poll_seconds: float = 0.0
+    open_jobs: int = 0
+    unconfirmed_prompts: int = 0
+    dead_letters: int = 0
+    held_projects: int = 0
+    queued_prompts: int = 0
+    quota_used: int = 0
+    quota_limit: int = 0
+    quota_exhausted: bool = False
+    analytics_calls_used: int = 0
+    analytics_calls_limit: int = 0
+    key_refused: bool = False
+    alive: int = 0
+    gone: int = 0
+    heartbeats: Mapping[str, datetime] = field(default_factory=dict)
+
+
+_GAUGES = {
+    "oldest_prompt_seconds": "Age of the oldest prompt that is neither sent nor given up.",
+    "oldest_delivery_seconds": "Age of the oldest delivery that Slack has neither accepted nor refused.",
+    "oldest_question_seconds": "Age of the oldest question about visitors without an answer.",
+    "most_overdue_poll_seconds": "How late the poll is that should have been made first.",
+    "open_jobs": "Jobs that are polled.",
+    "unconfirmed_prompts": "Prompts of which nobody knows whether the docs service has them.",
+    "dead_letters": "Deliveries that can never be said.",
+    "held_projects": "Projects with a back-off, because the docs service fails or refuses the key.",
+    "queued_prompts": "Prompts that wait for the hourly limit on jobs.",
+    "quota_used": "Uses of the hourly limit on jobs in the last hour.",
+    "quota_limit": "The hourly limit on jobs.",
+    "quota_exhausted": "1 while the docs service says that its limit on jobs is used up.",
+    "analytics_calls_used": "Calls of the analytics API in the last hour.",
+    "analytics_calls_limit": "The hourly limit on calls of the analytics API.",
+    "key_refused": "1 while the docs service refuses the key.",
+}
+"""The figures that are gauges of the same name."""
+
+
+class _Rows(Collector):
+    """The figures of the last page. A page on which they could not be read has none of them."""
+
+    def __init__(self) -> None:
+        self.figures: Figures | None = None
+
+    def collect(self) -> Iterator[GaugeMetricFamily]:
+        read = self.figures is not None
+        help_text = "1 if the rows of the database could be read for this page; 0: what they say is missing."
+        yield GaugeMetricFamily("docs_bot_rows_read", help_text, value=read)
+        if self.figures is not None:
+            yield from _families(self.figures)
+
+
+def _families(figures: Figures) -> Iterator[GaugeMetricFamily]:
+    for name, help_text in _GAUGES.items():
+        yield GaugeMetricFamily(f"docs_bot_{name}", help_text, value=getattr(figures, name))
+    help_text = "Processes that run workers: alive, or killed in the last ten minutes."
+    processes = GaugeMetricFamily("docs_bot_worker_processes", help_text, labels=["state"])
+    processes.add_metric(["alive"], figures.alive)
+    processes.add_metric(["gone"], figures.gone)
+    yield processes
+    help_text = "When each of these processes said last that it runs."
+    beats = GaugeMetricFamily("docs_bot_worker_heartbeat_timestamp_seconds", help_text, labels=["process"])
+    for process, at in sorted(figures.heartbeats.items()):
+        beats.add_metric([process], at.timestamp())
+    yield beats
 
 
 class Metrics:
@@ -31,12 +145,7 @@ class Metrics:
 
     def __init__(self) -> None:
         self._registry = CollectorRegistry()
-        self._events = Counter(
-            "docs_bot_events_total",
-            "What happened: requests, prompts, polls, deliveries, ends, analytics calls; how it went.",
-            ["what", "how"],
-            registry=self._registry,
-        )
+        self._counters = {what: self._counter(*about) for what, about in _COUNTED.items()}
         self._runs = Histogram(
             "docs_bot_round_seconds",
             "How long a round took.",
@@ -45,31 +154,19 @@ class Metrics:
             registry=self._registry,
         )
         self._failures = Counter(
-            "docs_bot_round_failures_total", "Rounds that failed.", ["round"], registry=self._registry
+            "docs_bot_round_failures", "Rounds that failed.", ["round"], registry=self._registry
         )
-        self._open_jobs = Gauge("docs_bot_open_jobs", "Jobs being followed.", registry=self._registry)
-        self._late = Gauge(
-            "docs_bot_oldest_delivery_seconds",
-            "How late the oldest pending delivery is; 0 when none is.",
+        self._checks = Gauge(
+            "docs_bot_check_ok",
+            "1 while this part works, as /readyz says it.",
+            ["check"],
             registry=self._registry,
         )
-        self._waiting = Gauge(
-            "docs_bot_waiting_prompts",
-            "Prompts that wait for a use of the shared limit.",
-            registry=self._registry,
-        )
-        self._uses = Gauge(
-            "docs_bot_uses_last_hour",
-            "Uses of the shared limit in the last hour, of all processes.",
-            registry=self._registry,
-        )
-        self._key = Gauge(
-            "docs_bot_key_refused", "1 while the docs service refuses the key.", registry=self._registry
-        )
-        self._analytics = Gauge(
-            "docs_bot_analytics_calls_last_hour",
-            "Calls of the analytics API in the last hour, of all processes.",
-            registry=self._registry,
+        self._rows = _Rows()
+        self._registry.register(self._rows)
+        ProcessCollector(registry=self._registry)
+        Info("docs_bot_build", "The version that runs.", registry=self._registry).info(
+            {"version": __version__, "python": platform.python_version()}
         )
 
         # Not registered in HTTP mode, where a 0 would look like a broken socket.
@@ -82,10 +179,24 @@ class Metrics:
             "Sockets of the app in all processes, as Slack said when this one was opened; Slack allows ten.",
             registry=None,
         )
+        # Not registered where the database is no file of this machine.
+        self._free: Gauge | None = None
+
+    def _counter(self, name: str, about: str, label: str, values: tuple[str, ...]) -> Counter:
+        counter = Counter(name, about, [label], registry=self._registry)
+        for value in values:
+            counter.labels(value)
+        return counter
 
     def count(self, what: str, how: str) -> None:
         """Count an event, for example a poll, by how it went."""
-        self._events.labels(what, how).inc()
+        self._counters[what].labels(how).inc()
+
+    def expect_rounds(self, names: Iterable[str]) -> None:
+        """Show the rounds of these workers from the start, with zeros."""
+        for name in names:
+            self._runs.labels(name)
+            self._failures.labels(name)
 
     def observe_run(self, name: str, seconds: float, failed: bool) -> None:
         """Record one run of the worker ``name``."""
@@ -93,14 +204,20 @@ class Metrics:
         if failed:
             self._failures.labels(name).inc()
 
-    def set_backlog(self, backlog: Backlog) -> None:
-        """Set the gauges to the backlog read from the store."""
-        self._open_jobs.set(backlog.open_jobs)
-        self._late.set(max(backlog.oldest_delivery_seconds, 0.0))
-        self._waiting.set(backlog.waiting_prompts)
-        self._uses.set(backlog.uses)
-        self._key.set(backlog.key_is_refused)
-        self._analytics.set(backlog.analytics_calls)
+    def set_figures(self, figures: Figures | None) -> None:
+        """Set what the rows say; None when they could not be read."""
+        self._rows.figures = figures
+
+    def set_check(self, name: str, ok: bool) -> None:
+        """Set whether a part works."""
+        self._checks.labels(name).set(ok)
+
+    def set_free_bytes(self, free: int) -> None:
+        """Set how much room the disk of the SQLite file has."""
+        if self._free is None:
+            help_text = "Room on the disk of the SQLite file."
+            self._free = Gauge("docs_bot_disk_free_bytes", help_text, registry=self._registry)
+        self._free.set(free)
 
     def set_socket(self, connected: bool, connections: int) -> None:
         """Set the gauges of Socket Mode, which are on the page from the first call on."""

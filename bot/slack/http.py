@@ -41,13 +41,24 @@ def add_slack_routes(
     signing_secret: SecretStr,
     keep: Keep,
     body_seconds: float = BODY_SECONDS,
+    *,
+    workspace: str = "",
+    note_signature: Callable[[bool], None] = lambda _accepted: None,
 ) -> None:
     """Add the route ``/slack/events``. Requests that Slack has not signed are refused and store nothing.
 
-    ``keep`` protects the connection of a request that Slack has signed.
+    ``keep`` protects the connection of a request that Slack has signed. ``note_signature`` gets whether the
+    signature was right, of each request whose body names the ``workspace`` (its id).
     """
     verifier = SignatureVerifier(signing_secret.get_secret_value())
-    server.router.add_post(PATH, _Intake(app, verifier, keep, body_seconds).take)
+
+    def is_signed(body: str, timestamp: str, signature: str) -> bool:
+        signed = verifier.is_valid(body, timestamp, signature)
+        if workspace in body:
+            note_signature(signed)
+        return signed
+
+    server.router.add_post(PATH, _Intake(app, is_signed, keep, body_seconds).take)
 
 
 class _Refused(Exception):
@@ -60,9 +71,11 @@ class _Refused(Exception):
 
 
 class _Intake:
-    def __init__(self, app: AsyncApp, verifier: SignatureVerifier, keep: Keep, body_seconds: float) -> None:
+    def __init__(
+        self, app: AsyncApp, is_signed: Callable[[str, str, str], bool], keep: Keep, body_seconds: float
+    ) -> None:
         self._app = app
-        self._verifier = verifier
+        self._is_signed = is_signed
         self._keep = keep
         self._body_seconds = body_seconds
         self._refusals = LogSeldom("request_refused")
@@ -74,7 +87,7 @@ class _Intake:
             timestamp, signature = _claim(request)
             content_type = _content_type(request)
             body = await self._body(request)
-            if not self._verifier.is_valid(body, timestamp, signature):
+            if not self._is_signed(body, timestamp, signature):
                 raise _Refused(401, "not signed by Slack")
             with self._keep(request):
                 # In socket mode Bolt does not parse the body or check the signature a second time.

@@ -114,6 +114,10 @@ class Database:
         """Run ``change`` in a transaction: commit when it returns, roll back when it raises."""
         return await self._writing.run(partial(_write, self._writer, change))
 
+    async def try_writing(self, change: Callable[[Connection], None]) -> None:
+        """Run ``change`` in a transaction. A caller that is cancelled does not wait for its end."""
+        await self._writing.run(partial(_write, self._writer, change), may_leave=True)
+
     async def read(self, query: Callable[[Connection], Result]) -> Result:
         """Run ``query`` in a read-only transaction, which sees one state of the database."""
         return await self._reading.run(partial(_read, self._reader, query), may_leave=True)

@@ -225,11 +225,6 @@ class JobRepository:
         found = self.connection.execute(select(func.count(), failing).where(others)).one()
         return int(found[0]), int(found[1])
 
-    def count_open(self) -> int:
-        """Return how many jobs are being polled."""
-        statement = select(func.count()).select_from(jobs).where(jobs.c.poll_at.is_not(None))
-        return int(self.connection.execute(statement).scalar_one())
-
     def _one(self, condition: ColumnElement[bool]) -> TrackedJob | None:
         found = self._many(condition, 1)
         return found[0] if found else None

@@ -220,12 +220,6 @@ class OutboxRepository:
         is_root = and_(deliveries.c.job == job, deliveries.c.kind == DeliveryKind.ROOT)
         return bool(self.connection.execute(select(deliveries.c.plain).where(is_root)).scalar_one_or_none())
 
-    def next_due_at(self) -> datetime | None:
-        """Return the earliest due time of all pending deliveries; it is in the past when some are late."""
-        statement = select(func.min(deliveries.c.due_at)).where(deliveries.c.state == DeliveryState.PENDING)
-        due_at: datetime | None = self.connection.execute(statement).scalar_one_or_none()
-        return due_at
-
     def dead(self, limit: int) -> Sequence[tuple[JobNumber | None, str, str]]:
         """Return job, kind and reason of dead letters, newest first; reactions are left out."""
         statement = (

@@ -358,3 +358,12 @@ heard = Table(
     Index("ix_heard_conversation", "channel", "thread", unique=True),
     Index("ix_heard_due_at", "due_at"),
 )
+
+heartbeats = Table(
+    "heartbeats",
+    metadata,
+    Column("process", String(80), primary_key=True),
+    # Empty for a process without workers.
+    Column("beat_at", UtcDateTime),
+    Column("tried_at", UtcDateTime),
+)

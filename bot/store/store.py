@@ -13,17 +13,18 @@ from datetime import datetime
 from typing import TypeVar
 
 import structlog
-from sqlalchemy import text
 from sqlalchemy.engine import Connection
 from sqlalchemy.exc import IntegrityError, SQLAlchemyError
 
 from bot.store.access import MemberRepository
+from bot.store.backlog import Backlog, find_backlog
 from bot.store.budgets import BudgetRepository
 from bot.store.channels import ChannelRepository
 from bot.store.database import CONNECTIONS, Database
 from bot.store.digests import DigestRepository, SubscriptionRepository
 from bot.store.due import Due, find_due
 from bot.store.heard import HeardRepository
+from bot.store.heartbeats import HeartbeatRepository
 from bot.store.jobs import JobRepository
 from bot.store.leases import release
 from bot.store.outbox import OutboxRepository
@@ -118,6 +119,11 @@ class Transaction:
         return QuestionRepository(self.connection)
 
     @property
+    def heartbeats(self) -> HeartbeatRepository:
+        """Return the repository of the processes that run workers."""
+        return HeartbeatRepository(self.connection)
+
+    @property
     def retention(self) -> RetentionRepository:
         """Return the repository that forgets texts and people."""
         return RetentionRepository(self.connection)
@@ -131,6 +137,10 @@ class Transaction:
     def digests(self) -> DigestRepository:
         """Return the repository of digests."""
         return DigestRepository(self.connection)
+
+    def backlog(self, now: datetime) -> Backlog:
+        """Return how old the oldest unsettled work is, and how much of it needs a person."""
+        return find_backlog(self.connection, now)
 
 
 class Store:
@@ -168,6 +178,8 @@ class Store:
     async def release(self, owner: str) -> None:
         """Free this owner's leases on rows that are not being sent, so that others can claim them at once.
 
+        Its heartbeat ends, too.
+
         A database error is only logged, since the leases expire by themselves.
         """
         try:
@@ -175,9 +187,14 @@ class Store:
         except DatabaseTrouble as error:
             log.warning("not_released", reason=type(error).__name__)
 
-    async def check(self) -> None:
-        """Run a trivial statement. Raises DatabaseTrouble when the database does not respond."""
-        await self.database.read(lambda connection: connection.execute(text("SELECT 1")).close())
+    async def try_writing(self, process: str, now: datetime) -> None:
+        """Write something and commit it. Raises DatabaseTrouble when the database cannot be written.
+
+        Whoever no longer waits for it can leave at once, also while the database hangs.
+        """
+        await self.database.try_writing(
+            lambda connection: HeartbeatRepository(connection).try_writing(process, now)
+        )
 
     async def close(self) -> None:
         """Close the database's connections and stop its threads."""
@@ -187,3 +204,4 @@ class Store:
 def _release_all(connection: Connection, owner: str) -> None:
     for table in (jobs, prompts, snapshots, questions, digests):
         release(connection, table, owner)
+    HeartbeatRepository(connection).end(owner)

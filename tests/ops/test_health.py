@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 
 from aiohttp import web
 from aiohttp.test_utils import TestClient, TestServer
-from prometheus_client.parser import text_string_to_metric_families
 
-from bot.ops.health import KEPT_SECONDS, Check, Checks, add_health_routes, run_checks
-from bot.ops.metrics import Backlog, Metrics
+from bot.ops.health import KEPT_SECONDS, LIMIT_SECONDS, Check, Checks, add_health_routes, run_checks
+from bot.ops.metrics import Metrics
 
 
 def saying(ok: bool, about: str) -> Callable[[], Awaitable[Check]]:
@@ -27,7 +26,7 @@ async def broken() -> Check:
 def client(checks: Checks, metrics: Metrics | None = None) -> TestClient[web.Request, web.Application]:
     counts = metrics or Metrics()
 
-    async def page() -> tuple[bytes, str]:
+    async def page(_found: Mapping[str, Check]) -> tuple[bytes, str]:
         return counts.page()
 
     server = web.Application()
@@ -72,47 +71,49 @@ async def test_every_check_is_made_even_when_one_breaks() -> None:
 
 async def test_prometheus_can_read_what_was_counted() -> None:
     metrics = Metrics()
-    metrics.count("delivery", "sent")
-    metrics.count("delivery", "sent")
+    metrics.count("deliveries", "sent")
+    metrics.count("deliveries", "sent")
     metrics.observe_run("poll", 0.3, failed=False)
     metrics.observe_run("poll", 0.3, failed=True)
-    metrics.set_backlog(Backlog(3, -1.0, waiting_prompts=4, uses=99, analytics_calls=7, key_is_refused=True))
     async with client({}, metrics) as http:
         answer = await http.get("/metrics")
         page = await answer.text()
-    samples = {
-        (sample.name, frozenset(sample.labels.items())): sample.value
-        for family in text_string_to_metric_families(page)
-        for sample in family.samples
-    }
     assert answer.content_type == "text/plain"
+    assert 'docs_bot_deliveries_total{outcome="sent"} 2.0' in page
+    assert 'docs_bot_round_seconds_count{round="poll"} 2.0' in page
+    assert 'docs_bot_round_failures_total{round="poll"} 1.0' in page
 
-    def value(name: str, **labels: str) -> float:
-        return samples[name, frozenset(labels.items())]
 
-    assert value("docs_bot_events_total", what="delivery", how="sent") == 2
-    assert value("docs_bot_round_seconds_count", round="poll") == 2
-    assert value("docs_bot_round_failures_total", round="poll") == 1
-    assert value("docs_bot_open_jobs") == 3
-    assert value("docs_bot_analytics_calls_last_hour") == 7
-    assert value("docs_bot_waiting_prompts") == 4
-    assert value("docs_bot_uses_last_hour") == 99
-    assert value("docs_bot_key_refused") == 1
-    assert value("docs_bot_oldest_delivery_seconds") == 0, "what is due in the future is not late"
+async def hanging() -> Check:
+    await asyncio.Event().wait()
+    raise AssertionError
+
+
+async def test_a_check_that_hangs_has_failed_in_time() -> None:
+    found = await run_checks({"database": hanging}, limit_seconds=0.01)
+    assert found == {"database": Check(False, "no answer within 0.01 s")}
+    assert LIMIT_SECONDS < 2.0
+
+
+async def test_a_part_that_is_not_required_is_told_and_leaves_it_ready() -> None:
+    async def nobody() -> Check:
+        return Check(False, "no process carries requests out", required=False)
+
+    async with client({"workers": nobody}) as http:
+        answer = await http.get("/readyz")
+        assert (answer.status, (await answer.json())["ok"]) == (200, True)
+        assert (await answer.json())["checks"]["workers"]["ok"] is False
 
 
 class CountedPage:
-    """A page of metrics that counts how often it is built; ``error`` comes instead."""
+    """A page of metrics that counts how often it is built."""
 
-    def __init__(self, error: Exception | None = None) -> None:
+    def __init__(self) -> None:
         self.built = 0
-        self.error = error
 
-    async def __call__(self) -> tuple[bytes, str]:
+    async def __call__(self, _found: Mapping[str, Check]) -> tuple[bytes, str]:
         self.built += 1
         await asyncio.sleep(0)
-        if self.error is not None:
-            raise self.error
         return str(self.built).encode(), "text/plain"
 
 
@@ -131,20 +132,11 @@ async def test_a_page_is_built_once_in_two_seconds_and_at_once_for_many() -> Non
         assert await seen() == "2"
 
 
-async def test_metrics_that_cannot_be_built_are_told_without_what_the_error_quotes() -> None:
-    page, server = CountedPage(ConnectionError("postgres://u:canary@h/d")), web.Application()
-    add_health_routes(server, {}, page)
-    async with TestClient(TestServer(server)) as http:
-        answers = [await http.get("/metrics") for _ in range(5)]
-        assert {(one.status, await one.text()) for one in answers} == {(503, "ConnectionError")}
-    assert page.built == 1
-
-
 def test_two_bots_in_one_process_count_apart() -> None:
     first, second = Metrics(), Metrics()
-    first.count("prompt", "sent")
-    assert b'how="sent"' in first.page()[0]
-    assert b'how="sent"' not in second.page()[0]
+    first.count("prompts", "sent")
+    assert b'docs_bot_prompts_total{outcome="sent"} 1.0' in first.page()[0]
+    assert b'docs_bot_prompts_total{outcome="sent"} 0.0' in second.page()[0]
 
 
 async def test_the_socket_is_counted_where_there_is_one() -> None:

@@ -113,15 +113,29 @@ class Door:
 async def open_door(intake: Intake) -> AsyncIterator[Callable[..., Any]]:
     async with AsyncExitStack() as stack:
 
-        async def opened(**limits: float) -> Door:
+        async def opened(**options: Any) -> Door:
             server = web.Application()
             keep = lambda _request: nullcontext()  # noqa: E731
-            add_slack_routes(server, intake.app, SecretStr(SECRET), keep, **limits)
+            add_slack_routes(server, intake.app, SecretStr(SECRET), keep, **options)
             site = await stack.enter_async_context(TestServer(server))
             assert site.port is not None
             return Door(site.port)
 
         yield opened
+
+
+async def test_only_signatures_of_requests_that_name_the_workspace_are_noted(
+    open_door: Callable[..., Any],
+) -> None:
+    noted: list[bool] = []
+    door: Door = await open_door(workspace="T1", note_signature=noted.append)
+    forged = well_formed() | {"Content-Type": "application/json"}
+    stranger = b'{"team_id": "T2"}'
+    assert await door.send(forged, stranger) == 401
+    assert noted == []
+    assert await door.send(forged, json.dumps(MENTION).encode()) == 401
+    assert await door.signed(json.dumps(MENTION)) == 200
+    assert noted == [False, True]
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,59 @@
+"""One statement that finds how old the oldest unsettled work is, and how much of it needs a person."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from sqlalchemy import ColumnElement, ScalarSelect, func, select
+from sqlalchemy.engine import Connection
+
+from bot.model import DeliveryKind, DeliveryState, PromptState, QuestionState
+from bot.store.schema import AnyTable, UtcDateTime, back_offs, deliveries, jobs, prompts, questions
+
+_UNSETTLED_PROMPTS = (PromptState.NEW, PromptState.WAITING, PromptState.SENDING)
+_UNSETTLED_DELIVERIES = (DeliveryState.PENDING, DeliveryState.SENDING)
+
+
+@dataclass(frozen=True, slots=True)
+class Backlog:
+    """Unsettled work of all processes. Times are None when there is no such row.
+
+    ``prompt_at``, ``delivery_at`` and ``question_at``: when the oldest unsettled one was asked for, whatever
+    its next attempt is. ``poll_at``: when the most overdue poll was due.
+    """
+
+    prompt_at: datetime | None
+    delivery_at: datetime | None
+    question_at: datetime | None
+    poll_at: datetime | None
+    open_jobs: int
+    unconfirmed_prompts: int
+    dead_letters: int
+    held_projects: int
+
+
+def find_backlog(connection: Connection, now: datetime) -> Backlog:
+    """Return the unsettled work."""
+    dead = deliveries.c.state == DeliveryState.DEAD
+    found = connection.execute(
+        select(
+            _oldest(prompts.c.asked_at, prompts.c.state.in_(_UNSETTLED_PROMPTS)),
+            _oldest(deliveries.c.created_at, deliveries.c.state.in_(_UNSETTLED_DELIVERIES)),
+            _oldest(questions.c.asked_at, questions.c.state == QuestionState.WAITING),
+            _oldest(jobs.c.poll_at, jobs.c.poll_at <= now),
+            _count(jobs, jobs.c.poll_at.is_not(None)),
+            _count(prompts, prompts.c.state == PromptState.UNCONFIRMED),
+            _count(deliveries, dead & (deliveries.c.kind != DeliveryKind.REACTION)),
+            _count(back_offs, back_offs.c.until > now),
+        )
+    ).one()
+    return Backlog(*found)
+
+
+def _oldest(column: ColumnElement[datetime], condition: ColumnElement[bool]) -> ScalarSelect[datetime]:
+    return select(func.min(column, type_=UtcDateTime)).where(condition).scalar_subquery()
+
+
+def _count(table: AnyTable, condition: ColumnElement[bool]) -> ScalarSelect[int]:
+    return select(func.count()).select_from(table).where(condition).scalar_subquery()

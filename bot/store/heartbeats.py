@@ -1,0 +1,53 @@
+"""Heartbeats: which processes run workers, so that one that was killed is seen to be gone."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from sqlalchemy import delete, func, insert, select, update
+from sqlalchemy.engine import Connection
+
+from bot.store.schema import UtcDateTime, heartbeats
+
+BEAT_SECONDS = 15.0
+GONE_AFTER = timedelta(seconds=3 * BEAT_SECONDS)
+"""A process whose last heartbeat is older was killed, or cannot write to the database."""
+GONE_FOR = timedelta(minutes=10)
+"""For how long a process that is gone is still told of."""
+
+
+@dataclass(frozen=True, slots=True)
+class HeartbeatRepository:
+    """The heartbeats, within one transaction."""
+
+    connection: Connection
+
+    def beat(self, process: str, now: datetime) -> None:
+        """Write that the process runs workers now. Its name is that of the owner of its leases."""
+        self._write(process, {"beat_at": now})
+
+    def try_writing(self, process: str, now: datetime) -> None:
+        """Write something that nobody reads, to see whether the database can be written."""
+        self._write(process, {"tried_at": now})
+
+    def _write(self, process: str, values: Mapping[str, datetime]) -> None:
+        known = update(heartbeats).where(heartbeats.c.process == process)
+        if not self.connection.execute(known.values(**values)).rowcount:
+            self.connection.execute(insert(heartbeats).values(process=process, **values))
+
+    def last(self, now: datetime) -> dict[str, datetime]:
+        """Return the last heartbeat of each process, of those that are gone only the latest."""
+        recent = heartbeats.c.beat_at > now - GONE_AFTER - GONE_FOR
+        rows = self.connection.execute(select(heartbeats.c.process, heartbeats.c.beat_at).where(recent))
+        return {row.process: row.beat_at for row in rows}
+
+    def end(self, process: str) -> None:
+        """Remove a process that stops in order, so that it does not count as gone."""
+        self.connection.execute(delete(heartbeats).where(heartbeats.c.process == process))
+
+    def forget(self, now: datetime) -> None:
+        """Remove the processes that are of no interest any more."""
+        at = func.coalesce(heartbeats.c.beat_at, heartbeats.c.tried_at, type_=UtcDateTime)
+        self.connection.execute(delete(heartbeats).where(at < now - timedelta(days=1)))

@@ -1,0 +1,134 @@
+"""What makes a process not ready, and the cause that it tells."""
+
+from __future__ import annotations
+
+import itertools
+import sqlite3
+from contextlib import closing
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+from sqlalchemy import text
+
+from bot.ops.checks import SignatureCheck, SlackCheck, database_check, free_bytes, workers_check
+from bot.ops.health import Check
+from bot.ops.metrics import Metrics
+from bot.slack.errors import refused
+from bot.store import Store
+from bot.work.ports import SlackError, SlackThrottled, SlackUnreachable
+from tests.builders import HeldClock, execute, new_store
+
+
+def utc_now() -> datetime:
+    return datetime.now(UTC)
+
+
+async def test_a_database_that_takes_writes_is_well_and_keeps_one_row_for_it() -> None:
+    store = await new_store()
+    for _ in range(3):
+        assert (await database_check(store, "one", utc_now)()).ok
+    found = await store.read(
+        lambda tx: tx.connection.execute(text("SELECT count(*) FROM heartbeats")).scalar()
+    )
+    assert found == 1
+    assert free_bytes(store) is None
+    await store.close()
+
+
+async def test_a_full_disk_is_named(tmp_path: Path) -> None:
+    store = Store.open(f"sqlite:///{tmp_path}/bot.db")
+    await new_store(store.database)
+    assert (free_bytes(store) or 0) > 0
+    # As little room as the file takes now; an update of a row may still fit.
+    await execute(store, text("PRAGMA max_page_count = 1"))
+    names = (str(number).ljust(80, "-") for number in itertools.count())
+    checks = (await database_check(store, next(names), utc_now)() for _ in range(1_000))
+    found = await anext(check async for check in checks if not check.ok)
+    assert found == Check(False, "cannot be written: the disk is full")
+    await store.close()
+
+
+async def test_a_locked_database_is_left_alone_and_the_cause_is_told(tmp_path: Path) -> None:
+    store = Store.open(f"sqlite:///{tmp_path}/bot.db")
+    await new_store(store.database)
+    await execute(store, text("PRAGMA busy_timeout = 1"))
+    with closing(sqlite3.connect(tmp_path / "bot.db", isolation_level=None)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        found = await database_check(store, "one", utc_now)()
+    assert found == Check(False, "cannot be written: another process has it locked")
+    await store.close()
+
+
+@pytest.mark.parametrize("required", [True, False])
+async def test_without_a_process_that_works_it_is_said(required: bool) -> None:
+    store, clock = await new_store(), HeldClock()
+    check = workers_check(store, clock, required=required)
+    dead = Check(False, "no process carries requests out: no heartbeat for 45 s", required)
+    assert await check() == dead
+    await store.write(lambda tx: tx.heartbeats.beat("one", clock()))
+    await store.try_writing("door", clock())
+    assert await check() == Check(True, "1 alive", required)
+    clock.pass_seconds(46)
+    assert await check() == dead
+    await store.close()
+
+
+class AskedSlack:
+    """Slack, which says what a test wants, and counts how often it is asked."""
+
+    def __init__(self) -> None:
+        self.error: SlackError | None = None
+        self.asked = 0
+
+    async def __call__(self) -> None:
+        self.asked += 1
+        if self.error is not None:
+            raise self.error
+
+
+async def test_slack_is_asked_about_the_token_twice_a_minute() -> None:
+    slack, now = AskedSlack(), [0.0]
+    check = SlackCheck(slack, required=True, clock=lambda: now[0])
+    for now[0] in (0.0, 2.0, 29.0, 31.0):
+        assert (await check()).ok
+    assert slack.asked == 2
+    slack.error = refused("token_revoked")
+    now[0] = 62.0
+    assert await check() == Check(False, "refuses the bot's token: token_revoked")
+    slack.error = None
+    now[0] = 68.0
+    assert (await check()).ok, "it is asked again soon"
+
+
+@pytest.mark.parametrize(
+    ("error", "required", "expected"),
+    [
+        (SlackUnreachable("X"), True, Check(False, "cannot be reached (SlackUnreachable)")),
+        (SlackUnreachable("X"), False, Check(False, "cannot be reached (SlackUnreachable)", required=False)),
+        (refused("invalid_auth"), False, Check(False, "refuses the bot's token: invalid_auth")),
+        (SlackThrottled(5.0, None), True, Check(True, "asks to wait")),
+    ],
+)
+async def test_what_slack_says_decides(error: SlackError, required: bool, expected: Check) -> None:
+    slack = AskedSlack()
+    slack.error = error
+    assert await SlackCheck(slack, required=required)() == expected
+
+
+async def test_many_refused_signatures_and_none_accepted_are_a_wrong_secret() -> None:
+    metrics, now = Metrics(), [0.0]
+    check = SignatureCheck(metrics.count, clock=lambda: now[0])
+    for _ in range(4):
+        check.note(False)
+    assert (await check()).ok
+    check.note(False)
+    assert await check() == Check(False, "every signature is refused: look at SLACK_SIGNING_SECRET")
+    assert b'docs_bot_signatures_total{outcome="refused"} 5.0' in metrics.page()[0]
+    now[0] = 301.0
+    assert (await check()).ok, "nothing was refused lately"
+    for _ in range(5):
+        check.note(False)
+    assert not (await check()).ok
+    check.note(True)
+    assert (await check()).ok, "the secret is right"

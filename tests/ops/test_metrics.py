@@ -1,0 +1,191 @@
+"""What Prometheus reads: every series from the start, and the figures of the rows."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+from prometheus_client.parser import text_string_to_metric_families
+from sqlalchemy import insert, update
+
+from bot.model import DeliveryKind, DeliveryState, NewDelivery, PromptState
+from bot.ops.figures import read_figures
+from bot.ops.metrics import Figures, Metrics
+from bot.store.schema import deliveries, jobs, prompts, questions, snapshots
+from tests.builders import ANA, CHANNEL, NOW, PROJECT, execute
+from tests.work.conftest import office
+from tests.work.office import Office
+
+__all__ = ["office"]
+
+BOT = Path(__file__).parents[2] / "bot"
+_COUNT = re.compile(r'count\("(\w+)",\s*"(\w+)"\)')
+
+
+def samples(metrics: Metrics) -> Mapping[tuple[str, str], float]:
+    """Return the page's values by name and the value of the label."""
+    return {
+        (sample.name, ",".join(sample.labels.values())): sample.value
+        for family in text_string_to_metric_families(metrics.page()[0].decode())
+        for sample in family.samples
+    }
+
+
+@pytest.fixture
+async def waiting(office: Office) -> Office:
+    """An office in which a job was asked for a minute ago, and nothing was done since."""
+    await office.ask("Add a page")
+    office.clock.pass_seconds(60)
+    return office
+
+
+async def figures(office: Office) -> Figures:
+    return await office.store.read(lambda tx: read_figures(office.context, tx))
+
+
+def test_every_series_is_there_before_anything_happens() -> None:
+    metrics = Metrics()
+    metrics.expect_rounds(["poll"])
+    metrics.set_figures(Figures())
+    found = samples(metrics)
+    assert found["docs_bot_deliveries_total", "sent"] == 0
+    assert found["docs_bot_job_ends_total", "failed"] == 0
+    assert found["docs_bot_round_seconds_count", "poll"] == 0
+    assert found["docs_bot_round_failures_total", "poll"] == 0
+    assert found["docs_bot_worker_processes", "gone"] == 0
+    assert found["docs_bot_oldest_delivery_seconds", ""] == 0
+    assert any(name == "docs_bot_build_info" for name, _ in found)
+    assert found["process_resident_memory_bytes", ""] > 0
+
+
+def test_what_the_code_counts_is_there_from_the_start() -> None:
+    counted = {found for path in BOT.rglob("*.py") for found in _COUNT.findall(path.read_text())}
+    assert {("prompts", "sent"), ("deliveries", "dead"), ("requests", "button")} <= counted
+    metrics = Metrics()
+    before = samples(metrics).keys()
+    for what, how in counted:
+        metrics.count(what, how)
+    assert samples(metrics).keys() == before
+
+
+def test_rows_that_cannot_be_read_are_missing_and_said_to_be() -> None:
+    metrics = Metrics()
+    metrics.set_figures(Figures(quota_used=3))
+    assert samples(metrics)["docs_bot_quota_used", ""] == 3
+    metrics.set_figures(None)
+    found = samples(metrics)
+    assert ("docs_bot_quota_used", "") not in found
+    assert found["docs_bot_rows_read", ""] == 0
+    assert found["docs_bot_deliveries_total", "sent"] == 0
+
+
+async def test_nothing_waits_in_an_empty_database(office: Office) -> None:
+    found = await figures(office)
+    assert found == Figures(quota_limit=100, analytics_calls_limit=100)
+
+
+async def test_a_prompt_is_as_old_as_its_request_whatever_its_next_attempt_is(waiting: Office) -> None:
+    later = waiting.clock() + timedelta(hours=1)
+    await execute(waiting.store, update(prompts).values(due_at=later))
+    assert (await figures(waiting)).oldest_prompt_seconds == 60
+    await execute(waiting.store, update(prompts).values(state=PromptState.SENT))
+    assert (await figures(waiting)).oldest_prompt_seconds == 0
+
+
+async def test_a_delivery_that_slack_puts_off_grows_old(office: Office) -> None:
+    delivery = NewDelivery(key="d", kind=DeliveryKind.REPLY, channel=CHANNEL)
+    await office.store.write(lambda tx: tx.outbox.add(delivery, office.clock()))
+    office.clock.pass_seconds(300)
+    await execute(office.store, update(deliveries).values(due_at=office.clock() + timedelta(hours=1)))
+    assert (await figures(office)).oldest_delivery_seconds == 300
+    await execute(office.store, update(deliveries).values(state=DeliveryState.DEAD))
+    found = await figures(office)
+    assert (found.oldest_delivery_seconds, found.dead_letters) == (0, 1)
+    await execute(office.store, update(deliveries).values(kind=DeliveryKind.REACTION))
+    assert (await figures(office)).dead_letters == 0, "nobody waits for a reaction"
+
+
+async def test_a_question_without_an_answer_grows_old(office: Office) -> None:
+    at = {"created_at": NOW, "due_at": NOW, "first": NOW.date(), "end": NOW.date(), "state": "requested"}
+    kind = {"generation": "final", "is_final": True, "priority": 1, "with_pages": False}
+    await execute(office.store, insert(snapshots).values(project=PROJECT, **at, **kind))
+    row = {"key": "q", "project": PROJECT, "channel": CHANNEL, "user": ANA, "query": {}, "now": 1}
+    row |= {"state": "waiting", "asked_at": NOW, "due_at": NOW + timedelta(hours=1)}
+    await execute(office.store, insert(questions).values(**row))
+    office.clock.pass_seconds(45)
+    assert (await figures(office)).oldest_question_seconds == 45
+
+
+async def test_the_poll_that_is_most_late_is_told(waiting: Office) -> None:
+    await execute(waiting.store, update(jobs).values(poll_at=waiting.clock() - timedelta(seconds=70)))
+    found = await figures(waiting)
+    assert (found.most_overdue_poll_seconds, found.open_jobs) == (70, 1)
+    await execute(waiting.store, update(jobs).values(poll_at=waiting.clock() + timedelta(seconds=9)))
+    assert (await figures(waiting)).most_overdue_poll_seconds == 0
+
+
+async def test_unconfirmed_prompts_and_held_projects_are_counted(waiting: Office) -> None:
+    await execute(waiting.store, update(prompts).values(state=PromptState.UNCONFIRMED))
+    until = waiting.clock() + timedelta(seconds=9)
+    await waiting.store.write(lambda tx: tx.back_offs.put(PROJECT, until, 1, "Unauthorized"))
+    found = await figures(waiting)
+    assert (found.unconfirmed_prompts, found.held_projects, found.key_refused) == (1, 1, True)
+    assert found.oldest_prompt_seconds == 0, "a person decides"
+    waiting.clock.pass_seconds(10)
+    assert (await figures(waiting)).held_projects == 0
+
+
+async def test_both_limits_are_told_with_what_is_used(waiting: Office) -> None:
+    waiting.limit(7)
+    now = waiting.clock()
+    await execute(waiting.store, update(prompts).values(state=PromptState.SENT, sent_at=now))
+    await waiting.store.write(lambda tx: tx.budget.take(PROJECT, 3, now))
+    await waiting.store.write(lambda tx: tx.quota.mark_exhausted(PROJECT, now + timedelta(seconds=9)))
+    found = await figures(waiting)
+    assert (found.quota_used, found.quota_limit, found.quota_exhausted) == (1, 7, True)
+    assert (found.analytics_calls_used, found.analytics_calls_limit) == (3, 100)
+
+
+async def test_a_killed_worker_is_seen_gone_within_a_minute(office: Office) -> None:
+    async def beat(process: str) -> None:
+        await office.store.write(lambda tx: tx.heartbeats.beat(process, office.clock()))
+
+    await beat("one")
+    await beat("two")
+    office.clock.pass_seconds(40)
+    await beat("two")
+    assert ((await figures(office)).alive, (await figures(office)).gone) == (2, 0)
+    office.clock.pass_seconds(20)
+    found = await figures(office)
+    assert (found.alive, found.gone) == (1, 1)
+    metrics = Metrics()
+    metrics.set_figures(found)
+    assert samples(metrics)["docs_bot_worker_heartbeat_timestamp_seconds", "one"] == NOW.timestamp()
+    await office.store.release("one")
+    assert (await figures(office)).gone == 0, "it has stopped in order"
+    office.clock.pass_seconds(3_600)
+    assert (await figures(office)).heartbeats == {}, "nobody cares any more"
+
+
+async def test_heartbeats_of_long_ago_are_forgotten(office: Office) -> None:
+    await office.store.write(lambda tx: tx.heartbeats.beat("old", NOW - timedelta(days=2)))
+    await office.store.try_writing("door", NOW - timedelta(days=2))
+    await office.store.write(lambda tx: tx.heartbeats.beat("new", NOW))
+    await office.store.write(lambda tx: tx.heartbeats.forget(NOW))
+    assert await office.store.read(lambda tx: tx.heartbeats.last(NOW)) == {"new": NOW}
+    assert await office.store.read(lambda tx: tx.heartbeats.last(NOW - timedelta(days=2))) == {"new": NOW}
+
+
+def test_the_docs_name_every_metric_and_no_other() -> None:
+    metrics = Metrics()
+    metrics.set_figures(Figures())
+    metrics.set_socket(True, 1)
+    metrics.set_free_bytes(1)
+    metrics.set_check("database", True)
+    page = metrics.page()[0].decode()
+    named = set(re.findall(r"^# TYPE (docs_bot_\w+)", page, re.MULTILINE))
+    page_of_docs = (BOT.parent / "docs" / "operating.md").read_text()
+    assert set(re.findall(r"docs_bot_\w+", page_of_docs)) == named
