@@ -1,0 +1,174 @@
+"""Alerts and the dashboard ask for metrics that exist, and each alert fires on its own trouble alone."""
+
+from __future__ import annotations
+
+import json
+import operator
+import re
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from prometheus_client.parser import text_string_to_metric_families
+from prometheus_client.samples import Sample
+
+from bot.ops.metrics import Figures, Metrics
+
+ROOT = Path(__file__).parents[2]
+RULES: Mapping[str, Mapping[str, Any]] = {
+    rule["alert"]: rule
+    for group in yaml.safe_load((ROOT / "deploy" / "alerts.yml").read_text())["groups"]
+    for rule in group["rules"]
+}
+PANELS: Sequence[Mapping[str, Any]] = json.loads((ROOT / "deploy" / "dashboard.json").read_text())["panels"]
+CHECKS = ("database", "slack", "workers", "rounds", "socket", "signatures")
+_AGGREGATES: Mapping[str, Callable[[Sequence[float]], float]] = {"min": min, "max": max}
+_OPERATORS = {"==": operator.eq, ">": operator.gt, "<": operator.lt, ">=": operator.ge}
+_VECTOR = r"(min|max)\((\w+)(?:\{(\w+)(=~?)\"([^\"]+)\"\})?( offset 1h)?\)"
+_COMPARED = re.compile(rf"{_VECTOR} (==|>=|>|<) (?:{_VECTOR}|([\d.]+))")
+_ABSENT = re.compile(r"absent\((\w+)\{(\w+)(=~?)\"([^\"]+)\"\}\)")
+
+
+def well() -> Metrics:
+    """Return the metrics of a bot that is well."""
+    metrics = Metrics()
+    metrics.set_figures(Figures(alive=2, quota_limit=100, analytics_calls_limit=100, dead_letters=3))
+    metrics.set_socket(True, 2)
+    metrics.set_free_bytes(10**10)
+    for check in CHECKS:
+        metrics.set_check(check, True)
+    return metrics
+
+
+def samples(metrics: Metrics) -> list[Sample]:
+    families = text_string_to_metric_families(metrics.page()[0].decode())
+    return [sample for family in families for sample in family.samples]
+
+
+class Prometheus:
+    """Evaluates the few forms of expression that the alerts use, on the page of now and of an hour ago."""
+
+    def __init__(self, now: Metrics, before: Metrics) -> None:
+        self._now = samples(now)
+        self._before = samples(before)
+
+    def fires(self, expression: str) -> bool:
+        """Return whether the expression has a result."""
+        return any(self._clause(clause) for clause in expression.split(" or "))
+
+    def _clause(self, clause: str) -> bool:
+        if absent := _ABSENT.fullmatch(clause):
+            return not self._values(*absent.groups(), earlier=False)
+        compared = _COMPARED.fullmatch(clause)
+        assert compared is not None, f"a form that this test cannot evaluate: {clause}"
+        *left, sign = compared.groups()[:7]
+        *right, number = compared.groups()[7:]
+        bound = [float(number)] if number else self._aggregate(*right)
+        value = self._aggregate(*left)
+        return bool(value and bound and _OPERATORS[sign](value[0], bound[0]))
+
+    def _aggregate(
+        self, how: str, name: str, label: str | None, match: str | None, value: str | None, offset: str | None
+    ) -> list[float]:
+        found = self._values(name, label, match, value, earlier=bool(offset))
+        return [_AGGREGATES[how](found)] if found else []
+
+    def _values(
+        self, name: str, label: str | None, match: str | None, value: str | None, *, earlier: bool
+    ) -> list[float]:
+        page = self._before if earlier else self._now
+        pattern = re.compile((value or "") if match == "=~" else re.escape(value or ""))
+        return [
+            sample.value
+            for sample in page
+            if sample.name == name and (label is None or pattern.fullmatch(sample.labels.get(label, "")))
+        ]
+
+
+def figures(**changed: Any) -> Callable[[Metrics], None]:
+    return lambda metrics: metrics.set_figures(Figures(**({"alive": 2, "quota_limit": 100} | changed)))
+
+
+def failing(check: str) -> Callable[[Metrics], None]:
+    return lambda metrics: metrics.set_check(check, False)
+
+
+TROUBLES: Mapping[str, Callable[[Metrics], None]] = {
+    "DocsBotIntakeDead": failing("socket"),
+    "DocsBotNoWorker": figures(alive=0),
+    "DocsBotWorkerGone": figures(gone=1),
+    "DocsBotDatabaseFails": lambda metrics: metrics.set_figures(None),
+    "DocsBotDiskFull": lambda metrics: metrics.set_free_bytes(10**8),
+    "DocsBotSlackRefuses": failing("slack"),
+    "DocsBotUndelivered": figures(oldest_delivery_seconds=601),
+    "DocsBotPollsLate": figures(most_overdue_poll_seconds=601),
+    "DocsBotRoundsFail": failing("rounds"),
+    "DocsBotKeyRefused": figures(key_refused=True),
+    "DocsBotQuotaUsedUp": figures(quota_used=100),
+    "DocsBotDeadLetter": figures(dead_letters=4),
+    "DocsBotSockets": lambda metrics: metrics.set_socket(True, 11),
+}
+
+
+def fired(now: Metrics) -> set[str]:
+    prometheus = Prometheus(now, well())
+    return {name for name, rule in RULES.items() if prometheus.fires(rule["expr"])}
+
+
+def test_no_alert_fires_while_all_is_well() -> None:
+    assert fired(well()) == set()
+
+
+@pytest.mark.parametrize("alert", RULES)
+def test_each_alert_fires_on_its_trouble_alone(alert: str) -> None:
+    metrics = well()
+    TROUBLES[alert](metrics)
+    assert fired(metrics) == {alert}
+
+
+def test_a_wrong_signing_secret_and_a_limit_that_the_service_tells_fire_too() -> None:
+    metrics = well()
+    metrics.set_check("signatures", False)
+    figures(quota_exhausted=True)(metrics)
+    assert fired(metrics) == {"DocsBotIntakeDead", "DocsBotQuotaUsedUp"}
+
+
+def test_an_intake_that_is_not_there_fires() -> None:
+    metrics = Metrics()
+    figures()(metrics)
+    assert fired(metrics) == {"DocsBotIntakeDead"}
+
+
+def test_every_rule_has_what_prometheus_and_a_person_need() -> None:
+    page = (ROOT / "docs" / "operating.md").read_text()
+    for name, rule in RULES.items():
+        assert rule.keys() <= {"alert", "expr", "for", "labels", "annotations"}
+        assert re.fullmatch(r"\d+m", rule.get("for", "1m"))
+        assert rule["labels"]["severity"] in ("page", "ticket")
+        assert rule["annotations"]["summary"].endswith(".")
+        assert f"| `{name}` |" in page
+
+
+def test_the_dashboard_shows_metrics_that_exist() -> None:
+    names = {sample.name for sample in samples(_rich())}
+    asked = {
+        name
+        for panel in PANELS
+        for target in panel["targets"]
+        for name in re.findall(r"(?:docs_bot|process)_\w+", target["expr"])
+    }
+    assert asked
+    assert asked <= names
+
+
+def _rich() -> Metrics:
+    metrics = well()
+    metrics.expect_rounds(["poll"])
+    return metrics
+
+
+def test_panels_have_ids_and_places_of_their_own() -> None:
+    assert len({panel["id"] for panel in PANELS}) == len(PANELS)
+    assert len({(panel["gridPos"]["x"], panel["gridPos"]["y"]) for panel in PANELS}) == len(PANELS)
