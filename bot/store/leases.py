@@ -22,6 +22,7 @@ from datetime import datetime, timedelta
 
 from sqlalchemy import BindParameter, ColumnElement, Select, and_, bindparam, or_, select, update
 from sqlalchemy.engine import Connection, RowMapping
+from sqlalchemy.sql.dml import ReturningUpdate
 
 from bot.store.schema import AnyTable, UtcDateTime
 
@@ -47,8 +48,11 @@ class Claimer:
         return self.now + timedelta(seconds=self.lease_seconds)
 
 
-NOW: BindParameter[datetime] = bindparam("now", type_=UtcDateTime)
+NOW: BindParameter[datetime] = bindparam("time_now", type_=UtcDateTime)
 """The time in a statement that is built once."""
+_OWNER: BindParameter[str] = bindparam("lease_owner")
+_UNTIL: BindParameter[datetime] = bindparam("lease_until", type_=UtcDateTime)
+ClaimStatement = ReturningUpdate[tuple[object, ...]]
 
 
 def unclaimed(table: AnyTable, now: datetime | BindParameter[datetime]) -> ColumnElement[bool]:
@@ -75,20 +79,40 @@ def claim(
     ``candidates`` selects the primary key, ordered and limited. ``still`` repeats the condition for the row
     itself and must not depend on other rows. ``values`` are further columns to set.
     """
+    statement = claim_statement(table, candidates=candidates, still=still, values=values)
+    return claim_with(connection, statement, claimer)
+
+
+def claim_statement(
+    table: AnyTable,
+    *,
+    candidates: Select[int],
+    still: ColumnElement[bool],
+    values: Mapping[str, object] | None = None,
+) -> ClaimStatement:
+    """Return what ``claim`` executes, for claims so frequent that it is worth building once."""
     key = next(iter(table.primary_key.columns))
     # PostgreSQL may run a plain sub-select once for every row, each time with other candidates, and so
     # claim more rows than its limit. A WITH query that locks rows runs once.
     # https://www.postgresql.org/docs/current/queries-with.html#QUERIES-WITH-CTE-MATERIALIZATION
     chosen = candidates.with_for_update(skip_locked=True, of=table).cte("chosen")
-    statement = (
+    return (
         update(table)
         .where(key.in_(select(chosen.c[key.name])))
-        .where(and_(still, unclaimed(table, claimer.now)))
-        .values(claimed_by=claimer.owner, claimed_until=claimer.until, **(values or {}))
+        .where(and_(still, unclaimed(table, NOW)))
+        .values(claimed_by=_OWNER, claimed_until=_UNTIL, **(values or {}))
         .returning(*table.c)
     )
-    rows = (connection.execute(statement)).mappings().all()
-    return sorted(rows, key=lambda row: row[key.name])
+
+
+def claim_with(
+    connection: Connection, statement: ClaimStatement, claimer: Claimer, **parameters: int
+) -> Sequence[RowMapping]:
+    """Claim rows with a statement of ``claim_statement``, which may have parameters of its own."""
+    own = {NOW.key: claimer.now, _OWNER.key: claimer.owner, _UNTIL.key: claimer.until}
+    rows = connection.execute(statement, own | parameters).mappings().all()
+    key = statement.exported_columns[0].name
+    return sorted(rows, key=lambda row: row[key])
 
 
 def release(connection: Connection, table: AnyTable, owner: str) -> None:
@@ -100,7 +124,7 @@ def release(connection: Connection, table: AnyTable, owner: str) -> None:
     connection.execute(update(table).where(held_by(table, owner), ~begun).values(FREE))
 
 
-def first(table: AnyTable, condition: ColumnElement[bool], limit: int) -> Select[int]:
+def first(table: AnyTable, condition: ColumnElement[bool], limit: int | BindParameter[int]) -> Select[int]:
     """Select the primary keys of the oldest rows that match."""
     key = next(iter(table.primary_key.columns))
     return select(key).where(condition).order_by(key).limit(limit)

@@ -10,7 +10,21 @@ from datetime import datetime, timedelta
 from typing import TypedDict
 
 from pydantic import SecretStr
-from sqlalchemy import ColumnElement, Select, and_, delete, exists, func, or_, select, union_all, update
+from sqlalchemy import (
+    BindParameter,
+    ColumnElement,
+    Integer,
+    Select,
+    and_,
+    bindparam,
+    delete,
+    exists,
+    func,
+    or_,
+    select,
+    union_all,
+    update,
+)
 from sqlalchemy.engine import Connection, RowMapping
 
 from bot.model import (
@@ -28,7 +42,17 @@ from bot.model import (
     NewDelivery,
     calls_of,
 )
-from bot.store.leases import Claimer, LeaseLost, claim, first, held_by, unclaimed
+from bot.store.leases import (
+    NOW,
+    Claimer,
+    ClaimStatement,
+    LeaseLost,
+    claim_statement,
+    claim_with,
+    first,
+    held_by,
+    unclaimed,
+)
 from bot.store.paces import MethodPaces, PaceRepository
 from bot.store.schema import deliveries, jobs, paces
 from bot.store.upsert import insert_unless_there, update_one, update_shrinking
@@ -139,9 +163,9 @@ class OutboxRepository:
         """
         paces = PaceRepository(self.connection)
         methods = paces.lock_methods(claimer.now, minute_seconds)
-        unconfirmed = self._claim(claimer, _lapsed(claimer.now, limit, methods), DeliveryState.SENDING)
+        unconfirmed = claim_with(self.connection, _CLAIM_LAPSED, claimer, **_rooms(_LAPSED, methods, limit))
         methods.take(_calls_of(unconfirmed, unconfirmed=True))
-        fresh = self._claim(claimer, _pending(claimer.now, limit, methods), DeliveryState.PENDING)
+        fresh = claim_with(self.connection, _CLAIM_PENDING, claimer, **_rooms(_PENDING, methods, limit))
         methods.take(_calls_of(fresh, unconfirmed=False))
         posted_in = (row["channel"] for row in fresh if row["kind"] in _PACED)
         paces.hold_channels(posted_in, claimer.now + timedelta(seconds=pace_seconds))
@@ -150,11 +174,6 @@ class OutboxRepository:
         return [
             to_delivery(row, faces.get(row["job"], _NOWHERE), unconfirmed=lapsed) for row, lapsed in taken
         ]
-
-    def _claim(self, claimer: Claimer, candidates: Select[int], state: DeliveryState) -> Sequence[RowMapping]:
-        still = deliveries.c.state == state
-        values = {"state": DeliveryState.SENDING, "attempts": deliveries.c.attempts + 1}
-        return claim(self.connection, deliveries, claimer, candidates=candidates, still=still, values=values)
 
     def _faces(self, numbers: set[JobNumber]) -> dict[JobNumber, _Place]:
         if not numbers:
@@ -237,37 +256,48 @@ def _calls_of(rows: Sequence[RowMapping], *, unconfirmed: bool) -> Iterator[Meth
         yield from calls_of(DeliveryKind(row["kind"]), by_url=by_url, unconfirmed=unconfirmed)
 
 
-def _by_calls(*, unconfirmed: bool) -> Iterator[tuple[tuple[Method, ...], ColumnElement[bool]]]:
-    """Return the sets of methods that deliveries call, each with the condition of the deliveries that do."""
+@dataclass(frozen=True, slots=True)
+class _Group:
+    """Deliveries that call the same methods, and the parameter that says how many of them may be claimed."""
+
+    calls: tuple[Method, ...]
+    which: ColumnElement[bool]
+    room: BindParameter[int]
+
+
+def _groups(*, unconfirmed: bool) -> list[_Group]:
     kinds: dict[tuple[Method, ...], list[DeliveryKind]] = defaultdict(list)
     for kind in DeliveryKind:
         kinds[calls_of(kind, by_url=False, unconfirmed=unconfirmed)].append(kind)
-    for calls, those in kinds.items():
-        yield calls, and_(deliveries.c.kind.in_(those), deliveries.c.response_url.is_(None))
-    yield (), deliveries.c.response_url.is_not(None)
+    found = [
+        (calls, and_(deliveries.c.kind.in_(those), deliveries.c.response_url.is_(None)))
+        for calls, those in kinds.items()
+    ]
+    found.append(((), deliveries.c.response_url.is_not(None)))
+    return [_Group(*each, bindparam(f"room_{number}", type_=Integer)) for number, each in enumerate(found)]
 
 
-def _lapsed(now: datetime, limit: int, methods: MethodPaces) -> Select[int]:
+def _rooms(groups: Sequence[_Group], methods: MethodPaces, limit: int) -> dict[str, int]:
+    return {group.room.key: methods.room(group.calls, limit) for group in groups}
+
+
+def _lapsed() -> Select[int]:
     """Select deliveries that were being sent when their lease ran out, as many as their methods allow."""
-    lapsed = and_(deliveries.c.state == DeliveryState.SENDING, unclaimed(deliveries, now))
-    groups = _by_calls(unconfirmed=True)
-    return _any_of(
-        [first(deliveries, and_(lapsed, which), methods.room(calls, limit)) for calls, which in groups]
-    )
+    lapsed = and_(deliveries.c.state == DeliveryState.SENDING, unclaimed(deliveries, NOW))
+    return _any_of([first(deliveries, and_(lapsed, group.which), group.room) for group in _LAPSED])
 
 
-def _pending(now: datetime, limit: int, methods: MethodPaces) -> Select[int]:
+def _pending() -> Select[int]:
     """Select deliveries to begin with, as many as the paces of channels and methods allow."""
-    rooms = [(which, methods.room(calls, limit)) for calls, which in _by_calls(unconfirmed=False)]
-    rooms = [(which, room) for which, room in rooms if room]
-    ready = and_(_due(now), ~_waits_in_thread(), or_(*(which for which, _ in rooms)))
-    turn = or_(deliveries.c.kind.not_in(_PACED), deliveries.c.seq.in_(_heads(ready, now)))
-    return _any_of([first(deliveries, and_(ready, which, turn), room) for which, room in rooms])
+    ready = and_(_due(), ~_waits_in_thread())
+    has_room = or_(*(and_(group.which, group.room > 0) for group in _PENDING))
+    turn = or_(deliveries.c.kind.not_in(_PACED), deliveries.c.seq.in_(_heads(and_(ready, has_room))))
+    return _any_of([first(deliveries, and_(ready, group.which, turn), group.room) for group in _PENDING])
 
 
-def _heads(ready: ColumnElement[bool], now: datetime) -> Select[int]:
+def _heads(ready: ColumnElement[bool]) -> Select[int]:
     """Select the delivery that each channel gets next, in channels that take a post now."""
-    too_soon = exists().where(paces.c.subject == deliveries.c.channel, paces.c.free_at > now)
+    too_soon = exists().where(paces.c.subject == deliveries.c.channel, paces.c.free_at > NOW)
     condition = and_(ready, deliveries.c.kind.in_(_PACED), ~too_soon)
     return select(func.min(deliveries.c.seq)).where(condition).group_by(deliveries.c.channel)
 
@@ -277,11 +307,11 @@ def _any_of(picks: Sequence[Select[int]]) -> Select[int]:
     return select(deliveries.c.seq).where(deliveries.c.seq.in_(chosen)).order_by(deliveries.c.seq)
 
 
-def _due(now: datetime) -> ColumnElement[bool]:
+def _due() -> ColumnElement[bool]:
     return and_(
         deliveries.c.state == DeliveryState.PENDING,
-        deliveries.c.due_at <= now,
-        unclaimed(deliveries, now),
+        deliveries.c.due_at <= NOW,
+        unclaimed(deliveries, NOW),
     )
 
 
@@ -298,3 +328,14 @@ def _waits_in_thread() -> ColumnElement[bool]:
         and_(deliveries.c.kind.in_(_THREAD_POSTS), is_open.where(is_post, earlier)),
         and_(is_edit, or_(is_open.where(is_post), is_open.where(other.c.kind == DeliveryKind.EDIT, earlier))),
     )
+
+
+def _claiming(candidates: Select[int], state: DeliveryState) -> ClaimStatement:
+    values = {"state": DeliveryState.SENDING, "attempts": deliveries.c.attempts + 1}
+    still = deliveries.c.state == state
+    return claim_statement(deliveries, candidates=candidates, still=still, values=values)
+
+
+_LAPSED, _PENDING = _groups(unconfirmed=True), _groups(unconfirmed=False)
+_CLAIM_LAPSED = _claiming(_lapsed(), DeliveryState.SENDING)
+_CLAIM_PENDING = _claiming(_pending(), DeliveryState.PENDING)
