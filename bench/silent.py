@@ -39,6 +39,13 @@ class SilentMessenger:
         del channel, thread, since
         return ()
 
+    async def said_before(
+        self, channel: ChannelId, thread: MessageTs, *, before: MessageTs | None
+    ) -> tuple[()]:
+        """Return nothing: no thread has earlier messages here."""
+        del channel, thread, before
+        return ()
+
     async def whisper(
         self, channel: ChannelId, user: UserId, message: Message, *, thread: MessageTs | None
     ) -> None:

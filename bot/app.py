@@ -29,7 +29,7 @@ from bot.ops.connections import HEAD_SECONDS, Connections, most_connections
 from bot.ops.figures import read_figures
 from bot.ops.health import LIMIT_SECONDS, Check, add_health_routes
 from bot.ops.metrics import Metrics
-from bot.settings import Settings
+from bot.settings import ContextMode, Settings
 from bot.slack.background import Background
 from bot.slack.client import Identity, SlackClient, identify, open_session, web_client
 from bot.slack.http import add_slack_routes
@@ -199,6 +199,8 @@ def _context(settings: Settings, store: Store, outside: Outside, wake_up: WakeUp
         bot_name=outside.identity.bot_name,
         workspace_url=outside.identity.workspace_url,
         follow_ups=FollowUps(settings.follow_ups.value),
+        takes_threads=settings.context is ContextMode.THREAD,
+        signs_prompts=settings.prompt_signature,
         analytics=Analytics(settings.analytics_calls_an_hour, ZoneInfo(settings.analytics_zone)),
         access_policy=_access_policy(settings),
         uses_an_hour=settings.uses_an_hour,

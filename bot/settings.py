@@ -58,6 +58,13 @@ class FollowUpMode(StrEnum):
     MENTIONS = "mentions"
 
 
+class ContextMode(StrEnum):
+    """Whether the earlier messages of a thread go to the agent with a prompt."""
+
+    THREAD = "thread"
+    NONE = "none"
+
+
 class LogLevel(StrEnum):
     """The lowest level that is logged."""
 
@@ -191,6 +198,8 @@ class Settings(DocsSettings):
     poll_min_seconds: Annotated[float, Field(gt=0, le=3600)] = 10.0
     poll_max_seconds: Annotated[float, Field(gt=0, le=86_400)] = 60.0
     follow_ups: Annotated[FollowUpMode, BeforeValidator(small)] = FollowUpMode.REPLIES
+    context: Annotated[ContextMode, BeforeValidator(small)] = ContextMode.THREAD
+    prompt_signature: bool = True
     allowed_channels: Annotated[frozenset[str], BeforeValidator(ids("C", "G", "D"))] = frozenset()
     allowed_users: Annotated[frozenset[str], BeforeValidator(ids("U", "W"))] = frozenset()
     allowed_user_groups: Annotated[frozenset[str], BeforeValidator(ids("S"))] = frozenset()

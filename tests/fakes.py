@@ -17,7 +17,7 @@ from pydantic import SecretStr
 from bot.docs_api import DocsClient
 from bot.model import ChannelId, DeliveryId, Message, MessageTs, Profile, UserId
 from bot.slack.errors import refused
-from bot.work.ports import Mention, SlackError, ThreadReply
+from bot.work.ports import Mention, Said, SlackError, ThreadReply
 from tests.site import Site
 
 
@@ -39,7 +39,8 @@ class FakeSlack:
     ``private_rooms``: private channels and direct messages with their members. All other channels are public
     and have no members. ``outside``: channels that the bot has not joined. ``silent``: users and channels
     about which Slack never answers. ``looked_up``: whose names were asked for.
-    ``said``: what people said, for whoever reads a conversation again.
+    ``said``: what people said, for whoever reads a conversation again. ``threads``: what everybody said in
+    each of them.
     ``troubles``: the errors that the next calls raise, by method. ``lose_answer``: the errors that the next
     posts raise after they have succeeded.
     """
@@ -62,6 +63,7 @@ class FakeSlack:
     zones: dict[UserId, str] = field(default_factory=dict)
     private_rooms: dict[ChannelId, frozenset[UserId]] = field(default_factory=dict)
     said: list[ThreadReply | Mention] = field(default_factory=list)
+    threads: dict[tuple[ChannelId, MessageTs], list[Said]] = field(default_factory=dict)
     read: list[tuple[ChannelId, MessageTs | None, MessageTs]] = field(default_factory=list)
     troubles: dict[str, deque[SlackError]] = field(default_factory=dict)
     lose_answer: deque[SlackError] = field(default_factory=deque)
@@ -101,6 +103,14 @@ class FakeSlack:
         self.read.append((channel, thread, since))
         here = [each for each in self.said if (each.origin.channel, each.origin.thread) == (channel, thread)]
         return [each for each in here if each.origin.message_ts and each.origin.message_ts > since]
+
+    async def said_before(
+        self, channel: ChannelId, thread: MessageTs, *, before: MessageTs | None
+    ) -> Sequence[Said]:
+        self._raise_next_trouble("said_before")
+        await self._answer_about(thread)
+        said = self.threads.get((channel, thread), [])
+        return [each for each in said if before is None or each.ts < before]
 
     async def edit(self, channel: ChannelId, ts: MessageTs, message: Message) -> None:
         self._raise_next_trouble("edit")

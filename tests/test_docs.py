@@ -49,6 +49,8 @@ def _default(name: str) -> str:
     value = default.get_secret_value() if isinstance(default, SecretStr) else default
     if value in (None, False, frozenset()):
         return ""
+    if value is True:
+        return "true"
     return f"{value:g}" if isinstance(value, float) else str(value)
 
 

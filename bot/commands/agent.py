@@ -22,8 +22,8 @@ from bot.commands.command import (
 from bot.commands.form_state import FormState
 from bot.commands.guard import for_reader, once_allowed
 from bot.commands.parsing.job_reference import find_job
+from bot.messages import along, modals, quota
 from bot.messages import job_answers as say
-from bot.messages import modals, quota
 from bot.model import (
     ChannelId,
     JobNumber,
@@ -229,6 +229,14 @@ async def _withdraw(context: Context, press: Press) -> Answer:
     return await _on_job(context, press, _number(press), take_back)
 
 
+async def _show_along(context: Context, press: Press) -> Answer:
+    async def show(job: TrackedJob) -> Answer:
+        texts = await context.store.read(lambda tx: tx.along.of(job.number))
+        return Answer(message=along.shown(job, texts))
+
+    return await _on_job(context, press, _number(press), show)
+
+
 async def _decide(
     context: Context, press: Press, prompt: Prompt, decide: Callable[[Context, PromptId], Awaitable[bool]]
 ) -> Answer:
@@ -258,6 +266,7 @@ COMMAND = Command(
         "send_again": _send_again,
         "forget": _forget,
         "withdraw": _withdraw,
+        "show_along": _show_along,
         "ask_anyway": _ask_anyway,
         "follow_up_anyway": _follow_up_anyway,
     },

@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 from enum import StrEnum
 
+from bot.messages import along
 from bot.messages import blocks as b
 from bot.messages.numbers import counted
 from bot.messages.plain_text import clip, one_line, visible
@@ -39,6 +40,7 @@ class Action(StrEnum):
     SEND_AGAIN = "send_again"
     FORGET = "forget"
     WITHDRAW = "withdraw"
+    SHOW_ALONG = "show_along"
 
 
 def state_words(job: TrackedJob) -> str:
@@ -95,6 +97,8 @@ def _details(job: TrackedJob, frees_at: datetime | None) -> str:
     ]
     if job.repository:
         parts.append(b.code(one_line(job.repository, 120)))
+    if job.earlier and (words := along.taken_words(job.earlier)):
+        parts.append(words)
     if job.iteration > 1:
         parts.append(f"round {job.iteration}")
     if job.queue_until and _may_queue(job):
@@ -132,6 +136,8 @@ def _face_buttons(job: TrackedJob) -> list[Block]:
     if job.queue_until and _may_queue(job):
         label = "Withdraw" if job.state is JobState.WAITING else "Withdraw follow-up"
         buttons.append(b.button(label, Action.WITHDRAW, str(job.number)))
+    if job.earlier and job.earlier.taken:
+        buttons.append(b.button("Show earlier messages", Action.SHOW_ALONG, str(job.number)))
     return buttons
 
 

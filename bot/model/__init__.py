@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from bot.model import lifecycle
 from bot.model.access import Access, AccessPolicy, MemberCache, Profile
+from bot.model.along import Earlier, NotTaken, TakeThread
 from bot.model.digests import Digest, DigestState, Subscription, SubscriptionState
 from bot.model.ids import (
     ChannelId,
@@ -77,6 +78,7 @@ __all__ = [
     "Digest",
     "DigestId",
     "DigestState",
+    "Earlier",
     "FileTo",
     "IllegalStep",
     "JobDetails",
@@ -93,6 +95,7 @@ __all__ = [
     "Movements",
     "NewDelivery",
     "NewPrompt",
+    "NotTaken",
     "Origin",
     "Pace",
     "PageCounts",
@@ -127,6 +130,7 @@ __all__ = [
     "SubscriptionState",
     "Suggestion",
     "SuggestionReason",
+    "TakeThread",
     "ThreadRef",
     "TrackedJob",
     "Unread",

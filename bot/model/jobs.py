@@ -7,6 +7,7 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import NamedTuple, TypedDict
 
+from bot.model.along import Earlier
 from bot.model.ids import ChannelId, JobNumber, MessageTs, ProjectId, ServiceJobId, UserId
 
 
@@ -104,6 +105,7 @@ class JobFields(TypedDict, total=False):
     created_at: datetime | None
     archived_at: datetime | None
     also_asked: list[UserId]
+    earlier: Earlier
 
 
 class JobStepFields(JobFields, total=False):
@@ -170,6 +172,7 @@ class TrackedJob:
     ``missing_since``: when the service first answered that it does not know the job; None when it does.
     ``unread_since``: when polls of the job began to fail; None when the last one was answered.
     ``also_asked``: who waits for the iteration's end besides ``recipient``.
+    ``earlier``: what went along with the newest prompt that might take its thread's earlier messages along.
     """
 
     number: JobNumber
@@ -203,6 +206,7 @@ class TrackedJob:
     queue_why: QueueWhy | None = None
     uses_left: int | None = None
     also_asked: tuple[UserId, ...] = ()
+    earlier: Earlier | None = None
 
     @property
     def is_forgotten(self) -> bool:

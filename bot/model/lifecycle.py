@@ -245,9 +245,9 @@ def resent(job: TrackedJob) -> JobStep:
     return _job_step(job, J.WAITING, {"ended_at": None}, leaves_queue=True)
 
 
-def prompt_prepared(prompt: Prompt, text: str) -> PromptStep:
+def prompt_prepared(prompt: Prompt, text: str, along: str = "") -> PromptStep:
     """Return the step to *waiting*: names are resolved and access is confirmed."""
-    return _prompt_step(prompt, P.WAITING, {"text": text})
+    return _prompt_step(prompt, P.WAITING, {"text": text, "along": along})
 
 
 def prompt_sending(prompt: Prompt, at: datetime) -> PromptStep:

@@ -7,6 +7,7 @@ from datetime import datetime
 from enum import StrEnum
 from typing import TypedDict
 
+from bot.model.along import TakeThread
 from bot.model.ids import ChannelId, JobNumber, MessageTs, ProjectId, PromptId, UserId
 from bot.model.origin import Origin
 
@@ -42,6 +43,7 @@ class PromptStepFields(PromptFields, total=False):
     """Columns of a prompt that change with a step of its lifecycle (``bot.model.lifecycle``)."""
 
     text: str
+    along: str
     sent_at: datetime | None
     attempts: int
     response_url: None
@@ -56,6 +58,8 @@ class Prompt:
     names are resolved. ``message_ts`` is the Slack message that contained the prompt, if any.
     ``named``: how the requester named the job, while it is unknown whether they may see that job. Access is
     checked (``bot/work/access/jobs.py``) before the prompt has an effect. None if it was checked before.
+    ``take_thread``: when earlier messages go along; None for never. ``along``: what goes to the agent after
+    the text, set together with it.
     """
 
     id: PromptId
@@ -70,11 +74,13 @@ class Prompt:
     message_ts: MessageTs | None = None
     attempts: int = 0
     named: str | None = None
+    take_thread: TakeThread | None = None
+    along: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class NewPrompt:
-    """A prompt to store. It is stored once for the key of its ``origin``; ``named``: see ``Prompt``."""
+    """A prompt to store, once for the key of its ``origin``. See ``Prompt``."""
 
     origin: Origin
     job: JobNumber
@@ -83,6 +89,7 @@ class NewPrompt:
     raw: str
     asked_at: datetime
     named: str | None = None
+    take_thread: TakeThread | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,9 +20,10 @@ from bot.model import ChannelId, DeliveryId, Message, MessageTs, Profile, UserId
 from bot.slack.client import Identity
 from bot.slack.errors import BLOCK_CODES, NEVER_SENT, refused, translated, wait_seconds
 from bot.slack.rooms import SlackRooms
-from bot.slack.unread import said_since
+from bot.slack.unread import said_before, said_since
 from bot.work.ports import (
     Mention,
+    Said,
     SlackRefused,
     SlackThrottled,
     SlackUnclear,
@@ -122,6 +123,12 @@ class SlackMessenger:
         """Return what people said in a thread (None: in direct messages) after ``since``, oldest first."""
         bot = self._identity.bot_user if self._identity else UserId("")
         return await said_since(self._client, bot, channel, thread, since)
+
+    async def said_before(
+        self, channel: ChannelId, thread: MessageTs, *, before: MessageTs | None
+    ) -> Sequence[Said]:
+        """Return what people and bots said in a thread before a message, oldest first; all of it if None."""
+        return await said_before(self._client, channel, thread, before)
 
     async def edit(self, channel: ChannelId, ts: MessageTs, message: Message) -> None:
         """Replace the text and blocks of a message.

@@ -11,7 +11,7 @@ from bot import slack_text
 from bot.commands.command import Invocation, Press, ShortcutUse, Submission
 from bot.commands.form_state import FormState
 from bot.model import ChannelId, MessageTs, Origin, RequestKey, UserId, message_key
-from bot.work.ports import Mention, ThreadReply
+from bot.work.ports import Mention, Said, ThreadReply
 
 Payload = Mapping[str, Any]
 
@@ -135,6 +135,16 @@ def spoken(event: Payload, bot: UserId) -> ThreadReply | Mention | None:
     kind = event.get("channel_type")
     is_meant = kind == "im" or (kind == "mpim" and slack_text.mentions(text, bot))
     return Mention(origin, text) if is_meant or event["type"] == "app_mention" else None
+
+
+def said(message: Payload) -> Said | None:
+    """Return a message of a thread that a person or a bot wrote; None for Slack's notices."""
+    by_bot = bool(message.get("bot_id")) or message.get("subtype") == "bot_message"
+    user = message.get("user")
+    if not by_bot and (not user or message.get("subtype") not in _HUMAN_SUBTYPES):
+        return None
+    text = message.get("text") or ""
+    return Said(MessageTs(message["ts"]), UserId(user) if user else None, text, by_bot)
 
 
 def _said(event: Payload) -> Origin:

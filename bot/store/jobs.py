@@ -12,12 +12,14 @@ from sqlalchemy.engine import Connection, RowMapping
 
 from bot.model import (
     ChannelId,
+    Earlier,
     JobFields,
     JobNumber,
     JobProblem,
     JobRequest,
     JobState,
     JobStep,
+    NotTaken,
     ProjectId,
     QueueWhy,
     ThreadRef,
@@ -39,8 +41,16 @@ def to_job(row: RowMapping) -> TrackedJob:
         "state": JobState(row["state"]),
         "queue_why": QueueWhy(why) if why else None,
         "also_asked": tuple(row["also_asked"] or ()),
+        "earlier": _earlier(row["earlier"]),
     }
     return TrackedJob(**{**values, **typed})
+
+
+def _earlier(stored: tuple[int, int, str | None] | None) -> Earlier | None:
+    if stored is None:
+        return None
+    taken, left_out, why = stored
+    return Earlier(taken, left_out, NotTaken(why) if why else None)
 
 
 _LET_IN = or_(jobs.c.problem.is_(None), not_(jobs.c.problem.startswith(JobProblem.NOT_ALLOWED)))

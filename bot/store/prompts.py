@@ -37,6 +37,7 @@ from bot.model import (
     Queued,
     QueueWhy,
     RequestKey,
+    TakeThread,
     Use,
     UserId,
 )
@@ -61,7 +62,13 @@ _UNSETTLED = (*_UNSENT, PromptState.SENDING)
 def to_prompt(row: RowMapping) -> Prompt:
     """Return a row as a Prompt."""
     values = {name: row[name] for name in _FIELDS}
-    return Prompt(**{**values, "state": PromptState(row["state"]), "kind": PromptKind(row["kind"])})
+    take = row["take_thread"]
+    typed = {
+        "state": PromptState(row["state"]),
+        "kind": PromptKind(row["kind"]),
+        "take_thread": TakeThread(take) if take else None,
+    }
+    return Prompt(**{**values, **typed})
 
 
 def sendable(now: datetime | BindParameter[datetime]) -> ColumnElement[bool]:
@@ -140,6 +147,7 @@ def _values(new: NewPrompt) -> dict[str, object]:
         "message_ts": origin.message_ts,
         "response_url": origin.stored_url,
         "named": new.named,
+        "take_thread": new.take_thread,
         "due_at": new.asked_at,
     }
 

@@ -47,7 +47,14 @@ _JOB: Mapping[str, object] = {
     "ref": None,
     "problem": None,
 }
-_PROMPT: Mapping[str, object] = {"asked_by": "", "raw": "", "text": "", "named": None, "response_url": None}
+_PROMPT: Mapping[str, object] = {
+    "asked_by": "",
+    "raw": "",
+    "text": "",
+    "along": None,
+    "named": None,
+    "response_url": None,
+}
 _QUESTION: Mapping[str, object] = {
     "user": "",
     "query": {},

@@ -17,6 +17,7 @@ from sqlalchemy.engine import Connection
 from sqlalchemy.exc import IntegrityError, SQLAlchemyError
 
 from bot.store.access import MemberRepository
+from bot.store.along import AlongRepository
 from bot.store.backlog import Backlog, find_backlog
 from bot.store.budgets import BudgetRepository
 from bot.store.channels import ChannelRepository
@@ -62,6 +63,11 @@ class Transaction:
     def prompts(self) -> PromptRepository:
         """Return the repository of prompts."""
         return PromptRepository(self.connection)
+
+    @property
+    def along(self) -> AlongRepository:
+        """Return the repository of what went along with prompts."""
+        return AlongRepository(self.connection)
 
     @property
     def outbox(self) -> OutboxRepository:

@@ -67,6 +67,8 @@ class Context:
     ``wake`` tells the workers that a queue has new rows. ``link_hosts``: the hosts that pull requests may be
     linked to, any if empty. ``waiting_per_person``: how many prompts of one person may wait.
     ``workspace_url`` is the address of the Slack workspace, for links to its messages.
+    ``takes_threads``: the earlier messages of threads may go to the agent. ``signs_prompts``: the agent is
+    told who asked, and where.
     """
 
     store: Store
@@ -78,6 +80,8 @@ class Context:
     bot_name: str = "docs-agent"
     workspace_url: str = ""
     follow_ups: FollowUps = FollowUps.REPLIES
+    takes_threads: bool = True
+    signs_prompts: bool = True
     analytics: Analytics = field(default_factory=Analytics)
     access_policy: AccessPolicy = field(default_factory=AccessPolicy)
     member_cache: MemberCache = field(default_factory=MemberCache)

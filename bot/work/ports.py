@@ -48,6 +48,16 @@ class Mention:
     text: str
 
 
+@dataclass(frozen=True, slots=True)
+class Said:
+    """A message of a thread. ``user`` is None for some bots."""
+
+    ts: MessageTs
+    user: UserId | None
+    text: str
+    by_bot: bool = False
+
+
 class Rooms(Protocol):
     """Membership of channels and direct messages. Both methods may raise a SlackError."""
 
@@ -81,6 +91,15 @@ class Messenger(Rooms, Protocol):
         """Return what people said in a thread after ``since``, oldest first.
 
         Without a thread, return the direct messages of the channel.
+        """
+        ...
+
+    async def said_before(
+        self, channel: ChannelId, thread: MessageTs, *, before: MessageTs | None
+    ) -> Sequence[Said]:
+        """Return what people and bots said in a thread before a message, oldest first; all of it if None.
+
+        Raises SlackUnclear for a thread that is too long to be read.
         """
         ...
 

@@ -1,4 +1,4 @@
-"""A job in a group direct message, as people see it; the same in Socket Mode and over HTTP."""
+"""Jobs in the conversations of people, as they see them; the same in Socket Mode and over HTTP."""
 
 from __future__ import annotations
 
@@ -23,3 +23,18 @@ async def test_a_job_of_a_group_direct_message_goes_whole_and_stays_private(stor
     await story.command("/docs-agent", "status 1", CHIKA)
     await story.answer("I know no job “1”", CHIKA)
     assert story.roots(DOCS) == []
+
+
+@pytest.mark.parametrize("http_mode", [False, True], ids=["socket", "http"])
+async def test_a_mention_takes_the_threads_earlier_messages_along(story: Story) -> None:
+    root = story.people.say(BEN, DOCS, "The quickstart forgets pip")
+    story.reply(root, "And the version", ANA)
+    story.people.say("U04GUS", DOCS, "A guest's words", thread_ts=root["ts"])
+    story.reply(root, f"@docs-agent {PROMPT}", ANA)
+    face, *_ = await story.replies(root, 2)
+    assert "with 2 earlier messages (1 left out)" in face["text"]
+    await story.press(face, "show_along", BEN)
+    shown = await story.answer("This went to the agent", BEN)
+    assert "Asked by ana in #docs." in shown["text"]
+    assert "&gt; ben: The quickstart forgets pip\n&gt; ana: And the version" in shown["text"]
+    assert "guest" not in shown["text"]

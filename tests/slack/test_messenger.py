@@ -196,3 +196,29 @@ async def test_proxies_named_in_the_environment_are_not_used(workspace: Workspac
 )
 def test_any_retry_after_is_a_sane_wait(header: str | None, seconds: float) -> None:
     assert wait_seconds(header) == seconds
+
+
+async def test_a_thread_is_read_up_to_a_message(messenger: SlackMessenger, workspace: Workspace) -> None:
+    add = workspace.state.add_message
+    root = add(DOCS, user=ANA, text="The page is wrong")["ts"]
+    for number in range(250):
+        add(DOCS, user="U02BEN", text=f"Reply {number}", thread_ts=root)
+    asked = add(DOCS, user=ANA, text="<@U0DOCSBOT> fix it", thread_ts=root)["ts"]
+    add(DOCS, user=ANA, text="Later", thread_ts=root)
+    said = await messenger.said_before(DOCS, root, before=asked)
+    assert [each.text for each in said] == [
+        "The page is wrong",
+        *(f"Reply {number}" for number in range(250)),
+    ]
+    everything = await messenger.said_before(DOCS, root, before=None)
+    assert everything[-1].text == "Later"
+
+
+async def test_a_thread_that_is_too_long_is_not_read_in_part(
+    messenger: SlackMessenger, workspace: Workspace
+) -> None:
+    root = workspace.state.add_message(DOCS, user=ANA, text="The page is wrong")["ts"]
+    for number in range(1_001):
+        workspace.state.add_message(DOCS, user=ANA, text=f"Reply {number}", thread_ts=root)
+    with pytest.raises(SlackUnclear):
+        await messenger.said_before(DOCS, root, before=None)

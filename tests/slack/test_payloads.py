@@ -10,7 +10,7 @@ from pydantic import SecretStr
 from bot.commands.form_state import FormState
 from bot.model import MessageTs, Origin, RequestKey, UserId
 from bot.slack import payloads
-from bot.work.ports import Mention, ThreadReply
+from bot.work.ports import Mention, Said, ThreadReply
 from tests.builders import ANA, BEN, CHANNEL
 
 URL = SecretStr("https://hooks.slack.com/1")
@@ -109,3 +109,14 @@ def test_private_words_about_a_command_belong_into_its_channel() -> None:
     body = {"command": "/docs-agent", "channel_id": CHANNEL, "user_id": ANA, "trigger_id": "9"}
     asker = payloads.asker(body)
     assert (asker.user, asker.channel, asker.thread, asker.response_url) == (ANA, CHANNEL, None, None)
+
+
+def test_what_was_said_in_a_thread_tells_people_from_bots_and_leaves_notices_out() -> None:
+    person = {"ts": "1.1", "user": "U1", "text": "Hi"}
+    assert payloads.said(person) == Said(MessageTs("1.1"), UserId("U1"), "Hi")
+    bot = payloads.said(person | {"bot_id": "B1"})
+    assert bot is not None
+    assert bot.by_bot
+    webhook = payloads.said({"ts": "1.2", "subtype": "bot_message", "text": "Alert"})
+    assert webhook == Said(MessageTs("1.2"), None, "Alert", by_bot=True)
+    assert payloads.said(person | {"subtype": "channel_join"}) is None

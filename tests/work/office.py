@@ -69,6 +69,7 @@ class Office:
             project=PROJECT,
             wake=lambda: None,
             pace=PollPace(min_seconds=2.0),
+            signs_prompts=False,
         )
 
     async def close(self) -> None:

@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 
 import structlog
 
-from bot.model import JobNumber, JobRequest, NewPrompt, Origin, PromptKind, RequestKey
+from bot.model import JobNumber, JobRequest, NewPrompt, Origin, PromptKind, RequestKey, TakeThread
 from bot.store import AlreadyStored, Transaction
 from bot.work.batching import Batch
 from bot.work.context import Context
@@ -23,13 +23,14 @@ class AskRequest:
     """A request for a new job. ``raw`` is Slack's wire text and is not blank.
 
     ``allow_duplicate``: the person has confirmed that they want an equal request to run again.
-    ``heard``: note the message as heard (``bot/store/heard.py``).
+    ``heard``: note the message as heard (``bot/store/heard.py``). ``take_thread``: see ``Prompt``.
     """
 
     origin: Origin
     raw: str
     allow_duplicate: bool = False
     heard: bool = False
+    take_thread: TakeThread | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,4 +177,5 @@ def _prompt(context: Context, request: AskRequest, job: JobNumber, now: datetime
         kind=PromptKind.START,
         raw=storable(request.raw),
         asked_at=now,
+        take_thread=request.take_thread,
     )

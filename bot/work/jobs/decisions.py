@@ -36,7 +36,10 @@ async def run_again(context: Context, origin: Origin, number: JobNumber, occasio
     if prompt is None or job is None or job.is_forgotten:
         return None
     key = RequestKey(f"again:{number}:{occasion}")
-    return await ask(context, AskRequest(_origin_for(origin, key, job), prompt.raw, allow_duplicate=True))
+    again = AskRequest(
+        _origin_for(origin, key, job), prompt.raw, allow_duplicate=True, take_thread=prompt.take_thread
+    )
+    return await ask(context, again)
 
 
 async def follow_up_anyway(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from bot.model import JobNumber, JobState, NewPrompt, Origin, PromptId, PromptKind, TrackedJob
+from bot.model import JobNumber, JobState, NewPrompt, Origin, PromptId, PromptKind, TakeThread, TrackedJob
 from bot.store import AlreadyStored, Transaction
 from bot.work.context import Context
 from bot.work.jobs.ask import SAME_WITHIN, TooManyWaiting, storable
@@ -16,6 +16,7 @@ class FollowUpRequest:
 
     ``named``: the text by which the sender named the job, if it is not decided yet whether they may see
     the job; otherwise None. ``heard``: note the message as heard (``bot/store/heard.py``).
+    ``take_thread``: see ``Prompt``.
     """
 
     origin: Origin
@@ -24,6 +25,7 @@ class FollowUpRequest:
     allow_duplicate: bool = False
     named: str | None = None
     heard: bool = False
+    take_thread: TakeThread | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +88,7 @@ def _store(context: Context, tx: Transaction, request: FollowUpRequest) -> Follo
         raw=raw,
         asked_at=now,
         named=None if request.named is None else storable(request.named),
+        take_thread=request.take_thread,
     )
     tx.prompts.add(new)
     if request.heard:

@@ -2,30 +2,25 @@
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Awaitable, Callable, Sequence
-from contextlib import suppress
+from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import partial
-from typing import TypeVar
 
 import structlog
 
-from bot import slack_text
 from bot.messages import job_answers
 from bot.messages import jobs as say
-from bot.messages.plain_text import visible
 from bot.model import (
     Access,
-    ChannelId,
     DeliveryKind,
+    Earlier,
     JobState,
     NewDelivery,
     Prompt,
     PromptKind,
     PromptState,
     TrackedJob,
-    UserId,
     lifecycle,
 )
 from bot.store import LeaseLost, Transaction
@@ -33,21 +28,28 @@ from bot.work.access.check import decide
 from bot.work.access.decision import AskSlack, Decision
 from bot.work.access.denied import refuse_named, refuse_prompt, tell_named
 from bot.work.context import WorkerContext
-from bot.work.jobs.thread_messages import reply
+from bot.work.jobs.along import what_goes_along
+from bot.work.jobs.names import plain_text
+from bot.work.jobs.thread_messages import redraw_face, reply
 from bot.work.jobs.transitions import drop_follow_ups, tell_behind_unconfirmed
-from bot.work.ports import SlackError
 from bot.work.retry import run_as_claimed
 
 log = structlog.get_logger(__name__)
-Id = TypeVar("Id", bound=str)
 _AT_ONCE = 20
 _MOST_RUNNING = 200
 """Maximum prompts that wait for Slack at the same moment."""
-_MOST_NAMES = 20
-"""Maximum names that are looked up for a prompt. The others stay ids."""
 _UNDECIDED_FOR = timedelta(minutes=10)
 """How long access stays undecided while Slack cannot tell. Then it is denied."""
 _RETRY_SECONDS = 3.0
+
+
+@dataclass(frozen=True, slots=True)
+class _Prepared:
+    """What a prompt became: its text for the agent, and what goes along."""
+
+    text: str
+    along: str = ""
+    earlier: Earlier | None = None
 
 
 async def prepare_prompts(context: WorkerContext) -> int:
@@ -67,7 +69,7 @@ async def prepare_prompts(context: WorkerContext) -> int:
 
 async def _prepare(context: WorkerContext, prompt: Prompt) -> None:
     decision = await _decide(context, prompt)
-    text = await _plain_text(context, prompt) if decision.may else ""
+    prepared = await _read_in_slack(context, prompt) if decision.may else _Prepared("")
 
     def settle(tx: Transaction) -> None:
         if decision.may is None:
@@ -77,9 +79,9 @@ async def _prepare(context: WorkerContext, prompt: Prompt) -> None:
         elif not decision.may:
             refuse_named(context, tx, prompt, job_answers.no_such_job(prompt.named or ""))
         elif prompt.named is not None:
-            _write_named(context, tx, prompt, text)
+            _write_named(context, tx, prompt, prepared)
         else:
-            _write(context, tx, prompt, text)
+            _write(context, tx, prompt, prepared)
 
     try:
         await context.store.write(settle)
@@ -87,6 +89,11 @@ async def _prepare(context: WorkerContext, prompt: Prompt) -> None:
         log.info("prompt_taken_over", prompt=prompt.id)
         return
     context.wake()
+
+
+async def _read_in_slack(context: WorkerContext, prompt: Prompt) -> _Prepared:
+    text = await plain_text(context, prompt.raw)
+    return _Prepared(text, *await what_goes_along(context, prompt))
 
 
 async def _decide(context: WorkerContext, prompt: Prompt) -> Decision:
@@ -113,60 +120,34 @@ def _decide_later(context: WorkerContext, tx: Transaction, prompt: Prompt) -> No
     tx.prompts.put_back(prompt.id, context.owner, was=PromptState.NEW, due_at=due_at)
 
 
-async def _plain_text(context: WorkerContext, prompt: Prompt) -> str:
-    """Return the text for the agent, without hidden characters: it gets what its thread shows."""
-    users, channels = await _names(context, prompt.raw)
-    return visible(slack_text.to_plain(prompt.raw, users, channels))
-
-
-async def _names(context: WorkerContext, raw: str) -> tuple[dict[UserId, str], dict[ChannelId, str]]:
-    """Return the names that a text mentions by id: the first 20, as far as Slack returns them in 5 s."""
-    needed, messenger = slack_text.unresolved_names(raw), context.messenger
-    first = set(sorted((*needed.users, *needed.channels), key=raw.find)[:_MOST_NAMES])
-    users, channels = dict[UserId, str](), dict[ChannelId, str]()
-    with suppress(TimeoutError):
-        async with asyncio.timeout(context.timeouts.names_seconds), asyncio.TaskGroup() as group:
-            for user in needed.users & first:
-                group.create_task(_look_up(context, user, messenger.user_name, users))
-            for channel in needed.channels & first:
-                group.create_task(_look_up(context, channel, messenger.channel_name, channels))
-    return users, channels
-
-
-async def _look_up(
-    context: WorkerContext, each: Id, look_up: Callable[[Id], Awaitable[str]], known: dict[Id, str]
-) -> None:
-    """Add a name to ``known``. An id without a name does not stop the job."""
-    try:
-        known[each] = await look_up(each)
-    except SlackError as error:
-        if context.log_once.first("name", str(error)):
-            log.warning("name_not_told", id=each, reason=str(error))
-
-
-def _write_named(context: WorkerContext, tx: Transaction, prompt: Prompt, text: str) -> None:
+def _write_named(context: WorkerContext, tx: Transaction, prompt: Prompt, prepared: _Prepared) -> None:
     """Write a follow-up whose sender turned out to have access, unless the job has been given up."""
     # The job is locked before the prompt, in the same order as in ``transitions.drop_follow_ups``.
     job = tx.jobs.get_locked(prompt.job)
     if job is not None and job.state in (JobState.REFUSED, JobState.WITHDRAWN):
         refuse_named(context, tx, prompt, job_answers.cannot_follow_up(job))
         return
-    _write(context, tx, prompt, text)
+    _write(context, tx, prompt, prepared)
     taken = job_answers.follow_up_taken(tx.jobs.known(prompt.job), guessed=False)
     tell_named(context, tx, prompt, taken)
 
 
-def _write(context: WorkerContext, tx: Transaction, prompt: Prompt, text: str) -> None:
-    tx.prompts.apply(prompt.id, lifecycle.prompt_prepared(prompt, text), owner=context.owner)
+def _write(context: WorkerContext, tx: Transaction, prompt: Prompt, prepared: _Prepared) -> None:
+    step = lifecycle.prompt_prepared(prompt, prepared.text, prepared.along)
+    tx.prompts.apply(prompt.id, step, owner=context.owner)
     now = context.clock()
     if prompt.kind is PromptKind.START:
-        tx.jobs.update(prompt.job, text=text)
+        tx.jobs.update(prompt.job, text=prepared.text)
+    if prepared.earlier is not None:
+        tx.jobs.update(prompt.job, earlier=prepared.earlier)
     job = tx.jobs.known(prompt.job)
     if prompt.kind is PromptKind.START:
         _open_thread(tx, job, now)
-    else:
-        _show_follow_up(tx, job, prompt, text, now)
-        tell_behind_unconfirmed(tx, job, prompt, now)
+        return
+    _show_follow_up(tx, job, prompt, prepared.text, now)
+    tell_behind_unconfirmed(tx, job, prompt, now)
+    if prepared.earlier is not None:
+        redraw_face(tx, job.number, now)
 
 
 def _open_thread(tx: Transaction, job: TrackedJob, now: datetime) -> None:

@@ -189,7 +189,7 @@ async def _mark_sending(context: WorkerContext, prompt: Prompt) -> tuple[Project
 
 
 async def _call(context: WorkerContext, prompt: Prompt, project: ProjectId, service_id: str | None) -> None:
-    text = prompt.text or ""
+    text = "\n\n".join(part for part in (prompt.text, prompt.along) if part)
     try:
         if prompt.kind is PromptKind.START:
             answer = await context.docs.create_job(project, text)

@@ -27,6 +27,7 @@ from bot.work.access.decision import AskSlack
 from bot.work.access.denied import tell_denied
 from bot.work.context import Context, FollowUps
 from bot.work.jobs import thanks
+from bot.work.jobs.along import asked_to_take
 from bot.work.jobs.ask import AskRequest, TooManyWaiting, ask
 from bot.work.jobs.follow_up import FollowUpRequest, follow_up
 from bot.work.jobs.thread_messages import reply as say_in_thread
@@ -83,7 +84,7 @@ async def heard_reply(context: Context, heard: ThreadReply) -> None:
     if job is None or (slack_text.mentions(heard.text, context.bot_user) and _is_over(job)):
         await _ask(context, heard.origin, thread.text)
     else:
-        await _steer(context, job, heard, thread.text)
+        await _steer(context, job, heard, thread.text, is_among_people=not thread.for_bot)
 
 
 def _look(tx: Transaction, origin: Origin, text: str) -> _Thread:
@@ -132,12 +133,17 @@ def _is_over(job: TrackedJob) -> bool:
     return job.is_forgotten or job.state in _OVER
 
 
-async def _steer(context: Context, job: TrackedJob, heard: ThreadReply, text: str) -> None:
+async def _steer(
+    context: Context, job: TrackedJob, heard: ThreadReply, text: str, *, is_among_people: bool
+) -> None:
+    """Store a follow-up. ``is_among_people``: not everything that was said in the thread was for the bot."""
+    text, take = asked_to_take(text, heard.origin) if is_among_people else (text, None)
     if slack_text.is_blank(slack_text.to_plain(text, {}, {})):
         await _tell_not_sent(context, job, heard, empty=True)
         return
+    request = FollowUpRequest(heard.origin, job.number, text, heard=True, take_thread=take)
     try:
-        result = await follow_up(context, FollowUpRequest(heard.origin, job.number, text, heard=True))
+        result = await follow_up(context, request)
     except TooManyWaiting as full:
         await _tell_too_many(context, heard.origin, full)
         return
@@ -172,11 +178,12 @@ async def heard_mention(context: Context, heard: Mention) -> None:
 
 async def _ask(context: Context, origin: Origin, text: str) -> None:
     """Ask for a job, whose face will be in the thread of the message. Without text, send the greeting."""
+    text, take = asked_to_take(text, origin)
     if slack_text.is_blank(slack_text.to_plain(text, {}, {})):
         await _tell_in_private(context, origin, "greeting", say.greeting(context.bot_name))
         return
     try:
-        asked = await ask(context, AskRequest(origin, text, heard=_is_noted(origin)))
+        asked = await ask(context, AskRequest(origin, text, heard=_is_noted(origin), take_thread=take))
     except TooManyWaiting as full:
         await _tell_too_many(context, origin, full)
         return

@@ -10,7 +10,7 @@ from sandbox.docs_service.agent import edits
 from sandbox.docs_service.agent.page import Page
 from sandbox.docs_service.agent.site import MENU, find_page, named_page, pages, related, with_menu_entry
 from sandbox.docs_service.agent.template import Topic, new_page
-from sandbox.docs_service.agent.wording import capital, clip, keywords, one_line, sentence
+from sandbox.docs_service.agent.wording import capital, clip, keywords, one_line, sentence, without_background
 from sandbox.docs_service.seeding import fill
 
 _MAX_INSTRUCTIONS, _MAX_INSTRUCTION_LENGTH = 8, 400
@@ -66,7 +66,7 @@ def decide(
 
 def _instructions(prompt: str) -> list[str]:
     """Return the instructions of a prompt: its first sentence, and all others that begin with a verb."""
-    parts = [one_line(part)[:_MAX_INSTRUCTION_LENGTH] for part in _SPLIT.split(prompt)]
+    parts = [one_line(part)[:_MAX_INSTRUCTION_LENGTH] for part in _SPLIT.split(without_background(prompt))]
     plain = [_POLITE.sub("", part.strip(" .!?,;:…-*>#")).strip() for part in parts]
     instructions = [part for part in plain if not _SMALL_TALK.fullmatch(part)]
     further = [one for one in instructions[1:] if re.match(_VERBS, one, re.IGNORECASE)]

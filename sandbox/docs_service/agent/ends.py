@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from enum import StrEnum
 
+from sandbox.docs_service.agent.wording import without_background
+
 
 class End(StrEnum):
     """An outcome that a prompt can ask for."""
@@ -32,9 +34,10 @@ EXAMPLES = (
 
 def asked_end(prompt: str) -> End | None:
     """Return the outcome that the prompt asks for; None for an ordinary prompt."""
-    return next((end for end, phrase in _PHRASES.items() if re.search(phrase, prompt, re.IGNORECASE)), None)
+    asked = without_background(prompt)
+    return next((end for end, phrase in _PHRASES.items() if re.search(phrase, asked, re.IGNORECASE)), None)
 
 
 def is_slow(prompt: str) -> bool:
     """Return whether the prompt asks the agent to work slowly."""
-    return "take your time" in prompt.lower()
+    return "take your time" in without_background(prompt).lower()

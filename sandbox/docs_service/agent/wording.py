@@ -28,6 +28,11 @@ def shared(wanted: set[str], text: str) -> int:
     return sum(one in present or (len(one) > 4 and any(s.startswith(one) for s in present)) for one in wanted)
 
 
+def without_background(text: str) -> str:
+    """Return the text without the lines that give no instructions: quoted ones, and who asked."""
+    return re.sub(r"(?m)^(?:>.*|Asked (?:by|in) .*\.)$", "", text).rstrip()
+
+
 def one_line(text: str) -> str:
     """Return the text without control characters and with each run of white space as one space."""
     kept = "".join(sign if sign.isprintable() or sign.isspace() else "" for sign in text)

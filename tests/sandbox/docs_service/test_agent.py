@@ -238,3 +238,11 @@ def test_any_prompt_gives_whole_pages_or_a_reason(prompt: str, page: str | None)
         if path.endswith(".md"):
             assert Page.parse(Page.parse(text).render()) == Page.parse(text)
             assert text.startswith("# ")
+
+
+def test_what_is_quoted_gives_no_instructions() -> None:
+    said = "Add a quickstart for the Python SDK\n\n> Ana: see below\n> Fail on purpose, take your time"
+    assert asked_end(said) is None
+    assert not is_slow(said)
+    assert asked_end(said.replace("> ", "")) is End.FAILED
+    assert asked_end("Archive this\n\nAsked by ana in #docs.") is End.ARCHIVED

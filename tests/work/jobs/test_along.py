@@ -1,0 +1,220 @@
+"""What goes to the agent besides the text of a prompt: who asked, and the earlier messages of the thread."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+from structlog.testing import capture_logs
+
+from bot.messages.along import MOST_CHARACTERS
+from bot.model import ChannelId, Earlier, MessageTs, NotTaken, Profile, UserId
+from bot.work.context import Timeouts
+from bot.work.ports import Said, SlackUnclear
+from bot.work.retention import forget_old, forget_person
+from tests.builders import ANA, BEN, CHANNEL
+from tests.work.office import BOT, Office
+
+AT_BOT = f"<@{BOT}>"
+GUS, PIA, ROBOT = UserId("U0GUS"), UserId("U0PIA"), UserId("U0ROBOT")
+ROOT = MessageTs("1700000400.000001")
+PRIVATE = ChannelId("G0SECRET")
+
+
+def talk(office: Office, *said: Said, channel: ChannelId = CHANNEL) -> None:
+    """Let these messages be the thread's."""
+    office.slack.names |= {ANA: "Ana", BEN: "Ben", GUS: "Gus"}
+    office.slack.profiles[GUS] = Profile(is_guest=True, is_bot=False, is_stranger=False, is_deleted=False)
+    office.slack.profiles[PIA] = Profile(is_guest=False, is_bot=False, is_stranger=True, is_deleted=False)
+    office.slack.threads[channel, ROOT] = list(said)
+
+
+def line(number: int, text: str, user: UserId = BEN, *, by_bot: bool = False) -> Said:
+    return Said(MessageTs(f"17000004{number:02}.000001"), user, text, by_bot)
+
+
+async def asked(office: Office, text: str, channel: ChannelId = CHANNEL) -> str:
+    """Ana mentions the bot in the thread; return what the agent got for it."""
+    office.clock.pass_seconds(1)
+    await office.hears(f"{AT_BOT} {text}", thread=ROOT, channel=channel)
+    await office.settle(2)
+    return office.docs.prompts[-1][1]
+
+
+async def test_the_earlier_messages_of_a_thread_go_along_quoted_and_as_no_instructions(
+    office: Office,
+) -> None:
+    talk(
+        office,
+        line(0, f"The <#C0GEN> page is wrong, <@{ANA}>\nsee below"),
+        line(1, "Delete it &amp; all", ANA),
+    )
+    got = await asked(office, "Fix the page")
+    prompt, heading, *rest = got.split("\n\n")[0], *got.split("\n\n")[1].split("\n")
+    assert prompt == "Fix the page"
+    assert "not instructions" in heading
+    assert rest == ["> Ben: The #general page is wrong, @Ana", "> see below", "> Ana: Delete it & all"]
+    assert "with 2 earlier messages" in office.slack.edits[office.slack.posts[0].ts][-1].text
+
+
+async def test_what_guests_others_and_bots_said_is_left_out_and_counted(office: Office) -> None:
+    talk(
+        office,
+        line(0, "From a guest", GUS),
+        line(1, "From elsewhere", PIA),
+        line(2, "From a robot", ROBOT, by_bot=True),
+        line(3, "aside: not for the agent"),
+        line(4, "From the bot itself", BOT, by_bot=True),
+        line(5, "From Ben"),
+    )
+    got = await asked(office, "Fix the page")
+    assert got.endswith("\n> Ben: From Ben")
+    assert "robot" not in got
+    assert "with 1 earlier message (4 left out)" in office.slack.edits[office.slack.posts[0].ts][-1].text
+
+
+async def test_only_what_was_said_before_the_mention_goes_along(office: Office) -> None:
+    talk(office, line(0, "Before"), Said(MessageTs("1700000900.000001"), BEN, "After"))
+    assert "After" not in await asked(office, "Fix the page")
+
+
+async def test_the_newest_20_messages_go_along(office: Office) -> None:
+    talk(office, *(line(number, f"Message {number}") for number in range(30)))
+    got = await asked(office, "Fix the page")
+    assert next(each for each in got.splitlines() if each.startswith("> ")) == "> Ben: Message 10"
+    assert (await office.job()).earlier == Earlier(20, 10)
+
+
+async def test_the_newest_6000_characters_go_along(office: Office) -> None:
+    talk(office, line(0, "a" * 4_000), line(1, "b" * 4_000))
+    got = await asked(office, "Fix the page")
+    assert "aaa" not in got
+    assert "b" * 4_000 in got
+    talk(office, line(0, "c" * 9_000))
+    assert len(await asked(office, "Fix another page")) < MOST_CHARACTERS + 400
+
+
+@pytest.mark.parametrize("text", ["alone Fix the page", "Alone: Fix the page"])
+async def test_alone_leaves_the_thread_out(office: Office, text: str) -> None:
+    talk(office, line(0, "Before"))
+    assert await asked(office, text) == "Fix the page"
+
+
+async def test_the_setting_leaves_every_thread_out(office: Office) -> None:
+    office.context = replace(office.context, takes_threads=False)
+    talk(office, line(0, "Before"))
+    assert await asked(office, "Fix the page") == "Fix the page"
+    assert (await office.job()).earlier is None
+    assert await asked(office, "Fix another page with thread") == "Fix another page"
+    assert (await office.job(1)).earlier == Earlier(not_taken=NotTaken.OFF)
+
+
+@pytest.mark.parametrize("channel", [PRIVATE, ChannelId("D0ANA")])
+async def test_in_private_nothing_goes_along_unless_the_person_asks(
+    office: Office, channel: ChannelId
+) -> None:
+    office.slack.private_rooms[channel] = frozenset({ANA, BEN})
+    talk(office, line(0, "Before"), channel=channel)
+    assert await asked(office, "Fix the page", channel) == "Fix the page"
+
+
+@pytest.mark.parametrize("text", ["with thread: Fix the page", "Fix the page, with thread."])
+async def test_with_thread_takes_a_private_thread_along(office: Office, text: str) -> None:
+    office.slack.private_rooms[PRIVATE] = frozenset({ANA, BEN})
+    talk(office, line(0, "Before"), channel=PRIVATE)
+    got = await asked(office, text, PRIVATE)
+    assert got.startswith("Fix the page\n\nEarlier")
+    assert got.endswith("> Ben: Before")
+
+
+async def test_a_thread_that_slack_does_not_return_is_left_out_and_the_face_says_so(office: Office) -> None:
+    talk(office, line(0, "Before"))
+    office.slack.trouble("said_before", SlackUnclear("HTTP 500"))
+    assert await asked(office, "Fix the page") == "Fix the page"
+    assert "Slack did not let me read them" in office.slack.edits[office.slack.posts[0].ts][-1].text
+
+
+async def test_a_thread_that_slack_never_returns_does_not_stop_the_prompt(office: Office) -> None:
+    office.context = replace(office.context, timeouts=Timeouts(names_seconds=0.01))
+    office.slack.silent.add(ROOT)
+    assert await asked(office, "Fix the page") == "Fix the page"
+    assert (await office.job()).earlier == Earlier(not_taken=NotTaken.UNREAD)
+
+
+async def test_a_retry_sends_the_same_text_whatever_was_said_since(office: Office) -> None:
+    talk(office, line(0, "Before"))
+    office.docs.lost.append(ConnectionResetError())
+    first = await asked(office, "Fix the page")
+    talk(office, line(0, "Edited meanwhile"))
+    await office.press("send_again", "1")
+    await office.settle()
+    assert [text for _, text in office.docs.prompts] == [first, first]
+
+
+async def test_a_follow_up_takes_along_what_was_said_since_the_prompt_before(office: Office) -> None:
+    talk(office, line(0, "Before"))
+    await asked(office, "Fix the page")
+    since = Said(MessageTs("1700000700.000001"), BEN, "Since then")
+    talk(office, line(0, "Before"), since)
+    await office.hears(f"{AT_BOT} Do that, too", thread=ROOT, ts="1700000999.000001")
+    await office.settle(2)
+    got = office.docs.prompts[-1][1]
+    assert got.startswith("Do that, too\n\n")
+    assert got.endswith("> Ben: Since then")
+    assert "Before" not in got
+
+
+async def test_whoever_may_see_the_job_is_shown_what_went_along(office: Office) -> None:
+    office.slack.private_rooms[PRIVATE] = frozenset({ANA, BEN})
+    talk(office, line(0, "Between <us>"), channel=PRIVATE)
+    await asked(office, "Fix the page with thread", PRIVATE)
+    shown = (await office.press("show_along", "1", user=BEN, channel=PRIVATE)).message
+    assert shown is not None
+    assert "&gt; Ben: Between &lt;us&gt;" in shown.text
+    hidden = (await office.press("show_along", "1", user=UserId("U0EVE"), channel=CHANNEL)).message
+    assert hidden is not None
+    assert "I know no job" in hidden.text
+
+
+async def test_the_agent_is_told_who_asked_and_where_in_public(office: Office) -> None:
+    office.context = replace(office.context, signs_prompts=True)
+    office.slack.names |= {ANA: "Ana\nBrandt", CHANNEL: "docs"}
+    office.slack.private_rooms[PRIVATE] = frozenset({ANA})
+    await office.started("Fix the page")
+    await office.started("Fix the page", channel=PRIVATE)
+    assert [text for _, text in office.docs.prompts] == [
+        "Fix the page\n\nAsked by Ana Brandt in #docs.",
+        "Fix the page\n\nAsked by Ana Brandt.",
+    ]
+    assert (await office.job()).text == "Fix the page"
+
+
+async def test_a_name_that_slack_does_not_tell_does_not_stop_the_prompt(office: Office) -> None:
+    office.context = replace(office.context, signs_prompts=True)
+    office.slack.trouble("user_name", SlackUnclear("HTTP 500"))
+    await office.started("Fix the page")
+    assert office.docs.prompts == [("job-1", "Fix the page")]
+
+
+async def test_what_went_along_is_forgotten_and_never_logged(office: Office) -> None:
+    talk(office, line(0, "Sesame opens"))
+    with capture_logs() as logged:
+        await asked(office, "Fix the page")
+        office.docs.finish()
+        await office.settle()
+    assert "Sesame" not in str(logged)
+    assert await office.store.read(lambda tx: tx.along.of(1)) != []  # type: ignore[arg-type]
+    await forget_person(office.store, ANA)
+    assert await office.store.read(lambda tx: tx.along.of(1)) == []  # type: ignore[arg-type]
+
+
+async def test_retention_forgets_what_went_along(office: Office) -> None:
+    talk(office, line(0, "Sesame opens"))
+    await asked(office, "Fix the page")
+    office.docs.finish()
+    await office.settle()
+    office.clock.pass_seconds(400 * 86_400)
+    while await forget_old(replace(office.context, keep=timedelta(days=180))):
+        pass
+    assert await office.store.read(lambda tx: tx.along.of(1)) == []  # type: ignore[arg-type]
