@@ -54,7 +54,7 @@ def claimer(owner: str = "one", at: datetime = NOW, lease_seconds: float = 60.0)
 
 
 class _MemoryDatabase(Database):
-    """A database in memory. It is empty after ``close``, but keeps its compiled statements for the next store."""
+    """A database in memory. It is empty after ``close``, but its statements stay compiled."""
 
     async def close(self) -> None:
         await super().close()
