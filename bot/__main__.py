@@ -10,16 +10,27 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, date, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 import click
+import structlog
 from click.exceptions import Exit
 
 from bot import __version__
 from bot.model import JobState
-from bot.settings import DatabaseSettings, DocsSettings, LoadedSettings, Settings, SettingsError
+from bot.settings import (
+    DatabaseSettings,
+    DocsSettings,
+    LoadedSettings,
+    LogFormat,
+    LogLevel,
+    Settings,
+    SettingsError,
+)
 
 if TYPE_CHECKING:
+    from sqlalchemy.exc import SQLAlchemyError
+
     from bot.app import Roles
     from bot.cli.visitors import Wanted
 
@@ -96,34 +107,56 @@ def _database_errors() -> Iterator[None]:
     """Print one line and exit when the database cannot be used."""
     from sqlalchemy.exc import SQLAlchemyError
 
-    from bot.store.database import UnusableFile
-
     try:
         yield
-    except UnusableFile as error:
-        _echo(str(error), err=True)
-        raise Exit(CANNOT_START) from None
     except SQLAlchemyError as error:
-        # The text may quote the address with its password; the kind is enough.
-        _echo(f"The database cannot be used ({type(error).__name__}). Look at DATABASE_URL.", err=True)
+        _echo(_about_database(error), err=True)
         raise Exit(CANNOT_START) from None
+
+
+def _about_database(error: SQLAlchemyError) -> str:
+    from bot.store.database import UnusableFile
+    from bot.store.trouble import explain
+
+    if isinstance(error, UnusableFile):
+        return str(error)
+    # The error's own text may quote the address with its password.
+    found = explain(error)
+    return f"The database cannot be used: {found.cause}. {found.advice}"
+
+
+def _not_started(about: str, code: int) -> NoReturn:
+    """Tell why the bot does not start, in the format of its log, and exit."""
+    from bot import logs
+
+    form = Settings.chosen("LOG_FORMAT").lower() or LogFormat.AUTO
+    if logs.is_for_people(form):
+        _echo(about, err=True)
+    else:
+        logs.configure(LogLevel.ERROR, form)
+        structlog.get_logger(__name__).error("not_started", about=about, exit_code=code)
+    raise Exit(code)
 
 
 def _run(*, intake: bool, rounds: bool) -> None:
+    from sqlalchemy.exc import SQLAlchemyError
+
     from bot.app import Roles
     from bot.work.ports import SlackError
 
-    settings = _settings()
     try:
-        with _database_errors():
-            asyncio.run(_run_until_stopped(settings, Roles(intake=intake, workers=rounds)))
+        settings = Settings.load()
+        asyncio.run(_run_until_stopped(settings, Roles(intake=intake, workers=rounds)))
+    except SettingsError as error:
+        _not_started(str(error), BAD_SETTINGS)
+    except SQLAlchemyError as error:
+        _not_started(_about_database(error), CANNOT_START)
     except SlackError as error:
-        _echo(f"Slack: {error}. Look at SLACK_BOT_TOKEN, SLACK_APP_TOKEN and SLACK_API_URL.", err=True)
-        raise Exit(CANNOT_START) from None
+        advice = "Look at SLACK_BOT_TOKEN, SLACK_APP_TOKEN and SLACK_API_URL."
+        _not_started(f"Slack: {error}. {advice}", CANNOT_START)
     except OSError as error:
         advice = "Look at HOST, PORT, HEALTH_HOST and HEALTH_PORT."
-        _echo(f"{error.strerror or error}. {advice}", err=True)
-        raise Exit(CANNOT_START) from None
+        _not_started(f"{error.strerror or error}. {advice}", CANNOT_START)
 
 
 @click.group(cls=_Commands)

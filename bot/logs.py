@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import hashlib
 import logging
 import math
 import re
 import sys
 import unicodedata
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from time import monotonic
 from typing import Any
 
@@ -17,6 +19,10 @@ from structlog.types import EventDict, Processor, WrappedLogger
 
 _HIDDEN = "[hidden]"
 _SELDOM_SECONDS = 60.0
+_MOST_KNOWN = 1_000
+_TROUBLE = frozenset({"warning", "error", "critical"})
+_COUNTING = frozenset({"attempts", "failures", "deaf_seconds", "exc_info", "timestamp"})
+"""What differs between two lines about the same trouble."""
 _STEERING = ("Cc", "Cf", "Cs", "Zl", "Zp")
 """Unicode categories of the characters with which a text could steer a terminal or change how it reads."""
 _PATTERNS = (
@@ -92,12 +98,12 @@ def configure(level: str, form: str, secrets: Sequence[str] = ()) -> None:
         structlog.processors.TimeStamper(fmt="iso", utc=True),
     ]
     structlog.configure(
-        processors=[*shared, structlog.stdlib.ProcessorFormatter.wrap_for_formatter],
+        processors=[*shared, Seldom(), structlog.stdlib.ProcessorFormatter.wrap_for_formatter],
         logger_factory=structlog.stdlib.LoggerFactory(),
         wrapper_class=structlog.stdlib.BoundLogger,
         cache_logger_on_first_use=False,
     )
-    pretty = form == "console" or (form == "auto" and sys.stderr.isatty())
+    pretty = is_for_people(form)
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(
         structlog.stdlib.ProcessorFormatter(
@@ -116,6 +122,11 @@ def configure(level: str, form: str, secrets: Sequence[str] = ()) -> None:
     root = logging.getLogger()
     root.handlers = [handler]
     root.setLevel(level)
+
+
+def is_for_people(form: str) -> bool:
+    """Return whether logs in this format (``LOG_FORMAT``) are read by people rather than programs."""
+    return form == "console" or (form == "auto" and sys.stderr.isatty())
 
 
 def terminal_safe(text: str) -> str:
@@ -151,6 +162,54 @@ def _renderer(pretty: bool) -> Processor:
     if pretty:
         return structlog.dev.ConsoleRenderer(exception_formatter=structlog.dev.plain_traceback)
     return structlog.processors.JSONRenderer()
+
+
+@contextmanager
+def about_request(key: str | None) -> Iterator[None]:
+    """Put the reference of a request, by the key under which it is stored, into each line until the end."""
+    if key is None:
+        yield
+        return
+    with structlog.contextvars.bound_contextvars(request=reference(key)):
+        yield
+
+
+def reference(key: str) -> str:
+    """Return the reference of a request: short, and the same in every process."""
+    return hashlib.blake2s(key.encode("utf-8", "replace"), digest_size=4).hexdigest()
+
+
+class Seldom:
+    """A structlog processor that logs the same trouble at most once a minute.
+
+    The next line says in ``left_out`` how many there were between. Lines are the same when all that they say
+    is, except for what counts attempts. Other lines than warnings and errors all pass.
+    """
+
+    def __init__(self, clock: Callable[[], float] = monotonic) -> None:
+        self._clock = clock
+        self._known: dict[object, tuple[float, int]] = {}
+
+    def __call__(self, _logger: WrappedLogger, _method: str, event: EventDict) -> EventDict:
+        """Return the event. Raises DropEvent when it repeats one of the last minute."""
+        if event.get("level") not in _TROUBLE:
+            return event
+        now, same = self._clock(), _what_repeats(event)
+        logged_at, left_out = self._known.pop(same, (-math.inf, 0))
+        if now - logged_at < _SELDOM_SECONDS:
+            self._known[same] = (logged_at, left_out + 1)
+            raise structlog.DropEvent
+        self._known[same] = (now, 0)
+        if len(self._known) > _MOST_KNOWN:
+            del self._known[next(iter(self._known))]
+        return {**event, "left_out": left_out} if left_out else event
+
+
+def _what_repeats(event: EventDict) -> object:
+    failed = event.get("exc_info")
+    error = failed if isinstance(failed, BaseException) else sys.exc_info()[1] if failed else None
+    said = (f"{key}={value}" for key, value in event.items() if key not in _COUNTING)
+    return (*said, type(error).__name__)
 
 
 class LogOnce:

@@ -127,6 +127,15 @@ class LoadedSettings(BaseSettings):
         return settings
 
     @classmethod
+    def chosen(cls, name: str, env_file: Path | None = Path(".env")) -> str:
+        """Return one variable as it was given, also when others are wrong; empty when it was not given."""
+        try:
+            found = _read(env_file)
+        except SettingsError:
+            found = {}
+        return os.environ.get(name, "").strip() or found.get(name, "")
+
+    @classmethod
     def variables(cls) -> list[str]:
         """Return the names of all variables, in the order of docs/settings.md."""
         return [name.upper() for name in cls.model_fields]

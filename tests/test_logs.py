@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from structlog.testing import capture_logs
 
-from bot.logs import LogSeldom, Redactor, configure, terminal_safe
+from bot.logs import LogSeldom, Redactor, Seldom, about_request, configure, reference, terminal_safe
 
 SECRETS = ["exact-secret-value"]
 LEAKS = [
@@ -118,3 +118,65 @@ def test_the_console_shows_escapes_and_no_forged_lines(capsys: pytest.CaptureFix
     assert "\\x1b[2J" in said
     assert not [line for line in said.splitlines() if line.startswith("forged")]
     assert "Traceback" in said
+
+
+def lines_of(capsys: pytest.CaptureFixture[str]) -> list[dict[str, object]]:
+    return [json.loads(line) for line in capsys.readouterr().err.splitlines()]
+
+
+def test_the_same_trouble_is_one_line_a_minute_with_the_number_of_the_others() -> None:
+    now = [0.0]
+    seldom = Seldom(clock=lambda: now[0])
+
+    def passes(**event: object) -> dict[str, object] | None:
+        try:
+            return dict(seldom(None, "warning", {"event": "round_failed", "level": "error", **event}))
+        except structlog.DropEvent:
+            return None
+
+    assert passes(round="poll", failures=1, timestamp="1")
+    assert passes(round="poll", failures=2, timestamp="2") is None
+    assert passes(round="deliver", failures=2), "another trouble"
+    assert passes(round="poll", failures=3, exc_info=ValueError()), "another cause"
+    now[0] = 59.0
+    assert passes(round="poll", failures=4) is None
+    now[0] = 61.0
+    assert passes(round="poll", failures=5) == {
+        "event": "round_failed",
+        "level": "error",
+        "round": "poll",
+        "failures": 5,
+        "left_out": 2,
+    }
+
+
+def test_what_is_known_of_repeated_trouble_stays_small() -> None:
+    seldom = Seldom(clock=lambda: 0.0)
+    for number in range(5_000):
+        seldom(None, "warning", {"event": "job_not_read", "level": "warning", "job": number})
+    assert len(seldom._known) <= 1_000
+
+
+def test_only_trouble_is_left_out(capsys: pytest.CaptureFixture[str]) -> None:
+    configure("INFO", "json")
+    log = structlog.get_logger("bot.test")
+    for _ in range(3):
+        log.info("delivery_sent")
+        log.warning("delivery_in_doubt", delivery="d")
+    assert [line["event"] for line in lines_of(capsys)].count("delivery_sent") == 3
+    for _ in range(3):
+        log.warning("delivery_in_doubt", delivery="another")
+    assert len(lines_of(capsys)) == 1
+
+
+def test_a_requests_reference_is_in_every_line_about_it(capsys: pytest.CaptureFixture[str]) -> None:
+    configure("INFO", "json")
+    log = structlog.get_logger("bot.test")
+    with about_request("command:1.2.3"):
+        log.info("request")
+    with about_request(None):
+        log.info("something else")
+    first, second = lines_of(capsys)
+    assert first["request"] == reference("command:1.2.3")
+    assert "request" not in second
+    assert len(reference("command:1.2.3")) == 8

@@ -171,6 +171,7 @@ class Delivery:
     ``thread_ts``: the thread in which the face is a reply; None if it begins its thread.
     ``unconfirmed``: an earlier attempt may have succeeded, so search for its result first.
     ``plain``: Slack refused the blocks, so send without them. ``held_until``: when the lease ends.
+    ``request``: the key of the request that began the job.
     """
 
     id: DeliveryId
@@ -182,6 +183,7 @@ class Delivery:
     unconfirmed: bool = False
     plain: bool = False
     held_until: datetime | None = None
+    request: str | None = None
 
     @property
     def calls(self) -> tuple[Method, ...]:

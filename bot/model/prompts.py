@@ -60,6 +60,7 @@ class Prompt:
     checked (``bot/work/access/jobs.py``) before the prompt has an effect. None if it was checked before.
     ``take_thread``: when earlier messages go along; None for never. ``along``: what goes to the agent after
     the text, set together with it.
+    ``key`` is that of the request.
     """
 
     id: PromptId
@@ -76,6 +77,7 @@ class Prompt:
     named: str | None = None
     take_thread: TakeThread | None = None
     along: str | None = None
+    key: str = ""
 
 
 @dataclass(frozen=True, slots=True)

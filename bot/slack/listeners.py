@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import re
 import secrets
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import structlog
@@ -18,6 +19,7 @@ from slack_bolt.authorization import AuthorizeResult
 from slack_sdk.web.async_client import AsyncWebClient
 
 from bot.commands.command import Answer, Command, Modal, PressRun, ShortcutRun, SubmitRun
+from bot.logs import about_request
 from bot.messages import problems
 from bot.messages.blocks import bare
 from bot.model import ChannelId, Message
@@ -82,9 +84,20 @@ class Listeners:
         app.event("channel_id_changed")(self._renamed)
         app.event(_ANY)(_nothing)  # Slack would deliver unacknowledged events again
 
+    @contextmanager
+    def _arrived(self, kind: str, key: str, what: str | None) -> Iterator[None]:
+        """Count and log a request, and put its reference into each log line until the block ends."""
+        self._count("requests", kind)
+        with about_request(key):
+            log.info("request", kind=kind, what=what)
+            yield
+
     def _command(self, command: Command) -> Callable[..., Awaitable[None]]:
         async def listener(ack: AsyncAck, body: Body) -> None:
-            self._count("requests", "command")
+            with self._arrived("command", f"command:{body.get('trigger_id')}", command.name):
+                await handle(ack, body)
+
+        async def handle(ack: AsyncAck, body: Body) -> None:
             try:
                 answer = await command.run(self._context, payloads.invocation(body))
             except Exception as error:
@@ -102,41 +115,44 @@ class Listeners:
 
     def _press(self, pressed: PressRun) -> Callable[..., Awaitable[None]]:
         async def listener(ack: AsyncAck, body: Body, action: Body) -> None:
-            self._count("requests", "button")
-            try:
-                answer = await pressed(self._context, payloads.press(body, action))
-            except Exception as error:
-                answer = Answer(message=_broke("button_failed", error, action=action.get("action_id")))
-            await ack()
-            self._show(answer, body)
+            name = action.get("action_id")
+            with self._arrived("button", f"press:{body.get('trigger_id')}", name):
+                try:
+                    answer = await pressed(self._context, payloads.press(body, action))
+                except Exception as error:
+                    answer = Answer(message=_broke("button_failed", error, action=name))
+                await ack()
+                self._show(answer, body)
 
         return listener
 
     def _submit(self, submitted: SubmitRun) -> Callable[..., Awaitable[None]]:
         async def listener(ack: AsyncAck, body: Body) -> None:
-            self._count("requests", "form")
-            try:
-                errors = await submitted(self._context, payloads.submission(body))
-            except Exception as error:
-                broken = _broke("form_failed", error, form=body["view"].get("callback_id"))
-                await ack(response_action="errors", errors={_first_input(body): bare(broken)})
-                return
-            if errors is None:
-                await ack()
-            else:
-                await ack(response_action="errors", errors=dict(errors.errors))
+            name = body["view"].get("callback_id")
+            with self._arrived("form", f"view:{body['view'].get('id')}", name):
+                try:
+                    errors = await submitted(self._context, payloads.submission(body))
+                except Exception as error:
+                    broken = _broke("form_failed", error, form=name)
+                    await ack(response_action="errors", errors={_first_input(body): bare(broken)})
+                    return
+                if errors is None:
+                    await ack()
+                else:
+                    await ack(response_action="errors", errors=dict(errors.errors))
 
         return listener
 
     def _shortcut(self, used: ShortcutRun) -> Callable[..., Awaitable[None]]:
         async def listener(ack: AsyncAck, body: Body) -> None:
-            self._count("requests", "shortcut")
-            try:
-                answer = await used(self._context, payloads.shortcut_use(body))
-            except Exception as error:
-                answer = Answer(message=_broke("shortcut_failed", error))
-            await ack()
-            self._show(answer, body)
+            key = f"shortcut:{body.get('trigger_id')}"
+            with self._arrived("shortcut", key, body.get("callback_id")):
+                try:
+                    answer = await used(self._context, payloads.shortcut_use(body))
+                except Exception as error:
+                    answer = Answer(message=_broke("shortcut_failed", error))
+                await ack()
+                self._show(answer, body)
 
         return listener
 
@@ -156,12 +172,14 @@ class Listeners:
             return
         self._count("requests", "message")
         await self._gap.end()
-        try:
-            await self._on_message(self._context, heard)
-        except DatabaseTrouble:
-            # Slack gives up after three tries; then the message is missed.
-            self._gap.begin()
-            raise
+        # It may be meant for nobody here, so its arrival is logged only when it is stored.
+        with about_request(heard.origin.key):
+            try:
+                await self._on_message(self._context, heard)
+            except DatabaseTrouble:
+                # Slack gives up after three tries; then the message is missed.
+                self._gap.begin()
+                raise
 
     async def _renamed(self, event: Body) -> None:
         """https://docs.slack.dev/reference/events/channel_id_changed"""
@@ -227,8 +245,8 @@ def _private(message: Message) -> dict[str, Any]:
 
 
 def _broke(event: str, error: Exception, **about: object) -> Message:
-    """Log the exception under a new reference, and return a message that quotes the reference."""
-    reference = secrets.token_hex(4)
+    """Log the exception under the request's reference, and return a message that quotes it."""
+    reference = structlog.contextvars.get_contextvars().get("request") or secrets.token_hex(4)
     log.error(event, reference=reference, exc_info=error, **about)
     return problems.something_broke(reference)
 

@@ -40,6 +40,7 @@ from bot.model import (
     MessageTs,
     Method,
     NewDelivery,
+    PromptKind,
     calls_of,
 )
 from bot.store.leases import (
@@ -54,7 +55,7 @@ from bot.store.leases import (
     unclaimed,
 )
 from bot.store.paces import MethodPaces, PaceRepository
-from bot.store.schema import deliveries, jobs, paces
+from bot.store.schema import deliveries, jobs, paces, prompts
 from bot.store.upsert import insert_unless_there, update_one, update_shrinking
 
 _OPEN = (DeliveryState.PENDING, DeliveryState.SENDING)
@@ -62,9 +63,9 @@ _THREAD_POSTS = (DeliveryKind.ROOT, DeliveryKind.REPLY)
 _IN_THREAD = (*_THREAD_POSTS, DeliveryKind.EDIT)
 _PACED = (DeliveryKind.ROOT, DeliveryKind.REPLY, DeliveryKind.POST, DeliveryKind.FILE)
 
-_Place = tuple[MessageTs | None, MessageTs | None]
-"""The face of a job, and the thread in which it is a reply."""
-_NOWHERE: _Place = (None, None)
+_Place = tuple[MessageTs | None, MessageTs | None, str | None]
+"""The face of a job, the thread in which it is a reply, and the key of the request that began the job."""
+_NOWHERE: _Place = (None, None, None)
 
 
 class StoredMessage(TypedDict):
@@ -109,6 +110,7 @@ def to_delivery(row: RowMapping, place: _Place, *, unconfirmed: bool) -> Deliver
         unconfirmed=unconfirmed,
         plain=row["plain"],
         held_until=row["claimed_until"],
+        request=place[2],
     )
 
 
@@ -178,8 +180,10 @@ class OutboxRepository:
     def _faces(self, numbers: set[JobNumber]) -> dict[JobNumber, _Place]:
         if not numbers:
             return {}
-        statement = select(jobs.c.number, jobs.c.root_ts, jobs.c.thread_ts).where(jobs.c.number.in_(numbers))
-        return {row.number: (row.root_ts, row.thread_ts) for row in self.connection.execute(statement)}
+        began = and_(prompts.c.job == jobs.c.number, prompts.c.kind == PromptKind.START)
+        statement = select(jobs.c.number, jobs.c.root_ts, jobs.c.thread_ts, prompts.c.key)
+        found = self.connection.execute(statement.outerjoin(prompts, began).where(jobs.c.number.in_(numbers)))
+        return {row.number: (row.root_ts, row.thread_ts, row.key) for row in found}
 
     def settle(self, delivery: DeliveryId, step: DeliveryStep, *, owner: str) -> None:
         """Write a delivery's outcome and free its lease, or set the lease that the step asks for.

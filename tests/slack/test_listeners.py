@@ -20,6 +20,7 @@ from sqlalchemy import text
 from bot.commands import COMMANDS
 from bot.commands.command import Answer, Command, Invocation
 from bot.commands.spoken import heard
+from bot.logs import reference
 from bot.model import Access, AccessPolicy, ChannelId, DeliveryKind, Message, NewDelivery, Profile, UserId
 from bot.slack.background import Background
 from bot.slack.client import Identity, open_session, web_client
@@ -131,7 +132,7 @@ async def test_a_command_that_could_not_be_stored_says_so_with_a_reference(intak
     said = json.loads(answer.body)
     assert answer.status == 200
     assert said["response_type"] == "ephemeral"
-    assert "reference" in said["text"]
+    assert f"reference `{reference('command:1.2.3')}`" in said["text"], "the same as in the log"
     assert "DROP" not in said["text"]
     assert "Traceback" not in answer.body
 
@@ -305,7 +306,8 @@ async def test_what_breaks_while_slack_is_asked_who_may_is_told_under_a_referenc
     with structlog.testing.capture_logs() as logs:
         assert (await intake.command("")).body == ""
         await intake.background.drain(2)
-    assert [(line["event"], "reference" in line) for line in logs] == [("access_check_failed", True)]
+    told = [(line["event"], "reference" in line) for line in logs]
+    assert told == [("request", False), ("access_check_failed", True)]
 
 
 async def test_a_reply_that_comes_too_early_is_no_error(intake: Intake) -> None:

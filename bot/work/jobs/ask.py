@@ -73,6 +73,7 @@ async def ask(context: Context, request: AskRequest) -> Asked:
     asked = await writer.put(request, lambda some: _store(context, some))
     if isinstance(asked, Exception):
         raise asked
+    log.info("prompt_stored", job=asked.job, repeated=asked.repeated or asked.same)
     context.wake()
     return asked
 

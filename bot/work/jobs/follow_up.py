@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+import structlog
+
 from bot.model import JobNumber, JobState, NewPrompt, Origin, PromptId, PromptKind, TakeThread, TrackedJob
 from bot.store import AlreadyStored, Transaction
 from bot.work.context import Context
 from bot.work.jobs.ask import SAME_WITHIN, TooManyWaiting, storable
+
+log = structlog.get_logger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +62,7 @@ async def follow_up(context: Context, request: FollowUpRequest) -> FollowedUp | 
         job = await context.store.read(lambda tx: tx.jobs.get(request.job))
         return FollowedUp(job, accepted=True, repeated=True) if job else None
     if result and result.accepted and not result.repeated:
+        log.info("prompt_stored", job=result.job.number, repeated=False)
         context.wake()
     return result
 

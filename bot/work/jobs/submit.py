@@ -20,6 +20,7 @@ from bot.docs_api import (
     Unauthorized,
     Unavailable,
 )
+from bot.logs import about_request
 from bot.model import (
     ProjectId,
     Prompt,
@@ -166,6 +167,11 @@ def _differs_much(until: datetime, was: datetime) -> bool:
 
 
 async def _submit(context: WorkerContext, prompt: Prompt) -> None:
+    with about_request(prompt.key):
+        await _submit_known(context, prompt)
+
+
+async def _submit_known(context: WorkerContext, prompt: Prompt) -> None:
     try:
         project, service_id = await _mark_sending(context, prompt)
         # As the row is now, so that the number of attempts is the same if the row is found abandoned.
@@ -207,7 +213,7 @@ async def _call(context: WorkerContext, prompt: Prompt, project: ProjectId, serv
 async def _settle_accepted(context: WorkerContext, prompt: Prompt, answer: Job) -> None:
     await context.store.write(lambda tx: transitions.accepted(context, tx, prompt, answer))
     context.count("prompts", "sent")
-    log.info("prompt_sent", prompt=prompt.id, job=prompt.job, kind=prompt.kind)
+    log.info("prompt_sent", prompt=prompt.id, job=prompt.job, kind=prompt.kind, service_job=answer.id)
 
 
 async def _settle_error(

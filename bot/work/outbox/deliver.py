@@ -10,6 +10,7 @@ from typing import assert_never
 
 import structlog
 
+from bot.logs import about_request
 from bot.model import (
     ChannelId,
     Delivery,
@@ -112,11 +113,19 @@ async def _wait_for_some(running: set[asyncio.Task[None]], seconds: float) -> se
 
 
 async def _deliver(context: WorkerContext, sent: BatchWriter[Sent, None], delivery: Delivery) -> None:
+    with about_request(delivery.request):
+        await _deliver_known(context, sent, delivery)
+
+
+async def _deliver_known(context: WorkerContext, sent: BatchWriter[Sent, None], delivery: Delivery) -> None:
     free_at = _late_channel(context, delivery)
     try:
         try:
             ts = await _carry_out(context, delivery)
+            what = delivery.what
+            log.info("delivery_sent", delivery=delivery.id, kind=what.kind, job=what.job, ts=ts)
         except SlackError as error:
+            log.info("delivery_not_sent", delivery=delivery.id, job=delivery.what.job, reason=str(error))
             await retry_on_db_error(partial(_settle_error, context, delivery, error))
         else:
             # The post of a subscription writes more rows, which must not fail other deliveries.
