@@ -74,6 +74,11 @@ class SilentMessenger:
     ) -> None:
         """Do nothing."""
 
+    async def read_text(self, url: str, *, most_bytes: int) -> str:
+        """Return nothing: no message has files here."""
+        del url, most_bytes
+        return ""
+
     async def find_file(self, channel: ChannelId, name: str, *, since: datetime) -> bool:
         """Return False: no delivery is ever unconfirmed here."""
         del channel, name, since

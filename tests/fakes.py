@@ -40,7 +40,7 @@ class FakeSlack:
     and have no members. ``outside``: channels that the bot has not joined. ``silent``: users and channels
     about which Slack never answers. ``looked_up``: whose names were asked for.
     ``said``: what people said, for whoever reads a conversation again. ``threads``: what everybody said in
-    each of them.
+    each of them. ``contents``: the texts of files by their addresses.
     ``troubles``: the errors that the next calls raise, by method. ``lose_answer``: the errors that the next
     posts raise after they have succeeded.
     """
@@ -63,6 +63,7 @@ class FakeSlack:
     zones: dict[UserId, str] = field(default_factory=dict)
     private_rooms: dict[ChannelId, frozenset[UserId]] = field(default_factory=dict)
     said: list[ThreadReply | Mention] = field(default_factory=list)
+    contents: dict[str, str] = field(default_factory=dict)
     threads: dict[tuple[ChannelId, MessageTs], list[Said]] = field(default_factory=dict)
     read: list[tuple[ChannelId, MessageTs | None, MessageTs]] = field(default_factory=list)
     troubles: dict[str, deque[SlackError]] = field(default_factory=dict)
@@ -152,6 +153,11 @@ class FakeSlack:
         self.files.append((channel, name, words, content.decode("utf-8")))
         if self.lose_answer:
             raise self.lose_answer.popleft()
+
+    async def read_text(self, url: str, *, most_bytes: int) -> str:
+        self._raise_next_trouble("read_text")
+        await self._answer_about(url)
+        return self.contents[url]
 
     async def find_file(self, channel: ChannelId, name: str, *, since: datetime) -> bool:
         self._raise_next_trouble("find_file")

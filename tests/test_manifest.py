@@ -39,6 +39,8 @@ NEEDS: dict[str, set[str]] = {
     "users_info": {"users:read"},
     "views_open": set(),
 }
+WITHOUT_METHOD = {"files:read"}
+"""Needed to read a file at its address: https://docs.slack.dev/messaging/working-with-files"""
 EVENTS = {
     "app_mention": {"app_mentions:read"},
     "channel_id_changed": {"channels:read", "groups:read"},
@@ -80,7 +82,7 @@ def test_the_sandbox_demands_the_same_scopes() -> None:
 
 def test_the_scopes_are_those_that_the_code_needs_and_no_more() -> None:
     needed = {scope for method in methods_called() for scope in NEEDS[method]}
-    needed |= {scope for event in EVENTS.values() for scope in event} | {"commands"}
+    needed |= {scope for event in EVENTS.values() for scope in event} | {"commands", *WITHOUT_METHOD}
     assert set(MANIFEST["oauth_config"]["scopes"]["bot"]) == needed
     assert needed == SCOPES
 

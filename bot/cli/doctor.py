@@ -28,6 +28,7 @@ SCOPES = frozenset(
         "channels:read",
         "chat:write",
         "commands",
+        "files:read",
         "files:write",
         "groups:history",
         "groups:read",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from bot.messages import blocks as b
+from bot.messages.along import file_names
 from bot.messages.jobs import open_words, state_words
 from bot.messages.numbers import counted
 from bot.messages.plain_text import visible
@@ -211,14 +212,14 @@ def same_follow_up(job: JobNumber, prompt: int) -> Message:
     return b.with_buttons(said, [b.button("Send it once more", "follow_up_anyway", str(prompt))])
 
 
-def nothing_to_send(files: int) -> Message:
-    """Return the answer to a reply without text. ``files`` is the number of files in it."""
-    if files:
-        return b.words(
-            ":paperclip: I can only pass on words, not files, so nothing was sent. "
-            "Say in words what the file shows, or link to a page where it can be seen."
-        )
-    return b.words(":speech_balloon: There are no words in that, so nothing was sent.")
+def nothing_to_send(files: Sequence[str]) -> Message:
+    """Return the answer to a message without text. ``files`` are the names of the files in it."""
+    if not files:
+        return b.words(":speech_balloon: There are no words in that, so nothing was sent.")
+    return b.words(
+        f":paperclip: There are no words in that, so nothing was sent, also not {file_names(files)}. "
+        "Say in words what should be done. Text files up to 20 kB in the same message go along."
+    )
 
 
 def greeting(bot_name: str) -> Message:

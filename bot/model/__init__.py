@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bot.model import lifecycle
 from bot.model.access import Access, AccessPolicy, MemberCache, Profile
-from bot.model.along import Earlier, NotTaken, TakeThread
+from bot.model.along import Earlier, NotTaken, SharedFile, TakeThread
 from bot.model.digests import Digest, DigestState, Subscription, SubscriptionState
 from bot.model.ids import (
     ChannelId,
@@ -121,6 +121,7 @@ __all__ = [
     "Report",
     "RequestKey",
     "ServiceJobId",
+    "SharedFile",
     "Snapshot",
     "SnapshotId",
     "SnapshotState",

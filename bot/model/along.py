@@ -1,4 +1,4 @@
-"""What goes along with a prompt: the earlier messages of the thread in which it was asked."""
+"""What goes along with a prompt: the earlier messages of the thread in which it was asked, and files."""
 
 from __future__ import annotations
 
@@ -22,6 +22,15 @@ class NotTaken(StrEnum):
     """Slack did not return the thread."""
     OFF = "off"
     """The bot is set up so, and the person asked for them."""
+
+
+class SharedFile(NamedTuple):
+    """A file in a message. ``url``: where Slack returns its content; None where it does not."""
+
+    name: str
+    size_bytes: int
+    is_text: bool
+    url: str | None = None
 
 
 class Earlier(NamedTuple):

@@ -7,7 +7,7 @@ from datetime import datetime
 from enum import StrEnum
 from typing import TypedDict
 
-from bot.model.along import TakeThread
+from bot.model.along import SharedFile, TakeThread
 from bot.model.ids import ChannelId, JobNumber, MessageTs, ProjectId, PromptId, UserId
 from bot.model.origin import Origin
 
@@ -58,8 +58,8 @@ class Prompt:
     names are resolved. ``message_ts`` is the Slack message that contained the prompt, if any.
     ``named``: how the requester named the job, while it is unknown whether they may see that job. Access is
     checked (``bot/work/access/jobs.py``) before the prompt has an effect. None if it was checked before.
-    ``take_thread``: when earlier messages go along; None for never. ``along``: what goes to the agent after
-    the text, set together with it.
+    ``take_thread``: when earlier messages go along; None for never. ``files``: the files of the message.
+    ``along``: what goes to the agent after the text, set together with it.
     ``key`` is that of the request.
     """
 
@@ -76,6 +76,7 @@ class Prompt:
     attempts: int = 0
     named: str | None = None
     take_thread: TakeThread | None = None
+    files: tuple[SharedFile, ...] = ()
     along: str | None = None
     key: str = ""
 
@@ -92,6 +93,7 @@ class NewPrompt:
     asked_at: datetime
     named: str | None = None
     take_thread: TakeThread | None = None
+    files: tuple[SharedFile, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

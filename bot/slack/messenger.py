@@ -18,6 +18,7 @@ from slack_sdk.web.async_client import AsyncWebClient
 
 from bot.model import ChannelId, DeliveryId, Message, MessageTs, Profile, UserId
 from bot.slack.client import Identity
+from bot.slack.download import read_text
 from bot.slack.errors import BLOCK_CODES, NEVER_SENT, refused, translated, wait_seconds
 from bot.slack.rooms import SlackRooms
 from bot.slack.unread import said_before, said_since
@@ -252,6 +253,12 @@ class SlackMessenger:
             raise SlackUnreachable(f"HTTP {status}")
         if status != 200:
             raise refused("upload_refused")
+
+    async def read_text(self, url: str, *, most_bytes: int) -> str:
+        """Return the content of a text file that somebody shared. Needs the scope ``files:read``."""
+        if not self._is_slacks(url):
+            raise refused("file_elsewhere")
+        return await read_text(self._session, url, self._client.token or "", most_bytes)
 
     async def find_file(self, channel: ChannelId, name: str, *, since: datetime) -> bool:
         """Return whether a message with a file of this name is in the channel."""

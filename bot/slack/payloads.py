@@ -11,6 +11,7 @@ from bot import slack_text
 from bot.commands.command import Invocation, Press, ShortcutUse, Submission
 from bot.commands.form_state import FormState
 from bot.model import ChannelId, MessageTs, Origin, RequestKey, UserId, message_key
+from bot.slack.written import files_of, text_of
 from bot.work.ports import Mention, Said, ThreadReply
 
 Payload = Mapping[str, Any]
@@ -116,7 +117,7 @@ def shortcut_use(body: Payload) -> ShortcutUse:
         message_ts=MessageTs(message["ts"]),
         response_url=_url(body),
     )
-    return ShortcutUse(origin, body["callback_id"], message.get("text") or "")
+    return ShortcutUse(origin, body["callback_id"], text_of(message))
 
 
 def spoken(event: Payload, bot: UserId) -> ThreadReply | Mention | None:
@@ -127,14 +128,13 @@ def spoken(event: Payload, bot: UserId) -> ThreadReply | Mention | None:
     """
     if event.get("bot_id") or not event.get("user") or event.get("subtype") not in _HUMAN_SUBTYPES:
         return None
-    origin, text = _said(event), event.get("text") or ""
+    origin, text, files = _said(event), text_of(event), files_of(event)
     if origin.thread:
         parent = event.get("parent_user_id")
-        files = len(event.get("files") or ())
         return ThreadReply(origin, text, files, UserId(parent) if parent else None)
     kind = event.get("channel_type")
     is_meant = kind == "im" or (kind == "mpim" and slack_text.mentions(text, bot))
-    return Mention(origin, text) if is_meant or event["type"] == "app_mention" else None
+    return Mention(origin, text, files) if is_meant or event["type"] == "app_mention" else None
 
 
 def said(message: Payload) -> Said | None:
@@ -143,8 +143,7 @@ def said(message: Payload) -> Said | None:
     user = message.get("user")
     if not by_bot and (not user or message.get("subtype") not in _HUMAN_SUBTYPES):
         return None
-    text = message.get("text") or ""
-    return Said(MessageTs(message["ts"]), UserId(user) if user else None, text, by_bot)
+    return Said(MessageTs(message["ts"]), UserId(user) if user else None, text_of(message), by_bot)
 
 
 def _said(event: Payload) -> Origin:

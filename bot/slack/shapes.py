@@ -38,6 +38,7 @@ class _Said(_Shape):
     parent_user_id: str | None = None
     channel_type: str | None = None
     files: list[Any] | None = None
+    attachments: list[Any] | None = None
 
 
 class _Event(_Said):

@@ -37,6 +37,7 @@ from bot.model import (
     Queued,
     QueueWhy,
     RequestKey,
+    SharedFile,
     TakeThread,
     Use,
     UserId,
@@ -67,6 +68,7 @@ def to_prompt(row: RowMapping) -> Prompt:
         "state": PromptState(row["state"]),
         "kind": PromptKind(row["kind"]),
         "take_thread": TakeThread(take) if take else None,
+        "files": tuple(SharedFile(*each) for each in row["files"] or ()),
     }
     return Prompt(**{**values, **typed})
 
@@ -148,6 +150,7 @@ def _values(new: NewPrompt) -> dict[str, object]:
         "response_url": origin.stored_url,
         "named": new.named,
         "take_thread": new.take_thread,
+        "files": new.files or None,
         "due_at": new.asked_at,
     }
 

@@ -52,6 +52,7 @@ _PROMPT: Mapping[str, object] = {
     "raw": "",
     "text": "",
     "along": None,
+    "files": None,
     "named": None,
     "response_url": None,
 }

@@ -19,6 +19,7 @@ from bot.model import (
     Origin,
     Profile,
     Refusal,
+    SharedFile,
     UserId,
 )
 
@@ -28,15 +29,11 @@ Clock = Callable[[], datetime]
 
 @dataclass(frozen=True, slots=True)
 class ThreadReply:
-    """A person's reply in a thread.
-
-    ``files``: the number of files attached to it, which the agent cannot be given. ``parent``: who began
-    the thread, if Slack says so.
-    """
+    """A person's reply in a thread. ``parent``: who began the thread, if Slack says so."""
 
     origin: Origin
     text: str
-    files: int = 0
+    files: tuple[SharedFile, ...] = ()
     parent: UserId | None = None
 
 
@@ -46,6 +43,7 @@ class Mention:
 
     origin: Origin
     text: str
+    files: tuple[SharedFile, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,6 +137,13 @@ class Messenger(Rooms, Protocol):
         """Share a file with a channel under this name, with words beside it. Never repeats by itself.
 
         ``confirm`` is called before the step that lets people see it; what it raises ends the upload.
+        """
+        ...
+
+    async def read_text(self, url: str, *, most_bytes: int) -> str:
+        """Return the content of a text file that somebody shared.
+
+        Raises SlackRefused if Slack does not return it, or if it is no text or longer.
         """
         ...
 

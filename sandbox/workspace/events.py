@@ -35,6 +35,8 @@ class EventSender:
         spoken = {"type": "message", **{key: message[key] for key in keys if message.get(key) is not None}}
         if message["bot_id"]:
             spoken["app_id"] = APP_ID
+        if message.get("attachments"):
+            spoken["attachments"] = message["attachments"]
         if message["files"]:
             spoken |= {"subtype": "file_share", "files": message["files"]}
         return spoken

@@ -2,19 +2,9 @@
 
 from __future__ import annotations
 
-import mimetypes
-from pathlib import Path
-
+from sandbox.workspace.attachments import content_path, file_json, finish, new_file
 from sandbox.workspace.state import BOT_ID, BOT_USER, Channel, Json
 from sandbox.workspace.web_api import ApiError, WebApi
-
-_PREVIEW_LINES = 6
-_PREVIEW_BYTES = 4_000
-
-
-def content_path(folder: Path, file: Json) -> Path:
-    """Return the path of a file's content on disk."""
-    return folder / "files" / str(file["id"])
 
 
 async def get_upload_url(api: WebApi, arguments: Json) -> Json:
@@ -22,18 +12,7 @@ async def get_upload_url(api: WebApi, arguments: Json) -> Json:
     name, length = str(arguments.get("filename") or ""), str(arguments.get("length") or "")
     if not name or not length.isdecimal() or int(length) < 1:
         raise ApiError("invalid_arguments")
-    file_id = api.state.new_id("F")
-    mimetype = mimetypes.guess_type(name)[0] or "application/octet-stream"
-    api.state.files[file_id] = {
-        "id": file_id,
-        "name": name,
-        "title": name,
-        "size": 0,
-        "mimetype": mimetype,
-        "filetype": Path(name).suffix.removeprefix(".").lower() or "text",
-        "user": BOT_USER,
-        "done": False,
-    }
+    file_id = new_file(api.state, name, BOT_USER)["id"]
     return {"file_id": file_id, "upload_url": f"{api.people.tickets.base_url}/upload/{file_id}"}
 
 
@@ -83,29 +62,12 @@ def _check(api: WebApi, room: Channel, thread: str | None) -> None:
 
 
 def _finish(api: WebApi, file: Json, title: str) -> None:
-    address = f"{api.people.tickets.base_url}/files/{file['id']}"
-    at = int(api.state.clock().timestamp())
-    file |= {"done": True, "title": title, "permalink": address, "url_private": address, "created": at}
-    if str(file["mimetype"]).startswith("text/"):
-        file |= _preview(content_path(api.options.folder, file))
-
-
-def _preview(path: Path) -> Json:
-    """Return Slack's preview of a text file: its first lines and the number of further lines."""
-    content = path.read_bytes()
-    lines = content[:_PREVIEW_BYTES].decode("utf-8", "replace").splitlines()[:_PREVIEW_LINES]
-    all_lines = content.count(b"\n") + (not content.endswith(b"\n"))
-    return {"preview": "\n".join(lines), "lines": all_lines, "lines_more": max(0, all_lines - len(lines))}
+    finish(file, title, api.people.tickets.base_url, api.state, api.options.folder)
 
 
 def _share(api: WebApi, room: Channel, files: list[Json], text: str, thread: str | None) -> None:
     about = {"text": text, "thread_ts": thread, "files": [file_json(file) for file in files]}
     api.people.send_message_event(api.state.add_message(room.id, user=BOT_USER, bot_id=BOT_ID, **about))
-
-
-def file_json(file: Json) -> Json:
-    """Return a file in Slack's JSON form."""
-    return {key: value for key, value in file.items() if key != "done"}
 
 
 async def file_info(api: WebApi, arguments: Json) -> Json:

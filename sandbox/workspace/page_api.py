@@ -56,6 +56,8 @@ class PageApi:
                 body["text"],
                 body.get("thread_ts"),
                 bool(body.get("broadcast")),
+                [(str(each["name"]), str(each["content"])) for each in body.get("files") or ()],
+                self._state.message(*body["forwards"]) if body.get("forwards") else None,
             )
             return {"ok": True, "ts": said["ts"]}
 

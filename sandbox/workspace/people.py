@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import re
 import secrets
+from collections.abc import Sequence
 
 from sandbox.workspace.app import App
+from sandbox.workspace.attachments import forwarded, share
 from sandbox.workspace.bot_connection import BotConnection, NotAcknowledged
 from sandbox.workspace.entities import EntityEncoder
 from sandbox.workspace.events import EventSender
@@ -48,20 +50,31 @@ class People:
     # Messages
 
     def say(
-        self, user: str, channel: str, text: str, thread_ts: str | None = None, broadcast: bool = False
+        self,
+        user: str,
+        channel: str,
+        text: str,
+        thread_ts: str | None = None,
+        broadcast: bool = False,
+        files: Sequence[tuple[str, str]] = (),
+        forwards: Json | None = None,
     ) -> Json:
-        """Post a message; the bot gets an event in channels where it is a member."""
+        """Post a message with files (names and texts) or another message; a bot that is a member is told."""
         room = self._room(user, channel)
         if thread_ts and self.state.message(channel, thread_ts) is None:
             raise Refused("thread_not_found")
-        if not text.strip():
+        if not text.strip() and not files and not forwards:
             raise Refused("no_text")
+        url = self.tickets.base_url
+        shared = [share(self.state, self.options.folder, url, user, *each) for each in files]
         message = self.state.add_message(
             room.id,
             user=user,
             text=self._entities.as_message(text),
             thread_ts=thread_ts,
             subtype="thread_broadcast" if broadcast and thread_ts else None,
+            files=shared,
+            attachments=[forwarded(self.state, url, forwards)] if forwards else [],
         )
         self.send_message_event(message)
         return message

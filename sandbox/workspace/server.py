@@ -18,9 +18,9 @@ from aiohttp import web
 
 from sandbox.doors import HOST, guard
 from sandbox.workspace.app import read_app
+from sandbox.workspace.attachments import content_path
 from sandbox.workspace.bot_connection import BotConnection
 from sandbox.workspace.faults import Faults
-from sandbox.workspace.files import content_path
 from sandbox.workspace.methods import METHODS
 from sandbox.workspace.options import WorkspaceOptions, utcnow
 from sandbox.workspace.page_api import PageApi
@@ -102,6 +102,8 @@ class Workspace:
         app.router.add_post("/response/{token}", self._respond)
         app.router.add_post("/upload/{file}", self._upload)
         app.router.add_get("/files/{file}", self._file_content)
+        for path in ("/files-pri/{team}-{file}", "/files-pri/{team}-{file}/download"):
+            app.router.add_get(path, self._private_file)
         app.router.add_post("/sandbox/faults", self._order_faults)
         app.router.add_delete("/sandbox/faults", self._clear_faults)
         app.router.add_post("/sandbox/disconnect", self._disconnect)
@@ -235,6 +237,16 @@ class Workspace:
             "X-Content-Type-Options": "nosniff",
         }
         return web.FileResponse(content_path(self.options.folder, file), headers=headers)
+
+    async def _private_file(self, request: web.Request) -> web.StreamResponse:
+        """Return a file to the bot, or redirect to a page to sign in without its token or the scope.
+
+        https://docs.slack.dev/messaging/working-with-files
+        """
+        is_bot = request.headers.get("Authorization") == f"Bearer {self.options.bot_token}"
+        if not is_bot or "files:read" not in self.people.app.scopes:
+            raise web.HTTPFound("/signin")
+        return await self._file_content(request)
 
     async def _order_faults(self, request: web.Request) -> web.Response:
         self.faults.order((await request.json()).get("next") or [])

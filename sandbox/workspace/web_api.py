@@ -97,6 +97,8 @@ def message_json(message: Json, *, metadata: bool) -> Json:
     """Return a message in Slack's JSON form."""
     keys = ("ts", "thread_ts", "user", "bot_id", "text", "blocks", "subtype")
     told = {"type": "message", **{key: message[key] for key in keys if message[key] is not None}}
+    if message.get("attachments"):
+        told["attachments"] = message["attachments"]
     if message["files"]:
         told["files"] = message["files"]
     if message["metadata"]:

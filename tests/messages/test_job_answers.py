@@ -101,9 +101,9 @@ def test_when_the_thread_cannot_be_told_the_person_gets_the_result() -> None:
     assert f"*Pull request ready*. <{PULL_REQUEST}|Open pull request on code.example>" in said
 
 
-def test_files_are_said_not_to_be_passed_on() -> None:
-    assert "not files" in job_answers.nothing_to_send(1).text
-    assert "not files" not in job_answers.nothing_to_send(0).text
+def test_files_without_words_are_named_as_not_sent() -> None:
+    assert "also not `a.png`, `b.txt`." in job_answers.nothing_to_send(["a.png", "b.txt"]).text
+    assert ":paperclip:" not in job_answers.nothing_to_send([]).text
 
 
 def test_the_help_names_every_command_with_its_examples_and_explains_threads() -> None:

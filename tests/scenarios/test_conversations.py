@@ -38,3 +38,16 @@ async def test_a_mention_takes_the_threads_earlier_messages_along(story: Story) 
     assert "Asked by ana in #docs." in shown["text"]
     assert "&gt; ben: The quickstart forgets pip\n&gt; ana: And the version" in shown["text"]
     assert "guest" not in shown["text"]
+
+
+@pytest.mark.parametrize("http_mode", [False, True], ids=["socket", "http"])
+async def test_a_text_file_goes_along_and_an_image_is_named_in_the_thread(story: Story) -> None:
+    wrong = story.people.say(BEN, DOCS, "The quickstart forgets pip")
+    files = [("notes.txt", "Use uv"), ("screen.png", "pixels")]
+    asked = story.people.say(ANA, DOCS, f"@docs-agent {PROMPT}", files=files, forwards=wrong)
+    replies = await story.replies(asked, 3)
+    [told] = [one["text"] for one in replies if "Not sent" in one["text"]]
+    assert "screen.png" in told
+    assert "notes.txt" not in told
+    [face] = [one["text"] for one in replies if PROMPT in one["text"]]
+    assert "Forwarded from Ben Okafor:\n&gt; The quickstart forgets pip" in face

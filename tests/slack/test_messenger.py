@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 
@@ -222,3 +223,39 @@ async def test_a_thread_that_is_too_long_is_not_read_in_part(
         workspace.state.add_message(DOCS, user=ANA, text=f"Reply {number}", thread_ts=root)
     with pytest.raises(SlackUnclear):
         await messenger.said_before(DOCS, root, before=None)
+
+
+def shared_file(workspace: Workspace, text: str, name: str = "notes.txt") -> str:
+    said = workspace.people.say(ANA, DOCS, "See this", files=[(name, text)])
+    return str(said["files"][0]["url_private_download"])
+
+
+async def test_a_text_file_is_read_with_the_bots_token(
+    messenger: SlackMessenger, workspace: Workspace
+) -> None:
+    url = shared_file(workspace, "Ü: a note")
+    assert await messenger.read_text(url, most_bytes=20) == "Ü: a note"
+    with pytest.raises(SlackRefused, match="file_too_large"):
+        await messenger.read_text(url, most_bytes=5)
+    with pytest.raises(SlackRefused, match="file_is_no_text"):
+        await messenger.read_text(shared_file(workspace, "a\x00b"), most_bytes=20)
+
+
+async def test_without_the_scope_a_file_is_not_read_and_no_redirect_is_followed(
+    messenger: SlackMessenger, workspace: Workspace
+) -> None:
+    url = shared_file(workspace, "a note")
+    app = workspace.people.app
+    workspace.people.app = replace(app, scopes=app.scopes - {"files:read"})
+    with pytest.raises(SlackRefused, match="file_not_returned"):
+        await messenger.read_text(url, most_bytes=20)
+
+
+async def test_the_token_goes_to_slacks_own_hosts_only(messenger: SlackMessenger) -> None:
+    for url in (
+        "https://files.slack.com.evil.example/a",
+        "http://files.slack.com/a",
+        "https://evil.example/a",
+    ):
+        with pytest.raises(SlackRefused, match="file_elsewhere"):
+            await messenger.read_text(url, most_bytes=20)

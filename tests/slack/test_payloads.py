@@ -8,7 +8,7 @@ import pytest
 from pydantic import SecretStr
 
 from bot.commands.form_state import FormState
-from bot.model import MessageTs, Origin, RequestKey, UserId
+from bot.model import MessageTs, Origin, RequestKey, SharedFile, UserId
 from bot.slack import payloads
 from bot.work.ports import Mention, Said, ThreadReply
 from tests.builders import ANA, BEN, CHANNEL
@@ -61,10 +61,16 @@ def test_a_reply_comes_from_its_thread_and_a_mention_from_none() -> None:
     said = Origin(RequestKey(f"message:{CHANNEL}:1.2"), ANA, CHANNEL, message_ts=SECOND)
     assert payloads.spoken(event, BOT) == Mention(said, "more")
     assert payloads.spoken({**event, "thread_ts": SECOND}, BOT) == Mention(said, "more")
-    reply = payloads.spoken({**event, "thread_ts": FIRST, "parent_user_id": BEN, "files": [{}]}, BOT)
+    reply = payloads.spoken(
+        {**event, "thread_ts": FIRST, "parent_user_id": BEN, "files": [{"name": "a.png"}]}, BOT
+    )
     assert isinstance(reply, ThreadReply)
     assert reply.origin.thread_ref == (CHANNEL, FIRST)
-    assert (reply.origin.message_ts, reply.files, reply.parent) == (SECOND, 1, BEN)
+    assert (reply.origin.message_ts, reply.files, reply.parent) == (
+        SECOND,
+        (SharedFile("a.png", 0, is_text=False),),
+        BEN,
+    )
 
 
 @pytest.mark.parametrize(

@@ -21,6 +21,7 @@ from bot.model import (
     Origin,
     PollPace,
     RequestKey,
+    SharedFile,
     TrackedJob,
     UserId,
     message_key,
@@ -106,7 +107,9 @@ class Office:
         await self.settle()
         return asked
 
-    async def reply(self, text: str, *, user: UserId = ANA, ts: str | None = None, files: int = 0) -> None:
+    async def reply(
+        self, text: str, *, user: UserId = ANA, ts: str | None = None, files: tuple[SharedFile, ...] = ()
+    ) -> None:
         """Reply in the thread of the first job."""
         self.keys += 1
         ts = ts or f"1700000500.{self.keys:06}"
@@ -124,6 +127,7 @@ class Office:
         parent: UserId = ANA,
         user: UserId = ANA,
         channel: ChannelId = CHANNEL,
+        files: tuple[SharedFile, ...] = (),
     ) -> MessageTs:
         """Say something to the bot, in a thread that ``parent`` began if one is given. Return its timestamp.
 
@@ -133,7 +137,8 @@ class Office:
         said_at = MessageTs(ts or f"1700000600.{self.keys:06}")
         key, within = message_key(channel, said_at), MessageTs(thread) if thread else None
         said = Origin(key, user, channel, within, said_at)
-        await heard(self.context, ThreadReply(said, text, parent=parent) if thread else Mention(said, text))
+        reply = ThreadReply(said, text, files, parent)
+        await heard(self.context, reply if thread else Mention(said, text, files))
         return said_at
 
     def missed(

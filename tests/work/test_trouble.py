@@ -7,7 +7,7 @@ from typing import Any
 import httpx
 import pytest
 
-from bot.model import JobState, PromptId
+from bot.model import JobState, PromptId, SharedFile
 from bot.slack.errors import refused
 from bot.work.jobs.decisions import forget, run_again, send_again, withdraw
 from bot.work.jobs.prepare import prepare_prompts
@@ -272,7 +272,7 @@ async def test_a_reply_to_a_job_that_never_started_is_explained(office: Office) 
 
 async def test_an_empty_reply_with_a_file_is_explained(office: Office) -> None:
     await office.started()
-    await office.reply("  ", files=1)
+    await office.reply("  ", files=(SharedFile("a.png", 10, is_text=False),))
     await office.settle()
     assert len(office.slack.replies()) == 1
     assert len(office.docs.prompts) == 1

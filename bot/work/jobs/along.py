@@ -1,4 +1,4 @@
-"""What goes along with a prompt: who asked, and the earlier messages of its thread."""
+"""What goes along with a prompt: who asked, the earlier messages of its thread, and its text files."""
 
 from __future__ import annotations
 
@@ -6,20 +6,35 @@ import asyncio
 import re
 from collections.abc import Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 
 import structlog
 
 from bot import slack_text
 from bot.messages import along as say
-from bot.model import Earlier, MessageTs, NotTaken, Origin, Prompt, PromptKind, TakeThread, ThreadRef, UserId
+from bot.model import (
+    Earlier,
+    Message,
+    MessageTs,
+    NotTaken,
+    Origin,
+    Prompt,
+    PromptKind,
+    SharedFile,
+    TakeThread,
+    ThreadRef,
+    UserId,
+)
 from bot.store import Transaction
 from bot.work.context import WorkerContext
 from bot.work.jobs.names import names_in
-from bot.work.ports import Said, SlackError
+from bot.work.ports import Said, SlackError, SlackRefused
 
 log = structlog.get_logger(__name__)
 _ALONE = re.compile(r"alone\b[\s,:]*", re.IGNORECASE)
 _WITH_THREAD = re.compile(r"\A\s*with thread\b[\s,:]*|[\s,]*\bwith thread[\s.!]*\Z", re.IGNORECASE)
+_MOST_FILES = 5
+_MOST_FILE_BYTES = 20_000
 _MOST_AUTHORS = 20
 """Maximum people that Slack is asked about for a thread. What others said is left out."""
 
@@ -34,14 +49,48 @@ def asked_to_take(text: str, origin: Origin) -> tuple[str, TakeThread | None]:
     return shorter, TakeThread.IF_PUBLIC if shorter == text else TakeThread.ASKED
 
 
-async def what_goes_along(context: WorkerContext, prompt: Prompt) -> tuple[str, Earlier | None]:
-    """Return what goes to the agent after the text of a prompt, and how much of the thread is in it.
+@dataclass(frozen=True, slots=True)
+class Along:
+    """What goes to the agent after the text of a prompt, how much of the thread is in it, and what is not.
 
-    Nothing that Slack does not return in time stops the prompt.
+    ``not_sent``: what the thread is told about files that do not go along; None if all do.
     """
+
+    text: str = ""
+    earlier: Earlier | None = None
+    not_sent: Message | None = None
+
+
+async def what_goes_along(context: WorkerContext, prompt: Prompt) -> Along:
+    """Return what goes along with a prompt. Nothing that Slack does not return in time stops the prompt."""
     conversation, earlier = await _conversation(context, prompt)
     signed = await _signature(context, prompt) if context.signs_prompts else ""
-    return say.along(signed, conversation), earlier
+    files, unread = await _read_files(context, prompt)
+    other = [each.name for each in prompt.files if each not in _readable(prompt)]
+    not_sent = say.files_not_sent(other, unread) if other or unread else None
+    return Along(say.along(signed, conversation, files), earlier, not_sent)
+
+
+def _readable(prompt: Prompt) -> list[SharedFile]:
+    fitting = [each for each in prompt.files if each.is_text and each.size_bytes <= _MOST_FILE_BYTES]
+    return fitting[:_MOST_FILES]
+
+
+async def _read_files(context: WorkerContext, prompt: Prompt) -> tuple[list[tuple[str, str]], list[str]]:
+    """Return the names and texts of a prompt's text files, and the names of those that cannot be read."""
+    texts, unread = list[tuple[str, str]](), list[str]()
+    for file in _readable(prompt):
+        try:
+            if file.url is None:
+                raise SlackRefused.not_found("file")
+            async with asyncio.timeout(context.timeouts.names_seconds):
+                text = await context.messenger.read_text(file.url, most_bytes=_MOST_FILE_BYTES)
+        except (SlackError, TimeoutError) as error:
+            log.warning("file_not_read", prompt=prompt.id, reason=str(error) or type(error).__name__)
+            unread.append(file.name)
+        else:
+            texts.append((file.name, text))
+    return texts, unread
 
 
 async def _signature(context: WorkerContext, prompt: Prompt) -> str:

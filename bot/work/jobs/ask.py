@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 
 import structlog
 
-from bot.model import JobNumber, JobRequest, NewPrompt, Origin, PromptKind, RequestKey, TakeThread
+from bot.model import JobNumber, JobRequest, NewPrompt, Origin, PromptKind, RequestKey, SharedFile, TakeThread
 from bot.store import AlreadyStored, Transaction
 from bot.work.batching import Batch
 from bot.work.context import Context
@@ -23,7 +23,8 @@ class AskRequest:
     """A request for a new job. ``raw`` is Slack's wire text and is not blank.
 
     ``allow_duplicate``: the person has confirmed that they want an equal request to run again.
-    ``heard``: note the message as heard (``bot/store/heard.py``). ``take_thread``: see ``Prompt``.
+    ``heard``: note the message as heard (``bot/store/heard.py``).
+    ``take_thread`` and ``files``: see ``Prompt``.
     """
 
     origin: Origin
@@ -31,6 +32,7 @@ class AskRequest:
     allow_duplicate: bool = False
     heard: bool = False
     take_thread: TakeThread | None = None
+    files: tuple[SharedFile, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,4 +181,5 @@ def _prompt(context: Context, request: AskRequest, job: JobNumber, now: datetime
         raw=storable(request.raw),
         asked_at=now,
         take_thread=request.take_thread,
+        files=request.files,
     )

@@ -37,7 +37,11 @@ async def run_again(context: Context, origin: Origin, number: JobNumber, occasio
         return None
     key = RequestKey(f"again:{number}:{occasion}")
     again = AskRequest(
-        _origin_for(origin, key, job), prompt.raw, allow_duplicate=True, take_thread=prompt.take_thread
+        _origin_for(origin, key, job),
+        prompt.raw,
+        allow_duplicate=True,
+        take_thread=prompt.take_thread,
+        files=prompt.files,
     )
     return await ask(context, again)
 

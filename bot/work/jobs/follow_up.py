@@ -6,7 +6,17 @@ from dataclasses import dataclass, replace
 
 import structlog
 
-from bot.model import JobNumber, JobState, NewPrompt, Origin, PromptId, PromptKind, TakeThread, TrackedJob
+from bot.model import (
+    JobNumber,
+    JobState,
+    NewPrompt,
+    Origin,
+    PromptId,
+    PromptKind,
+    SharedFile,
+    TakeThread,
+    TrackedJob,
+)
 from bot.store import AlreadyStored, Transaction
 from bot.work.context import Context
 from bot.work.jobs.ask import SAME_WITHIN, TooManyWaiting, storable
@@ -20,7 +30,7 @@ class FollowUpRequest:
 
     ``named``: the text by which the sender named the job, if it is not decided yet whether they may see
     the job; otherwise None. ``heard``: note the message as heard (``bot/store/heard.py``).
-    ``take_thread``: see ``Prompt``.
+    ``take_thread`` and ``files``: see ``Prompt``.
     """
 
     origin: Origin
@@ -30,6 +40,7 @@ class FollowUpRequest:
     named: str | None = None
     heard: bool = False
     take_thread: TakeThread | None = None
+    files: tuple[SharedFile, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +105,7 @@ def _store(context: Context, tx: Transaction, request: FollowUpRequest) -> Follo
         asked_at=now,
         named=None if request.named is None else storable(request.named),
         take_thread=request.take_thread,
+        files=request.files,
     )
     tx.prompts.add(new)
     if request.heard:

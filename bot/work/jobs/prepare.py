@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from functools import partial
 
@@ -14,7 +14,6 @@ from bot.messages import jobs as say
 from bot.model import (
     Access,
     DeliveryKind,
-    Earlier,
     JobState,
     NewDelivery,
     Prompt,
@@ -28,7 +27,7 @@ from bot.work.access.check import decide
 from bot.work.access.decision import AskSlack, Decision
 from bot.work.access.denied import refuse_named, refuse_prompt, tell_named
 from bot.work.context import WorkerContext
-from bot.work.jobs.along import what_goes_along
+from bot.work.jobs.along import Along, what_goes_along
 from bot.work.jobs.names import plain_text
 from bot.work.jobs.thread_messages import redraw_face, reply
 from bot.work.jobs.transitions import drop_follow_ups, tell_behind_unconfirmed
@@ -48,8 +47,7 @@ class _Prepared:
     """What a prompt became: its text for the agent, and what goes along."""
 
     text: str
-    along: str = ""
-    earlier: Earlier | None = None
+    along: Along = field(default_factory=Along)
 
 
 async def prepare_prompts(context: WorkerContext) -> int:
@@ -93,7 +91,7 @@ async def _prepare(context: WorkerContext, prompt: Prompt) -> None:
 
 async def _read_in_slack(context: WorkerContext, prompt: Prompt) -> _Prepared:
     text = await plain_text(context, prompt.raw)
-    return _Prepared(text, *await what_goes_along(context, prompt))
+    return _Prepared(text, await what_goes_along(context, prompt))
 
 
 async def _decide(context: WorkerContext, prompt: Prompt) -> Decision:
@@ -133,21 +131,23 @@ def _write_named(context: WorkerContext, tx: Transaction, prompt: Prompt, prepar
 
 
 def _write(context: WorkerContext, tx: Transaction, prompt: Prompt, prepared: _Prepared) -> None:
-    step = lifecycle.prompt_prepared(prompt, prepared.text, prepared.along)
+    step = lifecycle.prompt_prepared(prompt, prepared.text, prepared.along.text)
     tx.prompts.apply(prompt.id, step, owner=context.owner)
     now = context.clock()
     if prompt.kind is PromptKind.START:
         tx.jobs.update(prompt.job, text=prepared.text)
-    if prepared.earlier is not None:
-        tx.jobs.update(prompt.job, earlier=prepared.earlier)
+    if prepared.along.earlier is not None:
+        tx.jobs.update(prompt.job, earlier=prepared.along.earlier)
     job = tx.jobs.known(prompt.job)
     if prompt.kind is PromptKind.START:
         _open_thread(tx, job, now)
-        return
-    _show_follow_up(tx, job, prompt, prepared.text, now)
-    tell_behind_unconfirmed(tx, job, prompt, now)
-    if prepared.earlier is not None:
-        redraw_face(tx, job.number, now)
+    else:
+        _show_follow_up(tx, job, prompt, prepared.text, now)
+        tell_behind_unconfirmed(tx, job, prompt, now)
+        if prepared.along.earlier is not None:
+            redraw_face(tx, job.number, now)
+    if prepared.along.not_sent is not None:
+        reply(tx, job, f"files:{prompt.id}", prepared.along.not_sent, now)
 
 
 def _open_thread(tx: Transaction, job: TrackedJob, now: datetime) -> None:

@@ -17,6 +17,7 @@ from bot.model import (
     Message,
     NewDelivery,
     Origin,
+    SharedFile,
     TrackedJob,
     is_direct_message,
     message_key,
@@ -82,7 +83,7 @@ async def heard_reply(context: Context, heard: ThreadReply) -> None:
         return
     job = thread.job
     if job is None or (slack_text.mentions(heard.text, context.bot_user) and _is_over(job)):
-        await _ask(context, heard.origin, thread.text)
+        await _ask(context, heard.origin, thread.text, heard.files)
     else:
         await _steer(context, job, heard, thread.text, is_among_people=not thread.for_bot)
 
@@ -141,7 +142,7 @@ async def _steer(
     if slack_text.is_blank(slack_text.to_plain(text, {}, {})):
         await _tell_not_sent(context, job, heard, empty=True)
         return
-    request = FollowUpRequest(heard.origin, job.number, text, heard=True, take_thread=take)
+    request = FollowUpRequest(heard.origin, job.number, text, heard=True, take_thread=take, files=heard.files)
     try:
         result = await follow_up(context, request)
     except TooManyWaiting as full:
@@ -155,7 +156,10 @@ async def _steer(
 
 async def _tell_not_sent(context: Context, job: TrackedJob, heard: ThreadReply, *, empty: bool) -> None:
     """Tell the thread why a reply was not sent to the agent, once for each reply."""
-    now, message = context.clock(), say.nothing_to_send(heard.files) if empty else say.cannot_follow_up(job)
+    now, message = (
+        context.clock(),
+        say.nothing_to_send([each.name for each in heard.files]) if empty else say.cannot_follow_up(job),
+    )
     occasion = f"unsent:{heard.origin.message_ts}"
     await _tell(context, heard.origin, lambda tx: say_in_thread(tx, job, occasion, message, now))
 
@@ -173,17 +177,20 @@ async def heard_mention(context: Context, heard: Mention) -> None:
     if thanks.is_thanks(slack_text.to_plain(text, {}, {})):
         await _thank(context, origin)
         return
-    await _ask(context, origin, text)
+    await _ask(context, origin, text, heard.files)
 
 
-async def _ask(context: Context, origin: Origin, text: str) -> None:
+async def _ask(context: Context, origin: Origin, text: str, files: tuple[SharedFile, ...]) -> None:
     """Ask for a job, whose face will be in the thread of the message. Without text, send the greeting."""
     text, take = asked_to_take(text, origin)
     if slack_text.is_blank(slack_text.to_plain(text, {}, {})):
-        await _tell_in_private(context, origin, "greeting", say.greeting(context.bot_name))
+        names = [each.name for each in files]
+        hint = say.nothing_to_send(names) if names else say.greeting(context.bot_name)
+        await _tell_in_private(context, origin, "greeting", hint)
         return
+    request = AskRequest(origin, text, heard=_is_noted(origin), take_thread=take, files=files)
     try:
-        asked = await ask(context, AskRequest(origin, text, heard=_is_noted(origin), take_thread=take))
+        asked = await ask(context, request)
     except TooManyWaiting as full:
         await _tell_too_many(context, origin, full)
         return

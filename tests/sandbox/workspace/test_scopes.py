@@ -86,7 +86,7 @@ async def test_a_call_without_its_scope_names_what_is_needed_and_what_is_there(
 @pytest.mark.parametrize("method", sorted(METHODS))
 async def test_the_manifest_of_the_bot_has_what_its_methods_need(install: Installer, method: str) -> None:
     answer = await _call(await install(), method)
-    unused = {"files.info", "reactions.get", "team.info"}
+    unused = {"reactions.get", "team.info"}
     assert (answer.get("error") == "missing_scope") == (method in unused)
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from bot.cli.jobs import _line
 from bot.commands.command import Answer
-from bot.model import Access, JobState, MessageTs, Profile, UserId
+from bot.model import Access, JobState, MessageTs, Profile, SharedFile, UserId
 from bot.work.jobs.prepare import prepare_prompts
 from bot.work.jobs.thread_events import heard_mention
 from bot.work.ports import Mention, SlackUnreachable
@@ -18,6 +18,7 @@ from tests.work.office import Office
 
 GUS = UserId("U0GUS")
 GUEST = Profile(True, False, False, False)
+IMAGE = SharedFile("a.png", 10, is_text=False)
 
 
 @pytest.fixture(autouse=True)
@@ -134,7 +135,7 @@ async def test_a_reply_of_a_guest_is_answered_in_private_and_gets_no_reaction(
         await office.settle()
     posts = list(office.slack.posts)
     for _ in range(2):
-        await office.reply(text, user=GUS, files=files)
+        await office.reply(text, user=GUS, files=(IMAGE,) * files)
         await office.settle()
     assert [post for post in office.slack.posts if post not in posts] == []
     assert office.slack.reactions == []
@@ -147,7 +148,7 @@ async def test_a_reply_of_somebody_of_whom_slack_does_not_tell_in_time_leaves_no
     await office.started("Add a page")
     office.slack.silent.add(BEN)
     posts = list(office.slack.posts)
-    await office.reply("", user=BEN, files=1)
+    await office.reply("", user=BEN, files=(IMAGE,))
     await office.settle(3)
     assert office.slack.posts == posts
     assert "Slack could not tell me who you are" in words(office)[-1]

@@ -9,7 +9,8 @@ import pytest
 from structlog.testing import capture_logs
 
 from bot.messages.along import MOST_CHARACTERS
-from bot.model import ChannelId, Earlier, MessageTs, NotTaken, Profile, UserId
+from bot.model import ChannelId, Earlier, MessageTs, NotTaken, Profile, SharedFile, UserId
+from bot.slack.errors import refused
 from bot.work.context import Timeouts
 from bot.work.ports import Said, SlackUnclear
 from bot.work.retention import forget_old, forget_person
@@ -218,3 +219,45 @@ async def test_retention_forgets_what_went_along(office: Office) -> None:
     while await forget_old(replace(office.context, keep=timedelta(days=180))):
         pass
     assert await office.store.read(lambda tx: tx.along.of(1)) == []  # type: ignore[arg-type]
+
+
+NOTES = SharedFile("notes.txt", 9, is_text=True, url="https://files.slack.com/notes")
+IMAGE = SharedFile("a`b.png", 9, is_text=False, url="https://files.slack.com/image")
+
+
+async def test_text_files_go_along_and_every_other_file_is_named_in_the_thread(office: Office) -> None:
+    office.slack.contents[NOTES.url or ""] = "One\nTwo"
+    large = NOTES._replace(name="large.txt", size_bytes=20_001)
+    await office.hears(f"{AT_BOT} Use these", files=(NOTES, IMAGE, large))
+    await office.settle()
+    assert office.docs.prompts[-1][1] == "Use these\n\nFile notes.txt:\n> One\n> Two"
+    [told] = [said for said in office.said() if "Not sent" in said]
+    assert "png" in told
+    assert "large.txt" in told
+    assert "notes.txt" not in told
+
+
+@pytest.mark.parametrize("url", [NOTES.url, None])
+async def test_a_file_that_slack_does_not_return_is_named_and_the_prompt_goes_without(
+    office: Office, url: str | None
+) -> None:
+    office.slack.trouble("read_text", refused("file_not_returned"))
+    await office.hears(f"{AT_BOT} Use this", files=(NOTES._replace(url=url),))
+    await office.settle()
+    assert office.docs.prompts[-1][1] == "Use this"
+    assert [said for said in office.said() if "did not let me read" in said and "notes.txt" in said]
+
+
+async def test_a_follow_up_takes_its_files_along(office: Office) -> None:
+    office.slack.contents[NOTES.url or ""] = "One"
+    await office.finished()
+    await office.reply("Use this", files=(NOTES,))
+    await office.settle()
+    assert office.docs.prompts[-1][1] == "Use this\n\nFile notes.txt:\n> One"
+
+
+async def test_files_without_words_are_named_as_not_sent(office: Office) -> None:
+    await office.hears(AT_BOT, files=(IMAGE,))
+    await office.settle()
+    assert office.docs.prompts == []
+    assert "png" in office.slack.whispers[-1][3].text

@@ -1,0 +1,82 @@
+"""What a message says besides its text: what was forwarded in it, and its files."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from bot.model import SharedFile
+
+_TEXT_TYPES = frozenset(
+    {"application/json", "application/xml", "application/yaml", "application/x-yaml", "application/toml"}
+)
+_SIGNS = {"&": "&amp;", "<": "&lt;", ">": "&gt;"}
+
+
+def text_of(message: Mapping[str, Any]) -> str:
+    """Return a message's wire text with what was forwarded in it, quoted.
+
+    Quotes within a message are a part of its text already. Previews of web pages are not what people said.
+    https://docs.slack.dev/reference/objects/attachment-object
+    """
+    return "\n\n".join(part for part in (message.get("text") or "", *_forwarded(message)) if part.strip())
+
+
+def _forwarded(message: Mapping[str, Any]) -> Iterator[str]:
+    for each in _objects(message, "attachments"):
+        text = str(each.get("text") or "") or "\n".join(_in_blocks(each))
+        if (each.get("is_share") or each.get("is_msg_unfurl")) and text.strip():
+            author = str(each.get("author_name") or each.get("author_subname") or "somebody")
+            quoted = "\n".join(f"&gt; {line}" for line in text.splitlines())
+            yield f"Forwarded from {''.join(_SIGNS.get(sign, sign) for sign in author)}:\n{quoted}"
+
+
+def _in_blocks(attachment: Mapping[str, Any]) -> Iterator[str]:
+    """Return the words of the blocks of a forwarded message that has no text of its own."""
+    for each in _objects(attachment, "message_blocks"):
+        message = each.get("message")
+        if isinstance(message, Mapping):
+            yield from (words for block in _objects(message, "blocks") if (words := _words(block)).strip())
+
+
+def _words(part: Mapping[str, Any]) -> str:
+    """Return the words of a rich text block or of a part of one, as wire text.
+
+    https://docs.slack.dev/reference/block-kit/blocks/rich-text-block
+    """
+    match part.get("type"):
+        case "text":
+            return "".join(_SIGNS.get(sign, sign) for sign in str(part.get("text") or ""))
+        case "link":
+            return str(part.get("url") or "")
+        case "user":
+            return f"<@{part.get('user_id')}>"
+        case "channel":
+            return f"<#{part.get('channel_id')}>"
+        case "emoji":
+            return f":{part.get('name')}:"
+    inside = "".join(_words(each) for each in _objects(part, "elements"))
+    return inside if part.get("type") == "rich_text" else f"{inside}\n"
+
+
+def files_of(message: Mapping[str, Any]) -> tuple[SharedFile, ...]:
+    """Return the files of a message. https://docs.slack.dev/reference/objects/file-object"""
+    return tuple(map(_file, _objects(message, "files")))
+
+
+def _file(file: Mapping[str, Any]) -> SharedFile:
+    name = str(file.get("name") or file.get("title") or "a file")
+    kind, size = str(file.get("mimetype") or ""), file.get("size")
+    is_text = kind.startswith("text/") or kind in _TEXT_TYPES or file.get("mode") == "snippet"
+    # Slack keeps the content of others: files elsewhere, of other organisations, deleted or too old.
+    is_here = file.get("mode") in ("hosted", "snippet") and not file.get("is_external")
+    is_here = is_here and file.get("file_access") in (None, "visible")
+    url = file.get("url_private_download") or file.get("url_private")
+    return SharedFile(
+        name, size if isinstance(size, int) else 0, is_text, str(url) if url and is_here else None
+    )
+
+
+def _objects(of: Mapping[str, Any], name: str) -> list[Mapping[str, Any]]:
+    found = of.get(name)
+    return [each for each in found if isinstance(each, Mapping)] if isinstance(found, list) else []
