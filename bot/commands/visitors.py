@@ -20,7 +20,7 @@ from bot.work.digests.subscriptions import (
     subscribe,
     unsubscribe,
 )
-from bot.work.visitors.buttons import how_counted, send_csv, share
+from bot.work.visitors.buttons import how_counted, more, send_csv, share
 from bot.work.visitors.question import ask_visitors, show_progress
 
 NAME = "/docs-visitors"
@@ -53,8 +53,8 @@ def _meant_by(text: str) -> str | None:
 
 async def _ask(context: Context, invocation: Invocation, words: str) -> Answer:
     query = parse_query(words, context.clock(), context.analytics.zone)
-    reading = await ask_visitors(context, invocation.origin, query)
-    return Answer() if reading is None else await confirmed(context, invocation.origin, reading)
+    await ask_visitors(context, invocation.origin, query)
+    return Answer()
 
 
 async def _subscribe(context: Context, invocation: Invocation, words: str) -> Answer:
@@ -109,6 +109,10 @@ async def _csv_file(context: Context, press: Press) -> Answer:
     return await _once_allowed(context, press.origin, lambda: send_csv(context, question))
 
 
+async def _more(context: Context, press: Press) -> Answer:
+    return Answer(message=await more(context, await _question(context, press)))
+
+
 async def _how_counted(context: Context, press: Press) -> Answer:
     return Answer(message=await how_counted(context, await _question(context, press)))
 
@@ -161,6 +165,7 @@ COMMAND = Command(
     buttons={
         "share": _share,
         "csv_file": _csv_file,
+        "more": _more,
         "how_counted": _how_counted,
         "progress": _progress,
         "improve": _improve,

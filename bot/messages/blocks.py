@@ -215,9 +215,13 @@ def menu(placeholder: str, action_id: str, options: Sequence[tuple[str, str]]) -
     }
 
 
-def fields(*mrkdwn: str) -> Block:
-    """Return short paragraphs side by side. Slack allows at most ten."""
-    return {"type": "section", "fields": [_mrkdwn(clip_mrkdwn(text, _FIELD_LENGTH)) for text in mrkdwn]}
+def fields(*mrkdwn: str, heading: str = "") -> Block:
+    """Return short paragraphs side by side, under a heading if there is one. Slack allows at most ten."""
+    made: Block = {
+        "type": "section",
+        "fields": [_mrkdwn(clip_mrkdwn(text, _FIELD_LENGTH)) for text in mrkdwn],
+    }
+    return made | {"text": _mrkdwn(heading)} if heading else made
 
 
 def code(text: str) -> str:

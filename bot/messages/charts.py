@@ -48,13 +48,15 @@ def visitors_chart(title: str, points: Sequence[tuple[Period, Counts]]) -> Block
 def page_table(caption: str, pages: Sequence[PageCounts], *, compared: bool, whole: bool = True) -> Block:
     """Return a table of pages with their counts. Its column "Change" sorts by visitors gained or lost.
 
+    That column is the second, because a phone shows the first two.
+
     ``whole``: all rows of the period compared with were read, so a page without one is new.
     """
-    header = ["Page", "People", "AI agents", "All together", *(["Change"] if compared else [])]
+    header = ["Page", *(["Change"] if compared else []), "All together", "People", "AI agents"]
     rows = [[_text(name) for name in header]]
     for page in pages:
-        row = [_text(shown_path(page.path)), *map(_number, (page.now.human, page.now.ai, page.now.total))]
-        rows.append([*row, _gain(page, whole)] if compared else row)
+        counts = map(_number, (page.now.total, page.now.human, page.now.ai))
+        rows.append([_text(shown_path(page.path)), *([_gain(page, whole)] if compared else []), *counts])
     return {
         "type": "data_table",
         "caption": caption,

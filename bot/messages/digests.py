@@ -11,16 +11,18 @@ from bot.messages.visitors import (
     caveats,
     chart_words,
     improve_menu,
-    movements,
+    is_empty,
     named_pages,
+    nobody,
     page_numbers,
+    pages_blocks,
     pages_lines,
-    pages_table,
     source_note,
     totals_fields,
     totals_words,
     with_fitting_pages,
 )
+from bot.messages.visitors_more import movements
 from bot.model import (
     Block,
     JobState,
@@ -33,6 +35,7 @@ from bot.model import (
     WorkDone,
 )
 
+_CURVE_TITLE = "Unique visitors week by week"
 _STATE_NAMES = {
     JobState.PULL_REQUEST: ("pull request", "pull requests"),
     JobState.NO_CHANGE: ("with nothing changed", "with nothing changed"),
@@ -47,26 +50,27 @@ def digest(weekly: WeeklyReport) -> Message:
 
 def _digest(weekly: WeeklyReport) -> Message:
     answer = weekly.report
-    against = "\ncompared with the week before" if answer.before else ""
-    heading = f":books: *The docs in the week {dates(answer.query.period)}*{against}"
+    against = "\ncompared with the week before" if answer.is_fair else ""
+    heading = f"*The docs in the week {dates(answer.query.period)}*{against}"
     curve = [(week, counts) for week, counts in weekly.curve if counts is not None]
     lines = [*movements(answer.movements, answer.site), work_done(weekly.work)]
     lines += [suggested(weekly.suggestion)] if weekly.suggestion else []
-    notes = [*caveats(answer), *_curve_gap(len(curve), len(weekly.curve)), source_note(answer)]
+    notes = [] if is_empty(answer) else caveats(answer)
+    notes += [*_curve_gap(len(curve), len(weekly.curve)), source_note(answer)]
     notes += [footer(weekly.subscription)] if weekly.subscription else []
     row = b.actions([*_improve(weekly.suggestion), *improve_menu(named_pages(answer))])
     blocks = (
         b.section(heading),
-        totals_fields(answer.site, answer.before),
-        *([visitors_chart("Unique visitors week by week", curve)] if len(curve) > 1 else []),
-        *pages_table(answer),
+        *([] if is_empty(answer) else [totals_fields(answer)]),
+        *([visitors_chart(_CURVE_TITLE, curve)] if len(curve) > 1 else []),
+        *(b.plain(nobody(answer)) if is_empty(answer) else pages_blocks(answer)),
         *(b.section(line) for line in lines),
         *row,
         b.context(*notes),
     )
-    curve_words = chart_words(curve, "Week by week") if len(curve) > 1 else []
-    words = [heading, totals_words(answer.site, answer.before), *curve_words, *pages_lines(answer)]
-    text = "\n".join([*words, *lines, *notes])
+    counts = [nobody(answer)] if is_empty(answer) else [totals_words(answer), *pages_lines(answer)]
+    curve_words = chart_words(curve, _CURVE_TITLE) if len(curve) > 1 else []
+    text = "\n".join([heading, *counts, *curve_words, *lines, *notes])
     return Message(text, blocks, (*b.plain(text), *row))
 
 
@@ -80,14 +84,14 @@ def _curve_gap(known: int, total: int) -> list[str]:
 def work_done(work: WorkDone) -> str:
     """Return one line about the week's jobs, by their current states."""
     if not work.asked:
-        return ":hammer_and_wrench: *The agent* was not asked for anything. `/docs-agent` starts a job."
+        return "*The agent* was not asked for anything. `/docs-agent` starts a job."
     by_state = {state: count for state, count in work.by_state.items() if state in _STATE_NAMES and count}
     parts = [counted(by_state[state], *words) for state, words in _STATE_NAMES.items() if state in by_state]
     rest = work.asked - sum(by_state.values())
     parts += [f"{number(rest)} open or ended otherwise"] if rest > 0 else []
     took = f" Median time: {duration(work.median_time)}." if work.median_time is not None else ""
     asked = counted(work.asked, "job was asked for", "jobs were asked for")
-    return f":hammer_and_wrench: *The agent*: {asked}: {', '.join(parts)}.{took}"
+    return f"*The agent*: {asked}: {', '.join(parts)}.{took}"
 
 
 def suggested(suggestion: Suggestion) -> str:
@@ -98,9 +102,7 @@ def suggested(suggestion: Suggestion) -> str:
         SuggestionReason.ONLY_AI: "is read by AI agents, but hardly by people",
         SuggestionReason.MOST_READ: "is the most read page that no job named lately",
     }[suggestion.why]
-    return (
-        f":bulb: *Worth improving*: {b.code(shown_path(page.path))} {why}. It had {page_numbers(page.now)}."
-    )
+    return f"*Worth improving*: {b.code(shown_path(page.path))} {why}. It had {page_numbers(page.now)}."
 
 
 def _improve(suggestion: Suggestion | None) -> list[Block]:

@@ -21,22 +21,22 @@ def signed(count: int) -> str:
 
 
 def percent(share: float | None) -> str:
-    """Return a share as a percentage: 43 %.
+    """Return a share as a percentage: 43%.
 
-    A small rest is never rounded to 0 or 100: "under 1 %", "over 99 %". None becomes "–".
+    A small rest is never rounded to 0 or 100: "under 1%", "over 99%". None becomes "–".
     """
     if share is None:
         return "–"
     if 0 < share < 0.005:
-        return "under 1 %"
-    return "over 99 %" if 0.995 < share < 1 else f"{share * 100:.0f} %"
+        return "under 1%"
+    return "over 99%" if 0.995 < share < 1 else f"{share * 100:.0f}%"
 
 
 def change(now: int, was: int) -> str:
-    """Return the relative change: +12 %. A growth from zero has no percentage and becomes "new"."""
+    """Return the relative change: +12%. A growth from zero has no percentage and becomes "new"."""
     if was == 0:
-        return "new" if now else "±0 %"
-    return f"{signed(round((now - was) / was * 100))} %"
+        return "new" if now else "±0%"
+    return f"{signed(round((now - was) / was * 100))}%"
 
 
 def share_change(now: Counts, was: Counts | None) -> str:
@@ -63,7 +63,7 @@ def gained(page: PageCounts) -> int:
 
 
 def page_gain(page: PageCounts, *, whole: bool = True) -> str:
-    """Return a page's absolute and relative change: +120 (+12 %)."""
+    """Return a page's absolute and relative change: +120 (+12%)."""
     relative = page_change(page, whole=whole)
     return relative if relative == "–" else f"{signed(gained(page))} ({relative})"
 
@@ -71,6 +71,14 @@ def page_gain(page: PageCounts, *, whole: bool = True) -> str:
 def day(of: date, *, year: bool = True) -> str:
     """Return a date: 20 Nov 2026."""
     return f"{of.day} {_MONTHS[of.month - 1]}" + (f" {of.year}" if year else "")
+
+
+def between(period: Period) -> str:
+    """Return a period for use in a sentence: "on 20 Nov 2026", "from 30 Sep to 6 Oct 2026"."""
+    first, last = period.first, period.last
+    if first == last:
+        return f"on {day(last)}"
+    return f"from {day(first, year=first.year != last.year)} to {day(last)}"
 
 
 def dates(period: Period) -> str:

@@ -1,4 +1,4 @@
-"""Answers about visitors: text, a chart and a table.
+"""Answers about visitors: text, a chart and the pages read most. They fit on a screen.
 
 Unique visitors are shown as the service counted them and never added up.
 """
@@ -9,24 +9,24 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
 from bot.messages import blocks as b
-from bot.messages.charts import page_table, shown_path, visitors_chart
+from bot.messages.charts import shown_path, visitors_chart
 from bot.messages.numbers import (
+    between,
     change,
     counted,
     dates,
     number,
     page_change,
-    page_gain,
     percent,
     point_label,
     share_change,
+    signed,
 )
 from bot.messages.problems import reading_problem
 from bot.model import (
     Block,
     Counts,
     Message,
-    Movements,
     PageCounts,
     Period,
     QuestionId,
@@ -36,7 +36,7 @@ from bot.model import (
     UserId,
 )
 
-_PAGES_IN_LINE = 3
+PAGES_IN_LINE = 3
 """The most pages that a line about movements names."""
 _MOST_OPTIONS = 40
 _OPTION_PATH_LENGTH = 50
@@ -44,15 +44,19 @@ _STEP = 3
 """How many pages to remove at a time from a message that is too long."""
 _REASON_LENGTH = 200
 _CHART_TITLE = "Unique visitors"
+_WHOLE_SITE = "Whole site"
 _TIME = "{date_short_pretty} {time}"
 TIME_OF_DAY = "{time}"
 
 
 def report(answer: Report, question: QuestionId, *, shared_by: UserId | None = None) -> Message:
-    """Return the answer to a question.
+    """Return the answer to a question: totals, a chart, the pages read most and one sentence about them.
 
-    ``shared_by``: who shares it in the channel; None for the private answer.
+    ``shared_by``: who shares it in the channel; None for the private answer. *More* shows the rest.
     """
+    if is_empty(answer):
+        by = f" Shared by {b.mention(shared_by)}." if shared_by else ""
+        return b.with_buttons(nobody(answer) + by, _buttons(question, private=shared_by is None))
     return with_fitting_pages(answer, lambda fewer: _report(fewer, question, shared_by))
 
 
@@ -67,43 +71,74 @@ def with_fitting_pages(answer: Report, build: Callable[[Report], Message]) -> Me
 
 
 def _report(answer: Report, question: QuestionId, shared_by: UserId | None) -> Message:
-    heading = title(answer)
-    moves = movements(answer.movements, answer.site)
-    notes = [*caveats(answer), source_note(answer), *([] if shared_by else [budget_used(answer)])]
+    heading, told = title(answer), worth_knowing(answer)
+    notes = [*caveats(answer), source_note(answer)]
     if shared_by:
         notes.append(f"Shared by {b.mention(shared_by)}.")
-    row = b.actions([*improve_menu(named_pages(answer)), *_buttons(question, private=shared_by is None)])
+    row = b.actions([*_buttons(question, private=shared_by is None), *improve_menu(named_pages(answer))])
     blocks = (
         b.section(heading),
-        totals_fields(answer.site, answer.before),
-        *([visitors_chart(_CHART_TITLE, answer.chart)] if answer.chart else []),
-        *pages_table(answer),
-        *(b.section(line) for line in moves),
+        totals_fields(answer),
+        *([visitors_chart(_chart_title(answer), answer.chart)] if answer.chart else []),
+        *pages_blocks(answer),
+        *([b.section(told)] if told else []),
         *row,
         b.context(*notes),
     )
-    words = [heading, totals_words(answer.site, answer.before), *chart_words(answer.chart)]
-    text = "\n".join([*words, *pages_lines(answer), *moves, *notes])
+    words = [heading, totals_words(answer), *chart_words(answer.chart, _chart_title(answer))]
+    text = "\n".join([*words, *pages_lines(answer), *([told] if told else []), *notes])
     return Message(text, blocks, (*b.plain(text), *row))
+
+
+def is_empty(answer: Report) -> bool:
+    """Return whether nobody read the docs."""
+    return answer.site.total == 0 and answer.now.complete
+
+
+def nobody(answer: Report) -> str:
+    """Return the sentence about a period in which nobody read the docs."""
+    period = answer.query.period
+    if answer.is_open and period.days == 1:
+        return f"Nobody has read the docs so far today, {dates(period)}."
+    if answer.is_open:
+        return f"Nobody has read the docs so far {between(period)}."
+    before = answer.before.total if answer.before and answer.is_fair else 0
+    had = (
+        f"; {_visitors(before)} came {between(answer.query.compared)}"
+        if before and answer.query.compared
+        else ""
+    )
+    return f"Nobody read the docs {between(period)}{had}."
 
 
 def title(answer: Report) -> str:
     """Return the heading: the period, and the period compared with."""
-    against = f"\ncompared with {dates(answer.was.period)}" if answer.was and answer.before else ""
-    return f"*Who read the docs, {dates(answer.query.period)}*{against}"
+    against = f"\ncompared with {dates(answer.was.period)}" if answer.was and answer.is_fair else ""
+    return f"*Who read the docs{_period_words(answer)}*{against}"
 
 
-def totals_fields(site: Counts, before: Counts | None) -> Block:
+def _period_words(answer: Report) -> str:
+    period = answer.query.period
+    if not answer.is_open:
+        return f", {dates(period)}"
+    return f" so far today, {dates(period)}" if period.days == 1 else f", {dates(period)}, so far"
+
+
+def totals_fields(answer: Report) -> Block:
     """Return the three totals and the AI share, side by side."""
-    return b.fields(*(f"*{name}*\n{value}" for name, value in _totals(site, before)))
+    heading = f"*{_WHOLE_SITE}*" if answer.query.section else ""
+    return b.fields(*(f"*{name}*\n{value}" for name, value in _totals(answer)), heading=heading)
 
 
-def totals_words(site: Counts, before: Counts | None) -> str:
+def totals_words(answer: Report) -> str:
     """Return the three totals and the AI share as one sentence."""
-    return "; ".join(f"{name}: {value}" for name, value in _totals(site, before)) + "."
+    heading = f"{_WHOLE_SITE}: " if answer.query.section else ""
+    return heading + "; ".join(f"{name}: {value}" for name, value in _totals(answer)) + "."
 
 
-def _totals(site: Counts, before: Counts | None) -> list[tuple[str, str]]:
+def _totals(answer: Report) -> list[tuple[str, str]]:
+    site, before = answer.site, answer.before if answer.is_fair else None
+
     def with_change(now: int, was: int | None) -> str:
         return number(now) if was is None else f"{number(now)} ({change(now, was)})"
 
@@ -116,23 +151,36 @@ def _totals(site: Counts, before: Counts | None) -> list[tuple[str, str]]:
     ]
 
 
-def pages_table(answer: Report) -> tuple[Block, ...]:
-    """Return the most read pages as a table, or a sentence if there are none."""
-    if not answer.top:
-        return (b.section(_no_pages(answer)),)
-    compared, whole = answer.before is not None, _knows_all_before(answer)
-    return (page_table(_caption(answer), answer.top, compared=compared, whole=whole),)
+def _chart_title(answer: Report) -> str:
+    return f"{_CHART_TITLE}, {_WHOLE_SITE.lower()}" if answer.query.section else _CHART_TITLE
+
+
+def pages_blocks(answer: Report) -> tuple[Block, ...]:
+    """Return the pages read most as lines, which a phone shows whole, or a sentence if there are none."""
+    return b.plain("\n".join(pages_lines(answer)))
 
 
 def pages_lines(answer: Report) -> list[str]:
-    """Return the most read pages as lines of text."""
+    """Return the pages read most as lines of text."""
     if not answer.top:
-        return [_no_pages(answer)]
-    lines = [f"{b.escape(_caption(answer))}:"]
+        return [no_pages(answer)]
+    lines = [f"*{b.escape(caption(answer))}*"]
     for rank, page in enumerate(answer.top, 1):
-        grown = f", {page_change(page, whole=_knows_all_before(answer))}" if answer.before is not None else ""
-        lines.append(f"{rank}. {b.code(shown_path(page.path))} {page_numbers(page.now)}{grown}")
+        grown = f" ({page_change(page, whole=knows_all_before(answer))})" if answer.is_fair else ""
+        lines.append(f"{rank}. {b.code(shown_path(page.path))} {_ranked(page.now, answer.query.sort, grown)}")
     return lines
+
+
+def _ranked(counts: Counts, sort: SortBy, grown: str) -> str:
+    """Return a page's counts, that of all visitors first, and in bold the one that ranks it."""
+    parts = {
+        SortBy.TOTAL: _visitors(counts.total),
+        SortBy.HUMAN: _people(counts),
+        SortBy.AI: _agents(counts),
+    }
+    words = {by: f"*{part}*" if by is sort else part for by, part in parts.items()}
+    words[SortBy.TOTAL] += grown
+    return " · ".join(words.values())
 
 
 def shown_code(section: str | None) -> str | None:
@@ -140,12 +188,12 @@ def shown_code(section: str | None) -> str | None:
     return b.code(shown_path(section)) if section else None
 
 
-def _knows_all_before(answer: Report) -> bool:
+def knows_all_before(answer: Report) -> bool:
     """Return whether all pages of the period before are known, so that a page without a row is new."""
     return answer.was is not None and answer.was.complete
 
 
-def _caption(answer: Report) -> str:
+def caption(answer: Report) -> str:
     """Return the number of pages and their order, not escaped."""
     where = f" under {shown_path(answer.query.section)}" if answer.query.section else ""
     pages = counted(answer.pages, "page", "pages") + where
@@ -156,7 +204,8 @@ def _caption(answer: Report) -> str:
 _ORDERS = {SortBy.TOTAL: "", SortBy.HUMAN: ", most people first", SortBy.AI: ", most AI agents first"}
 
 
-def _no_pages(answer: Report) -> str:
+def no_pages(answer: Report) -> str:
+    """Return the sentence that stands in place of the pages if there are none."""
     section = shown_code(answer.query.section)
     if not answer.now.complete:
         # The section may have unread pages; the caveats say how many were read, and why not all.
@@ -167,58 +216,58 @@ def _no_pages(answer: Report) -> str:
 
 def page_numbers(counts: Counts) -> str:
     """Return the counts of a page, such as "12 people, 34 AI agents, 40 in all"."""
-    people = counted(counts.human, "person", "people")
-    return f"{people}, {counted(counts.ai, 'AI agent', 'AI agents')}, {number(counts.total)} in all"
+    return f"{_people(counts)}, {_agents(counts)}, {number(counts.total)} in all"
 
 
-def movements(moved: Movements, site: Counts) -> list[str]:
-    """Return lines about pages that rose, fell, appeared, vanished or have an unusual share of AI agents."""
-    share = percent(site.ai_share)
-    lines = [
-        _line(":chart_with_upwards_trend: *Rises*", moved.risen, page_gain),
-        _line(":chart_with_downwards_trend: *Falls*", moved.fallen, page_gain),
-        _line(":new: *Newly read*", moved.appeared, _visitors),
-        _line(":wave: *Not read any more*", moved.vanished, lambda page: f"{_visitors(page)} before"),
-        _line(
-            f":robot_face: *Read by AI, hardly by people* (AI's share on the whole site: {share})",
-            moved.hardly_people,
-            _people_and_ai,
-        ),
-        _line(":bust_in_silhouette: *Read by people, hardly by AI*", moved.hardly_ai, _people_and_ai),
-    ]
-    return [line for line in lines if line]
+def _visitors(count: int) -> str:
+    return counted(count, "visitor", "visitors")
 
 
-def _visitors(page: PageCounts) -> str:
-    return counted(page.now.total, "visitor", "visitors")
+def _people(counts: Counts) -> str:
+    return counted(counts.human, "person", "people")
 
 
-def _people_and_ai(page: PageCounts) -> str:
-    return f"{counted(page.now.human, 'person', 'people')}, {counted(page.now.ai, 'AI agent', 'AI agents')}"
+def _agents(counts: Counts) -> str:
+    return counted(counts.ai, "AI agent", "AI agents")
 
 
-def _line(name: str, pages: Sequence[PageCounts], numbers: Callable[[PageCounts], str]) -> str:
-    named = [f"{b.code(shown_path(page.path))} {numbers(page)}" for page in pages[:_PAGES_IN_LINE]]
-    return f"{name}: {' · '.join(named)}" if named else ""
+def worth_knowing(answer: Report) -> str:
+    """Return one sentence about the page that stands out most; empty if none does."""
+    moved = answer.movements
+    sentences: tuple[tuple[Sequence[PageCounts], Callable[[PageCounts], str]], ...] = (
+        (moved.fallen, lambda page: f"lost the most readers: {_moved(page)}"),
+        (moved.risen, lambda page: f"gained the most readers: {_moved(page)}"),
+        (moved.vanished, lambda page: f"had {_visitors(page.now.total)} before and none this time"),
+        (moved.appeared, lambda page: f"is new here: {_visitors(page.now.total)}, none before"),
+        (moved.hardly_people, lambda page: f"is read by AI agents, hardly by people: {_split(page)}"),
+        (moved.hardly_ai, lambda page: f"is read by people, hardly by AI agents: {_split(page)}"),
+    )
+    said = ((pages[0], words) for pages, words in sentences if pages)
+    return next((f"*Worth knowing*: {_code(page)} {words(page)}." for page, words in said), "")
 
 
-def chart_words(chart: Iterable[tuple[Period, Counts]], heading: str = "Over time") -> list[str]:
+def _moved(page: PageCounts) -> str:
+    was = page.was.total if page.was else 0
+    return f"{signed(page.now.total - was)} ({change(page.now.total, was)})"
+
+
+def _split(page: PageCounts) -> str:
+    return f"{_people(page.now)}, {_agents(page.now)}"
+
+
+def _code(page: PageCounts) -> str:
+    return b.code(shown_path(page.path))
+
+
+def chart_words(chart: Iterable[tuple[Period, Counts]], heading: str = _CHART_TITLE) -> list[str]:
     """Return the chart's numbers as text, for readers who cannot see it."""
     points = [f"{point_label(period)} {page_numbers(counts)}" for period, counts in chart]
     return [f"{heading}: {'; '.join(points)}."] if points else []
 
 
 def caveats(answer: Report) -> list[str]:
-    """Return the limits of the report that a reader must know: what is missing or not comparable."""
+    """Return the limits of the report that a reader must know: what is missing or not compared."""
     said = []
-    if answer.is_open:
-        against = ", but compared with a whole one" if answer.before else ""
-        said.append(f"This period is not over yet{against}.")
-    if answer.query.section:
-        said.append(
-            "The totals are those of the whole site: "
-            "unique visitors of pages cannot be added up to those of a section."
-        )
     if not answer.now.complete:
         said.append(_cut_short(answer))
     if answer.now.repeated:
@@ -226,21 +275,28 @@ def caveats(answer: Report) -> list[str]:
         said.append(f"Pages changed places while they were read: {rows} may be missing.")
     if answer.query.compared:
         said += _about_before(answer, answer.query.compared)
-    return [*said, answer.no_chart] if answer.no_chart else said
+    return said
 
 
 def _about_before(answer: Report, compared: Period) -> list[str]:
     if answer.before is None:
         why = _problem(answer.was.problem if answer.was else None)
         return [f"The period before ({dates(compared)}) could not be read{why}."]
-    said = []
-    if compared.days != answer.query.period.days:
-        these, those = (counted(each.days, "day", "days") for each in (answer.query.period, compared))
-        said.append(f"The two periods differ in length: {these} and {those}.")
+    if not answer.is_fair:
+        return [f"{dates(compared)} had {page_numbers(answer.before)}. {_why_not_compared(answer, compared)}"]
     if answer.was and not answer.was.complete:
         read = f"Only {counted(answer.was.rows, 'page', 'pages')}" if answer.was.rows else "No page"
-        said.append(f"{read} of the period before could be read, so new and gone pages are not known.")
-    return said
+        return [f"{read} of the period before could be read, so new and gone pages are not known."]
+    return []
+
+
+def _why_not_compared(answer: Report, compared: Period) -> str:
+    if compared.days != answer.query.period.days:
+        these, those = (counted(each.days, "day", "days") for each in (answer.query.period, compared))
+        return f"The two are not compared, because one has {these} and the other {those}."
+    if answer.is_open:
+        return "The two are not compared, because this one is not over."
+    return "The two are not compared, because they were not both over when they were read."
 
 
 def _cut_short(answer: Report) -> str:
@@ -256,10 +312,6 @@ def _cut_short(answer: Report) -> str:
     )
 
 
-NO_CHART_BUDGET = "There is no chart, to keep the rest of the hourly budget for questions."
-NO_CHART_READ = "There is no chart, because a part of it could not be read."
-
-
 def _problem(problem: str | None) -> str:
     return f": {b.quoted(reading_problem(problem), _REASON_LENGTH)}" if problem else ""
 
@@ -270,14 +322,8 @@ def source_note(answer: Report) -> str:
     return f"Approximate unique visitors · days in {b.escape(answer.zone)} · taken {taken}"
 
 
-def budget_used(answer: Report) -> str:
-    """Return how much of the hourly budget of analytics calls is used."""
-    used = f"{number(answer.budget.used)} of {number(answer.budget.limit)}"
-    return f"{used} analytics calls used in the last hour"
-
-
 def named_pages(answer: Report) -> list[PageCounts]:
-    """Return all pages that the report names, except those that vanished."""
+    """Return all pages that the report knows of, except those that vanished."""
     moved = answer.movements
     named = (
         moved.fallen,
@@ -286,10 +332,10 @@ def named_pages(answer: Report) -> list[PageCounts]:
         moved.appeared,
         moved.hardly_ai,
     )
-    return [*answer.top, *(page for group in named for page in group[:_PAGES_IN_LINE])]
+    return [*answer.top, *(page for group in named for page in group[:PAGES_IN_LINE])]
 
 
-def improve_menu(pages: Iterable[PageCounts]) -> list[Block]:
+def improve_menu(pages: Sequence[PageCounts]) -> list[Block]:
     """Return a menu that offers a job for each of the pages, without duplicates."""
     rows = list({page.row: page for page in pages}.values())[:_MOST_OPTIONS]
     options = [
@@ -300,8 +346,5 @@ def improve_menu(pages: Iterable[PageCounts]) -> list[Block]:
 
 
 def _buttons(question: QuestionId, *, private: bool) -> list[Block]:
-    how = b.button("How counted", "how_counted", str(question))
-    if not private:
-        return [how]
-    share = b.button("Share in channel", "share", str(question), style="primary")
-    return [share, b.button("All pages as CSV", "csv_file", str(question)), how]
+    more = b.button("More", "more", str(question))
+    return [b.button("Share in channel", "share", str(question)), more] if private else [more]

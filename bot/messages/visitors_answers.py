@@ -27,7 +27,7 @@ NO_CHANGE = "Nothing was changed."
 
 def reading(period: Period, question: QuestionId) -> Message:
     """Return the immediate answer to a question, before the first call."""
-    said = f":hourglass_flowing_sand: Reading who read the docs, {dates(period)} …"
+    said = f":hourglass_flowing_sand: Reading who read the docs, {dates(period)}. The answer comes by itself."
     return b.with_buttons(said, [b.button("Show progress", "progress", str(question))])
 
 

@@ -10,7 +10,7 @@ from bot.model.ids import ChannelId, MessageTs, ProjectId, QuestionId, SnapshotI
 from bot.model.period import Period
 from bot.model.visitors import SortBy
 
-DEFAULT_TOP = 10
+DEFAULT_TOP = 5
 MOST_TOP = 40
 """The most rows that fit into one message together with the rest of the answer."""
 

@@ -32,7 +32,9 @@ class Report:
 
     ``site`` and ``before`` are the totals of both periods. ``pages`` is the number of pages in the section.
     ``chart`` has the unique visitors of each part of the period, which do not add up. ``is_open``: the
-    period is not over. ``no_chart``: the reason why there is no chart, if there is one to tell.
+    period was not over when its numbers were taken. ``is_fair``: the two periods can be compared; they are
+    equally long, both were over, and pages are known of both. Otherwise no page has earlier counts.
+    ``no_chart``: the reason why there is no chart, if there is one to tell.
     """
 
     query: VisitorsQuery
@@ -48,6 +50,7 @@ class Report:
     budget: Budget
     zone: str
     is_open: bool
+    is_fair: bool
     taken_at: datetime
 
 

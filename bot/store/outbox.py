@@ -143,6 +143,11 @@ class OutboxRepository:
         state = known.scalar_one_or_none()
         return None if state is None else DeliveryState(state)
 
+    def drop_pending(self, key: str) -> None:
+        """Delete the delivery with this key, unless it has been begun."""
+        pending = and_(deliveries.c.key == key, deliveries.c.state == DeliveryState.PENDING)
+        self.connection.execute(delete(deliveries).where(pending))
+
     def _drop_edits(self, job: JobNumber | None, but: str) -> None:
         self.connection.execute(
             delete(deliveries).where(

@@ -90,10 +90,13 @@ class PageRepository:
     ) -> Sequence[PageCounts]:
         """Return pages with an unusually small share of people (``to_ai``) or of AI readers.
 
-        A share is unusually small when it is at most half of the share on the whole ``site``.
+        A share is unusually small when it is at most half of the share on the whole ``site``. Where the site
+        has no such readers at all, no page stands out.
         """
         many, few = (_now.c.ai, _now.c.human) if to_ai else (_now.c.human, _now.c.ai)
         usual = (site.human if to_ai else site.ai) / site.total if site.total else 0.0
+        if not usual:
+            return ()
         hardly = cast(few, Float) * 2 <= cast(_now.c.total, Float) * usual
         condition = and_(_within(_now.c.path, section), many >= _LEAST_READERS, hardly)
         return self._pages(now, None, condition, (many.desc(), _now.c.id), limit)

@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import UTC, datetime, time
 
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.messages import modals, subscriptions, visitors, visitors_answers
+from bot.messages import modals, subscriptions, visitors, visitors_answers, visitors_more
 from bot.messages.charts import page_table, shown_path, visitors_chart
 from bot.messages.digests import digest
 from bot.messages.numbers import number, point_label
@@ -18,6 +19,7 @@ from bot.model import (
     Budget,
     Counts,
     Message,
+    Movements,
     PageCounts,
     Period,
     Question,
@@ -62,6 +64,19 @@ def test_an_answer_is_valid_and_harmless(answer: Report) -> None:
 
 
 @given(reports())
+def test_the_rest_of_an_answer_is_valid_and_harmless(answer: Report) -> None:
+    assert problems_of(visitors_more.more(answer, QUESTION), NOBODY) == []
+
+
+@given(reports().filter(lambda answer: not answer.is_fair))
+def test_what_cannot_be_compared_never_rises_or_falls(answer: Report) -> None:
+    answer = replace(answer, movements=Movements(), top=tuple(replace(page, was=None) for page in answer.top))
+    for message in (visitors.report(answer, QUESTION), visitors_more.more(answer, QUESTION)):
+        words = re.sub(r"`[^`]*`", "", message.text)
+        assert not re.search(r"[+−±]\d|\(new\)|compared with", words)
+
+
+@given(reports())
 def test_a_shared_answer_names_who_shared_and_nobody_else(answer: Report) -> None:
     message = visitors.report(answer, QUESTION, shared_by=BEN)
     assert problems_of(message, Allowed({BEN})) == []
@@ -73,7 +88,7 @@ def test_a_digest_is_valid_and_harmless(told: WeeklyReport) -> None:
     assert problems_of(digest(told), NOBODY) == []
 
 
-@given(reports())
+@given(reports().filter(lambda answer: not visitors.is_empty(answer)))
 def test_every_form_of_an_answer_says_that_numbers_are_approximate(answer: Report) -> None:
     message = visitors.report(answer, QUESTION)
     assert all("Approximate unique visitors" in each for each in essence(message))
@@ -161,7 +176,8 @@ def test_no_number_is_a_sum(site: Counts, before: Counts, first: Counts, second:
     pages = (PageCounts(report().top[0].row, "/a", first), PageCounts(report().top[1].row, "/b", second))
     steps = report().query.period.steps()
     answer = report(site=site, before=before, top=pages, chart=((steps[0], first), (steps[1], second)))
-    forms = [*essence(visitors.report(answer, QUESTION)), *essence(digest(weekly(report=answer)))]
+    forms = [*essence(visitors.report(answer, QUESTION)), *essence(visitors_more.more(answer, QUESTION))]
+    forms += [*essence(digest(weekly(report=answer)))]
     given = {getattr(each, name) for each in (site, before, first, second) for name in Counts.__slots__}
     sums = {counts.human + counts.ai for counts in (site, before, first, second)}
     sums |= {first.human + second.human, first.ai + second.ai, first.total + second.total}

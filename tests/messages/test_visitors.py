@@ -7,10 +7,9 @@ from datetime import date, timedelta
 
 import pytest
 
-from bot.messages.visitors import NO_CHART_BUDGET
 from bot.messages.visitors import report as answer_of
+from bot.messages.visitors_more import more
 from bot.model import (
-    MOST_TOP,
     Budget,
     Counts,
     Movements,
@@ -19,8 +18,7 @@ from bot.model import (
     SnapshotState,
     SortBy,
 )
-from tests.builders import BEN, NOW
-from tests.messages.slack_limits import Allowed, problems_of
+from tests.builders import NOW
 from tests.messages.visitor_samples import (
     QUESTION,
     WEEK,
@@ -45,6 +43,11 @@ def lines(answer: Report) -> list[str]:
     return text(answer).splitlines()
 
 
+def more_lines(answer: Report) -> list[str]:
+    """What *More* says, line by line."""
+    return more(answer, QUESTION).text.splitlines()
+
+
 def small_print(answer: Report) -> list[str]:
     """What stands below the answer."""
     blocks = answer_of(answer, QUESTION).blocks
@@ -66,23 +69,23 @@ def test_the_heading_names_both_periods() -> None:
 
 def test_the_text_alone_says_totals_and_their_changes() -> None:
     assert (
-        "People: 1,200 (+20 %); AI agents: 3,400 (−3 %); All together: 4,500 (+5 %); "
-        "AI's share: 76 % (−5 points)."
+        "People: 1,200 (+20%); AI agents: 3,400 (−3%); All together: 4,500 (+5%); "
+        "AI's share: 76% (−5 points)."
     ) in lines(report())
 
 
 def test_the_text_alone_says_the_pages() -> None:
     said = lines(report())
-    at = said.index("Top 3 of 812 pages:")
+    at = said.index("*Top 3 of 812 pages*")
     assert said[at + 1 : at + 4] == [
-        "1. `/quickstart` 300 people, 700 AI agents, 950 in all, +36 %",
-        "2. `/api/users` 1 person, 400 AI agents, 401 in all, −21 %",
-        "3. `/new` 90 people, 60 AI agents, 140 in all, new",
+        "1. `/quickstart` *950 visitors* (+36%) · 300 people · 700 AI agents",
+        "2. `/api/users` *401 visitors* (−21%) · 1 person · 400 AI agents",
+        "3. `/new` *140 visitors* (new) · 90 people · 60 AI agents",
     ]
 
 
 def test_the_text_alone_says_the_curve() -> None:
-    told = next(line for line in lines(report(chart=points(WEEK))) if line.startswith("Over time: "))
+    told = next(line for line in lines(report(chart=points(WEEK))) if line.startswith("Unique visitors: "))
     assert "Mon 26 Oct 10 people, 20 AI agents, 25 in all; Tue 27 Oct 11 people, " in told
     assert told.endswith("; Sun 1 Nov 16 people, 20 AI agents, 31 in all.")
     assert told.count(" in all") == 7
@@ -91,38 +94,17 @@ def test_the_text_alone_says_the_curve() -> None:
 def test_the_blocks_show_the_same_totals() -> None:
     fields = next(block["fields"] for block in answer_of(report(), QUESTION).blocks if "fields" in block)
     assert [field["text"] for field in fields] == [
-        "*People*\n1,200 (+20 %)",
-        "*AI agents*\n3,400 (−3 %)",
-        "*All together*\n4,500 (+5 %)",
-        "*AI's share*\n76 % (−5 points)",
+        "*People*\n1,200 (+20%)",
+        "*AI agents*\n3,400 (−3%)",
+        "*All together*\n4,500 (+5%)",
+        "*AI's share*\n76% (−5 points)",
     ]
-
-
-def test_without_a_comparison_no_changes_are_shown() -> None:
-    message = answer_of(report(query={"compared": None}, was=None, before=None), QUESTION)
-    assert "compared" not in message.text
-    assert "People: 1,200; AI agents: 3,400; All together: 4,500; AI's share: 76 %." in message.text
-    assert cells(message.blocks)[0] == ["Page", "People", "AI agents", "All together"]
-
-
-def test_the_table_shows_each_page_with_its_change() -> None:
-    assert cells(answer_of(report(), QUESTION).blocks) == [
-        ["Page", "People", "AI agents", "All together", "Change"],
-        ["/quickstart", "300", "700", "950", "+250 (+36 %)"],
-        ["/api/users", "1", "400", "401", "−109 (−21 %)"],
-        ["/new", "90", "60", "140", "+140 (new)"],
-    ]
-
-
-def test_the_column_of_changes_sorts_by_visitors_gained() -> None:
-    table = next(block for block in answer_of(report(), QUESTION).blocks if block["type"] == "data_table")
-    assert [row[-1]["value"] for row in table["rows"][1:]] == [250, -109, 140]
 
 
 def test_a_page_is_not_called_new_when_the_period_before_was_read_in_part() -> None:
     answer = report(was=snapshot(BEFORE, complete=False, rows=750))
-    assert "3. `/new` 90 people, 60 AI agents, 140 in all, –" in lines(answer)
-    assert cells(answer_of(answer, QUESTION).blocks)[3][-1] == "–"
+    assert "3. `/new` *140 visitors* (–) · 90 people · 60 AI agents" in lines(answer)
+    assert cells(more(answer, QUESTION).blocks)[3][1] == "–"
 
 
 @pytest.mark.parametrize(
@@ -134,13 +116,14 @@ def test_a_page_is_not_called_new_when_the_period_before_was_read_in_part() -> N
     ],
 )
 def test_the_table_says_its_section_and_order(sort: SortBy, caption: str) -> None:
-    message = answer_of(report(query={"section": "/api", "sort": sort}), QUESTION)
-    assert next(block["caption"] for block in message.blocks if "caption" in block) == caption
-    assert f"{caption}:" in message.text.splitlines()
+    answer = report(query={"section": "/api", "sort": sort})
+    table = next(block for block in more(answer, QUESTION).blocks if "caption" in block)
+    assert table["caption"] == caption
+    assert f"*{caption}*" in lines(answer)
 
 
 def test_when_all_pages_are_shown_there_is_no_top() -> None:
-    assert "3 pages:" in lines(report(pages=3))
+    assert "*3 pages*" in lines(report(pages=3))
 
 
 def test_a_section_that_nobody_read_is_told_and_has_no_table() -> None:
@@ -164,34 +147,34 @@ def test_rises_falls_and_what_came_and_went_are_told() -> None:
         appeared=(page("/new", (90, 60, 140)),),
         vanished=(page("/old", (1, 0, 1)),),
     )
-    said = lines(report(movements=moved))
-    assert ":chart_with_upwards_trend: *Rises*: `/up` +250 (+36 %) · `/up2` +15 (+300 %)" in said
-    assert ":chart_with_downwards_trend: *Falls*: `/down` −109 (−21 %)" in said
-    assert ":new: *Newly read*: `/new` 140 visitors" in said
-    assert ":wave: *Not read any more*: `/old` 1 visitor before" in said
+    said = more_lines(report(movements=moved))
+    assert "*Rises*: `/up` +250 (+36%) · `/up2` +15 (+300%)" in said
+    assert "*Falls*: `/down` −109 (−21%)" in said
+    assert "*Newly read*: `/new` 140 visitors" in said
+    assert "*No longer read*: `/old` 1 visitor before" in said
 
 
 def test_pages_with_unusual_readers_are_told_beside_the_share_of_the_site() -> None:
     moved = Movements(
         hardly_people=(page("/llms", (1, 400, 401)),), hardly_ai=(page("/pricing", (80, 1, 81)),)
     )
-    said = lines(report(movements=moved))
+    said = more_lines(report(movements=moved))
     assert (
-        ":robot_face: *Read by AI, hardly by people* (AI's share on the whole site: 76 %): "
-        "`/llms` 1 person, 400 AI agents"
+        "*Read by AI, hardly by people* (AI's share on the whole site: 76%): `/llms` 1 person, 400 AI agents"
     ) in said
-    assert ":bust_in_silhouette: *Read by people, hardly by AI*: `/pricing` 80 people, 1 AI agent" in said
+    assert "*Read by people, hardly by AI*: `/pricing` 80 people, 1 AI agent" in said
 
 
 def test_a_line_about_movements_names_three_pages_at_most() -> None:
     many = tuple(page(f"/page{at}", (0, 0, 10), (0, 0, 5)) for at in range(5))
-    assert "`/page2`" in text(report(top=(), movements=Movements(risen=many)))
-    assert "`/page3`" not in text(report(top=(), movements=Movements(risen=many)))
+    said = "\n".join(more_lines(report(top=(), movements=Movements(risen=many))))
+    assert "`/page2`" in said
+    assert "`/page3`" not in said
 
 
 def test_where_nothing_moved_nothing_is_said_about_it() -> None:
-    assert "Rises" not in text(report())
-    assert "Read by" not in text(report())
+    assert "Worth knowing" not in text(report())
+    assert not [line for line in more_lines(report()) if "Rises" in line or "Read by" in line]
 
 
 def test_the_chart_draws_people_ai_agents_and_all_for_each_part() -> None:
@@ -205,36 +188,11 @@ def test_the_chart_draws_people_ai_agents_and_all_for_each_part() -> None:
     }
 
 
-def test_why_there_is_no_chart_is_told() -> None:
-    message = answer_of(report(no_chart=NO_CHART_BUDGET), QUESTION)
-    assert chart(message.blocks) is None
-    assert "There is no chart, to keep the rest of the hourly budget for questions." in message.text
-
-
 def test_every_answer_says_that_it_is_approximate_and_when_it_was_taken() -> None:
     taken = "<!date^1793606400^{date_short_pretty} {time}|2026-11-02 08:00 UTC>"
     footing = f"Approximate unique visitors · days in Europe/Berlin · taken {taken}"
     assert footing in lines(report())
     assert footing in small_print(report())
-
-
-def test_the_used_budget_is_told_to_the_one_who_asked_alone() -> None:
-    used = "12 of 100 analytics calls used in the last hour"
-    assert used in lines(report())
-    assert used not in answer_of(report(), QUESTION, shared_by=BEN).text
-
-
-def test_a_period_that_is_not_over_is_marked() -> None:
-    assert "This period is not over yet, but compared with a whole one." in small_print(report(is_open=True))
-    alone = report(is_open=True, before=None, was=None, query={"compared": None})
-    assert "This period is not over yet." in small_print(alone)
-
-
-def test_a_section_is_told_not_to_have_totals_of_its_own() -> None:
-    assert (
-        "The totals are those of the whole site: "
-        "unique visitors of pages cannot be added up to those of a section."
-    ) in small_print(report(query={"section": "/api"}))
 
 
 def test_an_answer_cut_short_by_the_budget_says_when_to_ask_again() -> None:
@@ -282,31 +240,8 @@ def test_a_period_before_that_was_read_in_part_is_told() -> None:
     assert "No page of the period before could be read, so new and gone pages are not known." in none
 
 
-def test_periods_of_different_length_are_pointed_out() -> None:
-    longer = Period(date(2026, 9, 1), date(2026, 10, 1))
-    answer = report(query={"compared": longer}, was=snapshot(longer))
-    assert "The two periods differ in length: 7 days and 30 days." in small_print(answer)
-
-
 def test_an_answer_without_trouble_has_no_caveats() -> None:
-    assert len(small_print(report())) == 2
-
-
-def test_a_private_answer_can_be_shared_saved_and_explained() -> None:
-    made = elements(answer_of(report(), QUESTION).blocks)
-    assert [(each["action_id"], each.get("value")) for each in made] == [
-        ("improve", None),
-        ("share", "7"),
-        ("csv_file", "7"),
-        ("how_counted", "7"),
-    ]
-
-
-def test_a_shared_answer_names_who_shared_it_and_cannot_be_shared_again() -> None:
-    message = answer_of(report(), QUESTION, shared_by=BEN)
-    assert message.text.endswith(f"Shared by <@{BEN}>.")
-    for blocks in (message.blocks, message.plain_blocks):
-        assert [each["action_id"] for each in elements(blocks)] == ["improve", "how_counted"]
+    assert len(small_print(report())) == 1
 
 
 def test_the_plain_form_has_the_words_and_the_buttons() -> None:
@@ -328,29 +263,11 @@ def test_every_page_that_is_named_can_be_improved_and_each_once() -> None:
     falling, before_only = page("/down", (0, 0, 5), (0, 0, 50)), page("/gone", (0, 0, 9))
     answer = report(movements=Movements(fallen=(falling,), vanished=(before_only,), risen=report().top[:1]))
     answer = replace(answer, top=(*answer.movements.risen, falling))
-    menu = elements(answer_of(answer, QUESTION).blocks)[0]
+    menu = elements(answer_of(answer, QUESTION).blocks)[-1]
     assert [(option["text"]["text"], option["value"]) for option in menu["options"]] == [
         ("/quickstart · 950", f"page:{answer.top[0].row}"),
         ("/down · 5", f"page:{falling.row}"),
     ]
-
-
-def test_forty_pages_with_long_paths_fit_into_a_message() -> None:
-    top = tuple(page(f"/{'guides-and-tutorials/' * 6}{at}", (123_456, 234_567, 345_678)) for at in range(40))
-    message = answer_of(report(top=top, chart=points(WEEK)), QUESTION)
-    assert len(cells(message.blocks)) == MOST_TOP + 1
-    assert problems_of(message, Allowed(())) == []
-
-
-def test_pages_that_do_not_fit_are_left_out_and_counted() -> None:
-    top = tuple(page("/" + "x" * 200, (10**12, 10**12, 10**12), (1, 1, 1)) for _ in range(40))
-    moved = Movements(*[top[:3]] * 6)
-    answer = report(top=top, movements=moved, chart=points(Period(date(2026, 1, 1), date(2026, 5, 20))))
-    message = answer_of(answer, QUESTION)
-    shown = len(cells(message.blocks)) - 1
-    assert 10 < shown < 40
-    assert f"Top {shown} of 812 pages:" in message.text
-    assert problems_of(message, Allowed(())) == []
 
 
 def test_a_chart_of_a_year_has_a_label_for_each_part() -> None:

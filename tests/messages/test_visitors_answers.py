@@ -19,9 +19,10 @@ from tests.messages.visitor_samples import (
 )
 
 
-def test_at_once_it_is_said_what_is_being_read_with_a_button_for_progress() -> None:
+def test_it_is_said_what_is_being_read_with_a_button_for_progress() -> None:
     message = visitors_answers.reading(WEEK, QUESTION)
-    assert message.text == ":hourglass_flowing_sand: Reading who read the docs, 26 Oct – 1 Nov 2026 …"
+    said = "Reading who read the docs, 26 Oct – 1 Nov 2026. The answer comes by itself."
+    assert message.text == f":hourglass_flowing_sand: {said}"
     assert buttons(message) == [("Show progress", "progress", "7")]
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from bot.messages.visitors import NO_CHART_BUDGET, NO_CHART_READ
+from bot.messages.visitors_more import NO_CHART_BUDGET, NO_CHART_READ
 from bot.model import (
     MOST_TOP,
     Budget,
@@ -94,7 +94,9 @@ def report(*, query: dict[str, Any] | None = None, **values: Any) -> Report:
         "is_open": False,
         "taken_at": TAKEN,
     }
-    return Report(**(given | values))
+    made = given | values
+    made.setdefault("is_fair", made["before"] is not None and not made["is_open"])
+    return Report(**made)
 
 
 def subscription(**values: Any) -> Subscription:
@@ -247,12 +249,13 @@ def reports(draw: st.DrawFn) -> Report:
     query = draw(WISHES)
     points = [(step, draw(COUNTS)) for step in query.period.steps()]
     top = draw(many_pages())
+    has_before = query.compared is not None and draw(st.booleans())
     return report(
         query={"period": query.period, "compared": query.compared, "section": query.section},
         now=draw(SNAPSHOTS),
-        was=draw(st.one_of(st.none(), SNAPSHOTS)) if query.compared else None,
+        was=draw(SNAPSHOTS) if has_before or (query.compared and draw(st.booleans())) else None,
         site=draw(COUNTS),
-        before=draw(st.one_of(st.none(), COUNTS)) if query.compared else None,
+        before=draw(COUNTS) if has_before else None,
         pages=max(len(top), draw(NUMBERS)),
         top=top,
         movements=draw(MOVEMENTS),
@@ -261,6 +264,7 @@ def reports(draw: st.DrawFn) -> Report:
         budget=draw(BUDGETS),
         zone=draw(ZONES),
         is_open=draw(st.booleans()),
+        is_fair=draw(st.booleans()) if has_before else False,
     )
 
 

@@ -50,7 +50,7 @@ def weekly_report(
 ) -> WeeklyReport:
     """Return the digest of the week in ``query``, from the stored snapshots."""
     budget = tx.budget.read(project, analytics.calls_an_hour, now)
-    report = build_report(tx, analytics, query, current, before, (), budget, now)
+    report = build_report(tx, analytics, query, current, before, (), budget)
     since, until = day_start(query.period.first, analytics.zone), day_start(query.period.end, analytics.zone)
     jobs = tx.jobs.asked_between(project, since, until, _MOST_JOBS)
     recent = tx.jobs.asked_between(project, now - _RECENT, now, _RECENT_JOBS)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from bot.messages import visitors
+from bot.messages import visitors, visitors_more
 from bot.messages import visitors_answers as say
 from bot.model import (
     DeliveryState,
@@ -14,6 +14,7 @@ from bot.model import (
     Question,
     QuestionId,
     QuestionState,
+    Report,
     UserId,
 )
 from bot.store import Transaction
@@ -42,10 +43,10 @@ def _share(context: Context, tx: Transaction, number: QuestionId, user: UserId) 
     key = _free_key(tx, f"question:{number}:shared")
     if key is None:
         return say.shared_before()
-    message = _rebuild(context, tx, question, user)
-    if message is None:
+    report = _report_again(context, tx, question)
+    if report is None:
         return say.not_kept()
-    post = NewDelivery.post(key, question.channel, user, message)
+    post = NewDelivery.post(key, question.channel, user, visitors.report(report, question.id, shared_by=user))
     tx.outbox.add(replace(post, question=number), context.clock())
     return None
 
@@ -62,8 +63,8 @@ def _free_key(tx: Transaction, what: str) -> str | None:
     return None
 
 
-def _rebuild(context: Context, tx: Transaction, question: Question, user: UserId) -> Message | None:
-    """Build an answer again from the same snapshots; None if they have been deleted meanwhile."""
+def _report_again(context: Context, tx: Transaction, question: Question) -> Report | None:
+    """Build a report again from the same snapshots; None if they have been deleted meanwhile."""
     ids = [question.now, *([question.was] if question.was else []), *(question.chart or ())]
     known = tx.snapshots.get(ids)
     current = known.get(question.now)
@@ -73,8 +74,23 @@ def _rebuild(context: Context, tx: Transaction, question: Question, user: UserId
     chart = [known[each] for each in question.chart] if question.chart else None
     now = context.clock()
     budget = tx.budget.read(question.project, context.analytics.calls_an_hour, now)
-    report = build_report(tx, context.analytics, question.query, current, was, chart, budget, now)
-    return visitors.report(report, question.id, shared_by=user)
+    return build_report(tx, context.analytics, question.query, current, was, chart, budget)
+
+
+async def more(context: Context, number: QuestionId) -> Message:
+    """Return the rest of an answer."""
+    return await context.store.read(lambda tx: _more(context, tx, number))
+
+
+def _more(context: Context, tx: Transaction, number: QuestionId) -> Message:
+    question = tx.questions.get(number)
+    if question is None:
+        return say.not_kept()
+    if question.state is not QuestionState.ANSWERED:
+        return say.still_reading()
+    top = max(question.query.top, visitors_more.MOST_PAGES)
+    report = _report_again(context, tx, replace(question, query=replace(question.query, top=top)))
+    return say.not_kept() if report is None else visitors_more.more(report, number)
 
 
 async def send_csv(context: Context, number: QuestionId) -> Message:

@@ -15,6 +15,7 @@ from bot.model import (
     Analytics,
     Budget,
     DeliveryKind,
+    DeliveryState,
     FileTo,
     Message,
     NewDelivery,
@@ -46,6 +47,8 @@ _UNFETCHED = (SnapshotState.REQUESTED, SnapshotState.RESTING)
 """States before the numbers are there. Another request may leave a snapshot *resting*; it is resumed."""
 _SOON_SECONDS = 20.0
 """A question waits for the budget if the next call frees within this time."""
+_QUIET_SECONDS = 3.0
+"""How long a question is read without a word. Most answers come sooner."""
 _MOST_SHOWN = 3
 """Progress updates per question. The button's own reply and the answer use the same five-post URL."""
 _FIRST_SHOWN_SECONDS = 5.0
@@ -53,32 +56,22 @@ _SHOWN_FACTOR = 8.0
 """Age of the question at the first progress update, and the factor of the age at each later one."""
 
 
-async def ask_visitors(context: Context, origin: Origin, query: VisitorsQuery) -> Message | None:
-    """Store a question. Return the reply that its answer follows; None if it follows at once."""
+async def ask_visitors(context: Context, origin: Origin, query: VisitorsQuery) -> None:
+    """Store a question. A worker answers it; after three seconds without an answer it says so first."""
     try:
-        question = await context.store.write(lambda tx: _store(context, tx, origin, query))
+        await context.store.write(lambda tx: _store(context, tx, origin, query))
     except AlreadyStored:
-        known = await context.store.read(lambda tx: tx.questions.with_key(origin.key))
-        if known is None:
-            raise
-        return say.reading(query.period, known)
-    is_ready = await context.store.write(lambda tx: _is_ready(context, tx, question))
+        log.info("question_repeated", user=origin.user)
     context.wake()
-    return None if is_ready else say.reading(query.period, question)
 
 
-def _store(context: Context, tx: Transaction, origin: Origin, query: VisitorsQuery) -> QuestionId:
-    known = tx.questions.with_key(origin.key)
-    if known is not None:
-        return known
+def _store(context: Context, tx: Transaction, origin: Origin, query: VisitorsQuery) -> None:
+    if tx.questions.with_key(origin.key) is not None:
+        return
     now, analytics = context.clock(), context.analytics
     current = request_snapshot(tx, analytics, context.project, query.period, Priority.ASKED, now)
-    compared = (
-        request_snapshot(tx, analytics, context.project, query.compared, Priority.COMPARED, now)
-        if query.compared
-        else None
-    )
-    return tx.questions.add(
+    compared = _request_compared(context, tx, query, now)
+    tx.questions.add(
         origin,
         query,
         project=context.project,
@@ -88,13 +81,23 @@ def _store(context: Context, tx: Transaction, origin: Origin, query: VisitorsQue
     )
 
 
-def _is_ready(context: Context, tx: Transaction, number: QuestionId) -> bool:
-    """Return whether all numbers of a new question are stored, so that a worker answers it at once."""
-    question = tx.questions.get(number)
-    if question is None or question.query.file_to is not FileTo.NOWHERE:
-        return False
-    status = _status_of(tx, context.analytics, question, context.clock())
-    return status.report is not None and not status.is_partial
+def _request_compared(
+    context: Context, tx: Transaction, query: VisitorsQuery, now: datetime
+) -> Snapshot | None:
+    """Request the period compared with; its totals only, if pages could not be compared."""
+    if query.compared is None:
+        return None
+    zone = context.analytics.zone
+    fair = query.compared.days == query.period.days and query.period.is_over(now, zone)
+    return request_snapshot(
+        tx,
+        context.analytics,
+        context.project,
+        query.compared,
+        Priority.COMPARED,
+        now,
+        with_pages=fair and query.compared.is_over(now, zone),
+    )
 
 
 async def answer_questions(context: WorkerContext) -> int:
@@ -111,6 +114,7 @@ class _Status:
     """The status of a question: a report, or why there is none, or neither while its numbers are fetched.
 
     ``is_partial``: the budget is used up, so the report lacks some of the numbers.
+    ``is_announced``: the person is told now that the numbers are being read.
     """
 
     snapshots: list[Snapshot]
@@ -118,6 +122,7 @@ class _Status:
     report: Report | None = None
     unreadable: Message | None = None
     is_partial: bool = False
+    is_announced: bool = False
 
     @property
     def is_over(self) -> bool:
@@ -136,9 +141,9 @@ async def _advance(context: WorkerContext, question: Question) -> None:
     except LeaseLost:
         log.warning("question_taken_over", question=question.id)
         return
-    if status.is_over:
+    if status.is_over or status.is_announced:
         context.wake()
-    else:
+    if not status.is_over:
         context.wake_after(context.timeouts.reading_seconds * 1.1)
         await _show_progress(context, question, status, progress_url)
 
@@ -147,13 +152,35 @@ def _settle(context: WorkerContext, tx: Transaction, question: Question) -> tupl
     """Answer a question or put it back. Return its status, and the response URL for progress updates."""
     now = context.clock()
     status = _status_of(tx, context.analytics, question, now)
-    if status.is_over:
-        _answer(context, tx, question, status, now)
-    else:
-        due_at = context.after(context.timeouts.reading_seconds)
-        tx.questions.put_back(question.id, context.owner, due_at)
     _, progress_url = tx.questions.urls(question.id)
-    return status, progress_url
+    if status.is_over and not _is_being_told(tx, question):
+        _answer(context, tx, question, status, now)
+        return status, None
+    is_late = (now - question.asked_at).total_seconds() >= _QUIET_SECONDS
+    is_announced = is_late and progress_url is None and _tell_reading(tx, question, now)
+    tx.questions.put_back(question.id, context.owner, context.after(context.timeouts.reading_seconds))
+    return replace(status, report=None, unreadable=None, is_announced=is_announced), progress_url
+
+
+def _reading_key(question: Question) -> str:
+    return f"question:{question.id}:reading"
+
+
+def _tell_reading(tx: Transaction, question: Question, now: datetime) -> bool:
+    """Add the message that the numbers are being read to the outbox. Return False if it was added before."""
+    if tx.outbox.state_of(_reading_key(question)) is not None:
+        return False
+    response_url, _ = tx.questions.urls(question.id)
+    message = say.reading(question.query.period, question.id)
+    note = _private_delivery(_reading_key(question), question, message, response_url)
+    tx.outbox.add(note, now)
+    return True
+
+
+def _is_being_told(tx: Transaction, question: Question) -> bool:
+    """Return whether the message about the reading is under way, so that the answer must follow it."""
+    tx.outbox.drop_pending(_reading_key(question))
+    return tx.outbox.state_of(_reading_key(question)) is DeliveryState.SENDING
 
 
 def _status_of(tx: Transaction, analytics: Analytics, question: Question, now: datetime) -> _Status:
@@ -178,7 +205,7 @@ def _status_of(tx: Transaction, analytics: Analytics, question: Question, now: d
             tx.snapshots.read_on([each.id for each in chart or []], now)
             return _Status(snapshots, budget)
         is_partial = True
-    report = build_report(tx, analytics, question.query, current, compared, chart, budget, now)
+    report = build_report(tx, analytics, question.query, current, compared, chart, budget)
     return _Status(snapshots, budget, report, is_partial=is_partial)
 
 
@@ -239,13 +266,17 @@ def _answer_delivery(
     question: Question, message: Message, response_url: SecretStr | None, progress_url: SecretStr | None
 ) -> NewDelivery:
     """Return the delivery of an answer: through a response URL, or where the person wrote to the bot."""
-    key, channel, user, about = f"question:{question.id}:answer", question.channel, question.user, question.id
     url = progress_url or response_url
+    note = _private_delivery(f"question:{question.id}:answer", question, message, url)
+    return replace(note, replaces=progress_url is not None)
+
+
+def _private_delivery(key: str, question: Question, message: Message, url: SecretStr | None) -> NewDelivery:
+    channel, user, about = question.channel, question.user, question.id
     if url is None:
         thread = question.thread_ts
         return NewDelivery.whisper(key, channel, user, message, thread=thread, question=about)
-    note = NewDelivery.private(key, channel, user, message, response_url=url)
-    return replace(note, replaces=progress_url is not None, question=about)
+    return replace(NewDelivery.private(key, channel, user, message, response_url=url), question=about)
 
 
 def file_key(number: QuestionId, to: FileTo) -> str:

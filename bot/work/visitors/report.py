@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from datetime import datetime
 
-from bot.messages.visitors import NO_CHART_BUDGET, NO_CHART_READ
+from bot.messages.visitors_more import NO_CHART_BUDGET, NO_CHART_READ
 from bot.model import Analytics, Budget, Counts, Movements, Period, Report, Snapshot, VisitorsQuery
 from bot.store import Transaction
 
@@ -21,15 +21,16 @@ def build_report(
     was: Snapshot | None,
     chart: Iterable[Snapshot] | None,
     budget: Budget,
-    at: datetime,
 ) -> Report:
-    """Return the report on snapshot ``now``, compared with ``was``, as of the time ``at``.
+    """Return the report on snapshot ``now``, compared with ``was`` if the two can be compared.
 
     ``chart`` is None if the budget had no room for one. Raises LookupError if ``now`` has no numbers yet.
     """
     if now.totals is None or now.taken_at is None:
         raise LookupError(f"snapshot {now.id} has not been read")
     before = was.totals if was else None
+    is_fair = was is not None and is_comparable(query.period, now.taken_at, was, analytics)
+    compared = was if is_fair else None
     points, no_chart = _points(query.period, chart)
     return Report(
         query=query,
@@ -38,15 +39,25 @@ def build_report(
         site=now.totals,
         before=before,
         pages=tx.pages.count(now.id, query.section),
-        top=tuple(tx.pages.top(now.id, was.id if was else None, query.section, query.sort, query.top)),
-        movements=_movements(tx, query, now, was, now.totals),
+        top=tuple(
+            tx.pages.top(now.id, compared.id if compared else None, query.section, query.sort, query.top)
+        ),
+        movements=_movements(tx, query, now, compared, now.totals),
         chart=points,
         no_chart=no_chart,
         budget=budget,
         zone=analytics.zone.key,
-        is_open=not query.period.is_over(at, analytics.zone),
+        is_open=not query.period.is_over(now.taken_at, analytics.zone),
+        is_fair=is_fair,
         taken_at=now.taken_at,
     )
+
+
+def is_comparable(period: Period, taken_at: datetime, was: Snapshot, analytics: Analytics) -> bool:
+    """Return whether the pages of a period, read at ``taken_at``, can be compared with those of ``was``."""
+    if was.taken_at is None or was.totals is None or not was.with_pages or was.period.days != period.days:
+        return False
+    return period.is_over(taken_at, analytics.zone) and was.period.is_over(was.taken_at, analytics.zone)
 
 
 def _points(
@@ -62,11 +73,10 @@ def _points(
 
 
 def _movements(
-    tx: Transaction, query: VisitorsQuery, now: Snapshot, was: Snapshot | None, site: Counts
+    tx: Transaction, query: VisitorsQuery, now: Snapshot, compared: Snapshot | None, site: Counts
 ) -> Movements:
     """Return how pages moved. New and vanished pages need two snapshots with every page in them."""
     section, pages = query.section, tx.pages
-    compared = was if was is not None and was.totals is not None else None
     came = compared is not None and _is_whole(now) and _is_whole(compared)
     return Movements(
         risen=tuple(pages.moved(now.id, compared.id, section, up=True, limit=_NAMED)) if compared else (),

@@ -39,7 +39,7 @@ async def test_a_digest_tells_the_week_against_the_week_before_and_the_agents_wo
     await until(office, datetime(2026, 11, 9, 9, 0, tzinfo=UTC))
     [digest] = digests(office)
     assert "2–8 Nov 2026" in digest
-    assert "People: 60 (+20 %); AI agents: 40 (−20 %)" in digest
+    assert "People: 60 (+20%); AI agents: 40 (−20%)" in digest
     assert "3 jobs were asked for" in digest
     assert "1 pull request" in digest
     assert "4 min" in digest
@@ -94,7 +94,7 @@ async def test_a_coming_digest_is_read_ahead_and_leaves_people_their_share(offic
     await until(office, datetime(2026, 11, 9, 9, 2, tzinfo=UTC))
     await office.reading(10, step_seconds=30)
     [digest] = digests(office)
-    assert "Top 10 of 1,000 pages" in digest
+    assert "Top 5 of 1,000 pages" in digest
 
 
 async def test_a_429_holds_the_reading_for_digests_too(office: Office) -> None:
@@ -246,8 +246,9 @@ async def test_a_week_that_ended_a_moment_ago_is_read_once_however_long_that_tak
     office.clock.at = datetime(2026, 11, 9, 0, 0, tzinfo=UTC)
     await office.reading(70, step_seconds=120)
     [digest] = digests(office)
-    assert "Top 10 of 900 pages" in digest
-    assert "2–8 Nov " in next(line for line in digest.splitlines() if line.startswith("Week by week"))
+    assert "Top 5 of 900 pages" in digest
+    [curve] = [line for line in digest.splitlines() if "week by week" in line]
+    assert "2–8 Nov " in curve
     whole = [call for call in office.docs.site.calls if call[0] == MONDAY and call[2] > 1]
     assert len(whole) == 9
 

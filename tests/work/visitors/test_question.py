@@ -19,11 +19,11 @@ from tests.work.office import BUTTON_URL, Office
 async def test_a_question_is_answered_privately_with_totals_changes_and_pages(office: Office) -> None:
     office.docs.site.read("/quickstart", FIRST, LAST, people=120, agents=30)
     office.docs.site.read("/quickstart", FIRST - 7 * DAY, FIRST - DAY, people=60, agents=30)
-    assert "Reading who read the docs, 26 Oct – 1 Nov 2026" in (await office.visitors()).text
+    assert (await office.visitors()).text == ""
     await office.reading(10)
     [answer] = office.answers()
-    assert "People: 120 (+100 %); AI agents: 30 (±0 %); All together: 150 (+67 %)" in answer
-    assert "`/quickstart` 120 people, 30 AI agents, 150 in all, +67 %" in answer
+    assert "People: 120 (+100%); AI agents: 30 (±0%); All together: 150 (+67%)" in answer
+    assert "`/quickstart` *150 visitors* (+67%) · 120 people · 30 AI agents" in answer
     assert not office.posted()
 
 
@@ -88,7 +88,7 @@ async def test_a_section_shows_its_pages_and_the_totals_of_the_site(office: Offi
     assert "1 page under /api" in answer
     assert "/apiary" not in answer
     assert "People: 40" in answer
-    assert "those of the whole site" in answer
+    assert "Whole site: People" in answer
 
 
 async def test_rises_falls_new_vanished_and_one_sided_pages_are_named(office: Office) -> None:
@@ -107,12 +107,15 @@ async def test_rises_falls_new_vanished_and_one_sided_pages_are_named(office: Of
     office.docs.site.read("/humans", before, FIRST - DAY, people=50, agents=1)
     await office.visitors()
     await office.reading(20)
-    lines = {line.split("*")[1]: line for line in office.answers()[0].splitlines() if line.startswith(":")}
+    assert "*Worth knowing*: `/falling` lost the most readers: −120 (−86%)." in office.answers()[0]
+    rest = (await office.press("more", "1")).message
+    assert rest is not None
+    lines = {line.split("*")[1]: line for line in rest.text.splitlines() if line.startswith("*")}
     assert "`/rising`" in lines["Rises"]
     assert "`/falling`" in lines["Falls"]
     assert not any("`/steady`" in line for line in lines.values())
     assert "`/new`" in lines["Newly read"]
-    assert "`/gone`" in lines["Not read any more"]
+    assert "`/gone`" in lines["No longer read"]
     assert "`/machines`" in lines["Read by AI, hardly by people"]
     assert "`/humans`" in lines["Read by people, hardly by AI"]
 
@@ -123,19 +126,114 @@ async def test_pages_come_and_go_only_between_windows_that_were_read_whole(offic
     office.budget(2, page_size=10)
     await office.visitors()
     await office.reading(10)
-    assert "Not read any more" not in office.answers()[0]
-    assert "Newly read" not in office.answers()[0]
+    rest = (await office.press("more", "1")).message
+    assert rest is not None
+    assert "No longer read" not in rest.text
+    assert "Newly read" not in rest.text
+
+
+async def test_windows_of_different_length_name_no_page_that_moved(office: Office) -> None:
+    office.docs.site.read("/falling", FIRST, LAST, people=10)
+    office.docs.site.read("/falling", START, FIRST - DAY, people=90)
+    office.docs.site.read("/gone", START, FIRST - DAY, people=90)
+    office.docs.site.read("/new", FIRST, LAST, people=90)
+    await office.visitors("compare 2026-09")
+    await office.reading(20)
+    rest = (await office.press("more", "1")).message
+    assert rest is not None
+    for said in (office.answers()[0], rest.text):
+        assert not [word for word in ("Falls", "longer read", "Newly", "(new)", "Worth", "−") if word in said]
+    assert "The two are not compared, because one has 7 days and the other 30 days." in office.answers()[0]
+
+
+async def test_today_is_not_compared_with_a_whole_day_and_reads_only_its_totals(office: Office) -> None:
+    office.docs.site.read("/a", NOW.date() - DAY, NOW.date() - DAY, people=300)
+    office.docs.site.read("/a", NOW.date(), NOW.date(), people=3)
+    await office.visitors("today")
+    await office.reading(20)
+    [answer] = office.answers()
+    assert answer.startswith("*Who read the docs so far today, 2 Nov 2026*")
+    assert "%)" not in answer
+    assert "1 Nov 2026 had 300 people, 0 AI agents, 300 in all." in answer
+    before = [call for call in office.docs.site.calls if call[0] == NOW.date() - DAY]
+    assert [call[2] for call in before] == [1]
+
+
+async def test_a_day_on_which_nobody_came_is_one_sentence(office: Office) -> None:
+    await office.visitors("yesterday")
+    await office.reading(20)
+    assert office.answers() == ["Nobody read the docs on 1 Nov 2026."]
+
+
+async def test_nothing_is_said_about_the_reading_before_three_seconds(office: Office) -> None:
+    office.docs.site.fill(3, FIRST, LAST)
+    office.docs.answer_instead(
+        "visitors", httpx.Response(429, headers={"Retry-After": "15"}, json={"error": "slow down"})
+    )
+    await office.visitors("compare none")
+    await office.reading(7, step_seconds=0.45)
+    assert office.answers() == []
+    await office.reading(5, step_seconds=0.45)
+    assert ["Reading who read" in each for each in office.answers()] == [True]
+    await office.reading(40)
+    assert ["Reading who read" in each for each in office.answers()] == [True, False]
+
+
+async def test_an_answer_within_three_seconds_comes_alone(office: Office) -> None:
+    office.docs.site.fill(600, FIRST - 7 * DAY, LAST)
+    await office.visitors()
+    await office.reading(20, step_seconds=0.1)
+    assert ["Reading who read" in each for each in office.answers()] == [False]
+
+
+async def test_a_word_about_the_reading_that_has_not_gone_out_is_dropped_for_the_answer(
+    office: Office,
+) -> None:
+    office.docs.answer_instead(
+        "visitors", httpx.Response(429, headers={"Retry-After": "4"}, json={"error": "slow down"})
+    )
+    await office.visitors("yesterday compare none")
+    await fetch_snapshots(office.context)
+    office.clock.pass_seconds(3.5)
+    await answer_questions(office.context)
+    office.clock.pass_seconds(3.5)
+    while await fetch_snapshots(office.context):
+        pass
+    await office.reading(10)
+    assert ["Reading who read" in each for each in office.answers()] == [False]
+
+
+async def test_the_answer_follows_the_word_about_the_reading_that_is_under_way(office: Office) -> None:
+    office.docs.answer_instead(
+        "visitors", httpx.Response(429, headers={"Retry-After": "4"}, json={"error": "slow down"})
+    )
+    await office.visitors("yesterday compare none")
+    await fetch_snapshots(office.context)
+    office.clock.pass_seconds(3.5)
+    await answer_questions(office.context)
+    claimer = office.context.claimer()
+    held = await office.store.write(lambda tx: tx.outbox.claim(claimer, 5, 1.0))
+    assert len(held) == 1
+    office.clock.pass_seconds(3.5)
+    await office.reading(10)
+    assert office.answers() == []
+    office.clock.pass_seconds(office.context.timeouts.lease_seconds)
+    await office.reading(10)
+    assert ["Reading who read" in each for each in office.answers()] == [True, False]
 
 
 async def test_the_message_in_which_progress_is_shown_becomes_the_answer(office: Office) -> None:
     office.docs.site.fill(3, FIRST, LAST)
-    office.docs.answer_instead("visitors", *(httpx.Response(503) for _ in range(3)))
-    reading = await office.visitors("compare none")
-    button = reading.blocks[-1]["elements"][0]
+    office.docs.answer_instead(
+        "visitors", httpx.Response(429, headers={"Retry-After": "15"}, json={"error": "slow down"})
+    )
+    await office.visitors("compare none")
+    await office.reading(10, step_seconds=0.6)
+    button = office.slack.private[-1][1].blocks[-1]["elements"][0]
     shown = await office.press(button["action_id"], button["value"])
     assert shown.replaces
     assert shown.message is not None
-    assert "0 of 100 calls of the hour are used" in shown.message.text
+    assert "of 100 calls of the hour are used" in shown.message.text
     await office.reading(40)
     assert "All together" in office.answers()[-1]
     assert office.slack.private[-1][0] == BUTTON_URL.get_secret_value()
@@ -152,7 +250,7 @@ async def test_progress_is_shown_a_few_times_at_most(office: Office) -> None:
     await office.visitors("compare none")
     await office.press("progress", "1")
     await office.reading(80, step_seconds=10)
-    shown = [text for text in office.answers() if "hourglass" in text]
+    shown = [text for text in office.answers() if "so far" in text]
     assert len(shown) == 3
 
 
@@ -178,7 +276,7 @@ async def test_a_page_whose_numbers_are_not_kept_any_more_says_so(office: Office
 
 
 async def test_buttons_of_unknown_questions_say_so(office: Office) -> None:
-    for action in ("share", "csv_file", "how_counted", "progress"):
+    for action in ("share", "more", "csv_file", "how_counted", "progress"):
         for value in ("4711", "x", "99999999999999"):
             answer = await office.press(action, value)
             assert answer.message is not None
@@ -195,7 +293,7 @@ async def test_numbers_of_a_period_that_is_not_over_are_read_anew_after_a_while(
     office.docs.site.read("/a", NOW.date(), NOW.date(), people=3)
     await office.visitors("today compare none")
     await office.reading(5)
-    assert "not over yet" in office.answers()[0]
+    assert "so far today" in office.answers()[0]
     office.docs.site.read("/b", NOW.date(), NOW.date(), people=9)
     office.clock.pass_seconds(700)
     await office.visitors("today compare none")
@@ -226,7 +324,7 @@ async def test_a_process_that_dies_while_reading_is_continued_by_another(office:
     assert office.docs.site.calls == []
     office.clock.pass_seconds(100)
     await office.reading(20)
-    assert "Top 10 of 30 pages" in office.answers()[0]
+    assert "Top 5 of 30 pages" in office.answers()[-1]
 
 
 async def test_somebody_elses_question_that_is_turned_away_ends_nobodys_reading(office: Office) -> None:
@@ -244,7 +342,7 @@ async def test_somebody_elses_question_that_is_turned_away_ends_nobodys_reading(
     await office.reading()
     told = {user: message for user, message, _ in office.slack.direct}
     assert "Guests cannot" in told[BEN].text
-    [(_, _, asked_by, answer)] = office.slack.whispers
+    _, _, asked_by, answer = office.slack.whispers[-1]
     assert asked_by == ANA
-    assert "/p0" in str(answer.blocks)
+    assert "/p1" in str(answer.blocks)
     assert "Only the first" not in str(answer.blocks)
