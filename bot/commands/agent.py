@@ -44,13 +44,14 @@ from bot.work.jobs.decisions import (
     forget,
     run_again,
     send_again,
+    stop_watching,
     to_withdraw,
     withdraw,
 )
 from bot.work.jobs.key_health import is_refused
 
 NAME = "/docs-agent"
-_STATUS = re.compile(r"status\s+(\S+)", re.IGNORECASE)
+_STATUS = re.compile(r"status\s+(?:job\s+)?(\S+)", re.IGNORECASE)
 _LISTED = 10
 _FORM_LENGTH = 3000
 
@@ -172,12 +173,48 @@ async def _on_prompt(context: Context, press: Press, do: Callable[[Prompt], Awai
     return await _on_job(context, press, prompt.job if prompt else 0, do_for)
 
 
+async def _chosen(context: Context, press: Press) -> Answer:
+    """Do what was chosen from the menu of a job's message."""
+    action, _, number = press.value.partition(":")
+    run = {"run_again": _run_again, "stop_watching": _stop_watching}.get(action)
+    return await run(context, replace(press, value=number)) if run else _unknown(press)
+
+
 async def _run_again(context: Context, press: Press) -> Answer:
-    number, _, count = press.value.partition(":")
-    if not (number.isdecimal() and count.isdecimal()):
-        return _unknown(press)
-    occasion = str(int(count))
-    return await _on_job(context, press, int(number), lambda job: _ask_again(context, press, job, occasion))
+    """Open the form with the prompt. The value of older buttons also tells the iteration."""
+    number = replace(press, value=press.value.partition(":")[0])
+
+    async def open_form(job: TrackedJob) -> Answer:
+        state = FormState.at(press.origin, job.number, seen_by=press.origin.user)
+        return Answer(modal=Modal(modals.run_again_form(job, private=state.dumps())))
+
+    return await _on_job(context, press, _number(number), open_form)
+
+
+async def _submit_again(context: Context, submission: Submission) -> FormErrors | None:
+    """Run a prompt again. The form was opened for this person, so they may see its job."""
+    job, origin = submission.form.job, submission.origin
+    if job is None or submission.form.seen_by != origin.user:
+        return FormErrors({"prompt": say.FORM_WITHOUT_JOB})
+    text = submission.fields.get("prompt")
+    if "prompt" in submission.fields and slack_text.is_blank(text or ""):
+        return FormErrors({"prompt": say.EMPTY_FORM})
+    raw = None if text is None else slack_text.from_plain(text)
+    asked = await run_again(context, origin, job, origin.key, raw)
+    return None if asked else FormErrors({"prompt": say.FORM_WITHOUT_JOB})
+
+
+async def _stop_watching(context: Context, press: Press) -> Answer:
+    async def stop(job: TrackedJob) -> Answer:
+        prompt = await context.store.read(lambda tx: tx.prompts.starting(job.number))
+
+        async def act() -> Answer:
+            stopped = await stop_watching(context, job.number, press.origin.user)
+            return Answer(message=None if stopped else say.too_late())
+
+        return await once_allowed(context, press.origin, act, prompt=prompt)
+
+    return await _on_job(context, press, _number(press), stop)
 
 
 async def _ask_anyway(context: Context, press: Press) -> Answer:
@@ -238,13 +275,16 @@ async def _show_along(context: Context, press: Press) -> Answer:
 
 
 async def _decide(
-    context: Context, press: Press, prompt: Prompt, decide: Callable[[Context, PromptId], Awaitable[bool]]
+    context: Context,
+    press: Press,
+    prompt: Prompt,
+    decide: Callable[[Context, PromptId, UserId], Awaitable[bool]],
 ) -> Answer:
     """Carry out a decision about a prompt, if the person may make it."""
 
     async def act() -> Answer:
         """Decide. The thread shows the outcome; a message is returned only if it is too late."""
-        return Answer(message=None if await decide(context, prompt.id) else say.too_late())
+        return Answer(message=None if await decide(context, prompt.id, press.origin.user) else say.too_late())
 
     return await once_allowed(context, press.origin, act, prompt=prompt)
 
@@ -263,6 +303,7 @@ COMMAND = Command(
     meant_by=_meant_by,
     buttons={
         "run_again": _run_again,
+        "job_menu": _chosen,
         "send_again": _send_again,
         "forget": _forget,
         "withdraw": _withdraw,
@@ -270,6 +311,6 @@ COMMAND = Command(
         "ask_anyway": _ask_anyway,
         "follow_up_anyway": _follow_up_anyway,
     },
-    forms={"ask": _submit},
+    forms={"ask": _submit, "run_again": _submit_again},
     shortcuts={"ask_about": _ask_about},
 )

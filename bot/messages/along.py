@@ -100,9 +100,9 @@ def taken_words(earlier: Earlier) -> str:
 def shown(job: TrackedJob, texts: Sequence[str]) -> Message:
     """Return what went along with a job's prompts, for one person."""
     if not texts:
-        return b.words(f"Nothing went along with the prompts of #{job.number}.")
+        return b.words(f"Nothing went along with the prompts of Job {job.number}.")
     whole = "\n\n".join(map(visible, texts))
     begins = next(iter(b.split(whole, _SHOWN_LENGTH)), "")
-    headline = f"This went to the agent with #{job.number}{'' if begins == whole else ' (its beginning)'}:"
+    headline = f"This went to the agent with Job {job.number}{'' if begins == whole else ' (its beginning)'}:"
     text = f"{headline}\n{b.escape(begins)}"
     return Message(text, (b.section(headline), b.quote(begins)), b.plain(text))

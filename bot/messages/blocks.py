@@ -23,7 +23,7 @@ PLAIN_INPUT_LENGTH = 3_000
 OPTION_LENGTH = 75
 MOST_OPTIONS = 100
 _PLACEHOLDER_LENGTH = 150
-_HOST_LENGTH = 50
+_HOST_LENGTH = 48
 _HOST = re.compile(r"[a-z0-9_-]+(?:\.[a-z0-9_-]+)*")
 _FIELD_LENGTH = 2_000
 MESSAGE_LENGTH = 12_000
@@ -208,11 +208,20 @@ def menu(placeholder: str, action_id: str, options: Sequence[tuple[str, str]]) -
         "type": "static_select",
         "action_id": action_id,
         "placeholder": {"type": "plain_text", "text": clip(placeholder, _PLACEHOLDER_LENGTH)},
-        "options": [
-            {"text": {"type": "plain_text", "text": clip(label, OPTION_LENGTH)}, "value": value}
-            for label, value in options[:MOST_OPTIONS]
-        ],
+        "options": [_option(*each) for each in options[:MOST_OPTIONS]],
     }
+
+
+def overflow(action_id: str, options: Sequence[tuple[str, str]]) -> Block:
+    """Return a menu behind three dots, of one to five ``(label, value)`` options.
+
+    https://docs.slack.dev/reference/block-kit/block-elements/overflow-menu-element
+    """
+    return {"type": "overflow", "action_id": action_id, "options": [_option(*each) for each in options[:5]]}
+
+
+def _option(label: str, value: str) -> Block:
+    return {"text": {"type": "plain_text", "text": clip(label, OPTION_LENGTH)}, "value": value}
 
 
 def fields(*mrkdwn: str, heading: str = "") -> Block:

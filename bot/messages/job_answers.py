@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from bot.messages import blocks as b
 from bot.messages.along import file_names
-from bot.messages.jobs import open_words, state_words
+from bot.messages.face import name, open_words, state_words
 from bot.messages.numbers import counted
 from bot.messages.plain_text import visible
 from bot.messages.problems import BETWEEN_PEOPLE, Problem, Spent, title
@@ -58,7 +58,7 @@ def undelivered(job: TrackedJob, problem: Problem) -> Message:
     url = b.web_address(job.pr_link)
     result = f" {b.link(url, open_words(url))}." if url else ""
     return b.words(
-        f":mailbox_with_no_mail: {problem.what} So I tell you here: #{job.number} "
+        f":mailbox_with_no_mail: {problem.what} So I tell you here: {name(job.number)} "
         f"(“{b.quoted(job.text, 80)}”) is now: {state_words(job)}.{result} {problem.next_step}"
     )
 
@@ -78,13 +78,9 @@ def job_list(jobs: Sequence[tuple[TrackedJob, str | None]]) -> Message:
 
 def _line(job: TrackedJob, permalink: str | None = None) -> str:
     url = b.web_address(job.pr_link) if job.state is JobState.PULL_REQUEST else None
-    shown = (
-        f" · {b.link(url, f'pull request on {b.host_of(url)}')}"
-        if url and len(url) < _LISTED_URL_LENGTH
-        else ""
-    )
+    shown = f" · {b.link(url, open_words(url))}" if url and len(url) < _LISTED_URL_LENGTH else ""
     return (
-        f"{b.link(permalink, f'#{job.number}')} {state_words(job)} · {b.quoted(job.text, 80)} · "
+        f"{b.link(permalink, name(job.number))} {state_words(job)} · {b.quoted(job.text, 80)} · "
         f"{b.mention(job.requester)} · {b.moment(job.asked_at)}{shown}"
     )
 
@@ -128,7 +124,7 @@ def _details(job: TrackedJob) -> list[str]:
 def forgotten(job: TrackedJob) -> Message:
     """Return the answer about a job whose texts are not kept any more."""
     return b.words(
-        f":wastebasket: #{job.number} is over, and its prompt and its result are not kept any more. "
+        f":wastebasket: {name(job.number)} is over, and its prompt and its result are not kept any more. "
         f"Nothing was sent. {Spent.NO.value} Start a new job with `/docs-agent`."
     )
 
@@ -158,7 +154,7 @@ def follow_up_taken(job: TrackedJob, *, guessed: bool) -> Message:
     """
     which = "your latest job here, " if guessed else ""
     return b.words(
-        f":speech_balloon: Sent to {which}#{job.number} (“{b.quoted(job.text, 80)}”). "
+        f":speech_balloon: Sent to {which}{name(job.number)} (“{b.quoted(job.text, 80)}”). "
         "Its thread tells how it goes."
     )
 
@@ -172,10 +168,10 @@ def cannot_follow_up(job: TrackedJob) -> Message:
         JobState.GONE: "is no longer known to the docs service",
         JobState.REFUSED: "was never started",
         JobState.WITHDRAWN: "was withdrawn",
-        JobState.UNCONFIRMED: "may or may not have started; choose *Send again* or *Forget it* there first",
+        JobState.UNCONFIRMED: "may or may not have started; choose *Send again* or *Dismiss* there first",
     }.get(job.state, "takes no follow-ups now")
     return b.words(
-        f":no_entry: #{job.number} {why}, so nothing was sent. {Spent.NO.value} "
+        f":no_entry: {name(job.number)} {why}, so nothing was sent. {Spent.NO.value} "
         "Start a new job with `/docs-agent`."
     )
 
@@ -190,15 +186,15 @@ def too_late() -> Message:
 def run_again_before(number: JobNumber) -> Message:
     """Return the answer to a second press of *Run again*; the first one started job ``number``."""
     return b.words(
-        f":information_source: That has been run again already, as #{number}. Nothing was started."
+        f":information_source: That has been run again already, as {name(number)}. Nothing was started."
     )
 
 
 def same_job(job: JobNumber) -> Message:
     """Return the answer to a request repeated within a minute, with a button to start it anyway."""
     said = (
-        f":eyes: You asked exactly the same less than a minute ago: it is #{job}. Nothing new was started. "
-        f"{Spent.NO.value} Do you want it twice?"
+        f":eyes: You asked exactly the same less than a minute ago: it is {name(job)}. "
+        f"Nothing new was started. {Spent.NO.value} Do you want it twice?"
     )
     return b.with_buttons(said, [b.button("Start it once more", "ask_anyway", str(job))])
 
@@ -206,8 +202,8 @@ def same_job(job: JobNumber) -> Message:
 def same_follow_up(job: JobNumber, prompt: int) -> Message:
     """Return the answer to a follow-up repeated within a minute, with a button to send it anyway."""
     said = (
-        f":eyes: That is exactly what you told #{job} less than a minute ago, so I have not sent it again. "
-        f"{Spent.NO.value}"
+        f":eyes: That is exactly what you told {name(job)} less than a minute ago, "
+        f"so I have not sent it again. {Spent.NO.value}"
     )
     return b.with_buttons(said, [b.button("Send it once more", "follow_up_anyway", str(prompt))])
 

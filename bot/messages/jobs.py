@@ -1,179 +1,35 @@
-"""Messages in a job's thread: its face, the full prompt, and the replies about its progress."""
+"""Messages in a job's thread besides its face: the full prompt, and the replies about its progress."""
 
 from __future__ import annotations
 
-from datetime import datetime, timedelta
-from enum import StrEnum
+from datetime import datetime
 
-from bot.messages import along
 from bot.messages import blocks as b
-from bot.messages.numbers import counted
-from bot.messages.plain_text import clip, one_line, visible
-from bot.messages.problems import Problem, Spent, title
-from bot.model import Block, JobState, Message, Prompt, QueueWhy, TrackedJob, UserId
+from bot.messages.face import Action, first_line, lasted, more, name, open_words, run_again, view
+from bot.messages.plain_text import visible
+from bot.messages.problems import Problem, Spent
+from bot.model import Block, JobState, Message, Prompt, TrackedJob, UserId
 
-QUOTE_LENGTH = 300
-"""The face shows a longer prompt clipped; the thread then has it in full."""
 _PART_LENGTH = 8_000
-
-_STATE = {
-    JobState.WAITING: ":hourglass_flowing_sand: *Waiting to start*",
-    JobState.WORKING: ":gear: *Working on it*",
-    JobState.PULL_REQUEST: ":memo: *Pull request ready*",
-    JobState.NO_CHANGE: ":heavy_minus_sign: *Finished, nothing changed*",
-    JobState.FAILED: ":x: *Failed*",
-    JobState.ARCHIVED: ":file_folder: *Archived*",
-    JobState.GONE: ":ghost: *Gone*",
-    JobState.REFUSED: ":no_entry: *Not started*",
-    JobState.UNCONFIRMED: ":grey_question: *May or may not have started*",
-    JobState.WITHDRAWN: ":leftwards_arrow_with_hook: *Withdrawn*",
-    JobState.UNWATCHED: ":zzz: *Still running; no longer watched*",
-}
-
-
-class Action(StrEnum):
-    """Action ids of the buttons in the bot's messages, which ``bot.commands`` handles."""
-
-    VIEW_PULL_REQUEST = "view_pull_request"
-    FOLLOW_UP = "follow_up"
-    RUN_AGAIN = "run_again"
-    SEND_AGAIN = "send_again"
-    FORGET = "forget"
-    WITHDRAW = "withdraw"
-    SHOW_ALONG = "show_along"
-
-
-def state_words(job: TrackedJob) -> str:
-    """Return the job's state in words, with its emoji."""
-    return _STATE[job.state]
-
-
-def lasted(time: timedelta) -> str:
-    """Return a duration in words, without a line break between a number and its unit."""
-    seconds = max(int(time.total_seconds()), 0)
-    if seconds < 60:
-        return f"{seconds}\N{NO-BREAK SPACE}s"
-    minutes, hours = seconds // 60, seconds // 3600
-    if hours < 1:
-        return f"{minutes}\N{NO-BREAK SPACE}min"
-    said = f"{hours} h {minutes % 60} min" if hours < 48 else f"{hours // 24} days"
-    return said.replace(" ", "\N{NO-BREAK SPACE}")
-
-
-def face(job: TrackedJob, now: datetime, frees_at: datetime | None = None) -> Message:
-    """Return the job's face: the message that is edited in place and notifies nobody.
-
-    ``frees_at``: when the next use of the quota becomes free, shown if few uses are left.
-    """
-    del now
-    shown = clip(visible(job.text), QUOTE_LENGTH)
-    headline = f"{state_words(job)} · #{job.number}"
-    details = _details(job, frees_at)
-    buttons = _face_buttons(job)
-    text = b.clip_bytes(f"{headline}\n{b.escape(shown)}\n{details}", b.EDITED_BYTES)
-    drawn = (b.section(headline), b.quote(shown), b.context(details), *b.actions(buttons))
-    safe = [made for made in buttons if "url" not in made]
-    return Message(text, drawn, (*b.plain(text), *b.actions(safe)))
-
-
-def redrawn(face: Message, *, posted_plain: bool) -> Message:
-    """Return a face as an edit of the one that was posted.
-
-    Slack does not replace rich text by blocks without rich text, so the plain form of an edit keeps it.
-    ``posted_plain``: Slack refused the blocks of the face, so only plain ones are drawn.
-    https://docs.slack.dev/reference/methods/chat.update
-    """
-    if posted_plain:
-        return Message(face.text, face.plain_blocks, face.plain_blocks)
-    row = [block for block in face.plain_blocks if block["type"] == "actions"]
-    kept = [block for block in face.blocks if block["type"] != "actions"]
-    return Message(face.text, face.blocks, (*kept, *row))
-
-
-def _details(job: TrackedJob, frees_at: datetime | None) -> str:
-    parts = [
-        f"asked by {b.mention(job.requester)} {b.moment(job.asked_at)}",
-        b.quoted(job.project, 80),
-    ]
-    if job.repository:
-        parts.append(b.code(one_line(job.repository, 120)))
-    if job.earlier and (words := along.taken_words(job.earlier)):
-        parts.append(words)
-    if job.iteration > 1:
-        parts.append(f"round {job.iteration}")
-    if job.queue_until and _may_queue(job):
-        parts.append(_queued(job, job.queue_until))
-    if job.uses_left is not None and job.state is JobState.WORKING:
-        frees = f", the next frees at {b.moment(frees_at, '{time}')}" if frees_at else ""
-        parts.append(f"{counted(job.uses_left, 'use', 'uses')} of this hour left{frees}")
-    if job.time_taken is not None:
-        parts.append(f"took {lasted(job.time_taken)}")
-    if job.problem and job.state is JobState.REFUSED:
-        parts.append(b.quoted(title(job.problem), 120))
-    return " · ".join(parts)
-
-
-def _queued(job: TrackedJob, until: datetime) -> str:
-    """Return why the prompt waits, its queue position, and until when."""
-    what = "it" if job.state is JobState.WAITING else "a follow-up"
-    at = b.moment(until, "{time}")
-    match job.queue_why:
-        case QueueWhy.KEY:
-            return f"{what} waits: the docs service refuses the bot's key. Next try at {at}"
-        case QueueWhy.SERVICE:
-            return f"{what} waits: the docs service cannot be reached. Next try at {at}"
-        case _ if job.queue_position:
-            position = job.queue_position
-            return f"{what} waits for the shared hourly limit, place {position}, goes out at about {at}"
-        case _:
-            return f"{what} goes out at {at}"
-
-
-def _face_buttons(job: TrackedJob) -> list[Block]:
-    buttons = []
-    if job.state is JobState.PULL_REQUEST and b.web_address(job.pr_link):
-        buttons.append(_view(job, None))
-    if job.queue_until and _may_queue(job):
-        label = "Withdraw" if job.state is JobState.WAITING else "Withdraw follow-up"
-        buttons.append(b.button(label, Action.WITHDRAW, str(job.number)))
-    if job.earlier and job.earlier.taken:
-        buttons.append(b.button("Show earlier messages", Action.SHOW_ALONG, str(job.number)))
-    return buttons
-
-
-def _may_queue(job: TrackedJob) -> bool:
-    return job.state is JobState.WAITING or job.state.takes_follow_ups
-
-
-def open_words(address: str) -> str:
-    """Return the words of a link to a pull request; they say where it leads."""
-    return f"Open pull request on {b.host_of(address)}"
-
-
-def _view(job: TrackedJob, style: str | None) -> Block:
-    url = b.web_address(job.pr_link)
-    return b.button(open_words(url or ""), Action.VIEW_PULL_REQUEST, str(job.number), style=style, url=url)
+SEND_AGAIN, DISMISS = "Send again", "Dismiss"
+"""The two decisions about an unconfirmed prompt, as their buttons call them."""
 
 
 def _follow_up(job: TrackedJob) -> Block:
     return b.button("Follow up", Action.FOLLOW_UP, str(job.number))
 
 
-def _run_again(job: TrackedJob) -> Block:
-    return b.button("Run again", Action.RUN_AGAIN, f"{job.number}:{job.iteration}")
-
-
 def full_prompt(job: TrackedJob) -> tuple[Message, ...]:
     """Return the full prompt, split into messages; nothing if the face shows all of it."""
     shown = visible(job.text)
-    if len(shown) <= QUOTE_LENGTH:
+    if shown.strip() == first_line(job):
         return ()
     parts = list(b.split(shown, _PART_LENGTH))
     return tuple(_part(job, part, at + 1, len(parts)) for at, part in enumerate(parts))
 
 
 def _part(job: TrackedJob, part: str, at: int, of: int) -> Message:
-    headline = f"The whole prompt of #{job.number}" + (f" ({at} of {of})" if of > 1 else "")
+    headline = f"The whole prompt of {name(job.number)}" + (f" ({at} of {of})" if of > 1 else "")
     text = f"{headline}:\n{b.escape(part)}"
     return Message(text, (b.context(headline), b.quote(part)), b.plain(text))
 
@@ -183,31 +39,41 @@ def follow_up_by_command(job: TrackedJob, prompt_text: str, asked_by: UserId) ->
     whole = visible(prompt_text)
     shown = next(iter(b.split(whole, _PART_LENGTH)), "")
     part = "" if shown == whole else " (its beginning; the agent gets all of it)"
-    headline = f":speech_balloon: {b.mention(asked_by)} follows up on #{job.number}{part}:"
+    headline = f":speech_balloon: {b.mention(asked_by)} follows up on {name(job.number)}{part}:"
     text = f"{headline}\n{b.escape(shown)}"
     return Message(text, (b.section(headline), b.quote(shown)), b.plain(text))
 
 
-def follow_up_withdrawn(job: TrackedJob, prompt: Prompt) -> Message:
+def follow_up_withdrawn(job: TrackedJob, prompt: Prompt, by: UserId) -> Message:
     """Return the reply about a follow-up that was withdrawn before it was sent."""
     quoted = b.quoted(prompt.text or "", 120)
+    who = "" if by == prompt.asked_by else f" by {b.mention(by)}"
     return b.words(
-        f":leftwards_arrow_with_hook: The follow-up of {b.mention(prompt.asked_by)} to #{job.number} "
-        f"(“{quoted}”) was withdrawn and has not been sent. {Spent.NO.value}"
+        f":leftwards_arrow_with_hook: The follow-up of {b.mention(prompt.asked_by)} to {name(job.number)} "
+        f"(“{quoted}”) was withdrawn{who} and has not been sent. {Spent.NO.value}"
     )
 
 
-def ended(job: TrackedJob, now: datetime, *, was_lost: bool = False) -> Message:
+def ended(job: TrackedJob, now: datetime, *, was_lost: bool = False, is_first: bool = True) -> Message:
     """Return the reply at the end of an iteration: the result, and what to do next.
 
-    ``was_lost``: the thread was told that the docs service does not know the job.
+    ``was_lost``: the thread was told that the docs service does not know the job. ``is_first``: no other job
+    in the thread offers its pull request, so this one's button stands out.
     """
     del now
     again = " (The docs service knows it again.)" if was_lost else ""
-    said = f"{_everybody(job)} {_ENDS[job.state](job)}{again}"
     url = b.web_address(job.pr_link) if job.state is JobState.PULL_REQUEST else None
     address = b.link(url, open_words(url)) if url else ""
-    return b.with_buttons(said, _end_buttons(job), address=address)
+    return b.with_buttons(f"{_end(job)}{again}", _end_buttons(job, is_first=is_first), address=address)
+
+
+def outdated_end(job: TrackedJob) -> Message:
+    """Return an end as it is shown once the job goes on: the same words, without buttons."""
+    return b.words(b.clip_bytes(_end(job), b.EDITED_BYTES))
+
+
+def _end(job: TrackedJob) -> str:
+    return f"{_everybody(job)} {_ENDS[job.state](job)}"
 
 
 def _everybody(job: TrackedJob) -> str:
@@ -216,7 +82,8 @@ def _everybody(job: TrackedJob) -> str:
 
 
 def _what(job: TrackedJob) -> str:
-    return f"the follow-up to #{job.number}" if job.iteration > 1 else f"#{job.number}"
+    called = name(job.number)
+    return f"the follow-up to {called}" if job.iteration > 1 else called
 
 
 def _took(job: TrackedJob) -> str:
@@ -236,9 +103,14 @@ def _pull_request(job: TrackedJob) -> str:
             f"I can link to: `{odd}`. It must be https, on a host that whoever runs this bot allows. "
             "Look for it in the repository."
         )
-    again = "has been updated" if job.iteration > 1 else "is ready"
+    if job.iteration > 1:
+        return (
+            f":memo: {_what(job)} is finished{_took(job)}. Look at the pull request: "
+            "the docs service does not say whether it changed. "
+            f"{_reply_here(job).capitalize()} to have something else changed."
+        )
     return (
-        f":memo: {_what(job)} is done{_took(job)}: the pull request {again}. "
+        f":memo: {_what(job)} is done{_took(job)}: the pull request is ready. "
         f"Review it, or {_reply_here(job)} to have something changed."
     )
 
@@ -270,9 +142,16 @@ def _archived(job: TrackedJob) -> str:
 
 def _gone(job: TrackedJob) -> str:
     return (
-        f":ghost: the docs service no longer knows #{job.number}, so I cannot say how it ended. "
+        f":ghost: the docs service no longer knows {name(job.number)}, so I cannot say how it ended. "
         "Look in the repository for its pull request, or run it again. "
         "I ask for it once an hour for a day more, and tell you here if it comes back."
+    )
+
+
+def _unwatched(job: TrackedJob) -> str:
+    return (
+        f":zzz: {_what(job)} was still running{_took(job)}, and I stopped watching it. "
+        f"Look in the repository for a pull request, or {_reply_here(job)} to wake it."
     )
 
 
@@ -282,15 +161,19 @@ _ENDS = {
     JobState.FAILED: _failed,
     JobState.ARCHIVED: _archived,
     JobState.GONE: _gone,
+    JobState.UNWATCHED: _unwatched,
 }
 
 
-def _end_buttons(job: TrackedJob) -> list[Block]:
-    view = (
-        [_view(job, "primary")] if job.state is JobState.PULL_REQUEST and b.web_address(job.pr_link) else []
-    )
+TOLD_ENDS = frozenset(_ENDS)
+"""The states in which a reply has told the end of an iteration."""
+
+
+def _end_buttons(job: TrackedJob, *, is_first: bool = True) -> list[Block]:
+    """Return the buttons of an end. *Run again* stands in a menu unless it is the only one."""
+    shown = view(job, "primary" if is_first else None) if job.state is JobState.PULL_REQUEST else []
     follow = [_follow_up(job)] if job.state.takes_follow_ups else []
-    return [*view, *follow, _run_again(job)]
+    return [*shown, *follow, *more(job)] if shown or follow else [run_again(job)]
 
 
 def still_running(job: TrackedJob, now: datetime) -> Message:
@@ -310,7 +193,16 @@ def unwatched(job: TrackedJob, now: datetime) -> Message:
         "I stop watching it now. "
         f"Look in the repository for a pull request, or {_reply_here(job)} to wake it."
     )
-    return b.with_buttons(said, [_follow_up(job), _run_again(job)])
+    return b.with_buttons(said, _end_buttons(job))
+
+
+def stopped_watching(job: TrackedJob, user: UserId) -> Message:
+    """Return the reply about a job that somebody has asked not to watch any more."""
+    said = (
+        f"{b.mention(user)} :zzz: {name(job.number)} goes on at the docs service, but I no longer watch it "
+        f"and will not tell how it ends. {_reply_here(job).capitalize()} to wake it."
+    )
+    return b.words(said)
 
 
 def unread(job: TrackedJob, since: datetime, now: datetime) -> Message:
@@ -320,21 +212,28 @@ def unread(job: TrackedJob, since: datetime, now: datetime) -> Message:
         f"{lasted(now - since)}: the docs service's answers about it fail. I stop asking now. "
         f"Look in the repository for a pull request, or {_reply_here(job)} to wake it."
     )
-    return b.with_buttons(said, [_follow_up(job), _run_again(job)])
+    return b.with_buttons(said, _end_buttons(job))
 
 
 def found_again(job: TrackedJob) -> Message:
     """Return the reply about a job that seemed lost and still runs."""
     return b.words(
-        f"{b.mention(job.recipient)} :mag: the docs service knows #{job.number} again and still works on it. "
-        "I follow it again, and tell you here how it ends."
+        f"{b.mention(job.recipient)} :mag: the docs service knows {name(job.number)} again "
+        "and still works on it. I follow it again, and tell you here how it ends."
+    )
+
+
+def run_again_as(job: TrackedJob, permalink: str) -> Message:
+    """Return the reply in the thread of a job whose prompt was run again as ``job``."""
+    return b.words(
+        f":repeat: {b.mention(job.requester)} ran this again as {b.link(permalink, name(job.number))}."
     )
 
 
 def refused(job: TrackedJob, problem: Problem) -> Message:
     """Return the reply about a first prompt that was refused."""
-    said = f"{b.mention(job.requester)} :no_entry: #{job.number} was not started. {problem.text}"
-    return b.with_buttons(said, [_run_again(job)])
+    said = f"{b.mention(job.requester)} :no_entry: {name(job.number)} was not started. {problem.text}"
+    return b.with_buttons(said, [run_again(job)])
 
 
 def follow_up_refused(asked_by: UserId, problem: Problem) -> Message:
@@ -342,26 +241,44 @@ def follow_up_refused(asked_by: UserId, problem: Problem) -> Message:
     return b.words(f"{b.mention(asked_by)} :no_entry: {problem.text}")
 
 
-def unconfirmed(job: TrackedJob, prompt_id: int, asked_by: UserId, follow_up: bool) -> Message:
-    """Return the question to the requester about an unconfirmed prompt: send it again, or forget it."""
-    what = f"Your follow-up to #{job.number}" if follow_up else f"#{job.number}"
+def unconfirmed(
+    job: TrackedJob, prompt_id: int, asked_by: UserId, follow_up: bool, *, answered: bool = False
+) -> Message:
+    """Return the question to the requester about an unconfirmed prompt: send it again, or dismiss it.
+
+    ``answered``: the docs service has answered with an error; otherwise its answer was lost.
+    """
+    lost = "and the docs service answered with an error" if answered else "but its answer was lost"
     said = (
-        f"{b.mention(asked_by)} :grey_question: {what} was sent, but the docs service's answer was lost. "
-        f"It may or may not have started. {Spent.PERHAPS.value} I do not send it again by myself, since that "
-        "could do the work twice. Look in the repository whether something happens, then choose."
+        f"{b.mention(asked_by)} :grey_question: {_sent(job, follow_up)} was sent to the docs service, "
+        f"{lost}. It may or may not have started. {Spent.PERHAPS.value} "
+        "I won't resend it by myself, so that the work isn't done twice. "
+        "Check the repository for a new pull request, then choose."
     )
     buttons = [
-        b.button("Send again", Action.SEND_AGAIN, str(prompt_id)),
-        b.button("Forget it", Action.FORGET, str(prompt_id)),
+        b.button(SEND_AGAIN, Action.SEND_AGAIN, str(prompt_id)),
+        b.button(DISMISS, Action.FORGET, str(prompt_id)),
     ]
     return b.with_buttons(said, buttons)
+
+
+def decided(job: TrackedJob, asked_by: UserId, follow_up: bool, decision: str, by: UserId) -> Message:
+    """Return the question about an unconfirmed prompt as it is shown once somebody has decided it."""
+    return b.words(
+        f"{b.mention(asked_by)} :grey_question: {_sent(job, follow_up)} was sent, and nobody knew whether it "
+        f"had started. {b.mention(by)} chose *{decision}*."
+    )
+
+
+def _sent(job: TrackedJob, follow_up: bool) -> str:
+    return f"Your follow-up to {name(job.number)}" if follow_up else name(job.number)
 
 
 def behind_unconfirmed(job: TrackedJob, asked_by: UserId) -> Message:
     """Return the reply to the sender of a follow-up that waits behind the job's unconfirmed first prompt."""
     return b.words(
-        f"{b.mention(asked_by)} :hourglass_flowing_sand: Your follow-up to #{job.number} waits, because "
+        f"{b.mention(asked_by)} :hourglass_flowing_sand: Your follow-up to {name(job.number)} waits, because "
         "nobody knows whether the job has started. *Send again* above sends the job and then your follow-up. "
-        "After *Forget it* your follow-up is not sent. "
+        "After *Dismiss* your follow-up is not sent. "
         f"{b.mention(job.requester)} or an admin of this bot can choose."
     )

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from bot.messages import blocks as b
+from bot.messages.face import name
 from bot.messages.plain_text import clip, one_line, visible
 from bot.model import ChannelId, JobNumber, TrackedJob
 
@@ -72,6 +73,19 @@ def ask_form(*, channel: ChannelId | None, private: str, text: str = "") -> dict
     return _view("ask", "Ask the docs agent", private, [prompt, *chosen])
 
 
+def run_again_form(job: TrackedJob, *, private: str) -> dict[str, Any]:
+    """Return the form to run a prompt again; it holds the prompt, to edit, unless that is too long."""
+    if len(visible(job.text)) > b.PLAIN_INPUT_LENGTH:
+        said = (
+            f"The prompt of {name(job.number)} is longer than a form can hold. *Send* runs it as it was. "
+            "To change it, type it after `/docs-agent`."
+        )
+        return _view("run_again", "Run again", private, [dict(b.section(said))])
+    hint = f"It becomes a new job; {name(job.number)} stays as it is."
+    prompt = _prompt_input("What should be written or changed?", "Add a quickstart", job.text, hint)
+    return _view("run_again", "Run again", private, [prompt])
+
+
 def follow_up_form(
     jobs: Sequence[TrackedJob], *, private: str, chosen: JobNumber | None = None, text: str = ""
 ) -> dict[str, Any]:
@@ -83,7 +97,7 @@ def follow_up_form(
         "The agent goes on where it stopped, on the same pull request.",
     )
     if chosen is not None and len(jobs) == 1:
-        shown = f"*#{jobs[0].number}* {b.quoted(jobs[0].text, 150)}"
+        shown = f"*{name(jobs[0].number)}* {b.quoted(jobs[0].text, 150)}"
         return _view("follow_up", "Follow up", private, [dict(b.section(shown)), prompt])
     options = [_option(job) for job in jobs[:_MOST_OPTIONS]]
     element = {"type": "static_select", "options": options, "initial_option": options[0]}
@@ -91,5 +105,5 @@ def follow_up_form(
 
 
 def _option(job: TrackedJob) -> dict[str, Any]:
-    label = clip(f"#{job.number} {one_line(job.text, _OPTION_LENGTH)}", _OPTION_LENGTH)
+    label = clip(f"{name(job.number)} {one_line(job.text, _OPTION_LENGTH)}", _OPTION_LENGTH)
     return {"text": _plain(label), "value": str(job.number)}

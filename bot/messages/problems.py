@@ -47,6 +47,7 @@ _TITLES = {
     JobProblem.NOT_STARTED: "the job did not start",
     JobProblem.SLACK_REFUSED: "Slack did not let me post",
     JobProblem.NOT_ALLOWED: "whoever asked may not use the bot",
+    JobProblem.DISMISSED: "nobody knew whether it had started, and somebody dismissed it",
 }
 
 _READING = {

@@ -23,7 +23,16 @@ from bot.model.ids import (
     UserId,
     is_direct_message,
 )
-from bot.model.jobs import JobDetails, JobFields, JobProblem, JobState, QueueWhy, ThreadRef, TrackedJob
+from bot.model.jobs import (
+    JobDetails,
+    JobFields,
+    JobProblem,
+    JobState,
+    QueueWhy,
+    ThreadRef,
+    TrackedJob,
+    minutes_to_show,
+)
 from bot.model.lifecycle import DeliveryStep, IllegalStep, JobStep, PromptStep
 from bot.model.message import Block, Message
 from bot.model.origin import Origin, Unread, message_key, time_of, ts_at
@@ -153,6 +162,7 @@ __all__ = [
     "last_full_week",
     "lifecycle",
     "message_key",
+    "minutes_to_show",
     "pace_of",
     "remembered_since",
     "spent_by",

@@ -82,6 +82,8 @@ class JobProblem(StrEnum):
     """Slack did not let the bot post."""
     NOT_ALLOWED = "not_allowed"
     """The requester has no access. Stored with the ``Access`` value: ``not_allowed:guest``."""
+    DISMISSED = "dismissed"
+    """The first prompt was unconfirmed and somebody dismissed it. Stored with who: ``dismissed:U0ANA``."""
 
 
 class JobFields(TypedDict, total=False):
@@ -106,6 +108,7 @@ class JobFields(TypedDict, total=False):
     archived_at: datetime | None
     also_asked: list[UserId]
     earlier: Earlier
+    shown_minutes: int
 
 
 class JobStepFields(JobFields, total=False):
@@ -119,6 +122,14 @@ class JobStepFields(JobFields, total=False):
     ended_at: datetime | None
     problem: str | None
     uses_left: int | None
+
+
+def minutes_to_show(running: timedelta) -> int:
+    """Return the minutes that a face shows of its job's time. There are few steps, so that edits are rare."""
+    minutes = int(running.total_seconds() // 60)
+    if minutes >= 60:
+        return minutes // 60 * 60
+    return max((step for step in (0, 2, 5, 10, 20, 30) if step <= minutes), default=0)
 
 
 _FOLLOWABLE = frozenset(
@@ -173,6 +184,8 @@ class TrackedJob:
     ``unread_since``: when polls of the job began to fail; None when the last one was answered.
     ``also_asked``: who waits for the iteration's end besides ``recipient``.
     ``earlier``: what went along with the newest prompt that might take its thread's earlier messages along.
+    ``shown_minutes``: how long the iteration runs, as the face shows it; 0 while it shows nothing.
+    ``again_of``: the job whose prompt it runs again.
     """
 
     number: JobNumber
@@ -207,6 +220,8 @@ class TrackedJob:
     uses_left: int | None = None
     also_asked: tuple[UserId, ...] = ()
     earlier: Earlier | None = None
+    shown_minutes: int = 0
+    again_of: JobNumber | None = None
 
     @property
     def is_forgotten(self) -> bool:
@@ -240,6 +255,12 @@ class TrackedJob:
     def recipients(self) -> tuple[UserId, ...]:
         """Everybody to notify of the iteration's end, each once, ``recipient`` first."""
         return tuple(dict.fromkeys((self.recipient, *self.also_asked)))
+
+    @property
+    def dismissed_by(self) -> UserId | None:
+        """Who dismissed the job while nobody knew whether it had started; None if nobody did."""
+        code, _, user = (self.problem or "").partition(":")
+        return UserId(user) if code == JobProblem.DISMISSED else None
 
     @property
     def is_denied(self) -> bool:

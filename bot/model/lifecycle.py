@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from bot.model.ids import MessageTs, ServiceJobId, UserId
-from bot.model.jobs import JobState, JobStepFields, TrackedJob
+from bot.model.jobs import JobProblem, JobState, JobStepFields, TrackedJob
 from bot.model.outbox import DeliveryState, DeliveryStepFields
 from bot.model.prompts import Prompt, PromptState, PromptStepFields
 
@@ -130,6 +130,7 @@ def iteration_started(
         "uses_left": uses_left,
         "doubt_until": None,
         "told_running_at": None,
+        "shown_minutes": 0,
         "misses": 0,
         "missing_since": None,
         "unread_since": None,
@@ -164,6 +165,7 @@ def iteration_resumed(job: TrackedJob, requester: UserId | None, at: datetime, p
         "also_asked": also_asked(job, requester),
         "iteration_started_at": at,
         "saw_active": True,
+        "shown_minutes": 0,
         "ended_at": None,
         "doubt_until": None,
         "misses": 0,
@@ -231,8 +233,14 @@ def refused(job: TrackedJob, problem: str, at: datetime) -> JobStep:
 
 
 def withdrawn(job: TrackedJob, at: datetime) -> JobStep:
-    """Return the step for a job withdrawn before it started, or dismissed while it was unconfirmed."""
+    """Return the step for a job withdrawn before it started."""
     return _job_step(job, J.WITHDRAWN, {"ended_at": at}, leaves_queue=True)
+
+
+def dismissed(job: TrackedJob, at: datetime, *, by: UserId) -> JobStep:
+    """Return the step for an unconfirmed job that somebody dismissed: it may have started or not."""
+    fields: JobStepFields = {"ended_at": at, "problem": f"{JobProblem.DISMISSED}:{by}"}
+    return _job_step(job, J.WITHDRAWN, fields, leaves_queue=True)
 
 
 def unconfirmed(job: TrackedJob) -> JobStep:

@@ -32,7 +32,10 @@ class DeliveryKind(StrEnum):
     ROOT = "root"
     """A job's face: the root of its thread, or a reply in one. Its timestamp is then stored in the job."""
     EDIT = "edit"
-    """An edit of the job's face. Notifies nobody; a newer edit replaces one that is still pending."""
+    """An edit of the job's face, or of a post in its thread (``NewDelivery.edits``).
+
+    Notifies nobody; a newer edit of the same message replaces one that is still pending.
+    """
     REPLY = "reply"
     """A reply in the job's thread."""
     PRIVATE = "private"
@@ -100,7 +103,8 @@ class NewDelivery:
 
     ``key`` is unique, so that the same event is reported once. ``replaces``: the message sent to the
     response URL replaces the message that contains the pressed button. ``message_ts``: the message that gets
-    a reaction, or the thread of a whisper, which is None outside of threads.
+    a reaction, or the thread of a whisper, which is None outside of threads. ``edits``: the key of the post
+    that an edit changes; None for the job's face.
     """
 
     key: str
@@ -116,6 +120,7 @@ class NewDelivery:
     subscription: SubscriptionId | None = None
     digest: DigestId | None = None
     question: QuestionId | None = None
+    edits: str | None = None
 
     @classmethod
     def private(
@@ -169,6 +174,7 @@ class Delivery:
 
     ``what`` is the delivery as it was added. ``root_ts``: the job's face at the claim, once it is posted.
     ``thread_ts``: the thread in which the face is a reply; None if it begins its thread.
+    ``edited_ts``: the message that an edit changes; None if it was never posted.
     ``unconfirmed``: an earlier attempt may have succeeded, so search for its result first.
     ``plain``: Slack refused the blocks, so send without them. ``held_until``: when the lease ends.
     ``request``: the key of the request that began the job.
@@ -180,6 +186,7 @@ class Delivery:
     attempts: int
     root_ts: MessageTs | None = None
     thread_ts: MessageTs | None = None
+    edited_ts: MessageTs | None = None
     unconfirmed: bool = False
     plain: bool = False
     held_until: datetime | None = None

@@ -101,9 +101,11 @@ class JobRequest:
     """Requester, channel and text of a new job, to detect the same request sent twice within a minute.
 
     ``thread``: the thread in which the job's face will be a reply; None if the face begins its thread.
+    ``again_of``: the job whose prompt it runs again.
     """
 
     asked_by: UserId
     channel: ChannelId
     raw: str
     thread: MessageTs | None = field(default=None, compare=False)
+    again_of: JobNumber | None = field(default=None, compare=False)

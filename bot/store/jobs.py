@@ -88,6 +88,7 @@ class JobRepository:
                 "state": JobState.WAITING,
                 "round_requester": each.asked_by,
                 "thread_ts": each.thread,
+                "again_of": each.again_of,
             }
             for each in wanted
         ]
@@ -117,6 +118,14 @@ class JobRepository:
         """Return the newest job with its face in this thread; None when there is none."""
         in_it = or_(jobs.c.root_ts == thread.ts, jobs.c.thread_ts == thread.ts)
         return self._one(and_(jobs.c.channel == thread.channel, in_it))
+
+    def offers_pull_request(self, besides: TrackedJob) -> bool:
+        """Return whether another job in the same thread has ended with a pull request."""
+        if besides.thread is None:
+            return False
+        in_it = or_(jobs.c.root_ts == besides.thread.ts, jobs.c.thread_ts == besides.thread.ts)
+        ready = and_(jobs.c.state == JobState.PULL_REQUEST, jobs.c.number != besides.number)
+        return self._one(and_(jobs.c.channel == besides.channel, in_it, ready)) is not None
 
     def with_face(self, thread: ThreadRef) -> TrackedJob | None:
         """Return the job whose face begins this thread; None when there is none."""

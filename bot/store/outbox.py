@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import uuid
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime, timedelta
 from typing import TypedDict
@@ -66,6 +66,8 @@ _PACED = (DeliveryKind.ROOT, DeliveryKind.REPLY, DeliveryKind.POST, DeliveryKind
 _Place = tuple[MessageTs | None, MessageTs | None, str | None]
 """The face of a job, the thread in which it is a reply, and the key of the request that began the job."""
 _NOWHERE: _Place = (None, None, None)
+_END = ":end"
+"""The last part of the keys of replies that tell the end of an iteration."""
 
 
 class StoredMessage(TypedDict):
@@ -83,8 +85,10 @@ def to_message(stored: StoredMessage | None) -> Message | None:
     return Message(stored["text"], tuple(stored["blocks"]), tuple(stored["plain_blocks"]))
 
 
-def to_delivery(row: RowMapping, place: _Place, *, unconfirmed: bool) -> Delivery:
-    """Return a claimed row as a Delivery."""
+def to_delivery(
+    row: RowMapping, place: _Place, *, unconfirmed: bool, posted: Mapping[str, MessageTs | None]
+) -> Delivery:
+    """Return a claimed row as a Delivery. ``posted``: the timestamps of posts to edit, by their keys."""
     what = NewDelivery(
         key=row["key"],
         kind=DeliveryKind(row["kind"]),
@@ -99,6 +103,7 @@ def to_delivery(row: RowMapping, place: _Place, *, unconfirmed: bool) -> Deliver
         subscription=row["subscription"],
         digest=row["digest"],
         question=row["question"],
+        edits=row["edits"],
     )
     return Delivery(
         id=DeliveryId(row["id"]),
@@ -107,6 +112,7 @@ def to_delivery(row: RowMapping, place: _Place, *, unconfirmed: bool) -> Deliver
         attempts=row["attempts"],
         root_ts=place[0],
         thread_ts=place[1],
+        edited_ts=posted.get(what.edits) if what.edits else place[0],
         unconfirmed=unconfirmed,
         plain=row["plain"],
         held_until=row["claimed_until"],
@@ -123,7 +129,7 @@ class OutboxRepository:
     def add(self, new: NewDelivery, now: datetime) -> None:
         """Add a delivery, unless there is one with the same key.
 
-        An edit of a face replaces the job's earlier edits that are still pending.
+        An edit replaces earlier edits of the same message that are still pending.
         """
         values = asdict(new) | {
             "id": str(uuid.uuid4()),
@@ -135,7 +141,7 @@ class OutboxRepository:
         }
         added = insert_unless_there(self.connection, deliveries, values)
         if added and new.kind is DeliveryKind.EDIT:
-            self._drop_edits(new.job, new.key)
+            self._drop_edits(new)
 
     def state_of(self, key: str) -> DeliveryState | None:
         """Return the state of the delivery with this key; None when there is none."""
@@ -148,13 +154,24 @@ class OutboxRepository:
         pending = and_(deliveries.c.key == key, deliveries.c.state == DeliveryState.PENDING)
         self.connection.execute(delete(deliveries).where(pending))
 
-    def _drop_edits(self, job: JobNumber | None, but: str) -> None:
+    def newest_end(self, job: JobNumber, iteration: int) -> str | None:
+        """Return the key of the reply that told the latest end of an iteration; None if none was told."""
+        statement = select(deliveries.c.key).where(
+            deliveries.c.job == job,
+            deliveries.c.kind == DeliveryKind.REPLY,
+            deliveries.c.key.startswith(f"job:{job}:round:{iteration}:"),
+            deliveries.c.key.endswith(_END),
+        )
+        return self.connection.execute(statement.order_by(deliveries.c.seq.desc()).limit(1)).scalar()
+
+    def _drop_edits(self, new: NewDelivery) -> None:
         self.connection.execute(
             delete(deliveries).where(
-                deliveries.c.job == job,
+                deliveries.c.job == new.job,
                 deliveries.c.kind == DeliveryKind.EDIT,
                 deliveries.c.state == DeliveryState.PENDING,
-                deliveries.c.key != but,
+                deliveries.c.edits.is_not_distinct_from(new.edits),
+                deliveries.c.key != new.key,
             )
         )
 
@@ -178,8 +195,10 @@ class OutboxRepository:
         paces.hold_channels(posted_in, claimer.now + timedelta(seconds=pace_seconds))
         taken = [*((row, False) for row in fresh), *((row, True) for row in unconfirmed)]
         faces = self._faces({row["job"] for row, _ in taken if row["job"] is not None})
+        posted = self._posted({row["edits"] for row, _ in taken if row["edits"] is not None})
         return [
-            to_delivery(row, faces.get(row["job"], _NOWHERE), unconfirmed=lapsed) for row, lapsed in taken
+            to_delivery(row, faces.get(row["job"], _NOWHERE), unconfirmed=lapsed, posted=posted)
+            for row, lapsed in taken
         ]
 
     def _faces(self, numbers: set[JobNumber]) -> dict[JobNumber, _Place]:
@@ -189,6 +208,12 @@ class OutboxRepository:
         statement = select(jobs.c.number, jobs.c.root_ts, jobs.c.thread_ts, prompts.c.key)
         found = self.connection.execute(statement.outerjoin(prompts, began).where(jobs.c.number.in_(numbers)))
         return {row.number: (row.root_ts, row.thread_ts, row.key) for row in found}
+
+    def _posted(self, keys: set[str]) -> dict[str, MessageTs | None]:
+        if not keys:
+            return {}
+        statement = select(deliveries.c.key, deliveries.c.posted_ts).where(deliveries.c.key.in_(keys))
+        return {row.key: row.posted_ts for row in self.connection.execute(statement)}
 
     def settle(self, delivery: DeliveryId, step: DeliveryStep, *, owner: str) -> None:
         """Write a delivery's outcome and free its lease, or set the lease that the step asks for.
@@ -211,12 +236,13 @@ class OutboxRepository:
             raise LeaseLost(f"delivery {delivery}")
 
     def _drop_if_outdated(self, delivery: DeliveryId) -> None:
-        """Drop an edit that failed if a newer one of the same face waits already."""
+        """Drop an edit that failed if a newer one of the same message waits already."""
         newer = deliveries.alias("newer")
         is_newer = (
             newer.c.job == deliveries.c.job,
             newer.c.kind == DeliveryKind.EDIT,
             newer.c.state == DeliveryState.PENDING,
+            newer.c.edits.is_not_distinct_from(deliveries.c.edits),
             newer.c.seq > deliveries.c.seq,
         )
         is_edit = and_(deliveries.c.id == delivery, deliveries.c.kind == DeliveryKind.EDIT)
@@ -327,15 +353,16 @@ def _due() -> ColumnElement[bool]:
 def _waits_in_thread() -> ColumnElement[bool]:
     """Return the condition that others in the same thread go first.
 
-    What people read keeps its order. An edit of the face notifies nobody, so it waits until all is said.
+    What people read keeps its order. An edit notifies nobody, so it waits until all is said.
     """
     other = deliveries.alias("other")
     is_open = exists().where(other.c.job == deliveries.c.job, other.c.state.in_(_OPEN))
     earlier, is_post = other.c.seq < deliveries.c.seq, other.c.kind.in_(_THREAD_POSTS)
     is_edit = deliveries.c.kind == DeliveryKind.EDIT
+    same = and_(other.c.kind == DeliveryKind.EDIT, other.c.edits.is_not_distinct_from(deliveries.c.edits))
     return or_(
         and_(deliveries.c.kind.in_(_THREAD_POSTS), is_open.where(is_post, earlier)),
-        and_(is_edit, or_(is_open.where(is_post), is_open.where(other.c.kind == DeliveryKind.EDIT, earlier))),
+        and_(is_edit, or_(is_open.where(is_post), is_open.where(same, earlier))),
     )
 
 

@@ -30,12 +30,13 @@ def job(state: JobState = JobState.PULL_REQUEST, **values: Any) -> TrackedJob:
 
 
 def buttons(message: Message) -> list[tuple[str, str, str]]:
-    """Each button's words, action and value."""
+    """Each button's words, action and value, and those of each entry of a menu behind three dots."""
     return [
-        (each["text"]["text"], each["action_id"], each["value"])
+        (shown["text"]["text"], each["action_id"], shown["value"])
         for block in message.blocks
         if block["type"] == "actions"
         for each in block["elements"]
+        for shown in each.get("options", [each])
     ]
 
 

@@ -275,6 +275,10 @@ def _element(element: Mapping[str, Any], allowed: Allowed) -> Iterator[str]:
         case "static_select":
             yield from _text(element["placeholder"]["text"], 150, "placeholder")
             yield from _options(element)
+        case "overflow":
+            yield from _options(element)
+            if len(element["options"]) > 5:
+                yield "entries of an overflow menu"
         case kind:
             yield f"element {kind}"
 

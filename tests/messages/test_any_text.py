@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from bot import slack_text
 from bot.commands.form_state import FormState
-from bot.messages import job_answers, jobs, modals, problems
+from bot.messages import face, job_answers, jobs, modals, problems
 from bot.messages.help import CommandHelp, help_message
 from bot.messages.plain_text import visible
 from bot.model import (
@@ -116,10 +116,10 @@ def follow_up(job: TrackedJob, text: str) -> Prompt:
 def thread_messages(job: TrackedJob, text: str) -> Iterator[Message]:
     """Everything a thread can be told about a job."""
     problem = problems.service_rejected(text)
-    yield jobs.face(job, NOW)
+    yield face.face(job, NOW)
     yield from jobs.full_prompt(job)
     yield jobs.follow_up_by_command(job, text, BEN)
-    yield jobs.follow_up_withdrawn(job, follow_up(job, text))
+    yield jobs.follow_up_withdrawn(job, follow_up(job, text), ANA)
     yield jobs.behind_unconfirmed(job, job.requester)
     yield jobs.still_running(job, NOW)
     yield jobs.unwatched(job, NOW)
@@ -128,8 +128,12 @@ def thread_messages(job: TrackedJob, text: str) -> Iterator[Message]:
         yield jobs.follow_up_refused(BEN, each)
     yield jobs.unconfirmed(job, 7, BEN, follow_up=True)
     yield jobs.unconfirmed(job, 7, BEN, follow_up=False)
+    yield jobs.decided(job, ANA, True, jobs.DISMISS, BEN)
+    yield jobs.stopped_watching(job, BEN)
+    yield jobs.run_again_as(job, PERMALINK)
     if job.state in ENDS:
         yield jobs.ended(job, NOW)
+        yield jobs.outdated_end(job)
 
 
 def private_messages(job: TrackedJob, text: str) -> Iterator[Message]:
@@ -181,7 +185,7 @@ def test_thousands_of_random_prompts_give_valid_and_harmless_blocks() -> None:
         text = random_prompt(random)
         job = TrackedJob(JobNumber(number), ProjectId("acme"), CHANNEL, ANA, text, NOW, state=state)
         said = (
-            jobs.face(job, NOW),
+            face.face(job, NOW),
             *jobs.full_prompt(job),
             jobs.follow_up_by_command(job, text, BEN),
             jobs.ended(job, NOW),
@@ -213,7 +217,7 @@ def test_no_code_of_somebody_else_runs_into_our_words(job: TrackedJob, text: str
 
 @given(any_job())
 def test_a_root_message_can_be_edited_whatever_stands_in_it(job: TrackedJob) -> None:
-    assert len(jobs.face(job, NOW).text.encode("utf-8")) <= 4_000
+    assert len(face.face(job, NOW).text.encode("utf-8")) <= 4_000
 
 
 @given(any_job(), ANY_TEXT)
@@ -224,6 +228,7 @@ def test_dialogues_are_valid_whatever_stands_in_them(job: TrackedJob, text: str)
         modals.ask_form(channel=None, private=private),
         modals.follow_up_form([job], private=private, chosen=job.number, text=text),
         modals.follow_up_form([job] * 3, private=private),
+        modals.run_again_form(job, private=private),
     ):
         assert modal_problems(view) == []
 
@@ -253,4 +258,4 @@ def test_a_long_prompt_stands_in_the_thread_whole(text: str) -> None:
         for piece in block["elements"][0]["elements"]
     ]
     shown = visible(text)
-    assert "".join(parts) == (shown if len(shown) > jobs.QUOTE_LENGTH else "")
+    assert "".join(parts) == ("" if shown.strip() == face.first_line(job) else shown)

@@ -147,7 +147,7 @@ def test_a_host_is_shown_as_it_is_and_not_as_it_looks() -> None:
     long = b.host_of(f"https://github.com.{'a' * 60}.evil.example/")
     assert long.startswith("…")
     assert long.endswith(".evil.example")
-    assert len(f"Open pull request on {long}") <= b.BUTTON_LENGTH
+    assert len(f"Pull request #12345678 · {long}") <= b.BUTTON_LENGTH
 
 
 @pytest.mark.parametrize("host", ["localhost:8800", "127.0.0.1", "127.4.5.6:1", "[::1]:80"])

@@ -56,14 +56,14 @@ def test_a_prompt_too_long_to_give_back_whole_says_so() -> None:
 def test_the_list_shows_each_job_on_a_line_in_the_order_given() -> None:
     older = job(JobState.FAILED, number=JobNumber(41), text="Fix the <!channel> page")
     thread = "https://acme.slack.example/archives/C0DOCS/p1793610000000100"
-    first = f"<{thread}|#42> :memo: *Pull request ready*"
+    first = f"<{thread}|Job 42> :memo: *Pull request ready*"
     lines = job_answers.job_list([(job(), thread), (older, None)]).text.splitlines()
     when = "<!date^1793610000^{date_short_pretty} at {time}|2026-11-02 09:00 UTC>"
     asked = "Add a quickstart for the Python SDK"
     assert lines == [
         "The last 2 jobs here:",
-        f"{first} · {asked} · <@{ANA}> · {when} · <{PULL_REQUEST}|pull request on code.example>",
-        f"#41 :x: *Failed* · Fix the &lt;!channel&gt; page · <@{ANA}> · {when}",
+        f"{first} · {asked} · <@{ANA}> · {when} · <{PULL_REQUEST}|Pull request #7 · code.example>",
+        f"Job 41 :x: *Failed* · Fix the &lt;!channel&gt; page · <@{ANA}> · {when}",
     ]
 
 
@@ -83,10 +83,10 @@ def test_what_names_no_job_is_shown_harmlessly() -> None:
 
 def test_a_guessed_job_is_named() -> None:
     assert (
-        "Sent to your latest job here, #42 (“Add a quickstart"
+        "Sent to your latest job here, Job 42 (“Add a quickstart"
         in job_answers.follow_up_taken(job(), guessed=True).text
     )
-    assert "Sent to #42" in job_answers.follow_up_taken(job(), guessed=False).text
+    assert "Sent to Job 42" in job_answers.follow_up_taken(job(), guessed=False).text
 
 
 @pytest.mark.parametrize("state", [state for state in JobState if not state.takes_follow_ups])
@@ -98,7 +98,7 @@ def test_a_job_that_takes_no_follow_up_says_why_and_that_nothing_was_spent(state
 def test_when_the_thread_cannot_be_told_the_person_gets_the_result() -> None:
     said = job_answers.undelivered(job(), problems.slack_refused("is_archived")).text
     assert "`is_archived`" in said
-    assert f"*Pull request ready*. <{PULL_REQUEST}|Open pull request on code.example>" in said
+    assert f"*Pull request ready*. <{PULL_REQUEST}|Pull request #7 · code.example>" in said
 
 
 def test_files_without_words_are_named_as_not_sent() -> None:

@@ -6,9 +6,9 @@ from datetime import timedelta
 
 import pytest
 
-from bot.messages import jobs, problems
+from bot.messages import face, jobs, problems
 from bot.messages.problems import Spent
-from bot.model import Block, JobState
+from bot.model import Block, JobState, minutes_to_show
 from tests.builders import ANA, BEN, NOW
 from tests.messages.samples import LATER, PULL_REQUEST, actions, buttons, job, quoted
 
@@ -16,51 +16,49 @@ PINGS_ANA = f"<@{ANA}>"
 
 
 def test_the_root_says_state_number_prompt_and_who_asked() -> None:
-    root = jobs.face(job(repository="acme/docs"), NOW)
+    root = face.face(job(repository="acme/docs"), NOW)
     assert root.text == (
-        ":memo: *Pull request ready* · #42\n"
+        ":memo: *Pull request ready* · Job 42\n"
         "Add a quickstart for the Python SDK\n"
         f"asked by {PINGS_ANA} <!date^1793610000^{{date_short_pretty}} at {{time}}|2026-11-02 09:00 UTC>"
-        " · acme-docs · `acme/docs` · took 4\N{NO-BREAK SPACE}min"
+        " · took 4\N{NO-BREAK SPACE}min · <https://code.example/acme/docs|acme/docs>"
     )
     assert quoted(root) == "Add a quickstart for the Python SDK"
 
 
 @pytest.mark.parametrize("state", JobState)
 def test_every_state_has_a_root_of_its_own(state: JobState) -> None:
-    others = {jobs.state_words(job(other)) for other in JobState if other is not state}
-    assert jobs.state_words(job(state)) not in others
-    assert jobs.face(job(state), NOW).text.startswith(jobs.state_words(job(state)))
+    others = {face.state_words(job(other)) for other in JobState if other is not state}
+    assert face.state_words(job(state)) not in others
+    assert face.face(job(state), NOW).text.startswith(face.state_words(job(state)))
 
 
 def test_a_pull_request_never_looks_approved() -> None:
-    for message in (jobs.face(job(), NOW), jobs.ended(job(), NOW)):
+    for message in (face.face(job(), NOW), jobs.ended(job(), NOW)):
         assert ":white_check_mark:" not in message.text
 
 
 def test_a_job_that_waits_for_the_limit_says_when_it_goes_out_and_can_be_withdrawn() -> None:
-    root = jobs.face(job(JobState.WAITING, queue_until=NOW + timedelta(hours=1)), NOW)
+    root = face.face(job(JobState.WAITING, queue_until=NOW + timedelta(hours=1)), NOW)
     assert "goes out at <!date^1793613600^{time}|2026-11-02 10:00 UTC>" in root.text
     assert buttons(root) == [("Withdraw", "withdraw", "42")]
 
 
 def test_a_job_about_to_go_out_cannot_be_withdrawn() -> None:
-    assert buttons(jobs.face(job(JobState.WAITING), NOW)) == []
+    assert buttons(face.face(job(JobState.WAITING), NOW)) == []
 
 
 def test_a_follow_up_that_waits_is_announced_in_the_root() -> None:
-    root = jobs.face(job(JobState.WORKING, queue_until=NOW + timedelta(hours=1)), NOW)
-    assert "a follow-up goes out at" in root.text
+    root = face.face(job(JobState.WORKING, queue_until=NOW + timedelta(hours=1)), NOW)
+    assert "A follow-up goes out at" in root.text
 
 
 def test_the_root_leads_to_the_pull_request() -> None:
-    [button] = [
-        each
-        for block in jobs.face(job(), NOW).blocks
-        if block["type"] == "actions"
-        for each in block["elements"]
-    ]
+    [row] = [block for block in face.face(job(), NOW).blocks if block["type"] == "actions"]
+    button, menu = row["elements"]
     assert (button["action_id"], button["url"]) == ("view_pull_request", PULL_REQUEST)
+    assert "style" not in button
+    assert [each["value"] for each in menu["options"]] == ["run_again:42"]
 
 
 def test_a_short_prompt_is_not_said_twice() -> None:
@@ -71,24 +69,24 @@ def test_a_prompt_too_long_for_the_root_follows_whole() -> None:
     long = "Describe every error code.\n" * 2_000
     shown = jobs.full_prompt(job(text=long))
     assert "".join(quoted(part) for part in shown) == long
-    assert len(quoted(jobs.face(job(text=long), NOW))) <= jobs.QUOTE_LENGTH
+    assert len(quoted(face.face(job(text=long), NOW))) <= face.QUOTE_LENGTH
     assert [part.text.split(":\n")[0] for part in shown][:2] == [
-        f"The whole prompt of #42 (1 of {len(shown)})",
-        f"The whole prompt of #42 (2 of {len(shown)})",
+        f"The whole prompt of Job 42 (1 of {len(shown)})",
+        f"The whole prompt of Job 42 (2 of {len(shown)})",
     ]
 
 
 def test_a_pull_request_is_told_to_who_asked_with_the_next_steps() -> None:
     end = jobs.ended(job(), LATER)
     assert end.text == (
-        f"{PINGS_ANA} :memo: #42 is done after 4\N{NO-BREAK SPACE}min: the pull request is ready. "
+        f"{PINGS_ANA} :memo: Job 42 is done after 4\N{NO-BREAK SPACE}min: the pull request is ready. "
         "Review it, or reply here to have something changed. "
-        f"<{PULL_REQUEST}|Open pull request on code.example>"
+        f"<{PULL_REQUEST}|Pull request #7 · code.example>"
     )
     assert buttons(end) == [
-        ("Open pull request on code.example", "view_pull_request", "42"),
+        ("Pull request #7 · code.example", "view_pull_request", "42"),
         ("Follow up", "follow_up", "42"),
-        ("Run again", "run_again", "42:1"),
+        ("Run again", "job_menu", "run_again:42"),
     ]
 
 
@@ -99,15 +97,15 @@ def test_a_failure_says_what_it_cost() -> None:
 def test_without_the_link_button_the_words_still_lead_to_the_pull_request() -> None:
     plain = jobs.ended(job(), LATER).plain_blocks
     assert PULL_REQUEST in plain[0]["text"]["text"]
-    assert [each["action_id"] for each in plain[-1]["elements"]] == ["follow_up", "run_again"]
+    assert [each["action_id"] for each in plain[-1]["elements"]] == ["follow_up", "job_menu"]
 
 
 def test_the_end_of_a_follow_up_is_told_to_who_asked_for_it() -> None:
     end = jobs.ended(job(iteration=2, iteration_requester=BEN), LATER)
-    assert end.text.startswith(f"<@{BEN}> :memo: the follow-up to #42 is done")
+    assert end.text.startswith(f"<@{BEN}> :memo: the follow-up to Job 42 is finished")
     assert PINGS_ANA not in end.text
-    assert "the pull request has been updated" in end.text
-    assert buttons(end)[-1] == ("Run again", "run_again", "42:2")
+    assert "Look at the pull request: the docs service does not say whether it changed." in end.text
+    assert "has been updated" not in end.text
 
 
 @pytest.mark.parametrize(
@@ -123,17 +121,17 @@ def test_the_end_of_a_follow_up_is_told_to_who_asked_for_it() -> None:
 def test_an_odd_address_is_shown_but_not_linked_to(address: str) -> None:
     end = jobs.ended(job(pr_link=address), LATER)
     assert "is not one I can link to" in end.text
-    assert actions(end) == ["follow_up", "run_again"]
-    assert buttons(jobs.face(job(pr_link=address), NOW)) == []
+    assert actions(end) == ["follow_up", "job_menu"]
+    assert actions(face.face(job(pr_link=address), NOW)) == ["job_menu"]
 
 
 @pytest.mark.parametrize(
     ("state", "words", "offered"),
     [
-        (JobState.NO_CHANGE, "without changing a file", ["follow_up", "run_again"]),
-        (JobState.FAILED, "Run it again, or reply here with a smaller step.", ["follow_up", "run_again"]),
+        (JobState.NO_CHANGE, "without changing a file", ["follow_up", "job_menu"]),
+        (JobState.FAILED, "Run it again, or reply here with a smaller step.", ["follow_up", "job_menu"]),
         (JobState.ARCHIVED, "Run it again if it is still needed.", ["run_again"]),
-        (JobState.GONE, "the docs service no longer knows #42", ["run_again"]),
+        (JobState.GONE, "the docs service no longer knows Job 42", ["run_again"]),
     ],
 )
 def test_each_other_end_says_what_to_do_next(state: JobState, words: str, offered: list[str]) -> None:
@@ -145,20 +143,20 @@ def test_each_other_end_says_what_to_do_next(state: JobState, words: str, offere
 
 def test_a_long_run_is_mentioned_without_pinging_anybody() -> None:
     said = jobs.still_running(job(JobState.WORKING), NOW + timedelta(minutes=31)).text
-    assert "#42 has been running for 31\N{NO-BREAK SPACE}min" in said
+    assert "Job 42 has been running for 31\N{NO-BREAK SPACE}min" in said
     assert "<@" not in said
 
 
 def test_who_asked_is_told_that_we_stop_watching() -> None:
     said = jobs.unwatched(job(JobState.UNWATCHED), NOW + timedelta(days=7))
-    assert said.text.startswith(f"{PINGS_ANA} :zzz: #42 is still running after 7\N{NO-BREAK SPACE}days")
-    assert actions(said) == ["follow_up", "run_again"]
+    assert said.text.startswith(f"{PINGS_ANA} :zzz: Job 42 is still running after 7\N{NO-BREAK SPACE}days")
+    assert actions(said) == ["follow_up", "job_menu"]
 
 
 def test_a_job_that_did_not_start_says_why_what_it_cost_and_what_to_do() -> None:
     problem = problems.service_rejected("prompt is too long <!channel>")
     assert jobs.refused(job(JobState.REFUSED), problem).text == (
-        f"{PINGS_ANA} :no_entry: #42 was not started. "
+        f"{PINGS_ANA} :no_entry: Job 42 was not started. "
         "The docs service did not accept the prompt: “prompt is too long &lt;!channel&gt;” "
         "No use of the hourly limit was spent. Change the prompt and ask again."
     )
@@ -167,20 +165,22 @@ def test_a_job_that_did_not_start_says_why_what_it_cost_and_what_to_do() -> None
 def test_a_job_in_doubt_is_left_to_a_person() -> None:
     said = jobs.unconfirmed(job(JobState.UNCONFIRMED), 7, BEN, follow_up=False)
     assert said.text.startswith(
-        f"<@{BEN}> :grey_question: #42 was sent, but the docs service's answer was lost."
+        f"<@{BEN}> :grey_question: Job 42 was sent to the docs service, but its answer was lost."
     )
-    assert buttons(said) == [("Send again", "send_again", "7"), ("Forget it", "forget", "7")]
+    assert buttons(said) == [("Send again", "send_again", "7"), ("Dismiss", "forget", "7")]
     assert said.plain_blocks[-1] == said.blocks[-1]
 
 
 def test_a_follow_up_in_doubt_is_called_one() -> None:
     said = jobs.unconfirmed(job(), 7, BEN, follow_up=True)
-    assert "Your follow-up to #42 was sent" in said.text
+    assert "Your follow-up to Job 42 was sent" in said.text
 
 
 def test_a_follow_up_by_command_is_quoted_in_the_thread() -> None:
     said = jobs.follow_up_by_command(job(), "Mention *Python* 3.11 <!here>", BEN)
-    assert said.text == (f":speech_balloon: <@{BEN}> follows up on #42:\nMention *Python* 3.11 &lt;!here&gt;")
+    assert said.text == (
+        f":speech_balloon: <@{BEN}> follows up on Job 42:\nMention *Python* 3.11 &lt;!here&gt;"
+    )
     assert quoted(said) == "Mention *Python* 3.11 <!here>"
 
 
@@ -194,7 +194,7 @@ def test_a_follow_up_too_long_for_one_message_says_that_it_is_the_beginning() ->
     [(-5, "0 s"), (59, "59 s"), (60, "1 min"), (3_599, "59 min"), (5_400, "1 h 30 min"), (604_800, "7 days")],
 )
 def test_durations_are_said_as_people_say_them(seconds: int, words: str) -> None:
-    assert jobs.lasted(timedelta(seconds=seconds)) == words.replace(" ", "\N{NO-BREAK SPACE}")
+    assert face.lasted(timedelta(seconds=seconds)) == words.replace(" ", "\N{NO-BREAK SPACE}")
 
 
 def kinds(shown: tuple[Block, ...]) -> list[str]:
@@ -203,12 +203,103 @@ def kinds(shown: tuple[Block, ...]) -> list[str]:
 
 def test_the_plain_form_of_a_redrawn_face_keeps_its_rich_text_and_links_nowhere() -> None:
     """Slack refuses to replace rich text by blocks that are not rich text."""
-    shown = jobs.redrawn(jobs.face(job(JobState.PULL_REQUEST), NOW), posted_plain=False)
+    shown = face.redrawn(face.face(job(JobState.PULL_REQUEST), NOW), posted_plain=False)
     assert kinds(shown.blocks) == ["section", "rich_text", "context", "actions"]
-    assert kinds(shown.plain_blocks) == ["section", "rich_text", "context"]
+    assert kinds(shown.plain_blocks) == ["section", "rich_text", "context", "actions"]
+    assert not [each for each in shown.plain_blocks[-1]["elements"] if "url" in each]
 
 
 def test_a_face_that_was_posted_plain_is_redrawn_plain() -> None:
-    face = jobs.face(job(JobState.PULL_REQUEST), NOW)
-    shown = jobs.redrawn(face, posted_plain=True)
-    assert shown.blocks == shown.plain_blocks == face.plain_blocks
+    posted = face.face(job(JobState.PULL_REQUEST), NOW)
+    shown = face.redrawn(posted, posted_plain=True)
+    assert shown.blocks == shown.plain_blocks == posted.plain_blocks
+
+
+def test_the_face_shows_the_first_line_and_the_thread_has_the_rest() -> None:
+    long = job(text="Add a quickstart\n\nFor Python 3.11, with pip")
+    assert quoted(face.face(long, NOW)) == "Add a quickstart …"
+    assert quoted(jobs.full_prompt(long)[0]) == "Add a quickstart\n\nFor Python 3.11, with pip"
+
+
+@pytest.mark.parametrize("state", [JobState.WORKING, JobState.FAILED, JobState.NO_CHANGE, JobState.GONE])
+def test_the_face_keeps_the_button_to_the_pull_request_through_every_round(state: JobState) -> None:
+    shown = face.face(job(state, pr_link=PULL_REQUEST, iteration=2), NOW)
+    assert buttons(shown)[0] == ("Pull request #7 · code.example", "view_pull_request", "42")
+
+
+@pytest.mark.parametrize(
+    ("address", "words"),
+    [
+        ("https://gitlab.example/a/b/-/merge_requests/31", "Pull request #31 · gitlab.example"),
+        ("https://code.example:8443/a/pull/5#top", "Pull request #5 · code.example:8443"),
+        ("https://code.example/a/pull/5x", "Pull request · code.example"),
+        ("https://code.example/changes", "Pull request · code.example"),
+    ],
+)
+def test_the_button_says_the_number_if_the_address_has_one(address: str, words: str) -> None:
+    assert buttons(face.face(job(pr_link=address), NOW))[0][0] == words
+
+
+@pytest.mark.parametrize(
+    ("repository", "shown"),
+    [
+        ("acme/docs", "<https://code.example/acme/docs|acme/docs>"),
+        ("acme/other", "`acme/other`"),
+        ("acme", "`acme`"),
+        ("docs/pull", "`docs/pull`"),
+        ("<!here>/docs", "`&lt;!here&gt;/docs`"),
+    ],
+)
+def test_a_repository_is_a_link_where_the_pull_request_shows_its_place(repository: str, shown: str) -> None:
+    assert face.face(job(repository=repository), NOW).text.endswith(shown)
+
+
+def test_what_a_job_waits_for_has_a_line_of_its_own() -> None:
+    waiting = face.face(job(JobState.WAITING, queue_until=NOW + timedelta(hours=1)), NOW)
+    assert waiting.text.splitlines()[-1].startswith("It goes out at")
+    assert kinds(waiting.blocks) == ["section", "rich_text", "context", "context", "actions"]
+
+
+def test_a_running_job_says_how_long_and_offers_to_stop_watching() -> None:
+    shown = face.face(job(JobState.WORKING, shown_minutes=10), NOW)
+    assert "running for more than 10\N{NO-BREAK SPACE}min" in shown.text
+    assert buttons(shown) == [("Stop watching", "job_menu", "stop_watching:42")]
+
+
+@pytest.mark.parametrize(
+    ("minutes", "shown"), [(1, 0), (2, 2), (4, 2), (19, 10), (59, 30), (61, 60), (190, 180)]
+)
+def test_the_minutes_change_rarely(minutes: int, shown: int) -> None:
+    assert minutes_to_show(timedelta(minutes=minutes)) == shown
+
+
+def test_an_outdated_end_keeps_its_words_and_loses_its_buttons() -> None:
+    old = jobs.outdated_end(job())
+    assert jobs.ended(job(), LATER).text.startswith(old.text)
+    assert kinds(old.blocks) == ["section"]
+
+
+def test_only_the_first_pull_request_of_a_thread_stands_out() -> None:
+    styles = [
+        jobs.ended(job(), NOW, is_first=first).blocks[1]["elements"][0].get("style")
+        for first in (True, False)
+    ]
+    assert styles == ["primary", None]
+
+
+def test_a_dismissed_job_is_no_withdrawn_one() -> None:
+    assert face.state_words(job(JobState.WITHDRAWN, problem=f"dismissed:{BEN}")) == (
+        f":grey_question: *Outcome unknown*, dismissed by <@{BEN}>"
+    )
+
+
+def test_a_question_that_is_decided_shows_who_decided_it() -> None:
+    said = jobs.decided(job(), ANA, True, jobs.DISMISS, BEN)
+    assert f"<@{BEN}> chose *Dismiss*" in said.text
+    assert kinds(said.blocks) == ["section"]
+
+
+def test_an_error_is_not_called_a_lost_answer() -> None:
+    said = jobs.unconfirmed(job(JobState.UNCONFIRMED), 7, BEN, follow_up=False, answered=True).text
+    assert "answered with an error" in said
+    assert "lost" not in said

@@ -49,12 +49,12 @@ def test_a_follow_up_offers_the_jobs_with_the_first_chosen() -> None:
     select = inputs(view)["job"]
     assert (view["callback_id"], list(inputs(view))) == ("follow_up", ["job", "prompt"])
     assert [option["value"] for option in select["options"]] == ["42", "41"]
-    assert select["options"][0]["text"]["text"] == "#42 Add a quickstart for the Python SDK"
-    assert select["options"][1]["text"]["text"].startswith("#41 Explain every error")
+    assert select["options"][0]["text"]["text"] == "Job 42 Add a quickstart for the Python SDK"
+    assert select["options"][1]["text"]["text"].startswith("Job 41 Explain every error")
     assert select["initial_option"] == select["options"][0]
 
 
 def test_a_follow_up_to_a_chosen_job_names_it_and_asks_for_words_alone() -> None:
     view = modals.follow_up_form([job()], private="", chosen=JobNumber(42))
     assert list(inputs(view)) == ["prompt"]
-    assert "*#42* Add a quickstart" in view["blocks"][0]["text"]["text"]
+    assert "*Job 42* Add a quickstart" in view["blocks"][0]["text"]["text"]

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.messages import jobs, quota
+from bot.messages import face, quota
 from bot.model import Budget, JobState, ProjectId, QueueWhy
 from tests.builders import ANA, NOW, PROJECT
 from tests.messages.samples import buttons, job
@@ -58,33 +58,29 @@ def test_admins_are_told_what_to_do_about_the_key(forbidden: bool) -> None:
 @pytest.mark.parametrize(
     ("why", "place", "words"),
     [
-        (QueueWhy.LIMIT, 3, "it waits for the shared hourly limit, place 3, goes out at about <!date^"),
-        (QueueWhy.KEY, None, "it waits: the docs service refuses the bot's key. Next try at <!date^"),
-        (QueueWhy.SERVICE, None, "it waits: the docs service cannot be reached. Next try at <!date^"),
+        (QueueWhy.LIMIT, 3, "It waits for the shared hourly limit, place 3, goes out at about <!date^"),
+        (QueueWhy.KEY, None, "It waits: the docs service refuses the bot's key. Next try at <!date^"),
+        (QueueWhy.SERVICE, None, "It waits: the docs service cannot be reached. Next try at <!date^"),
     ],
 )
 def test_the_root_says_what_it_waits_for(why: QueueWhy, place: int | None, words: str) -> None:
     waiting = job(JobState.WAITING, queue_until=HALF_PAST, queue_why=why, queue_position=place)
-    root = jobs.face(waiting, NOW)
+    root = face.face(waiting, NOW)
     assert words in root.text
     assert buttons(root) == [("Withdraw", "withdraw", "42")]
 
 
 def test_a_waiting_follow_up_has_its_own_button_beside_the_pull_request() -> None:
-    root = jobs.face(job(queue_until=HALF_PAST, queue_why=QueueWhy.LIMIT, queue_position=1), NOW)
+    root = face.face(job(queue_until=HALF_PAST, queue_why=QueueWhy.LIMIT, queue_position=1), NOW)
     assert [each["action_id"] for block in root.blocks for each in block.get("elements", []) if "url" in each]
-    assert [
-        each["text"]["text"]
-        for block in root.blocks
-        if block["type"] == "actions"
-        for each in block["elements"]
-    ] == ["Open pull request on code.example", "Withdraw follow-up"]
+    shown = [words for words, _, _ in buttons(root)]
+    assert shown == ["Pull request #7 · code.example", "Withdraw follow-up", "Run again"]
 
 
 def test_an_ended_job_that_takes_no_follow_up_shows_no_queue() -> None:
-    root = jobs.face(job(JobState.GONE, queue_until=HALF_PAST, queue_why=QueueWhy.LIMIT), NOW)
+    root = face.face(job(JobState.GONE, queue_until=HALF_PAST, queue_why=QueueWhy.LIMIT), NOW)
     assert "waits" not in root.text
-    assert buttons(root) == []
+    assert buttons(root) == [("Run again", "job_menu", "run_again:42")]
 
 
 @given(ANY_TEXT, st.integers(0, 10**9), st.integers(0, 10**9))

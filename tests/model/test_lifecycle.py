@@ -39,6 +39,7 @@ TO_JOB_STATE: dict[str, Callable[[TrackedJob], JobStep]] = {
     "unwatched": lambda job: lifecycle.unwatched(job, NOW),
     "refused": lambda job: lifecycle.refused(job, "rejected", NOW),
     "withdrawn": lambda job: lifecycle.withdrawn(job, NOW),
+    "dismissed": lambda job: lifecycle.dismissed(job, NOW, by=BEN),
     "unconfirmed": lifecycle.unconfirmed,
     "resent": lifecycle.resent,
 }

@@ -36,12 +36,12 @@ async def test_a_person_asks_reads_the_pull_request_replies_and_hears_back(page:
     thread = page.get_by_role("log", name="Replies")
     await expect(thread).to_contain_text("the pull request is ready")
     async with page.expect_popup() as opened:
-        await thread.get_by_role("button", name="Open pull request on").last.click()
+        await thread.get_by_role("button", name="Pull request #").last.click()
     pull_request = await opened.value
     await expect(pull_request.locator("body")).to_contain_text("docs/sdks/python-quickstart.md")
     await expect(pull_request.locator("body")).to_contain_text("# Python SDK quickstart")
     await type_in(page, "Reply in thread", "Mention Python 3.11 too")
-    await expect(thread).to_contain_text("has been updated")
+    await expect(thread).to_contain_text("is finished")
     await expect(thread.get_by_role("button", name="eyes, 1")).to_be_visible()
     await expect(messages.get_by_role("article")).to_have_count(1)
 

@@ -59,7 +59,7 @@ async def test_somebody_outside_learns_nothing_and_changes_nothing(story: Story,
 async def test_a_member_of_the_private_channel_sees_and_steers_from_elsewhere(story: Story) -> None:
     root = await ended(story, private_channel(story))
     assert PROMPT in await told(story, "/docs-agent", "status 1", CHIKA)
-    assert "Sent to #1" in await told(story, "/docs-followup", "1 Mention Python 3.11 too", CHIKA)
+    assert "Sent to Job 1" in await told(story, "/docs-followup", "1 Mention Python 3.11 too", CHIKA)
     await story.replies(root, 3)
     await story.command("/docs-followup", "1", user=CHIKA)
     assert (await story.send_form(CHIKA, prompt="Add an example"))["ok"]

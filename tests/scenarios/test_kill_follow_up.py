@@ -74,7 +74,7 @@ class Steered:
         assert len(doubts) <= 1, told
 
     def _ends(self, story: Story) -> list[str]:
-        return [text for text in said(story) if "is done" in text]
+        return [text for text in said(story) if "is done" in text or "is finished" in text]
 
     def _doubts(self, story: Story) -> list[str]:
         return [text for text in said(story) if _DOUBT in text]

@@ -57,8 +57,8 @@ async def test_private_questions_are_answered_privately(story: Story) -> None:
     words = [note["text"] for note in story.private()]
     assert len(words) == 4
     assert "/docs-followup" in words[0]
-    assert "#1" in words[1]
-    assert "#1" in words[2]
+    assert "Job 1" in words[1]
+    assert "Job 1" in words[2]
     assert "77" in words[3]
     assert len(story.roots()) == 1
 
@@ -78,7 +78,7 @@ async def test_a_follow_up_by_command_names_its_job_or_takes_the_latest(story: S
     await story.command("/docs-followup", "Mention the changelog")
     said = await story.replies(root, 5)
     assert "Make it shorter" in said[1]["text"]
-    assert "#1" in story.private()[-1]["text"]
+    assert "Job 1" in story.private()[-1]["text"]
 
 
 async def test_a_follow_up_by_button_goes_through_its_form(story: Story) -> None:
@@ -89,14 +89,13 @@ async def test_a_follow_up_by_button_goes_through_its_form(story: Story) -> None
     assert f"<@{BEN}>" in said[-1]["text"]
 
 
-async def test_run_again_starts_a_second_job_once(story: Story) -> None:
+async def test_run_again_opens_the_prompt_and_the_old_thread_links_to_the_new_job(story: Story) -> None:
     root = await story.finished(PROMPT)
-    end = story.said(root)[0]
-    await story.press(end, "run_again")
-    await story.until(lambda: len(story.roots()) == 2 or None, "a second root")
-    await story.press(end, "run_again", user=BEN)
-    await story.until(lambda: story.private(BEN) or None, "a private word")
-    assert "#2" in story.private(BEN)[-1]["text"]
+    await story.press(story.said(root)[0], "job_menu", user=BEN)
+    assert PROMPT in str((await story.until(lambda: story.view(BEN), "a dialogue"))["blocks"])
+    assert (await story.send_form(user=BEN, prompt=f"{PROMPT}, shorter"))["ok"]
+    [_, linked] = await story.replies(root, 2)
+    assert f"/archives/{DOCS}/p" in linked["text"]
     assert len(story.roots()) == 2
 
 
@@ -118,7 +117,7 @@ async def test_a_mention_in_a_thread_of_people_is_answered_there(story: Story) -
     thanked = story.reply(talk, "@docs-agent thanks!", BEN)
     story.reply(talk, "Let us review it tomorrow", BEN)
     story.reply(talk, "@docs-agent jobs", BEN)
-    note = await story.answer("#1", BEN)
+    note = await story.answer("Job 1", BEN)
     assert note["thread_ts"] == talk["ts"]
     await story.until(lambda: thanked["reactions"] or None, "a reaction")
     story.reply(talk, "@docs-agent Mention Python 3.11 too", BEN)

@@ -65,7 +65,7 @@ async def test_a_guest_of_whom_nothing_is_known_yet_touches_no_subscription(stor
 async def test_a_guests_reply_and_button_change_nothing(story: Story) -> None:
     root = await story.finished(PROMPT)
     [end] = await story.replies(root, 1)
-    await story.press(end, "run_again", user=GUS)
+    await story.press(end, "job_menu", user=GUS)
     await story.answer("Guests cannot use this bot", GUS)
     story.reply(root, "Delete everything", user=GUS)
     await asyncio.sleep(0.3)

@@ -65,7 +65,7 @@ async def test_all_who_wait_can_withdraw_while_places_are_given(office: Office) 
     office.clock.pass_seconds(3600)
     office.limit(0)
     done = await asyncio.gather(
-        *(withdraw(office.context, PromptId(number)) for number in waiting),
+        *(withdraw(office.context, PromptId(number), ANA) for number in waiting),
         submit_prompts(office.context),
         submit_prompts(replace(office.context, owner="two")),
     )

@@ -117,16 +117,18 @@ def record() -> Record:
 
 def _first_thread() -> list[Json]:
     return [
-        message(f":memo: *Pull request ready* · #1\n{ASK.words}\nasked by", ROOT, "root1"),
-        message(f"<@{ANA}> :memo: #1 is done", "1772442000.000300", "end1", thread_ts=ROOT),
-        message(f"<@{ANA}> :memo: the follow-up to #1 is done", "1772442000.000500", "end3", thread_ts=ROOT),
+        message(f":memo: *Pull request ready* · Job 1\n{ASK.words}\nasked by", ROOT, "root1"),
+        message(f"<@{ANA}> :memo: Job 1 is done", "1772442000.000300", "end1", thread_ts=ROOT),
+        message(
+            f"<@{ANA}> :memo: the follow-up to Job 1 is done", "1772442000.000500", "end3", thread_ts=ROOT
+        ),
     ]
 
 
 def _second_thread() -> list[Json]:
     return [
-        message(f":x: *Failed* · #2\n{OTHER.words}\nasked by", OTHER_ROOT, "root2"),
-        message(f"<@{BEN}> :x: #2 failed", "1772442000.000400", "end2", thread_ts=OTHER_ROOT),
+        message(f":x: *Failed* · Job 2\n{OTHER.words}\nasked by", OTHER_ROOT, "root2"),
+        message(f"<@{BEN}> :x: Job 2 failed", "1772442000.000400", "end2", thread_ts=OTHER_ROOT),
     ]
 
 

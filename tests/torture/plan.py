@@ -23,7 +23,7 @@ PROMPTS = (
     "Archive this job. It was about {}",
 )
 FOLLOW_UPS = ("Add an example of {}", "Mention {} in the changelog", "Change nothing, only look at {}")
-BUTTONS = ("run_again", "send_again", "forget", "withdraw", "share", "more", "csv_file", "progress")
+BUTTONS = ("send_again", "forget", "withdraw", "share", "more", "csv_file", "progress")
 VISITS = ("last week compare none csv", "last week compare none csv here", "7d compare none", "yesterday")
 
 SLACK_METHODS = (
@@ -198,7 +198,7 @@ def _later(chance: Random, ask: Act) -> Act:
     who = chance.choice((ask.who, ask.who, *PEOPLE)) if ask.what != "direct" else ask.who
     at = round(min(ask.at + chance.uniform(0.2, 1.8), LENGTH_SECONDS), 3)
     if chance.random() < 0.35:
-        button = chance.choice(BUTTONS[:4])
+        button = chance.choice(BUTTONS[:3])
         return Act(at, "press", who, ask.where, _marker(chance), button, ask.marker)
     marker = _marker(chance)
     what = chance.choice(("reply", "reply", "followup"))

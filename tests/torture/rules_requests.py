@@ -33,15 +33,15 @@ def requests(seen: Seen, checks: Checks) -> None:
 def _asked(seen: Seen, checks: Checks, done: Done) -> None:
     act = done.act
     rows, created = seen.with_marker(act.marker, "start"), seen.arrived(act.marker, first=True)
-    again, resent = seen.pressed(act.marker, "run_again"), seen.pressed(act.marker, "send_again")
+    resent = seen.pressed(act.marker, "send_again")
     about = f"{act.what} {act.marker}"
-    checks.insist(len(rows) <= 1 + again, f"{about}: stored {len(rows)} times")
-    checks.insist(len(created) <= 1 + again + resent, f"{about}: created {len(created)} times")
+    checks.insist(len(rows) <= 1, f"{about}: stored {len(rows)} times")
+    checks.insist(len(created) <= 1 + resent, f"{about}: created {len(created)} times")
     if done.acknowledged and not done.broken:
         checks.insist(rows, f"{about}: acknowledged, and not stored")
     if act.what == "direct" and not done.acknowledged and _is_known(seen, done):
         checks.insist(rows, f"{about}: dropped, and not read again")
-    if done.broken and not again:
+    if done.broken:
         checks.insist(
             not rows,
             f"{about}: said that nothing was started, and it was stored",
@@ -52,9 +52,7 @@ def _asked(seen: Seen, checks: Checks, done: Done) -> None:
         checks.insist(
             job["channel"] == act.where, f"{about}: asked in {act.where}, kept for {job['channel']}"
         )
-        checks.insist(
-            again or row["asked_by"] == act.who, f"{about}: asked by {act.who}, kept as {row['asked_by']}"
-        )
+        checks.insist(row["asked_by"] == act.who, f"{about}: asked by {act.who}, kept as {row['asked_by']}")
     sent = [row for row in rows if row["state"] == "sent"]
     checks.insist(
         len(created) >= len(sent), f"{about}: said to be sent {len(sent)} times, created {len(created)}"

@@ -9,7 +9,7 @@ from tests.torture.rows import Row
 from tests.torture.seen import END, Json, Seen, delivery_of, thread_of
 
 _POSTED = ("root", "reply", "post")
-_NUMBERED = re.compile(r"(?<![\w&])#(\d+)\b")
+_NUMBERED = re.compile(r"\bJob (\d+)\b")
 _SIGNS = {
     "waiting": ":hourglass_flowing_sand:",
     "working": ":gear:",
@@ -90,7 +90,7 @@ def _message(seen: Seen, checks: Checks, message: Json) -> None:
 
 
 def _root(seen: Seen, checks: Checks, job: Row) -> None:
-    about = f"#{job['number']}"
+    about = f"Job {job['number']}"
     roots = [
         each
         for each in seen.record.messages
@@ -106,14 +106,15 @@ def _root(seen: Seen, checks: Checks, job: Row) -> None:
     for root in roots:
         noted = (root["channel"], root["ts"]) == (job["channel"], job["root_ts"])
         checks.insist(noted, f"{about}: the root stands elsewhere than noted", explained=left)
-        says = root["text"].startswith(_SIGNS.get(job["state"], "?"))
+        is_dismissed = str(job.get("problem")).startswith("dismissed:")
+        says = root["text"].startswith(":grey_question:" if is_dismissed else _SIGNS.get(job["state"], "?"))
         checks.insist(
             says, f"{about}: is {job['state']}, the root says {root['text'][:30]!r}", explained=mute or left
         )
 
 
 def _ends(seen: Seen, checks: Checks, job: Row) -> None:
-    about, told = f"#{job['number']}", seen.ends(job)
+    about, told = f"Job {job['number']}", seen.ends(job)
     checks.ends_told += len(told)
     rounds = [row for row in seen.record.service["messages"] if row["job_id"] == job["service_id"]]
     unsaid = [

@@ -106,11 +106,11 @@ def _broken(made: Record) -> None:
 
 def _given_up(made: Record) -> None:
     _outbox(made, "end2").update(state="dead", error="is_archived", key="job:2:round:1:end")
-    made.messages = [each for each in made.messages if "#2 failed" not in each["text"]]
+    made.messages = [each for each in made.messages if "Job 2 failed" not in each["text"]]
 
 
 def _end_twice(made: Record) -> None:
-    _say(made, f"<@{ANA}> :memo: #1 is done")
+    _say(made, f"<@{ANA}> :memo: Job 1 is done")
 
 
 def _without(text: str) -> Callable[[Record], object]:
@@ -207,24 +207,24 @@ BREAKS: dict[str, Callable[[Record], object]] = {
     "end1: stands 2 times": lambda made: made.messages.append(dict(made.messages[1])),
     "end1: still pending": lambda made: _outbox(made, "end1").update(state="pending"),
     "given up with is_archived, which nobody ordered": _given_up,
-    "end1: said to be sent, and stands nowhere": _without("<@U01ANA> :memo: #1 is done"),
+    "end1: said to be sent, and stands nowhere": _without("<@U01ANA> :memo: Job 1 is done"),
     "end1: stands in": lambda made: made.messages[1].update(thread_ts=OTHER_ROOT),
     "nobody wrote that down before": lambda made: made.rows["deliveries"].remove(_outbox(made, "end1")),
     "in a thread that is no job's": lambda made: _say(made, "Hello", thread_ts="1.1"),
-    "in the thread of #1": lambda made: _say(made, "This is about #2"),
+    "in the thread of #1": lambda made: _say(made, "This is about Job 2"),
     "tells ['mk02'] in the thread": lambda made: _say(made, "You asked for mk02"),
-    "#1: 2 roots": lambda made: made.messages.append(dict(made.messages[0])),
+    "Job 1: 2 roots": lambda made: made.messages.append(dict(made.messages[0])),
     "the root stands elsewhere": _spoil("jobs", root_ts="1.1"),
-    "the root says": lambda made: made.messages[0].update(text=f":gear: *Working on it* · #1\n{ANA}"),
+    "the root says": lambda made: made.messages[0].update(text=f":gear: *Working on it* · Job 1\n{ANA}"),
     "3 ends told, the service had 2 rounds": _end_twice,
     "an end told nothing to {'U02BEN'}": _spoil("prompts", 2, asked_by=BEN),
-    "told to somebody else": lambda made: made.messages[1].update(text=f"<@{BEN}> :memo: #1 is done"),
-    "#1: still working": _spoil("jobs", state="working"),
-    "#1: still waiting": _spoil("jobs", state="waiting"),
+    "told to somebody else": lambda made: made.messages[1].update(text=f"<@{BEN}> :memo: Job 1 is done"),
+    "Job 1: still working": _spoil("jobs", state="working"),
+    "Job 1: still waiting": _spoil("jobs", state="waiting"),
     "the end of its last round was never told": _spoil("jobs", round_started_at=AT + timedelta(seconds=1)),
-    "its end was never told": _without("#2 failed"),
+    "its end was never told": _without("Job 2 failed"),
     "could not be told and was not told alone": _given_up,
-    "last told": lambda made: made.messages[4].update(text=f"<@{BEN}> :memo: #2 is done"),
+    "last told": lambda made: made.messages[4].update(text=f"<@{BEN}> :memo: Job 2 is done"),
     "the service says": lambda made: made.service["messages"][1].update(outcome="unchanged"),
     "ended, and the service knows no such job": lambda made: made.service["jobs"].pop(),
     "was told alone about mk02": lambda made: made.private.append(

@@ -8,7 +8,8 @@ from typing import Any
 from pydantic import SecretStr
 
 from bot.commands import COMMANDS
-from bot.commands.command import Answer, Invocation, Press
+from bot.commands.command import Answer, FormErrors, Invocation, Press, Submission
+from bot.commands.form_state import FormState
 from bot.commands.spoken import heard
 from bot.commands.visitors import COMMAND
 from bot.model import (
@@ -42,6 +43,7 @@ from tests.builders import ANA, CHANNEL, PROJECT, HeldClock, origin
 from tests.fakes import FakeDocs, FakeSlack
 
 _COMMANDS_BY_NAME = {command.name: command for command in COMMANDS}
+_FORMS = {name: submit for command in COMMANDS for name, submit in command.forms.items()}
 _BUTTONS = {name: press for command in COMMANDS for name, press in command.buttons.items()}
 BOT = UserId("U0BOT")
 BUTTON_URL = SecretStr("https://hooks.slack.com/actions/4/5/6")
@@ -189,6 +191,24 @@ class Office:
         pressed = replace(origin(f"press:{self.keys}", user, channel, BUTTON_URL), message_ts=ts)
         press = Press(pressed, action_id, value)
         return await (await _BUTTONS[action_id](self.context, press)).decided()
+
+    async def submits(
+        self, callback_id: str, form: FormState, *, user: UserId = ANA, **fields: str
+    ) -> FormErrors | None:
+        """Submit a form that was opened with this state."""
+        self.keys += 1
+        typed = origin(f"view:{self.keys}", user, form.channel or CHANNEL)
+        return await _FORMS[callback_id](self.context, Submission(typed, callback_id, fields, form))
+
+    async def run_again(
+        self, number: int = 1, *, user: UserId = ANA, prompt: str | None = None, channel: ChannelId = CHANNEL
+    ) -> None:
+        """Choose *Run again* and send the form, with the prompt as it is unless another one is given."""
+        answer = await self.press("job_menu", f"run_again:{number}", user=user, channel=channel)
+        assert answer.modal is not None, answer
+        state = FormState.loads(answer.modal.view["private_metadata"])
+        text = prompt or (await self.job(number)).text
+        assert await self.submits("run_again", state, user=user, prompt=text) is None
 
     def access_policy(self, **lists: Any) -> None:
         """Set the users and channels that may use the bot."""

@@ -38,8 +38,8 @@ async def test_a_lost_answer_is_never_sent_again_by_itself(office: Office) -> No
 async def test_a_prompt_in_doubt_goes_out_once_more_when_a_person_says_so(office: Office) -> None:
     office.docs.lost.append(httpx.ReadTimeout("lost"))
     await office.started()
-    assert await send_again(office.context, PromptId(1))
-    assert not await send_again(office.context, PromptId(1))
+    assert await send_again(office.context, PromptId(1), ANA)
+    assert not await send_again(office.context, PromptId(1), ANA)
     await office.settle()
     assert len(office.docs.prompts) == 2
     assert (await office.job()).state is JobState.WORKING
@@ -48,8 +48,8 @@ async def test_a_prompt_in_doubt_goes_out_once_more_when_a_person_says_so(office
 async def test_a_prompt_in_doubt_can_be_forgotten(office: Office) -> None:
     office.docs.lost.append(httpx.ReadTimeout("lost"))
     await office.started()
-    assert await forget(office.context, PromptId(1))
-    assert not await send_again(office.context, PromptId(1))
+    assert await forget(office.context, PromptId(1), ANA)
+    assert not await send_again(office.context, PromptId(1), ANA)
     await office.settle()
     assert (await office.job()).state is JobState.WITHDRAWN
     assert len(office.docs.prompts) == 1
@@ -76,7 +76,7 @@ async def test_a_second_doubt_is_told_as_the_first_was(office: Office) -> None:
         await office.settle()
     office.restart()
     await office.pass_time(100)
-    assert await send_again(office.context, PromptId(1))
+    assert await send_again(office.context, PromptId(1), ANA)
     office.docs.lost.append(httpx.ReadTimeout("lost"))
     await office.settle()
     assert (await office.job()).state is JobState.UNCONFIRMED
@@ -160,7 +160,7 @@ async def test_a_waiting_job_can_be_withdrawn(office: Office) -> None:
     await office.started("First")
     asked = await office.ask("Second")
     await office.settle()
-    assert await withdraw(office.context, PromptId(asked.job))
+    assert await withdraw(office.context, PromptId(asked.job), ANA)
     await office.pass_time(4000)
     assert len(office.docs.prompts) == 1
     assert (await office.job(2)).state is JobState.WITHDRAWN
@@ -169,7 +169,7 @@ async def test_a_waiting_job_can_be_withdrawn(office: Office) -> None:
 async def test_a_job_that_has_been_sent_cannot_be_withdrawn(office: Office) -> None:
     asked = await office.ask("First")
     await office.settle()
-    assert not await withdraw(office.context, PromptId(asked.job))
+    assert not await withdraw(office.context, PromptId(asked.job), ANA)
 
 
 async def test_run_again_starts_one_new_job_for_each_end(office: Office) -> None:

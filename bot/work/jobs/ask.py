@@ -24,7 +24,7 @@ class AskRequest:
 
     ``allow_duplicate``: the person has confirmed that they want an equal request to run again.
     ``heard``: note the message as heard (``bot/store/heard.py``).
-    ``take_thread`` and ``files``: see ``Prompt``.
+    ``take_thread`` and ``files``: see ``Prompt``. ``again_of``: the job whose prompt it runs again.
     """
 
     origin: Origin
@@ -33,6 +33,7 @@ class AskRequest:
     heard: bool = False
     take_thread: TakeThread | None = None
     files: tuple[SharedFile, ...] = ()
+    again_of: JobNumber | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,7 +170,8 @@ def _within_limit(
 
 def _wanted(request: AskRequest) -> JobRequest:
     origin = request.origin
-    return JobRequest(origin.user, origin.channel, storable(request.raw), origin.thread_for_job)
+    raw, thread = storable(request.raw), origin.thread_for_job
+    return JobRequest(origin.user, origin.channel, raw, thread, request.again_of)
 
 
 def _prompt(context: Context, request: AskRequest, job: JobNumber, now: datetime) -> NewPrompt:

@@ -1,14 +1,17 @@
-"""The actions of the buttons under a job's messages: run again, send again, forget, withdraw."""
+"""What the buttons under a job's messages do: run again, stop watching, send again, dismiss, withdraw."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import datetime
+from functools import partial
 
 from bot.messages import jobs as say
 from bot.model import (
     JobNumber,
+    JobState,
+    JobStep,
     Origin,
     Prompt,
     PromptId,
@@ -24,13 +27,16 @@ from bot.work.context import Context
 from bot.work.jobs.ask import Asked, AskRequest, ask
 from bot.work.jobs.follow_up import FollowedUp, FollowUpRequest, follow_up
 from bot.work.jobs.thread_messages import redraw_face, reply
-from bot.work.jobs.transitions import drop_follow_ups
+from bot.work.jobs.transitions import drop_follow_ups, show_decision
 
 
-async def run_again(context: Context, origin: Origin, number: JobNumber, occasion: str) -> Asked | None:
-    """Start a new job with the text and in the channel of an old one; None if the old one is unknown.
+async def run_again(
+    context: Context, origin: Origin, number: JobNumber, occasion: str, raw: str | None = None
+) -> Asked | None:
+    """Start a new job in the channel of an old one; None if the old one is unknown.
 
-    ``occasion`` identifies the button, so that a second press returns the job of the first.
+    ``raw``: the new prompt; None for that of the old job. ``occasion`` identifies the button or the form, so
+    that a second use of it returns the job of the first.
     """
     prompt, job = await context.store.read(lambda tx: (tx.prompts.starting(number), tx.jobs.get(number)))
     if prompt is None or job is None or job.is_forgotten:
@@ -38,10 +44,11 @@ async def run_again(context: Context, origin: Origin, number: JobNumber, occasio
     key = RequestKey(f"again:{number}:{occasion}")
     again = AskRequest(
         _origin_for(origin, key, job),
-        prompt.raw,
+        prompt.raw if raw is None else raw,
         allow_duplicate=True,
         take_thread=prompt.take_thread,
         files=prompt.files,
+        again_of=number,
     )
     return await ask(context, again)
 
@@ -82,26 +89,47 @@ async def to_withdraw(context: Context, job: JobNumber, user: UserId) -> Prompt 
     return waiting[0] if waiting else None
 
 
-async def send_again(context: Context, number: PromptId) -> bool:
+async def send_again(context: Context, number: PromptId, by: UserId) -> bool:
     """Send an unconfirmed prompt again. Return False if it is not unconfirmed any more."""
-    return await _decide(context, number, PromptState.UNCONFIRMED, _send_again)
+    return await _decide(context, number, by, PromptState.UNCONFIRMED, _send_again)
 
 
-async def forget(context: Context, number: PromptId) -> bool:
-    """Give up an unconfirmed prompt. Return False if it is not unconfirmed any more."""
-    return await _decide(context, number, PromptState.UNCONFIRMED, _take_back)
+async def forget(context: Context, number: PromptId, by: UserId) -> bool:
+    """Dismiss an unconfirmed prompt. Return False if it is not unconfirmed any more."""
+    return await _decide(context, number, by, PromptState.UNCONFIRMED, _dismiss)
 
 
-async def withdraw(context: Context, number: PromptId) -> bool:
+async def stop_watching(context: Context, number: JobNumber, by: UserId) -> bool:
+    """Poll a running job no more, and say so in its thread. Return False if it is not running."""
+    now = context.clock()
+
+    def stop(tx: Transaction) -> bool:
+        job = tx.jobs.get_locked(number)
+        if job is None or job.state is not JobState.WORKING:
+            return False
+        tx.jobs.apply(number, lifecycle.unwatched(job, now))
+        job = redraw_face(tx, number, now)
+        occasion = f"round:{job.iteration}:stopped:{now.isoformat()}"
+        reply(tx, job, occasion, say.stopped_watching(job, by), now)
+        return True
+
+    stopped = await context.store.write(stop)
+    if stopped:
+        context.wake()
+    return stopped
+
+
+async def withdraw(context: Context, number: PromptId, by: UserId) -> bool:
     """Take back a prompt that has not been sent. Return False if it is too late."""
-    return await _decide(context, number, PromptState.WAITING, _withdraw)
+    return await _decide(context, number, by, PromptState.WAITING, _withdraw)
 
 
 async def _decide(
     context: Context,
     number: PromptId,
+    by: UserId,
     was: PromptState,
-    change: Callable[[Transaction, Prompt, TrackedJob, datetime], None],
+    change: Callable[[Transaction, Prompt, TrackedJob, UserId, datetime], None],
 ) -> bool:
     def decide(tx: Transaction) -> bool:
         prompt = tx.prompts.get(number)
@@ -110,7 +138,7 @@ async def _decide(
         job = tx.jobs.known(prompt.job)
         # Locked before any prompt, in the same order as in the worker that sets queue positions.
         tx.quota.lock(job.project)
-        change(tx, prompt, job, context.clock())
+        change(tx, prompt, job, by, context.clock())
         return True
 
     try:
@@ -122,26 +150,39 @@ async def _decide(
     return done
 
 
-def _send_again(tx: Transaction, prompt: Prompt, job: TrackedJob, now: datetime) -> None:
+def _send_again(tx: Transaction, prompt: Prompt, job: TrackedJob, by: UserId, now: datetime) -> None:
     tx.prompts.apply(prompt.id, lifecycle.prompt_resent(prompt, now))
     if prompt.kind is PromptKind.START:
         tx.jobs.apply(job.number, lifecycle.resent(job))
         redraw_face(tx, job.number, now)
+    show_decision(tx, job, prompt, say.SEND_AGAIN, by, now)
 
 
-def _take_back(tx: Transaction, prompt: Prompt, job: TrackedJob, now: datetime) -> None:
+def _dismiss(tx: Transaction, prompt: Prompt, job: TrackedJob, by: UserId, now: datetime) -> None:
+    _take_back(tx, prompt, job, now, partial(lifecycle.dismissed, by=by))
+    show_decision(tx, job, prompt, say.DISMISS, by, now)
+
+
+def _take_back(
+    tx: Transaction,
+    prompt: Prompt,
+    job: TrackedJob,
+    now: datetime,
+    over: Callable[[TrackedJob, datetime], JobStep],
+) -> None:
+    """Give up a prompt; with the first prompt its job is ``over``, and so are the job's follow-ups."""
     tx.prompts.apply(prompt.id, lifecycle.prompt_withdrawn(prompt, now))
     if prompt.kind is PromptKind.START:
-        tx.jobs.apply(job.number, lifecycle.withdrawn(job, now))
+        tx.jobs.apply(job.number, over(job, now))
         job = redraw_face(tx, job.number, now)
         drop_follow_ups(tx, job, now)
 
 
-def _withdraw(tx: Transaction, prompt: Prompt, job: TrackedJob, now: datetime) -> None:
+def _withdraw(tx: Transaction, prompt: Prompt, job: TrackedJob, by: UserId, now: datetime) -> None:
     """Take back a waiting prompt, and move the queue up. A follow-up's thread is told; its job goes on."""
-    _take_back(tx, prompt, job, now)
+    _take_back(tx, prompt, job, now, lifecycle.withdrawn)
     tx.prompts.move_up(job.project, now)
     if prompt.kind is PromptKind.FOLLOW_UP:
         tx.jobs.leave_queue(job.number)
         job = redraw_face(tx, job.number, now)
-        reply(tx, job, f"withdrawn:{prompt.id}", say.follow_up_withdrawn(job, prompt), now)
+        reply(tx, job, f"withdrawn:{prompt.id}", say.follow_up_withdrawn(job, prompt, by), now)

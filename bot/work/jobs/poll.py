@@ -15,7 +15,7 @@ from bot.model import JobNumber, JobState, ProjectId, TrackedJob
 from bot.store import DatabaseTrouble, LeaseLost, Transaction
 from bot.work.context import WorkerContext
 from bot.work.jobs.key_health import service_is_well
-from bot.work.jobs.settle_answer import next_poll_at, runs_long, settle_answer
+from bot.work.jobs.settle_answer import minutes_gone, next_poll_at, runs_long, settle_answer
 from bot.work.jobs.settle_error import settle_error
 from bot.work.jobs.transitions import details_of
 from bot.work.retry import retry_on_db_error
@@ -111,7 +111,8 @@ def _is_unchanged(context: WorkerContext, job: TrackedJob, misses: int, answer: 
     if job.doubt_until or misses or job.unread_since or job.state is JobState.GONE:
         return False
     is_noted = details_of(job, answer) == job.details
-    return answer.is_running and is_noted and not runs_long(context, job)
+    is_shown = minutes_gone(context, job) == job.shown_minutes
+    return answer.is_running and is_noted and is_shown and not runs_long(context, job)
 
 
 async def _settle_all(

@@ -11,6 +11,7 @@ import structlog
 
 from bot.messages import job_answers
 from bot.messages import jobs as say
+from bot.messages.face import face
 from bot.model import (
     Access,
     DeliveryKind,
@@ -151,8 +152,8 @@ def _write(context: WorkerContext, tx: Transaction, prompt: Prompt, prepared: _P
 
 
 def _open_thread(tx: Transaction, job: TrackedJob, now: datetime) -> None:
-    key, face = f"job:{job.number}:root", say.face(job, now)
-    tx.outbox.add(NewDelivery.in_thread(key, DeliveryKind.ROOT, job, face), now)
+    key = f"job:{job.number}:root"
+    tx.outbox.add(NewDelivery.in_thread(key, DeliveryKind.ROOT, job, face(job, now)), now)
     for part, message in enumerate(say.full_prompt(job)):
         reply(tx, job, f"prompt:{part}", message, now)
 

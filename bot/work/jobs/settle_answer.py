@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Unpack
 
 import structlog
@@ -11,11 +11,20 @@ import structlog
 from bot.docs_api import Job
 from bot.messages import jobs as say
 from bot.messages.blocks import linkable
-from bot.model import JobDetails, JobFields, JobState, JobStep, Message, TrackedJob, lifecycle
+from bot.model import (
+    JobDetails,
+    JobFields,
+    JobState,
+    JobStep,
+    Message,
+    TrackedJob,
+    lifecycle,
+    minutes_to_show,
+)
 from bot.store import Transaction
 from bot.work.context import WorkerContext
 from bot.work.jobs.status import PollResult, classify
-from bot.work.jobs.thread_messages import redraw_face, reply
+from bot.work.jobs.thread_messages import outdate_end, redraw_face, reply
 from bot.work.jobs.transitions import details_of
 
 log = structlog.get_logger(__name__)
@@ -36,14 +45,15 @@ def settle_answer(context: WorkerContext, tx: Transaction, job: TrackedJob, answ
         case PollResult.RUNNING if runs_long(context, job):
             _tell_long_running(context, tx, job)
         case PollResult.RUNNING:
-            put_back(context, tx, job, details, saw_active=True)
+            _show_running(context, tx, job, details)
         case PollResult.STALE:
             put_back(context, tx, job, details)
         case PollResult.NOT_CARRIED_OUT:
             put_back(context, tx, job, details, poll_at=None, doubt_until=None)
         case _:
             end, now = JobState(result.value), context.clock()
-            link = linkable(answer.pr_link, context.link_hosts)
+            # A later end may come without the pull request of an earlier one, which is still there.
+            link = linkable(answer.pr_link, context.link_hosts) or job.pr_link
             end_iteration(context, tx, job, lifecycle.iteration_ended(job, end, now, pr_link=link), details)
 
 
@@ -82,12 +92,34 @@ def _age_seconds(context: WorkerContext, job: TrackedJob) -> float:
     return (context.clock() - (job.iteration_started_at or job.asked_at)).total_seconds()
 
 
+def minutes_gone(context: WorkerContext, job: TrackedJob) -> int:
+    """Return the minutes that the face of a running job should show by now."""
+    return minutes_to_show(timedelta(seconds=_age_seconds(context, job)))
+
+
+def _show_running(
+    context: WorkerContext,
+    tx: Transaction,
+    job: TrackedJob,
+    details: JobDetails | None = None,
+    **fields: Unpack[JobFields],
+) -> None:
+    """Put a running job back, and show in its face how long it runs, if that has changed."""
+    minutes = minutes_gone(context, job)
+    written: JobFields = {"saw_active": True, "shown_minutes": minutes}
+    written.update(fields)
+    put_back(context, tx, job, details, **written)
+    if minutes != job.shown_minutes:
+        redraw_face(tx, job.number, context.clock())
+
+
 def _resume(context: WorkerContext, tx: Transaction, job: TrackedJob) -> None:
     """Begin an iteration: the job is active, so its unconfirmed follow-up has been carried out."""
     now, unconfirmed = context.clock(), tx.prompts.last_unconfirmed(job.number)
     poll_at = context.after(context.pace.min_seconds)
     step = lifecycle.iteration_resumed(job, unconfirmed.asked_by if unconfirmed else None, now, poll_at)
     tx.jobs.apply(job.number, step, owner=context.owner)
+    outdate_end(tx, job, now)
     redraw_face(tx, job.number, now)
 
 
@@ -95,6 +127,7 @@ def _tell_found_again(context: WorkerContext, tx: Transaction, job: TrackedJob) 
     """Tell the thread that the service knows a lost job again, and follow the job again."""
     now, poll_at = context.clock(), context.after(context.pace.min_seconds)
     tx.jobs.apply(job.number, lifecycle.found_again(job, poll_at), owner=context.owner)
+    outdate_end(tx, job, now)
     job = redraw_face(tx, job.number, now)
     reply(tx, job, f"round:{job.iteration}:found:{now.isoformat()}", say.found_again(job), now)
     log.info("job_found_again", job=job.number)
@@ -104,7 +137,7 @@ def _tell_long_running(context: WorkerContext, tx: Transaction, job: TrackedJob)
     """Tell the thread once that a job is still running; at the age limit, tell it and stop polling."""
     now = context.clock()
     if job.told_running_at is None:
-        put_back(context, tx, job, saw_active=True, told_running_at=now)
+        _show_running(context, tx, job, told_running_at=now)
         reply(tx, job, f"round:{job.iteration}:running", say.still_running(job, now), now)
         return
     stop_polling(context, tx, job, say.unwatched(job, now))
@@ -128,7 +161,9 @@ def end_iteration(
         # An iteration may end, be lost and be found again, and each is told.
         occasion = f"round:{job.iteration}:{state}:{now.isoformat()}:end"
     tx.jobs.apply(job.number, step, owner=context.owner, **details.fields())
+    outdate_end(tx, job, now)
     job = redraw_face(tx, job.number, now)
-    reply(tx, job, occasion, say.ended(job, now, was_lost=was_lost), now)
+    is_first = not tx.jobs.offers_pull_request(job)
+    reply(tx, job, occasion, say.ended(job, now, was_lost=was_lost, is_first=is_first), now)
     context.count("ends", state)
     log.info("job_ended", job=job.number, state=state, iteration=job.iteration)

@@ -242,7 +242,7 @@ def _write_error(
         case Unauthorized() | Forbidden() | NotFound() | Rejected() | InvalidArgument():
             transitions.refused(context, tx, prompt, error)
         case _:
-            transitions.unconfirmed(context, tx, prompt)
+            transitions.unconfirmed(context, tx, prompt, answered=error.status_code is not None)
 
 
 def _wait_for_quota(

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import datetime
 
+from bot.messages import face as faces
 from bot.messages import jobs as say
 from bot.model import DeliveryKind, JobNumber, JobState, Message, NewDelivery, TrackedJob, frees_at
 from bot.store import Transaction
+from bot.work.context import Context
 
 
 def redraw_face(tx: Transaction, number: JobNumber, now: datetime) -> TrackedJob:
     """Edit a job's face so that it shows the current state. Return the job."""
     job = tx.jobs.known(number)
     occasion = f"job:{number}:edit:{job.iteration}:{job.state}:{now.isoformat()}"
-    face = say.face(job, now, _next_frees_at(tx, job, now))
-    message = say.redrawn(face, posted_plain=tx.outbox.face_is_plain(number))
+    face = faces.face(job, now, _next_frees_at(tx, job, now))
+    message = faces.redrawn(face, posted_plain=tx.outbox.face_is_plain(number))
     tx.outbox.add(NewDelivery.in_thread(occasion, DeliveryKind.EDIT, job, message), now)
     return job
 
@@ -27,7 +30,31 @@ def _next_frees_at(tx: Transaction, job: TrackedJob, now: datetime) -> datetime 
     return frees_at(uses, len(uses), 1)
 
 
+def outdate_end(tx: Transaction, job: TrackedJob, now: datetime) -> None:
+    """Take the buttons from the end that was told last. ``job`` is as it was when the end was told."""
+    key = tx.outbox.newest_end(job.number, job.iteration) if job.state in say.TOLD_ENDS else None
+    if key is not None:
+        edit_reply(tx, job, key, say.outdated_end(job), now)
+
+
+def edit_reply(tx: Transaction, job: TrackedJob, key: str, message: Message, now: datetime) -> None:
+    """Edit the reply in the job's thread that was posted under this key."""
+    edit = NewDelivery.in_thread(f"{key}:edit", DeliveryKind.EDIT, job, message)
+    tx.outbox.add(replace(edit, edits=key), now)
+
+
 def reply(tx: Transaction, job: TrackedJob, occasion: str, message: Message, now: datetime) -> None:
     """Add a reply to the job's thread, once for each ``occasion``."""
     key = f"job:{job.number}:{occasion}"
     tx.outbox.add(NewDelivery.in_thread(key, DeliveryKind.REPLY, job, message), now)
+
+
+def link_from_earlier(context: Context, tx: Transaction, number: JobNumber) -> None:
+    """Link to a job from the thread of the job that it runs again, unless both stand in one thread."""
+    job = tx.jobs.known(number)
+    earlier = tx.jobs.get(job.again_of) if job.again_of is not None else None
+    if earlier is None or earlier.thread in (None, job.thread) or earlier.is_forgotten:
+        return
+    if job.thread is not None and job.root_ts is not None:
+        link = context.permalink(job.thread, job.root_ts)
+        reply(tx, earlier, f"again:{number}", say.run_again_as(job, link), context.clock())

@@ -18,12 +18,13 @@ from bot.model import (
     PromptState,
     ServiceJobId,
     TrackedJob,
+    UserId,
     lifecycle,
 )
 from bot.store import Transaction
 from bot.work.context import WorkerContext
 from bot.work.jobs.key_health import service_is_well
-from bot.work.jobs.thread_messages import redraw_face, reply
+from bot.work.jobs.thread_messages import edit_reply, outdate_end, redraw_face, reply
 
 
 def accepted(context: WorkerContext, tx: Transaction, prompt: Prompt, answer: Job) -> None:
@@ -44,6 +45,7 @@ def accepted(context: WorkerContext, tx: Transaction, prompt: Prompt, answer: Jo
         uses_left=_few_left(context, tx, project),
     )
     tx.jobs.apply(job.number, step, **details_of(job, answer).fields())
+    outdate_end(tx, job, now)
     redraw_face(tx, job.number, now)
 
 
@@ -69,8 +71,11 @@ def back_to_waiting(context: WorkerContext, tx: Transaction, prompt: Prompt, due
     tx.prompts.apply(prompt.id, lifecycle.prompt_postponed(prompt, due_at), owner=context.owner)
 
 
-def unconfirmed(context: WorkerContext, tx: Transaction, prompt: Prompt) -> None:
-    """Write that a prompt was sent and the answer lost. Only a person can decide to send it again."""
+def unconfirmed(context: WorkerContext, tx: Transaction, prompt: Prompt, *, answered: bool = False) -> None:
+    """Write that a prompt was sent and no usable answer came. Only a person can decide to send it again.
+
+    ``answered``: the service has answered with an error.
+    """
     tx.prompts.apply(prompt.id, lifecycle.prompt_unconfirmed(prompt), owner=context.owner)
     is_follow_up = prompt.kind is PromptKind.FOLLOW_UP
     if is_follow_up:
@@ -80,11 +85,25 @@ def unconfirmed(context: WorkerContext, tx: Transaction, prompt: Prompt) -> None
         tx.jobs.apply(prompt.job, lifecycle.unconfirmed(tx.jobs.known(prompt.job)))
     now = context.clock()
     job = redraw_face(tx, prompt.job, now)
-    message = say.unconfirmed(job, prompt.id, prompt.asked_by, is_follow_up)
-    reply(tx, job, f"doubt:{prompt.id}:{prompt.attempts}", message, now)
+    message = say.unconfirmed(job, prompt.id, prompt.asked_by, is_follow_up, answered=answered)
+    reply(tx, job, _question(prompt), message, now)
     for waiting in tx.prompts.unsettled_of(job.number):
         if waiting.state is PromptState.WAITING:
             tell_behind_unconfirmed(tx, job, waiting, now)
+
+
+def _question(prompt: Prompt) -> str:
+    """Return the occasion of the question about an unconfirmed prompt: each attempt has its own."""
+    return f"doubt:{prompt.id}:{prompt.attempts}"
+
+
+def show_decision(
+    tx: Transaction, job: TrackedJob, prompt: Prompt, decision: str, by: UserId, now: datetime
+) -> None:
+    """Edit the question about an unconfirmed prompt: it shows who decided what, and loses its buttons."""
+    is_follow_up = prompt.kind is PromptKind.FOLLOW_UP
+    message = say.decided(job, prompt.asked_by, is_follow_up, decision, by)
+    edit_reply(tx, job, f"job:{job.number}:{_question(prompt)}", message, now)
 
 
 def tell_behind_unconfirmed(tx: Transaction, job: TrackedJob, waiting: Prompt, now: datetime) -> None:

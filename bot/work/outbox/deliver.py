@@ -26,6 +26,7 @@ from bot.store import Claimer, LeaseLost, Transaction
 from bot.work.batching import BatchWriter
 from bot.work.context import WorkerContext
 from bot.work.digests.post_outcome import posted
+from bot.work.jobs.thread_messages import link_from_earlier
 from bot.work.outbox.csv_upload import share_file
 from bot.work.outbox.dead_letter import give_up
 from bot.work.outbox.safe_calls import as_member, check_lease, find_earlier, follow_channel
@@ -216,11 +217,11 @@ def message_of(delivery: Delivery) -> Message:
 
 
 async def _edit(context: WorkerContext, delivery: Delivery) -> None:
-    if delivery.root_ts is None:
+    if delivery.edited_ts is None:
         raise SlackRefused.not_found("message")
     # Otherwise a process that was suspended could overwrite a newer state with an old one.
     check_lease(context, delivery)
-    await context.messenger.edit(delivery.what.channel, delivery.root_ts, message_of(delivery))
+    await context.messenger.edit(delivery.what.channel, delivery.edited_ts, message_of(delivery))
 
 
 async def _tell(context: WorkerContext, delivery: Delivery) -> None:
@@ -279,6 +280,7 @@ async def _settle_sent(context: WorkerContext, sent: Sequence[Sent]) -> list[Non
                 continue
             if delivery.what.kind is DeliveryKind.ROOT and delivery.what.job is not None:
                 tx.jobs.update(delivery.what.job, root_ts=ts)
+                link_from_earlier(context, tx, delivery.what.job)
             if delivery.what.subscription is not None:
                 posted(context, tx, delivery)
             if free_at is not None:

@@ -114,7 +114,7 @@ async def test_a_hidden_service_id_does_not_keep_a_follow_up_from_ones_own_job(o
     await office.ask("Mine", user=BEN)
     await office.settle()
     [said] = await told(office, office.types("/docs-followup", "job-1 is my example", user=BEN))
-    assert "Sent to your latest job here, #2" in said.text
+    assert "Sent to your latest job here, Job 2" in said.text
     assert office.docs.prompts[-1] == ("job-2", "job-1 is my example")
 
 
@@ -242,7 +242,8 @@ async def test_who_may_see_a_job_may_run_it_again(
 ) -> None:
     office.access_policy(admins=frozenset({GUS}))
     await started(office, of)
-    assert await told(office, office.press("run_again", "1:1", user=user, channel=here)) == []
+    await office.run_again(user=user, channel=here)
+    await office.settle()
     assert office.docs.prompts[-1] == ("job-2", PROMPT)
 
 

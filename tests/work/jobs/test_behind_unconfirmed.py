@@ -39,12 +39,12 @@ async def unconfirmed(office: Office) -> None:
 
 async def test_each_sender_is_told_once_what_the_follow_up_waits_for(office: Office) -> None:
     await unconfirmed(office)
-    waits = [said for said in office.said() if "Your follow-up to #1 waits" in said]
+    waits = [said for said in office.said() if "Your follow-up to Job 1 waits" in said]
     assert [said[: len(f"<@{user}>")] for said, user in zip(waits, (ANA, BEN), strict=True)] == [
         f"<@{ANA}>",
         f"<@{BEN}>",
     ]
-    assert all("*Send again*" in said and "*Forget it*" in said for said in waits)
+    assert all("*Send again*" in said and "*Dismiss*" in said for said in waits)
 
 
 async def test_a_follow_up_that_is_prepared_later_is_told_too(office: Office) -> None:

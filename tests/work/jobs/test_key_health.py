@@ -57,7 +57,7 @@ async def test_while_the_key_is_refused_only_one_prompt_knocks_at_a_time(office:
 async def test_the_root_says_that_it_waits_for_the_key(office: Office) -> None:
     office.docs.answer_instead("create", *refusals(401, 1))
     await office.started("One")
-    assert "it waits: the docs service refuses the bot's key. Next try at" in office.root_text()
+    assert "It waits: the docs service refuses the bot's key. Next try at" in office.root_text()
     assert "refuses the bot's key" in str((await office.types("/docs-agent", "limits")).message)
     await office.pass_time(90)
     assert (await office.job()).state is JobState.WORKING

@@ -101,7 +101,7 @@ async def test_a_follow_up_that_waits_can_be_withdrawn_and_the_job_stands(office
     await say_all(office, (ANA, "one"))
     await office.reply("more", user=BEN)
     await office.settle()
-    assert "a follow-up waits for the shared hourly limit, place 1" in office.root_text()
+    assert "A follow-up waits for the shared hourly limit, place 1" in office.root_text()
     assert "Withdraw follow-up" in str(office.slack.edits[office.slack.root().ts][-1].blocks)
     await office.press("withdraw", "1", user=BEN)
     await office.settle()

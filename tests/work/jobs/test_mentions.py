@@ -120,7 +120,7 @@ async def two_jobs(office: Office) -> None:
     await mentioned(office, thread=TALK)
     office.docs.finish()
     await office.settle()
-    await office.press("run_again", "1:1")
+    await office.run_again()
     await office.settle()
     assert (await office.job(2)).thread_ts == TALK
 

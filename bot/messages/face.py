@@ -1,0 +1,211 @@
+"""A job's face: the message in its thread that is edited in place, and the words of a job's states."""
+
+from __future__ import annotations
+
+import re
+from datetime import datetime, timedelta
+from enum import StrEnum
+
+from bot.messages import along
+from bot.messages import blocks as b
+from bot.messages.numbers import counted
+from bot.messages.plain_text import clip, one_line, visible
+from bot.messages.problems import title
+from bot.model import Block, JobNumber, JobState, Message, QueueWhy, TrackedJob
+
+QUOTE_LENGTH = 300
+"""The face shows the first line of a prompt, up to this length; the thread then has the whole prompt."""
+_NUMBERED = re.compile(r"/(?:pulls?|pull-requests|pullrequest|merge_requests)/([0-9]{1,8})(?![^/?#])")
+"""The number of a pull request in its address, as GitHub, GitLab, Bitbucket, Azure and Gitea write it."""
+
+_STATE = {
+    JobState.WAITING: ":hourglass_flowing_sand: *Waiting to start*",
+    JobState.WORKING: ":gear: *Working on it*",
+    JobState.PULL_REQUEST: ":memo: *Pull request ready*",
+    JobState.NO_CHANGE: ":heavy_minus_sign: *Finished, nothing changed*",
+    JobState.FAILED: ":x: *Failed*",
+    JobState.ARCHIVED: ":file_folder: *Archived*",
+    JobState.GONE: ":ghost: *Lost track*",
+    JobState.REFUSED: ":no_entry: *Not started*",
+    JobState.UNCONFIRMED: ":grey_question: *Unconfirmed* (may or may not have started)",
+    JobState.WITHDRAWN: ":leftwards_arrow_with_hook: *Withdrawn*",
+    JobState.UNWATCHED: ":zzz: *Still running; no longer watched*",
+}
+_DISMISSED = ":grey_question: *Outcome unknown*"
+
+
+class Action(StrEnum):
+    """Action ids of the buttons in the bot's messages, which ``bot.commands`` handles."""
+
+    VIEW_PULL_REQUEST = "view_pull_request"
+    FOLLOW_UP = "follow_up"
+    RUN_AGAIN = "run_again"
+    STOP_WATCHING = "stop_watching"
+    MENU = "job_menu"
+    """A menu of what is seldom wanted. The value of an option begins with one of these ids."""
+    SEND_AGAIN = "send_again"
+    FORGET = "forget"
+    WITHDRAW = "withdraw"
+    SHOW_ALONG = "show_along"
+
+
+def name(number: JobNumber) -> str:
+    """Return how a job is called."""
+    return f"Job {number}"
+
+
+def state_words(job: TrackedJob) -> str:
+    """Return the job's state in words, with its emoji."""
+    if job.dismissed_by is not None:
+        return f"{_DISMISSED}, dismissed by {b.mention(job.dismissed_by)}"
+    return _STATE[job.state]
+
+
+def lasted(time: timedelta) -> str:
+    """Return a duration in words, without a line break between a number and its unit."""
+    seconds = max(int(time.total_seconds()), 0)
+    if seconds < 60:
+        return f"{seconds}\N{NO-BREAK SPACE}s"
+    minutes, hours = seconds // 60, seconds // 3600
+    if hours < 1:
+        return f"{minutes}\N{NO-BREAK SPACE}min"
+    said = f"{hours} h {minutes % 60} min" if hours < 48 else f"{hours // 24} days"
+    return said.replace(" ", "\N{NO-BREAK SPACE}")
+
+
+def first_line(job: TrackedJob) -> str:
+    """Return the part of the prompt that the face shows."""
+    lines = visible(job.text).strip().splitlines()
+    line = lines[0].rstrip() if lines else ""
+    return clip(line if len(lines) < 2 else f"{line} …", QUOTE_LENGTH)
+
+
+def face(job: TrackedJob, now: datetime, frees_at: datetime | None = None) -> Message:
+    """Return the job's face: the message that is edited in place and notifies nobody.
+
+    ``frees_at``: when the next use of the quota becomes free, shown if few uses are left.
+    """
+    del now
+    shown = first_line(job)
+    headline = f"{state_words(job)} · {name(job.number)}"
+    lines = [_details(job), *_notes(job, frees_at)]
+    buttons = _buttons(job)
+    text = b.clip_bytes("\n".join((headline, b.escape(shown), *lines)), b.EDITED_BYTES)
+    small = [b.context(line) for line in lines]
+    drawn = (b.section(headline), b.quote(shown), *small, *b.actions(buttons))
+    safe = [made for made in buttons if "url" not in made]
+    return Message(text, drawn, (*b.plain(text), *b.actions(safe)))
+
+
+def redrawn(face: Message, *, posted_plain: bool) -> Message:
+    """Return a face as an edit of the one that was posted.
+
+    Slack does not replace rich text by blocks without rich text, so the plain form of an edit keeps it.
+    ``posted_plain``: Slack refused the blocks of the face, so only plain ones are drawn.
+    https://docs.slack.dev/reference/methods/chat.update
+    """
+    if posted_plain:
+        return Message(face.text, face.plain_blocks, face.plain_blocks)
+    row = [block for block in face.plain_blocks if block["type"] == "actions"]
+    kept = [block for block in face.blocks if block["type"] != "actions"]
+    return Message(face.text, face.blocks, (*kept, *row))
+
+
+def _details(job: TrackedJob) -> str:
+    """Return the small line: who asked, how long it took, and where."""
+    parts = [f"asked by {b.mention(job.requester)} {b.moment(job.asked_at)}"]
+    if job.earlier and (words := along.taken_words(job.earlier)):
+        parts.append(words)
+    if job.iteration > 1:
+        parts.append(f"round {job.iteration}")
+    if job.state is JobState.WORKING and job.shown_minutes:
+        parts.append(f"running for more than {lasted(timedelta(minutes=job.shown_minutes))}")
+    elif job.time_taken is not None:
+        parts.append(f"took {lasted(job.time_taken)}")
+    if job.repository:
+        parts.append(_repository(job.repository, job.pr_link))
+    return " · ".join(parts)
+
+
+def _repository(repository: str, pr_link: str | None) -> str:
+    """Return the repository: a link if the pull request's address shows where it is, else code."""
+    shown, address = one_line(repository, 120), b.web_address(pr_link)
+    if address is not None and re.fullmatch(r"[\w.-]+(?:/[\w.-]+)+", repository, re.ASCII):
+        home, found, _ = address.partition(f"/{repository}/")
+        if found and home.count("/") == 2:
+            return b.link(f"{home}/{repository}", shown)
+    return b.code(shown)
+
+
+def _notes(job: TrackedJob, frees_at: datetime | None) -> list[str]:
+    """Return the lines below: what it waits for, what is left of the hour, and why it was refused."""
+    notes = []
+    if job.queue_until and _may_queue(job):
+        notes.append(_queued(job, job.queue_until))
+    if job.uses_left is not None and job.state is JobState.WORKING:
+        frees = f", the next frees at {b.moment(frees_at, '{time}')}" if frees_at else ""
+        notes.append(f"{counted(job.uses_left, 'use', 'uses')} of this hour left{frees}")
+    if job.problem and job.state is JobState.REFUSED:
+        notes.append(b.quoted(title(job.problem), 120))
+    return notes
+
+
+def _queued(job: TrackedJob, until: datetime) -> str:
+    """Return why the prompt waits, its queue position, and until when."""
+    what = "It" if job.state is JobState.WAITING else "A follow-up"
+    at = b.moment(until, "{time}")
+    match job.queue_why:
+        case QueueWhy.KEY:
+            return f"{what} waits: the docs service refuses the bot's key. Next try at {at}"
+        case QueueWhy.SERVICE:
+            return f"{what} waits: the docs service cannot be reached. Next try at {at}"
+        case _ if job.queue_position:
+            position = job.queue_position
+            return f"{what} waits for the shared hourly limit, place {position}, goes out at about {at}"
+        case _:
+            return f"{what} goes out at {at}"
+
+
+def _buttons(job: TrackedJob) -> list[Block]:
+    buttons = view(job)
+    if job.queue_until and _may_queue(job):
+        label = "Withdraw" if job.state is JobState.WAITING else "Withdraw follow-up"
+        buttons.append(b.button(label, Action.WITHDRAW, str(job.number)))
+    if job.earlier and job.earlier.taken:
+        buttons.append(b.button("Show earlier messages", Action.SHOW_ALONG, str(job.number)))
+    return [*buttons, *more(job)]
+
+
+def _may_queue(job: TrackedJob) -> bool:
+    return job.state is JobState.WAITING or job.state.takes_follow_ups
+
+
+def open_words(address: str) -> str:
+    """Return the words of a link to a pull request: its number, and on which host it leads to."""
+    found = _NUMBERED.search(address)
+    number = f" #{found[1]}" if found else ""
+    return f"Pull request{number} · {b.host_of(address)}"
+
+
+def view(job: TrackedJob, style: str | None = None) -> list[Block]:
+    """Return the button to the job's pull request; nothing if there is none that can be linked to."""
+    url = b.web_address(job.pr_link)
+    if url is None:
+        return []
+    number = str(job.number)
+    return [b.button(open_words(url), Action.VIEW_PULL_REQUEST, number, style=style, url=url)]
+
+
+def run_again(job: TrackedJob) -> Block:
+    """Return the button that opens the prompt to run it again as a new job."""
+    return b.button("Run again", Action.RUN_AGAIN, str(job.number))
+
+
+def more(job: TrackedJob) -> list[Block]:
+    """Return the menu of what is seldom wanted; nothing if the job's state offers nothing."""
+    options = []
+    if job.state is JobState.WORKING:
+        options.append(("Stop watching", f"{Action.STOP_WATCHING}:{job.number}"))
+    elif job.state not in (JobState.WAITING, JobState.UNCONFIRMED):
+        options.append(("Run again", f"{Action.RUN_AGAIN}:{job.number}"))
+    return [b.overflow(Action.MENU, options)] if options else []

@@ -1,0 +1,165 @@
+"""The ends of a job in its thread: the newest has buttons, older ones have lost theirs."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import httpx
+import pytest
+
+from bot.commands.form_state import FormState
+from bot.model import JobNumber, JobState, Message, PromptId
+from bot.slack.errors import refused
+from bot.work.jobs.decisions import forget, send_again
+from bot.work.ports import SlackUnclear, SlackUnreachable
+from tests.builders import ANA, BEN, CHANNEL
+from tests.fakes import PULL_REQUEST
+from tests.work.office import Office
+
+
+def has_buttons(message: Message) -> bool:
+    return any(block["type"] == "actions" for block in message.blocks)
+
+
+def shown(office: Office) -> list[Message]:
+    """The replies as they stand now, after their edits."""
+    return [office.slack.edits.get(each.ts, [each.message])[-1] for each in office.slack.replies()]
+
+
+async def followed_up(office: Office) -> None:
+    """A job with an end, followed up and finished again."""
+    await office.finished()
+    await office.reply("Mention Python 3.11 too", user=BEN)
+    await office.settle()
+    office.docs.finish()
+    await office.pass_time(120)
+
+
+async def test_an_older_end_loses_its_buttons_and_keeps_its_words(office: Office) -> None:
+    await followed_up(office)
+    first, second = office.slack.replies()
+    [edit] = office.slack.edits[first.ts]
+    assert first.message.text.startswith(edit.text)
+    assert not has_buttons(edit)
+    assert second.ts not in office.slack.edits
+    assert has_buttons(second.message)
+
+
+async def test_the_face_keeps_the_pull_request_when_a_follow_up_fails(office: Office) -> None:
+    await office.finished()
+    await office.reply("Mention Python 3.11 too")
+    await office.settle()
+    office.docs.finish("failed", None)
+    await office.pass_time(120)
+    face = office.slack.edits[office.slack.root().ts][-1]
+    assert (await office.job()).state is JobState.FAILED
+    assert PULL_REQUEST in str(face.blocks)
+
+
+async def test_an_edit_of_unclear_outcome_posts_nothing(office: Office) -> None:
+    await office.finished()
+    office.slack.trouble("edit", SlackUnclear("lost"), SlackUnclear("lost"))
+    await office.reply("Mention Python 3.11 too")
+    for _ in range(3):
+        await office.pass_time(30)
+    [first] = office.slack.replies()
+    assert not has_buttons(office.slack.edits[first.ts][-1])
+
+
+async def test_an_end_that_nobody_saw_is_not_edited(office: Office) -> None:
+    await office.started()
+    office.slack.trouble("post", refused("is_archived"))
+    office.docs.finish()
+    await office.settle()
+    await office.reply("Go on")
+    await office.settle()
+    assert set(office.slack.edits) <= {office.slack.root().ts}
+
+
+async def test_edits_of_several_messages_do_not_replace_each_other(office: Office) -> None:
+    await office.finished()
+    office.slack.trouble("edit", *[SlackUnreachable("down")] * 2)
+    await office.reply("Mention Python 3.11 too")
+    for _ in range(3):
+        await office.pass_time(30)
+    [first] = office.slack.replies()
+    assert not has_buttons(office.slack.edits[first.ts][-1])
+    assert ":gear:" in office.root_text()
+
+
+@pytest.mark.parametrize(("decide", "words"), [(send_again, "*Send again*"), (forget, "*Dismiss*")])
+async def test_a_decided_question_loses_its_buttons(office: Office, decide: object, words: str) -> None:
+    office.docs.lost.append(httpx.ReadTimeout("lost"))
+    await office.started()
+    assert await decide(office.context, PromptId(1), BEN)  # type: ignore[operator]
+    await office.settle()
+    question = shown(office)[0]
+    assert not has_buttons(question)
+    assert f"<@{BEN}> chose {words}" in question.text
+
+
+async def test_a_dismissed_job_says_who_dismissed_it_and_a_withdrawn_one_does_not(office: Office) -> None:
+    office.docs.lost.append(httpx.ReadTimeout("lost"))
+    await office.started()
+    await forget(office.context, PromptId(1), BEN)
+    await office.settle()
+    assert office.root_text().startswith(f":grey_question: *Outcome unknown*, dismissed by <@{BEN}>")
+
+
+@pytest.mark.parametrize("status", [500, 502, 302])
+async def test_an_answer_that_is_an_error_is_not_called_lost(office: Office, status: int) -> None:
+    office.docs.answer_instead("create", httpx.Response(status, text="<html>", headers={"location": "/"}))
+    await office.started()
+    [question] = office.said()
+    assert "answered with an error" in question
+
+
+async def test_a_running_job_shows_its_minutes_in_few_edits(office: Office) -> None:
+    await office.started()
+    for _ in range(60):
+        await office.pass_time(20)
+    faces = [face.text for face in office.slack.edits[office.slack.root().ts]]
+    assert [
+        words for words in ("2", "5", "10", "20") if any(f"than {words}\xa0min" in face for face in faces)
+    ]
+    assert len(faces) <= 5
+    assert "more than 20\xa0min" in faces[-1]
+
+
+async def test_run_again_opens_the_prompt_and_the_old_thread_links_to_the_new_job(office: Office) -> None:
+    office.context = replace(office.context, workspace_url="https://acme.slack.example/")
+    await office.finished()
+    form = await office.press("run_again", "1:1", user=BEN)
+    assert form.modal is not None
+    assert "Add a quickstart" in str(form.modal.view["blocks"])
+    await office.run_again(user=BEN, prompt="Shorter")
+    await office.settle()
+    assert (await office.job(2)).text == "Shorter"
+    assert (await office.job(2)).again_of == JobNumber(1)
+    assert office.said()[-1].startswith(f":repeat: <@{BEN}> ran this again as <https://")
+
+
+async def test_a_form_that_was_opened_for_somebody_else_runs_nothing(office: Office) -> None:
+    await office.finished()
+    errors = await office.submits(
+        "run_again", FormState(CHANNEL, None, JobNumber(1), ANA), user=BEN, prompt="x"
+    )
+    assert errors is not None
+    assert len(office.docs.prompts) == 1
+
+
+async def test_the_requester_stops_watching_and_a_reply_wakes_the_job(office: Office) -> None:
+    await office.started()
+    told = await office.press("job_menu", "stop_watching:1", user=BEN)
+    assert told.message is not None
+    assert (await office.job()).state is JobState.WORKING
+    await office.press("job_menu", "stop_watching:1")
+    polls = office.docs.polls
+    await office.pass_time(600)
+    assert (await office.job()).state is JobState.UNWATCHED
+    assert office.docs.polls == polls
+    assert "no longer watch it" in office.said()[-1]
+    await office.reply("Still there?")
+    await office.settle()
+    assert (await office.job()).state is JobState.WORKING
+    assert (await office.press("job_menu", "stop_watching:9")).message is not None
