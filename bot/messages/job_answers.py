@@ -208,6 +208,15 @@ def same_follow_up(job: JobNumber, prompt: int) -> Message:
     return b.with_buttons(said, [b.button("Send it once more", "follow_up_anyway", str(prompt))])
 
 
+def correction(job: TrackedJob, prompt: int) -> Message:
+    """Return the offer to the author of a message that was edited after it went to the agent."""
+    said = (
+        f":pencil2: You changed a message that has already gone to the agent, for #{job.number}. "
+        "The agent works with the old text. Shall I send the new one?"
+    )
+    return b.with_buttons(said, [b.button("Send as a follow-up", "send_correction", str(prompt))])
+
+
 def nothing_to_send(files: Sequence[str]) -> Message:
     """Return the answer to a message without text. ``files`` are the names of the files in it."""
     if not files:

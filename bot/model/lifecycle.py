@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
+from bot.model.along import TakeThread
 from bot.model.ids import MessageTs, ServiceJobId, UserId
 from bot.model.jobs import JobProblem, JobState, JobStepFields, TrackedJob
 from bot.model.outbox import DeliveryState, DeliveryStepFields
@@ -41,8 +42,9 @@ JOB_STEPS: Mapping[JobState, frozenset[JobState]] = {
 """The legal next states of each job state."""
 
 PROMPT_STEPS: Mapping[PromptState, frozenset[PromptState]] = {
-    P.NEW: frozenset({P.WAITING, P.REFUSED}),
-    P.WAITING: frozenset({P.SENDING, P.WITHDRAWN, P.REFUSED}),
+    # A prompt whose message was edited is prepared again.
+    P.NEW: frozenset({P.NEW, P.WAITING, P.WITHDRAWN, P.REFUSED}),
+    P.WAITING: frozenset({P.NEW, P.SENDING, P.WITHDRAWN, P.REFUSED}),
     P.SENDING: frozenset({P.SENT, P.WAITING, P.UNCONFIRMED, P.REFUSED}),
     P.UNCONFIRMED: frozenset({P.WAITING, P.WITHDRAWN}),
     P.SENT: frozenset(),
@@ -256,6 +258,11 @@ def resent(job: TrackedJob) -> JobStep:
 def prompt_prepared(prompt: Prompt, text: str, along: str = "") -> PromptStep:
     """Return the step to *waiting*: names are resolved and access is confirmed."""
     return _prompt_step(prompt, P.WAITING, {"text": text, "along": along})
+
+
+def prompt_edited(prompt: Prompt, raw: str, take_thread: TakeThread | None, at: datetime) -> PromptStep:
+    """Return the step for a prompt whose message was edited before it was sent. It is prepared again."""
+    return _prompt_step(prompt, P.NEW, {"raw": raw, "take_thread": take_thread, "due_at": at})
 
 
 def prompt_sending(prompt: Prompt, at: datetime) -> PromptStep:

@@ -20,7 +20,10 @@ class PromptKind(StrEnum):
 
 
 class PromptState(StrEnum):
-    """``new → waiting → sending → sent | refused | in_doubt``, or ``withdrawn`` before it is sent."""
+    """``new → waiting → sending → sent | refused | in_doubt``, or ``withdrawn`` before it is sent.
+
+    A prompt whose message is edited before it is sent becomes *new* again.
+    """
 
     NEW = "new"
     """Stored as Slack sent it; names are not resolved yet."""
@@ -42,8 +45,10 @@ class PromptFields(TypedDict, total=False):
 class PromptStepFields(PromptFields, total=False):
     """Columns of a prompt that change with a step of its lifecycle (``bot.model.lifecycle``)."""
 
+    raw: str
     text: str
     along: str
+    take_thread: TakeThread | None
     sent_at: datetime | None
     attempts: int
     response_url: None

@@ -32,6 +32,7 @@ from bot.slack.messenger import SlackMessenger
 from bot.store import DatabaseTrouble
 from bot.work.access.channels import rename_channel
 from bot.work.context import Context
+from bot.work.jobs.corrections import heard_change
 from bot.work.jobs.missed import Gap
 from bot.work.jobs.thread_events import ThreadNotKnownYet
 from bot.work.ports import Mention, SlackError, ThreadReply
@@ -169,6 +170,8 @@ class Listeners:
         """Handle a message event. An exception leaves it unacknowledged, so that Slack delivers it again."""
         heard = payloads.spoken(event, self._context.bot_user)
         if heard is None:
+            if (changed := payloads.changed(event)) is not None:
+                await heard_change(self._context, changed)
             return
         self._count("requests", "message")
         await self._gap.end()

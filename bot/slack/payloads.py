@@ -12,7 +12,7 @@ from bot.commands.command import Invocation, Press, ShortcutUse, Submission
 from bot.commands.form_state import FormState
 from bot.model import ChannelId, MessageTs, Origin, RequestKey, UserId, message_key
 from bot.slack.written import files_of, text_of
-from bot.work.ports import Mention, Said, ThreadReply
+from bot.work.ports import Changed, Mention, Said, ThreadReply
 
 Payload = Mapping[str, Any]
 
@@ -135,6 +135,32 @@ def spoken(event: Payload, bot: UserId) -> ThreadReply | Mention | None:
     kind = event.get("channel_type")
     is_meant = kind == "im" or (kind == "mpim" and slack_text.mentions(text, bot))
     return Mention(origin, text, files) if is_meant or event["type"] == "app_mention" else None
+
+
+def changed(event: Payload) -> Changed | None:
+    """Return the edit of a message by its author, or its deletion; None for any other event.
+
+    Slack also tells of messages that only got a preview of a link. A deleted message with replies stays, as a
+    tombstone. https://docs.slack.dev/reference/events/message/message_changed
+    """
+    before, now = event.get("previous_message") or {}, event.get("message") or {}
+    match event.get("subtype"):
+        case "message_deleted":
+            now = {"subtype": "tombstone", "ts": event.get("deleted_ts")}
+        case "message_changed" if now.get("ts"):
+            pass
+        case _:
+            return None
+    about = {**before, "ts": now["ts"], "channel": event["channel"]}
+    if before.get("bot_id") or not now["ts"]:
+        return None
+    if now.get("subtype") == "tombstone":
+        return Changed(_said(about | {"user": before.get("user") or ""}), None, event["ts"])
+    user, editor = now.get("user"), (now.get("edited") or {}).get("user")
+    is_by_author = user and editor == user and not now.get("bot_id")
+    if not is_by_author or now.get("subtype") not in _HUMAN_SUBTYPES or before.get("text") == now.get("text"):
+        return None
+    return Changed(_said(about | now), text_of(now), event["ts"])
 
 
 def said(message: Payload) -> Said | None:

@@ -39,10 +39,14 @@ class _Said(_Shape):
     channel_type: str | None = None
     files: list[Any] | None = None
     attachments: list[Any] | None = None
+    edited: _Object | None = None
 
 
 class _Event(_Said):
     type: str
+    message: _Said | None = None
+    previous_message: _Said | None = None
+    deleted_ts: str | None = None
 
 
 class _Heard(_Event):

@@ -16,7 +16,7 @@ _SIGNS = {"&": "&amp;", "<": "&lt;", ">": "&gt;"}
 def text_of(message: Mapping[str, Any]) -> str:
     """Return a message's wire text with what was forwarded in it, quoted.
 
-    Quotes within a message are a part of its text already. Previews of web pages are not what people said.
+    Quotes within a message are a part of its text already. Previews of links are not what people said.
     https://docs.slack.dev/reference/objects/attachment-object
     """
     return "\n\n".join(part for part in (message.get("text") or "", *_forwarded(message)) if part.strip())
@@ -25,7 +25,7 @@ def text_of(message: Mapping[str, Any]) -> str:
 def _forwarded(message: Mapping[str, Any]) -> Iterator[str]:
     for each in _objects(message, "attachments"):
         text = str(each.get("text") or "") or "\n".join(_in_blocks(each))
-        if (each.get("is_share") or each.get("is_msg_unfurl")) and text.strip():
+        if each.get("is_share") and text.strip():
             author = str(each.get("author_name") or each.get("author_subname") or "somebody")
             quoted = "\n".join(f"&gt; {line}" for line in text.splitlines())
             yield f"Forwarded from {''.join(_SIGNS.get(sign, sign) for sign in author)}:\n{quoted}"

@@ -53,6 +53,7 @@ _PROMPT: Mapping[str, object] = {
     "text": "",
     "along": None,
     "files": None,
+    "correction": None,
     "named": None,
     "response_url": None,
 }

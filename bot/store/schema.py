@@ -130,6 +130,7 @@ prompts = Table(
     Column("take_thread", String(20)),
     Column("along", Text),
     Column("files", JSON(none_as_null=True)),
+    Column("correction", Text),
     Column("due_at", UtcDateTime, nullable=False),
     Column("sent_at", UtcDateTime),
     Column("attempts", Integer, nullable=False, server_default=text("0")),

@@ -21,6 +21,7 @@ from bot.store.along import AlongRepository
 from bot.store.backlog import Backlog, find_backlog
 from bot.store.budgets import BudgetRepository
 from bot.store.channels import ChannelRepository
+from bot.store.corrections import CorrectionRepository
 from bot.store.database import CONNECTIONS, Database
 from bot.store.digests import DigestRepository, SubscriptionRepository
 from bot.store.due import Due, find_due
@@ -68,6 +69,11 @@ class Transaction:
     def along(self) -> AlongRepository:
         """Return the repository of what went along with prompts."""
         return AlongRepository(self.connection)
+
+    @property
+    def corrections(self) -> CorrectionRepository:
+        """Return the repository of corrections."""
+        return CorrectionRepository(self.connection)
 
     @property
     def outbox(self) -> OutboxRepository:

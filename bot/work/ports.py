@@ -47,6 +47,18 @@ class Mention:
 
 
 @dataclass(frozen=True, slots=True)
+class Changed:
+    """A message that its author edited, with the new text; or one that was deleted, without a text.
+
+    ``at`` tells the edits of a message apart.
+    """
+
+    origin: Origin
+    text: str | None
+    at: str
+
+
+@dataclass(frozen=True, slots=True)
 class Said:
     """A message of a thread. ``user`` is None for some bots."""
 

@@ -29,6 +29,25 @@ class EventSender:
         if f"<@{BOT_USER}>" in message["text"] and is_told_twice and not message["bot_id"]:
             self.send(channel, {**event, "type": "app_mention"})
 
+    def send_change(self, message: Json, before: Json, about: Json) -> None:
+        """Send the bot what a message was and is, with ``about`` it.
+
+        https://docs.slack.dev/reference/events/message/message_changed
+        """
+        event = {"type": "message", "subtype": "message_changed", "channel": message["channel"]}
+        event["message"] = self.message_fields(message) | about
+        event["previous_message"] = self.message_fields(before)
+        self.send(message["channel"], event | {"ts": self._state.new_ts(), "hidden": True})
+
+    def send_deletion(self, message: Json) -> None:
+        """Send the bot a message that was deleted.
+
+        https://docs.slack.dev/reference/events/message/message_deleted
+        """
+        event = {"type": "message", "subtype": "message_deleted", "channel": message["channel"]}
+        event |= {"deleted_ts": message["ts"], "previous_message": self.message_fields(message)}
+        self.send(message["channel"], event | {"ts": self._state.new_ts(), "hidden": True})
+
     def message_fields(self, message: Json) -> Json:
         """Return a message in the form that events and interactions have."""
         keys = ("user", "bot_id", "text", "ts", "thread_ts", "subtype", "blocks")

@@ -85,28 +85,26 @@ class People:
         before = dict(message)
         message |= {"text": self._entities.as_message(text), "edited": True}
         self.state.publish("message", message=message)
-        self._events.send(
-            channel,
-            {
-                "type": "message",
-                "subtype": "message_changed",
-                "channel": channel,
-                "ts": self.state.new_ts(),
-                "message": self._events.message_fields(message),
-                "previous_message": self._events.message_fields(before),
-            },
-        )
+        self._events.send_change(message, before, {"edited": {"user": user, "ts": self.state.new_ts()}})
 
     def delete(self, user: str, channel: str, ts: str) -> None:
-        """Delete the user's own message and send the bot an event."""
+        """Delete the user's own message; one with replies stays as a tombstone. Send the bot an event."""
         message = self._own_message(user, channel, ts)
+        before = dict(message)
+        if len(self.state.thread(channel, ts)) > 1:
+            gone = {
+                "text": "This message was deleted.",
+                "subtype": "tombstone",
+                "files": [],
+                "attachments": [],
+            }
+            message |= gone
+            self.state.publish("message", message=message)
+            self._events.send_change(message, before, {"user": "USLACKBOT", "hidden": True})
+            return
         del self.state.messages[channel][ts]
         self.state.publish("message_deleted", channel=channel, ts=ts)
-        event = {"type": "message", "subtype": "message_deleted", "channel": channel, "deleted_ts": ts}
-        self._events.send(
-            channel,
-            event | {"ts": self.state.new_ts(), "previous_message": self._events.message_fields(message)},
-        )
+        self._events.send_deletion(before)
 
     def react(self, user: str, message: Json, name: str) -> None:
         """Add the user's reaction, or remove it if it is there."""

@@ -49,6 +49,7 @@ for _end in sorted(ENDS):
     )
 TO_PROMPT_STATE: dict[str, Callable[[Prompt], PromptStep]] = {
     "prepared": lambda prompt: lifecycle.prompt_prepared(prompt, "text"),
+    "edited": lambda prompt: lifecycle.prompt_edited(prompt, "text", None, NOW),
     "sending": lambda prompt: lifecycle.prompt_sending(prompt, NOW),
     "sent": lifecycle.prompt_sent,
     "postponed": lambda prompt: lifecycle.prompt_postponed(prompt, NOW),

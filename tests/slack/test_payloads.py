@@ -10,7 +10,7 @@ from pydantic import SecretStr
 from bot.commands.form_state import FormState
 from bot.model import MessageTs, Origin, RequestKey, SharedFile, UserId
 from bot.slack import payloads
-from bot.work.ports import Mention, Said, ThreadReply
+from bot.work.ports import Changed, Mention, Said, ThreadReply
 from tests.builders import ANA, BEN, CHANNEL
 
 URL = SecretStr("https://hooks.slack.com/1")
@@ -126,3 +126,54 @@ def test_what_was_said_in_a_thread_tells_people_from_bots_and_leaves_notices_out
     webhook = payloads.said({"ts": "1.2", "subtype": "bot_message", "text": "Alert"})
     assert webhook == Said(MessageTs("1.2"), None, "Alert", by_bot=True)
     assert payloads.said(person | {"subtype": "channel_join"}) is None
+
+
+WAS = {"user": ANA, "ts": SECOND, "text": "Add a page"}
+NOW_IS = WAS | {"text": "Add two", "edited": {"user": ANA, "ts": "1.5"}}
+EDITED = {
+    "subtype": "message_changed",
+    "channel": CHANNEL,
+    "ts": "1.6",
+    "message": NOW_IS,
+    "previous_message": WAS,
+}
+
+
+def test_an_edit_names_its_message_its_author_and_the_new_text() -> None:
+    said = Origin(RequestKey(f"message:{CHANNEL}:1.2"), ANA, CHANNEL, FIRST, SECOND)
+    in_thread = EDITED | {"message": NOW_IS | {"thread_ts": FIRST}}
+    assert payloads.changed(in_thread) == Changed(said, "Add two", "1.6")
+
+
+@pytest.mark.parametrize(
+    "event",
+    [
+        EDITED | {"message": NOW_IS | {"text": "Add a page", "attachments": [{"title": "A preview"}]}},
+        EDITED | {"message": WAS | {"text": "Add two"}},
+        EDITED | {"message": NOW_IS | {"edited": {"user": BEN}}},
+        EDITED | {"message": NOW_IS | {"bot_id": "B1"}},
+        {"subtype": "message_changed", "channel": CHANNEL, "ts": "1.6"},
+        {"subtype": "message_deleted", "channel": CHANNEL, "ts": "1.6"},
+        EDITED | {"subtype": None},
+    ],
+)
+def test_previews_edits_of_others_and_of_bots_are_no_edits(event: dict[str, Any]) -> None:
+    assert payloads.changed(event) is None
+
+
+@pytest.mark.parametrize(
+    "event",
+    [
+        {"subtype": "message_deleted", "deleted_ts": SECOND, "previous_message": WAS},
+        {"subtype": "message_deleted", "deleted_ts": SECOND},
+        {
+            "subtype": "message_changed",
+            "message": {"subtype": "tombstone", "ts": SECOND},
+            "previous_message": WAS,
+        },
+    ],
+)
+def test_a_deleted_message_is_known_with_and_without_replies(event: dict[str, Any]) -> None:
+    gone = payloads.changed(event | {"channel": CHANNEL, "ts": "1.6"})
+    assert gone is not None
+    assert (gone.origin.key, gone.text) == (f"message:{CHANNEL}:1.2", None)

@@ -121,7 +121,7 @@ async def stop_watching(context: Context, number: JobNumber, by: UserId) -> bool
 
 async def withdraw(context: Context, number: PromptId, by: UserId) -> bool:
     """Take back a prompt that has not been sent. Return False if it is too late."""
-    return await _decide(context, number, by, PromptState.WAITING, _withdraw)
+    return await _decide(context, number, by, PromptState.WAITING, take_back_waiting)
 
 
 async def _decide(
@@ -178,7 +178,7 @@ def _take_back(
         drop_follow_ups(tx, job, now)
 
 
-def _withdraw(tx: Transaction, prompt: Prompt, job: TrackedJob, by: UserId, now: datetime) -> None:
+def take_back_waiting(tx: Transaction, prompt: Prompt, job: TrackedJob, by: UserId, now: datetime) -> None:
     """Take back a waiting prompt, and move the queue up. A follow-up's thread is told; its job goes on."""
     _take_back(tx, prompt, job, now, lifecycle.withdrawn)
     tx.prompts.move_up(job.project, now)

@@ -141,7 +141,7 @@ def _write(context: WorkerContext, tx: Transaction, prompt: Prompt, prepared: _P
         tx.jobs.update(prompt.job, earlier=prepared.along.earlier)
     job = tx.jobs.known(prompt.job)
     if prompt.kind is PromptKind.START:
-        _open_thread(tx, job, now)
+        _show_job(tx, job, now)
     else:
         _show_follow_up(tx, job, prompt, prepared.text, now)
         tell_behind_unconfirmed(tx, job, prompt, now)
@@ -149,6 +149,16 @@ def _write(context: WorkerContext, tx: Transaction, prompt: Prompt, prepared: _P
             redraw_face(tx, job.number, now)
     if prepared.along.not_sent is not None:
         reply(tx, job, f"files:{prompt.id}", prepared.along.not_sent, now)
+
+
+def _show_job(tx: Transaction, job: TrackedJob, now: datetime) -> None:
+    """Open the job's thread; if it is open, because the prompt was edited, show the new text there."""
+    if tx.outbox.state_of(f"job:{job.number}:root") is None:
+        _open_thread(tx, job, now)
+        return
+    redraw_face(tx, job.number, now)
+    for part, message in enumerate(say.full_prompt(job)):
+        reply(tx, job, f"prompt:{part}:{now.isoformat()}", message, now)
 
 
 def _open_thread(tx: Transaction, job: TrackedJob, now: datetime) -> None:

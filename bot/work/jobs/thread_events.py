@@ -46,7 +46,7 @@ class ThreadNotKnownYet(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class _Thread:
+class SpokenThread:
     """A thread in which something was said.
 
     ``origin``: that of the reply, under the present id of its channel. ``job``: the job that the reply
@@ -68,7 +68,7 @@ async def heard_reply(context: Context, heard: ThreadReply) -> None:
     Raises ThreadNotKnownYet if the reply arrives after a face was posted and before its timestamp is stored.
     """
     text = slack_text.without_leading_mention(heard.text, context.bot_user)
-    thread = await context.store.read(lambda tx: _look(tx, heard.origin, text))
+    thread = await context.store.read(lambda tx: look(tx, heard.origin, text))
     heard = replace(heard, origin=thread.origin)
     if thread.job is None and thread.being_posted and heard.parent == context.bot_user:
         raise ThreadNotKnownYet(heard.origin.key)
@@ -88,7 +88,8 @@ async def heard_reply(context: Context, heard: ThreadReply) -> None:
         await _steer(context, job, heard, thread.text, is_among_people=not thread.for_bot)
 
 
-def _look(tx: Transaction, origin: Origin, text: str) -> _Thread:
+def look(tx: Transaction, origin: Origin, text: str) -> SpokenThread:
+    """Return the thread of a reply and the job that it steers."""
     origin = origin.moved_to(tx.channels.present(origin.channel))
     # In this order, so that the second statement finds a timestamp that is stored between the two.
     being_posted = tx.outbox.face_being_posted(origin.channel)
@@ -102,13 +103,13 @@ def _look(tx: Transaction, origin: Origin, text: str) -> _Thread:
         begun = tx.jobs.get(begun_with)
         newest = begun if begun is not None and begun.channel == thread.channel else None
     if newest is None:
-        return _Thread(origin, None, text, for_bot=False, being_posted=being_posted)
+        return SpokenThread(origin, None, text, for_bot=False, being_posted=being_posted)
     for_bot = begun_with is not None or tx.jobs.with_face(thread) is not None
     named = named_job(text)
     job = tx.jobs.get(named[0]) if named else None
     if named and job is not None and job.thread == thread:
-        return _Thread(origin, job, named[1], for_bot, being_posted)
-    return _Thread(origin, newest, text, for_bot, being_posted)
+        return SpokenThread(origin, job, named[1], for_bot, being_posted)
+    return SpokenThread(origin, newest, text, for_bot, being_posted)
 
 
 def named_job(text: str) -> tuple[JobNumber, str] | None:
@@ -117,7 +118,7 @@ def named_job(text: str) -> tuple[JobNumber, str] | None:
     return (JobNumber(int(found[1])), text[found.end() :]) if found else None
 
 
-def _is_meant_for_us(context: Context, heard: ThreadReply, thread: _Thread) -> bool:
+def _is_meant_for_us(context: Context, heard: ThreadReply, thread: SpokenThread) -> bool:
     """Return whether a reply is for the bot: it mentions it, or stands where every reply is for it."""
     text = slack_text.without_leading_mention(heard.text, context.bot_user)
     if slack_text.is_aside(text) or slack_text.mentions_somebody_else_first(heard.text, context.bot_user):

@@ -101,6 +101,16 @@ async def test_a_changed_and_a_deleted_message_are_told(served: Served) -> None:
     assert by_kind["message_deleted"]["deleted_ts"] == said["ts"]
 
 
+async def test_a_deleted_message_with_replies_stays_as_a_tombstone(served: Served) -> None:
+    said = served.people.say(ANA, DOCS, "Wrong place")
+    served.people.say(ANA, DOCS, "A reply", thread_ts=said["ts"])
+    served.people.delete(ANA, DOCS, said["ts"])
+    await until(lambda: len(served.heard.events) == 3 or None)
+    [changed] = [one for one in served.heard.of("message") if one.get("subtype") == "message_changed"]
+    assert changed["message"]["subtype"] == "tombstone"
+    assert changed["previous_message"]["text"] == "Wrong place"
+
+
 async def test_a_shortcut_carries_its_message(served: Served) -> None:
     said = served.people.say(ANA, DOCS, "this is wrong")
     assert (await served.people.shortcut(ANA, "ask_about", DOCS, said["ts"]))["ok"]

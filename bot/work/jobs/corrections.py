@@ -1,0 +1,124 @@
+"""Messages that were edited or deleted after they asked for something."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import replace
+
+from bot import slack_text
+from bot.messages import job_answers as say
+from bot.model import NewDelivery, Origin, Prompt, PromptKind, PromptState, RequestKey, TrackedJob, lifecycle
+from bot.store import Transaction
+from bot.work.context import Context
+from bot.work.jobs.along import asked_to_take
+from bot.work.jobs.ask import storable
+from bot.work.jobs.decisions import take_back_waiting
+from bot.work.jobs.follow_up import FollowedUp, FollowUpRequest, follow_up, takes_follow_ups
+from bot.work.jobs.thread_events import look
+from bot.work.jobs.transitions import drop_follow_ups
+from bot.work.ports import Changed
+
+_UNSENT = (PromptState.NEW, PromptState.WAITING)
+_OUT = (PromptState.SENDING, PromptState.SENT, PromptState.UNCONFIRMED)
+
+
+async def heard_change(context: Context, changed: Changed) -> None:
+    """Carry out the change of a message that brought a prompt.
+
+    A prompt that has not been sent gets the new text; without text it is withdrawn. The author of a prompt
+    that has been sent is offered in private to send the new text as a follow-up.
+    """
+    if await context.store.write(lambda tx: _carry_out(context, tx, changed)):
+        context.wake()
+
+
+def _carry_out(context: Context, tx: Transaction, changed: Changed) -> bool:
+    """Return whether anything was written."""
+    origin = changed.origin.moved_to(tx.channels.present(changed.origin.channel))
+    prompt = tx.corrections.prompt_of(origin.key)
+    if prompt is None or not prompt.asked_by:
+        return False
+    is_by_asker = prompt.asked_by == origin.user
+    if changed.text is None:
+        return prompt.state in _UNSENT and _withdraw(context, tx, prompt)
+    if not is_by_asker:
+        return False
+    raw, prompt = _prompt_with(context, tx, origin, prompt, changed.text)
+    if raw == prompt.raw:
+        return False
+    if prompt.state in _UNSENT:
+        return _withdraw(context, tx, prompt) if _is_nothing(raw) else _replace(context, tx, prompt, raw)
+    if prompt.state in _OUT and not _is_nothing(raw):
+        return _offer(context, tx, origin, prompt, replace(changed, text=raw))
+    return False
+
+
+def _prompt_with(
+    context: Context, tx: Transaction, origin: Origin, prompt: Prompt, text: str
+) -> tuple[str, Prompt]:
+    """Return the text for the agent in a message, and the prompt with the thread that it takes along now."""
+    text = slack_text.without_leading_mention(text, context.bot_user)
+    if origin.thread is None:
+        return storable(text), prompt
+    thread, take = look(tx, origin, text), prompt.take_thread
+    if prompt.kind is PromptKind.START:
+        text, take = asked_to_take(text, origin)
+    elif thread.job is not None and thread.job.number == prompt.job:
+        text, take = asked_to_take(thread.text, origin) if not thread.for_bot else (thread.text, take)
+    return storable(text), replace(prompt, take_thread=take)
+
+
+def _is_nothing(raw: str) -> bool:
+    return slack_text.is_aside(raw) or slack_text.is_blank(slack_text.to_plain(raw, {}, {}))
+
+
+def _replace(context: Context, tx: Transaction, prompt: Prompt, raw: str) -> bool:
+    """Give a prompt another text. A worker that prepares or sends it meanwhile loses its lease."""
+    tx.quota.lock(tx.jobs.known(prompt.job).project)
+    tx.prompts.apply(prompt.id, lifecycle.prompt_edited(prompt, raw, prompt.take_thread, context.clock()))
+    return True
+
+
+def _withdraw(context: Context, tx: Transaction, prompt: Prompt) -> bool:
+    """Take back a prompt that has not been sent. Where nothing of it has been shown, nothing is told."""
+    job, now = tx.jobs.known(prompt.job), context.clock()
+    tx.quota.lock(job.project)
+    if prompt.text is not None:
+        take_back_waiting(tx, prompt, job, prompt.asked_by, now)
+        return True
+    tx.prompts.apply(prompt.id, lifecycle.prompt_withdrawn(prompt, now))
+    if prompt.kind is PromptKind.START:
+        tx.jobs.apply(job.number, lifecycle.withdrawn(job, now))
+        drop_follow_ups(tx, tx.jobs.known(job.number), now, is_told=False)
+    return True
+
+
+def _offer(context: Context, tx: Transaction, origin: Origin, prompt: Prompt, changed: Changed) -> bool:
+    """Offer the author of a message, in private, to send its new text as a follow-up."""
+    job = tx.jobs.known(prompt.job)
+    if not takes_follow_ups(job):
+        return False
+    tx.corrections.put(prompt.id, changed.text or "")
+    here = job.thread if job.thread and job.thread.channel == origin.channel else None
+    note = NewDelivery.whisper(
+        f"{origin.key}:changed:{changed.at}",
+        origin.channel,
+        origin.user,
+        say.correction(job, prompt.id),
+        thread=here.ts if here else origin.thread,
+    )
+    tx.outbox.add(note, context.clock())
+    return True
+
+
+async def send_correction(
+    context: Context, origin: Origin, prompt: Prompt, job: TrackedJob
+) -> FollowedUp | None:
+    """Send the newest text of a prompt's message as a follow-up, once. Return None if there is none."""
+    raw = await context.store.read(lambda tx: tx.corrections.of(prompt.id))
+    if raw is None:
+        return None
+    mark = hashlib.sha256(raw.encode()).hexdigest()[:16]
+    key = RequestKey(f"correction:{prompt.id}:{mark}")
+    sent = replace(origin, key=key, channel=job.channel, thread=job.thread_ts, message_ts=None)
+    return await follow_up(context, FollowUpRequest(sent, job.number, raw, allow_duplicate=True))

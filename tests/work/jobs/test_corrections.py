@@ -1,0 +1,186 @@
+"""People edit and delete the messages with which they asked."""
+
+from __future__ import annotations
+
+import pytest
+
+from bot.model import JobState, MessageTs, Origin, PromptState, UserId, lifecycle, message_key
+from bot.store import LeaseLost
+from bot.work.jobs.corrections import heard_change
+from bot.work.ports import Changed
+from bot.work.retention import forget_person
+from tests.builders import ANA, BEN, CHANNEL
+from tests.work.office import BOT, Office
+
+AT_BOT = f"<@{BOT}>"
+TALK = MessageTs("1700000400.000001")
+
+
+async def edits(
+    office: Office,
+    ts: MessageTs,
+    text: str | None,
+    *,
+    user: UserId = ANA,
+    thread: MessageTs | None = None,
+    at: str = "1",
+) -> None:
+    """Somebody edits their message, or deletes it without a text, and the workers run."""
+    said = Origin(message_key(CHANNEL, ts), user, CHANNEL, thread, ts)
+    await heard_change(office.context, Changed(said, text, at))
+    await office.settle(2)
+
+
+async def waiting(office: Office, text: str = "Add a page") -> MessageTs:
+    """Ana mentions the bot, and the prompt waits for the hourly limit."""
+    office.limit(1)
+    await office.started("Something first", user=BEN)
+    ts = await office.hears(f"{AT_BOT} {text}")
+    await office.settle(2)
+    assert (await office.job(2)).state is JobState.WAITING
+    return ts
+
+
+def sent(office: Office) -> list[str]:
+    return [prompt for _, prompt in office.docs.prompts]
+
+
+async def test_an_edit_of_a_prompt_that_waits_replaces_its_text_and_its_face(office: Office) -> None:
+    ts = await waiting(office)
+    await edits(office, ts, f"{AT_BOT} Add two pages")
+    face = next(post for post in office.slack.posts if post.thread == ts)
+    assert "Add two pages" in office.slack.edits[face.ts][-1].text
+    await office.pass_time(3_700)
+    assert sent(office) == ["Something first", "Add two pages"]
+
+
+async def test_an_edit_before_the_face_is_there_gives_one_face_with_the_new_text(office: Office) -> None:
+    ts = await office.hears(f"{AT_BOT} Add a page")
+    await edits(office, ts, f"{AT_BOT} Add two pages")
+    await office.settle()
+    assert sent(office) == ["Add two pages"]
+    assert [post.message.text for post in office.slack.posts if "Add a page" in post.message.text] == []
+
+
+async def test_an_edit_while_a_worker_prepares_the_prompt_is_not_lost(office: Office) -> None:
+    ts = await office.hears(f"{AT_BOT} Add a page")
+    [claimed] = await office.store.write(lambda tx: tx.prompts.claim_new(office.context.claimer(), 5))
+    said = Origin(message_key(CHANNEL, ts), ANA, CHANNEL, None, ts)
+    await heard_change(office.context, Changed(said, f"{AT_BOT} Add two pages", "1"))
+    step = lifecycle.prompt_prepared(claimed, "Add a page")
+    with pytest.raises(LeaseLost):
+        await office.store.write(lambda tx: tx.prompts.apply(claimed.id, step, owner="one"))
+    await office.settle()
+    assert sent(office) == ["Add two pages"]
+
+
+@pytest.mark.parametrize("text", [None, AT_BOT, f"{AT_BOT} aside never mind"])
+async def test_a_deleted_message_of_a_prompt_that_waits_withdraws_it(
+    office: Office, text: str | None
+) -> None:
+    ts = await waiting(office)
+    await edits(office, ts, text)
+    assert (await office.job(2)).state is JobState.WITHDRAWN
+    await office.pass_time(3_700)
+    assert sent(office) == ["Something first"]
+
+
+async def test_a_message_deleted_at_once_leaves_no_face(office: Office) -> None:
+    ts = await office.hears(f"{AT_BOT} Add a page")
+    await edits(office, ts, None)
+    assert (await office.job()).state is JobState.WITHDRAWN
+    assert office.slack.posts == []
+    assert sent(office) == []
+
+
+async def test_an_edit_of_a_prompt_that_went_out_is_offered_to_its_author_as_a_follow_up(
+    office: Office,
+) -> None:
+    ts = await office.hears(f"{AT_BOT} Add a page")
+    await office.settle()
+    await edits(office, ts, f"{AT_BOT} Add two pages")
+    await edits(office, ts, f"{AT_BOT} Add two pages")
+    [(channel, thread, user, message)] = office.slack.whispers
+    assert (channel, thread, user) == (CHANNEL, ts, ANA)
+    assert "Send as a follow-up" in str(message.blocks)
+    assert sent(office) == ["Add a page"]
+    assert (await office.press("send_correction", "1", user=BEN)).message is not None
+    await office.press("send_correction", "1")
+    await office.press("send_correction", "1")
+    await office.settle()
+    assert sent(office) == ["Add a page", "Add two pages"]
+
+
+async def test_the_newest_edit_is_the_one_that_is_sent(office: Office) -> None:
+    ts = await office.hears(f"{AT_BOT} Add a page")
+    await office.settle()
+    await edits(office, ts, f"{AT_BOT} Add two pages", at="1")
+    await edits(office, ts, f"{AT_BOT} Add three pages", at="2")
+    assert len(office.slack.whispers) == 2
+    await office.press("send_correction", "1")
+    await office.settle()
+    assert sent(office)[1:] == ["Add three pages"]
+
+
+async def test_a_deleted_message_of_a_prompt_that_went_out_changes_nothing(office: Office) -> None:
+    ts = await office.hears(f"{AT_BOT} Add a page")
+    await office.settle()
+    await edits(office, ts, None)
+    assert (await office.job()).state is JobState.WORKING
+    assert office.slack.whispers == []
+
+
+async def test_only_the_author_changes_a_prompt(office: Office) -> None:
+    ts = await waiting(office)
+    await edits(office, ts, f"{AT_BOT} Delete everything", user=BEN)
+    assert (await office.job(2)).text == "Add a page"
+
+
+async def test_an_edit_that_leaves_the_text_as_it_was_changes_nothing(office: Office) -> None:
+    ts = await waiting(office)
+    before = list(office.slack.edits.items())
+    await edits(office, ts, f"{AT_BOT}: Add a page")
+    assert list(office.slack.edits.items()) == before
+
+
+async def test_an_edit_of_talk_is_left_alone(office: Office) -> None:
+    await edits(office, MessageTs("1700000777.000001"), f"{AT_BOT} Add a page")
+    assert await office.store.read(lambda tx: tx.jobs.newest(5)) == []
+
+
+async def test_a_follow_up_that_waits_is_replaced_and_withdrawn(office: Office) -> None:
+    office.limit(1)
+    await office.finished()
+    root = office.slack.root().ts
+    await office.reply("Shorter", ts="1700000500.000777")
+    await office.settle(2)
+    ts = MessageTs("1700000500.000777")
+    await edits(office, ts, "Longer", thread=root)
+    prompt = await office.store.read(lambda tx: tx.corrections.prompt_of(message_key(CHANNEL, ts)))
+    assert prompt is not None
+    assert (prompt.text, prompt.state) == ("Longer", PromptState.WAITING)
+    await edits(office, ts, None, thread=root)
+    await office.pass_time(3_700)
+    assert sent(office) == ["Add a quickstart"]
+    assert any("was withdrawn" in said for said in office.said())
+
+
+async def test_words_about_the_thread_are_understood_in_an_edit(office: Office) -> None:
+    office.limit(1)
+    await office.started("Something first", user=BEN)
+    ts = await office.hears(f"{AT_BOT} Add a page", thread=TALK)
+    await office.settle(2)
+    await edits(office, ts, f"{AT_BOT} alone Add two pages", thread=TALK)
+    prompt = await office.store.read(lambda tx: tx.corrections.prompt_of(message_key(CHANNEL, ts)))
+    assert prompt is not None
+    assert (prompt.text, prompt.take_thread) == ("Add two pages", None)
+
+
+async def test_a_correction_is_forgotten_with_its_prompt(office: Office) -> None:
+    ts = await office.hears(f"{AT_BOT} Add a page")
+    await office.settle()
+    await edits(office, ts, f"{AT_BOT} Add two pages")
+    office.docs.finish()
+    await office.settle()
+    await forget_person(office.store, ANA)
+    assert await office.store.read(lambda tx: tx.corrections.of(1)) is None  # type: ignore[arg-type]
