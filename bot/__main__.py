@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import json
 import signal
 import sys
 from collections.abc import Iterator
@@ -302,17 +303,25 @@ async def _exported(settings: DocsSettings, wanted: Wanted, csv: Path | None, as
 
 
 @cli.command()
-def doctor() -> None:
+@click.option("--json", "as_json", is_flag=True, help="One JSON document on the standard output.")
+def doctor(as_json: bool) -> None:
     """Say what is wrong with this installation; exits with 1 when something is."""
-    from bot.cli.doctor import diagnose
+    from bot.cli.doctor import diagnose, diagnose_broken
 
-    findings = asyncio.run(diagnose(_settings()))
-    for finding in findings:
-        sign = "ok  " if finding.ok else "BAD "
+    try:
+        findings = asyncio.run(diagnose(Settings.load()))
+    except SettingsError as error:
+        findings = asyncio.run(diagnose_broken(error))
+    ok = all(finding.ok for finding in findings)
+    if as_json:
+        told = [{"name": f.name, "state": f.state, "seen": f.seen, "advice": f.advice} for f in findings]
+        click.echo(json.dumps({"ok": ok, "findings": told}, indent=2))
+    for finding in () if as_json else findings:
+        sign = {"ok": "ok  ", "note": "note", "bad": "BAD "}[finding.state]
         _echo(f"{sign} {finding.name}: {finding.seen}")
-        if not finding.ok and finding.advice:
+        if finding.advice:
             _echo(f"     {finding.advice}")
-    raise Exit(0 if all(finding.ok for finding in findings) else 1)
+    raise Exit(0 if ok else 1)
 
 
 @cli.command(

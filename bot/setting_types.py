@@ -44,17 +44,38 @@ def with_slash(value: str) -> str:
     return value if value.endswith("/") else f"{value}/"
 
 
+_TOKENS = {
+    "xoxb-": "a bot token, which belongs in SLACK_BOT_TOKEN",
+    "xapp-": "an app token, which belongs in SLACK_APP_TOKEN",
+    "xoxp-": "a user's token",
+    "xoxe": "a token that expires",
+}
+"""The kinds of Slack's tokens: https://docs.slack.dev/authentication/tokens."""
+
+
 def begins(prefix: str) -> AfterValidator:
-    """Return a validator of secrets that begin with ``prefix``."""
+    """Return a validator of Slack's tokens that begin with ``prefix``."""
 
     def check(value: SecretStr) -> SecretStr:
-        if not value.get_secret_value().startswith(prefix):
-            raise ValueError(f"must begin with {prefix}")
-        if value.get_secret_value() == prefix:
+        token = value.get_secret_value()
+        if not token.startswith(prefix):
+            kind = next((about for start, about in _TOKENS.items() if token.startswith(start)), None)
+            raise ValueError(f"must begin with {prefix}" + (f"; this is {kind}" if kind else ""))
+        if token == prefix:
             raise ValueError(f"has nothing after {prefix}")
-        return value
+        return header_value(value)
 
     return AfterValidator(check)
+
+
+def header_value(value: SecretStr) -> SecretStr:
+    """Return a secret that can be sent in a header; raise ValueError without quoting it otherwise."""
+    secret = value.get_secret_value()
+    if re.search(r"\s", secret):
+        raise ValueError("has a blank or a line end in it: copy it again")
+    if not re.fullmatch(r"[!-~]*", secret):
+        raise ValueError("has a sign in it that is not ASCII: copy it again")
+    return value
 
 
 def database(value: SecretStr) -> SecretStr:

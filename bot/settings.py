@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Self
@@ -32,6 +32,7 @@ from bot.setting_types import (
     begins,
     capitals,
     days,
+    header_value,
     hosts,
     ids,
     is_loopback,
@@ -48,7 +49,11 @@ if TYPE_CHECKING:
 
 
 class SettingsError(Exception):
-    """The settings are invalid. The text lists every problem; it names variables and never their values."""
+    """The settings are invalid. The text lists all ``problems``; these name variables, never their values."""
+
+    def __init__(self, text: str, problems: Sequence[str] = ()) -> None:
+        super().__init__(text)
+        self.problems = problems
 
 
 class FollowUpMode(StrEnum):
@@ -122,7 +127,7 @@ class LoadedSettings(BaseSettings):
         if wrong:
             lines = [f"  - {line}" for line in wrong]
             said = ["These settings cannot work:", *lines, "See .env.example and docs/settings.md."]
-            raise SettingsError("\n".join(said))
+            raise SettingsError("\n".join(said), wrong)
         settings._warnings = tuple(_suspicions(found, names))
         return settings
 
@@ -165,7 +170,7 @@ class DocsSettings(LoadedSettings):
     """The settings of the docs service, for commands that do not use Slack."""
 
     docs_api_url: Address
-    docs_api_key: SecretStr
+    docs_api_key: Annotated[SecretStr, AfterValidator(header_value)]
     docs_project_id: str
     https_proxy: Annotated[SecretStr, AfterValidator(proxy)] | None = None
     no_proxy: str = ""

@@ -11,7 +11,7 @@ import jsonschema
 import pytest
 import yaml
 
-from bot.cli.doctor import SCOPES
+from bot.cli.doctor_slack import SCOPES
 from bot.commands import COMMANDS
 from sandbox.workspace.scopes import EVENT_SCOPES, METHOD_SCOPES
 

@@ -1,283 +1,145 @@
-"""``docs-bot doctor``: checks an installation and explains what is wrong with it."""
+"""``docs-bot doctor``: checks an installation and explains what is wrong with it. It changes nothing."""
 
 from __future__ import annotations
 
 import asyncio
-import re
-import shlex
-from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
-from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
-from pathlib import Path
-from urllib.parse import urljoin
+from collections.abc import Awaitable, Sequence
+from typing import TypeVar
+from urllib.parse import urlsplit
 
-import httpx
-from sqlalchemy.exc import SQLAlchemyError
-
+from bot.cli.doctor_database import look_at_database
+from bot.cli.doctor_here import look_at_files, look_at_ports
+from bot.cli.doctor_slack import look_at_slack
+from bot.cli.findings import Finding, network_trouble
 from bot.docs_api import DocsApiError, DocsClient, Forbidden, NotFound, RateLimited, Unauthorized, Unavailable
-from bot.settings import Settings
-from bot.store.database import Database, UnusableFile, exposed, is_exposed, sqlite_file
-from bot.store.migrate import current, newest
+from bot.settings import DatabaseSettings, DocsSettings, LoadedSettings, Settings, SettingsError
+from bot.store.database import CONNECTIONS
 
-SCOPES = frozenset(
-    {
-        "app_mentions:read",
-        "channels:history",
-        "channels:join",
-        "channels:read",
-        "chat:write",
-        "commands",
-        "files:read",
-        "files:write",
-        "groups:history",
-        "groups:read",
-        "im:history",
-        "im:read",
-        "im:write",
-        "mpim:history",
-        "mpim:read",
-        "reactions:write",
-        "usergroups:read",
-        "users:read",
-    }
-)
-"""The scopes in ``manifest.yml``; a test compares the two."""
-
-_UNREACHED = "Look at SLACK_API_URL and the network."
-_LIMIT_SECONDS = 15.0
-_ENV_FILE = Path(".env")
-_MOST_LISTED = 30
-"""Maximum of ids that are checked one by one: Slack allows about fifty calls a minute."""
-_MOST_SOCKETS = 10
-"""https://docs.slack.dev/apis/events-api/using-socket-mode"""
-_SOCKETS = re.compile(r"^docs_bot_sockets ([0-9.]+)$", re.MULTILINE)
-_MOST_SKEW_SECONDS = 60.0
-"""Allowed difference from Slack's clock. Slack refuses signatures that are five minutes old."""
+_Kind = TypeVar("_Kind", bound=LoadedSettings)
+_LIMIT_SECONDS = 40.0
+_CALL_SECONDS = 5.0
+_SETTINGS = "docs/settings.md says what each setting means."
+_SLACK_TOKENS = ("xoxb-", "xoxp-", "xapp-", "xoxe")
+_MINTLIFY_HOST = "mintlify.com"
+_OTHER_MINTLIFY_KEYS = ("mint_dsc_", "mint_us_")
+"""Keys of that service for other things: https://www.mintlify.com/docs/api/introduction."""
 
 
-@dataclass(frozen=True, slots=True)
-class Finding:
-    """The result of one check: whether it passed, what was found, and what to do if it failed."""
+async def diagnose(settings: Settings, call_seconds: float = _CALL_SECONDS) -> list[Finding]:
+    """Run all checks and return their findings. Uses nothing of the docs service's job quota.
 
-    name: str
-    ok: bool
-    seen: str
-    advice: str = ""
+    A call to a remote service may take ``call_seconds``.
+    """
+    url = settings.sqlalchemy_url
+
+    async def database_and_slack() -> list[Finding]:
+        seen = await look_at_database(url, settings.database_connections, call_seconds)
+        return [*seen.findings, *await look_at_slack(settings, seen.channels, call_seconds)]
+
+    warnings = [Finding("settings", False, line, _SETTINGS) for line in settings.warnings()]
+    return [
+        *(warnings or [Finding("settings", True, "complete")]),
+        *look_at_files(url),
+        *await _all(
+            {
+                "database and slack": database_and_slack(),
+                "docs service": look_at_docs(settings, call_seconds),
+                "ports": look_at_ports(settings, call_seconds),
+            }
+        ),
+    ]
 
 
-_Check = Callable[[Settings], Awaitable[list[Finding]]]
+async def diagnose_broken(error: SettingsError, call_seconds: float = _CALL_SECONDS) -> list[Finding]:
+    """Return a finding for each problem of the settings, and what those that are right lead to."""
+    found = [Finding("settings", False, problem, _SETTINGS) for problem in error.problems or (str(error),)]
+    checks: dict[str, Awaitable[Sequence[Finding]]] = {}
+    if (database := _loaded(DatabaseSettings)) is not None:
+        found += look_at_files(database.sqlalchemy_url)
+        checks["database"] = _database(database.sqlalchemy_url, call_seconds)
+    if (docs := _loaded(DocsSettings)) is not None:
+        checks["docs service"] = look_at_docs(docs, call_seconds)
+    return [*found, *await _all(checks)]
 
 
-async def diagnose(settings: Settings) -> list[Finding]:
-    """Run all checks concurrently and return their findings. Uses nothing of the docs service's job quota."""
-    checks: list[_Check] = [_settings, _files, _database, _slack, _intake, _who_may, _docs_service]
+def _loaded(kind: type[_Kind]) -> _Kind | None:
+    try:
+        return kind.load()
+    except SettingsError:
+        return None  # its problems are among the settings' own
 
-    async def one(check: _Check) -> list[Finding]:
+
+async def _database(url: str, call_seconds: float) -> Sequence[Finding]:
+    return (await look_at_database(url, CONNECTIONS, call_seconds)).findings
+
+
+async def _all(checks: dict[str, Awaitable[Sequence[Finding]]]) -> list[Finding]:
+    async def one(name: str, check: Awaitable[Sequence[Finding]]) -> Sequence[Finding]:
         try:
             async with asyncio.timeout(_LIMIT_SECONDS):
-                return await check(settings)
+                return await check
         except TimeoutError:
-            return [
-                Finding(_name(check), False, f"no answer within {_LIMIT_SECONDS:g} s", "Look at the network.")
-            ]
+            seen = f"no answer within {_LIMIT_SECONDS:g} s"
+            return [Finding(name, False, seen, "Look at the network.")]
         except Exception as error:
             # A failing check must not hide the others' findings. Error texts can quote settings.
-            return [Finding(_name(check), False, f"could not be looked at ({type(error).__name__})")]
+            return [Finding(name, False, f"could not be looked at ({type(error).__name__})")]
 
-    found = await asyncio.gather(*(one(check) for check in checks))
+    found = await asyncio.gather(*(one(name, check) for name, check in checks.items()))
     return [finding for group in found for finding in group]
 
 
-def _name(check: _Check) -> str:
-    return getattr(check, "__name__", "check").strip("_").replace("_", " ")
-
-
-async def _settings(settings: Settings) -> list[Finding]:
-    found = [
-        Finding("settings", False, line, "docs/settings.md says what each setting means.")
-        for line in settings.warnings()
-    ]
-    return found or [Finding("settings", True, "complete")]
-
-
-async def _files(settings: Settings) -> list[Finding]:
-    """Check that other users of this machine cannot read the database and the settings."""
-    found = [_open_to_others(_ENV_FILE)] if is_exposed(_ENV_FILE) else []
-    file = sqlite_file(settings.sqlalchemy_url)
-    if file is None:
-        return found or [Finding("files", True, "no other user can read them")]
-    found += [_open_to_others(each) for each in exposed(file)]
-    remark = f"; others can list the folder {file.parent} (chmod 700)" if is_exposed(file.parent) else ""
-    return found or [Finding("files", True, f"no other user can read them{remark}")]
-
-
-def _open_to_others(file: Path) -> Finding:
-    return Finding("files", False, f"other users can read {file}", f"Run: chmod 600 {shlex.quote(str(file))}")
-
-
-async def _revision(url: str) -> tuple[str, str | None]:
-    database = Database.open(url)
-    try:
-        kind = "postgresql" if database.is_postgresql else "sqlite"
-        return kind, await current(database)
-    finally:
-        await database.close()
-
-
-async def _database(settings: Settings) -> list[Finding]:
-    try:
-        kind, revision = await _revision(settings.sqlalchemy_url)
-    except UnusableFile as error:
-        return [Finding("database", False, "cannot be used", str(error))]
-    except (SQLAlchemyError, OSError) as error:
-        return [Finding("database", False, type(error).__name__, "Look at DATABASE_URL.")]
-    if revision == newest():
-        return [Finding("database", True, f"{kind}, up to date")]
-    seen = f"{kind}, at revision {revision or 'none'} of {newest()}"
-    if revision is not None and revision > newest():
-        return [Finding("database", True, f"{seen}: a newer version of the bot has worked with it")]
-    return [Finding("database", True, f"{seen}; a start brings it up to date")]
-
-
-async def _call(
-    settings: Settings, method: str, token: str, **arguments: str
-) -> tuple[httpx.Response, dict[str, object]]:
-    url = urljoin(settings.slack_api_url, method)
-    # Proxies of the environment are in the settings, so that the doctor takes the way that the bot takes.
-    async with httpx.AsyncClient(
-        trust_env=False, follow_redirects=False, timeout=10.0, proxy=settings.proxy_for(url)
-    ) as http:
-        answer = await http.post(
-            url,
-            headers={"Authorization": f"Bearer {token}"},
-            data=arguments,
-        )
-    try:
-        body = answer.json()
-    except ValueError:
-        body = {}
-    return answer, body if isinstance(body, dict) else {}
-
-
-async def _slack(settings: Settings) -> list[Finding]:
-    try:
-        answer, body = await _call(settings, "auth.test", settings.slack_bot_token.get_secret_value())
-    except httpx.HTTPError as error:
-        return [Finding("slack", False, type(error).__name__, _UNREACHED)]
-    if not body.get("ok"):
-        advice = "Look at SLACK_BOT_TOKEN; perhaps install the app again."
-        return [_refused("slack", answer, body, advice)]
-    found = [Finding("slack", True, f"{body.get('user')} in {body.get('team')}")]
-    return [*found, *_scopes(answer), *_clock(answer)]
-
-
-def _refused(name: str, answer: httpx.Response, body: dict[str, object], advice: str) -> Finding:
-    if "error" in body:
-        return Finding(name, False, str(body["error"]), advice)
-    return Finding(name, False, f"HTTP {answer.status_code}, not Slack's words", _UNREACHED)
-
-
-def _scopes(answer: httpx.Response) -> list[Finding]:
-    granted = answer.headers.get("x-oauth-scopes")
-    if granted is None:
-        return []
-    missing = sorted(SCOPES - {scope.strip() for scope in granted.split(",")})
-    if not missing:
-        return [Finding("scopes", True, "all there")]
-    return [Finding("scopes", False, f"missing: {', '.join(missing)}", "Update the manifest and reinstall.")]
-
-
-def _clock(answer: httpx.Response) -> list[Finding]:
-    try:
-        slacks_at = parsedate_to_datetime(answer.headers.get("date", ""))
-    except ValueError:
-        return []
-    if slacks_at.tzinfo is None:
-        slacks_at = slacks_at.replace(tzinfo=UTC)
-    skew_seconds = abs((datetime.now(UTC) - slacks_at).total_seconds())
-    advice = "Let the machine's clock be set from the network; Slack refuses what is five minutes off."
-    return [Finding("clock", skew_seconds < _MOST_SKEW_SECONDS, f"{skew_seconds:.0f} s off Slack's", advice)]
-
-
-async def _intake(settings: Settings) -> list[Finding]:
-    if settings.slack_app_token is None:
-        return [Finding("intake", True, f"HTTP on {settings.host}, port {settings.port}, /slack/events")]
-    try:
-        answer, body = await _call(
-            settings, "apps.connections.open", settings.slack_app_token.get_secret_value()
-        )
-    except httpx.HTTPError as error:
-        return [Finding("intake", False, type(error).__name__, _UNREACHED)]
-    if body.get("ok"):
-        return [Finding("intake", True, "Socket Mode"), *await _sockets(settings)]
-    advice = "Look at SLACK_APP_TOKEN: it needs the scope connections:write and Socket Mode switched on."
-    return [_refused("intake", answer, body, advice)]
-
-
-async def _sockets(settings: Settings) -> list[Finding]:
-    """Read from a bot that runs here how many sockets the app has; say nothing when none runs."""
-    try:
-        async with httpx.AsyncClient(trust_env=False, follow_redirects=False, timeout=5.0) as http:
-            host = f"[{settings.health_host}]" if ":" in settings.health_host else settings.health_host
-            answer = await http.get(f"http://{host}:{settings.health_port}/metrics")
-    except httpx.HTTPError:
-        return []
-    found = _SOCKETS.search(answer.text)
-    if found is None:
-        return []
-    count = int(float(found[1]))
-    advice = "Slack gives an app ten sockets: run fewer of `run` and `serve`."
-    return [Finding("sockets", count <= _MOST_SOCKETS, f"{count} of {_MOST_SOCKETS}", advice)]
-
-
-async def _who_may(settings: Settings) -> list[Finding]:
-    """Check that Slack knows all ids in ADMINS and ALLOWED_…."""
-    listed = [
-        *(("users.info", "user", each) for each in sorted(settings.admins | settings.allowed_users)),
-        *(("usergroups.users.list", "usergroup", each) for each in sorted(settings.allowed_user_groups)),
-        *(("conversations.info", "channel", each) for each in sorted(settings.allowed_channels)),
-    ][:_MOST_LISTED]
-    try:
-        unknown = [each for method, name, each in listed if not await _knows(settings, method, name, each)]
-    except httpx.HTTPError as error:
-        return [Finding("who may", False, type(error).__name__, _UNREACHED)]
-    if unknown:
-        advice = "Look at ADMINS and ALLOWED_…: ids, not names; private channels only after an invitation."
-        return [Finding("who may", False, f"unknown to Slack: {', '.join(unknown)}", advice)]
-    if not settings.admins:
-        return [Finding("who may", True, "no ADMINS: nobody is told when the docs service refuses the key")]
-    return [Finding("who may", True, f"{len(listed)} ids, all known to Slack")]
-
-
-async def _knows(settings: Settings, method: str, name: str, listed: str) -> bool:
-    token = settings.slack_bot_token.get_secret_value()
-    _, body = await _call(settings, method, token, **{name: listed})
-    return bool(body.get("ok"))
-
-
-async def _docs_service(settings: Settings) -> list[Finding]:
+async def look_at_docs(settings: DocsSettings, seconds: float) -> list[Finding]:
+    """Check that the docs service lets the key read the project."""
+    if (wrong := _wrong_key(settings)) is not None:
+        return [wrong]
     url, key = settings.docs_api_url, settings.docs_api_key
-    async with DocsClient.open(base_url=url, api_key=key, proxy=settings.proxy_for(url)) as docs:
+    async with DocsClient.open(
+        base_url=url,
+        api_key=key,
+        proxy=settings.proxy_for(url),
+        connect_timeout_seconds=seconds,
+        read_timeout_seconds=seconds,
+    ) as docs:
         try:
             await docs.visitors(settings.docs_project_id, limit=1)
         except DocsApiError as error:
-            return [Finding("docs service", isinstance(error, RateLimited), str(error), _advice(error))]
+            return [_refused(error)]
     seen = f"lets the key read the project {settings.docs_project_id}; whether it may write, a prompt shows"
     return [Finding("docs service", True, seen)]
 
 
-def _advice(error: DocsApiError) -> str:
+def _wrong_key(settings: DocsSettings) -> Finding | None:
+    key, host = settings.docs_api_key.get_secret_value(), urlsplit(settings.docs_api_url).hostname or ""
+    advice = "Make an admin API key on the service's dashboard, and set it as DOCS_API_KEY."
+    if key.startswith(_SLACK_TOKENS):
+        return Finding("docs service", False, "DOCS_API_KEY is a token of Slack", advice)
+    is_mintlify = host == _MINTLIFY_HOST or host.endswith(f".{_MINTLIFY_HOST}")
+    if is_mintlify and (key.startswith(_OTHER_MINTLIFY_KEYS) or not key.startswith("mint_")):
+        seen = "DOCS_API_KEY is of another kind: admin keys begin with mint_, not with mint_dsc_ or mint_us_"
+        return Finding("docs service", False, seen, advice)
+    return None
+
+
+def _refused(error: DocsApiError) -> Finding:
     match error:
         case Unauthorized():
-            return "Look at DOCS_API_KEY: it is unknown or has expired."
+            return _bad(f"does not know the key: {error}", "Look at DOCS_API_KEY: wrong or expired.")
         case Forbidden():
-            return "The key needs the right to read and to write, from this machine's address."
+            advice = "Give the key the right to read and to write, and allow this machine's address."
+            return _bad(f"forbids it: {error}", advice)
         case NotFound():
-            return "Look at DOCS_PROJECT_ID and at the path in DOCS_API_URL."
+            return _bad(
+                f"does not know the project, or the path: {error}",
+                "Look at DOCS_PROJECT_ID and at the path in DOCS_API_URL.",
+            )
         case RateLimited():
-            return "The key is accepted; its hourly limit is used up."
+            return Finding("docs service", True, "accepts the key; its hourly limit is used up")
         case Unavailable():
-            return "Look at DOCS_API_URL and the network."
+            return network_trouble("docs service", str(error), "DOCS_API_URL")
         case _:
-            return "Look at DOCS_API_URL."
+            return _bad(str(error), "Look at DOCS_API_URL and DOCS_PROJECT_ID.")
+
+
+def _bad(seen: str, advice: str) -> Finding:
+    return Finding("docs service", False, seen, advice)

@@ -38,6 +38,9 @@ _TLS = Trouble(
     "no encrypted connection (TLS)",
     "Look at sslmode and sslrootcert in DATABASE_URL, and at the server's certificate.",
 )
+_NOT_LET_IN = Trouble(
+    "the server lets nobody in from here", "Let this user and address in, in the server's pg_hba.conf."
+)
 _DOWN = Trouble(
     "nothing listens at its address", "Start the database, or look at host and port in DATABASE_URL."
 )
@@ -71,12 +74,14 @@ _STATES = {
 _PHRASES = (
     ("password authentication failed", _PASSWORD),
     ("no password supplied", _PASSWORD),
-    ("role ", _PASSWORD),
     ("too many clients", _CONNECTIONS),
     ("too many connections", _CONNECTIONS),
     ("remaining connection slots", _CONNECTIONS),
+    ("role ", _PASSWORD),
     ("the database system is", _STARTING),
-    ("no pg_hba.conf entry", _TLS),
+    ("no encryption", _TLS),
+    ("ssl off", _TLS),
+    ("no pg_hba.conf entry", _NOT_LET_IN),
     ("certificate", _TLS),
     ("ssl", _TLS),
     ("database ", _NO_DATABASE),
@@ -92,12 +97,12 @@ _PHRASES = (
 """What libpq's errors say before there is a connection; they have no code. Lower case, tried in order."""
 
 
-def explain(error: SQLAlchemyError | OSError) -> Trouble:
+def explain(error: SQLAlchemyError | sqlite3.Error) -> Trouble:
     """Return the cause of a database's error, or the error's type where the cause is not known."""
     if isinstance(error, UnusableFile):
         cause, _, advice = str(error).partition(": ")
         return Trouble(cause, advice)
-    driver = error.orig if isinstance(error, DBAPIError) else None
+    driver = error.orig if isinstance(error, DBAPIError) else error
     if isinstance(driver, sqlite3.Error):
         code = getattr(driver, "sqlite_errorcode", 0) & 0xFF
         return _SQLITE.get(code, Trouble(type(driver).__name__, _LOOK))
@@ -106,7 +111,7 @@ def explain(error: SQLAlchemyError | OSError) -> Trouble:
         return _STATES.get(state, Trouble(f"{type(driver).__name__} ({state})", _LOOK))
     said = _last_reason(str(driver))
     known = next((trouble for phrase, trouble in _PHRASES if phrase in said), None)
-    return known or Trouble(type(driver or error).__name__, _LOOK)
+    return known or Trouble(type(driver).__name__, _LOOK)
 
 
 def _last_reason(text: str) -> str:

@@ -18,13 +18,20 @@ from click.testing import CliRunner
 from sqlalchemy import text
 
 from bot.__main__ import cli
-from bot.cli.doctor import SCOPES, Finding, diagnose
+from bot.cli.doctor import diagnose
+from bot.cli.doctor_slack import SCOPES
+from bot.cli.findings import Finding
 from bot.settings import Settings
 from bot.store.database import Database
 from bot.store.migrate import migrate
 
 VISITORS = {"totals": {"human": 1, "ai": 1, "total": 1}, "visitors": [], "hasMore": False}
 NOBODY = "http://127.0.0.1:1/"
+_NOT_KNOWN = {
+    "/api/users.info": "user_not_found",
+    "/api/usergroups.users.list": "no_such_subteam",
+    "/api/conversations.info": "channel_not_found",
+}
 
 
 @dataclass
@@ -36,7 +43,9 @@ class FakeOutside:
     socket: Mapping[str, object] = field(default_factory=lambda: {"ok": True, "url": "wss://canary"})
     docs_status: int = 200
     known: frozenset[str] = frozenset()
-    metrics: str = ""
+    metrics: str = "docs_bot_open_jobs 1.0\n"
+    ready: Mapping[str, object] = field(default_factory=dict)
+    channels: Mapping[str, Mapping[str, object]] = field(default_factory=dict)
     asked: list[tuple[str, str | None]] = field(default_factory=list)
 
     async def answer(self, request: web.Request) -> web.Response:
@@ -48,9 +57,13 @@ class FakeOutside:
                 return web.Response(text=self.metrics)
             case "/api/apps.connections.open":
                 return web.json_response(self.socket)
-            case "/api/users.info" | "/api/usergroups.users.list" | "/api/conversations.info":
-                named = set((await request.post()).values())
-                return web.json_response({"ok": named <= self.known, "error": "not_found"})
+            case "/readyz":
+                return web.json_response({"ok": False, "checks": self.ready})
+            case path if path in _NOT_KNOWN:
+                named = str([*request.query.values(), *(await request.post()).values()][0])
+                is_known = named in self.known or named in self.channels
+                about = {"channel": self.channels.get(named), "error": _NOT_KNOWN[path]}
+                return web.json_response({"ok": is_known, **about})
             case _:
                 return web.json_response(VISITORS, status=self.docs_status)
 
@@ -63,7 +76,14 @@ async def listening(outside: FakeOutside) -> AsyncIterator[str]:
         yield str(server.make_url("/"))
 
 
-async def findings(outside: FakeOutside | None = None, **changes: str) -> dict[str, Finding]:
+async def findings(outside: FakeOutside | None = None, /, **changes: str) -> dict[str, Finding]:
+    """Return what the doctor finds, by name, with these settings changed."""
+    return await findings_within(5.0, changes, outside)
+
+
+async def findings_within(
+    call_seconds: float, changes: Mapping[str, str], outside: FakeOutside | None = None
+) -> dict[str, Finding]:
     async with listening(outside or FakeOutside()) as address:
         env = {
             "SLACK_BOT_TOKEN": "xoxb-canary",
@@ -75,7 +95,7 @@ async def findings(outside: FakeOutside | None = None, **changes: str) -> dict[s
             "DATABASE_URL": ":memory:",
             "HEALTH_PORT": str(urlsplit(address).port),
         }
-        found = await diagnose(Settings.load({**env, **changes}, env_file=None))
+        found = await diagnose(Settings.load({**env, **changes}, env_file=None), call_seconds)
     assert "canary" not in repr(found)
     return {finding.name: finding for finding in found}
 
@@ -83,7 +103,7 @@ async def findings(outside: FakeOutside | None = None, **changes: str) -> dict[s
 async def test_an_installation_that_is_well_is_found_well() -> None:
     found = await findings()
     parts = {"settings", "files", "database", "slack", "scopes", "clock", "intake", "who may", "docs service"}
-    assert parts == found.keys()
+    assert parts | {"ports", "running bot"} == found.keys()
     assert all(finding.ok for finding in found.values()), found
     assert "whether it may write, a prompt shows" in found["docs service"].seen
 
@@ -96,13 +116,14 @@ async def test_each_key_goes_only_to_whom_it_belongs() -> None:
         ("/api/auth.test", "Bearer xoxb-canary"),
         ("/docs/v1/analytics/acme/visitors", "Bearer canary-key"),
         ("/metrics", None),
+        ("/readyz", None),
     ]
 
 
 async def test_tokens_that_slack_refuses_are_named() -> None:
     refused = {"ok": False, "error": "invalid_auth"}
     found = await findings(FakeOutside(slack=refused, socket=refused))
-    assert (found["slack"].ok, found["slack"].seen) == (False, "invalid_auth")
+    assert (found["slack"].ok, "(invalid_auth)" in found["slack"].seen) == (False, True)
     assert "SLACK_BOT_TOKEN" in found["slack"].advice
     assert "SLACK_APP_TOKEN" in found["intake"].advice
 
@@ -195,7 +216,7 @@ async def test_a_sqlite_that_cannot_be_used_where_it_is_is_explained(tmp_path: P
     (tmp_path / "file").touch()
     found = (await findings(DATABASE_URL=f"sqlite:///{tmp_path}/file/bot.db"))["database"]
     assert not found.ok
-    assert "cannot be made" in found.advice
+    assert "cannot be made" in found.seen
 
 
 async def test_a_misspelt_setting_is_told() -> None:
@@ -214,6 +235,7 @@ async def test_files_that_others_can_read_are_named_with_what_closes_them(
     )
     tmp_path.chmod(0o755)  # noqa: ASYNC240
     assert "others can list the folder" in (await findings(DATABASE_URL=url))["files"].seen
+    (tmp_path / "bot.db").touch()
     (tmp_path / "bot.db").chmod(0o640)
     found = (await findings(DATABASE_URL=url))["files"]
     assert (found.ok, found.advice) == (False, f"Run: chmod 600 {tmp_path / 'bot.db'}")
@@ -243,7 +265,7 @@ async def test_what_slack_says_does_not_steer_the_terminal(monkeypatch: pytest.M
         for name, value in env.items():
             monkeypatch.setenv(name, value)
         ran = await asyncio.to_thread(CliRunner().invoke, cli, ["doctor"])
-    assert "BAD  slack: no\\x1b[2J\\u202e" in ran.output
+    assert "BAD  slack: Slack refuses (no\\x1b[2J\\u202e)" in ran.output
     assert "\x1b" not in ran.output
 
 
@@ -251,9 +273,9 @@ async def test_what_slack_says_does_not_steer_the_terminal(monkeypatch: pytest.M
 async def test_more_sockets_than_slack_allows_are_a_problem(sockets: int, well: bool) -> None:
     found = (await findings(FakeOutside(metrics=f"docs_bot_sockets {float(sockets)}\n")))["sockets"]
     assert (found.ok, found.seen) == (well, f"{sockets} of 10")
-    assert "fewer" in found.advice
+    assert ("fewer" in found.advice) is not well
 
 
 async def test_without_a_bot_that_runs_here_nothing_is_said_about_sockets() -> None:
-    assert "sockets" not in await findings(HEALTH_PORT="1")
+    assert "sockets" not in await findings(HEALTH_PORT="0")
     assert "sockets" not in await findings(FakeOutside(metrics="docs_bot_open_jobs 1.0"))

@@ -1,0 +1,161 @@
+"""The doctor's look at the database. It writes nothing and makes no file."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import shutil
+import sqlite3
+from collections.abc import Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import quote
+
+from sqlalchemy import Connection, make_url, text
+from sqlalchemy.exc import SQLAlchemyError
+
+from bot.cli.findings import Finding
+from bot.model import SubscriptionState
+from bot.store.database import Database, is_on_network, sqlite_file
+from bot.store.migrate import current, newest
+from bot.store.schema import metadata
+from bot.store.trouble import explain
+
+_LEAST_BYTES = 50_000_000
+_MOST_CHANNELS = 30
+_PLACE = "Let this user write it, or name another place in DATABASE_URL."
+_CHANNELS = f"""
+    SELECT DISTINCT channel FROM subscriptions WHERE state = '{SubscriptionState.ACTIVE.value}'
+    ORDER BY channel LIMIT {_MOST_CHANNELS}
+"""  # noqa: S608 - of constants
+_RIGHTS = text("""
+    SELECT coalesce(has_schema_privilege(current_schema(), 'CREATE'), false) AS may_create,
+           coalesce((SELECT bool_and(has_table_privilege(oid, 'SELECT') AND has_table_privilege(oid, 'INSERT')
+                                AND has_table_privilege(oid, 'UPDATE') AND has_table_privilege(oid, 'DELETE'))
+                     FROM pg_class WHERE relkind = 'r' AND relname = ANY(:tables)
+                         AND relnamespace = current_schema()::regnamespace), true) AS may_write,
+           pg_is_in_recovery() OR current_setting('default_transaction_read_only')::bool AS read_only,
+           current_setting('max_connections')::int - current_setting('superuser_reserved_connections')::int
+               - (SELECT sum(numbackends) FROM pg_stat_database)::int AS free
+""")
+
+
+@dataclass(frozen=True, slots=True)
+class LookedAt:
+    """What was found, and the channels of the subscriptions in the database, which Slack is asked about."""
+
+    findings: Sequence[Finding]
+    channels: Sequence[str] = ()
+
+
+async def look_at_database(url: str, connections: int, seconds: float) -> LookedAt:
+    """Look at the database at a SQLAlchemy URL, of which a process opens ``connections`` at most."""
+    if make_url(url).get_backend_name() != "sqlite":
+        return await _postgres(url, connections, seconds)
+    file = sqlite_file(url)
+    if file is None:
+        advice = "All is lost at every restart: name a file in DATABASE_URL."
+        return LookedAt([Finding("database", True, "sqlite in memory", advice)])
+    return await asyncio.to_thread(_sqlite, file)
+
+
+def _sqlite(file: Path) -> LookedAt:
+    trouble = place_trouble(file)
+    if trouble is not None:
+        return LookedAt([trouble])
+    if not file.exists():
+        return LookedAt([Finding("database", True, "sqlite, none yet; a start makes it")])
+    try:
+        with closing(_opened(file)) as connection:
+            revision = _revision_of(connection)
+            rows = connection.execute(_CHANNELS).fetchall() if revision else []
+    except sqlite3.Error as error:
+        found = explain(error)
+        return LookedAt([Finding("database", False, found.cause, found.advice)])
+    return LookedAt([_at_revision("sqlite", revision)], [channel for (channel,) in rows])
+
+
+def place_trouble(file: Path, least_bytes: int = _LEAST_BYTES) -> Finding | None:
+    """Return why SQLite could not work with a file at this place; None when it could."""
+    folder = next(parent for parent in file.parents if parent.exists())
+    if file.is_dir():
+        return Finding("database", False, "its path is a folder", "Name a file in DATABASE_URL.")
+    if not folder.is_dir():
+        return Finding("database", False, f"its folder cannot be made: {folder} is a file", _PLACE)
+    if not os.access(folder, os.W_OK | os.X_OK):
+        return Finding("database", False, f"its folder {folder} is read-only", _PLACE)
+    if file.exists() and not os.access(file, os.R_OK | os.W_OK):
+        return Finding("database", False, "its file is read-only", _PLACE)
+    if is_on_network(folder):
+        advice = "SQLite's locks do not hold there: name a place on a local disk, or a PostgreSQL."
+        return Finding("database", False, "its file is on a network file system", advice)
+    free = shutil.disk_usage(folder).free
+    if free < least_bytes:
+        advice = "Make room on the disk, or name another place in DATABASE_URL."
+        return Finding("database", False, f"the disk is full: {free // 1_000_000} MB are left", advice)
+    return None
+
+
+def _opened(file: Path) -> sqlite3.Connection:
+    """Open a file for reading. Without its log nobody uses it, and SQLite need not make the files beside it.
+
+    https://www.sqlite.org/uri.html#uriimmutable
+    """
+    is_used = all(file.with_name(file.name + ending).exists() for ending in ("-wal", "-shm"))
+    options = "mode=ro" if is_used else "mode=ro&immutable=1"
+    return sqlite3.connect(f"file:{quote(str(file))}?{options}", uri=True, timeout=1.0)
+
+
+def _revision_of(connection: sqlite3.Connection) -> str | None:
+    tables = connection.execute("SELECT name FROM sqlite_master WHERE name = 'alembic_version'").fetchone()
+    row = connection.execute("SELECT version_num FROM alembic_version").fetchone() if tables else None
+    return str(row[0]) if row else None
+
+
+def _at_revision(kind: str, revision: str | None) -> Finding:
+    if revision == newest():
+        return Finding("database", True, f"{kind}, up to date")
+    seen = f"{kind}, at revision {revision or 'none'} of {newest()}"
+    if revision is not None and revision > newest():
+        return Finding("database", True, f"{seen}: a newer version of the bot has worked with it")
+    return Finding("database", True, f"{seen}; a start brings it up to date")
+
+
+async def _postgres(url: str, connections: int, seconds: float) -> LookedAt:
+    # libpq takes whole seconds, two at least.
+    limit = str(max(2, round(seconds)))
+    limited = make_url(url).update_query_dict({"connect_timeout": limit})
+    database = Database.open(limited.render_as_string(hide_password=False), 1)
+    try:
+        revision = await current(database)
+        return await database.read(lambda connection: _look(connection, revision, connections))
+    except SQLAlchemyError as error:
+        found = explain(error)
+        return LookedAt([Finding("database", False, found.cause, found.advice)])
+    finally:
+        await database.close()
+
+
+def _look(connection: Connection, revision: str | None, connections: int) -> LookedAt:
+    row = connection.execute(_RIGHTS, {"tables": list(metadata.tables)}).one()
+    found = _at_revision("postgresql", revision)
+    if row.read_only:
+        advice = "Give the address of the primary server, and a user who may write, in DATABASE_URL."
+        found = Finding("database", False, "the database is read-only", advice)
+    elif not row.may_write:
+        advice = "Grant the user SELECT, INSERT, UPDATE and DELETE on the bot's tables."
+        found = Finding("database", False, "the user may not write to the bot's tables", advice)
+    elif not row.may_create and (revision or "") < newest():
+        advice = "Grant the user CREATE on the schema, or run `docs-bot migrate` as another user."
+        found = Finding("database", False, "the user may not create tables, and some are missing", advice)
+    channels = connection.execute(text(_CHANNELS)).scalars().all() if revision and row.may_write else []
+    return LookedAt([found, _connections(row.free, connections)], channels)
+
+
+def _connections(free: int, connections: int) -> Finding:
+    # A process that runs workers listens on one more.
+    needed = connections + 1
+    seen = f"{max(free, 0)} left on the server, and each process may open {needed}"
+    advice = "Lower DATABASE_CONNECTIONS, run fewer processes, or raise max_connections of the server."
+    return Finding("connections", free >= needed, seen, advice if free < needed else "")

@@ -1,0 +1,118 @@
+"""Small servers that stand for what an operator meets: a web page, silence, a proxy, TLS, a PostgreSQL."""
+
+from __future__ import annotations
+
+import asyncio
+import ssl
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+from sqlalchemy import text
+
+from bot.cli.findings import Finding
+from bot.model import SubscriptionState
+from bot.store.database import Database
+from bot.store.migrate import migrate
+from tests.builders import NOW, PROJECT
+
+CERTIFICATE = Path(__file__).parents[1] / "data" / "localhost.pem"
+_SSL_REQUEST = (80877103).to_bytes(4, "big")
+_Handle = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
+
+
+@asynccontextmanager
+async def listening_with(handle: _Handle, tls: ssl.SSLContext | None = None) -> AsyncIterator[int]:
+    """Serve connections on a port of this machine until the block ends; yield the port."""
+
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        try:
+            await handle(reader, writer)
+        finally:
+            writer.close()
+
+    server = await asyncio.start_server(serve, "127.0.0.1", 0, ssl=tls)
+    try:
+        yield server.sockets[0].getsockname()[1]
+    finally:
+        server.close()
+
+
+def saying(response: bytes) -> _Handle:
+    """Return a server that sends this response to whatever comes."""
+
+    async def handle(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.read(65_536)
+        writer.write(response)
+        await writer.drain()
+
+    return handle
+
+
+async def silent(reader: asyncio.StreamReader, _writer: asyncio.StreamWriter) -> None:
+    """Take what comes and say nothing until the other side leaves."""
+    await reader.read()
+
+
+def http(status: str, body: str, content_type: str = "text/html", **headers: str) -> _Handle:
+    """Return a server that sends this page."""
+    lines = [f"HTTP/1.1 {status}", f"Content-Type: {content_type}", f"Content-Length: {len(body)}"]
+    lines += [f"{name}: {value}" for name, value in headers.items()]
+    return saying("\r\n".join([*lines, "Connection: close", "", body]).encode())
+
+
+def postgres_refusing(code: str, said: str) -> _Handle:
+    """Return a PostgreSQL without TLS that refuses every start with this error.
+
+    https://www.postgresql.org/docs/current/protocol-message-formats.html
+    """
+
+    async def handle(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        while True:
+            length = int.from_bytes(await reader.readexactly(4), "big")
+            if await reader.readexactly(length - 4) != _SSL_REQUEST:
+                break
+            writer.write(b"N")
+        fields = b"".join(
+            f"{kind}{value}\0".encode() for kind, value in zip("SCM", ("FATAL", code, said), strict=True)
+        )
+        writer.write(b"E" + (len(fields) + 5).to_bytes(4, "big") + fields + b"\0")
+        await writer.drain()
+
+    return handle
+
+
+def tls() -> ssl.SSLContext:
+    """Return a server's TLS with a certificate that nobody has signed."""
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(CERTIFICATE)
+    return context
+
+
+def told(found: Finding) -> str:
+    """Return what the doctor says of something that is wrong."""
+    assert not found.ok
+    assert found.advice
+    return f"{found.seen} | {found.advice}"
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    """Return the files in a folder."""
+    return {path.name: path.read_bytes() for path in folder.iterdir()}
+
+
+async def database_with_subscriptions(folder: Path, *channels: str) -> str:
+    """Make a SQLite file with an active subscription in each of these channels; return its URL."""
+    url = f"sqlite:///{folder}/bot.db"
+    database = Database.open(url)
+    await migrate(database)
+    row = text(
+        "INSERT INTO subscriptions (place, project, channel, weekday, at, zone, owner, state, created_at) "
+        "VALUES (:channel, :project, :channel, 0, '09:00', 'UTC', 'U1', :state, :now)"
+    )
+    values = {"project": PROJECT, "state": SubscriptionState.ACTIVE.value, "now": NOW.replace(tzinfo=None)}
+    for channel in channels:
+        each = {**values, "channel": channel}
+        await database.write(lambda connection, each=each: connection.execute(row, each).close())  # type: ignore[misc]
+    await database.close()
+    return url

@@ -1,0 +1,166 @@
+"""Each fault of a database, planted, and the cause that the doctor names with what to do."""
+
+from __future__ import annotations
+
+import shutil
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from sqlalchemy import text
+
+from bot.cli.doctor_database import place_trouble
+from bot.store.database import Database
+from bot.store.migrate import migrate
+from tests.cli.faults import (
+    contents,
+    database_with_subscriptions,
+    listening_with,
+    postgres_refusing,
+    told,
+)
+from tests.cli.test_doctor import findings
+from tests.databases import PostgresServer
+from tests.store.conftest import postgres
+
+__all__ = ["postgres"]
+HTML = "<html></html>"
+
+
+async def test_a_look_at_sqlite_writes_and_makes_nothing(tmp_path: Path) -> None:
+    none = await findings(DATABASE_URL=f"sqlite:///{tmp_path}/var/none.db")
+    assert none["database"].seen == "sqlite, none yet; a start makes it"
+    assert contents(tmp_path) == {}
+    url = await database_with_subscriptions(tmp_path)
+    before = contents(tmp_path)
+    assert (await findings(DATABASE_URL=url))["database"].seen == "sqlite, up to date"
+    assert contents(tmp_path) == before
+    database = Database.open(url)
+    try:
+        await database.read(lambda connection: connection.execute(text("SELECT 1")).close())
+        assert (await findings(DATABASE_URL=url))["database"].ok, "while a bot has it open, too"
+    finally:
+        await database.close()
+
+
+async def test_a_sqlite_without_this_versions_tables_is_told(tmp_path: Path) -> None:
+    with closing(sqlite3.connect(tmp_path / "bot.db")) as connection:
+        connection.execute("CREATE TABLE alembic_version (version_num VARCHAR(32))")
+        connection.execute("CREATE TABLE subscriptions (channel TEXT, state TEXT)")
+        connection.execute("INSERT INTO alembic_version VALUES ('0001')")
+        connection.commit()
+    found = (await findings(DATABASE_URL=f"sqlite:///{tmp_path}/bot.db"))["database"]
+    assert (found.ok, "at revision 0001 of" in found.seen) == (True, True)
+    assert "a start brings it up to date" in found.seen
+
+
+async def test_a_path_of_sqlite_that_is_none_is_told(tmp_path: Path) -> None:
+    found = (await findings(DATABASE_URL=f"sqlite:///{tmp_path}"))["database"]
+    assert "its path is a folder | Name a file in DATABASE_URL." in told(found)
+    (tmp_path / "page.db").write_text(HTML * 100)
+    found = (await findings(DATABASE_URL=f"sqlite:///{tmp_path}/page.db"))["database"]
+    assert "its file is no SQLite database" in told(found)
+
+
+def test_a_full_disk_is_told(tmp_path: Path) -> None:
+    assert place_trouble(tmp_path / "bot.db", least_bytes=1) is None
+    more = shutil.disk_usage(tmp_path).free + 10**12
+    found = place_trouble(tmp_path / "bot.db", least_bytes=more)
+    assert found is not None
+    assert "the disk is full" in told(found)
+
+
+async def test_a_database_in_memory_is_remarked() -> None:
+    found = (await findings(DATABASE_URL="sqlite://"))["database"]
+    assert (found.ok, found.state, "lost at every restart" in found.advice) == (True, "note", True)
+
+
+@pytest.mark.parametrize(
+    ("code", "said", "expected"),
+    [
+        ("28P01", 'password authentication failed for user "canary"', "user name or the password is wrong"),
+        ("3D000", 'database "canary ssl" does not exist', "there is no database of this name"),
+        ("53300", "sorry, too many clients already", "the server has no connection left"),
+        ("57P03", "the database system is starting up", "the server is starting or stopping"),
+        ("28000", 'no pg_hba.conf entry for host "10.0.0.1"', "the server lets nobody in from here"),
+    ],
+)
+async def test_what_a_postgresql_refuses_is_told(code: str, said: str, expected: str) -> None:
+    async with listening_with(postgres_refusing(code, said)) as port:
+        url = f"postgres://canary:canary@127.0.0.1:{port}/canary"
+        assert expected in told((await findings(DATABASE_URL=url))["database"])
+
+
+@pytest.mark.parametrize(
+    ("address", "expected"),
+    [
+        ("127.0.0.1:1/d", "nothing listens at its address"),
+        ("postgres.invalid/d", "its host name is unknown"),
+        ("127.0.0.1:{port}/d?sslmode=require", "no encrypted connection (TLS)"),
+    ],
+)
+async def test_a_postgresql_that_cannot_be_reached_is_told(address: str, expected: str) -> None:
+    async with listening_with(postgres_refusing("0", "")) as port:
+        url = f"postgres://u:canary@{address.format(port=port)}"
+        assert expected in told((await findings(DATABASE_URL=url))["database"])
+
+
+@pytest.fixture
+async def migrated(postgres: PostgresServer) -> str:
+    url = postgres.new_database()
+    database = Database.open(url)
+    await migrate(database)
+    await database.close()
+    return url
+
+
+async def as_role(url: str, *statements: str) -> str:
+    """Make a role with these rights; return the URL for it."""
+    role = f"r{abs(hash((url, statements)))}"
+    database = Database.open(url)
+    for statement in (f"CREATE ROLE {role} LOGIN", *statements):
+        await database.write(
+            lambda connection, sql=statement: connection.execute(text(sql.format(role=role))).close()  # type: ignore[misc]
+        )
+    await database.close()
+    return url.replace("postgres:@", f"{role}:@").replace("postgresql+psycopg", "postgres")
+
+
+async def test_a_postgresql_that_is_well_is_well(migrated: str) -> None:
+    found = await findings(DATABASE_URL=migrated.replace("postgresql+psycopg", "postgres"))
+    assert found["database"].seen == "postgresql, up to date"
+    assert found["connections"].ok
+
+
+@pytest.mark.parametrize(
+    ("statements", "expected"),
+    [
+        (["ALTER ROLE {role} CONNECTION LIMIT 0"], "the server has no connection left"),
+        ([], "the user lacks rights"),
+        (["GRANT SELECT ON ALL TABLES IN SCHEMA public TO {role}"], "may not write to the bot's tables"),
+        (
+            [
+                "ALTER ROLE {role} SET default_transaction_read_only = on",
+                "GRANT ALL ON ALL TABLES IN SCHEMA public TO {role}",
+            ],
+            "is read-only",
+        ),
+    ],
+)
+async def test_rights_that_are_missing_are_told(migrated: str, statements: list[str], expected: str) -> None:
+    url = await as_role(migrated, *statements)
+    assert expected in told((await findings(DATABASE_URL=url))["database"])
+
+
+async def test_a_user_who_may_not_make_missing_tables_is_told(postgres: PostgresServer) -> None:
+    url = await as_role(postgres.new_database(), "REVOKE CREATE ON SCHEMA public FROM public")
+    assert "may not create tables, and some are missing" in told(
+        (await findings(DATABASE_URL=url))["database"]
+    )
+
+
+async def test_too_few_connections_are_told(migrated: str) -> None:
+    url = migrated.replace("postgresql+psycopg", "postgres")
+    found = (await findings(DATABASE_URL=url, DATABASE_CONNECTIONS="100"))["connections"]
+    assert "each process may open 101 | Lower DATABASE_CONNECTIONS" in told(found)

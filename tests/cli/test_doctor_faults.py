@@ -1,0 +1,256 @@
+"""Each fault of an installation, planted, and the cause that the doctor names with what to do."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import socket
+import sys
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from bot.__main__ import cli
+from tests.cli.faults import (
+    CERTIFICATE,
+    database_with_subscriptions,
+    http,
+    listening_with,
+    silent,
+    tls,
+    told,
+)
+from tests.cli.test_doctor import NOBODY, FakeOutside, findings, findings_within
+
+PROXIED = {"SLACK_API_URL": "https://slack.invalid/api/", "DOCS_API_URL": "https://docs.invalid"}
+HTML = "<html><body>Sign in to the guest network</body></html>"
+WELL = {
+    "SLACK_BOT_TOKEN": "xoxb-canary",
+    "SLACK_APP_TOKEN": "xapp-canary",
+    "DOCS_API_URL": NOBODY,
+    "DOCS_API_KEY": "canary",
+    "DOCS_PROJECT_ID": "acme",
+    "DATABASE_URL": ":memory:",
+    "HEALTH_PORT": "0",
+}
+
+
+# ---- settings
+
+
+def doctor(monkeypatch: pytest.MonkeyPatch, folder: Path, **changes: str) -> Result:
+    """Run `docs-bot doctor --json` with these settings and nothing else."""
+    monkeypatch.chdir(folder)
+    for name, value in (WELL | changes).items():
+        monkeypatch.setenv(name, value)
+    return CliRunner().invoke(cli, ["doctor", "--json"])
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "expected"),
+    [
+        ("SLACK_BOT_TOKEN", "", "SLACK_BOT_TOKEN is missing"),
+        ("SLACK_BOT_TOKEN", "canary", "SLACK_BOT_TOKEN must begin with xoxb-"),
+        ("SLACK_BOT_TOKEN", "xapp-canary", "this is an app token, which belongs in SLACK_APP_TOKEN"),
+        ("SLACK_APP_TOKEN", "xoxb-canary", "this is a bot token, which belongs in SLACK_BOT_TOKEN"),
+        ("SLACK_BOT_TOKEN", "xoxb-can ary", "SLACK_BOT_TOKEN has a blank or a line end in it"),
+        ("DOCS_API_KEY", "", "DOCS_API_KEY is missing"),
+        ("DOCS_API_KEY", "can ary", "DOCS_API_KEY has a blank or a line end in it"),
+        ("DOCS_API_KEY", "canäry", "DOCS_API_KEY has a sign in it that is not ASCII"),
+        ("DATABASE_URL", "mysql://canary", "DATABASE_URL is not the address of a database"),
+    ],
+)
+def test_a_wrong_setting_is_a_finding(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, name: str, value: str, expected: str
+) -> None:
+    ran = doctor(monkeypatch, tmp_path, **{name: value})
+    assert ran.exit_code == 1
+    assert "canary" not in ran.output
+    document = json.loads(ran.output)
+    [wrong] = [each for each in document["findings"] if each["name"] == "settings"]
+    assert (document["ok"], wrong["state"]) == (False, "bad")
+    assert expected in wrong["seen"]
+    others = {each["name"] for each in document["findings"]}
+    assert ("database" in others) is (name != "DATABASE_URL"), "what can be looked at is looked at"
+
+
+@pytest.mark.parametrize(
+    ("key", "address", "expected"),
+    [
+        ("xoxb-canary", NOBODY, "DOCS_API_KEY is a token of Slack"),
+        ("mint_dsc_canary", "https://api.mintlify.com", "of another kind: admin keys begin with mint_"),
+        ("sk-canary", "https://api.mintlify.com", "of another kind: admin keys begin with mint_"),
+    ],
+)
+async def test_a_key_of_another_kind_is_told_without_a_call(key: str, address: str, expected: str) -> None:
+    assert expected in told((await findings(DOCS_API_KEY=key, DOCS_API_URL=address))["docs service"])
+
+
+# ---- Slack
+
+
+@pytest.mark.parametrize(
+    ("code", "expected"),
+    [
+        ("token_revoked", "the token was revoked (token_revoked) | Install the app again"),
+        ("invalid_auth", "Slack does not know the token (invalid_auth) | Copy SLACK_BOT_TOKEN again"),
+        ("account_inactive", "the app was removed from the workspace"),
+        ("something_new", "Slack refuses (something_new) | Look at SLACK_BOT_TOKEN."),
+    ],
+)
+async def test_a_bad_token_is_named_and_nothing_is_said_about_people(code: str, expected: str) -> None:
+    found = await findings(FakeOutside(slack={"ok": False, "error": code}), ADMINS="U1,U2")
+    assert expected in told(found["slack"])
+    assert (found["who may"].ok, "U1" in found["who may"].seen) == (True, False)
+
+
+@pytest.mark.parametrize(
+    ("code", "expected"),
+    [
+        ("missing_scope", "an app token needs connections:write"),
+        ("not_allowed_token_type", "the token is of another kind"),
+    ],
+)
+async def test_a_bad_app_token_is_named(code: str, expected: str) -> None:
+    assert expected in told((await findings(FakeOutside(socket={"ok": False, "error": code})))["intake"])
+
+
+async def test_channels_of_subscriptions_that_are_closed_to_the_bot_are_named(tmp_path: Path) -> None:
+    url = await database_with_subscriptions(tmp_path, "C1", "C2", "C3", "C4")
+    open_channel, left = {"is_member": True}, {"is_member": False}
+    outside = FakeOutside(channels={"C1": open_channel, "C2": {"is_archived": True}, "C3": left})
+    found = (await findings(outside, DATABASE_URL=url))["channels"]
+    assert "C2 (archived), C3 (the bot has left), C4 (channel_not_found)" in told(found)
+    outside.channels = dict.fromkeys(("C1", "C2", "C3", "C4"), open_channel)
+    assert (await findings(outside, DATABASE_URL=url))["channels"].ok
+
+
+# ---- the way to both services
+
+
+@pytest.mark.parametrize("name", ["SLACK_API_URL", "DOCS_API_URL"])
+@pytest.mark.parametrize(
+    ("fault", "expected"),
+    [
+        ("nobody", "nothing listens there"),
+        ("unknown", "its host name is unknown"),
+        ("silent", "no answer in time"),
+        ("page", "a web page came in place of an answer"),
+        ("plain", "came in place of an answer"),
+        ("gateway", "a gateway before it is unwell"),
+        ("no tls", "no encrypted connection (TLS)"),
+        ("own ca", "its certificate is not trusted"),
+        ("no proxy", "the proxy cannot be reached"),
+        ("strict proxy", "the proxy refuses to connect"),
+    ],
+)
+async def test_a_service_that_cannot_be_used_is_told_with_its_cause(
+    name: str, fault: str, expected: str
+) -> None:
+    servers = {
+        "no tls": http("400 Bad Request", HTML),
+        "page": http("200 OK", HTML),
+        "plain": http("200 OK", "Sign in", "text/plain"),
+        "gateway": http("502 Bad Gateway", HTML),
+        "strict proxy": http("407 Proxy Authentication Required", ""),
+    }
+    secured = tls() if fault == "own ca" else None
+    async with listening_with(servers.get(fault, silent), secured) as port:
+        seconds = 0.2 if fault == "silent" else 5.0
+        found = await findings_within(seconds, _at(name, fault, port))
+    assert expected in told(found["slack" if name == "SLACK_API_URL" else "docs service"])
+
+
+def _at(name: str, fault: str, port: int) -> Mapping[str, str]:
+    match fault:
+        case "nobody":
+            return {name: NOBODY}
+        case "unknown":
+            return {name: PROXIED[name]}
+        case "no tls" | "own ca":
+            return {name: f"https://localhost:{port}/"}
+        case "no proxy":
+            return {name: PROXIED[name], "HTTPS_PROXY": "http://ana:canary@127.0.0.1:1"}
+        case "strict proxy":
+            return {name: PROXIED[name], "HTTPS_PROXY": f"http://ana:canary@127.0.0.1:{port}"}
+        case _:
+            return {name: f"http://127.0.0.1:{port}/"}
+
+
+async def test_a_ca_of_ones_own_is_no_trouble(tmp_path: Path) -> None:
+    """The doctor trusts what the bot trusts; both read SSL_CERT_FILE at their start."""
+    page = json.dumps({"totals": {"human": 1, "ai": 1, "total": 1}, "visitors": [], "hasMore": False})
+    body = json.dumps({"ok": True, "user": "docs", "team": "Acme", "url": "wss://x"})
+    async with (
+        listening_with(http("200 OK", body, "application/json"), tls()) as slack,
+        listening_with(http("200 OK", page, "application/json"), tls()) as docs,
+    ):
+        addresses = {
+            "SLACK_API_URL": f"https://localhost:{slack}/",
+            "DOCS_API_URL": f"https://localhost:{docs}",
+        }
+        env = {**WELL, **addresses, "SSL_CERT_FILE": str(CERTIFICATE), "PYTHONPATH": str(Path.cwd())}
+        process = await asyncio.create_subprocess_exec(
+            sys.executable, "-m", "bot", "doctor", env=env, cwd=tmp_path, stdout=asyncio.subprocess.PIPE
+        )
+        said, _ = await process.communicate()
+    assert process.returncode == 0, said.decode()
+    assert b"ok   slack: docs in Acme" in said
+
+
+@pytest.mark.parametrize(
+    ("status", "body", "expected"),
+    [
+        (
+            401,
+            '{"error": "No such key"}',
+            "does not know the key: No such key (HTTP 401) | Look at DOCS_API_KEY",
+        ),
+        (403, '{"error": "Not from here"}', "forbids it: Not from here (HTTP 403) | Give the key the right"),
+        (404, '{"error": "No such project"}', "does not know the project, or the path: No such project"),
+        (404, HTML, "a web page came in place of an answer | Look at DOCS_API_URL"),
+        (302, "", "it sends elsewhere, and the bot does not follow"),
+        (400, '{"error": "Bad"}', "Bad (HTTP 400)"),
+    ],
+)
+async def test_what_the_docs_service_says_is_told_by_its_cause(status: int, body: str, expected: str) -> None:
+    kind = "text/html" if body == HTML else "application/json"
+    server = http(f"{status} Status", body, kind, Location="https://elsewhere.invalid/")
+    async with listening_with(server) as port:
+        found = (await findings(DOCS_API_URL=f"http://127.0.0.1:{port}"))["docs service"]
+    assert expected in told(found)
+
+
+# ---- this machine
+
+
+@pytest.fixture
+def taken() -> Iterator[int]:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        server.settimeout(0)
+        yield server.getsockname()[1]
+
+
+async def test_a_port_that_another_program_has_is_told(taken: int) -> None:
+    http_mode = {"SLACK_APP_TOKEN": "", "SLACK_SIGNING_SECRET": "canary"}
+    found = (await findings_within(0.2, {"HEALTH_PORT": str(taken)}))["ports"]
+    assert f"127.0.0.1, port {taken} is taken by another program" in told(found)
+    assert "HEALTH_HOST and HEALTH_PORT" in found.advice
+    ports = {"PORT": str(taken), "HOST": "127.0.0.1", "HEALTH_PORT": "0"}
+    found = (await findings(**http_mode, **ports))["ports"]
+    assert "is taken by another program" in told(found)
+    found = (await findings(**http_mode, HOST="192.0.2.1", PORT="0", HEALTH_PORT="0"))["ports"]
+    assert found.ok, "any port will do"
+
+
+async def test_what_a_running_bot_says_of_itself_is_told() -> None:
+    outside = FakeOutside(ready={"workers": {"ok": False, "about": "no process carries requests out"}})
+    assert "workers: no process carries requests out" in told((await findings(outside))["running bot"])
+    outside.metrics = 'docs_bot_signatures_total{outcome="refused"} 7.0\n'
+    assert "refused 7 and accepted 0 | Copy the Signing Secret" in told(
+        (await findings(outside))["signatures"]
+    )
+    outside.metrics += 'docs_bot_signatures_total{outcome="accepted"} 900.0\n'
+    assert (await findings(outside))["signatures"].ok
