@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Awaitable, Callable
+from dataclasses import replace
 
 from bot import slack_text
 from bot.commands.command import Answer, Command, Invocation, Modal, Press
@@ -78,6 +79,13 @@ async def _digest(context: Context, invocation: Invocation, words: str) -> Answe
     """Run ``digest now [path /api]``."""
     section = parse_section(" ".join(word for word in words.split() if word.lower() != "now"))
     return await confirmed(context, invocation.origin, await digest_now(context, invocation.origin, section))
+
+
+async def _digest_again(context: Context, press: Press) -> Answer:
+    """Send a digest once more, after it was confirmed. The value is ``section:`` and the section."""
+    section = press.value.partition(":")[2] or None
+    message = await digest_now(context, press.origin, section, again=True)
+    return replace(await confirmed(context, press.origin, message), replaces=True)
 
 
 async def _once_allowed(
@@ -168,6 +176,7 @@ COMMAND = Command(
         "more": _more,
         "how_counted": _how_counted,
         "progress": _progress,
+        "digest_again": _digest_again,
         "improve": _improve,
         "improve_page": _improve,
     },

@@ -21,6 +21,13 @@ _ELSEWHERE = (
     "Or choose *Ask the docs agent* from the menu of somebody's message. "
     "`/docs-agent` and `/docs-followup` without a word more open a form."
 )
+_VISITORS = (
+    "*Periods and options of* `/docs-visitors`: `7d`, `last 28 days`, `today`, `last week`, `this month`, "
+    "`last year`, `October`, `Q3 2025`, `2025`, `1 Oct`, `1 Oct to 15 Oct`, `since monday`. "
+    "`compare September` names the period to compare with, `compare none` leaves it out. "
+    "`sort human`, `sort ai` or `sort total` ranks the pages, `top 20` names more of them, "
+    "`path /api` shows one section, `csv` sends all pages as a file."
+)
 _COST = (
     "*What it costs*: each new job and each follow-up is one use of the docs service's hourly limit. "
     "Looking, listing, thanks and replies that are not meant for me cost nothing."
@@ -39,7 +46,7 @@ class CommandHelp:
 
 def help_message(commands: Sequence[CommandHelp]) -> Message:
     """Return the help: all commands with examples, and the other ways to use the bot."""
-    paragraphs = [*(_paragraph(command) for command in commands), _IN_THREADS, _ELSEWHERE, _COST]
+    paragraphs = [*(_paragraph(command) for command in commands), _VISITORS, _IN_THREADS, _ELSEWHERE, _COST]
     text = "\n\n".join(paragraphs)
     return Message(text, tuple(b.section(part) for part in paragraphs), b.plain(text))
 

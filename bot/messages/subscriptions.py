@@ -40,7 +40,7 @@ def first_post(
         else ""
     )
     return b.words(
-        f":books: {when(subscription.weekly)} this channel gets a digest of who read the docs"
+        f"{when(subscription.weekly)} this channel gets a digest of who read the docs"
         f"{_section_words(subscription)}, set up by {b.mention(subscription.owner)}. "
         f"The first comes {_local_time(run_at, subscription)}, about {dates(week)}{wait}. "
         f"{_command('subscribe', subscription)} changes the time, "
@@ -48,14 +48,34 @@ def first_post(
     )
 
 
-def subscribing(weekday: Weekday, at: time, zone: str | None, section: str | None) -> Message:
+def subscribing(
+    weekday: Weekday, at: time, zone: str | None, section: str | None, *, changes: bool = False
+) -> Message:
     """Return the immediate answer to a subscription, before the first post has succeeded."""
     where = f", for pages under {shown_code(section)}" if section else ""
     there = _short(zone) if zone else "your time zone"
+    begin = "Changed: from now on the digest comes every" if changes else "The digest will come every"
+    failing = "" if changes else " If that fails, I'll tell you, and nothing is set up."
     return b.words(
-        f":books: Every {weekday_name(weekday)} at {clock(at)} ({there}){where}. "
-        "I post once into the channel now, to be sure that I can; "
-        "if that fails I tell you, and nothing is subscribed."
+        f"{begin} {weekday_name(weekday)} at {clock(at)} ({there}){where}. "
+        f"I'm posting to the channel once now, to be sure that I can.{failing}"
+    )
+
+
+def already_subscribed(subscription: Subscription) -> Message:
+    """Return the answer to a subscription that there is already."""
+    return b.words(
+        f":information_source: That's already set up: {when(subscription.weekly)}"
+        f"{_section_words(subscription)}. `/docs-visitors subscriptions` shows the next runs."
+    )
+
+
+def digest_again(section: str | None) -> Message:
+    """Return the question whether a digest is to be sent once more."""
+    where = f" for {shown_code(section)}" if section else ""
+    return b.with_buttons(
+        f":information_source: This channel asked for the digest{where} a moment ago. Send it again?",
+        [b.button("Send again", "digest_again", f"section:{section or ''}")],
     )
 
 
@@ -65,10 +85,10 @@ def cannot_subscribe(meaning: Refusal, code: str, bot_name: str) -> Message:
         way = BETWEEN_PEOPLE
     elif meaning.is_outside:
         invitation = f"`/invite @{_short(bot_name)}`"
-        way = f"I am not in this channel. Type {invitation} in the channel, then subscribe again."
+        way = f"I'm not in this channel. Type {invitation} here, then subscribe again."
     else:
-        way = f"Slack did not let me post there (`{_short(code)}`)."
-    return b.words(f":no_entry: Nothing was subscribed. {way}")
+        way = f"Slack didn't let me post there (`{_short(code)}`)."
+    return b.words(f":no_entry: The digest wasn't set up. {way}")
 
 
 def paused(subscription: Subscription, code: str) -> Message:
@@ -78,8 +98,8 @@ def paused(subscription: Subscription, code: str) -> Message:
     """
     return b.words(
         f":double_vertical_bar: The weekly docs digest for <#{subscription.channel}> is paused: "
-        f"Slack did not let me post there (`{_short(code)}`). "
-        f"When that is mended, {_resubscribe_command(subscription)} in the channel starts it again."
+        f"Slack didn't let me post there (`{_short(code)}`). "
+        f"Once that's fixed, send {_resubscribe_command(subscription)} in the channel to start it again."
     )
 
 
@@ -96,9 +116,8 @@ def digest_coming(section: str | None) -> Message:
     """Return the immediate answer to ``digest now``."""
     where = f" for {shown_code(section)}" if section else ""
     return b.words(
-        f":books: The digest of the last full week{where} comes into this channel as soon as its numbers "
-        "are read, most often at once. If that takes longer than ten minutes I post what is there, "
-        "or tell you why there is none."
+        f"The digest of last week{where} is on its way to this channel. "
+        "If that takes longer than ten minutes, I'll post what there is, or tell you why there is none."
     )
 
 
@@ -114,8 +133,8 @@ def unsubscribed(count: int, left: int = 0) -> Message:
     """Return the answer to ``unsubscribe``: ``count`` subscriptions ended, ``left`` remain."""
     if count == 0:
         return b.words(
-            ":information_source: This channel has no such subscription. Nothing was changed. "
-            "`/docs-visitors subscriptions` lists what there is."
+            ":information_source: This channel has no such digest. "
+            "`/docs-visitors subscriptions` lists those it has."
         )
     if left:
         still = counted(left, "other", "others")
@@ -123,15 +142,15 @@ def unsubscribed(count: int, left: int = 0) -> Message:
             f":white_check_mark: That docs digest is ended. This channel still gets {still}: "
             "`/docs-visitors subscriptions`."
         )
-    return b.words(":white_check_mark: This channel gets no docs digest any more.")
+    return b.words(":white_check_mark: This channel no longer gets a digest.")
 
 
 def listed(subscriptions: Sequence[Subscription], now: datetime) -> Message:
     """Return the list of a channel's subscriptions, with the next three runs and the last result."""
     if not subscriptions:
         return b.words(
-            "No digests for this channel yet. `/docs-visitors subscribe monday 09:00` sets one up; "
-            "the time is that of your own zone unless you name one."
+            "This channel has no digest yet. `/docs-visitors subscribe monday 09:00` sets one up, "
+            "in your own time zone unless you name another."
         )
     described = [_described(each, now) for each in subscriptions[:_MOST_LISTED]]
     # Slack refuses a message that is too long, so show as many as fit into one.
@@ -157,7 +176,7 @@ def _described(subscription: Subscription, now: datetime) -> str:
             lines.append(f"Next: {', '.join(_local_time(run, subscription) for run in runs)}")
         case SubscriptionState.PAUSED:
             again = f"{_short_resubscribe_command(subscription)} starts it again."
-            lines.append(f":double_vertical_bar: Paused, since Slack did not let me post here. {again}")
+            lines.append(f":double_vertical_bar: Paused, because Slack didn't let me post here. {again}")
         case _:
             lines.append("The first post is on its way.")
     at = f" ({b.moment(subscription.last_run_at)})" if subscription.last_run_at else ""

@@ -220,6 +220,19 @@ class DigestRepository:
         }
         return insert_unless_there(self.connection, digests, values)
 
+    def asked_since(
+        self, project: ProjectId, channel: ChannelId, section: str | None, since: datetime
+    ) -> bool:
+        """Return whether a person asked for this digest in the channel after ``since``."""
+        same = and_(
+            digests.c.project == project,
+            digests.c.channel == channel,
+            digests.c.section.is_not_distinct_from(section),
+            digests.c.asked_by.is_not(None),
+            digests.c.begun_at > since,
+        )
+        return self.connection.execute(select(digests.c.id).where(same).limit(1)).first() is not None
+
     def has_key(self, key: str) -> bool:
         """Return whether a digest with this key exists, finished or not."""
         found = self.connection.execute(select(digests.c.id).where(digests.c.key == key))

@@ -23,6 +23,7 @@ MOMENTS = st.integers(0, 30 * 366 * 86_400).map(
 PIECES = st.sampled_from(
     (
         *("7", "28", "d", "days", "today", "last", "this", "week", "month", "oct", "May", "2026", "31"),
+        *("since", "monday", "Q3", "q", "year", "quarter", "1st", "Feb", "29", "1 Oct"),
         *("2026-10", "2026-02-31", "0000", "9999-12-31", "9999-12", "..", "...", "–", "to", "-", " "),
         *("٣", "９", "\0", "`", "İ", "\ud800"),
     )
@@ -145,8 +146,66 @@ def test_which_day_today_is_is_up_to_the_zone(text: str, first: str, last: str) 
     assert _read(text, TOKYO) == (first, last)
 
 
-def test_a_day_that_has_begun_elsewhere_lies_in_the_future_here() -> None:
-    with pytest.raises(BadPeriod, match="future"):
+@pytest.mark.parametrize(
+    ("text", "first", "last"),
+    [
+        ("last year", "2025-01-01", "2025-12-31"),
+        ("this year", "2026-01-01", "2026-11-21"),
+        ("2025", "2025-01-01", "2025-12-31"),
+        ("2024", "2024-01-01", "2024-12-31"),
+        ("Q3", "2026-07-01", "2026-09-30"),
+        ("q4", "2026-10-01", "2026-11-21"),
+        ("Q3 2025", "2025-07-01", "2025-09-30"),
+        ("last quarter", "2026-07-01", "2026-09-30"),
+        ("this quarter", "2026-10-01", "2026-11-21"),
+        ("1 Oct", "2026-10-01", "2026-10-01"),
+        ("1st October", "2026-10-01", "2026-10-01"),
+        ("Oct 1", "2026-10-01", "2026-10-01"),
+        ("October 1, 2025", "2025-10-01", "2025-10-01"),
+        ("1 October 2025", "2025-10-01", "2025-10-01"),
+        ("1 Dec", "2025-12-01", "2025-12-01"),
+        ("29 Feb", "2024-02-29", "2024-02-29"),
+        ("1 Oct to 15 Oct", "2026-10-01", "2026-10-15"),
+        ("20 Dec to 5 Jan", "2025-12-20", "2026-01-05"),
+        ("since monday", "2026-11-16", "2026-11-21"),
+        ("since Sat", "2026-11-21", "2026-11-21"),
+        ("since 1 Oct", "2026-10-01", "2026-11-21"),
+        ("since October", "2026-10-01", "2026-11-21"),
+        ("since last week", "2026-11-09", "2026-11-21"),
+    ],
+)
+def test_years_quarters_days_and_since_are_understood(text: str, first: str, last: str) -> None:
+    assert _read(text) == (first, last)
+
+
+@given(st.dates(date(2005, 1, 1), date(2034, 12, 31)), MOMENTS, ZONES)
+def test_a_day_means_the_same_however_it_is_written(day: date, now: datetime, zone: ZoneInfo) -> None:
+    names = (f"{day.day} {day:%B} {day.year}", f"{day:%b} {day.day}, {day.year}", day.isoformat())
+    if day > today(now, zone):
+        for name in names:
+            with pytest.raises(BadPeriod, match="not come yet"):
+                parse_period(name, now, zone)
+        return
+    assert {parse_period(name, now, zone) for name in names} == {Period(day, day + timedelta(days=1))}
+
+
+@given(MOMENTS, ZONES, st.integers(0, 6), st.integers(1, 4))
+def test_since_a_weekday_and_a_quarter_end_no_later_than_today(
+    now: datetime, zone: ZoneInfo, weekday: int, quarter: int
+) -> None:
+    name = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")[weekday]
+    since = parse_period(f"since {name}", now, zone)
+    assert (since.first.weekday(), since.last) == (weekday, today(now, zone))
+    assert since.days <= 7
+    three_months = parse_period(f"Q{quarter}", now, zone)
+    assert (three_months.first.month, three_months.first.day) == (3 * quarter - 2, 1)
+    assert three_months.last <= today(now, zone)
+
+
+def test_a_day_that_has_begun_elsewhere_has_not_come_here() -> None:
+    with pytest.raises(
+        BadPeriod, match="22 Nov 2026 has not come yet; today is 21 Nov 2026 in Europe/London"
+    ):
         parse_period("2026-11-22", NOW, LONDON)
 
 
@@ -177,13 +236,21 @@ def test_words_are_right_on_the_first_and_the_last_days(
         ("2026-10-31..2026-10-01", "end comes before the beginning"),
         ("2026-10..2026-09", "end comes before the beginning"),
         ("today..yesterday", "end comes before the beginning"),
-        ("2026-11-22", "in the future: today is 2026-11-21 in Europe/London"),
-        ("2027-01", "in the future: today is 2026-11-21 in Europe/London"),
-        ("December 2026", "future"),
-        ("October 2027", "future"),
-        ("9999-12", "future"),
-        ("9999-12-31", "future"),
-        ("2026-10-01..2026-12-31", "in the future: today is 2026-11-21 in Europe/London"),
+        ("2026-11-22", "22 Nov 2026 has not come yet; today is 21 Nov 2026 in Europe/London"),
+        ("2027-01", "2027 has not come yet; today is 21 Nov 2026 in Europe/London"),
+        ("December 2026", "has not come yet"),
+        ("October 2027", "has not come yet"),
+        ("9999-12", "has not come yet"),
+        ("9999-12-31", "has not come yet"),
+        ("2026-10-01..2026-12-31", "31 Dec 2026 has not come yet; today is 21 Nov 2026 in Europe/London"),
+        ("2027", "2027 has not come yet"),
+        ("Q4 2027", "2027 has not come yet"),
+        ("1 December 2026", "1 Dec 2026 has not come yet; today is 21 Nov 2026 in Europe/London"),
+        ("since 1 Dec 2026", "1 Dec 2026 has not come yet"),
+        ("31 Feb", "February has no day 31"),
+        ("0 Oct", "October has no day 0"),
+        ("1999", "before 2000"),
+        ("since 2024", "more than 366 days"),
         ("2025-11-20..2026-11-21", "more than 366 days"),
         ("2020-01..2026-01", "more than 366 days"),
         ("2026-02-31", "no day 2026-02-31"),
@@ -223,7 +290,6 @@ def test_a_range_of_most_days_is_fine() -> None:
         "7 weeks",
         "-7d",
         "7.5d",
-        "2026",
         "20261005",
         "2026-W41",
         "2026-10-05T12:00",

@@ -61,7 +61,7 @@ def _ask(text: str, zone: ZoneInfo = UTC_ZONE) -> VisitorsQuery:
     return parse_query(text, NOW, zone)
 
 
-@pytest.mark.parametrize("text", ["", "   ", "compare", "sort total", "top 10", "/", "path /*", "7d"])
+@pytest.mark.parametrize("text", ["", "   ", "compare", "sort total", "top 5", "/", "path /*", "7d"])
 def test_nothing_more_means_the_last_seven_days_against_those_before(text: str) -> None:
     assert _ask(text) == DEFAULT
 
@@ -159,16 +159,16 @@ def test_options_come_in_any_order(
         ("/" + "a" * 300, "too long"),
         ("/a\0b", "nobody can see"),
         ("path /a\u202eb", "nobody can see"),
-        ("yesteryear", "I do not understand `yesteryear`: that is no period"),
-        ("last month top 5 please", "I do not understand `last month please`"),
-        ("/api /guides", "I do not understand `/guides`"),
+        ("yesteryear", "I don't know the period `yesteryear`: that is no period"),
+        ("last month top 5 please", "I don't know the period `last month please`"),
+        ("/api /guides", "I don't know the period `/guides`"),
         ("2026-10-31..2026-10-01", "the end comes before the beginning"),
-        ("2027-01", "future"),
+        ("2027-01", "2027 has not come yet"),
         ("2026-02-31", "no day 2026-02-31"),
-        ("compare 2027-01", "I cannot compare with `2027-01`: that lies in the future"),
+        ("compare 2027-01", "I cannot compare with `2027-01`: 2027 has not come yet"),
         ("compare 400d", "I cannot compare with `400d`"),
         ("compare 2026-02-31 top 5", "I cannot compare with `2026-02-31`"),
-        ("compare nonsense", "I do not understand `nonsense`"),
+        ("compare nonsense", "I don't know the period `nonsense`"),
     ],
     ids=lambda text: text[:30],
 )
@@ -204,7 +204,7 @@ def test_nothing_that_was_typed_pings_links_or_leaves_its_code(text: str, evil: 
     for parse in (_ask, parse_weekly):
         told = _told(parse, typed)
         outside = re.sub("`[^`]+`", "", told)
-        assert re.fullmatch("[A-Za-z0-9 .,:;-]*", outside), told
+        assert re.fullmatch("[A-Za-z0-9 .,:;'-]*", outside), told
         assert not re.search("[<>\n\0\u202e\u2028\ud800]|&(?!amp;|lt;|gt;)", told), told
         assert len(told) < 1_000
 
@@ -266,15 +266,15 @@ def test_every_zone_is_known_in_any_case() -> None:
         ("9:60", "There is no time `9:60`"),
         ("13pm", "There is no time `13pm`"),
         ("0 am", "There is no time `0am`"),
-        ("someday", "I do not understand `someday`: after `subscribe` come a weekday"),
-        ("t 09:00", "I do not understand `t`"),
-        ("s", "I do not understand `s`"),
-        ("pm", "I do not understand `pm`"),
-        ("9:5", "I do not understand `9:5`"),
-        ("٩:٣٠", "I do not understand `٩:٣٠`"),
-        ("Europe/Atlantis", "I do not understand `Europe/Atlantis`"),
-        ("../../etc/passwd", "I do not understand"),
-        ("localtime", "I do not understand `localtime`"),
+        ("someday", "I don't know the word `someday`. Try a weekday"),
+        ("t 09:00", "I don't know the word `t`"),
+        ("s", "I don't know the word `s`"),
+        ("pm", "I don't know the word `pm`"),
+        ("9:5", "I don't know the word `9:5`"),
+        ("٩:٣٠", "I don't know the word `٩:٣٠`"),
+        ("Europe/Atlantis", "I don't know the time zone `Europe/Atlantis`. Try `Europe/Berlin`."),
+        ("../../etc/passwd", "I don't know the time zone"),
+        ("localtime", "I don't know the word `localtime`"),
         ("path", "After `path`"),
         ("monday friday", "one weekday, and here are 2"),
         ("9:00 17:00", "one time, and here are 2"),

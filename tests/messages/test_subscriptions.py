@@ -20,7 +20,7 @@ LATE = "they could not be read in time"
 
 def test_the_first_post_tells_the_channel_what_will_come_and_how_to_end_it() -> None:
     assert say.first_post(subscription(), RUN, WEEK).text == (
-        ":books: Every Monday at 09:00 (Europe/Berlin) this channel gets a digest of who read the docs, "
+        "Every Monday at 09:00 (Europe/Berlin) this channel gets a digest of who read the docs, "
         f"set up by <@{ANA}>. The first comes 2026-11-09 09:00 CET, about 26 Oct – 1 Nov 2026. "
         "`/docs-visitors subscribe` changes the time, `/docs-visitors unsubscribe` ends it."
     )
@@ -40,7 +40,7 @@ def test_what_to_type_about_a_section_names_it_so_that_no_other_is_meant() -> No
     assert "`/docs-visitors unsubscribe path /api*` ends it." in first
     assert "`/docs-visitors digest now path /api*` tries this one again" in say.missed(told, WEEK, LATE).text
     again = "`/docs-visitors subscribe monday 09:00 Europe/Berlin path /api*`"
-    assert f"{again} in the channel starts it again" in say.paused(told, "is_archived").text
+    assert f"send {again} in the channel to start it again" in say.paused(told, "is_archived").text
     assert f"{again} starts it again" in say.listed([told], NOW).text
     assert parse_weekly(again.strip("`").removeprefix("/docs-visitors subscribe ")) == WeeklyWords(
         told.weekly.weekday, told.weekly.at, told.weekly.zone, "/api*"
@@ -55,14 +55,14 @@ def test_a_section_cannot_write_markup() -> None:
 @pytest.mark.parametrize(("zone", "said"), [(None, "your time zone"), ("Asia/Kolkata", "Asia/Kolkata")])
 def test_subscribing_says_in_which_zone(zone: str | None, said: str) -> None:
     text = say.subscribing(Weekday.FRIDAY, time(16, 30), zone, None).text
-    assert text.startswith(f":books: Every Friday at 16:30 ({said}). I post once into the channel now")
+    assert text.startswith(f"The digest will come every Friday at 16:30 ({said}). I'm posting to the channel")
 
 
 @pytest.mark.parametrize("meaning", [Refusal.NOT_A_MEMBER, Refusal.NOT_VISIBLE])
 def test_a_private_channel_gets_the_exact_invitation(meaning: Refusal) -> None:
     assert say.cannot_subscribe(meaning, "slacks_word", "docs-agent").text == (
-        ":no_entry: Nothing was subscribed. I am not in this channel. "
-        "Type `/invite @docs-agent` in the channel, then subscribe again."
+        ":no_entry: The digest wasn't set up. I'm not in this channel. "
+        "Type `/invite @docs-agent` here, then subscribe again."
     )
 
 
@@ -78,7 +78,7 @@ def test_the_owner_is_told_that_it_is_paused_and_how_it_goes_on() -> None:
     said = say.paused(subscription(), "is_archived").text
     assert f"<#{CHANNEL}> is paused" in said
     assert "`is_archived`" in said
-    assert "`/docs-visitors subscribe monday 09:00 Europe/Berlin` in the channel starts it again" in said
+    assert "`/docs-visitors subscribe monday 09:00 Europe/Berlin` in the channel to start it again" in said
 
 
 def test_a_week_without_a_digest_is_told_with_its_reason() -> None:
@@ -98,14 +98,14 @@ def test_a_digest_asked_for_that_fails_is_told_with_its_reason() -> None:
 
 def test_a_digest_asked_for_now_is_announced() -> None:
     said = say.digest_coming(None).text
-    assert said.startswith(":books: The digest of the last full week comes into this channel as soon as")
+    assert said.startswith("The digest of last week is on its way to this channel.")
     assert "or tell you why" in said
 
 
 def test_unsubscribing_says_whether_there_was_something_to_end() -> None:
-    assert "no docs digest any more" in say.unsubscribed(1).text
-    assert "Nothing was changed" in say.unsubscribed(0).text
-    assert "Nothing was changed" in say.unsubscribed(0, 2).text
+    assert "no longer gets a digest" in say.unsubscribed(1).text
+    assert "no such digest" in say.unsubscribed(0).text
+    assert "no such digest" in say.unsubscribed(0, 2).text
 
 
 @pytest.mark.parametrize(("left", "said"), [(1, "still gets 1 other:"), (3, "still gets 3 others:")])
@@ -117,7 +117,7 @@ def test_unsubscribing_one_of_several_says_that_others_still_come(left: int, sai
 
 def test_an_empty_list_says_how_to_begin() -> None:
     said = say.listed([], NOW).text
-    assert said.startswith("No digests for this channel yet. `/docs-visitors subscribe monday 09:00`")
+    assert said.startswith("This channel has no digest yet. `/docs-visitors subscribe monday 09:00`")
 
 
 def test_the_list_shows_the_next_three_runs_in_local_time_and_the_last_result() -> None:
@@ -145,7 +145,7 @@ def test_a_zone_with_half_an_hour_keeps_it() -> None:
 @pytest.mark.parametrize(
     ("state", "said"),
     [
-        (SubscriptionState.PAUSED, "Paused, since Slack did not let me post here."),
+        (SubscriptionState.PAUSED, "Paused, because Slack didn't let me post here."),
         (SubscriptionState.PROVING, "The first post is on its way."),
         (SubscriptionState.NEW, "The first post is on its way."),
     ],

@@ -138,10 +138,10 @@ async def test_a_channel_is_subscribed_listed_and_gets_its_digest_once(story: St
 
 async def test_a_private_channel_without_the_bot_is_not_subscribed(story: Story) -> None:
     await story.command("/docs-visitors", "subscribe", channel=SECRET)
-    refused = await story.answer("Nothing was subscribed")
+    refused = await story.answer("The digest wasn't set up")
     assert "/invite @docs-agent" in refused["text"]
     await story.command("/docs-visitors", "subscriptions", channel=SECRET)
-    await story.answer("No digests for this channel yet")
+    await story.answer("This channel has no digest yet")
 
 
 def digests(story: Story, channel: str = DOCS) -> list[Json]:

@@ -74,7 +74,12 @@ def record() -> Record:
         messages=[*_first_thread(), *_second_thread(), *_numbers()],
         private=[
             {"user": ANA, "channel": DOCS, "ts": ROOT, "text": "Who read the docs"},
-            {"user": BEN, "channel": PRODUCT, "ts": ROOT, "text": ":books: Every Monday at 09:00 (UTC)."},
+            {
+                "user": BEN,
+                "channel": PRODUCT,
+                "ts": ROOT,
+                "text": "The digest will come every Monday at 09:00 (UTC).",
+            },
         ],
         rows={
             "jobs": [job(1, ASK, "pull_request", ROOT), job(2, OTHER, "failed", OTHER_ROOT)],
@@ -137,7 +142,7 @@ def _numbers() -> list[Json]:
     return [
         message("All pages", "1772442000.000600", None, files=[file]),
         message("*The docs in the week 1*", "1772442000.000700", "digest", channel=PRODUCT),
-        message(":books: Every Monday at 09:00 this channel", "1772442000.000750", "first", channel=PRODUCT),
+        message("Every Monday at 09:00 this channel", "1772442000.000750", "first", channel=PRODUCT),
         message("*The docs in the week 1*", "1772442000.000800", "weekly", channel=PRODUCT),
     ]
 

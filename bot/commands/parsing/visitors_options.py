@@ -17,8 +17,8 @@ from bot.model import DEFAULT_TOP, MOST_TOP, FileTo, Period, SortBy, VisitorsQue
 
 _Value = TypeVar("_Value")
 _SECTION_LENGTH = 300
-_PERIOD_WORDS = 5
-"""Words of the longest period, "October 2025 to November 2025"."""
+_PERIOD_WORDS = 7
+"""Words of the longest period, "1 October 2025 to 5 November 2025"."""
 _TIME = re.compile(r"([0-9]{1,2})(?:[:.]([0-9]{2}))?\s*(am|pm)?(?:\s*h)?")
 _SITE = re.compile(r"https?://[^/]*", re.IGNORECASE)
 _NO_ZONES = ("factory", "localtime", "posixrules")
@@ -66,7 +66,7 @@ def _period(text: str, now: datetime, zone: ZoneInfo) -> Period:
         return parse_period(text, now, zone)
     except BadPeriod as bad:
         shown = code(one_line(text, 60))
-        raise Misunderstood(f"I do not understand {shown}: {escape(str(bad))}.") from None
+        raise Misunderstood(f"I don't know the period {shown}: {escape(str(bad))}.") from None
 
 
 def _top(words: list[str], parsed: _Parsed) -> None:
@@ -188,8 +188,7 @@ def parse_section(text: str) -> str | None:
         word = words.pop(0)
         if not _parse_section_word(word, words, parsed):
             raise Misunderstood(
-                f"I do not understand {code(one_line(word, 60))}: "
-                "nothing may follow here but `path /api` for a section."
+                f"I don't know {code(one_line(word, 60))}. Only `path /api` for a section may follow here."
             )
     return _once("path", parsed.sections, None)
 
@@ -215,10 +214,16 @@ def _parse_weekly_word(word: str, words: list[str], parsed: _ParsedWeekly) -> No
     elif (found := _zones().get(word.lower())) is not None:
         parsed.zones.append(found)
     else:
-        raise Misunderstood(
-            f"I do not understand {code(one_line(word, 60))}: after `subscribe` come a weekday, "
-            "a time such as `09:00`, a time zone such as `Europe/Berlin`, and `path /api` for a section."
-        )
+        raise _unknown_weekly_word(word)
+
+
+def _unknown_weekly_word(word: str) -> Misunderstood:
+    shown = code(one_line(word, 60))
+    if "/" in word:
+        return Misunderstood(f"I don't know the time zone {shown}. Try `Europe/Berlin`.")
+    return Misunderstood(
+        f"I don't know the word {shown}. Try a weekday, a time and a zone: `monday 09:00 Europe/Berlin`."
+    )
 
 
 def _once(what: str, values: Sequence[_Value], default: _Value) -> _Value:

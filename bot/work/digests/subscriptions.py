@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import time
+from datetime import time, timedelta
 
 from bot.messages import subscriptions as say
 from bot.model import (
     ChannelId,
     Message,
     Origin,
+    Subscription,
     SubscriptionState,
     Weekday,
     last_full_week,
 )
 from bot.store import Transaction
 from bot.work.context import Context
+
+_ASKED_AGAIN = timedelta(minutes=1)
+"""Whoever asks for the same digest twice within this time is asked before it is sent again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,9 +34,25 @@ class SubscribeRequest:
 
 
 async def subscribe(context: Context, request: SubscribeRequest) -> Message:
-    """Store a subscription. It becomes active when the first post into the channel has arrived."""
-    await context.store.write(
-        lambda tx: tx.subscriptions.put(
+    """Store or change a subscription, unless it is as requested already.
+
+    It becomes active when the first post into the channel has arrived.
+    """
+    known = await context.store.write(lambda tx: _put(context, tx, request))
+    if known is not None and _is_same(known, request):
+        return say.already_subscribed(known)
+    context.wake()
+    return say.subscribing(
+        request.weekday, request.at, request.zone, request.section, changes=known is not None
+    )
+
+
+def _put(context: Context, tx: Transaction, request: SubscribeRequest) -> Subscription | None:
+    """Write the subscription unless it is the same. Return the one that there was."""
+    in_channel = tx.subscriptions.in_channel(request.origin.channel)
+    known = next((each for each in in_channel if each.section == request.section), None)
+    if known is None or not _is_same(known, request):
+        tx.subscriptions.put(
             request.origin,
             project=context.project,
             section=request.section,
@@ -41,9 +61,18 @@ async def subscribe(context: Context, request: SubscribeRequest) -> Message:
             zone=request.zone,
             now=context.clock(),
         )
-    )
-    context.wake()
-    return say.subscribing(request.weekday, request.at, request.zone, request.section)
+    return known
+
+
+def _is_same(known: Subscription, request: SubscribeRequest) -> bool:
+    """Return whether a subscription runs as requested. A paused one is to be started again.
+
+    A request without a zone means that of its requester, which the owner's subscription may have.
+    """
+    weekly, is_owner = known.weekly, known.owner == request.origin.user
+    same_time = (weekly.weekday, weekly.at) == (request.weekday, request.at)
+    same_zone = weekly.zone == request.zone if request.zone else is_owner
+    return same_time and same_zone and known.state is not SubscriptionState.PAUSED
 
 
 async def unsubscribe(context: Context, channel: ChannelId, section: str | None) -> Message:
@@ -67,20 +96,35 @@ async def list_subscriptions(context: Context, channel: ChannelId) -> Message:
     return say.listed(found, context.clock())
 
 
-async def digest_now(context: Context, origin: Origin, section: str | None) -> Message:
-    """Request a digest of the last full week for this channel, besides the weekly ones."""
-    now = context.clock()
-    await context.store.write(
-        lambda tx: tx.digests.add(
-            key=f"now:{origin.key}",
-            subscription=None,
-            project=context.project,
-            channel=origin.channel,
-            section=section,
-            week=last_full_week(now, context.analytics.zone),
-            now=now,
-            origin=origin,
-        )
-    )
+async def digest_now(
+    context: Context, origin: Origin, section: str | None, *, again: bool = False
+) -> Message:
+    """Request a digest of the last full week for this channel, besides the weekly ones.
+
+    The same one within a minute is sent only if the person confirms it (``again``).
+    """
+    if not await context.store.write(lambda tx: _add_digest(context, tx, origin, section, again=again)):
+        return say.digest_again(section)
     context.wake()
     return say.digest_coming(section)
+
+
+def _add_digest(
+    context: Context, tx: Transaction, origin: Origin, section: str | None, *, again: bool
+) -> bool:
+    """Add the digest. Return False if the channel was sent the same one a moment ago, so that nothing is."""
+    now, key = context.clock(), f"now:{origin.key}"
+    asks = not again and not tx.digests.has_key(key)
+    if asks and tx.digests.asked_since(context.project, origin.channel, section, now - _ASKED_AGAIN):
+        return False
+    tx.digests.add(
+        key=key,
+        subscription=None,
+        project=context.project,
+        channel=origin.channel,
+        section=section,
+        week=last_full_week(now, context.analytics.zone),
+        now=now,
+        origin=origin,
+    )
+    return True

@@ -14,7 +14,7 @@ from tests.work.weekly import digests, of_channel, subscribed, until
 async def test_subscribing_is_proven_by_a_post_and_takes_the_zone_of_who_asks(office: Office) -> None:
     office.slack.zones[ANA] = "Europe/Berlin"
     said = await office.visitors("subscribe tuesday 8:30")
-    assert "Every Tuesday at 08:30 (your time zone)" in said.text
+    assert "every Tuesday at 08:30 (your time zone)" in said.text
     await office.reading(5)
     [post] = office.posted()
     assert "Every Tuesday at 08:30 (Europe/Berlin) this channel gets a digest" in post
@@ -49,9 +49,9 @@ async def test_a_channel_that_refuses_the_first_post_is_not_subscribed_and_the_w
     await office.reading(5)
     [(url, told)] = office.slack.private
     assert url == RESPONSE_URL.get_secret_value()
-    assert "Nothing was subscribed" in told.text
+    assert "The digest wasn't set up" in told.text
     assert "/invite @docs-agent" in told.text
-    assert "No digests for this channel yet" in (await office.visitors("subscriptions")).text
+    assert "This channel has no digest yet" in (await office.visitors("subscriptions")).text
 
 
 async def test_subscriptions_are_listed_with_three_runs_in_their_own_zone(office: Office) -> None:
@@ -65,8 +65,8 @@ async def test_subscriptions_are_listed_with_three_runs_in_their_own_zone(office
 
 async def test_unsubscribing_ends_it(office: Office) -> None:
     await subscribed(office)
-    assert "gets no docs digest any more" in (await office.visitors("unsubscribe")).text
-    assert "no such subscription" in (await office.visitors("unsubscribe")).text
+    assert "no longer gets a digest" in (await office.visitors("unsubscribe")).text
+    assert "no such digest" in (await office.visitors("unsubscribe")).text
     await until(office, datetime(2026, 11, 9, 9, 0, tzinfo=UTC))
     assert digests(office) == []
 
@@ -77,14 +77,14 @@ async def test_unsubscribing_a_section_ends_that_one_alone_and_says_so(office: O
     await office.reading(5)
     assert "still gets 1 other" in (await office.visitors("unsubscribe path /api")).text
     assert (await of_channel(office)).section is None
-    assert "no such subscription" in (await office.visitors("unsubscribe /api")).text
+    assert "no such digest" in (await office.visitors("unsubscribe /api")).text
 
 
 async def test_words_that_unsubscribing_does_not_know_end_nothing(office: Office) -> None:
     await subscribed(office)
     for words in ("unsubscribe tuesday", "unsubscribe 09:00", "digest monday", "digest now UTC"):
         said = (await office.visitors(words)).text
-        assert "nothing may follow here but `path /api` for a section. Nothing was changed." in said
+        assert "Only `path /api` for a section may follow here." in said
         assert "`/docs-visitors unsubscribe path /api`" in said
     await office.reading(5)
     assert (await of_channel(office)).state is SubscriptionState.ACTIVE

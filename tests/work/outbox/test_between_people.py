@@ -25,7 +25,7 @@ async def test_a_job_is_not_started_and_its_prompt_is_given_back(office: Office)
 
 @pytest.mark.parametrize(
     ("text", "outcome"),
-    [("subscribe monday 09:00 UTC", "Nothing was subscribed"), ("digest now", "Nothing was posted")],
+    [("subscribe monday 09:00 UTC", "The digest wasn't set up"), ("digest now", "Nothing was posted")],
 )
 async def test_a_digest_is_refused_with_the_same_advice(office: Office, text: str, outcome: str) -> None:
     office.slack.trouble("post", refused("channel_not_found"))
