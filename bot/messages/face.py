@@ -11,7 +11,7 @@ from bot.messages import blocks as b
 from bot.messages.numbers import counted
 from bot.messages.plain_text import clip, one_line, visible
 from bot.messages.problems import title
-from bot.model import Block, JobNumber, JobState, Message, QueueWhy, TrackedJob
+from bot.model import Block, JobNumber, JobState, Message, QueueWhy, TrackedJob, Trouble
 
 QUOTE_LENGTH = 300
 """The face shows the first line of a prompt, up to this length; the thread then has the whole prompt."""
@@ -30,6 +30,11 @@ _STATE = {
     JobState.UNCONFIRMED: ":grey_question: *Unconfirmed* (may or may not have started)",
     JobState.WITHDRAWN: ":leftwards_arrow_with_hook: *Withdrawn*",
     JobState.UNWATCHED: ":zzz: *Still running; no longer watched*",
+}
+_TROUBLE = {
+    Trouble.AWAY: ":warning: No usable answer from the docs service since {}. I keep asking.",
+    Trouble.REFUSED: ":warning: The docs service has refused the bot since {}. Whoever runs it has to act; "
+    "then I go on by myself.",
 }
 _DISMISSED = ":grey_question: *Outcome unknown*"
 
@@ -145,6 +150,8 @@ def _notes(job: TrackedJob, frees_at: datetime | None) -> list[str]:
     if job.uses_left is not None and job.state is JobState.WORKING:
         frees = f", the next frees at {b.moment(frees_at, '{time}')}" if frees_at else ""
         notes.append(f"{counted(job.uses_left, 'use', 'uses')} of this hour left{frees}")
+    if job.trouble and job.trouble_since and job.state.is_open:
+        notes.append(_TROUBLE[job.trouble].format(b.moment(job.trouble_since)))
     if job.problem and job.state is JobState.REFUSED:
         notes.append(b.quoted(title(job.problem), 120))
     return notes

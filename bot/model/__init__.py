@@ -31,6 +31,7 @@ from bot.model.jobs import (
     QueueWhy,
     ThreadRef,
     TrackedJob,
+    Trouble,
     minutes_to_show,
 )
 from bot.model.lifecycle import DeliveryStep, IllegalStep, JobStep, PromptStep
@@ -143,6 +144,7 @@ __all__ = [
     "TakeThread",
     "ThreadRef",
     "TrackedJob",
+    "Trouble",
     "Unread",
     "Use",
     "UserId",

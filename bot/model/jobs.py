@@ -29,6 +29,15 @@ class QueueWhy(StrEnum):
     """The docs service refuses the bot's key."""
 
 
+class Trouble(StrEnum):
+    """Why nothing is heard of a project's jobs, as their faces say after ten minutes."""
+
+    AWAY = "away"
+    """The docs service cannot be reached, or answers with errors only."""
+    REFUSED = "refused"
+    """The docs service refuses the bot."""
+
+
 class JobState(StrEnum):
     """State of a tracked job, as stored and as logged.
 
@@ -109,6 +118,8 @@ class JobFields(TypedDict, total=False):
     also_asked: list[UserId]
     earlier: Earlier
     shown_minutes: int
+    trouble: Trouble | None
+    trouble_since: datetime | None
 
 
 class JobStepFields(JobFields, total=False):
@@ -186,6 +197,7 @@ class TrackedJob:
     ``earlier``: what went along with the newest prompt that might take its thread's earlier messages along.
     ``shown_minutes``: how long the iteration runs, as the face shows it; 0 while it shows nothing.
     ``again_of``: the job whose prompt it runs again.
+    ``trouble``: what the face says of the docs service, and since when; None when all is well.
     """
 
     number: JobNumber
@@ -222,6 +234,8 @@ class TrackedJob:
     earlier: Earlier | None = None
     shown_minutes: int = 0
     again_of: JobNumber | None = None
+    trouble: Trouble | None = None
+    trouble_since: datetime | None = None
 
     @property
     def is_forgotten(self) -> bool:

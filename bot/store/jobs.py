@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, fields
 from datetime import datetime
 from typing import Unpack
 
-from sqlalchemy import ColumnElement, and_, bindparam, exists, func, insert, not_, or_, select, update
+from sqlalchemy import ColumnElement, and_, bindparam, exists, func, insert, not_, or_, select, true, update
 from sqlalchemy.engine import Connection, RowMapping
 
 from bot.model import (
@@ -24,6 +24,7 @@ from bot.model import (
     QueueWhy,
     ThreadRef,
     TrackedJob,
+    Trouble,
     UserId,
 )
 from bot.store.leases import FREE, Claimer, LeaseLost, claim, first, held_by, unclaimed
@@ -40,6 +41,7 @@ def to_job(row: RowMapping) -> TrackedJob:
     typed = {
         "state": JobState(row["state"]),
         "queue_why": QueueWhy(why) if why else None,
+        "trouble": Trouble(row["trouble"]) if row["trouble"] else None,
         "also_asked": tuple(row["also_asked"] or ()),
         "earlier": _earlier(row["earlier"]),
     }
@@ -55,6 +57,7 @@ def _earlier(stored: tuple[int, int, str | None] | None) -> Earlier | None:
 
 _LET_IN = or_(jobs.c.problem.is_(None), not_(jobs.c.problem.startswith(JobProblem.NOT_ALLOWED)))
 """The condition that a job's requester was not denied access."""
+_OPEN_FACE = and_(jobs.c.state.in_((JobState.WAITING, JobState.WORKING)), jobs.c.root_ts.is_not(None))
 _NOT_QUEUED: Mapping[str, object] = {"queue_until": None, "queue_position": None, "queue_why": None}
 
 # Rows of a multi-row INSERT may be returned in any order, so each carries the values that identify it.
@@ -228,6 +231,22 @@ class JobRepository:
         """
         asked = and_(jobs.c.project == project, jobs.c.asked_at >= since, jobs.c.asked_at < until, _LET_IN)
         return self._many(asked, limit)
+
+    def without_trouble(
+        self, project: ProjectId, trouble: Trouble, limit: int, *, only_failing: bool
+    ) -> Sequence[TrackedJob]:
+        """Return a project's open jobs whose faces do not speak of this trouble with the docs service.
+
+        ``only_failing``: only jobs whose last poll failed, or whose prompt waits because of the trouble.
+        """
+        silent = or_(jobs.c.trouble.is_(None), jobs.c.trouble != trouble)
+        waits = jobs.c.queue_why.in_((QueueWhy.SERVICE, QueueWhy.KEY))
+        failing = or_(jobs.c.unread_since.is_not(None), waits) if only_failing else true()
+        return self._many(and_(_OPEN_FACE, jobs.c.project == project, silent, failing), limit)
+
+    def with_trouble(self, besides: Collection[ProjectId], limit: int) -> Sequence[TrackedJob]:
+        """Return the jobs whose faces speak of trouble, without those of these projects."""
+        return self._many(and_(jobs.c.trouble.is_not(None), jobs.c.project.not_in(besides)), limit)
 
     def polled_besides(self, job: TrackedJob, since: datetime) -> tuple[int, int]:
         """Return how many other jobs of the project are polled, and how many began to fail after ``since``.

@@ -64,11 +64,24 @@ class BackOffRepository:
         row = self.connection.execute(select(back_offs.c.attempts).where(back_offs.c.project == project))
         return int(row.scalar_one_or_none() or 0)
 
-    def put(self, project: ProjectId, until: datetime, attempts: int, reason: str) -> None:
-        """Start or extend the project's back-off."""
-        values = {"until": until, "attempts": attempts, "reason": reason}
+    def put(
+        self, project: ProjectId, until: datetime, attempts: int, reason: str, *, since: datetime
+    ) -> None:
+        """Start or extend the project's back-off. ``since``: when the trouble of this kind began."""
+        values = {"until": until, "attempts": attempts, "reason": reason, "since": since}
         if not insert_unless_there(self.connection, back_offs, {"project": project, **values}):
             self.connection.execute(update(back_offs).where(back_offs.c.project == project).values(**values))
+
+    def since(self, project: ProjectId) -> datetime | None:
+        """Return when the project's trouble began; None when the service works."""
+        row = self.connection.execute(select(back_offs.c.since).where(back_offs.c.project == project))
+        found: datetime | None = row.scalar_one_or_none()
+        return found
+
+    def begun_before(self, before: datetime) -> dict[ProjectId, tuple[str, datetime, datetime]]:
+        """Return the reason, the begin and the end of each back-off that began before then."""
+        rows = self.connection.execute(select(back_offs).where(back_offs.c.since <= before))
+        return {ProjectId(row.project): (row.reason, row.since, row.until) for row in rows}
 
     def reason(self, project: ProjectId) -> str | None:
         """Return the reason of the project's latest back-off; None when the service has worked since."""

@@ -102,6 +102,8 @@ jobs = Table(
     Column("archived_at", UtcDateTime),
     Column("shown_minutes", Integer, nullable=False, server_default=text("0")),
     Column("again_of", Integer),
+    Column("trouble", String(20)),
+    Column("trouble_since", UtcDateTime),
     Column("claimed_by", String(80)),
     Column("claimed_until", UtcDateTime),
     Index("ix_jobs_thread", "channel", "root_ts", unique=True),
@@ -194,6 +196,7 @@ back_offs = Table(
     Column("until", UtcDateTime, nullable=False),
     Column("attempts", Integer, nullable=False),
     Column("reason", String(200), nullable=False),
+    Column("since", UtcDateTime),
 )
 
 snapshots = Table(

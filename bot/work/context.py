@@ -38,6 +38,8 @@ class Timeouts:
     """How long the look-up of the names in a prompt may take. Names that are missing then stay ids."""
     running_seconds: float = 1_800.0
     """Age at which the thread is told once that a job is still running."""
+    trouble_seconds: float = 600.0
+    """How long the docs service may fail or refuse the bot. Then the faces of open jobs say so."""
     unwatched_seconds: float = 7 * 86_400.0
     """Age at which a running job, or one that cannot be read, is no longer polled."""
     missing_seconds: float = 3_600.0

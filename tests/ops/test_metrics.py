@@ -130,7 +130,7 @@ async def test_the_poll_that_is_most_late_is_told(waiting: Office) -> None:
 async def test_unconfirmed_prompts_and_held_projects_are_counted(waiting: Office) -> None:
     await execute(waiting.store, update(prompts).values(state=PromptState.UNCONFIRMED))
     until = waiting.clock() + timedelta(seconds=9)
-    await waiting.store.write(lambda tx: tx.back_offs.put(PROJECT, until, 1, "Unauthorized"))
+    await waiting.store.write(lambda tx: tx.back_offs.put(PROJECT, until, 1, "Unauthorized", since=NOW))
     found = await figures(waiting)
     assert (found.unconfirmed_prompts, found.held_projects, found.key_refused) == (1, 1, True)
     assert found.oldest_prompt_seconds == 0, "a person decides"

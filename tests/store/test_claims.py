@@ -112,7 +112,9 @@ async def test_who_lost_the_lease_writes_nothing(store: Store) -> None:
 
 async def test_a_project_on_hold_is_not_polled(store: Store) -> None:
     await add_job(store, root_ts="1.1", service_id="j1", poll_at=NOW)
-    await store.write(lambda tx: tx.back_offs.put(PROJECT, NOW + timedelta(seconds=30), 1, "Unavailable"))
+    await store.write(
+        lambda tx: tx.back_offs.put(PROJECT, NOW + timedelta(seconds=30), 1, "Unavailable", since=NOW)
+    )
     assert await due(store, claimer()) == []
     assert len(await due(store, claimer(at=LATER))) == 1
 

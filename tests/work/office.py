@@ -35,6 +35,7 @@ from bot.work.jobs.ask import Asked, AskRequest, ask
 from bot.work.jobs.poll import poll_jobs
 from bot.work.jobs.prepare import prepare_prompts
 from bot.work.jobs.submit import submit_prompts
+from bot.work.jobs.trouble import show_trouble
 from bot.work.outbox.deliver import deliver_due
 from bot.work.ports import Mention, ThreadReply
 from bot.work.visitors.fetch import fetch_snapshots
@@ -258,6 +259,7 @@ class Office:
     async def pass_time(self, seconds: float) -> None:
         """Move the clock forward, then run the workers on everything that is due."""
         self.clock.pass_seconds(seconds)
+        await show_trouble(self.context)
         await self.settle(1.0)
 
     async def job(self, number: int = 1) -> TrackedJob:

@@ -9,7 +9,7 @@ import structlog
 
 from bot.docs_api import DocsApiError, Forbidden, RateLimited, Unauthorized, Unavailable
 from bot.messages import quota as say
-from bot.model import ChannelId, Message, NewDelivery, ProjectId, QueueWhy, back_off_seconds
+from bot.model import ChannelId, Message, NewDelivery, ProjectId, QueueWhy, Trouble, back_off_seconds
 from bot.store import Transaction
 from bot.work.context import WorkerContext
 from bot.work.jobs.thread_messages import redraw_face
@@ -57,7 +57,8 @@ def service_failed(context: WorkerContext, tx: Transaction, project: ProjectId, 
         wait_seconds = wait_seconds or back_off_seconds(attempts, context.chance())
         log.warning("docs_service_unwell", project=project, reason=type(error).__name__, attempts=attempts)
     until = max(until, context.after(wait_seconds))
-    tx.back_offs.put(project, until, attempts, reason if reason in _KEY_REASONS else type(error).__name__)
+    reason = reason if reason in _KEY_REASONS else type(error).__name__
+    tx.back_offs.put(project, until, attempts, reason, since=tx.back_offs.since(project) or now)
     return until
 
 
@@ -87,12 +88,20 @@ def key_refused(
     wait_seconds = back_off_seconds(attempts, context.chance(), first=_FIRST_SECONDS, cap=_CAP_SECONDS)
     until = context.after(wait_seconds)
     reason = _MAY_NOT_WRITE if wrote and isinstance(error, Forbidden) else type(error).__name__
-    tx.back_offs.put(project, until, attempts, reason)
+    since = tx.back_offs.since(project) if known else None
+    tx.back_offs.put(project, until, attempts, reason, since=since or now)
     log.error("key_refused", project=project, reason=type(error).__name__, attempts=attempts)
     if not known:
         message = say.key_refused(project, forbidden=isinstance(error, Forbidden))
         _tell_admins(context, tx, f"key:{project}:refused", message, now)
     return until
+
+
+def trouble_of(reason: str) -> Trouble | None:
+    """Return what the reason of a back-off means for people; None for a service that only asks to wait."""
+    if reason in _KEY_REASONS:
+        return Trouble.REFUSED
+    return None if reason == RateLimited.__name__ else Trouble.AWAY
 
 
 def postpone_prompts(context: WorkerContext, tx: Transaction, project: ProjectId, until: datetime) -> None:
