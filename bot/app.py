@@ -101,9 +101,15 @@ class Outside:
 
 @asynccontextmanager
 async def running_bot(
-    settings: Settings, *, roles: Roles = EVERYTHING, timeouts: Timeouts | None = None
+    settings: Settings,
+    *,
+    roles: Roles = EVERYTHING,
+    timeouts: Timeouts | None = None,
+    clock: Callable[[], datetime] = utc_now,
 ) -> AsyncIterator[None]:
     """Run the bot until the block ends; the block starts when it is ready. Intake stops before the workers.
+
+    ``clock`` returns the present time, aware and in UTC.
 
     Raises SlackRefused for a wrong token, another SlackError when Slack cannot be reached, OSError for a port
     in use, and SQLAlchemy's errors for a database that cannot be reached.
@@ -115,7 +121,7 @@ async def running_bot(
         store = await _store(settings, stack)
         outside = await _connect(settings, stack)
         metrics, wake_up, owner = Metrics(), WakeUp(), _owner()
-        context = _context(settings, store, outside, wake_up)
+        context = _context(settings, store, outside, wake_up, clock)
         connections = Connections(most_connections(settings.http_connections))
         # What is stored is carried out later; a command that Slack cannot bring is lost.
         is_door = roles.intake and not settings.socket_mode
@@ -190,11 +196,13 @@ async def _connect(settings: Settings, stack: AsyncExitStack) -> Outside:
     return Outside(client, identity, messenger, docs)
 
 
-def _context(settings: Settings, store: Store, outside: Outside, wake_up: WakeUp) -> Context:
+def _context(
+    settings: Settings, store: Store, outside: Outside, wake_up: WakeUp, clock: Callable[[], datetime]
+) -> Context:
     return Context(
         store=store,
         messenger=outside.messenger,
-        clock=utc_now,
+        clock=clock,
         wake=wake_up.wake,
         project=ProjectId(settings.docs_project_id),
         bot_user=outside.identity.bot_user,
@@ -276,6 +284,7 @@ def _workers(context: WorkerContext, metrics: Metrics, beat: Callable[[], Awaita
         observe=metrics.observe_run,
         due=partial(context.store.find_due, context.clock),
         least_seconds=min(0.5, context.pace.min_seconds / 2),
+        clock=context.clock,
     )
     metrics.expect_rounds(workers.ages_seconds())
     return workers

@@ -15,11 +15,14 @@ from typing import Any
 import click
 from rich.console import Console
 
+from bot.app import running_bot
 from sandbox.docs_service import DocsService
 from sandbox.docs_service.options import MAX_DAYS, MAX_PAGES
+from sandbox.past import NotTold, begins_at, is_untouched, tell_past
 from sandbox.play import play
 from sandbox.workspace import Workspace
-from sandbox.world import PROJECT, WorldOptions, sandbox
+from sandbox.workspace.options import utcnow
+from sandbox.world import PROJECT, WorldOptions, both_sides
 
 console = Console(highlight=False)
 stderr = Console(stderr=True, highlight=False, soft_wrap=True)
@@ -34,6 +37,7 @@ class Choice(WorldOptions):
     folder: Path = Path("var/sandbox")
     port: int = 8800
     play: bool = False
+    empty: bool = False
     only: str = ""
 
 
@@ -54,6 +58,7 @@ def main(arguments: list[str]) -> None:
 )
 @click.option("--http", "http_mode", is_flag=True, help="Signed HTTP instead of Socket Mode.")
 @click.option("--play", is_flag=True, help="Tell one story without a person, then leave.")
+@click.option("--empty", is_flag=True, help="Begin with empty channels, not with what happened before.")
 @click.option(
     "--only",
     default=Choice.only,
@@ -178,7 +183,11 @@ def _progress_line(choice: Choice) -> Iterator[Callable[[int, int], None]]:
 
 async def _start_all(choice: Choice, stack: AsyncExitStack) -> None:
     with _progress_line(choice) as on_progress:
-        world = await stack.enter_async_context(sandbox(replace(choice, on_progress=on_progress)))
+        world = await stack.enter_async_context(both_sides(replace(choice, on_progress=on_progress)))
+    has_past = not choice.empty and is_untouched(world)
+    if has_past:
+        world.clock.set(begins_at(utcnow()))
+    await stack.enter_async_context(running_bot(world.settings, clock=world.clock))
     console.print(f"\n  The workspace:     [bold]{world.workspace_url}[/]")
     console.print(f"  The docs service:  {world.docs_service_url}")
     console.print(
@@ -186,6 +195,11 @@ async def _start_all(choice: Choice, stack: AsyncExitStack) -> None:
     )
     console.print("  In #docs, type:    [bold]/docs-agent Add a quickstart for the Python SDK[/]")
     console.print("  Ctrl-C ends it; what happened is kept in", choice.folder, "\n")
+    if has_past:
+        try:
+            await tell_past(world, choice.uses_an_hour)
+        except NotTold as missing:
+            stderr.print(f"The workspace's past is incomplete: {missing} did not come. The rest works.")
 
 
 async def _start_docs_service(choice: Choice, stack: AsyncExitStack) -> None:

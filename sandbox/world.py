@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
 from pathlib import Path
 
 from bot.app import running_bot
@@ -14,6 +15,7 @@ from sandbox.docs_service.options import SiteOptions
 from sandbox.kept_secrets import kept_secrets
 from sandbox.ports import free_port
 from sandbox.workspace import Workspace, WorkspaceOptions
+from sandbox.workspace.options import utcnow
 
 MANIFEST = Path(__file__).resolve().parents[1] / "manifest.yml"
 PROJECT = "acme-docs"
@@ -56,31 +58,53 @@ class WorldOptions(SiteOptions):
         )
 
 
+class Clock:
+    """The sandbox's clock: the present, unless it is set back to tell what happened before."""
+
+    def __init__(self) -> None:
+        self._behind = timedelta()
+
+    def __call__(self) -> datetime:
+        """Return the time, aware and in UTC."""
+        return utcnow() - self._behind
+
+    def set(self, at: datetime) -> None:
+        """Go on from this time."""
+        self._behind = utcnow() - at
+
+    def catch_up(self) -> None:
+        """Return to the present."""
+        self._behind = timedelta()
+
+
 @dataclass(frozen=True, slots=True)
 class World:
-    """The running docs service and workspace, and the settings that connect a bot to them."""
+    """The running docs service and workspace, and the settings and the clock of a bot beside them."""
 
     docs_service: DocsService
     docs_service_url: str
     workspace: Workspace
     workspace_url: str
     settings: Settings
+    clock: Clock = field(default_factory=Clock)
 
 
 @asynccontextmanager
 async def both_sides(options: WorldOptions) -> AsyncIterator[World]:
     """Run the docs service and the workspace without a bot; yield them with the settings for one."""
-    docs_options = options.docs_service()
-    docs_service = DocsService(docs_options, on_progress=options.on_progress)
+    docs_options, clock = options.docs_service(), Clock()
+    docs_service = DocsService(docs_options, clock, on_progress=options.on_progress)
     # The port after the page's, so that links to pull requests still work after a restart.
     docs_url = await docs_service.start(options.port + 1 if options.port else 0)
     bot_port = free_port()
     events_url = f"http://127.0.0.1:{bot_port}/slack/events" if options.http_mode else None
-    workspace = Workspace(replace(options.workspace(), events_url=events_url, docs_service_url=docs_url))
+    workspace = Workspace(
+        replace(options.workspace(), events_url=events_url, docs_service_url=docs_url), clock
+    )
     workspace_url = await workspace.start(options.port)
     try:
         settings = _settings(options, docs_options, workspace, docs_url, bot_port)
-        yield World(docs_service, docs_url, workspace, workspace_url, settings)
+        yield World(docs_service, docs_url, workspace, workspace_url, settings, clock)
     finally:
         await workspace.stop()
         await docs_service.stop()

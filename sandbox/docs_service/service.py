@@ -118,8 +118,12 @@ class DocsService:
         self._api.faults.clear()
         return await self._show_faults(request)
 
+    async def requests(self) -> list[dict[str, object]]:
+        """Return the requests so far, oldest first, as `/sandbox/log` shows them."""
+        return await self._database.run(request_log.read)
+
     async def _log(self, _: web.Request) -> web.Response:
-        return web.json_response(await self._database.run(request_log.read))
+        return web.json_response(await self.requests())
 
     @property
     def _page_errors(self) -> Middleware:

@@ -22,6 +22,9 @@ class PageApi:
         self._state = people.state
         self._shortcuts = shortcuts
         self._docs_service_url = docs_service_url
+        self.takes_part = asyncio.Event()
+        """Cleared while the workspace's past is acted out; what people do on the page waits until then."""
+        self.takes_part.set()
 
     def add_routes(self, server: web.Application) -> None:
         """Add the routes under ``/page/``."""
@@ -38,6 +41,7 @@ class PageApi:
                 return web.json_response({"ok": False, "error": "json_only"}, status=415)
             try:
                 body = await request.json()
+                await self.takes_part.wait()
                 return web.json_response(await act(body))
             except Refused as refusal:
                 return web.json_response({"ok": False, "error": refusal.code, "detail": refusal.detail})

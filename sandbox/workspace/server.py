@@ -50,7 +50,7 @@ class Workspace:
         self.people = People(self.state, options, self.bot_connection, app)
         self.web_api = WebApi(self.people, METHODS)
         self.faults = Faults()
-        self._page_api = PageApi(self.people, app.shortcuts, options.docs_service_url)
+        self.page = PageApi(self.people, app.shortcuts, options.docs_service_url)
         self._runner: web.AppRunner | None = None
         self._saver: asyncio.Task[None] | None = None
         self.base_url = ""
@@ -109,7 +109,7 @@ class Workspace:
         app.router.add_post("/sandbox/disconnect", self._disconnect)
         app.router.add_post("/sandbox/silence", self._silence)
         app.router.add_get("/sandbox/log", self._show_log)
-        self._page_api.add_routes(app)
+        self.page.add_routes(app)
         app.router.add_get("/", self._page)
         app.router.add_get(r"/archives/{channel:[A-Z0-9]+}/p{seconds:\d{10}}{micros:\d{6}}", self._permalink)
         app.router.add_static("/static/", _PAGE)

@@ -75,14 +75,15 @@ def test_without_options_the_defaults_are_chosen() -> None:
 
 def test_every_option_reaches_what_is_chosen() -> None:
     words = (
-        "--port 81 --folder there --http --play --only workspace --work-seconds 0.5 --pages 40 --days 30 "
-        "--seed 3 --uses-an-hour 2"
+        "--port 81 --folder there --http --play --empty --only workspace --work-seconds 0.5 --pages 40 "
+        "--days 30 --seed 3 --uses-an-hour 2"
     )
     assert options_of(*words.split()) == Choice(
         Path("there"),
         81,
         http_mode=True,
         play=True,
+        empty=True,
         only="workspace",
         work_seconds=0.5,
         pages=40,

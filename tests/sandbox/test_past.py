@@ -1,0 +1,50 @@
+"""What happened in the sandbox before it is opened for the first time."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bot.app import running_bot
+from sandbox.past import begins_at, is_untouched, tell_past
+from sandbox.workspace.options import utcnow
+from sandbox.world import WorldOptions, both_sides
+from tests.limits import HANG_SECONDS
+from tests.scenarios.conftest import FAST
+from tests.scenarios.story import ANA, DOCS, Story
+from tests.scenarios.timeouts import STEADY
+
+
+@pytest.mark.hypothesis
+@given(st.datetimes(datetime(2020, 1, 1), datetime(2040, 1, 1), timezones=st.just(UTC)))  # noqa: DTZ001
+def test_the_past_begins_on_a_monday_at_nine_within_the_last_eight_days(now: datetime) -> None:
+    begin = begins_at(now)
+    assert (begin.weekday(), begin.hour, begin.minute) == (0, 9, 0)
+    assert timedelta(minutes=130) <= now - begin < timedelta(days=8)
+
+
+async def test_the_channel_has_a_digest_a_finished_thread_and_a_running_job_and_the_limits_are_whole(
+    tmp_path: Path,
+) -> None:
+    options = WorldOptions(tmp_path, work_seconds=100, answer_seconds=HANG_SECONDS, pages=80, days=70)
+    async with both_sides(options) as world:
+        assert is_untouched(world)
+        world.clock.set(begins_at(utcnow()))
+        settings = world.settings.model_copy(update=FAST)
+        async with running_bot(settings, timeouts=STEADY, clock=world.clock):
+            await tell_past(world, uses_an_hour=5)
+            story = Story(world)
+            digest, root = list(reversed(list(world.workspace.state.history(DOCS))))
+            assert "The docs in the week" in digest["text"]
+            assert float(digest["ts"]) == pytest.approx(begins_at(utcnow()).timestamp(), abs=HANG_SECONDS)
+            said = story.state.thread(DOCS, root["ts"])
+            assert [one["user"] for one in said if not one["bot_id"]][:3] == ["U02BEN", "U03CHIKA", "U02BEN"]
+            assert len([one for one in said if one["bot_id"]]) == 3
+            assert [each["name"] for each in said[-1]["reactions"]] == ["+1"]
+            assert abs(world.clock() - utcnow()) < timedelta(seconds=HANG_SECONDS)
+            await story.command("/docs-agent", "limits", ANA)
+            assert "0 of 100" in (await story.answer("of 100"))["text"]
