@@ -79,6 +79,7 @@ class Pages:
         app.router.add_get("/{project}/job/{id}", self._job)
         app.router.add_post("/{project}/job/{id}/archive", self._archive)
         app.router.add_get(r"/{project}/pull/{number:\d{1,9}}", self._pull)
+        app.router.add_get(r"/{project}/pull/{number:\d{1,9}}/files", self._pull_files)
         app.router.add_get("/{project}/commit/{sha:[0-9a-f]{40}}", self._commit)
         app.router.add_get("/{project}/tree", self._tree)
         app.router.add_get("/{project}/tree/{path:.*}", self._tree)
@@ -118,14 +119,30 @@ class Pages:
         await self._database.run(jobs.archive, job, self._clock())
         raise web.HTTPSeeOther(f"/{job.project}/job/{job.id}")
 
-    async def _pull(self, request: web.Request) -> web.Response:
+    async def _find_pull(self, request: web.Request) -> tuple[Job, SiteRepository, str]:
+        """Return the job of a pull request, its repository and the commit that it began from."""
         await self._agent.finish_due()
         repository = self._repository(request)
         number = int(request.match_info["number"])
         job = await self._database.run(jobs.find_pull, request.match_info["project"], number)
         if job is None or job.base_sha is None:
             raise web.HTTPNotFound
-        commits, new, found = await asyncio.to_thread(_read_pull, repository, job.branch, job.base_sha)
+        return job, repository, job.base_sha
+
+    async def _pull_files(self, request: web.Request) -> web.Response:
+        """Return the title and the changed files of a pull request as JSON, for a preview of its link."""
+        job, repository, base = await self._find_pull(request)
+        _, _, found = await asyncio.to_thread(_read_pull, repository, job.branch, base)
+        changes = _main_page_first(found, job.page)
+        files = [
+            {"path": one.path, "action": one.action, "added": one.added, "removed": one.removed}
+            for one in changes
+        ]
+        return web.json_response({"title": job.title, "number": job.pull_number, "files": files})
+
+    async def _pull(self, request: web.Request) -> web.Response:
+        job, repository, base = await self._find_pull(request)
+        commits, new, found = await asyncio.to_thread(_read_pull, repository, job.branch, base)
         changes = _main_page_first(found, job.page)
         previews = {
             one.path: self._preview(new[one.path], job.project, one.path, job.branch)
@@ -136,7 +153,7 @@ class Pages:
             "pull.html",
             project=job.project,
             job=job,
-            number=number,
+            number=job.pull_number,
             commits=commits,
             changes=changes,
             previews=previews,
@@ -189,6 +206,8 @@ class Pages:
             return f'href="/{project}/tree/{target}?ref={ref}"'
 
         html = self._markdown.render(text)
+        # What may be wider than the page can be scrolled by keyboard.
+        html = html.replace("<pre>", '<pre tabindex="0">')
         # With html off the renderer escapes tags in the text, so all remaining tags are its own.
         return Markup(re.sub(r'href="((?![/#])[^":]+\.md)"', to_file, html))  # noqa: S704
 

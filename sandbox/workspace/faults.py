@@ -78,6 +78,10 @@ class Faults:
             for one in entries
         ]
 
+    def waiting(self) -> list[Json]:
+        """Return the remaining faults as JSON values."""
+        return [{"method": one.method, "fault": one.kind, "times": one.times} for one in self._next]
+
     def clear(self) -> None:
         """Remove all faults."""
         self._next.clear()

@@ -121,10 +121,10 @@ def _message_and_own_reaction(api: WebApi, arguments: Json) -> tuple[Json, bool]
 async def open_view(api: WebApi, arguments: Json) -> Json:
     view = _checked_view(arguments)
     try:
-        user = api.people.tickets.use_trigger(str(arguments.get("trigger_id") or ""))
+        user, tab = api.people.tickets.use_trigger(str(arguments.get("trigger_id") or ""))
     except BadTrigger as bad:
         raise ApiError(str(bad)) from None
-    return {"view": api.people.show_view(user, view)}
+    return {"view": api.people.show_view(user, view, tab)}
 
 
 async def update_view(api: WebApi, arguments: Json) -> Json:

@@ -8,20 +8,28 @@ from typing import Any
 
 from aiohttp import web
 
+from sandbox.workspace.docs_preview import DocsPreview
+from sandbox.workspace.faults import Faults
 from sandbox.workspace.people import People, Refused
 from sandbox.workspace.state import BOT_USER, TEAM, Channel, Json
+from sandbox.workspace.tickets import acting_tab
 
 Action = Callable[[Json], Awaitable[Json]]
+Viewer = tuple[str, str]
+"""A person and the tab of their browser."""
 
 
 class PageApi:
     """The handlers of the web page's requests."""
 
-    def __init__(self, people: People, shortcuts: Sequence[Json], docs_service_url: str | None) -> None:
+    def __init__(
+        self, people: People, shortcuts: Sequence[Json], docs: DocsPreview | None, faults: Faults
+    ) -> None:
         self._people = people
         self._state = people.state
         self._shortcuts = shortcuts
-        self._docs_service_url = docs_service_url
+        self._docs = docs
+        self._faults = faults
         self.takes_part = asyncio.Event()
         """Cleared while the workspace's past is acted out; what people do on the page waits until then."""
         self.takes_part.set()
@@ -41,6 +49,7 @@ class PageApi:
                 return web.json_response({"ok": False, "error": "json_only"}, status=415)
             try:
                 body = await request.json()
+                acting_tab.set(str(body.get("tab") or ""))
                 await self.takes_part.wait()
                 return web.json_response(await act(body))
             except Refused as refusal:
@@ -118,22 +127,55 @@ class PageApi:
             each.__name__: each
             for each in (
                 *(message, edit, delete, reaction, command, action, view_submit, view_close, shortcut),
-                *(channel, join, invite, share),
+                *(channel, join, invite, share, self.pull, self.faults, self.fault, self.calm, self.hang_up),
             )
         }
+
+    async def pull(self, body: Json) -> Json:
+        """Return what a pull request of the docs service changes, by its address."""
+        found = await self._docs.pull(str(body["url"])) if self._docs else None
+        return {"ok": False, "error": "no_preview"} if found is None else {"ok": True, "pull": found}
+
+    async def faults(self, _body: Json) -> Json:
+        """Return the faults that will still happen, of both services."""
+        docs = await self._docs.faults() if self._docs else []
+        return {"ok": True, "waiting": [*self._faults.waiting(), *docs]}
+
+    async def fault(self, body: Json) -> Json:
+        """Order a fault of the workspace (``method``) or of the docs service (``match``)."""
+        order: Json = {
+            key: body[key] for key in ("method", "match", "fault", "times", "seconds") if key in body
+        }
+        if "method" in order:
+            self._faults.order([order])
+        elif self._docs:
+            await self._docs.order(order)
+        return await self.faults(body)
+
+    async def calm(self, body: Json) -> Json:
+        """Forget all faults that have not happened yet."""
+        self._faults.clear()
+        if self._docs:
+            await self._docs.clear()
+        return await self.faults(body)
+
+    async def hang_up(self, body: Json) -> Json:
+        """Close the bot's sockets without a warning."""
+        await self._people.bot_connection.sockets.disconnect(warn=False)
+        return await self.faults(body)
 
     async def _get_health(self, _request: web.Request) -> web.Response:
         return web.json_response({"ok": True})
 
     async def _get_state(self, request: web.Request) -> web.Response:
-        return web.json_response(self.seen_by(self._viewer(request)))
+        return web.json_response(self.seen_by(self._viewer(request), request.query.get("tab", "")))
 
     def _viewer(self, request: web.Request) -> str:
         user = request.query.get("user", "")
         return user if user in self._state.users and user != BOT_USER else "U01ANA"
 
-    def seen_by(self, user: str) -> Json:
-        """Return the whole state that the page shows to this person."""
+    def seen_by(self, user: str, tab: str = "") -> Json:
+        """Return the whole state that the page shows to this person in a tab."""
         rooms = [channel for channel in self._state.channels.values() if self._can_see(user, channel)]
         return {
             "team": {"id": TEAM["id"], "name": TEAM["name"]},
@@ -149,7 +191,7 @@ class PageApi:
                 for each in self._people.commands.values()
             ],
             "shortcuts": self._shortcuts,
-            "links": {"docs_service": self._docs_service_url},
+            "links": {"docs_service": self._docs.url if self._docs else None},
             "bot": self._bot(),
             "messages": {room.id: list(self._state.messages.get(room.id, {}).values()) for room in rooms},
             "ephemerals": {
@@ -160,7 +202,11 @@ class PageApi:
                 ]
                 for room in rooms
             },
-            "views": [view for view in self._state.views.values() if view["user"] == user],
+            "views": [
+                view
+                for view in self._state.views.values()
+                if view["user"] == user and view["tab"] in ("", tab)
+            ],
             "seq": self._state.seq,
         }
 
@@ -182,11 +228,12 @@ class PageApi:
             "mode": self._people.bot_connection.mode,
         }
 
-    def _event_for(self, user: str, event: Json) -> Json | None:
-        """Return the event as this person sees it, or None if it is not visible to them."""
+    def _event_for(self, user: str, tab: str, event: Json) -> Json | None:
+        """Return the event as this person sees it in a tab, or None if it is not visible there."""
         kind = event["type"]
         if kind in ("view", "view_closed", "notice"):
-            return event if event["user"] == user else None
+            asked_in = event["view"]["tab"] if kind == "view" else event.get("tab", "")
+            return event if event["user"] == user and asked_in in ("", tab) else None
         if kind == "ephemeral":
             return event if event["ephemeral"]["user"] == user else None
         if kind == "channel_id_changed":
@@ -208,12 +255,14 @@ class PageApi:
         # Browsers let any site open a WebSocket here, so compare the Origin header.
         if request.headers.get("Origin") not in (None, f"http://{request.host}"):
             raise web.HTTPForbidden
-        user = self._viewer(request)
+        user, tab = self._viewer(request), request.query.get("tab", "")
         socket = web.WebSocketResponse(heartbeat=25)
         await socket.prepare(request)
         waiting: asyncio.Queue[Json] = asyncio.Queue()
         self._state.watchers.add(waiting.put_nowait)
-        sender = asyncio.create_task(self._send(socket, user, waiting, int(request.query.get("since", 0))))
+        sender = asyncio.create_task(
+            self._send(socket, (user, tab), waiting, int(request.query.get("since", 0)))
+        )
         try:
             async for _ in socket:
                 continue
@@ -224,7 +273,7 @@ class PageApi:
         return socket
 
     async def _send(
-        self, socket: web.WebSocketResponse, user: str, waiting: asyncio.Queue[Json], since: int
+        self, socket: web.WebSocketResponse, viewer: Viewer, waiting: asyncio.Queue[Json], since: int
     ) -> None:
         kept = list(self._state.events)
         if since < self._state.seq and (not kept or kept[0]["seq"] > since + 1):
@@ -232,12 +281,12 @@ class PageApi:
         else:
             for event in kept:
                 if event["seq"] > since:
-                    await self._send_one(socket, user, event)
+                    await self._send_one(socket, viewer, event)
         await socket.send_json({"type": "bot", "bot": self._bot(), "seq": self._state.seq})
         while True:
-            await self._send_one(socket, user, await waiting.get())
+            await self._send_one(socket, viewer, await waiting.get())
 
-    async def _send_one(self, socket: web.WebSocketResponse, user: str, event: Json) -> None:
-        visible: Any = self._event_for(user, event)
+    async def _send_one(self, socket: web.WebSocketResponse, viewer: Viewer, event: Json) -> None:
+        visible: Any = self._event_for(*viewer, event)
         if visible is not None:
             await socket.send_json(visible)

@@ -14,7 +14,7 @@ from sandbox.workspace.events import EventSender
 from sandbox.workspace.options import WorkspaceOptions
 from sandbox.workspace.responses import BotResponses, InvalidResponse
 from sandbox.workspace.state import APP_ID, TEAM, Channel, Json, State
-from sandbox.workspace.tickets import Tickets
+from sandbox.workspace.tickets import Tickets, acting_tab
 
 _REASONS = {
     "dispatch_failed": "the bot could not be reached",
@@ -160,7 +160,7 @@ class People:
         return {"ok": True}
 
     def _notice(self, user: str, text: str, code: str) -> Json:
-        self.state.publish("notice", user=user, text=text)
+        self.state.publish("notice", user=user, tab=acting_tab.get(), text=text)
         return {"ok": False, "error": code, "detail": text}
 
     # Buttons, menus and shortcuts
@@ -252,14 +252,16 @@ class People:
 
     # Modals
 
-    def show_view(self, user: str, view: Json) -> Json:
-        """Open a modal for a person and close the one that is open."""
-        for known in [each for each in self.state.views.values() if each["user"] == user]:
+    def show_view(self, user: str, view: Json, tab: str = "") -> Json:
+        """Open a modal for a person in a tab (empty: in each), and close the one that is open there."""
+        views = self.state.views.values()
+        for known in [each for each in views if (each["user"], each["tab"]) == (user, tab)]:
             self.close_view(user, known["id"])
         made: Json = {
             "id": self.state.new_id("V"),
             "hash": secrets.token_hex(6),
             "user": user,
+            "tab": tab,
             "team_id": TEAM["id"],
         }
         made |= {"state": {"values": {}}, "app_id": APP_ID, **view}

@@ -20,6 +20,7 @@ from sandbox.doors import HOST, guard
 from sandbox.workspace.app import read_app
 from sandbox.workspace.attachments import content_path
 from sandbox.workspace.bot_connection import BotConnection
+from sandbox.workspace.docs_preview import DocsPreview
 from sandbox.workspace.faults import Faults
 from sandbox.workspace.methods import METHODS
 from sandbox.workspace.options import WorkspaceOptions, utcnow
@@ -50,7 +51,8 @@ class Workspace:
         self.people = People(self.state, options, self.bot_connection, app)
         self.web_api = WebApi(self.people, METHODS)
         self.faults = Faults()
-        self.page = PageApi(self.people, app.shortcuts, options.docs_service_url)
+        docs = DocsPreview(options.docs_service_url) if options.docs_service_url else None
+        self.page = PageApi(self.people, app.shortcuts, docs, self.faults)
         self._runner: web.AppRunner | None = None
         self._saver: asyncio.Task[None] | None = None
         self.base_url = ""

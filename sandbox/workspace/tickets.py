@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import secrets
+from contextvars import ContextVar
 
 from sandbox.workspace.options import WorkspaceOptions
 from sandbox.workspace.state import Json, State
+
+acting_tab: ContextVar[str] = ContextVar("acting_tab", default="")
+"""The browser tab whose request is being carried out; empty if it is none of a tab."""
 
 
 class BadTrigger(Exception):
@@ -26,7 +30,7 @@ class Tickets:
         self.base_url = ""
         self._state = state
         self._options = options
-        self._triggers: dict[str, tuple[str, float, bool]] = {}
+        self._triggers: dict[str, tuple[str, str, float, bool]] = {}
         self._response_urls: dict[str, Json] = {}
 
     def _now(self) -> float:
@@ -35,21 +39,21 @@ class Tickets:
     def trigger(self, user: str) -> str:
         """Return a new trigger id for an action of this person."""
         trigger = f"{secrets.randbelow(10**12)}.{secrets.randbelow(10**10)}.{secrets.token_hex(8)}"
-        self._triggers[trigger] = (user, self._now() + self._options.trigger_seconds, False)
+        self._triggers[trigger] = (user, acting_tab.get(), self._now() + self._options.trigger_seconds, False)
         return trigger
 
-    def use_trigger(self, trigger: str) -> str:
-        """Mark a trigger id as used and return its user; raise BadTrigger if it is not valid."""
+    def use_trigger(self, trigger: str) -> tuple[str, str]:
+        """Mark a trigger id as used; return its user and tab. Raise BadTrigger if it is not valid."""
         known = self._triggers.get(trigger)
         if known is None:
             raise BadTrigger("invalid_trigger_id")
-        user, expires, used = known
+        user, tab, expires, used = known
         if used:
             raise BadTrigger("exchanged_trigger_id")
         if self._now() > expires:
             raise BadTrigger("expired_trigger_id")
-        self._triggers[trigger] = (user, expires, True)
-        return user
+        self._triggers[trigger] = (user, tab, expires, True)
+        return user, tab
 
     def response_url(self, user: str, channel: str, container: Json | None = None) -> str:
         """Return a new response URL for an action of this person in this channel."""

@@ -141,3 +141,26 @@ async def test_the_link_of_a_job_leads_to_its_thread(page: Page, story: Story) -
         await page.get_by_role("link", name="Go to its thread").click()
     thread = (await opened.value).get_by_role("log", name="Replies")
     await expect(thread).to_contain_text("the pull request is ready")
+
+
+async def test_a_pull_request_shows_its_changed_files_under_its_newest_link(page: Page) -> None:
+    await type_in(page, "Message #docs", PROMPT)
+    messages = page.get_by_role("log", name="Messages")
+    files = messages.get_by_role("group", name="Changed files")
+    await expect(files).to_contain_text("docs/sdks/python-quickstart.md added")
+    await expect(files).to_contain_text("docs/navigation.json changed")
+    await page.get_by_role("button", name=re.compile("1 reply")).click()
+    await expect(
+        page.get_by_role("log", name="Replies").get_by_role("group", name="Changed files")
+    ).to_have_count(1)
+
+
+async def test_a_form_opens_only_in_the_tab_where_it_was_asked_for(page: Page, story: Story) -> None:
+    other = await page.context.browser.new_page()  # type: ignore[union-attr]
+    await other.goto(story.world.workspace_url)
+    await expect(other.get_by_role("heading", name="#docs")).to_be_visible()
+    await type_in(page, "Message #docs", "/docs-agent ")
+    await expect(page.get_by_role("dialog", name="Ask the docs agent")).to_be_visible()
+    story.people.say("U02BEN", "C01DOCS", "Good morning")
+    await expect(other.get_by_text("Good morning", exact=True)).to_be_visible()
+    await expect(other.get_by_role("dialog")).to_have_count(0)

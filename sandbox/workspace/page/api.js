@@ -1,11 +1,14 @@
 // Talking to the workspace that served this page.
 
+/** This tab's name, also after a reload: a form opens only where it was asked for. */
+export const TAB = (sessionStorage.tab ||= crypto.getRandomValues(new Uint32Array(2)).join("-"));
+
 export async function post(path, body) {
   try {
     const response = await fetch(`/page/${path}`, {
       method: "POST",
       headers: { "Content-Type": "application/json" },
-      body: JSON.stringify(body),
+      body: JSON.stringify({ ...body, tab: TAB }),
     });
     return await response.json();
   } catch {
@@ -14,7 +17,7 @@ export async function post(path, body) {
 }
 
 export async function loadState(user) {
-  const response = await fetch(`/page/state${user ? `?user=${encodeURIComponent(user)}` : ""}`);
+  const response = await fetch(`/page/state?${new URLSearchParams({ tab: TAB, ...(user ? { user } : {}) })}`);
   if (!response.ok) throw new Error(`state ${response.status}`);
   return response.json();
 }
@@ -28,7 +31,7 @@ export function listen(user, since, onEvent, onState) {
   const open = () => {
     if (closed) return;
     const scheme = location.protocol === "https:" ? "wss" : "ws";
-    socket = new WebSocket(`${scheme}://${location.host}/page/events?user=${encodeURIComponent(user)}&since=${seen}`);
+    socket = new WebSocket(`${scheme}://${location.host}/page/events?${new URLSearchParams({ user, tab: TAB, since: seen })}`);
     socket.onopen = () => { wait = 300; onState(true); };
     socket.onmessage = (frame) => {
       const event = JSON.parse(frame.data);

@@ -1,8 +1,10 @@
 // Where people type: messages, commands with hints, names to complete.
 
-import { ask, notice } from "./act.js";
 import { post } from "./api.js";
+import { ask, notice } from "./dialogs.js";
 import { el } from "./dom.js";
+import { formatBar } from "./format.js";
+import { icon } from "./icons.js";
 import { nameOf, state, userOf } from "./store.js";
 
 const OWN_COMMANDS = [
@@ -10,6 +12,7 @@ const OWN_COMMANDS = [
   { command: "/share", description: "Share this channel with another organisation" },
   { command: "/unshare", description: "End that" },
 ];
+let made = 0;
 
 function choices(text, inThread) {
   if (!inThread && /^\/[\w-]*$/.test(text)) {
@@ -60,18 +63,30 @@ function told(answer) {
   return answer.ok;
 }
 
-/** A composer; `threadTs` tells whether it writes into a thread, when it is asked. */
+/** A composer. When they are asked, `label` tells its name, and `threadTs` whether it writes into a thread. */
 export function composer(label, threadTs) {
-  const hints = el("div", { class: "hints", hidden: true }, el("ul", { role: "listbox", "aria-label": "Suggestions" }));
-  const field = el("textarea", { rows: 1, "aria-label": label(), placeholder: label(), autocomplete: "off" });
-  let offered = [], at = 0;
+  const id = `suggestions-${made += 1}`;
+  const list = el("ul", { role: "listbox", id, "aria-label": "Suggestions" });
+  const hints = el("div", { class: "hints", hidden: true }, list);
+  const field = el("textarea", { rows: 1, "aria-label": label(), placeholder: label(), autocomplete: "off", "aria-autocomplete": "list", "aria-controls": id });
+  // A field of several lines cannot be a combobox itself: https://www.w3.org/TR/html-aria/#el-textarea
+  const combobox = el("div", { role: "combobox", "aria-label": "Text with suggestions", "aria-haspopup": "listbox", "aria-expanded": "false", "aria-controls": id }, field);
+  const drafts = new Map();
+  let offered = [], at = 0, place = null;
 
   const show = () => {
     offered = choices(field.value.slice(0, field.selectionStart), Boolean(threadTs()));
-    hints.hidden = offered.length === 0;
     at = Math.min(at, Math.max(offered.length - 1, 0));
-    hints.firstChild.replaceChildren(...offered.map((one, number) =>
-      el("li", { role: "option", "aria-selected": String(number === at), onmousedown: (event) => { event.preventDefault(); take(number); } }, one.shown, el("small", {}, one.about || ""))));
+    list.replaceChildren(...offered.map((one, number) =>
+      el("li", { role: "option", id: `${id}-${number}`, "aria-selected": String(number === at), onmousedown: (event) => { event.preventDefault(); take(number); } }, one.shown, el("small", {}, one.about || ""))));
+    reveal(offered.length > 0);
+  };
+  const reveal = (isOpen) => {
+    hints.hidden = !isOpen;
+    combobox.setAttribute("aria-expanded", String(isOpen));
+    if (!isOpen) { field.removeAttribute("aria-activedescendant"); return; }
+    field.setAttribute("aria-activedescendant", `${id}-${at}`);
+    list.children[at].scrollIntoView({ block: "nearest" });
   };
   const take = (number) => {
     const one = offered[number];
@@ -82,16 +97,18 @@ export function composer(label, threadTs) {
     show();
   };
   const grow = () => { field.style.height = "auto"; field.style.height = `${field.scrollHeight}px`; };
+  const put = (text) => { field.value = text; grow(); };
   const submit = async () => {
-    const text = field.value;
+    const text = field.value, from = place;
     if (!text.trim()) return;
-    field.value = "";
-    grow();
+    put("");
     show();
-    if (!(await send(text, threadTs()))) { field.value ||= text; grow(); }
+    if (await send(text, threadTs())) return;
+    if (from === place) put(field.value || text);
+    else if (!drafts.get(from)) drafts.set(from, text);
   };
   field.addEventListener("input", () => { grow(); at = 0; show(); });
-  field.addEventListener("blur", () => { hints.hidden = true; });
+  field.addEventListener("blur", () => reveal(false));
   field.addEventListener("keydown", (event) => {
     const open = !hints.hidden;
     if (open && ["ArrowDown", "ArrowUp"].includes(event.key)) {
@@ -103,16 +120,43 @@ export function composer(label, threadTs) {
       take(at);
     } else if (open && event.key === "Escape") {
       event.stopPropagation();
-      hints.hidden = true;
+      reveal(false);
     } else if (event.key === "Enter" && !event.shiftKey && !event.isComposing) {
       event.preventDefault();
       submit();
     }
   });
-  const node = el("div", {}, hints, el("div", { class: "composer" }, field, el("button", { type: "button", class: "button primary", onclick: submit }, "Send")));
+  /** Types a sign that opens the suggestions. */
+  const start = (sign) => {
+    if (sign === "/") put("");
+    const before = field.value.slice(0, field.selectionStart);
+    field.setRangeText(`${/\S$/.test(before) ? " " : ""}${sign}`, field.selectionStart, field.selectionEnd, "end");
+    field.focus();
+    field.dispatchEvent(new Event("input"));
+  };
+  const tool = (name, sign, onclick) => el("button", { type: "button", class: "icon", "aria-label": name, title: name, onclick }, icon(sign));
+  const box = el("div", { class: "composer" }, formatBar(field), combobox,
+    el("div", { class: "composer-foot" },
+      el("button", { type: "button", class: "icon letters", "aria-label": "Formatting", title: "Formatting", "aria-pressed": "false", onclick: (event) => {
+        event.currentTarget.setAttribute("aria-pressed", String(box.classList.toggle("formats")));
+      } }, icon("letters")),
+      tool("Mention somebody", "at", () => start("@")),
+      ...(label().startsWith("Reply") ? [] : [tool("Use a command", "slash", () => start("/"))]),
+      el("span", { class: "small keys", "aria-hidden": true }, "Shift + Enter for a new line"),
+      el("button", { type: "button", class: "button primary send", "aria-label": "Send", title: "Send", onclick: submit }, icon("send"))));
+  const node = el("div", {}, hints, box);
   return {
     node, field,
-    relabel: () => { field.setAttribute("aria-label", label()); field.placeholder = label(); },
-    put: (text) => { field.value = text; grow(); field.focus(); show(); },
+    /** Shows the composer of another place, with what was begun there. */
+    moveTo: (now) => {
+      field.setAttribute("aria-label", label());
+      field.placeholder = label();
+      if (now === place) return;
+      drafts.set(place, field.value);
+      place = now;
+      put(drafts.get(now) || "");
+      reveal(false);
+    },
+    put: (text) => { put(text); field.focus(); show(); },
   };
 }

@@ -22,6 +22,17 @@ export function svg(name, attributes = {}, ...children) {
 
 export const byId = (id) => document.getElementById(id);
 
+const widths = new ResizeObserver((seen) => seen.forEach(({ target }) => {
+  if (target.scrollWidth > target.clientWidth) target.tabIndex = 0; else target.removeAttribute("tabindex");
+}));
+
+/** A box for what may be wider than its place; where it is, the keyboard can scroll it. */
+export function scrolling(name, ...children) {
+  const made = el("div", { class: "scrolls", role: "group", "aria-label": name }, ...children);
+  widths.observe(made);
+  return made;
+}
+
 /** Only http(s) and mail addresses become links. */
 export function safeUrl(url) {
   return /^(https?:\/\/|mailto:)/i.test(url || "") ? url : null;

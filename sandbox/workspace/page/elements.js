@@ -2,7 +2,8 @@
 
 import { el, safeUrl } from "./dom.js";
 import { state } from "./store.js";
-import { act, ask } from "./act.js";
+import { act } from "./act.js";
+import { ask } from "./dialogs.js";
 
 const label = (object) => object?.text || "";
 const plainOption = (option) => ({ text: option.text, value: option.value });
@@ -45,13 +46,14 @@ function selectedPayload(element, options, values) {
 
 const hasInitial = (element) => Object.keys(element).some((key) => key.startsWith("initial_")) || element.default_to_current_conversation;
 
-function select(element, onChange) {
+function select(element, onChange, isLabelled) {
   const many = element.type.startsWith("multi_");
   const options = optionsOf(element);
   const initial = new Set([element.initial_option, ...(element.initial_options || [])].filter(Boolean).map((option) => option.value));
   const first = element.initial_user || element.initial_conversation || element.initial_channel || (element.default_to_current_conversation ? state.channel : null);
   if (first) initial.add(first);
-  const made = el("select", { multiple: many, "aria-label": label(element.placeholder) || "Choose" });
+  // In a form its label is its name; in a message the placeholder is.
+  const made = el("select", { multiple: many, "aria-label": isLabelled ? null : label(element.placeholder) || "Choose" });
   if (!many) made.append(el("option", { value: "" }, label(element.placeholder) || "Choose…"));
   const entry = (option) => {
     const one = el("option", { value: option.value }, label(option.text));
@@ -103,11 +105,11 @@ function overflow(element, onChange) {
 }
 
 /** The element with a way to read it, as `state.values` wants it. */
-function make(element, onChange) {
+function make(element, onChange, isLabelled = false) {
   if (element.type === "checkboxes") return boxes(element, onChange, "checkbox");
   if (element.type === "radio_buttons") return boxes(element, onChange, "radio");
   if (element.type === "overflow") return overflow(element, onChange);
-  if (element.type.endsWith("_select")) return select(element, onChange);
+  if (element.type.endsWith("_select")) return select(element, onChange, isLabelled);
   if (TYPED[element.type]) return typed(element, onChange);
   return { node: el("p", { class: "unknown" }, `This page cannot draw an element of type “${element.type}”.`), read: () => ({}) };
 }
@@ -130,10 +132,11 @@ export function control(element, blockId, context) {
 export function inputFor(block, context) {
   const { element } = block;
   const tell = block.dispatch_action ? (value) => act(context, { type: element.type, action_id: element.action_id, block_id: block.block_id, ...value }) : null;
-  const made = make(element, tell);
-  const id = `field-${block.block_id}`;
+  const made = make(element, tell, true);
+  const id = `field-${block.block_id}`, isGroup = made.node.localName === "div";
   made.node.id = id;
+  if (isGroup) Object.entries({ role: "group", class: "choice", "aria-labelledby": `${id}-label` }).forEach(([name, value]) => made.node.setAttribute(name, value));
   context.fields?.set(block.block_id, { action: element.action_id, type: element.type, read: made.read, node: made.node, optional: block.optional });
-  return el("div", { "data-block": block.block_id }, el("label", { for: id }, label(block.label), block.optional ? " (optional)" : ""), made.node,
+  return el("div", { "data-block": block.block_id }, el(isGroup ? "div" : "label", isGroup ? { id: `${id}-label`, class: "label" } : { for: id }, label(block.label), block.optional ? " (optional)" : ""), made.node,
     ...(block.hint ? [el("p", { class: "hint" }, label(block.hint))] : []), el("p", { class: "error", role: "alert", hidden: true }));
 }

@@ -1,6 +1,7 @@
 // A file in a message: its name as a link, its size, and the first rows of a table of values.
 
-import { el } from "./dom.js";
+import { el, scrolling } from "./dom.js";
+import { icon } from "./icons.js";
 
 const SHOWN_ROWS = 5;
 
@@ -27,7 +28,7 @@ function tableOf(file) {
   const more = file.lines - 1 - shown.length;
   const cells = (row) => row.map((value) => el("td", { class: isNumber(value) ? "number" : "" }, value));
   return [
-    el("div", { class: "scrolls" }, el("table", {}, el("thead", {}, el("tr", {}, ...head.map((name) => el("th", { scope: "col" }, name)))),
+    scrolling(`First rows of ${file.name}`, el("table", {}, el("thead", {}, el("tr", {}, ...head.map((name) => el("th", { scope: "col" }, name)))),
       el("tbody", {}, ...shown.map((row) => el("tr", {}, ...cells(row)))))),
     ...(more > 0 ? [el("p", { class: "small" }, `and ${more.toLocaleString("en")} more ${more === 1 ? "row" : "rows"}`)] : []),
   ];
@@ -39,5 +40,5 @@ export function fileCard(file) {
   const link = el("a", { href: path, download: file.name }, file.title || file.name);
   const about = [file.title && file.title !== file.name ? file.name : "", sizeOf(file.size)].filter(Boolean).join(" · ");
   const preview = file.filetype === "csv" && file.preview ? tableOf(file) : file.preview ? [el("pre", {}, file.preview)] : [];
-  return el("div", { class: "file" }, el("p", {}, el("span", { "aria-hidden": true }, "📄 "), link, " ", el("span", { class: "small" }, about)), ...preview);
+  return el("div", { class: "file" }, el("p", {}, icon("file", 16), " ", link, " ", el("span", { class: "small" }, about)), ...preview);
 }

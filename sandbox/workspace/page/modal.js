@@ -3,7 +3,9 @@
 import { readFields } from "./act.js";
 import { post } from "./api.js";
 import { drawAll } from "./blocks.js";
+import { open as openDialog } from "./dialogs.js";
 import { byId, el } from "./dom.js";
+import { icon } from "./icons.js";
 import { state } from "./store.js";
 
 let open = null;
@@ -19,7 +21,7 @@ export function showView(view) {
     onsubmit: (event) => { event.preventDefault(); submit(view, context.fields, error); },
     onkeydown: (event) => { if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) { event.preventDefault(); form.requestSubmit(); } },
   },
-    el("header", {}, el("h2", {}, view.title.text), el("button", { type: "button", class: "icon", "aria-label": "Close", onclick: () => close(view) }, "✕")),
+    el("header", {}, el("h2", {}, view.title.text), el("button", { type: "button", class: "icon", "aria-label": "Close", onclick: () => close(view) }, icon("close"))),
     el("div", { class: "fill" }, ...drawAll(view.blocks, context), error),
     el("footer", {}, el("button", { type: "button", class: "button", onclick: () => close(view) }, view.close?.text || "Close"),
       ...(view.submit ? [el("button", { type: "submit", class: "button primary" }, view.submit.text)] : [])));
@@ -29,7 +31,7 @@ export function showView(view) {
     const field = context.fields.get(block);
     if (field && value) field.node.value = value;
   }
-  if (!box.open) box.showModal();
+  if (!box.open) openDialog(box);
   (box.querySelector("[autofocus]") || box.querySelector("textarea, input, select"))?.focus();
 }
 

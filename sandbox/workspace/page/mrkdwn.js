@@ -35,11 +35,18 @@ function ago(date) {
   return minutes < 2880 ? `${Math.round(minutes / 60)} hours ago` : `${Math.round(minutes / 1440)} days ago`;
 }
 
-export const timeOf = (ts) => format(new Date(Number(ts) * 1000), { hour: "2-digit", minute: "2-digit" });
+export const clockOf = (ts) => format(new Date(Number(ts) * 1000), { hour: "2-digit", minute: "2-digit" });
 export const dayOf = (ts) => {
   const date = new Date(Number(ts) * 1000);
-  return dayWord(date, format(date, { weekday: "long", day: "numeric", month: "long" }));
+  const said = dayWord(date, format(date, { weekday: "long", day: "numeric", month: "long" }));
+  return said[0].toUpperCase() + said.slice(1);
 };
+
+/** A day and a time in few words, in the middle of a sentence. */
+export const momentOf = (ts) => `${dayOf(ts).replace(/^(Today|Yesterday|Tomorrow)$/, (word) => word.toLowerCase())} at ${clockOf(ts)}`;
+
+/** The present, as the person sees it, and where that is. */
+export const present = () => ({ time: clockOf(Date.now() / 1000), place: (zone() || "").split("/").at(-1).replaceAll("_", " ") });
 
 function slackDate(seconds, pattern) {
   const date = new Date(seconds * 1000);

@@ -1,7 +1,7 @@
 // table and data_table; the latter sorts by a column's head and shows a page at a time.
 // https://docs.slack.dev/reference/block-kit/blocks/data-table-block
 
-import { el } from "./dom.js";
+import { el, scrolling } from "./dom.js";
 import { richText } from "./blocks.js";
 
 const DEFAULT_PAGE = 5;
@@ -22,7 +22,7 @@ function cellOf(cell, column) {
 }
 
 const tableOf = (block, heads, body) =>
-  el("div", { class: "scrolls" }, el("table", {}, ...(block.caption ? [el("caption", {}, block.caption)] : []), el("thead", {}, el("tr", {}, ...heads)), body));
+  scrolling(block.caption || "Table", el("table", {}, ...(block.caption ? [el("caption", {}, block.caption)] : []), el("thead", {}, el("tr", {}, ...heads)), body));
 
 export function plainTable(block) {
   const [head, ...rows] = block.rows;

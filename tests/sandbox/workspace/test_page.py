@@ -284,4 +284,4 @@ async def test_a_channel_that_is_shared_stays_open_under_its_new_id(page: Page, 
 
 async def test_direct_messages_of_every_kind_are_named_by_who_is_in_them(page: Page) -> None:
     direct = page.locator("#dms").get_by_role("button")
-    await expect(direct).to_have_text(["●Ben Okafor, docs-agent", "●Ben Okafor", "●docs-agent"])
+    await expect(direct).to_have_text(["Ben Okafor, docs-agent", "Ben Okafor", "docs-agent"])

@@ -1,0 +1,42 @@
+// The page's own signs, drawn so that they look the same on every machine. Signs in messages are emoji.
+
+import { svg } from "./dom.js";
+
+const PATHS = {
+  home: "M3 10.5 12 3l9 7.5V20a1 1 0 0 1-1 1h-5v-6H9v6H4a1 1 0 0 1-1-1z",
+  search: "M10.5 4a6.5 6.5 0 1 0 0 13 6.5 6.5 0 0 0 0-13zM20 20l-4.8-4.8",
+  docs: "M6 3h8l5 5v13H6zM14 3v5h5M9 13h7M9 17h7",
+  faults: "M13 2 4 14h7l-1 8 9-12h-7z",
+  help: "M12 21a9 9 0 1 0 0-18 9 9 0 0 0 0 18zM9.5 9.5a2.5 2.5 0 1 1 3.6 2.2c-.8.4-1.1 1-1.1 1.8M12 17v.01",
+  menu: "M4 6h16M4 12h16M4 18h16",
+  close: "M6 6l12 12M18 6 6 18",
+  hash: "M9 4 7 20M17 4l-2 16M4 9h16M3 15h16",
+  lock: "M6 11h12v9H6zM8.5 11V8a3.5 3.5 0 0 1 7 0v3",
+  people: "M9 11a3.5 3.5 0 1 0 0-7 3.5 3.5 0 0 0 0 7zM2.5 20a6.5 6.5 0 0 1 13 0M16 4.5a3.5 3.5 0 0 1 0 6M18 14.5a6.5 6.5 0 0 1 3.5 5.5",
+  send: "M4 12 3 4l18 8-18 8 1-8zm0 0h9",
+  reply: "M4 5h16v11H9l-5 4z",
+  smile: "M12 21a9 9 0 1 0 0-18 9 9 0 0 0 0 18zM9 10v.01M15 10v.01M8.5 14.5a4.5 4.5 0 0 0 7 0",
+  thumb: "M7 11v9H4v-9zM7 11l4-8c1.7 0 2.5 1.2 2.2 2.8L12.5 9H19c1.2 0 2 1 1.8 2.2l-1.3 7c-.2 1-1 1.8-2 1.8H7",
+  eye: "M2.5 12S6 5.5 12 5.5 21.5 12 21.5 12 18 18.5 12 18.5 2.5 12 2.5 12zM12 15a3 3 0 1 0 0-6 3 3 0 0 0 0 6z",
+  spark: "M12 3l2 6.5L20.5 12 14 14.5 12 21l-2-6.5L3.5 12 10 9.5z",
+  edit: "M4 20l1-4L16.5 4.5l3 3L8 19z",
+  trash: "M5 7h14M10 7V4h4v3M7 7l1 13h8l1-13M10.5 11v5M13.5 11v5",
+  file: "M6 3h8l5 5v13H6zM14 3v5h5",
+  pull: "M6 8a2 2 0 1 0 0-4 2 2 0 0 0 0 4zM6 20a2 2 0 1 0 0-4 2 2 0 0 0 0 4zM18 20a2 2 0 1 0 0-4 2 2 0 0 0 0 4zM6 8v8M18 16V9a3 3 0 0 0-3-3h-3M14 3.5 11.5 6 14 8.5",
+  bold: "M7 4h6a4 4 0 0 1 0 8H7zM7 12h7a4 4 0 0 1 0 8H7z",
+  italic: "M10 4h8M6 20h8M14 4l-4 16",
+  strike: "M4 12h16M16.5 7.5C16 5.5 14.3 4.5 12 4.5c-2.5 0-4.3 1.3-4.3 3.3M7.5 16.5c.5 2 2.2 3 4.5 3 2.5 0 4.3-1.3 4.3-3.3",
+  code: "M8.5 7 3.5 12l5 5M15.5 7l5 5-5 5",
+  block: "M4 4h16v16H4zM10 9l-3 3 3 3M14 9l3 3-3 3",
+  quote: "M5 5v14M9 8h10M9 12h10M9 16h6",
+  list: "M5 7v.01M5 12v.01M5 17v.01M9 7h11M9 12h11M9 17h11",
+  at: "M16 8v5a2.5 2.5 0 0 0 5 0v-1a9 9 0 1 0-3.5 7.1M12 16a4 4 0 1 0 0-8 4 4 0 0 0 0 8z",
+  slash: "M4 4h16v16H4zM14 8l-4 8",
+  letters: "M3 18l5-13 5 13M5 14h6M20.5 11v7M20.5 14.5a3 3 0 1 1-6 0 3 3 0 0 1 6 0z",
+  more: "M5 12v.01M12 12v.01M19 12v.01",
+};
+
+/** A sign beside words, or in a button that has its name. */
+export function icon(name, size = 18) {
+  return svg("svg", { class: "sign-icon", viewBox: "0 0 24 24", width: size, height: size, "aria-hidden": "true", focusable: "false" }, svg("path", { d: PATHS[name] }));
+}
