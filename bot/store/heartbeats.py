@@ -6,10 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from sqlalchemy import delete, func, insert, select, update
+from sqlalchemy import delete, func, select, update
 from sqlalchemy.engine import Connection
 
 from bot.store.schema import UtcDateTime, heartbeats
+from bot.store.upsert import insert_unless_there
 
 BEAT_SECONDS = 15.0
 GONE_AFTER = timedelta(seconds=3 * BEAT_SECONDS)
@@ -35,7 +36,7 @@ class HeartbeatRepository:
     def _write(self, process: str, values: Mapping[str, datetime]) -> None:
         known = update(heartbeats).where(heartbeats.c.process == process)
         if not self.connection.execute(known.values(**values)).rowcount:
-            self.connection.execute(insert(heartbeats).values(process=process, **values))
+            insert_unless_there(self.connection, heartbeats, {"process": process, **values})
 
     def last(self, now: datetime) -> dict[str, datetime]:
         """Return the last heartbeat of each process, of those that are gone only the latest."""

@@ -12,12 +12,17 @@ import pytest
 from sqlalchemy import text
 
 from bot.ops.checks import SignatureCheck, SlackCheck, database_check, free_bytes, workers_check
-from bot.ops.health import Check
+from bot.ops.health import Check, run_checks
 from bot.ops.metrics import Metrics
 from bot.slack.errors import refused
 from bot.store import Store
 from bot.work.ports import SlackError, SlackThrottled, SlackUnreachable
 from tests.builders import HeldClock, execute, new_store
+from tests.databases import PostgresServer
+from tests.limits import HANG_SECONDS
+from tests.store.conftest import postgres
+
+__all__ = ["postgres"]
 
 
 def utc_now() -> datetime:
@@ -132,3 +137,22 @@ async def test_many_refused_signatures_and_none_accepted_are_a_wrong_secret() ->
     assert not (await check()).ok
     check.note(True)
     assert (await check()).ok, "the secret is right"
+
+
+async def test_a_database_that_hangs_is_told_in_time_and_hangs_nothing_else(postgres: PostgresServer) -> None:
+    store = Store.open(postgres.new_database())
+    await new_store(store.database)
+    parts = {
+        "database": database_check(store, "one", utc_now),
+        "workers": workers_check(store, utc_now, required=True),
+    }
+    with store.database.postgres_connection() as another:
+        another.execute("BEGIN")
+        another.execute("LOCK TABLE heartbeats IN ACCESS EXCLUSIVE MODE")
+        # More often than the process has connections.
+        for _ in range(8):
+            found = await run_checks(parts, limit_seconds=0.02)
+            assert found == dict.fromkeys(parts, Check(False, "no answer within 0.02 s"))
+    found = await run_checks(parts, HANG_SECONDS)
+    assert found["database"].ok, "it goes on by itself"
+    await store.close()
