@@ -23,6 +23,7 @@ __all__ = ["office"]
 
 BOT = Path(__file__).parents[2] / "bot"
 _COUNT = re.compile(r'count\("(\w+)",\s*"(\w+)"\)')
+_ARRIVED = re.compile(r'_arrived\("(\w+)"')
 
 
 def samples(metrics: Metrics) -> Mapping[tuple[str, str], float]:
@@ -62,7 +63,8 @@ def test_every_series_is_there_before_anything_happens() -> None:
 
 
 def test_what_the_code_counts_is_there_from_the_start() -> None:
-    counted = {found for path in BOT.rglob("*.py") for found in _COUNT.findall(path.read_text())}
+    code = "".join(path.read_text() for path in BOT.rglob("*.py"))
+    counted = {*_COUNT.findall(code), *(("requests", kind) for kind in _ARRIVED.findall(code))}
     assert {("prompts", "sent"), ("deliveries", "dead"), ("requests", "button")} <= counted
     metrics = Metrics()
     before = samples(metrics).keys()
