@@ -237,6 +237,31 @@ def forget(user: str) -> None:
         raise Exit(CANNOT_START) from None
 
 
+_FILE = click.Path(path_type=Path, dir_okay=False)
+
+
+@cli.command()
+@click.argument("file", type=_FILE)
+def backup(file: Path) -> None:
+    """Copy the SQLite file to a new FILE, also while the bot runs; needs only DATABASE_URL."""
+    from bot.cli.backup import backed_up
+
+    settings = _loaded(DatabaseSettings)
+    with _database_errors():
+        _echo(backed_up(settings.sqlalchemy_url, file))
+
+
+@cli.command()
+@click.argument("file", type=_FILE)
+def restore(file: Path) -> None:
+    """Put a backup back while no bot runs, and keep what was there; needs only DATABASE_URL."""
+    from bot.cli.backup import restored
+
+    settings = _loaded(DatabaseSettings)
+    with _database_errors():
+        _echo(restored(settings.sqlalchemy_url, file, datetime.now(UTC)))
+
+
 def _day(given: str) -> date:
     from bot.cli.visitors import parse_day
 

@@ -36,7 +36,7 @@ class PostgresServer:
     """
 
     def __init__(self, folder: Path) -> None:
-        self._programs = _programs(folder)
+        self.programs = _programs(folder)
         self._account = pwd.getpwnam(_ACCOUNT) if os.geteuid() == 0 else None
         # A path of its own, since a socket's path may have about a hundred characters.
         self._data = Path(tempfile.mkdtemp(prefix="docs-bot-pg-"))
@@ -77,7 +77,7 @@ class PostgresServer:
         return [f"--{name}={value}" for name, value in settings.items()]
 
     def _start(self, program: str, *options: str, log: int) -> subprocess.Popen[bytes]:
-        command = [str(self._programs / program), "-D", str(self._data), *options]
+        command = [str(self.programs / program), "-D", str(self._data), *options]
         user, group, others = self._identity()
         return subprocess.Popen(
             command, stdout=log, stderr=log, cwd=self._data, user=user, group=group, extra_groups=others

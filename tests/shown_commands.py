@@ -28,6 +28,13 @@ _DONE_BY_OTHERS = {
     "curl http://localhost:3001/readyz": "It needs a running bot. tests/ops asks for the same path.",
     **dict.fromkeys(
         (
+            "pg_dump --format=custom --file=docs-bot.dump docs_bot",
+            "pg_restore --clean --if-exists --no-owner --dbname=docs_bot docs-bot.dump",
+        ),
+        "They need a PostgreSQL. tests/store/test_backup.py runs them.",
+    ),
+    **dict.fromkeys(
+        (
             "docker compose build",
             "docker compose up --detach --wait",
             "docker compose exec bot docs-bot doctor",

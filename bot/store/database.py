@@ -6,7 +6,7 @@ import os
 import sqlite3
 import stat
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from sqlite3 import SQLITE_BUSY, OperationalError
@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from sqlalchemy.pool import ConnectionPoolEntry
 
 Result = TypeVar("Result")
+_Identity = tuple[int, int] | None
+"""The device and the number of a file, which another file at the same path does not have."""
 CONNECTIONS = 5
 """Default for the most connections to PostgreSQL that a process opens."""
 _READ_ONLY = "docs_bot_read_only"
@@ -33,7 +35,11 @@ _READING: Mapping[str, CoreExecuteOptionsParameter] = {
 }
 """Execution options of read-only transactions: they block nobody and see one state of the database."""
 _BUSY_SECONDS = 10.0
-_PRIVATE_FILE, _PRIVATE_FOLDER = 0o600, 0o700
+PRIVATE_FILE = 0o600
+_PRIVATE_FOLDER = 0o700
+BACKUP_MARK = 0x42_4B_55_50
+"""SQLite's ``application_id`` of a copy that has not been opened by a bot. https://www.sqlite.org/fileformat.html"""
+_MARK_AT = 68
 _TIMEOUTS = {
     "connect_timeout": 10,
     "keepalives_idle": 20,
@@ -98,7 +104,9 @@ class Database:
         file = sqlite_file(url)
         if file is None:
             return cls(_sqlite_engine(url, None), None, 1)
-        return cls(_sqlite_engine(url, file), _sqlite_engine(url, file, read_only=True), 1)
+        opened: list[_Identity] = []
+        writer = _sqlite_engine(url, file, opened=opened)
+        return cls(writer, _sqlite_engine(url, file, opened=opened, read_only=True), 1)
 
     @property
     def is_postgresql(self) -> bool:
@@ -178,8 +186,13 @@ def _prepare_postgres(connection: DBAPIConnection, _record: object) -> None:
     connection.commit()
 
 
-def _sqlite_engine(url: str, file: Path | None, *, read_only: bool = False) -> Engine:
-    """Return an engine with one connection; ``file`` is None for a database in memory."""
+def _sqlite_engine(
+    url: str, file: Path | None, *, opened: list[_Identity] | None = None, read_only: bool = False
+) -> Engine:
+    """Return an engine with one connection; ``file`` is None for a database in memory.
+
+    ``opened`` keeps the identity of the file that the engines of one database opened last.
+    """
     sizes = {"pool_size": 1, "max_overflow": 0} if file else {}
     engine = create_engine(
         url,
@@ -191,19 +204,27 @@ def _sqlite_engine(url: str, file: Path | None, *, read_only: bool = False) -> E
     )
     event.listen(engine, "connect", partial(_prepare_sqlite, read_only))
     if file:
-        event.listen(engine, "do_connect", lambda *_: _check_file(file))
+        seen = [] if opened is None else opened
+        event.listen(engine, "do_connect", lambda *_: _check_file(file, seen))
         # After _prepare_sqlite, because a new file does not exist before.
-        event.listen(engine, "connect", lambda _, record: _remember_file(file, record))
+        event.listen(engine, "connect", lambda _, record: _remember_file(file, seen, record))
         event.listen(engine, "checkout", lambda _, record, __: _check_same_file(file, record))
     event.listen(engine, "begin", _begin_sqlite)
     return engine
 
 
-def _check_file(file: Path) -> None:
+def _check_file(file: Path, opened: Sequence[_Identity]) -> None:
     """Create the file and its folder for this user alone if they are missing.
 
-    Raises UnusableFile where SQLite could not work.
+    ``opened`` has the identity of the file that was opened last. Raises UnusableFile where SQLite could not
+    work, and where it would apply the log of an earlier file to the one that has taken its place.
     """
+    is_another = bool(opened) and opened[-1] != _identity(file)
+    if (is_another or _is_marked(file)) and _has_log(file):
+        raise UnusableFile(
+            "The SQLite file has been replaced, and the log of the earlier one lies beside it: stop the bot, "
+            "move the new file elsewhere and put it back with `docs-bot restore`."
+        )
     folder = file.parent
     try:
         folder.mkdir(mode=_PRIVATE_FOLDER, parents=True, exist_ok=True)
@@ -224,13 +245,34 @@ def _check_file(file: Path) -> None:
             "put it on a local disk, or give a PostgreSQL in DATABASE_URL."
         )
     # SQLite gives the files beside it the same rights. https://www.sqlite.org/wal.html
-    file.touch(_PRIVATE_FILE)
+    file.touch(PRIVATE_FILE)
 
 
 def exposed(file: Path) -> list[Path]:
     """Return those of a SQLite file and the files beside it to which other users have rights."""
-    all_files = (file, *(file.with_name(f"{file.name}{ending}") for ending in ("-wal", "-shm")))
-    return [each for each in all_files if is_exposed(each)]
+    return [each for each in (file, *beside(file)) if is_exposed(each)]
+
+
+def beside(file: Path) -> list[Path]:
+    """Return the paths at which SQLite keeps its log and the log's index beside a file."""
+    return [file.with_name(f"{file.name}{ending}") for ending in ("-wal", "-shm")]
+
+
+def _has_log(file: Path) -> bool:
+    try:
+        return beside(file)[0].stat().st_size > 0
+    except FileNotFoundError:
+        return False
+
+
+def _is_marked(file: Path) -> bool:
+    """Return whether no bot has opened the file since its backup. Asking SQLite would apply the log first."""
+    try:
+        with file.open("rb") as opened:
+            opened.seek(_MARK_AT)
+            return opened.read(4) == BACKUP_MARK.to_bytes(4, "big")
+    except FileNotFoundError:
+        return False
 
 
 def is_exposed(path: Path) -> bool:
@@ -245,12 +287,13 @@ def make_private(file: Path) -> list[Path]:
     """Take all rights of other users from the files of `exposed`; return these. Raises PermissionError."""
     found = exposed(file)
     for each in found:
-        each.chmod(_PRIVATE_FILE)
+        each.chmod(PRIVATE_FILE)
     return found
 
 
-def _remember_file(file: Path, record: ConnectionPoolEntry) -> None:
+def _remember_file(file: Path, opened: list[_Identity], record: ConnectionPoolEntry) -> None:
     record.info["file"] = _identity(file)
+    opened[:] = [_identity(file)]
 
 
 def _check_same_file(file: Path, record: ConnectionPoolEntry) -> None:
@@ -262,7 +305,7 @@ def _check_same_file(file: Path, record: ConnectionPoolEntry) -> None:
         raise DisconnectionError("the SQLite file has been replaced")
 
 
-def _identity(file: Path) -> tuple[int, int] | None:
+def _identity(file: Path) -> _Identity:
     try:
         found = file.stat()
     except OSError:
@@ -299,6 +342,9 @@ def _prepare_sqlite(read_only: bool, connection: sqlite3.Connection, _record: ob
     cursor = connection.cursor()
     cursor.execute("PRAGMA synchronous=FULL")
     cursor.execute("PRAGMA foreign_keys=ON")
+    if cursor.execute("PRAGMA application_id").fetchone() == (BACKUP_MARK,):
+        cursor.execute("PRAGMA application_id=0")
+        cursor.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     _switch_to_wal(cursor)
     if read_only:
         cursor.execute("PRAGMA query_only=ON")

@@ -1,0 +1,149 @@
+"""Copy the SQLite file while the bot runs, and put a copy back."""
+
+from __future__ import annotations
+
+import sqlite3
+from contextlib import closing
+from datetime import datetime
+from pathlib import Path
+
+from bot.store.database import BACKUP_MARK, PRIVATE_FILE, UnusableFile, beside
+from bot.store.migrate import newest
+
+_WAIT_SECONDS = 2.0
+_STOP = "A process has the SQLite file open: stop every bot that uses it, then run this again."
+
+
+def back_up(file: Path, target: Path) -> None:
+    """Write a copy of the SQLite file, as it is at this moment, to a new file for this user alone.
+
+    Raises UnusableFile, and leaves no copy behind, if that fails. https://www.sqlite.org/backup.html
+    """
+    if not file.is_file():
+        raise UnusableFile("There is no SQLite file yet; the first start of the bot makes it.")
+    if target.exists():
+        raise UnusableFile(f"{target} exists already: name another file.")
+    with closing(_opened(file)) as live:
+        _write_copy(live, target, is_checked=True)
+
+
+def _write_copy(live: sqlite3.Connection, target: Path, *, is_checked: bool) -> None:
+    part = target.with_name(f"{target.name}.part")
+    try:
+        part.touch(PRIVATE_FILE, exist_ok=False)
+    except OSError as error:
+        raise UnusableFile(f"{part} cannot be made: {error.strerror}.") from None
+    try:
+        with closing(_opened(part)) as copy:
+            _copy(live, copy)
+            # The copy has no log beside it, and is known as a copy wherever it is put.
+            copy.execute("PRAGMA journal_mode=DELETE")
+            copy.execute(f"PRAGMA application_id={BACKUP_MARK}")
+            if is_checked:
+                _check(copy, target)
+        part.rename(target)
+    except (sqlite3.Error, OSError) as error:
+        raise UnusableFile(f"{target} could not be written: {error}.") from None
+    finally:
+        part.unlink(missing_ok=True)
+
+
+def restore(source: Path, file: Path, now: datetime) -> Path | None:
+    """Replace what the SQLite file contains by a copy; return where the earlier content is kept, if any.
+
+    Raises UnusableFile, and changes nothing, if a process has the file open or if the copy is damaged, none
+    of the bot's or of a newer version.
+    """
+    if not source.is_file():
+        raise UnusableFile(f"There is no file {source}.")
+    if file.exists() and source.samefile(file):
+        raise UnusableFile("This is the SQLite file itself: move the backup elsewhere, and name it there.")
+    if not file.exists() or not file.stat().st_size:
+        _restore_new(source, file)
+        return None
+    kept = file.with_name(f"{file.name}.{now:%Y%m%dT%H%M%S}")
+    try:
+        with closing(_opened_copy(source)) as copy, closing(_opened(file)) as live:
+            _close_to_others(live)
+            _write_copy(live, kept, is_checked=False)
+            _replace(copy, live)
+    except sqlite3.DatabaseError as error:
+        advice = (
+            f"move it and the files {file.name}-wal and {file.name}-shm beside it away, and run this again"
+        )
+        raise UnusableFile(f"The SQLite file cannot be replaced ({error}): {advice}.") from None
+    return kept
+
+
+def _copy(source: sqlite3.Connection, target: sqlite3.Connection) -> None:
+    """Copy a database over another. Raises UnusableFile where ``sqlite3`` would wait for ever for a lock."""
+
+    def check(status: int, _remaining: int, _total: int) -> None:
+        if status in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
+            raise UnusableFile(_STOP)
+
+    source.backup(target, progress=check)
+
+
+def _restore_new(source: Path, file: Path) -> None:
+    with closing(_opened_copy(source)) as copy:
+        for each in beside(file):
+            each.unlink(missing_ok=True)  # the log of a file that is gone would be applied to the new one
+        file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        file.touch(PRIVATE_FILE)
+        with closing(_opened(file)) as live:
+            _replace(copy, live)
+
+
+def _replace(copy: sqlite3.Connection, live: sqlite3.Connection) -> None:
+    _copy(copy, live)
+    live.execute("PRAGMA application_id=0")
+
+
+def _close_to_others(live: sqlite3.Connection) -> None:
+    """Keep the file locked until the connection is closed. Raises UnusableFile if another one has it open.
+
+    Only the last connection can end write-ahead logging: https://www.sqlite.org/wal.html
+    """
+    live.execute("PRAGMA locking_mode=EXCLUSIVE")
+    try:
+        [mode] = live.execute("PRAGMA journal_mode=DELETE").fetchone()
+        live.execute("BEGIN EXCLUSIVE")
+        live.execute("COMMIT")
+    except sqlite3.OperationalError as error:
+        if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY:
+            raise
+        raise UnusableFile(_STOP) from None
+    if mode != "delete":
+        raise UnusableFile(_STOP)
+
+
+def _opened(file: Path, options: str = "mode=rw") -> sqlite3.Connection:
+    address = f"{file.absolute().as_uri()}?{options}"
+    return sqlite3.connect(address, uri=True, isolation_level=None, timeout=_WAIT_SECONDS)
+
+
+def _opened_copy(source: Path) -> sqlite3.Connection:
+    """Open a copy for reading. Raises UnusableFile if it is damaged, foreign or of a newer version."""
+    has_log = any(each.exists() for each in beside(source))
+    copy = _opened(source, "mode=ro" if has_log else "mode=ro&immutable=1")
+    try:
+        _check(copy, source)
+        version = copy.execute("SELECT version_num FROM alembic_version").fetchone()
+    except sqlite3.DatabaseError as error:
+        copy.close()
+        raise UnusableFile(f"{source} is no backup of the bot: {error}.") from None
+    except UnusableFile:
+        copy.close()
+        raise
+    if version is None or version[0] > newest():
+        copy.close()
+        raise UnusableFile(f"{source} is of a newer version of the bot: restore it with that version.")
+    return copy
+
+
+def _check(connection: sqlite3.Connection, file: Path) -> None:
+    """Raise UnusableFile if the database is damaged. https://www.sqlite.org/pragma.html#pragma_quick_check"""
+    [found] = connection.execute("PRAGMA quick_check(1)").fetchone()
+    if found != "ok":
+        raise UnusableFile(f"{file} is damaged: {found}.")

@@ -1,0 +1,306 @@
+"""Backups: taken while a bot writes, and put back only where nothing is lost by it."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import shlex
+import shutil
+import sqlite3
+import subprocess
+import threading
+from contextlib import closing
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+from sqlalchemy import text
+
+from bot.store.backup import back_up, restore
+from bot.store.database import Database, UnusableFile, beside
+from bot.store.migrate import migrate
+from tests.databases import PostgresServer
+from tests.limits import HANG_SECONDS
+
+OPERATING = Path(__file__).parents[2] / "docs/operating.md"
+NOW = datetime(2026, 3, 2, 10, 30, tzinfo=UTC)
+
+
+async def opened(file: Path) -> Database:
+    database = Database.open(f"sqlite:///{file}")
+    await migrate(database)
+    await database.write(
+        lambda connection: connection.execute(text("CREATE TABLE IF NOT EXISTS notes (key TEXT)")).close()
+    )
+    return database
+
+
+async def note(database: Database, key: str) -> None:
+    """Write a row that the tests recognise."""
+    await database.write(
+        lambda connection: connection.execute(text("INSERT INTO notes VALUES (:key)"), {"key": key}).close()
+    )
+
+
+def noted(file: Path) -> set[str]:
+    with closing(sqlite3.connect(file)) as connection:
+        return {row[0] for row in connection.execute("SELECT key FROM notes")}
+
+
+async def test_a_backup_is_what_the_bot_had_at_that_moment_and_private(tmp_path: Path) -> None:
+    file = tmp_path / "bot.db"
+    database = await opened(file)
+    await note(database, "before")
+    back_up(file, tmp_path / "copy.db")
+    await note(database, "after")
+    await database.close()
+    assert noted(tmp_path / "copy.db") == {"before"}
+    assert (tmp_path / "copy.db").stat().st_mode & 0o077 == 0
+    assert not (tmp_path / "copy.db.part").exists()
+
+
+async def test_a_backup_under_constant_writing_is_sound(tmp_path: Path) -> None:
+    file = tmp_path / "bot.db"
+    database = await opened(file)
+    await database.close()
+    stop = threading.Event()
+
+    def write() -> None:
+        with closing(sqlite3.connect(file, isolation_level=None, timeout=30)) as connection:
+            number = 0
+            while not stop.is_set():
+                number += 1
+                connection.execute("INSERT INTO notes VALUES (?)", [f"{number} {'x' * 500}"])
+
+    writer = threading.Thread(target=write)
+    writer.start()
+    try:
+        for number in range(5):
+            back_up(file, tmp_path / f"{number}.db")
+    finally:
+        stop.set()
+        writer.join()
+    counts = [len(noted(tmp_path / f"{number}.db")) for number in range(5)]
+    assert counts == sorted(counts)
+
+
+async def test_a_backup_overwrites_nothing_and_needs_a_file(tmp_path: Path) -> None:
+    file = tmp_path / "bot.db"
+    with pytest.raises(UnusableFile, match="no SQLite file yet"):
+        back_up(file, tmp_path / "copy.db")
+    await (await opened(file)).close()
+    (tmp_path / "copy.db").write_text("mine")
+    with pytest.raises(UnusableFile, match="exists already"):
+        back_up(file, tmp_path / "copy.db")
+    with pytest.raises(UnusableFile, match="cannot be made: No such file"):
+        back_up(file, tmp_path / "nowhere/copy.db")
+    assert (tmp_path / "copy.db").read_text() == "mine"
+
+
+async def test_a_restore_brings_back_the_backup_and_keeps_the_rest(tmp_path: Path) -> None:
+    file = tmp_path / "bot.db"
+    database = await opened(file)
+    await note(database, "before")
+    back_up(file, tmp_path / "copy.db")
+    await note(database, "after")
+    await database.close()
+    kept = restore(tmp_path / "copy.db", file, NOW)
+    assert noted(file) == {"before"}
+    assert kept == tmp_path / "bot.db.20260302T103000"
+    assert noted(kept) == {"before", "after"}
+    assert not any(each.exists() for each in beside(file))
+    database = await opened(file)
+    await note(database, "on")
+    await database.close()
+    assert noted(file) == {"before", "on"}
+
+
+async def test_a_restore_after_a_kill_takes_nothing_from_the_log_of_the_dead(tmp_path: Path) -> None:
+    file = tmp_path / "bot.db"
+    database = await opened(file)
+    await note(database, "before")
+    back_up(file, tmp_path / "copy.db")
+    await note(database, "after")
+    for each in (file, *beside(file)):
+        shutil.copy(each, tmp_path / each.name.replace("bot", "dead"))
+    await database.close()
+    dead = tmp_path / "dead.db"
+    assert beside(dead)[0].stat().st_size > 0
+    kept = restore(tmp_path / "copy.db", dead, NOW)
+    assert kept is not None
+    assert (noted(dead), noted(kept)) == ({"before"}, {"before", "after"})
+
+
+async def test_nothing_is_restored_while_a_bot_has_the_file(tmp_path: Path) -> None:
+    file = tmp_path / "bot.db"
+    database = await opened(file)
+    await note(database, "before")
+    back_up(file, tmp_path / "copy.db")
+    await note(database, "after")
+    with pytest.raises(UnusableFile, match="stop every bot"):
+        restore(tmp_path / "copy.db", file, NOW)
+    await note(database, "still works")
+    await database.close()
+    assert noted(file) == {"before", "after", "still works"}
+
+
+async def test_where_the_file_is_gone_its_log_goes_too(tmp_path: Path) -> None:
+    file = tmp_path / "bot.db"
+    database = await opened(file)
+    await note(database, "before")
+    back_up(file, tmp_path / "copy.db")
+    await database.close()
+    file.unlink()
+    for each in beside(file):
+        each.write_bytes(b"of another file")
+    assert restore(tmp_path / "copy.db", file, NOW) is None
+    assert noted(file) == {"before"}
+
+
+def damaged(copy: Path) -> str:
+    with copy.open("r+b") as written:
+        written.seek(8_192)
+        written.write(b"\xff" * 8_192)
+    return "is damaged|is no backup"
+
+
+def foreign(copy: Path) -> str:
+    copy.unlink()
+    with closing(sqlite3.connect(copy)) as connection:
+        connection.execute("CREATE TABLE cats (name)")
+    return "is no backup of the bot"
+
+
+def no_database(copy: Path) -> str:
+    copy.write_text("Dear diary, " * 500)
+    return "is no backup of the bot"
+
+
+def newer(copy: Path) -> str:
+    with closing(sqlite3.connect(copy)) as connection:
+        connection.execute("UPDATE alembic_version SET version_num = '9999'")
+        connection.commit()
+    return "newer version"
+
+
+def gone(copy: Path) -> str:
+    copy.unlink()
+    return "There is no file"
+
+
+@pytest.mark.parametrize("spoil", [damaged, foreign, no_database, newer, gone])
+async def test_what_is_no_sound_backup_changes_nothing(tmp_path: Path, spoil: object) -> None:
+    file = tmp_path / "bot.db"
+    database = await opened(file)
+    await note(database, "before")
+    back_up(file, tmp_path / "copy.db")
+    await database.close()
+    assert callable(spoil)
+    with pytest.raises(UnusableFile, match=spoil(tmp_path / "copy.db")):
+        restore(tmp_path / "copy.db", file, NOW)
+    assert noted(file) == {"before"}
+
+
+async def test_the_file_itself_is_no_backup_of_it(tmp_path: Path) -> None:
+    file = tmp_path / "bot.db"
+    await (await opened(file)).close()
+    with pytest.raises(UnusableFile, match="the SQLite file itself"):
+        restore(file, file, NOW)
+
+
+@pytest.fixture
+async def left_by_the_dead(tmp_path: Path) -> Path:
+    """A backup, and what a killed bot leaves: a file with its log."""
+    file = tmp_path / "bot.db"
+    database = await opened(file)
+    await note(database, "before")
+    back_up(file, tmp_path / "copy.db")
+    await note(database, "after")
+    log = beside(file)[0].read_bytes()
+    await database.close()
+    beside(file)[0].write_bytes(log)
+    return tmp_path / "copy.db"
+
+
+@pytest.mark.parametrize("put", [shutil.copyfile, lambda source, target: source.replace(target)])
+async def test_a_backup_beside_the_log_of_another_file_is_refused_and_not_opened(
+    tmp_path: Path, left_by_the_dead: Path, put: object
+) -> None:
+    file = tmp_path / "bot.db"
+    whole = (tmp_path / "copy.db").read_bytes()
+    assert callable(put)
+    put(left_by_the_dead, file)
+    database = Database.open(f"sqlite:///{file}")
+    for run in (database.write, database.read):
+        with pytest.raises(UnusableFile, match="docs-bot restore"):
+            await run(lambda connection: connection.execute(text("SELECT 1")).close())
+    await database.close()
+    assert (tmp_path / "bot.db").read_bytes() == whole
+
+
+async def test_a_backup_in_place_is_opened_where_no_log_is(tmp_path: Path, left_by_the_dead: Path) -> None:
+    file = tmp_path / "bot.db"
+    for each in (file, *beside(file)):
+        each.unlink(missing_ok=True)
+    (tmp_path / "copy.db").replace(file)
+    for key in ("first", "second"):
+        database = await opened(file)
+        await note(database, key)
+        log = beside(file)[0].read_bytes()
+        await database.close()
+    beside(file)[0].write_bytes(log)
+    database = await opened(file)  # its own log is no reason to refuse it
+    await database.close()
+    assert noted(file) == {"before", "first", "second"}
+
+
+async def test_a_copy_under_a_running_bot_never_meets_its_log(tmp_path: Path) -> None:
+    file = tmp_path / "bot.db"
+    database = await opened(file)
+    await note(database, "before")
+    with closing(sqlite3.connect(file)) as live, closing(sqlite3.connect(tmp_path / "own.db")) as own:
+        live.backup(own)
+    await note(database, "after")
+    assert await database.read(lambda connection: connection.scalar(text("SELECT count(*) FROM notes"))) == 2
+    (tmp_path / "own.db").replace(file)
+    for _ in range(2):
+        with pytest.raises(UnusableFile, match="docs-bot restore"):
+            await note(database, "refused")
+        with pytest.raises(UnusableFile, match="docs-bot restore"):
+            await database.read(lambda connection: connection.scalar(text("SELECT count(*) FROM notes")))
+    await database.close()
+    file.replace(tmp_path / "own.db")
+    restore(tmp_path / "own.db", file, NOW)
+    assert noted(file) == {"before"}
+
+
+async def done(url: str, statement: str) -> int:
+    """Execute a statement, and return how many rows it changed."""
+    database = Database.open(url)
+    count = await database.write(lambda connection: connection.execute(text(statement)).rowcount)
+    await database.close()
+    return count
+
+
+async def test_the_commands_for_postgresql_in_the_docs_bring_everything_back(
+    postgres: PostgresServer, tmp_path: Path
+) -> None:
+    address = postgres.new_database()
+    database = Database.open(address)
+    await migrate(database)
+    await database.close()
+    await done(address, "CREATE TABLE notes (key TEXT)")
+    await done(address, "INSERT INTO notes VALUES ('kept')")
+    plain = address.replace("+psycopg", "")
+    [dump, restore] = re.findall(r"^\$ (pg_\w+ .*)$", OPERATING.read_text(), re.MULTILINE)
+
+    def run(command: str) -> None:
+        program, *words = (word.replace("docs_bot", plain) for word in shlex.split(command))
+        subprocess.run([postgres.programs / program, *words], cwd=tmp_path, check=True, timeout=HANG_SECONDS)
+
+    await asyncio.to_thread(run, dump)
+    await done(address, "DELETE FROM notes")
+    await done(address, "DROP TABLE jobs CASCADE")
+    await asyncio.to_thread(run, restore)
+    assert await done(address, "DELETE FROM notes") == 1
+    await done(address, "DELETE FROM jobs")
