@@ -247,6 +247,7 @@ def _access_policy(settings: Settings) -> AccessPolicy:
         channels=frozenset(map(ChannelId, settings.allowed_channels)),
         users=frozenset(map(UserId, settings.allowed_users)),
         groups=settings.allowed_user_groups,
+        bots=frozenset(map(UserId, settings.allowed_bots)),
         admins=frozenset(map(UserId, settings.admins)),
     )
 

@@ -48,6 +48,10 @@ if TYPE_CHECKING:
     from sqlalchemy.engine import URL
 
 
+_OPENING = ("ALLOWED_BOTS",)
+"""Without these the bot is open to fewer. Their names are not compared: ALLOWED_HOSTS is other programs'."""
+
+
 class SettingsError(Exception):
     """The settings are invalid. The text lists all ``problems``; these name variables, never their values."""
 
@@ -217,6 +221,7 @@ class Settings(DocsSettings):
     allowed_channels: Annotated[frozenset[str], BeforeValidator(ids("C", "G", "D"))] = frozenset()
     allowed_users: Annotated[frozenset[str], BeforeValidator(ids("U", "W"))] = frozenset()
     allowed_user_groups: Annotated[frozenset[str], BeforeValidator(ids("S"))] = frozenset()
+    allowed_bots: Annotated[frozenset[str], BeforeValidator(ids("A", "U", "W"))] = frozenset()
     admins: Annotated[frozenset[str], BeforeValidator(ids("U", "W"))] = frozenset()
     allowed_link_hosts: Annotated[frozenset[str], BeforeValidator(hosts)] = frozenset()
     log_level: Annotated[LogLevel, BeforeValidator(capitals)] = LogLevel.INFO
@@ -307,7 +312,7 @@ def _misfits(found: Mapping[str, str]) -> list[str]:
 def _open_to_all(found: Mapping[str, str]) -> list[str]:
     """Return misspelt ALLOWED_… settings, which would otherwise leave the bot open to everybody."""
     names = [name.upper() for name in Settings.model_fields]
-    missing = [name for name in names if name.startswith("ALLOWED_") and name not in found]
+    missing = [name for name in names if name.startswith("ALLOWED_") and name not in (*found, *_OPENING)]
     near = {name: _near(name, found, names) for name in missing}
     return [
         f"{given} is no setting (did you mean {name}?), so the bot would be open to all"
@@ -352,7 +357,7 @@ def _unencrypted(found: Mapping[str, str], names: list[str]) -> list[str]:
 
 def _suspicions(found: Mapping[str, str], names: list[str]) -> list[str]:
     # Short names are similar to too many others.
-    missing = [name for name in names if name not in found and len(name) >= 8]
+    missing = [name for name in names if name not in (*found, *_OPENING) and len(name) >= 8]
     near = {name: _near(name, found, names) for name in missing}
     lines = [f"{given} is no setting: did you mean {name}?" for name, given in near.items() if given]
     if "SLACK_BOT_TOKEN" in names and {"SLACK_CLIENT_ID", "SLACK_CLIENT_SECRET"} <= found.keys():

@@ -25,7 +25,9 @@ async def heard(context: Context, message: ThreadReply | Mention) -> None:
 
     Raises ThreadNotKnownYet, as ``heard_reply`` does.
     """
-    if await _ran_command(context, message):
+    # The answers to commands are private, and apps cannot read any.
+    is_by_app = message.origin.user in context.access_policy.bots
+    if not is_by_app and await _ran_command(context, message):
         return
     if isinstance(message, ThreadReply):
         await heard_reply(context, message)

@@ -62,13 +62,15 @@ class Profile:
 class AccessPolicy:
     """The users and channels that the settings allow.
 
-    An empty list allows everybody. Admins are always allowed.
+    An empty list allows everybody. Admins are always allowed. ``bots``: the apps and bot users whose mentions
+    start jobs. A job of an app is the app's, so its id stands in the place of a person's.
     """
 
     channels: frozenset[ChannelId] = frozenset()
     users: frozenset[UserId] = frozenset()
     groups: frozenset[str] = frozenset()
     admins: frozenset[UserId] = frozenset()
+    bots: frozenset[UserId] = frozenset()
 
     @property
     def lists_people(self) -> bool:

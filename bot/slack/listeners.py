@@ -168,7 +168,7 @@ class Listeners:
 
     async def _heard(self, event: Body) -> None:
         """Handle a message event. An exception leaves it unacknowledged, so that Slack delivers it again."""
-        heard = payloads.spoken(event, self._context.bot_user)
+        heard = payloads.spoken(event, self._context.bot_user, self._context.access_policy.bots)
         if heard is None:
             if (changed := payloads.changed(event)) is not None:
                 await heard_change(self._context, changed)

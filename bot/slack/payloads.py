@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 from pydantic import SecretStr
@@ -120,12 +120,17 @@ def shortcut_use(body: Payload) -> ShortcutUse:
     return ShortcutUse(origin, body["callback_id"], text_of(message))
 
 
-def spoken(event: Payload, bot: UserId) -> ThreadReply | Mention | None:
+def spoken(
+    event: Payload, bot: UserId, bots: Collection[UserId] = frozenset()
+) -> ThreadReply | Mention | None:
     """Return a person's reply in a thread, mention or direct message; None for any other event.
 
     A mention arrives as two events (``app_mention`` and ``message``), which get the same key. In a group
     direct message it may arrive as ``message`` alone, so there the text tells whether it is one.
+    ``bots``: the apps and bot users whose mentions count, also in threads.
     """
+    if event.get("bot_id") and bots:
+        return _mention_by_bot(event, bot, bots)
     if event.get("bot_id") or not event.get("user") or event.get("subtype") not in _HUMAN_SUBTYPES:
         return None
     origin, text, files = _said(event), text_of(event), files_of(event)
@@ -135,6 +140,18 @@ def spoken(event: Payload, bot: UserId) -> ThreadReply | Mention | None:
     kind = event.get("channel_type")
     is_meant = kind == "im" or (kind == "mpim" and slack_text.mentions(text, bot))
     return Mention(origin, text, files) if is_meant or event["type"] == "app_mention" else None
+
+
+def _mention_by_bot(event: Payload, bot: UserId, bots: Collection[UserId]) -> Mention | None:
+    """Return a mention by one of these apps or bot users, for which the id in ``bots`` stands."""
+    app = event.get("app_id") or (event.get("bot_profile") or {}).get("app_id")
+    found = next((UserId(each) for each in (event.get("user"), app) if each and each in bots), None)
+    text, is_known = text_of(event), event.get("channel") and event.get("ts")
+    if found is None or not is_known or event.get("user") == bot or not slack_text.mentions(text, bot):
+        return None
+    if event.get("subtype") not in (*_HUMAN_SUBTYPES, "bot_message"):
+        return None
+    return Mention(_said({**event, "user": found}), text, files_of(event))
 
 
 def changed(event: Payload) -> Changed | None:

@@ -40,6 +40,8 @@ class _Said(_Shape):
     files: list[Any] | None = None
     attachments: list[Any] | None = None
     edited: _Object | None = None
+    app_id: str | None = None
+    bot_profile: _Object | None = None
 
 
 class _Event(_Said):

@@ -177,3 +177,39 @@ def test_a_deleted_message_is_known_with_and_without_replies(event: dict[str, An
     gone = payloads.changed(event | {"channel": CHANNEL, "ts": "1.6"})
     assert gone is not None
     assert (gone.origin.key, gone.text) == (f"message:{CHANNEL}:1.2", None)
+
+
+BY_APP = {
+    "type": "message",
+    "channel": CHANNEL,
+    "ts": SECOND,
+    "text": f"<@{BOT}> Add a page",
+    "bot_id": "B0FLOW",
+    "app_id": "A0FLOW",
+    "user": "U0FLOW",
+}
+
+
+@pytest.mark.parametrize("listed", ["A0FLOW", "U0FLOW"])
+def test_a_mention_by_a_listed_app_counts_under_the_id_that_is_listed(listed: str) -> None:
+    said = Origin(RequestKey(f"message:{CHANNEL}:1.2"), UserId(listed), CHANNEL, message_ts=SECOND)
+    heard = payloads.spoken(BY_APP, BOT, {UserId(listed)})
+    assert heard == Mention(said, f"<@{BOT}> Add a page")
+    workflow = {**BY_APP, "subtype": "bot_message", "user": None, "thread_ts": FIRST}
+    found = payloads.spoken(workflow, BOT, {UserId("A0FLOW")})
+    assert isinstance(found, Mention)
+    assert found.origin.thread == FIRST
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        {"app_id": "A0OTHER", "user": "U0OTHER"},
+        {"text": "Add a page"},
+        {"user": BOT},
+        {"subtype": "channel_join"},
+    ],
+)
+def test_no_other_message_of_an_app_counts(values: dict[str, Any]) -> None:
+    assert payloads.spoken(BY_APP | values, BOT, {UserId("A0FLOW")}) is None
+    assert payloads.spoken(BY_APP | values, BOT) is None

@@ -18,6 +18,8 @@ _REMEMBERED = timedelta(hours=6)
 
 async def access_of(context: Context, user: UserId, ask: AskSlack) -> Access | None:
     """Return somebody's access to the bot; None if only Slack can tell."""
+    if user in context.access_policy.bots:
+        return Access.MEMBER
     if ask is AskSlack.NEVER:
         return await _cached(context, user)
     policy, now = context.access_policy, context.clock()

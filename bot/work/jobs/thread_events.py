@@ -7,6 +7,8 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
+import structlog
+
 from bot import slack_text
 from bot.messages import job_answers as say
 from bot.model import (
@@ -34,6 +36,7 @@ from bot.work.jobs.follow_up import FollowUpRequest, follow_up
 from bot.work.jobs.thread_messages import reply as say_in_thread
 from bot.work.ports import Mention, ThreadReply
 
+log = structlog.get_logger(__name__)
 _ASK_SLACK_SECONDS = 1.5
 """Less than the 3 s in which Slack expects an event's acknowledgement."""
 _NAMED = re.compile(r"#([0-9]{1,9})(?![^\s,:])[\s,:]*")
@@ -237,7 +240,14 @@ def is_answered(tx: Transaction, origin: Origin) -> bool:
 
 
 async def _tell_in_private(context: Context, origin: Origin, occasion: str, message: Message) -> None:
-    """Tell only the author, where they wrote, once for each of their messages and ``occasion``."""
+    """Tell only the author, where they wrote, once for each of their messages and ``occasion``.
+
+    Nothing can be told to an app in private.
+    """
+    if origin.user in context.access_policy.bots:
+        log.info("app_not_told", user=origin.user, occasion=occasion)
+        await _note(context, origin)
+        return
     note = _private(origin, occasion, message)
     await _tell(context, origin, lambda tx: tx.outbox.add(note, context.clock()))
 

@@ -17,6 +17,7 @@ from bot.model import (
     Origin,
     Profile,
     PromptId,
+    UserId,
     message_key,
     ts_at,
 )
@@ -278,3 +279,24 @@ async def test_a_job_written_before_has_its_face_as_the_root_of_its_thread(offic
 def test_a_whisper_in_direct_messages_is_a_message() -> None:
     made = NewDelivery.whisper("k", DIRECT, ANA, b.words("hi"), thread=None)
     assert made.kind is DeliveryKind.PRIVATE
+
+
+FLOW = UserId("A0FLOW")
+
+
+async def test_a_listed_app_starts_jobs_without_being_looked_up(office: Office) -> None:
+    office.access_policy(bots=frozenset({FLOW}), users=frozenset({ANA}))
+    office.slack.trouble("profile", SlackUnclear("HTTP 500"))
+    await office.hears(f"{AT_BOT} Add a quickstart", user=FLOW)
+    await office.settle()
+    assert sent(office) == ["Add a quickstart"]
+    assert (await office.job()).requester == FLOW
+
+
+async def test_a_listed_app_runs_no_commands_and_is_told_nothing_in_private(office: Office) -> None:
+    office.access_policy(bots=frozenset({FLOW}))
+    await office.hears(AT_BOT, user=FLOW)
+    await office.hears(f"{AT_BOT} jobs", user=FLOW)
+    await office.settle()
+    assert sent(office) == ["jobs"]
+    assert office.slack.whispers == []
