@@ -140,7 +140,7 @@ async def test_many_refused_signatures_and_none_accepted_are_a_wrong_secret() ->
 
 
 async def test_a_database_that_hangs_is_told_in_time_and_hangs_nothing_else(postgres: PostgresServer) -> None:
-    store = Store.open(postgres.new_database())
+    store = Store.open(postgres.new_database(), connections=1)
     await new_store(store.database)
     parts = {
         "database": database_check(store, "one", utc_now),
