@@ -185,11 +185,8 @@ async def _connect(settings: Settings, stack: AsyncExitStack) -> Outside:
     slack_proxy = settings.proxy_for(settings.slack_api_url)
     session = await stack.enter_async_context(open_session(slack_proxy))
     client = web_client(settings.slack_bot_token, settings.slack_api_url, session, slack_proxy)
-    docs = DocsClient.open(
-        base_url=settings.docs_api_url,
-        api_key=settings.docs_api_key,
-        proxy=settings.proxy_for(settings.docs_api_url),
-    )
+    url, proxy = settings.docs_api_url, settings.proxy_for(settings.docs_api_url)
+    docs = DocsClient.open(base_url=url, api_key=settings.docs_api_key, proxy=proxy)
     stack.push_async_callback(docs.aclose)
     identity = await identify(client)
     messenger = SlackMessenger(client, session, settings.slack_api_url, identity)
