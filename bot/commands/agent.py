@@ -21,6 +21,7 @@ from bot.commands.command import (
 )
 from bot.commands.form_state import FormState
 from bot.commands.guard import for_reader, once_allowed
+from bot.commands.job_lists import is_list, list_jobs, thread_link, turn_page
 from bot.commands.parsing.job_reference import find_job
 from bot.messages import along, modals, quota
 from bot.messages import job_answers as say
@@ -53,7 +54,6 @@ from bot.work.jobs.key_health import is_refused
 
 NAME = "/docs-agent"
 _STATUS = re.compile(r"status\s+(?:job\s+)?(\S+)", re.IGNORECASE)
-_LISTED = 10
 _FORM_LENGTH = 3000
 
 
@@ -61,34 +61,28 @@ async def _run(context: Context, invocation: Invocation) -> Answer:
     words = slack_text.to_plain(invocation.text, {}, {}).strip()
     if slack_text.is_blank(words):
         return _ask_form(invocation.origin)
-    if subcommand := _subcommand(words):
+    if subcommand := _subcommand(invocation.text):
         return await subcommand(context, invocation)
     asked = await ask(context, AskRequest(invocation.origin, invocation.text))
     return Answer(message=say.same_job(asked.job)) if asked.same else Answer()
 
 
-def _subcommand(words: str) -> Run | None:
+def _subcommand(text: str) -> Run | None:
     """Return what runs if a subcommand is the whole text: "jobs are out of date" is a prompt."""
+    words = slack_text.to_plain(text, {}, {}).strip()
+    if is_list(text):
+        return _jobs
     if status := _STATUS.fullmatch(words):
         return partial(_status, named=status[1])
-    return {"jobs": _jobs, "limits": _show_limits}.get(words.lower())
+    return _show_limits if words.lower() == "limits" else None
 
 
 def _meant_by(text: str) -> str | None:
-    return text if _subcommand(slack_text.to_plain(text, {}, {}).strip()) else None
+    return text if _subcommand(text) else None
 
 
 async def _jobs(context: Context, invocation: Invocation) -> Answer:
-    origin = invocation.origin
-    jobs = await context.store.read(lambda tx: tx.jobs.in_channel(origin.channel, _LISTED, origin.user))
-    return Answer(message=say.job_list([(job, _thread_link(context, job)) for job in jobs]))
-
-
-def _thread_link(context: Context, job: TrackedJob) -> str | None:
-    """Return the address of the job's face, which may be a reply in its thread."""
-    if job.thread is None or job.root_ts is None or not context.workspace_url:
-        return None
-    return context.permalink(job.thread, job.root_ts)
+    return await list_jobs(context, invocation.origin, invocation.text)
 
 
 async def _show_limits(context: Context, invocation: Invocation) -> Answer:
@@ -115,7 +109,7 @@ def _limits(context: Context, tx: Transaction, user: UserId) -> Message:
 
 async def _status(context: Context, invocation: Invocation, *, named: str) -> Answer:
     async def tell(job: TrackedJob) -> Answer:
-        return Answer(message=say.job_status(job, _thread_link(context, job)))
+        return Answer(message=say.job_status(job, thread_link(context, job)))
 
     job, unknown = await find_job(context, named), Answer(message=say.no_such_job(named))
     return await for_reader(context, invocation.origin, job, unknown, tell)
@@ -310,12 +304,15 @@ COMMAND = Command(
     examples=(
         f"{NAME} Add a quickstart for the Python SDK",
         f"{NAME} jobs",
+        f"{NAME} jobs mine open",
         f"{NAME} status 42",
         f"{NAME} limits",
     ),
     run=_run,
     meant_by=_meant_by,
     buttons={
+        "jobs_older": turn_page,
+        "jobs_newer": turn_page,
         "run_again": _run_again,
         "job_menu": _chosen,
         "send_again": _send_again,

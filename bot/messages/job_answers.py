@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from bot.messages import blocks as b
 from bot.messages.along import file_names
@@ -10,7 +11,7 @@ from bot.messages.face import name, open_words, state_words
 from bot.messages.numbers import counted
 from bot.messages.plain_text import visible
 from bot.messages.problems import BETWEEN_PEOPLE, Problem, Spent, title
-from bot.model import JobNumber, JobState, Message, Refusal, TrackedJob
+from bot.model import ChannelId, JobNumber, JobState, Message, Refusal, TrackedJob
 
 EMPTY_FORM = "Say what should be done; an empty prompt is not sent."
 NO_CHANNEL_CHOSEN = "Choose the channel in which I shall report."
@@ -63,16 +64,51 @@ def undelivered(job: TrackedJob, problem: Problem) -> Message:
     )
 
 
-def job_list(jobs: Sequence[tuple[TrackedJob, str | None]]) -> Message:
-    """Return the list of a channel's jobs. Each is given with the permalink of its thread, if known."""
-    if not jobs:
+@dataclass(frozen=True, slots=True)
+class JobListing:
+    """What a list of jobs shows. ``channel`` is None for those of all channels.
+
+    ``back`` and ``onward`` are the values of the buttons to other pages; None where there is none.
+    """
+
+    is_here: bool = True
+    channel: ChannelId | None = None
+    mine: bool = False
+    is_open: bool = False
+    page: int = 0
+    back: str | None = None
+    onward: str | None = None
+
+
+def job_list(jobs: Sequence[tuple[TrackedJob, str | None]], listing: JobListing | None = None) -> Message:
+    """Return a page of a list of jobs. Each is given with the permalink of its thread, if known."""
+    listing = listing or JobListing()
+    if not jobs and listing.is_here and not (listing.mine or listing.is_open or listing.page):
         return b.words("No jobs here yet. Start one: `/docs-agent Add a quickstart for the Python SDK`")
     lines = [_line(job, permalink) for job, permalink in jobs]
-    heading = f"The last {len(jobs)} jobs here:" if len(jobs) > 1 else "The only job here:"
-    return Message(
-        "\n".join([heading, *lines]),
-        (b.section(f"*{heading}*"), *(b.section(line) for line in lines)),
-        b.plain("\n".join([heading, *lines])),
+    heading = _heading(listing, len(jobs))
+    turns = [("Previous", "jobs_newer", listing.back), ("Next", "jobs_older", listing.onward)]
+    row = b.actions([b.button(label, action, value) for label, action, value in turns if value])
+    text = "\n".join([heading, *lines])
+    shown = (b.section(f"*{heading}*"), *(b.section(line) for line in lines), *row)
+    return Message(text, shown, (*b.plain(text), *row))
+
+
+def _heading(listing: JobListing, count: int) -> str:
+    kind, whose = "open job" if listing.is_open else "job", " of yours" if listing.mine else ""
+    where = " here" if listing.is_here else f" in <#{listing.channel}>" if listing.channel else ""
+    if not count:
+        return f"No {'more ' if listing.page else ''}{kind}s{whose}{where}."
+    if listing.back or listing.onward:
+        return f"{kind.capitalize()}s{whose}{where}, page {listing.page + 1}:"
+    return f"The last {count} {kind}s{whose}{where}:" if count > 1 else f"The only {kind}{whose}{where}:"
+
+
+def no_such_channel() -> Message:
+    """Return the answer to a list of the jobs of a channel that is unknown or that the person cannot read."""
+    return b.words(
+        ":mag: I know no such channel, or you cannot read it. "
+        "Choose it from Slack's suggestions after `#`, or ask for the list in that channel."
     )
 
 

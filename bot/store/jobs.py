@@ -57,6 +57,7 @@ def _earlier(stored: tuple[int, int, str | None] | None) -> Earlier | None:
 
 _LET_IN = or_(jobs.c.problem.is_(None), not_(jobs.c.problem.startswith(JobProblem.NOT_ALLOWED)))
 """The condition that a job's requester was not denied access."""
+_OPEN = (JobState.WAITING, JobState.WORKING, JobState.UNCONFIRMED)
 _OPEN_FACE = and_(jobs.c.state.in_((JobState.WAITING, JobState.WORKING)), jobs.c.root_ts.is_not(None))
 _NOT_QUEUED: Mapping[str, object] = {"queue_until": None, "queue_position": None, "queue_why": None}
 
@@ -144,13 +145,33 @@ class JobRepository:
         never_started = jobs.c.state.in_((JobState.REFUSED, JobState.WITHDRAWN))
         return self._one(and_(asked, not_(never_started)))
 
-    def in_channel(self, channel: ChannelId, limit: int, user: UserId) -> Sequence[TrackedJob]:
-        """Return a channel's jobs, newest first, without forgotten ones and those hidden from this user."""
+    def in_channel(
+        self,
+        channel: ChannelId | None,
+        limit: int,
+        user: UserId,
+        *,
+        mine: bool = False,
+        is_open: bool = False,
+        skipped: int = 0,
+    ) -> Sequence[TrackedJob]:
+        """Return a channel's jobs, newest first, without forgotten ones and those hidden from this user.
+
+        ``mine``: only those that the user asked for. ``is_open``: only those that have no end yet. Without a
+        channel, return those of all channels, which only ``mine`` may ask for.
+        """
+        if channel is None and not mine:
+            raise ValueError("somebody else's jobs are listed by their channel")
         # Only a prompt that has passed the access check has a text.
         let_in = exists().where(prompts.c.job == jobs.c.number, prompts.c.text.is_not(None))
         undecided = and_(jobs.c.state == JobState.WAITING, not_(let_in), jobs.c.requester != user)
         shown = and_(jobs.c.requester != "", not_(undecided), _LET_IN)
-        return self._many(and_(jobs.c.channel == channel, shown), limit)
+        wanted = [shown] if channel is None else [shown, jobs.c.channel == channel]
+        if mine:
+            wanted.append(jobs.c.requester == user)
+        if is_open:
+            wanted.append(jobs.c.state.in_(_OPEN))
+        return self._many(and_(*wanted), limit, skipped)
 
     def newest(self, limit: int, state: JobState | None = None) -> Sequence[TrackedJob]:
         """Return the newest jobs of all channels, only those in ``state`` if it is given.
@@ -267,6 +288,7 @@ class JobRepository:
         found = self._many(condition, 1)
         return found[0] if found else None
 
-    def _many(self, condition: ColumnElement[bool], limit: int) -> Sequence[TrackedJob]:
-        statement = select(*_COLUMNS).where(condition).order_by(jobs.c.number.desc()).limit(limit)
+    def _many(self, condition: ColumnElement[bool], limit: int, skipped: int = 0) -> Sequence[TrackedJob]:
+        newest_first = select(*_COLUMNS).where(condition).order_by(jobs.c.number.desc())
+        statement = newest_first.limit(limit).offset(skipped)
         return [to_job(row) for row in self.connection.execute(statement).mappings()]

@@ -143,6 +143,11 @@ def private_messages(job: TrackedJob, text: str) -> Iterator[Message]:
     yield job_answers.undelivered(job, problems.slack_refused(text))
     yield job_answers.job_list([(job, text), (job, PERMALINK)] * 5)
     yield job_answers.job_list([])
+    for is_here, channel in ((True, CHANNEL), (False, CHANNEL), (False, None)):
+        listing = job_answers.JobListing(is_here, channel, True, True, 1, "0 mine ", "2 mine ")
+        yield job_answers.job_list([(job, PERMALINK)] * 10, listing)
+        yield job_answers.job_list([], listing)
+    yield job_answers.no_such_channel()
     yield job_answers.job_status(job, text)
     yield job_answers.job_status(job, PERMALINK)
     yield job_answers.no_such_job(text)

@@ -37,14 +37,25 @@ async def sees_job(
         return True
     if ask is AskSlack.NEVER or access is None:
         return None
+    reads = await _reads(context, job.channel, user, access)
+    return False if reads is None and ask is AskSlack.FINAL else reads
+
+
+async def reads_channel(context: Context, channel: ChannelId, user: UserId, access: Access) -> bool:
+    """Return whether somebody can read a channel, as Slack says. Admins of the bot may read all jobs."""
+    return user in context.access_policy.admins or bool(await _reads(context, channel, user, access))
+
+
+async def _reads(context: Context, channel: ChannelId, user: UserId, access: Access) -> bool | None:
+    """Return whether a user can read a channel; None if Slack cannot tell at this moment."""
     try:
-        return await _can_read(context.messenger, job.channel, user, access)
+        return await _can_read(context.messenger, channel, user, access)
     except SlackRefused as refusal:
-        log.info("membership_unknown", channel=job.channel, reason=refusal.code)
+        log.info("membership_unknown", channel=channel, reason=refusal.code)
         return False
     except SlackError as error:
-        log.warning("membership_unknown", channel=job.channel, reason=str(error))
-        return False if ask is AskSlack.FINAL else None
+        log.warning("membership_unknown", channel=channel, reason=str(error))
+        return None
 
 
 async def _is_hidden(context: Context, job: TrackedJob) -> bool:

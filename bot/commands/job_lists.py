@@ -1,0 +1,115 @@
+"""Lists of jobs, page by page: ``jobs``, ``jobs mine``, ``jobs open`` and ``jobs #channel``."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+
+from bot.commands.command import Answer, Press
+from bot.messages import job_answers as say
+from bot.model import ChannelId, Origin, TrackedJob
+from bot.work.access.check import decide
+from bot.work.access.decision import AskSlack
+from bot.work.access.denied import denial
+from bot.work.access.jobs import reads_channel
+from bot.work.context import Context
+
+_WORDS = re.compile(r"jobs((?:\s+(?:mine|open|<#\w+(?:\|[^>]*)?>|#\S+))*)", re.IGNORECASE)
+_CHANNEL = re.compile(r"<#(\w+)(?:\|[^>]*)?>")
+_VALUE = re.compile(r"([0-9]{1,4}) (mine )?(open )?(\w*)")
+_PAGE = 10
+
+
+@dataclass(frozen=True, slots=True)
+class JobList:
+    """Which jobs are listed. ``channel`` is None for those of all channels. ``page`` counts from 0."""
+
+    channel: ChannelId | None
+    mine: bool = False
+    is_open: bool = False
+    page: int = 0
+
+    def turned(self, by: int) -> str:
+        """Return the value of a button that leads to another page."""
+        kinds = f"{'mine ' if self.mine else ''}{'open ' if self.is_open else ''}"
+        return f"{self.page + by} {kinds}{self.channel or ''}"
+
+
+def is_list(text: str) -> bool:
+    """Return whether a whole text, as Slack sends it, asks for a list of jobs."""
+    return _WORDS.fullmatch(text.strip()) is not None
+
+
+async def list_jobs(context: Context, origin: Origin, text: str) -> Answer:
+    """Return the first page of the list that a text asks for."""
+    words = text.lower().split()[1:]
+    mine, is_open = "mine" in words, "open" in words
+    rest = [word for word in text.split()[1:] if word.lower() not in ("mine", "open")]
+    named = [_CHANNEL.fullmatch(word) for word in rest]
+    if len(named) > 1 or not all(named):
+        return Answer(message=say.no_such_channel())
+    channel = ChannelId(named[0][1]) if named and named[0] else None if mine else origin.channel
+    return await _show(context, origin, JobList(channel, mine, is_open))
+
+
+async def turn_page(context: Context, press: Press) -> Answer:
+    """Return another page in the place of the one whose button was pressed."""
+    found = _VALUE.fullmatch(press.value)
+    if found is None or not (found[4] or found[2]):
+        return Answer(message=say.no_such_channel())
+    channel = ChannelId(found[4]) if found[4] else None
+    wanted = JobList(channel, bool(found[2]), bool(found[3]), int(found[1]))
+    return _replacing(await _show(context, press.origin, wanted))
+
+
+def _replacing(answer: Answer) -> Answer:
+    later = answer.later
+    if later is None:
+        return replace(answer, replaces=True)
+
+    async def decided() -> Answer:
+        return _replacing(await later())
+
+    return replace(answer, later=decided)
+
+
+async def _show(context: Context, origin: Origin, wanted: JobList) -> Answer:
+    """Show a page. Slack is asked whether the person can read a channel in which they are not now."""
+    if wanted.channel in (None, origin.channel):
+        return await _page(context, origin, wanted)
+
+    async def later() -> Answer:
+        decision = await decide(context, origin.user, ask=AskSlack.FINAL)
+        if decision.access is None or decision.denied is not None:
+            return Answer(message=await denial(context, origin.user, decision))
+        if not await reads_channel(context, wanted.channel or origin.channel, origin.user, decision.access):
+            return Answer(message=say.no_such_channel())
+        return await _page(context, origin, wanted)
+
+    return Answer(later=later)
+
+
+async def _page(context: Context, origin: Origin, wanted: JobList) -> Answer:
+    found = await context.store.read(
+        lambda tx: tx.jobs.in_channel(
+            wanted.channel,
+            _PAGE + 1,
+            origin.user,
+            mine=wanted.mine,
+            is_open=wanted.is_open,
+            skipped=wanted.page * _PAGE,
+        )
+    )
+    jobs = [(job, thread_link(context, job)) for job in found[:_PAGE]]
+    back = wanted.turned(-1) if wanted.page else None
+    onward = wanted.turned(1) if len(found) > _PAGE else None
+    is_here = wanted.channel == origin.channel
+    shown = say.JobListing(is_here, wanted.channel, wanted.mine, wanted.is_open, wanted.page, back, onward)
+    return Answer(message=say.job_list(jobs, shown))
+
+
+def thread_link(context: Context, job: TrackedJob) -> str | None:
+    """Return the address of the job's face, which may be a reply in its thread."""
+    if job.thread is None or job.root_ts is None or not context.workspace_url:
+        return None
+    return context.permalink(job.thread, job.root_ts)
