@@ -9,6 +9,7 @@ from functools import partial
 
 import structlog
 
+from bot.logs import about_request
 from bot.messages import job_answers
 from bot.messages import jobs as say
 from bot.messages.face import face
@@ -67,6 +68,11 @@ async def prepare_prompts(context: WorkerContext) -> int:
 
 
 async def _prepare(context: WorkerContext, prompt: Prompt) -> None:
+    with about_request(prompt.key):
+        await _prepare_known(context, prompt)
+
+
+async def _prepare_known(context: WorkerContext, prompt: Prompt) -> None:
     decision = await _decide(context, prompt)
     prepared = await _read_in_slack(context, prompt) if decision.may else _Prepared("")
 
