@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 from functools import partial
+from typing import Any
 
 from bot import slack_text
 from bot.commands.command import (
@@ -32,6 +33,7 @@ from bot.model import (
     Origin,
     Prompt,
     PromptId,
+    TakeThread,
     TrackedJob,
     UserId,
     frees_at,
@@ -39,6 +41,7 @@ from bot.model import (
 )
 from bot.store import Transaction
 from bot.work.context import Context
+from bot.work.jobs.along import offer_thread
 from bot.work.jobs.ask import AskRequest, ask
 from bot.work.jobs.corrections import send_correction
 from bot.work.jobs.decisions import (
@@ -123,19 +126,38 @@ async def _submit(context: Context, submission: Submission) -> FormErrors | None
     if not channel:
         return FormErrors({"channel": say.NO_CHANNEL_CHOSEN})
     origin = replace(submission.origin, channel=channel)
-    asked = await ask(context, AskRequest(origin, slack_text.from_plain(text)))
+    given = submission.fields.get("earlier") if submission.fields.get("take_earlier") else None
+    take = TakeThread.GIVEN if given else None
+    request = AskRequest(origin, slack_text.from_plain(text), take_thread=take, given=given)
+    asked = await ask(context, request)
     return FormErrors({"prompt": say.SAME_ANEW}) if asked.same else None
 
 
 async def _ask_about(context: Context, used: ShortcutUse) -> Answer:
-    """Open the form with the text of somebody's message, which the person can edit before sending it."""
-    del context
-    return _ask_form(used.origin, slack_text.to_plain(used.text, {}, {})[:_FORM_LENGTH])
+    """Open the form with somebody's message and the others of its thread, to edit before they are sent."""
+    text = slack_text.to_plain(used.text, {}, {})[:_FORM_LENGTH]
+    thread = used.origin.thread_ref
+    if thread is None or not context.takes_threads:
+        return _ask_form(used.origin, text)
+
+    async def read() -> Answer:
+        found = await offer_thread(context, thread, used.origin.message_ts)
+        earlier = modals.earlier_blocks(
+            found.messages, found.left_out, is_chosen=found.is_chosen, is_read=found.is_read
+        )
+        return _ask_form(used.origin, text, earlier)
+
+    async def read_later() -> Answer:
+        return Answer(later=read)
+
+    return await once_allowed(context, used.origin, read_later)
 
 
-def _ask_form(origin: Origin, text: str = "") -> Answer:
-    private = FormState.at(origin).dumps()
-    return Answer(modal=Modal(modals.ask_form(channel=origin.channel, private=private, text=text)))
+def _ask_form(origin: Origin, text: str = "", earlier: Sequence[dict[str, Any]] = ()) -> Answer:
+    form = modals.ask_form(
+        channel=origin.channel, private=FormState.at(origin).dumps(), text=text, earlier=earlier
+    )
+    return Answer(modal=Modal(form))
 
 
 def _unknown(press: Press) -> Answer:

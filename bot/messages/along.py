@@ -11,6 +11,7 @@ from bot.model import Earlier, Message, NotTaken, TrackedJob
 
 MOST_MESSAGES = 20
 MOST_CHARACTERS = 6_000
+FORM_CHARACTERS = b.PLAIN_INPUT_LENGTH
 _NAME_LENGTH = 80
 _SHOWN_LENGTH = 10_000
 _MOST_NAMED = 10
@@ -27,14 +28,14 @@ def signature(name: str | None, channel: str | None) -> str:
     return f"Asked{by}{where}." if by or where else ""
 
 
-def newest_that_fit(said: Sequence[tuple[str, str]]) -> Sequence[str]:
+def newest_that_fit(said: Sequence[tuple[str, str]], most_characters: int = MOST_CHARACTERS) -> Sequence[str]:
     """Return messages, each a name and a text, as lines of a conversation, oldest first.
 
-    The newest stay: at most ``MOST_MESSAGES``, with at most ``MOST_CHARACTERS`` together. The newest is
+    The newest stay: at most ``MOST_MESSAGES``, with at most ``most_characters`` together. The newest is
     clipped if it alone is too long.
     """
     kept: list[str] = []
-    room = MOST_CHARACTERS
+    room = most_characters
     for name, text in reversed(said[-MOST_MESSAGES:]):
         shown = _said(name, text)
         if len(shown) > room and kept:

@@ -53,8 +53,41 @@ def _prompt_input(label: str, placeholder: str, text: str, hint: str) -> dict[st
     return _input("prompt", label, element, hint)
 
 
-def ask_form(*, channel: ChannelId | None, private: str, text: str = "") -> dict[str, Any]:
-    """Return the form for a new job. It also asks for the channel if ``channel`` is None."""
+def earlier_blocks(
+    messages: str, left_out: int, *, is_chosen: bool, is_read: bool
+) -> tuple[dict[str, Any], ...]:
+    """Return the part of the form with the earlier messages of a thread, to edit or untick."""
+    if not is_read:
+        return (
+            dict(b.context("Slack did not let me read the thread's earlier messages, so none go along.")),
+        )
+    if not messages:
+        return ()
+    option = {"text": _plain("Send them to the agent, as background"), "value": "yes"}
+    boxes: dict[str, Any] = {"type": "checkboxes", "options": [option]}
+    if is_chosen:
+        boxes["initial_options"] = [option]
+    element = {
+        "type": "plain_text_input",
+        "multiline": True,
+        "max_length": b.PLAIN_INPUT_LENGTH,
+        "placeholder": _plain("Empty: nothing goes along"),
+        "initial_value": messages,
+    }
+    hint = f"{left_out:,} left out: of guests, other organisations and bots, or older." if left_out else None
+    return (
+        _input("take_earlier", "Earlier messages of the thread", boxes) | {"optional": True},
+        _input("earlier", "What they say", element, hint) | {"optional": True},
+    )
+
+
+def ask_form(
+    *, channel: ChannelId | None, private: str, text: str = "", earlier: Sequence[dict[str, Any]] = ()
+) -> dict[str, Any]:
+    """Return the form for a new job. It also asks for the channel if ``channel`` is None.
+
+    ``earlier``: see ``earlier_blocks``.
+    """
     prompt = _prompt_input(
         "What should be written or changed?",
         "Add a quickstart for the Python SDK",
@@ -70,7 +103,7 @@ def ask_form(*, channel: ChannelId | None, private: str, text: str = "") -> dict
             "filter": {"include": ["public", "private"], "exclude_bot_users": True},
         }
         chosen = [_input("channel", "Where shall I report?", element)]
-    return _view("ask", "Ask the docs agent", private, [prompt, *chosen])
+    return _view("ask", "Ask the docs agent", private, [prompt, *chosen, *earlier])
 
 
 def run_again_form(job: TrackedJob, *, private: str) -> dict[str, Any]:

@@ -13,6 +13,8 @@ class TakeThread(StrEnum):
     """In public channels."""
     ASKED = "asked"
     """Everywhere, since the person asked for it."""
+    GIVEN = "given"
+    """As the person left them in a form."""
 
 
 class NotTaken(StrEnum):

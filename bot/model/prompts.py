@@ -64,7 +64,8 @@ class Prompt:
     ``named``: how the requester named the job, while it is unknown whether they may see that job. Access is
     checked (``bot/work/access/jobs.py``) before the prompt has an effect. None if it was checked before.
     ``take_thread``: when earlier messages go along; None for never. ``files``: the files of the message.
-    ``along``: what goes to the agent after the text, set together with it.
+    ``along``: what goes to the agent after the text, set together with it. Until then it holds the messages
+    that were given in a form.
     ``key`` is that of the request.
     """
 
@@ -99,6 +100,7 @@ class NewPrompt:
     named: str | None = None
     take_thread: TakeThread | None = None
     files: tuple[SharedFile, ...] = ()
+    along: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -97,6 +97,8 @@ def _field(given: Payload) -> str | None:
     chosen = given.get("selected_option")
     if chosen:
         return str(chosen["value"])
+    if ticked := given.get("selected_options"):
+        return ",".join(str(each["value"]) for each in ticked)
     for name in ("value", "selected_conversation", "selected_channel", "selected_user"):
         if given.get(name) is not None:
             return str(given[name])

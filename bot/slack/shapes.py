@@ -75,6 +75,7 @@ class _Action(_Shape):
 
 class _Field(_Shape):
     selected_option: _Option | None = None
+    selected_options: list[_Option] | None = None
 
 
 class _State(_Shape):

@@ -151,6 +151,7 @@ def _values(new: NewPrompt) -> dict[str, object]:
         "named": new.named,
         "take_thread": new.take_thread,
         "files": new.files or None,
+        "along": new.along,
         "due_at": new.asked_at,
     }
 

@@ -91,6 +91,7 @@ class Context:
     link_hosts: frozenset[str] = frozenset()
     waiting_per_person: int = 10
     batches: Batches = field(default_factory=Batches)
+    log_once: LogOnce = field(default_factory=LogOnce)
 
     def permalink(self, thread: ThreadRef, ts: MessageTs) -> str:
         """Return the address of a message in Slack: the one that begins the thread, or a reply in it.
@@ -117,7 +118,6 @@ class WorkerContext(Context):
     wake_after: Callable[[float], None] = field(default=lambda _seconds: None)
     pace: PollPace = field(default_factory=PollPace)
     timeouts: Timeouts = field(default_factory=Timeouts)
-    log_once: LogOnce = field(default_factory=LogOnce)
     keep: timedelta | None = None
     count: Callable[[str, str], None] = field(default=lambda _what, _how: None)
 

@@ -313,5 +313,5 @@ def _input(block: Mapping[str, Any]) -> Iterator[str]:
         if is_hiding(element.get("initial_value", "")):
             yield "initial value hides something"
         yield from _text(element["placeholder"]["text"], 150, "placeholder")
-    if element["type"] == "static_select":
+    if element["type"] in ("static_select", "checkboxes"):
         yield from _options(element)

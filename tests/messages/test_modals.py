@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from bot.messages import modals
 from bot.model import JobNumber
 from tests.builders import CHANNEL
 from tests.messages.samples import job
+from tests.messages.slack_limits import modal_problems
 
 
 def inputs(view: dict[str, Any]) -> dict[str, dict[str, Any]]:
@@ -58,3 +61,23 @@ def test_a_follow_up_to_a_chosen_job_names_it_and_asks_for_words_alone() -> None
     view = modals.follow_up_form([job()], private="", chosen=JobNumber(42))
     assert list(inputs(view)) == ["prompt"]
     assert "*Job 42* Add a quickstart" in view["blocks"][0]["text"]["text"]
+
+
+@pytest.mark.parametrize("is_chosen", [False, True])
+def test_the_form_shows_a_threads_earlier_messages_to_edit_or_untick(is_chosen: bool) -> None:
+    earlier = modals.earlier_blocks("Ben: Wrong", 3, is_chosen=is_chosen, is_read=True)
+    view = modals.ask_form(channel=CHANNEL, private="", earlier=earlier)
+    assert modal_problems(view) == []
+    [boxes, text] = view["blocks"][-2:]
+    assert ("initial_options" in boxes["element"]) is is_chosen
+    assert text["element"]["initial_value"] == "Ben: Wrong"
+    assert "3 left out" in text["hint"]["text"]
+    assert boxes["optional"]
+    assert text["optional"]
+
+
+def test_the_form_says_that_a_thread_could_not_be_read() -> None:
+    [note] = modals.earlier_blocks("", 0, is_chosen=False, is_read=False)
+    assert "did not let me read" in str(note)
+    assert modal_problems(modals.ask_form(channel=CHANNEL, private="", earlier=[note])) == []
+    assert modals.earlier_blocks("", 0, is_chosen=True, is_read=True) == ()

@@ -63,3 +63,22 @@ async def test_an_edit_of_a_message_that_went_out_is_offered_and_sent_as_a_follo
     await story.press(offer, "send_correction")
     [*_, end] = await story.replies(asked, 4)  # the follow-up that a button sends is shown, and its end
     assert f"<@{ANA}>" in end["text"]
+
+
+@pytest.mark.parametrize("http_mode", [False, True], ids=["socket", "http"])
+async def test_the_shortcut_offers_the_threads_messages_in_its_form(story: Story) -> None:
+    root = story.people.say(BEN, DOCS, "The quickstart forgets pip")
+    asked = story.reply(root, PROMPT, ANA)
+    await story.people.shortcut(ANA, "ask_about", DOCS, asked["ts"])
+    view = await story.until(lambda: story.view(), "the form")
+    elements = {block["block_id"]: block["element"] for block in view["blocks"]}
+    assert elements["earlier"]["initial_value"] == "ben: The quickstart forgets pip"
+    values = {
+        name: {name: {"type": "plain_text_input", "value": elements[name]["initial_value"]}}
+        for name in ("prompt", "earlier")
+    }
+    ticked = elements["take_earlier"]["initial_options"]
+    values["take_earlier"] = {"take_earlier": {"type": "checkboxes", "selected_options": ticked}}
+    assert (await story.people.submit_view(ANA, view["id"], values))["ok"]
+    face = await story.post(PROMPT)
+    assert "with 1 earlier message" in face["text"]

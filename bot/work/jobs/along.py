@@ -26,13 +26,14 @@ from bot.model import (
     UserId,
 )
 from bot.store import Transaction
-from bot.work.context import WorkerContext
+from bot.work.context import Context, WorkerContext
 from bot.work.jobs.names import names_in
 from bot.work.ports import Said, SlackError, SlackRefused
 
 log = structlog.get_logger(__name__)
 _ALONE = re.compile(r"alone\b[\s,:]*", re.IGNORECASE)
 _WITH_THREAD = re.compile(r"\A\s*with thread\b[\s,:]*|[\s,]*\bwith thread[\s.!]*\Z", re.IGNORECASE)
+_FORM_SECONDS = 1.5
 _MOST_FILES = 5
 _MOST_FILE_BYTES = 20_000
 _MOST_AUTHORS = 20
@@ -108,6 +109,9 @@ async def _signature(context: WorkerContext, prompt: Prompt) -> str:
 async def _conversation(context: WorkerContext, prompt: Prompt) -> tuple[str, Earlier | None]:
     if prompt.take_thread is None:
         return "", None
+    if prompt.take_thread is TakeThread.GIVEN:
+        given = prompt.along or ""
+        return given, Earlier(sum(not line.isspace() for line in given.splitlines() if line))
     if not context.takes_threads:
         was_asked = prompt.take_thread is TakeThread.ASKED
         return "", Earlier(not_taken=NotTaken.OFF) if was_asked else None
@@ -124,7 +128,10 @@ async def _conversation(context: WorkerContext, prompt: Prompt) -> tuple[str, Ea
     except (SlackError, TimeoutError) as error:
         log.warning("thread_not_read", prompt=prompt.id, reason=str(error) or type(error).__name__)
         return "", Earlier(not_taken=NotTaken.UNREAD)
-    return await _of_members(context, [each for each in said if since is None or each.ts > since])
+    newer = [each for each in said if since is None or each.ts > since]
+    taken, left_out = await _of_members(context, newer, context.timeouts.names_seconds)
+    lines = say.newest_that_fit(taken)
+    return "\n".join(lines), Earlier(len(lines), left_out + len(taken) - len(lines))
 
 
 def _thread_of(tx: Transaction, prompt: Prompt) -> tuple[ThreadRef | None, MessageTs | None]:
@@ -133,23 +140,23 @@ def _thread_of(tx: Transaction, prompt: Prompt) -> tuple[ThreadRef | None, Messa
     return tx.jobs.known(prompt.job).thread, since
 
 
-async def _of_members(context: WorkerContext, said: Sequence[Said]) -> tuple[str, Earlier]:
-    """Return the conversation of the members of this workspace. What others said is left out."""
+async def _of_members(
+    context: Context, said: Sequence[Said], seconds: float
+) -> tuple[list[tuple[str, str]], int]:
+    """Return names and texts of what members of this workspace said, and how many others there are."""
     others = [each for each in said if each.user != context.bot_user]
     readable = [each for each in others if not each.by_bot and _is_for_the_agent(context, each)]
-    members = await _members(context, [each.user for each in reversed(readable) if each.user])
+    members = await _members(context, [each.user for each in reversed(readable) if each.user], seconds)
     theirs = [each for each in readable if each.user in members][-say.MOST_MESSAGES :]
-    by_name = await _with_names(context, theirs)
-    taken = say.newest_that_fit(by_name)
-    return "\n".join(taken), Earlier(len(taken), len(others) - len(taken))
+    return await _with_names(context, theirs, seconds), len(others) - len(theirs)
 
 
-def _is_for_the_agent(context: WorkerContext, said: Said) -> bool:
+def _is_for_the_agent(context: Context, said: Said) -> bool:
     text = slack_text.without_leading_mention(said.text, context.bot_user)
     return not (slack_text.is_aside(text) or slack_text.is_blank(slack_text.to_plain(text, {}, {})))
 
 
-async def _members(context: WorkerContext, authors: Sequence[UserId]) -> set[UserId]:
+async def _members(context: Context, authors: Sequence[UserId], seconds: float) -> set[UserId]:
     """Return those authors who are full members, as far as Slack tells in time."""
     members: set[UserId] = set()
 
@@ -160,19 +167,53 @@ async def _members(context: WorkerContext, authors: Sequence[UserId]) -> set[Use
                 members.add(author)
 
     with suppress(TimeoutError):
-        async with asyncio.timeout(context.timeouts.names_seconds), asyncio.TaskGroup() as group:
+        async with asyncio.timeout(seconds), asyncio.TaskGroup() as group:
             for author in list(dict.fromkeys(authors))[:_MOST_AUTHORS]:
                 group.create_task(look(author))
     return members
 
 
-async def _with_names(context: WorkerContext, said: Sequence[Said]) -> list[tuple[str, str]]:
+async def _with_names(context: Context, said: Sequence[Said], seconds: float) -> list[tuple[str, str]]:
     """Return messages as the name of the author and the plain text."""
     authors = " ".join(f"<@{each.user}>" for each in said)
-    users, channels = await names_in(context, " ".join([authors, *(each.text for each in said)]))
+    users, channels = await names_in(context, " ".join([authors, *(each.text for each in said)]), seconds)
 
     def plain(each: Said) -> tuple[str, str]:
         name = users.get(each.user, each.user) if each.user else ""
         return name, slack_text.to_plain(each.text, users, channels)
 
     return [plain(each) for each in said]
+
+
+@dataclass(frozen=True, slots=True)
+class OfferedThread:
+    """The thread of a message, for a form in which a person chooses what of it goes along.
+
+    ``messages``: a line for each. ``is_chosen``: they go along unless the person says otherwise.
+    """
+
+    messages: str = ""
+    left_out: int = 0
+    is_chosen: bool = False
+    is_read: bool = True
+
+
+async def offer_thread(context: Context, thread: ThreadRef, without: MessageTs | None) -> OfferedThread:
+    """Return what members said in a thread, but for one message, as far as Slack returns it in time.
+
+    A form must be open three seconds after the shortcut was used.
+    https://docs.slack.dev/surfaces/modals#trigger_id
+    """
+    try:
+        async with asyncio.timeout(_FORM_SECONDS):
+            is_public = await context.messenger.is_public(thread.channel)
+            said = await context.messenger.said_before(thread.channel, thread.ts, before=None)
+            others = [each for each in said if each.ts != without]
+            theirs, left_out = await _of_members(context, others, _FORM_SECONDS / 3)
+    except (SlackError, TimeoutError) as error:
+        log.warning("thread_not_offered", reason=str(error) or type(error).__name__)
+        return OfferedThread(is_read=False)
+    lines = say.newest_that_fit(
+        [(name, " ".join(text.split())) for name, text in theirs], say.FORM_CHARACTERS
+    )
+    return OfferedThread("\n".join(lines), left_out + len(theirs) - len(lines), is_public)

@@ -33,6 +33,7 @@ class AskRequest:
     heard: bool = False
     take_thread: TakeThread | None = None
     files: tuple[SharedFile, ...] = ()
+    given: str | None = None
     again_of: JobNumber | None = None
 
 
@@ -184,4 +185,5 @@ def _prompt(context: Context, request: AskRequest, job: JobNumber, now: datetime
         asked_at=now,
         take_thread=request.take_thread,
         files=request.files,
+        along=None if request.given is None else storable(request.given),
     )

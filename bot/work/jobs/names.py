@@ -12,7 +12,7 @@ import structlog
 from bot import slack_text
 from bot.messages.plain_text import visible
 from bot.model import ChannelId, UserId
-from bot.work.context import WorkerContext
+from bot.work.context import Context, WorkerContext
 from bot.work.ports import SlackError
 
 log = structlog.get_logger(__name__)
@@ -23,17 +23,19 @@ _MOST_NAMES = 20
 
 async def plain_text(context: WorkerContext, raw: str) -> str:
     """Return the text for the agent, without hidden characters: it gets what its thread shows."""
-    users, channels = await names_in(context, raw)
+    users, channels = await names_in(context, raw, context.timeouts.names_seconds)
     return visible(slack_text.to_plain(raw, users, channels))
 
 
-async def names_in(context: WorkerContext, raw: str) -> tuple[dict[UserId, str], dict[ChannelId, str]]:
-    """Return the names that a text mentions by id: the first 20, as far as Slack returns them in 5 s."""
+async def names_in(
+    context: Context, raw: str, seconds: float
+) -> tuple[dict[UserId, str], dict[ChannelId, str]]:
+    """Return the names that a text mentions by id: the first 20, as far as Slack returns them in time."""
     needed, messenger = slack_text.unresolved_names(raw), context.messenger
     first = set(sorted((*needed.users, *needed.channels), key=raw.find)[:_MOST_NAMES])
     users, channels = dict[UserId, str](), dict[ChannelId, str]()
     with suppress(TimeoutError):
-        async with asyncio.timeout(context.timeouts.names_seconds), asyncio.TaskGroup() as group:
+        async with asyncio.timeout(seconds), asyncio.TaskGroup() as group:
             for user in needed.users & first:
                 group.create_task(_look_up(context, user, messenger.user_name, users))
             for channel in needed.channels & first:
@@ -42,7 +44,7 @@ async def names_in(context: WorkerContext, raw: str) -> tuple[dict[UserId, str],
 
 
 async def _look_up(
-    context: WorkerContext, each: Id, look_up: Callable[[Id], Awaitable[str]], known: dict[Id, str]
+    context: Context, each: Id, look_up: Callable[[Id], Awaitable[str]], known: dict[Id, str]
 ) -> None:
     """Add a name to ``known``. An id without a name does not stop the job."""
     try:

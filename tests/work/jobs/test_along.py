@@ -9,12 +9,24 @@ import pytest
 from structlog.testing import capture_logs
 
 from bot.messages.along import MOST_CHARACTERS
-from bot.model import ChannelId, Earlier, MessageTs, NotTaken, Profile, SharedFile, UserId
+from bot.model import (
+    ChannelId,
+    Earlier,
+    MessageTs,
+    NotTaken,
+    Profile,
+    SharedFile,
+    TakeThread,
+    ThreadRef,
+    UserId,
+)
 from bot.slack.errors import refused
 from bot.work.context import Timeouts
+from bot.work.jobs.along import OfferedThread, offer_thread
+from bot.work.jobs.ask import AskRequest, ask
 from bot.work.ports import Said, SlackUnclear
 from bot.work.retention import forget_old, forget_person
-from tests.builders import ANA, BEN, CHANNEL
+from tests.builders import ANA, BEN, CHANNEL, origin
 from tests.work.office import BOT, Office
 
 AT_BOT = f"<@{BOT}>"
@@ -261,3 +273,26 @@ async def test_files_without_words_are_named_as_not_sent(office: Office) -> None
     await office.settle()
     assert office.docs.prompts == []
     assert "png" in office.slack.whispers[-1][3].text
+
+
+async def test_a_form_is_offered_what_members_said_in_the_thread_but_for_its_message(office: Office) -> None:
+    talk(office, line(0, "The page\nis wrong"), line(1, "From a guest", GUS), line(2, "The message itself"))
+    thread = ThreadRef(CHANNEL, ROOT)
+    offered = await offer_thread(office.context, thread, line(2, "").ts)
+    assert offered == OfferedThread("Ben: The page is wrong", left_out=1, is_chosen=True)
+    office.slack.private_rooms[CHANNEL] = frozenset({ANA})
+    assert not (await offer_thread(office.context, thread, None)).is_chosen
+    office.slack.trouble("said_before", SlackUnclear("HTTP 500"))
+    assert await offer_thread(office.context, thread, None) == OfferedThread(is_read=False)
+
+
+async def test_what_a_form_gives_goes_along_as_the_person_left_it(office: Office) -> None:
+    given = AskRequest(
+        origin("view:1"), "Fix the page", take_thread=TakeThread.GIVEN, given="Ben: The page\n\nAna: Yes"
+    )
+    await ask(office.context, given)
+    await office.settle()
+    [(_, got)] = office.docs.prompts
+    assert got.startswith("Fix the page\n\nEarlier")
+    assert got.endswith("> Ben: The page\n> \n> Ana: Yes")
+    assert (await office.job()).earlier == Earlier(2)
