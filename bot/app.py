@@ -47,6 +47,7 @@ from bot.work.digests.digest import advance_digests
 from bot.work.jobs.missed import Gap, catch_up, forget_heard
 from bot.work.jobs.poll import poll_jobs
 from bot.work.jobs.prepare import prepare_prompts
+from bot.work.jobs.remind import remind
 from bot.work.jobs.submit import submit_prompts
 from bot.work.jobs.trouble import show_trouble
 from bot.work.outbox.deliver import deliver_due
@@ -64,7 +65,6 @@ _IDLE_SECONDS = 100.0
 """Longer than reverse proxies keep connections, so that none sends a request on one that is being closed."""
 _WORKER_LATE_SECONDS = 120.0
 _PLAN_SECONDS = 60.0
-_TROUBLE_SECONDS = 15.0
 _SWEEP_SECONDS = 3_600.0
 
 
@@ -213,6 +213,7 @@ def _context(
         uses_an_hour=settings.uses_an_hour,
         link_hosts=settings.allowed_link_hosts,
         waiting_per_person=settings.waiting_per_person,
+        remind_after=timedelta(days=settings.remind_after_days) if settings.remind_after_days else None,
     )
 
 
@@ -274,7 +275,8 @@ def _workers(context: WorkerContext, metrics: Metrics, beat: Callable[[], Awaita
             Worker("catch up", partial(catch_up, context, heard), 1.0, queue=Queue.UNREAD),
             Worker("plan", partial(advance_digests, context), _PLAN_SECONDS, wakes=False),
             Worker("sweep", partial(sweep_snapshots, context), _SWEEP_SECONDS, wakes=False),
-            Worker("trouble", partial(show_trouble, context), _TROUBLE_SECONDS, wakes=False),
+            Worker("remind", partial(remind, context), _PLAN_SECONDS, wakes=False),
+            Worker("trouble", partial(show_trouble, context), 15.0, wakes=False),
             Worker("forget", partial(forget_old, context), _SWEEP_SECONDS, wakes=False),
             Worker("forget heard", partial(forget_heard, context), _SWEEP_SECONDS, wakes=False),
             Worker("heartbeat", beat, BEAT_SECONDS, wakes=False),

@@ -207,6 +207,7 @@ class Settings(DocsSettings):
     http_connections: Annotated[int, Field(ge=10, le=100_000)] = 500
     uses_an_hour: Annotated[int, Field(ge=1)] = 100
     waiting_per_person: Annotated[int, Field(ge=1, le=1_000)] = 10
+    remind_after_days: Annotated[int, Field(ge=0, le=90)] = 3
     analytics_calls_an_hour: Annotated[int, Field(ge=1)] = 100
     analytics_zone: Annotated[str, AfterValidator(zone)] = "UTC"
     database_url: DatabaseUrl = SecretStr(DATABASE_URL)

@@ -33,6 +33,7 @@ from bot.model import (
     Origin,
     Prompt,
     PromptId,
+    Review,
     TakeThread,
     TrackedJob,
     UserId,
@@ -47,6 +48,7 @@ from bot.work.jobs.corrections import send_correction
 from bot.work.jobs.decisions import (
     follow_up_anyway,
     forget,
+    review,
     run_again,
     send_again,
     stop_watching,
@@ -221,6 +223,14 @@ async def _submit_again(context: Context, submission: Submission) -> FormErrors 
     return None if asked else FormErrors({"prompt": say.FORM_WITHOUT_JOB})
 
 
+async def _review(context: Context, press: Press) -> Answer:
+    async def note(job: TrackedJob) -> Answer:
+        noted = await review(context, job.number, Review(press.action_id), press.origin.user)
+        return Answer(message=None if noted else say.too_late())
+
+    return await _on_job(context, press, _number(press), note)
+
+
 async def _stop_watching(context: Context, press: Press) -> Answer:
     async def stop(job: TrackedJob) -> Answer:
         prompt = await context.store.read(lambda tx: tx.prompts.starting(job.number))
@@ -333,6 +343,8 @@ COMMAND = Command(
     run=_run,
     meant_by=_meant_by,
     buttons={
+        "reviewed": _review,
+        "not_needed": _review,
         "jobs_older": turn_page,
         "jobs_newer": turn_page,
         "run_again": _run_again,

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from bot.messages import blocks as b
 from bot.messages.charts import shown_path, visitors_chart
+from bot.messages.face import name
 from bot.messages.numbers import clock, counted, dates, duration, number, page_gain, weekday
 from bot.messages.visitors import (
     caveats,
@@ -83,15 +84,16 @@ def _curve_gap(known: int, total: int) -> list[str]:
 
 def work_done(work: WorkDone) -> str:
     """Return one line about the week's jobs, by their current states."""
+    waits = f" Waiting for review: {', '.join(map(name, work.to_review))}." if work.to_review else ""
     if not work.asked:
-        return "*The agent* was not asked for anything. `/docs-agent` starts a job."
+        return f"*The agent* was not asked for anything. `/docs-agent` starts a job.{waits}"
     by_state = {state: count for state, count in work.by_state.items() if state in _STATE_NAMES and count}
     parts = [counted(by_state[state], *words) for state, words in _STATE_NAMES.items() if state in by_state]
     rest = work.asked - sum(by_state.values())
     parts += [f"{number(rest)} open or ended otherwise"] if rest > 0 else []
     took = f" Median time: {duration(work.median_time)}." if work.median_time is not None else ""
     asked = counted(work.asked, "job was asked for", "jobs were asked for")
-    return f"*The agent*: {asked}: {', '.join(parts)}.{took}"
+    return f"*The agent*: {asked}: {', '.join(parts)}.{took}{waits}"
 
 
 def suggested(suggestion: Suggestion) -> str:

@@ -11,7 +11,7 @@ from bot.messages import blocks as b
 from bot.messages.numbers import counted
 from bot.messages.plain_text import clip, one_line, visible
 from bot.messages.problems import title
-from bot.model import Block, JobNumber, JobState, Message, QueueWhy, TrackedJob, Trouble
+from bot.model import Block, JobNumber, JobState, Message, QueueWhy, Review, TrackedJob, Trouble
 
 QUOTE_LENGTH = 300
 """The face shows the first line of a prompt, up to this length; the thread then has the whole prompt."""
@@ -36,6 +36,7 @@ _TROUBLE = {
     Trouble.REFUSED: ":warning: The docs service has refused the bot since {}. Whoever runs it has to act; "
     "then I go on by myself.",
 }
+REVIEW_WORDS = {Review.REVIEWED: "Reviewed or merged", Review.NOT_NEEDED: "Not needed"}
 _DISMISSED = ":grey_question: *Outcome unknown*"
 
 
@@ -50,6 +51,8 @@ class Action(StrEnum):
     """A menu of what is seldom wanted. The value of an option begins with one of these ids."""
     SEND_AGAIN = "send_again"
     FORGET = "forget"
+    REVIEWED = "reviewed"
+    NOT_NEEDED = "not_needed"
     WITHDRAW = "withdraw"
     SHOW_ALONG = "show_along"
 
@@ -150,6 +153,9 @@ def _notes(job: TrackedJob, frees_at: datetime | None) -> list[str]:
     if job.uses_left is not None and job.state is JobState.WORKING:
         frees = f", the next frees at {b.moment(frees_at, '{time}')}" if frees_at else ""
         notes.append(f"{counted(job.uses_left, 'use', 'uses')} of this hour left{frees}")
+    if job.review and job.reviewed_by and job.reviewed_at and job.state is JobState.PULL_REQUEST:
+        who = f"{b.mention(job.reviewed_by)} {b.moment(job.reviewed_at)}"
+        notes.append(f"*{REVIEW_WORDS[job.review]}*: {who}")
     if job.trouble and job.trouble_since and job.state.is_open:
         notes.append(_TROUBLE[job.trouble].format(b.moment(job.trouble_since)))
     if job.problem and job.state is JobState.REFUSED:

@@ -5,10 +5,20 @@ from __future__ import annotations
 from datetime import datetime
 
 from bot.messages import blocks as b
-from bot.messages.face import Action, first_line, lasted, more, name, open_words, run_again, view
+from bot.messages.face import (
+    REVIEW_WORDS,
+    Action,
+    first_line,
+    lasted,
+    more,
+    name,
+    open_words,
+    run_again,
+    view,
+)
 from bot.messages.plain_text import visible
 from bot.messages.problems import Problem, Spent
-from bot.model import Block, JobState, Message, Prompt, TrackedJob, UserId
+from bot.model import Block, JobState, Message, Prompt, Review, TrackedJob, UserId
 
 _PART_LENGTH = 8_000
 SEND_AGAIN, DISMISS = "Send again", "Dismiss"
@@ -173,7 +183,39 @@ def _end_buttons(job: TrackedJob, *, is_first: bool = True) -> list[Block]:
     """Return the buttons of an end. *Run again* stands in a menu unless it is the only one."""
     shown = view(job, "primary" if is_first else None) if job.state is JobState.PULL_REQUEST else []
     follow = [_follow_up(job)] if job.state.takes_follow_ups else []
-    return [*shown, *follow, *more(job)] if shown or follow else [run_again(job)]
+    return [*shown, *follow, *_review(job), *more(job)] if shown or follow else [run_again(job)]
+
+
+def _review(job: TrackedJob) -> list[Block]:
+    """Return the buttons that say what became of the pull request; nothing if somebody has said it."""
+    if not (job.awaits_review and view(job)):
+        return []
+    actions = {Review.REVIEWED: Action.REVIEWED, Review.NOT_NEEDED: Action.NOT_NEEDED}
+    return [b.button(REVIEW_WORDS[each], action, str(job.number)) for each, action in actions.items()]
+
+
+def reviewed_end(job: TrackedJob) -> Message:
+    """Return the end of a job as it is shown once somebody has said what became of its pull request."""
+    return b.with_buttons(b.clip_bytes(_end(job), b.EDITED_BYTES), _end_buttons(job, is_first=False))
+
+
+def reminder(job: TrackedJob) -> Message:
+    """Return the reply, sent once, about a pull request of which nobody has said what became of it."""
+    url = b.web_address(job.pr_link)
+    address = b.link(url, open_words(url)) if url else ""
+    return b.with_buttons(_reminder(job), [*view(job), *_review(job)], address=address)
+
+
+def outdated_reminder(job: TrackedJob) -> Message:
+    """Return a reminder as it is shown once it is no longer needed: the same words, without buttons."""
+    return b.words(_reminder(job))
+
+
+def _reminder(job: TrackedJob) -> str:
+    since = f" since {b.moment(job.ended_at, '{date_short_pretty}')}" if job.ended_at else ""
+    return (
+        f"{b.mention(job.recipient)} :bell: The pull request of {name(job.number)} waits for review{since}."
+    )
 
 
 def still_running(job: TrackedJob, now: datetime) -> Message:

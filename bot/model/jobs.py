@@ -38,6 +38,14 @@ class Trouble(StrEnum):
     """The docs service refuses the bot."""
 
 
+class Review(StrEnum):
+    """What people said of a pull request."""
+
+    REVIEWED = "reviewed"
+    """It is reviewed or merged."""
+    NOT_NEEDED = "not_needed"
+
+
 class JobState(StrEnum):
     """State of a tracked job, as stored and as logged.
 
@@ -120,6 +128,10 @@ class JobFields(TypedDict, total=False):
     shown_minutes: int
     trouble: Trouble | None
     trouble_since: datetime | None
+    review: Review | None
+    reviewed_by: UserId | None
+    reviewed_at: datetime | None
+    remind_at: datetime | None
 
 
 class JobStepFields(JobFields, total=False):
@@ -197,6 +209,8 @@ class TrackedJob:
     ``earlier``: what went along with the newest prompt that might take its thread's earlier messages along.
     ``shown_minutes``: how long the iteration runs, as the face shows it; 0 while it shows nothing.
     ``again_of``: the job whose prompt it runs again.
+    ``review``: what somebody said of the pull request, who, and when. ``remind_at``: when the thread is
+    reminded of it at the earliest; None for never again.
     ``trouble``: what the face says of the docs service, and since when; None when all is well.
     """
 
@@ -236,6 +250,10 @@ class TrackedJob:
     again_of: JobNumber | None = None
     trouble: Trouble | None = None
     trouble_since: datetime | None = None
+    review: Review | None = None
+    reviewed_by: UserId | None = None
+    reviewed_at: datetime | None = None
+    remind_at: datetime | None = None
 
     @property
     def is_forgotten(self) -> bool:
@@ -275,6 +293,11 @@ class TrackedJob:
         """Who dismissed the job while nobody knew whether it had started; None if nobody did."""
         code, _, user = (self.problem or "").partition(":")
         return UserId(user) if code == JobProblem.DISMISSED else None
+
+    @property
+    def awaits_review(self) -> bool:
+        """Whether nobody has said yet what became of the pull request."""
+        return self.state is JobState.PULL_REQUEST and self.review is None
 
     @property
     def is_denied(self) -> bool:

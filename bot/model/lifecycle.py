@@ -133,6 +133,10 @@ def iteration_started(
         "doubt_until": None,
         "told_running_at": None,
         "shown_minutes": 0,
+        "review": None,
+        "reviewed_by": None,
+        "reviewed_at": None,
+        "remind_at": None,
         "misses": 0,
         "missing_since": None,
         "unread_since": None,
@@ -168,6 +172,10 @@ def iteration_resumed(job: TrackedJob, requester: UserId | None, at: datetime, p
         "iteration_started_at": at,
         "saw_active": True,
         "shown_minutes": 0,
+        "review": None,
+        "reviewed_by": None,
+        "reviewed_at": None,
+        "remind_at": None,
         "ended_at": None,
         "doubt_until": None,
         "misses": 0,
@@ -178,8 +186,17 @@ def iteration_resumed(job: TrackedJob, requester: UserId | None, at: datetime, p
     return _job_step(job, J.WORKING, fields)
 
 
-def iteration_ended(job: TrackedJob, end: JobState, at: datetime, *, pr_link: str | None) -> JobStep:
+def iteration_ended(
+    job: TrackedJob,
+    end: JobState,
+    at: datetime,
+    *,
+    pr_link: str | None,
+    remind_at: datetime | None = None,
+) -> JobStep:
     """Return the step for an iteration that the docs service reports as ended.
+
+    ``remind_at``: when the thread is reminded of a pull request that nobody has reviewed by then.
 
     Raises IllegalStep if ``end`` is not in ``ENDS``.
     """
@@ -187,6 +204,7 @@ def iteration_ended(job: TrackedJob, end: JobState, at: datetime, *, pr_link: st
         raise IllegalStep(f"job {job.number}: {end} is no end")
     fields = _over(at)
     fields["pr_link"] = pr_link
+    fields["remind_at"] = remind_at if end is J.PULL_REQUEST else None
     return _job_step(job, end, fields)
 
 

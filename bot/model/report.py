@@ -7,6 +7,7 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 
 from bot.model.digests import Subscription
+from bot.model.ids import JobNumber
 from bot.model.jobs import JobState
 from bot.model.period import Period
 from bot.model.questions import VisitorsQuery
@@ -56,11 +57,15 @@ class Report:
 
 @dataclass(frozen=True, slots=True)
 class WorkDone:
-    """The jobs requested in a week, counted by their current state."""
+    """The jobs requested in a week, counted by their current state.
+
+    ``to_review``: jobs of the digest's channel whose pull requests wait for review, newest first.
+    """
 
     asked: int
     by_state: dict[JobState, int]
     median_time: timedelta | None
+    to_review: tuple[JobNumber, ...] = ()
 
 
 class SuggestionReason(StrEnum):

@@ -1,4 +1,4 @@
-"""A weekly local time: weekday, time of day and time zone."""
+"""Local times: a weekly one, with weekday, time of day and time zone, and working hours."""
 
 from __future__ import annotations
 
@@ -18,6 +18,26 @@ class Weekday(IntEnum):
     FRIDAY = 4
     SATURDAY = 5
     SUNDAY = 6
+
+
+_WORK_BEGINS, _WORK_ENDS = time(9), time(17)
+
+
+def working_time(moment: datetime, zone: str) -> datetime:
+    """Return the first moment from this one on, in UTC, at which people of a zone work.
+
+    They work from Monday to Friday, from nine to five.
+    """
+    local = moment.astimezone(ZoneInfo(zone))
+    works = local.weekday() <= Weekday.FRIDAY
+    if works and _WORK_BEGINS <= local.time() < _WORK_ENDS:
+        return moment
+    day = local.date()
+    if not works or local.time() >= _WORK_ENDS:
+        day += timedelta(days=1)
+    while day.weekday() > Weekday.FRIDAY:
+        day += timedelta(days=1)
+    return datetime.combine(day, _WORK_BEGINS, ZoneInfo(zone)).astimezone(UTC)
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,6 +22,7 @@ from bot.model import (
     NotTaken,
     ProjectId,
     QueueWhy,
+    Review,
     ThreadRef,
     TrackedJob,
     Trouble,
@@ -41,6 +42,7 @@ def to_job(row: RowMapping) -> TrackedJob:
     typed = {
         "state": JobState(row["state"]),
         "queue_why": QueueWhy(why) if why else None,
+        "review": Review(row["review"]) if row["review"] else None,
         "trouble": Trouble(row["trouble"]) if row["trouble"] else None,
         "also_asked": tuple(row["also_asked"] or ()),
         "earlier": _earlier(row["earlier"]),
@@ -57,6 +59,7 @@ def _earlier(stored: tuple[int, int, str | None] | None) -> Earlier | None:
 
 _LET_IN = or_(jobs.c.problem.is_(None), not_(jobs.c.problem.startswith(JobProblem.NOT_ALLOWED)))
 """The condition that a job's requester was not denied access."""
+_AWAITS_REVIEW = and_(jobs.c.state == JobState.PULL_REQUEST, jobs.c.review.is_(None))
 _OPEN = (JobState.WAITING, JobState.WORKING, JobState.UNCONFIRMED)
 _OPEN_FACE = and_(jobs.c.state.in_((JobState.WAITING, JobState.WORKING)), jobs.c.root_ts.is_not(None))
 _NOT_QUEUED: Mapping[str, object] = {"queue_until": None, "queue_position": None, "queue_why": None}
@@ -264,6 +267,15 @@ class JobRepository:
         waits = jobs.c.queue_why.in_((QueueWhy.SERVICE, QueueWhy.KEY))
         failing = or_(jobs.c.unread_since.is_not(None), waits) if only_failing else true()
         return self._many(and_(_OPEN_FACE, jobs.c.project == project, silent, failing), limit)
+
+    def to_remind(self, now: datetime, limit: int) -> Sequence[TrackedJob]:
+        """Return jobs of whose pull request it is time to remind their threads."""
+        return self._many(and_(jobs.c.remind_at <= now, jobs.c.requester != "", _AWAITS_REVIEW), limit)
+
+    def awaiting_review(self, channel: ChannelId, since: datetime, limit: int) -> Sequence[TrackedJob]:
+        """Return a channel's jobs, newest first, whose pull requests wait for review since then or later."""
+        here = and_(jobs.c.channel == channel, jobs.c.ended_at >= since, jobs.c.requester != "")
+        return self._many(and_(here, _AWAITS_REVIEW), limit)
 
     def with_trouble(self, besides: Collection[ProjectId], limit: int) -> Sequence[TrackedJob]:
         """Return the jobs whose faces speak of trouble, without those of these projects."""

@@ -17,6 +17,7 @@ from sqlalchemy.engine import Connection
 from bot.model import (
     DeliveryState,
     DigestState,
+    JobProblem,
     JobState,
     PromptState,
     QuestionState,
@@ -46,6 +47,7 @@ _JOB: Mapping[str, object] = {
     "repository": None,
     "ref": None,
     "problem": None,
+    "reviewed_by": None,
 }
 _PROMPT: Mapping[str, object] = {
     "asked_by": "",
@@ -130,6 +132,8 @@ class RetentionRepository:
         self._change(
             jobs, and_(jobs.c.iteration_requester == user, _is_over()), {"iteration_requester": None}
         )
+        self._change(jobs, and_(jobs.c.reviewed_by == user, _is_over()), {"reviewed_by": None})
+        self._change(jobs, jobs.c.problem == f"{JobProblem.DISMISSED}:{user}", {"problem": None})
         is_named = jobs.c.also_asked.cast(String).contains(f'"{user}"', autoescape=True)
         self._change(jobs, and_(is_named, _is_over()), {"also_asked": []})
         own = self._set(prompts, found[prompts], _PROMPT)

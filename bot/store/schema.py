@@ -104,12 +104,17 @@ jobs = Table(
     Column("again_of", Integer),
     Column("trouble", String(20)),
     Column("trouble_since", UtcDateTime),
+    Column("review", String(20)),
+    Column("reviewed_by", String(40)),
+    Column("reviewed_at", UtcDateTime),
+    Column("remind_at", UtcDateTime),
     Column("claimed_by", String(80)),
     Column("claimed_until", UtcDateTime),
     Index("ix_jobs_thread", "channel", "root_ts", unique=True),
     Index("ix_jobs_in_thread", "channel", "thread_ts"),
     Index("ix_jobs_service_id", "service_id"),
     Index("ix_jobs_poll_at", "poll_at"),
+    Index("ix_jobs_remind_at", "remind_at"),
 )
 
 prompts = Table(

@@ -68,6 +68,7 @@ class Context:
 
     ``wake`` tells the workers that a queue has new rows. ``link_hosts``: the hosts that pull requests may be
     linked to, any if empty. ``waiting_per_person``: how many prompts of one person may wait.
+    ``remind_after``: when a thread is reminded of a pull request that nobody has reviewed; None for never.
     ``workspace_url`` is the address of the Slack workspace, for links to its messages.
     ``takes_threads``: the earlier messages of threads may go to the agent. ``signs_prompts``: the agent is
     told who asked, and where.
@@ -90,6 +91,7 @@ class Context:
     uses_an_hour: int = 100
     link_hosts: frozenset[str] = frozenset()
     waiting_per_person: int = 10
+    remind_after: timedelta | None = timedelta(days=3)
     batches: Batches = field(default_factory=Batches)
     log_once: LogOnce = field(default_factory=LogOnce)
 

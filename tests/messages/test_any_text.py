@@ -26,6 +26,7 @@ from bot.model import (
     PromptState,
     QueueWhy,
     Refusal,
+    Review,
     ServiceJobId,
     TrackedJob,
 )
@@ -78,6 +79,9 @@ def any_job(draw: st.DrawFn) -> TrackedJob:
         queue_position=draw(st.sampled_from([None, 1, 10_000])),
         queue_why=draw(st.sampled_from([None, *QueueWhy])),
         uses_left=draw(st.sampled_from([None, 0, 1, 19])),
+        review=draw(st.sampled_from([None, *Review])),
+        reviewed_by=BEN,
+        reviewed_at=NOW,
     )
 
 
@@ -134,6 +138,9 @@ def thread_messages(job: TrackedJob, text: str) -> Iterator[Message]:
     if job.state in ENDS:
         yield jobs.ended(job, NOW)
         yield jobs.outdated_end(job)
+        yield jobs.reviewed_end(job)
+    yield jobs.reminder(job)
+    yield jobs.outdated_reminder(job)
 
 
 def private_messages(job: TrackedJob, text: str) -> Iterator[Message]:

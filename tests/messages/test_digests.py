@@ -2,12 +2,22 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
 
 from bot.messages.digests import digest, suggested, work_done
-from bot.model import Counts, Movements, Period, Suggestion, SuggestionReason, WeeklyReport, WorkDone
+from bot.model import (
+    Counts,
+    JobNumber,
+    Movements,
+    Period,
+    Suggestion,
+    SuggestionReason,
+    WeeklyReport,
+    WorkDone,
+)
 from tests.messages.slack_limits import Allowed, problems_of
 from tests.messages.visitor_samples import (
     chart,
@@ -192,3 +202,9 @@ def test_a_digest_of_a_site_that_nobody_read_is_valid() -> None:
     assert "Nobody read the docs from 26 Oct to 1 Nov 2026." in message.text
     assert "People" not in message.text
     assert problems_of(message, Allowed(())) == []
+
+
+def test_the_line_about_the_agent_lists_what_waits_for_review() -> None:
+    work = WorkDone(0, {}, None, (JobNumber(9), JobNumber(6)))
+    assert work_done(work).endswith("Waiting for review: Job 9, Job 6.")
+    assert "review" not in work_done(replace(work, to_review=()))

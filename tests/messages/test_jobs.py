@@ -86,6 +86,8 @@ def test_a_pull_request_is_told_to_who_asked_with_the_next_steps() -> None:
     assert buttons(end) == [
         ("Pull request #7 · code.example", "view_pull_request", "42"),
         ("Follow up", "follow_up", "42"),
+        ("Reviewed or merged", "reviewed", "42"),
+        ("Not needed", "not_needed", "42"),
         ("Run again", "job_menu", "run_again:42"),
     ]
 
@@ -97,7 +99,12 @@ def test_a_failure_says_what_it_cost() -> None:
 def test_without_the_link_button_the_words_still_lead_to_the_pull_request() -> None:
     plain = jobs.ended(job(), LATER).plain_blocks
     assert PULL_REQUEST in plain[0]["text"]["text"]
-    assert [each["action_id"] for each in plain[-1]["elements"]] == ["follow_up", "job_menu"]
+    assert [each["action_id"] for each in plain[-1]["elements"]] == [
+        "follow_up",
+        "reviewed",
+        "not_needed",
+        "job_menu",
+    ]
 
 
 def test_the_end_of_a_follow_up_is_told_to_who_asked_for_it() -> None:

@@ -290,7 +290,9 @@ def _post(
     """Add the digest's post to the outbox, and mark the digest as told."""
     subscription = tx.subscriptions.get(each.subscription) if each.subscription else None
     query = VisitorsQuery(each.week, each.week.before(), each.section)
-    weekly = weekly_report(tx, context.analytics, query, current, before, each.project, subscription, now)
+    weekly = weekly_report(
+        tx, context.analytics, query, current, before, each.project, subscription, each.channel, now
+    )
     tx.digests.finish(each.id, DigestState.TOLD, owner=context.owner)
     post = NewDelivery.post(f"digest:{each.id}", each.channel, each.asked_by, digest_message(weekly))
     tx.outbox.add(replace(post, subscription=each.subscription, digest=each.id), now)

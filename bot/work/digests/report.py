@@ -5,11 +5,13 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from datetime import datetime, timedelta
 from statistics import median
 
 from bot.model import (
     Analytics,
+    ChannelId,
     Counts,
     PageCounts,
     Period,
@@ -34,6 +36,8 @@ CURVE_WEEKS = 8
 _MOST_JOBS = 20_000
 """Maximum jobs read for a week; a hundred an hour make fewer."""
 _RECENT = timedelta(days=30)
+_MOST_TO_REVIEW = 10
+"""Maximum pull requests that the digest lists as waiting for review; older ones than 30 days are left out."""
 _RECENT_JOBS = 1_000
 """A page is not suggested if one of these jobs names it."""
 
@@ -46,6 +50,7 @@ def weekly_report(
     before: Snapshot,
     project: ProjectId,
     subscription: Subscription | None,
+    channel: ChannelId,
     now: datetime,
 ) -> WeeklyReport:
     """Return the digest of the week in ``query``, from the stored snapshots."""
@@ -53,11 +58,12 @@ def weekly_report(
     report = build_report(tx, analytics, query, current, before, (), budget)
     since, until = day_start(query.period.first, analytics.zone), day_start(query.period.end, analytics.zone)
     jobs = tx.jobs.asked_between(project, since, until, _MOST_JOBS)
+    to_review = tx.jobs.awaiting_review(channel, now - _RECENT, _MOST_TO_REVIEW)
     recent = tx.jobs.asked_between(project, now - _RECENT, now, _RECENT_JOBS)
     return WeeklyReport(
         report=report,
         curve=_curve(tx, analytics, project, current, now),
-        work=work_done(jobs),
+        work=replace(work_done(jobs), to_review=tuple(job.number for job in to_review)),
         suggestion=suggestion(report, [job.text for job in recent]),
         subscription=subscription,
     )

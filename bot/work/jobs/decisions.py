@@ -18,6 +18,7 @@ from bot.model import (
     PromptKind,
     PromptState,
     RequestKey,
+    Review,
     TrackedJob,
     UserId,
     lifecycle,
@@ -26,7 +27,7 @@ from bot.store import LeaseLost, Transaction
 from bot.work.context import Context
 from bot.work.jobs.ask import Asked, AskRequest, ask
 from bot.work.jobs.follow_up import FollowedUp, FollowUpRequest, follow_up
-from bot.work.jobs.thread_messages import redraw_face, reply
+from bot.work.jobs.thread_messages import edit_reply, outdate_reminder, redraw_face, reply
 from bot.work.jobs.transitions import drop_follow_ups, show_decision
 
 
@@ -117,6 +118,28 @@ async def stop_watching(context: Context, number: JobNumber, by: UserId) -> bool
     if stopped:
         context.wake()
     return stopped
+
+
+async def review(context: Context, number: JobNumber, said: Review, by: UserId) -> bool:
+    """Note what became of a job's pull request. Return False if it is known, or if the job has gone on."""
+    now = context.clock()
+
+    def note(tx: Transaction) -> bool:
+        job = tx.jobs.get_locked(number)
+        if job is None or not job.awaits_review:
+            return False
+        tx.jobs.update(number, review=said, reviewed_by=by, reviewed_at=now, remind_at=None)
+        job = redraw_face(tx, number, now)
+        end = tx.outbox.newest_end(number, job.iteration)
+        if end is not None:
+            edit_reply(tx, job, end, say.reviewed_end(job), now)
+        outdate_reminder(tx, job, now)
+        return True
+
+    noted = await context.store.write(note)
+    if noted:
+        context.wake()
+    return noted
 
 
 async def withdraw(context: Context, number: PromptId, by: UserId) -> bool:

@@ -10,7 +10,7 @@ import structlog
 
 from bot.docs_api import Job
 from bot.messages import jobs as say
-from bot.messages.blocks import linkable
+from bot.messages.blocks import linkable, web_address
 from bot.model import (
     JobDetails,
     JobFields,
@@ -54,7 +54,9 @@ def settle_answer(context: WorkerContext, tx: Transaction, job: TrackedJob, answ
             end, now = JobState(result.value), context.clock()
             # A later end may come without the pull request of an earlier one, which is still there.
             link = linkable(answer.pr_link, context.link_hosts) or job.pr_link
-            end_iteration(context, tx, job, lifecycle.iteration_ended(job, end, now, pr_link=link), details)
+            remind_at = now + context.remind_after if context.remind_after and web_address(link) else None
+            step = lifecycle.iteration_ended(job, end, now, pr_link=link, remind_at=remind_at)
+            end_iteration(context, tx, job, step, details)
 
 
 def put_back(

@@ -35,11 +35,24 @@ def outdate_end(tx: Transaction, job: TrackedJob, now: datetime) -> None:
     key = tx.outbox.newest_end(job.number, job.iteration) if job.state in say.TOLD_ENDS else None
     if key is not None:
         edit_reply(tx, job, key, say.outdated_end(job), now)
+    outdate_reminder(tx, job, now)
+
+
+def reminder_of(job: TrackedJob) -> str:
+    """Return the occasion of the reminder of a pull request: each iteration has its own."""
+    return f"remind:{job.iteration}"
+
+
+def outdate_reminder(tx: Transaction, job: TrackedJob, now: datetime) -> None:
+    """Take the buttons from the reminder of the job's pull request, if there was one."""
+    key = f"job:{job.number}:{reminder_of(job)}"
+    if tx.outbox.state_of(key) is not None:
+        edit_reply(tx, job, key, say.outdated_reminder(job), now)
 
 
 def edit_reply(tx: Transaction, job: TrackedJob, key: str, message: Message, now: datetime) -> None:
     """Edit the reply in the job's thread that was posted under this key."""
-    edit = NewDelivery.in_thread(f"{key}:edit", DeliveryKind.EDIT, job, message)
+    edit = NewDelivery.in_thread(f"{key}:edit:{now.isoformat()}", DeliveryKind.EDIT, job, message)
     tx.outbox.add(replace(edit, edits=key), now)
 
 

@@ -1,0 +1,133 @@
+"""What becomes of a pull request: people say it with a button, or the thread is reminded once."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC, datetime
+
+import pytest
+
+from bot.model import Message, Review
+from bot.model.weekly_time import working_time
+from bot.work.jobs.remind import remind
+from bot.work.ports import SlackUnreachable
+from tests.builders import ANA, BEN
+from tests.work.office import Office
+
+DAY = 86_400
+
+
+def offered(message: Message) -> list[str]:
+    return [
+        each["action_id"]
+        for block in message.blocks
+        for each in block.get("elements", [])
+        if "action_id" in each
+    ]
+
+
+def shown(office: Office) -> list[Message]:
+    """The replies as they stand now, after their edits."""
+    return [office.slack.edits.get(each.ts, [each.message])[-1] for each in office.slack.replies()]
+
+
+async def days_pass(office: Office, days: float, *, step_hours: float = 1.0) -> None:
+    for _ in range(int(days * 24 / step_hours)):
+        office.clock.pass_seconds(step_hours * 3_600)
+        await remind(office.context)
+        await office.settle(1.0)
+
+
+@pytest.mark.parametrize(
+    ("action", "words"), [("reviewed", "Reviewed or merged"), ("not_needed", "Not needed")]
+)
+async def test_who_says_what_became_of_a_pull_request_is_shown_and_the_buttons_go(
+    office: Office, action: str, words: str
+) -> None:
+    await office.finished()
+    assert offered(shown(office)[0])[2:4] == ["reviewed", "not_needed"]
+    assert (await office.press(action, "1", user=BEN)).message is None
+    await office.settle()
+    assert f"*{words}*: <@{BEN}> <!date^" in office.root_text()
+    assert offered(shown(office)[0]) == ["view_pull_request", "follow_up", "job_menu"]
+    assert (await office.job()).review is Review(action)
+    again = await office.press("not_needed", "1")
+    assert again.message is not None
+    assert (await office.job()).reviewed_by == BEN
+
+
+async def test_a_thread_is_reminded_once_in_the_hours_in_which_who_asked_works(office: Office) -> None:
+    """The job ends on a Monday at nine in London, which is one o'clock in California."""
+    office.slack.zones = {ANA: "America/Los_Angeles"}
+    await office.finished()
+    await days_pass(office, 3)
+    assert len(office.said()) == 1
+    await days_pass(office, 1)
+    [_, reminder] = office.said()
+    assert reminder.startswith(f"<@{ANA}> :bell: The pull request of Job 1 waits for review since <!date^")
+    posted_at = (await office.job()).ended_at
+    assert posted_at is not None
+    await days_pass(office, 10, step_hours=6)
+    assert len(office.said()) == 2
+    await office.press("reviewed", "1")
+    await office.settle()
+    assert offered(shown(office)[1]) == []
+
+
+async def test_a_reminder_goes_out_when_slack_tells_the_time_zone_again(office: Office) -> None:
+    await office.finished()
+    office.clock.pass_seconds(3 * DAY)
+    office.slack.trouble("user_zone", SlackUnreachable("down"))
+    await remind(office.context)
+    await office.settle(1.0)
+    assert len(office.said()) == 1
+    office.clock.pass_seconds(700)
+    assert await remind(office.context) == 1
+    assert await remind(office.context) == 0
+    await office.settle(1.0)
+    assert len(office.said()) == 2
+
+
+@pytest.mark.parametrize("how", ["reviewed", "follow-up", "never"])
+async def test_nobody_is_reminded_of_what_is_settled_or_goes_on(office: Office, how: str) -> None:
+    if how == "never":
+        office.context = replace(office.context, remind_after=None)
+    await office.finished()
+    if how == "reviewed":
+        await office.press("reviewed", "1")
+    elif how == "follow-up":
+        await office.reply("Mention Python 3.11 too")
+    await office.settle()
+    before = len(office.said())
+    office.clock.pass_seconds(4 * DAY)
+    assert await remind(office.context) == 0
+    assert len(office.said()) == before
+
+
+async def test_a_follow_up_asks_for_a_new_review(office: Office) -> None:
+    await office.finished()
+    await office.press("reviewed", "1")
+    await office.reply("Mention Python 3.11 too")
+    await office.settle()
+    office.docs.finish()
+    await office.pass_time(120)
+    assert (await office.job()).awaits_review
+    assert offered(shown(office)[1])[2:4] == ["reviewed", "not_needed"]
+    assert offered(shown(office)[0]) == []
+
+
+@pytest.mark.parametrize(
+    ("at", "zone", "works_at"),
+    [
+        ("2026-11-02T09:00", "UTC", "2026-11-02T09:00"),
+        ("2026-11-02T08:59", "UTC", "2026-11-02T09:00"),
+        ("2026-11-02T17:00", "UTC", "2026-11-03T09:00"),
+        ("2026-11-06T17:00", "UTC", "2026-11-09T09:00"),
+        ("2026-11-07T12:00", "UTC", "2026-11-09T09:00"),
+        ("2026-11-08T23:30", "Asia/Tokyo", "2026-11-09T00:00"),
+        ("2026-03-28T12:00", "Europe/Berlin", "2026-03-30T07:00"),
+    ],
+)
+def test_people_work_from_nine_to_five_on_weekdays_of_their_zone(at: str, zone: str, works_at: str) -> None:
+    moment, expected = (datetime.fromisoformat(each).replace(tzinfo=UTC) for each in (at, works_at))
+    assert working_time(moment, zone) == expected
