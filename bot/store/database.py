@@ -7,6 +7,7 @@ import sqlite3
 import stat
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import closing
 from functools import partial
 from pathlib import Path
 from sqlite3 import SQLITE_BUSY, OperationalError
@@ -39,7 +40,6 @@ PRIVATE_FILE = 0o600
 _PRIVATE_FOLDER = 0o700
 BACKUP_MARK = 0x42_4B_55_50
 """SQLite's ``application_id`` of a copy that has not been opened by a bot. https://www.sqlite.org/fileformat.html"""
-_MARK_AT = 68
 _TIMEOUTS = {
     "connect_timeout": 10,
     "keepalives_idle": 20,
@@ -266,13 +266,18 @@ def _has_log(file: Path) -> bool:
 
 
 def _is_marked(file: Path) -> bool:
-    """Return whether no bot has opened the file since its backup. Asking SQLite would apply the log first."""
-    try:
-        with file.open("rb") as opened:
-            opened.seek(_MARK_AT)
-            return opened.read(4) == BACKUP_MARK.to_bytes(4, "big")
-    except FileNotFoundError:
+    """Return whether no bot has opened the file since its backup.
+
+    An immutable database is read without its log. SQLite must open the file itself: whoever else closes it
+    frees all locks that this process has on it. https://www.sqlite.org/howtocorrupt.html
+    """
+    if not file.exists() or not file.stat().st_size:
         return False
+    with closing(sqlite3.connect(f"{file.as_uri()}?mode=ro&immutable=1", uri=True)) as found:
+        try:
+            return bool(found.execute("PRAGMA application_id").fetchone() == (BACKUP_MARK,))
+        except sqlite3.DatabaseError:
+            return False  # no database at all, which the real connection says
 
 
 def is_exposed(path: Path) -> bool:

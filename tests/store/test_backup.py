@@ -304,3 +304,21 @@ async def test_the_commands_for_postgresql_in_the_docs_bring_everything_back(
     await asyncio.to_thread(run, restore)
     assert await done(address, "DELETE FROM notes") == 1
     await done(address, "DELETE FROM jobs")
+
+
+@pytest.mark.skipif(not Path("/proc/locks").exists(), reason="only Linux lists the locks of a file")
+async def test_another_look_at_the_file_frees_none_of_its_locks(tmp_path: Path) -> None:
+    file = tmp_path / "bot.db"
+    database = await opened(file)
+
+    before = await database.write(lambda _: locks_on(file))
+    another = Database.open(f"sqlite:///{file}")
+    await another.read(lambda connection: connection.execute(text("SELECT 1")).close())
+    after = await database.write(lambda _: locks_on(file))
+    for each in (another, database):
+        await each.close()
+    assert after >= before > 0
+
+
+def locks_on(file: Path) -> int:
+    return Path("/proc/locks").read_text().count(f":{file.stat().st_ino} ")
