@@ -49,7 +49,11 @@ except SQLAlchemyError as error:
 
 
 def hold(connection: Connection) -> None:
-    connection.execute(text("INSERT INTO holds VALUES ('acme', '2026-11-02 09:00:00', 1, 'unwell')"))
+    connection.execute(
+        text(
+            "INSERT INTO holds (project, until, attempts, reason) VALUES ('acme', '2026-11-02 09:00:00', 1, 'unwell')"
+        )
+    )
 
 
 def holds(connection: Connection) -> int:
@@ -292,7 +296,7 @@ _HOLD = """
 import sqlite3, sys
 connection = sqlite3.connect(sys.argv[1], isolation_level=None)
 connection.execute("BEGIN IMMEDIATE")
-connection.execute("INSERT INTO holds VALUES ('acme', '2026-11-02 09:00:00', 1, 'unwell')")
+connection.execute("INSERT INTO holds (project, until, attempts, reason) VALUES ('acme', '2026-11-02 09:00:00', 1, 'unwell')")
 print("held", flush=True)
 sys.stdin.readline()
 connection.execute("COMMIT")
