@@ -12,8 +12,8 @@ from sqlalchemy.engine import Connection
 from bot.store.schema import UtcDateTime, heartbeats
 from bot.store.upsert import insert_unless_there
 
-BEAT_SECONDS = 15.0
-GONE_AFTER = timedelta(seconds=3 * BEAT_SECONDS)
+BEAT_SECONDS = 20.0
+GONE_AFTER = timedelta(seconds=2.5 * BEAT_SECONDS)
 """A process whose last heartbeat is older was killed, or cannot write to the database."""
 GONE_FOR = timedelta(minutes=10)
 """For how long a process that is gone is still told of."""
