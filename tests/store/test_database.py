@@ -48,12 +48,13 @@ except SQLAlchemyError as error:
 """
 
 
+_ROW = (
+    "INSERT INTO holds (project, until, attempts, reason) VALUES ('acme', '2026-11-02 09:00:00', 1, 'unwell')"
+)
+
+
 def hold(connection: Connection) -> None:
-    connection.execute(
-        text(
-            "INSERT INTO holds (project, until, attempts, reason) VALUES ('acme', '2026-11-02 09:00:00', 1, 'unwell')"
-        )
-    )
+    connection.execute(text(_ROW))
 
 
 def holds(connection: Connection) -> int:
@@ -275,7 +276,7 @@ async def test_a_second_process_waits_for_the_writer_before_it(tmp_path: Path) -
     database = Database.open(f"sqlite:///{file}")
     await migrate(database)
     holder = await asyncio.create_subprocess_exec(
-        sys.executable, "-c", _HOLD, str(file), stdin=_PIPE, stdout=_PIPE
+        sys.executable, "-c", _HOLD, str(file), _ROW, stdin=_PIPE, stdout=_PIPE
     )
     assert holder.stdout is not None
     assert await holder.stdout.readline() == b"held\n"
@@ -296,7 +297,7 @@ _HOLD = """
 import sqlite3, sys
 connection = sqlite3.connect(sys.argv[1], isolation_level=None)
 connection.execute("BEGIN IMMEDIATE")
-connection.execute("INSERT INTO holds (project, until, attempts, reason) VALUES ('acme', '2026-11-02 09:00:00', 1, 'unwell')")
+connection.execute(sys.argv[2])
 print("held", flush=True)
 sys.stdin.readline()
 connection.execute("COMMIT")
