@@ -7,12 +7,12 @@ from collections.abc import Awaitable, Callable
 from dataclasses import replace
 
 from bot import slack_text
-from bot.commands.command import Answer, Command, Invocation, Modal, Press
+from bot.commands.command import Answer, Command, Invocation, Modal, Press, PressRun
 from bot.commands.form_state import FormState
 from bot.commands.guard import confirmed, once_allowed
 from bot.commands.parsing.visitors_options import Misunderstood, parse_query, parse_section, parse_weekly
 from bot.messages import modals, visitors_answers
-from bot.model import Message, Origin, PageRowId, QuestionId
+from bot.model import Extent, Message, Origin, PageRowId, QuestionId
 from bot.work.context import Context
 from bot.work.digests.subscriptions import (
     SubscribeRequest,
@@ -21,7 +21,7 @@ from bot.work.digests.subscriptions import (
     subscribe,
     unsubscribe,
 )
-from bot.work.visitors.buttons import how_counted, more, send_csv, share
+from bot.work.visitors.buttons import how_counted, more, read_on, send_csv, share
 from bot.work.visitors.question import ask_visitors, show_progress
 
 NAME = "/docs-visitors"
@@ -121,6 +121,16 @@ async def _more(context: Context, press: Press) -> Answer:
     return Answer(message=await more(context, await _question(context, press)))
 
 
+def _reader(extent: Extent | None) -> PressRun:
+    """Return the handler of a button that chooses how much of a site is read; None cancels."""
+
+    async def press_button(context: Context, press: Press) -> Answer:
+        message = await read_on(context, await _question(context, press), press.origin, extent)
+        return replace(await confirmed(context, press.origin, message), replaces=True)
+
+    return press_button
+
+
 async def _how_counted(context: Context, press: Press) -> Answer:
     return Answer(message=await how_counted(context, await _question(context, press)))
 
@@ -174,6 +184,9 @@ COMMAND = Command(
         "share": _share,
         "csv_file": _csv_file,
         "more": _more,
+        "read_top": _reader(Extent.TOP),
+        "read_all": _reader(Extent.ALL),
+        "read_none": _reader(None),
         "how_counted": _how_counted,
         "progress": _progress,
         "digest_again": _digest_again,

@@ -26,6 +26,7 @@ from bot.messages.problems import reading_problem
 from bot.model import (
     Block,
     Counts,
+    Extent,
     Message,
     PageCounts,
     Period,
@@ -303,6 +304,8 @@ def _cut_short(answer: Report) -> str:
     read = counted(answer.now.rows, "page", "pages")
     if answer.now.state is SnapshotState.DONE or answer.now.problem:
         return f"Only {read} could be read{_problem(answer.now.problem)}. The ranking covers those alone."
+    if answer.query.extent is Extent.TOP:
+        return f"Only the first {read} that the service names were read. The ranking covers those alone."
     free_at = answer.budget.free_at
     return (
         f"Only the first {read} that the service names were read, then the hourly budget of "

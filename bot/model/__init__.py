@@ -43,7 +43,7 @@ from bot.model.pace import Method, Pace, pace_of
 from bot.model.period import Period, day_start, full_days, last_full_week, today, week_of
 from bot.model.polling import PollPace, back_off_seconds
 from bot.model.prompts import JobRequest, NewPrompt, Prompt, PromptFields, PromptKind, PromptState
-from bot.model.questions import DEFAULT_TOP, MOST_TOP, FileTo, Question, QuestionState, VisitorsQuery
+from bot.model.questions import DEFAULT_TOP, MOST_TOP, Extent, FileTo, Question, QuestionState, VisitorsQuery
 from bot.model.quota import (
     QUOTA_PERIOD,
     Queued,
@@ -90,6 +90,7 @@ __all__ = [
     "DigestId",
     "DigestState",
     "Earlier",
+    "Extent",
     "FileTo",
     "IllegalStep",
     "JobDetails",

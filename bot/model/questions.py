@@ -23,6 +23,16 @@ class FileTo(StrEnum):
     CHANNEL = "channel"
 
 
+class Extent(StrEnum):
+    """How much of a site is read for a query, if reading all would take many calls."""
+
+    ASK = "ask"
+    """Ask the person when reading all would take more than a third of the hour's calls."""
+    TOP = "top"
+    """Read the pages that the service names first, with up to a third of the hour's calls."""
+    ALL = "all"
+
+
 @dataclass(frozen=True, slots=True)
 class VisitorsQuery:
     """A query about visitors: the period, the period to compare with, and how to list the pages."""
@@ -33,6 +43,7 @@ class VisitorsQuery:
     top: int = DEFAULT_TOP
     sort: SortBy = SortBy.TOTAL
     file_to: FileTo = FileTo.NOWHERE
+    extent: Extent = Extent.ASK
 
 
 class QuestionState(StrEnum):

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
-from typing import TypedDict, Unpack
+from typing import NotRequired, TypedDict, Unpack
 
 from pydantic import SecretStr
-from sqlalchemy import and_, insert, select, update
+from sqlalchemy import and_, insert, or_, select, update
 from sqlalchemy.engine import Connection, RowMapping
 
 from bot.model import (
+    Extent,
     FileTo,
     Origin,
     Period,
@@ -45,6 +46,7 @@ class StoredQuery(TypedDict):
     top: int
     sort: str
     file_to: str
+    extent: NotRequired[str]
 
 
 def _stored(query: VisitorsQuery) -> StoredQuery:
@@ -56,6 +58,7 @@ def _stored(query: VisitorsQuery) -> StoredQuery:
         "top": query.top,
         "sort": query.sort,
         "file_to": query.file_to,
+        "extent": query.extent,
     }
 
 
@@ -71,6 +74,7 @@ def _query(stored: StoredQuery) -> VisitorsQuery:
         top=stored["top"],
         sort=SortBy(stored["sort"]),
         file_to=FileTo(stored["file_to"]),
+        extent=Extent(stored.get("extent", Extent.ALL)),
     )
 
 
@@ -141,6 +145,15 @@ class QuestionRepository:
         )
         row = found.mappings().first()
         return to_question(row) if row else None
+
+    def wants_all(self, snapshot: SnapshotId) -> bool:
+        """Return whether somebody waits for all pages of this snapshot, however many calls they take."""
+        waits = and_(
+            questions.c.state == QuestionState.WAITING,
+            or_(questions.c.now == snapshot, questions.c.was == snapshot),
+        )
+        rows = self.connection.execute(select(questions.c.query).where(waits))
+        return any(_query(stored).extent is Extent.ALL for stored in rows.scalars())
 
     def urls(self, question: QuestionId) -> tuple[SecretStr | None, SecretStr | None]:
         """Return the response URL for the answer, and that of the message that shows progress."""

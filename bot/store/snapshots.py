@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from typing import TypedDict, Unpack
 
-from sqlalchemy import ColumnElement, and_, delete, func, or_, select, update
+from sqlalchemy import ColumnElement, and_, case, delete, func, or_, select, update
 from sqlalchemy.engine import Connection, RowMapping
 
 from bot.model import Counts, Period, Priority, ProjectId, Snapshot, SnapshotId, SnapshotState
@@ -199,10 +199,19 @@ class SnapshotRepository:
         return int(self.connection.execute(statement).scalar_one())
 
     def store(
-        self, snapshot: Snapshot, page: ReadPage, *, owner: str, next_offset: int, is_last: bool
+        self,
+        snapshot: Snapshot,
+        page: ReadPage,
+        *,
+        owner: str,
+        next_offset: int,
+        is_last: bool,
+        pauses: bool = False,
     ) -> int:
         """Store the result of one call and free the lease. Return how many of its rows were new.
 
+        ``pauses``: the snapshot rests until a question that waits for it has been looked at, unless it is for
+        a digest.
         Raises LeaseLost unless ``owner`` holds the lease.
         """
         fresh = self._add_rows(snapshot.id, page.rows) if snapshot.with_pages else 0
@@ -220,11 +229,23 @@ class SnapshotRepository:
                 "next_offset": next_offset,
                 "attempts": 0,
                 "taken_at": page.taken_at,
-                "state": SnapshotState.DONE if is_last else SnapshotState.REQUESTED,
+                "state": SnapshotState.DONE if is_last else self._state_between(pauses=pauses),
                 "complete": is_last and snapshot.with_pages,
             },
         )
         return fresh
+
+    def _state_between(self, *, pauses: bool) -> ColumnElement[str] | SnapshotState:
+        """Return the state of a snapshot between two calls."""
+        if not pauses:
+            return SnapshotState.REQUESTED
+        is_for_person = snapshots.c.priority < int(Priority.DIGEST)
+        return case((is_for_person, SnapshotState.RESTING.value), else_=SnapshotState.REQUESTED.value)
+
+    def most_rows(self, project: ProjectId) -> int:
+        """Return the most pages that a period of the project had, of those read whole; 0 if none was."""
+        whole = and_(snapshots.c.project == project, snapshots.c.complete)
+        return int(self.connection.execute(select(func.max(snapshots.c.rows)).where(whole)).scalar() or 0)
 
     def _add_rows(self, snapshot: SnapshotId, rows: Sequence[tuple[str, Counts]]) -> int:
         by_hash = {path_hash(path): (path, counts) for path, counts in rows}

@@ -6,20 +6,24 @@ from dataclasses import replace
 
 from bot.messages import visitors, visitors_more
 from bot.messages import visitors_answers as say
+from bot.messages.visitors_extent import chosen
 from bot.model import (
     DeliveryState,
+    Extent,
     FileTo,
     Message,
     NewDelivery,
+    Origin,
     Question,
     QuestionId,
     QuestionState,
     Report,
+    RequestKey,
     UserId,
 )
 from bot.store import Transaction
 from bot.work.context import Context
-from bot.work.visitors.question import file_key, send_file
+from bot.work.visitors.question import ask_visitors, file_key, send_file
 from bot.work.visitors.report import build_report
 
 _MOST_KEYS = 50
@@ -117,6 +121,17 @@ def _send_csv(context: Context, tx: Transaction, number: QuestionId) -> Message 
         return say.file_sent_before()
     send_file(tx, question, FileTo.PRIVATE, context.clock(), key=key)
     return None
+
+
+async def read_on(context: Context, number: QuestionId, origin: Origin, extent: Extent | None) -> Message:
+    """Ask a question again, to the extent that its person chose; do nothing if they cancelled (None)."""
+    question = await context.store.read(lambda tx: tx.questions.get(number))
+    if question is None:
+        return say.not_kept()
+    if extent is not None:
+        again = replace(origin, key=RequestKey(f"question:{number}:{extent}"))
+        await ask_visitors(context, again, replace(question.query, extent=extent))
+    return chosen(extent)
 
 
 async def how_counted(context: Context, number: QuestionId) -> Message:

@@ -121,6 +121,8 @@ async def _store(context: WorkerContext, snapshot: Snapshot, page: VisitorsPage)
     step = context.analytics.page_size if snapshot.with_pages else 0
     next_offset = snapshot.next_offset + step
 
+    is_at_pause = (snapshot.calls + 1) % context.analytics.pause_calls == 0
+
     def keep(tx: Transaction) -> None:
         fresh = tx.snapshots.store(
             snapshot,
@@ -128,6 +130,7 @@ async def _store(context: WorkerContext, snapshot: Snapshot, page: VisitorsPage)
             owner=context.owner,
             next_offset=next_offset,
             is_last=not has_more,
+            pauses=is_at_pause and not tx.questions.wants_all(snapshot.id),
         )
         if has_more and (not fresh or next_offset >= _MOST_ROWS):
             tx.snapshots.stop(snapshot.id, ReadingProblem.ENDLESS)

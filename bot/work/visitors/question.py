@@ -11,11 +11,13 @@ from pydantic import SecretStr
 
 from bot.messages import visitors
 from bot.messages import visitors_answers as say
+from bot.messages.visitors_extent import ask_extent
 from bot.model import (
     Analytics,
     Budget,
     DeliveryKind,
     DeliveryState,
+    Extent,
     FileTo,
     Message,
     NewDelivery,
@@ -36,6 +38,7 @@ from bot.work.access.decision import AskSlack
 from bot.work.access.denied import refuse_question
 from bot.work.context import Context, WorkerContext
 from bot.work.ports import SlackError
+from bot.work.visitors.extent import calls_needed, is_over_share
 from bot.work.visitors.report import build_report
 from bot.work.visitors.snapshots import find_snapshot, request_snapshot
 
@@ -192,6 +195,13 @@ def _status_of(tx: Transaction, analytics: Analytics, question: Question, now: d
     wait = (budget.free_at - now).total_seconds() if budget.free_at is not None else 0.0
     is_partial = waits and wait > _SOON_SECONDS
     snapshots = [*with_pages, *(chart or [])]
+    if waits and not is_partial and question.query.extent is not Extent.ALL:
+        needed = calls_needed(with_pages, tx.snapshots.most_rows(question.project), analytics)
+        is_held = is_over_share(with_pages, analytics)
+        if question.query.extent is Extent.ASK and (is_held or needed > analytics.question_calls):
+            asked = ask_extent(question, needed, analytics.calls_an_hour)
+            return _Status(snapshots, budget, unreadable=asked, is_partial=True)
+        is_partial = is_held
     if waits and not is_partial:
         tx.snapshots.read_on([each.id for each in with_pages], now)
         return _Status(snapshots, budget)
@@ -233,7 +243,8 @@ def _plan_chart(
     steps = question.query.period.steps()
     known = [find_snapshot(tx, analytics, question.project, step, now) for step in steps]
     missing = sum(1 for each in known if each is None or each.totals is None)
-    if missing and missing > budget.free - _CHART_RESERVE:
+    left = analytics.question_calls if question.query.extent is not Extent.ALL else missing
+    if missing and missing > min(left, budget.free - _CHART_RESERVE):
         tx.questions.update(question.id, chart=[])
         return None
     chart = [

@@ -6,7 +6,7 @@ from math import ceil
 
 import httpx
 
-from tests.work.asking import DAY, FIRST, LAST, START
+from tests.work.asking import DAY, FIRST, LAST, START, ask_for_all
 from tests.work.office import Office
 
 
@@ -22,7 +22,7 @@ async def test_a_site_of_n_pages_takes_as_many_calls_as_it_has_pages_of_rows(off
 async def test_the_budget_is_kept_and_what_was_left_out_is_told(office: Office) -> None:
     office.docs.site.fill(1_000, FIRST, LAST)
     office.budget(3, page_size=100)
-    await office.visitors("compare none")
+    await ask_for_all(office, "compare none")
     await office.reading(10)
     [answer] = office.answers()
     assert len(office.docs.site.calls) == 3
@@ -33,10 +33,10 @@ async def test_the_budget_is_kept_and_what_was_left_out_is_told(office: Office) 
 async def test_asking_again_goes_on_where_the_reading_stopped(office: Office) -> None:
     office.docs.site.fill(500, FIRST, LAST)
     office.budget(3, page_size=100)
-    await office.visitors("compare none")
+    await ask_for_all(office, "compare none")
     await office.reading(10)
     office.clock.pass_seconds(3_600)
-    await office.visitors("compare none")
+    await ask_for_all(office, "compare none")
     await office.reading(10)
     assert [offset for _, _, limit, offset in office.docs.site.calls if limit > 1] == [0, 100, 200, 300, 400]
     assert "Top 5 of 500 pages" in office.answers()[-1]
@@ -46,7 +46,7 @@ async def test_asking_again_goes_on_where_the_reading_stopped(office: Office) ->
 async def test_a_scarce_budget_goes_to_the_window_that_was_asked_for_first(office: Office) -> None:
     office.docs.site.fill(500, FIRST - 7 * DAY, LAST)
     office.budget(6, page_size=100)
-    await office.visitors()
+    await ask_for_all(office, "")
     await office.reading(10)
     assert [call[0] for call in office.docs.site.calls] == [FIRST] * 5 + [FIRST - 7 * DAY]
     assert "Top 5 of 500 pages" in office.answers()[0]
