@@ -10,7 +10,7 @@ RUNS ?= 200
 SEED ?= 1
 AT_ONCE ?= 10
 
-.PHONY: help setup sandbox play test check torture seeds bench lock clean
+.PHONY: help setup sandbox play test check torture seeds bench pictures lock clean
 
 help:
 	@echo "make sandbox   a workspace to try the bot in, no account needed (PORT=$(PORT))"
@@ -22,6 +22,7 @@ help:
 	@echo "               then a kill at every await, statement and commit, then the property tests with many new examples"
 	@echo "make seeds     only the runs from seeds of make torture"
 	@echo "make bench     how fast it is, beside what one would use instead (six minutes)"
+	@echo "make pictures  take the pictures in the docs anew (needs Chromium, and a font with emoji)"
 	@echo "make lock      pin the newest versions that pyproject.toml allows (needs uv)"
 
 $(VENV)/.run: requirements.txt pyproject.toml
@@ -66,6 +67,9 @@ seeds: $(VENV)/.dev
 
 bench: $(VENV)/.dev
 	@$(BIN)/python -m bench
+
+pictures: $(VENV)/.dev
+	@$(BIN)/python -m tests.pictures
 
 LOCK := uv pip compile --quiet --generate-hashes --no-emit-index-url --no-emit-find-links --universal \
 	--python-version 3.11 --upgrade pyproject.toml

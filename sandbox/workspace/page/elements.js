@@ -4,6 +4,7 @@ import { el, safeUrl } from "./dom.js";
 import { state } from "./store.js";
 import { act } from "./act.js";
 import { ask } from "./dialogs.js";
+import { overflowMenu } from "./menu.js";
 
 const label = (object) => object?.text || "";
 const plainOption = (option) => ({ text: option.text, value: option.value });
@@ -99,16 +100,10 @@ function typed(element, onChange) {
   return { node, read };
 }
 
-function overflow(element, onChange) {
-  const made = select({ ...element, type: "static_select", placeholder: { text: "More" } }, onChange);
-  return made;
-}
-
 /** The element with a way to read it, as `state.values` wants it. */
 function make(element, onChange, isLabelled = false) {
   if (element.type === "checkboxes") return boxes(element, onChange, "checkbox");
   if (element.type === "radio_buttons") return boxes(element, onChange, "radio");
-  if (element.type === "overflow") return overflow(element, onChange);
   if (element.type.endsWith("_select")) return select(element, onChange, isLabelled);
   if (TYPED[element.type]) return typed(element, onChange);
   return { node: el("p", { class: "unknown" }, `This page cannot draw an element of type “${element.type}”.`), read: () => ({}) };
@@ -118,13 +113,19 @@ function make(element, onChange, isLabelled = false) {
 export function control(element, blockId, context) {
   if (element.type === "button") return button(element, blockId, context);
   if (element.type === "image") return el("img", { src: safeUrl(element.image_url), alt: element.alt_text, width: 88 });
+  let node = null;
   const tell = async (value) => {
     const told = act(context, { type: element.type, action_id: element.action_id, block_id: blockId, ...value });
     // A menu in a message asks for something each time, so it stands ready again at once.
     if (node instanceof HTMLSelectElement && !node.multiple && context.container.type !== "view" && !hasInitial(element)) node.value = "";
     await told;
   };
-  const { node } = make(element, tell);
+  if (element.type === "overflow") {
+    return overflowMenu(element.options, async (option) => {
+      if (await confirmed(element.confirm)) await tell({ selected_option: plainOption(option) });
+    });
+  }
+  ({ node } = make(element, tell));
   return node;
 }
 

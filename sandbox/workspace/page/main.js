@@ -6,7 +6,7 @@ import { notice } from "./dialogs.js";
 import { byId, el } from "./dom.js";
 import * as faults from "./faults.js";
 import { icon } from "./icons.js";
-import { drawList } from "./messages.js";
+import { drawList, stayAtBottom } from "./messages.js";
 import { hideView, showView } from "./modal.js";
 import { plainText } from "./mrkdwn.js";
 import { roving } from "./roving.js";
@@ -27,6 +27,7 @@ byId("close-thread").append(icon("close"));
 const newest = { start: (items) => items.at(-1) };
 const settleMessages = roving(byId("messages"), "article", newest);
 const settleReplies = roving(byId("thread-messages"), "article", newest);
+for (const log of [byId("messages"), byId("thread-messages")]) stayAtBottom(log);
 const searchField = search(find, label);
 rail(() => goTo(state.channels.keys().next().value));
 

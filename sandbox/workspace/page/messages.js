@@ -108,6 +108,15 @@ export function drawList(log, items, actions, empty) {
   if (held && !log.contains(document.activeElement)) log.querySelector(held)?.focus();
 }
 
+/** Keeps the newest message in view when the window or the column gets another size. */
+export function stayAtBottom(log) {
+  let wasAtBottom = true, size = "";
+  const measure = () => `${log.clientWidth} ${log.clientHeight}`;
+  // With another size the browser scrolls by itself, before it tells of the size.
+  log.addEventListener("scroll", () => { if (size === measure()) wasAtBottom = log.scrollHeight - log.scrollTop - log.clientHeight < 60; });
+  new ResizeObserver(() => { size = measure(); if (wasAtBottom) log.scrollTop = log.scrollHeight; }).observe(log);
+}
+
 /** Makes these the children; those that are there already are not touched, as that would take their focus. */
 function settle(log, wanted) {
   const staying = new Set(wanted);

@@ -285,3 +285,36 @@ async def test_a_channel_that_is_shared_stays_open_under_its_new_id(page: Page, 
 async def test_direct_messages_of_every_kind_are_named_by_who_is_in_them(page: Page) -> None:
     direct = page.locator("#dms").get_by_role("button")
     await expect(direct).to_have_text(["Ben Okafor, docs-agent", "Ben Okafor", "docs-agent"])
+
+
+async def test_a_menu_behind_dots_opens_by_keyboard_and_tells_the_bot_what_was_taken(
+    page: Page, client: AsyncWebClient, pressed: list[Json]
+) -> None:
+    options = [{"text": plain(text), "value": text} for text in ("Run again", "Stop watching")]
+    menu = {"type": "overflow", "action_id": "more", "options": options}
+    await client.chat_postMessage(
+        channel=DOCS, text="Done", blocks=[{"type": "actions", "block_id": "doings", "elements": [menu]}]
+    )
+    opener = page.get_by_role("button", name="More actions")
+    await opener.press("Enter")
+    await expect(page.get_by_role("menuitem", name="Run again")).to_be_focused()
+    await page.keyboard.press("Escape")
+    await expect(opener).to_be_focused()
+    await opener.press("Enter")
+    await page.keyboard.press("ArrowDown")
+    await page.keyboard.press("Enter")
+    await until(lambda: len(pressed) == 1 or None)
+    (action,) = pressed[0]["actions"]
+    assert (action["type"], action["selected_option"]) == ("overflow", options[1])
+
+
+async def test_the_newest_message_stays_in_view_when_the_column_gets_narrower(
+    page: Page, workspace: Workspace
+) -> None:
+    for number in range(30):
+        workspace.people.say(ANA, DOCS, f"{number} " + "so many words that they take several lines " * 6)
+    newest = page.get_by_role("log", name="Messages").get_by_role("article").last
+    await expect(newest).to_contain_text("29 so")
+    await expect(newest).to_be_in_viewport()
+    await page.set_viewport_size({"width": 500, "height": 800})
+    await expect(newest).to_be_in_viewport(ratio=0.5)
