@@ -7,7 +7,7 @@ WORKDIR /src
 RUN python -m venv --without-pip /opt/docs-bot
 COPY requirements.txt ./
 RUN pip --python /opt/docs-bot install --no-cache-dir --require-hashes -r requirements.txt
-COPY pyproject.toml README.md LICENSE ./
+COPY pyproject.toml README.md LICENSE manifest.yml ./
 COPY bot ./bot
 RUN pip --python /opt/docs-bot install --no-cache-dir --no-deps --no-build-isolation .
 

@@ -237,6 +237,20 @@ def forget(user: str) -> None:
         raise Exit(CANNOT_START) from None
 
 
+@cli.command()
+@click.option(
+    "--http", metavar="ADDRESS", help="For HTTP mode at this public address."
+)
+def manifest(http: str | None) -> None:
+    """Print the manifest of the Slack app, ready to paste; needs no settings."""
+    from bot.cli.manifest import manifest as made
+
+    try:
+        _echo(made(http).rstrip())
+    except ValueError as error:
+        raise click.BadParameter(str(error), param_hint="--http") from None
+
+
 _FILE = click.Path(path_type=Path, dir_okay=False)
 
 

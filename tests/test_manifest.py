@@ -10,7 +10,9 @@ from typing import Any
 import jsonschema
 import pytest
 import yaml
+from click.testing import CliRunner
 
+from bot.__main__ import cli
 from bot.cli.doctor_slack import SCOPES
 from bot.commands import COMMANDS
 from sandbox.workspace.scopes import EVENT_SCOPES, METHOD_SCOPES
@@ -109,3 +111,40 @@ def test_the_commands_are_those_of_the_code_word_for_word() -> None:
 def test_the_shortcuts_are_those_of_the_code() -> None:
     told = {each["callback_id"] for each in MANIFEST["features"]["shortcuts"]}
     assert told == {name for command in COMMANDS for name in command.shortcuts}
+
+
+def test_it_is_printed_as_it_stands() -> None:
+    result = CliRunner().invoke(cli, ["manifest"])
+    assert (result.exit_code, result.stderr) == (0, "")
+    assert result.stdout.strip() == (ROOT / "manifest.yml").read_text().strip()
+
+
+@pytest.mark.parametrize(
+    "address", ["https://bot.example", "https://bot.example/", "https://bot.example/slack/events"]
+)
+def test_for_http_every_request_goes_to_the_bots_address_and_nothing_else_changes(address: str) -> None:
+    printed = yaml.safe_load(CliRunner().invoke(cli, ["manifest", "--http", address]).stdout)
+    jsonschema.Draft7Validator(SCHEMA).validate(printed)
+    url, settings = "https://bot.example/slack/events", printed["settings"]
+    found = [command.pop("url") for command in printed["features"]["slash_commands"]]
+    found += [settings[name].pop("request_url") for name in ("event_subscriptions", "interactivity")]
+    assert set(found) == {url}
+    assert settings["socket_mode_enabled"] is False
+    settings["socket_mode_enabled"] = True
+    assert printed == MANIFEST
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "http://bot.example",
+        "bot.example",
+        "https://",
+        "https://ana:secret@bot.example",
+        "https://bot.example/x?y",
+    ],
+)
+def test_an_address_that_slack_would_refuse_is_named(address: str) -> None:
+    result = CliRunner().invoke(cli, ["manifest", "--http", address])
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert "is no address of a bot" in " ".join(result.stderr.split())
