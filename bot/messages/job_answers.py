@@ -247,7 +247,7 @@ def same_follow_up(job: JobNumber, prompt: int) -> Message:
 def correction(job: TrackedJob, prompt: int) -> Message:
     """Return the offer to the author of a message that was edited after it went to the agent."""
     said = (
-        f":pencil2: You changed a message that has already gone to the agent, for #{job.number}. "
+        f":pencil2: You changed a message that has already gone to the agent, for {name(job.number)}. "
         "The agent works with the old text. Shall I send the new one?"
     )
     return b.with_buttons(said, [b.button("Send as a follow-up", "send_correction", str(prompt))])

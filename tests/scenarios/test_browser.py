@@ -6,7 +6,7 @@ import re
 from collections.abc import AsyncIterator
 
 import pytest
-from playwright.async_api import Page, expect
+from playwright.async_api import FilePayload, Page, expect
 
 from tests.browser import needs_chromium, opened
 from tests.scenarios.story import Story
@@ -80,6 +80,20 @@ async def test_a_digest_and_a_file_are_drawn(page: Page) -> None:
     await type_in(page, "Message #docs", "/docs-visitors last week csv here")
     file = messages.get_by_role("article").filter(has_text="docs-visitors-")
     await expect(file.get_by_role("link")).to_be_visible()
+
+
+async def test_files_are_attached_and_those_that_do_not_go_along_are_named(page: Page) -> None:
+    notes = FilePayload(name="notes.txt", mimeType="text/plain", buffer=b"Use uv")
+    screen = FilePayload(name="screen.png", mimeType="image/png", buffer=b"pixels")
+    picker = page.get_by_role("main").locator("input[type=file]").first
+    await picker.set_input_files([notes, screen])
+    await expect(page.get_by_text("notes.txt, screen.png")).to_be_visible()
+    await type_in(page, "Message #docs", "@docs-agent Add a quickstart for the Python SDK")
+    messages = page.get_by_role("log", name="Messages")
+    await messages.get_by_role("button", name=re.compile("repl")).first.click()
+    await expect(page.get_by_role("log", name="Replies")).to_contain_text(
+        "Not sent to the agent: screen.png."
+    )
 
 
 async def test_forms_open_complain_and_send(page: Page) -> None:

@@ -30,7 +30,7 @@ function choices(text, inThread) {
     .map((one) => ({ insert: `${word[0]}${one.name} `, replace: word.length, shown: word[0] + one.name, about: one.about }));
 }
 
-async function send(text, threadTs) {
+async function send(text, threadTs, files) {
   const where = { user: state.me, channel: state.channel };
   const command = /^(\/[\w-]+)(?:\s+([\s\S]*))?$/.exec(text.trim());
   if (command && threadTs) {
@@ -44,7 +44,7 @@ async function send(text, threadTs) {
     // The workspace says itself what went wrong with a command.
     return answer.error === "unreachable" ? told(answer) : answer.error !== "unknown_command";
   }
-  const answer = await post("message", { ...where, text, thread_ts: threadTs || undefined });
+  const answer = await post("message", { ...where, text, thread_ts: threadTs || undefined, files });
   if (answer.ok) offerToInvite(where, text);
   return told(answer);
 }
@@ -72,7 +72,7 @@ export function composer(label, threadTs) {
   // A field of several lines cannot be a combobox itself: https://www.w3.org/TR/html-aria/#el-textarea
   const combobox = el("div", { role: "combobox", "aria-label": "Text with suggestions", "aria-haspopup": "listbox", "aria-expanded": "false", "aria-controls": id }, field);
   const drafts = new Map();
-  let offered = [], at = 0, place = null;
+  let offered = [], at = 0, place = null, attached = [];
 
   const show = () => {
     offered = choices(field.value.slice(0, field.selectionStart), Boolean(threadTs()));
@@ -99,11 +99,13 @@ export function composer(label, threadTs) {
   const grow = () => { field.style.height = "auto"; field.style.height = `${field.scrollHeight}px`; };
   const put = (text) => { field.value = text; grow(); };
   const submit = async () => {
-    const text = field.value, from = place;
-    if (!text.trim()) return;
+    const text = field.value, from = place, files = attached;
+    if (!text.trim() && !files.length) return;
     put("");
     show();
-    if (await send(text, threadTs())) return;
+    attach([]);
+    if (await send(text, threadTs(), files)) return;
+    if (!attached.length) attach(files);
     if (from === place) put(field.value || text);
     else if (!drafts.get(from)) drafts.set(from, text);
   };
@@ -126,6 +128,16 @@ export function composer(label, threadTs) {
       submit();
     }
   });
+  const names = el("span", { class: "small", role: "status" });
+  const attach = (files) => {
+    attached = files;
+    names.textContent = files.map((file) => file.name).join(", ");
+  };
+  const picker = el("input", { type: "file", multiple: true, hidden: true, "aria-label": "Files", onchange: async () => {
+    const files = [...picker.files];
+    attach(await Promise.all(files.map(async (file) => ({ name: file.name, content: await file.text() }))));
+    picker.value = "";
+  } });
   /** Types a sign that opens the suggestions. */
   const start = (sign) => {
     if (sign === "/") put("");
@@ -142,6 +154,7 @@ export function composer(label, threadTs) {
       } }, icon("letters")),
       tool("Mention somebody", "at", () => start("@")),
       ...(label().startsWith("Reply") ? [] : [tool("Use a command", "slash", () => start("/"))]),
+      tool("Attach files", "clip", () => picker.click()), picker, names,
       el("span", { class: "small keys", "aria-hidden": true }, "Shift + Enter for a new line"),
       el("button", { type: "button", class: "button primary send", "aria-label": "Send", title: "Send", onclick: submit }, icon("send"))));
   const node = el("div", {}, hints, box);

@@ -9,7 +9,7 @@ const EMOJI = {
   leftwards_arrow_with_hook: "↩️", speech_balloon: "💬", information_source: "ℹ️", paperclip: "📎", bulb: "💡", rocket: "🚀",
   mailbox_with_no_mail: "📭", white_check_mark: "✅", thumbsup: "👍", "+1": "👍", "-1": "👎", heart: "❤️", bell: "🔔", lock: "🔒",
   bar_chart: "📊", chart_with_upwards_trend: "📈", chart_with_downwards_trend: "📉", robot_face: "🤖", bust_in_silhouette: "👤",
-  busts_in_silhouette: "👥", calendar: "📅", clock1: "🕐", link: "🔗", pencil2: "✏️", sparkles: "✨", question: "❓",
+  busts_in_silhouette: "👥", calendar: "📅", clock1: "🕐", link: "🔗", pencil2: "✏️", repeat: "🔁", sparkles: "✨", question: "❓",
   arrow_up: "⬆️", arrow_down: "⬇️", arrow_right: "➡️", new: "🆕", books: "📚", key: "🔑", hammer_and_wrench: "🛠️", double_vertical_bar: "⏸️", page_facing_up: "📄", smile: "😄", raised_hands: "🙌", pray: "🙏", clap: "👏",
 };
 
