@@ -53,6 +53,7 @@ from bot.work.jobs.trouble import show_trouble
 from bot.work.outbox.deliver import deliver_due
 from bot.work.retention import forget_old
 from bot.work.visitors.fetch import fetch_snapshots, sweep_snapshots
+from bot.work.visitors.page_change import compare_pages
 from bot.work.visitors.question import answer_questions
 from bot.worker import WakeUp, Worker, Workers
 
@@ -153,13 +154,8 @@ async def running_bot(
         health_port = await stack.enter_async_context(
             connections.listening(health, *health_at, idle_seconds=HEAD_SECONDS)
         )
-        log.info(
-            "ready",
-            socket_mode=settings.socket_mode,
-            intake=roles.intake,
-            rounds=roles.workers,
-            health_port=health_port,
-        )
+        ready = log.bind(socket_mode=settings.socket_mode, health_port=health_port)
+        ready.info("ready", intake=roles.intake, rounds=roles.workers)
         yield
         log.info("stopping")
 
@@ -275,6 +271,7 @@ def _workers(context: WorkerContext, metrics: Metrics, beat: Callable[[], Awaita
             Worker("catch up", partial(catch_up, context, heard), 1.0, queue=Queue.UNREAD),
             Worker("plan", partial(advance_digests, context), _PLAN_SECONDS, wakes=False),
             Worker("sweep", partial(sweep_snapshots, context), _SWEEP_SECONDS, wakes=False),
+            Worker("compare", partial(compare_pages, context), _PLAN_SECONDS, wakes=False),
             Worker("remind", partial(remind, context), _PLAN_SECONDS, wakes=False),
             Worker("trouble", partial(show_trouble, context), 15.0, wakes=False),
             Worker("forget", partial(forget_old, context), _SWEEP_SECONDS, wakes=False),

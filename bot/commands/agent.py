@@ -130,7 +130,9 @@ async def _submit(context: Context, submission: Submission) -> FormErrors | None
     origin = replace(submission.origin, channel=channel)
     given = submission.fields.get("earlier") if submission.fields.get("take_earlier") else None
     take = TakeThread.GIVEN if given else None
-    request = AskRequest(origin, slack_text.from_plain(text), take_thread=take, given=given)
+    request = AskRequest(
+        origin, slack_text.from_plain(text), take_thread=take, given=given, page=submission.form.page
+    )
     asked = await ask(context, request)
     return FormErrors({"prompt": say.SAME_ANEW}) if asked.same else None
 

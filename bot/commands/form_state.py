@@ -15,12 +15,14 @@ class FormState:
     """Where a form was opened, and for which job if it is for one.
 
     ``seen_by``: the person for whom it was opened, who may see this job; None if that was not checked.
+    ``page``: the path of the page that the form is about.
     """
 
     channel: ChannelId | None = None
     response_url: SecretStr | None = None
     job: JobNumber | None = None
     seen_by: UserId | None = None
+    page: str | None = None
 
     @classmethod
     def at(cls, origin: Origin, job: JobNumber | None = None, *, seen_by: UserId | None = None) -> FormState:
@@ -31,7 +33,7 @@ class FormState:
         """Return the state as JSON of a few hundred characters; Slack allows 3,000."""
         url = self.response_url.get_secret_value() if self.response_url else None
         kept = {"channel": self.channel, "response_url": url, "job": self.job, "seen_by": self.seen_by}
-        return json.dumps(kept)
+        return json.dumps(kept | ({"page": self.page} if self.page else {}))
 
     @classmethod
     def loads(cls, text: str) -> FormState:
@@ -51,4 +53,5 @@ class FormState:
             response_url=SecretStr(url) if url else None,
             job=JobNumber(job) if isinstance(job, int) else None,
             seen_by=UserId(values["seen_by"]) if isinstance(values.get("seen_by"), str) else None,
+            page=values["page"] if isinstance(values.get("page"), str) else None,
         )

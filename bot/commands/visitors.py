@@ -25,6 +25,8 @@ from bot.work.visitors.buttons import how_counted, more, read_on, send_csv, shar
 from bot.work.visitors.question import ask_visitors, show_progress
 
 NAME = "/docs-visitors"
+_PATH_LENGTH = 300
+"""A form keeps no longer path: Slack allows 3,000 characters, of which JSON may need twelve for one."""
 _PAGE = re.compile(r"page:([0-9]{1,10})")
 
 
@@ -161,8 +163,10 @@ async def _improve(context: Context, press: Press) -> Answer:
     known = await context.store.read(lambda tx: tx.pages.one(row))
     if known is None:
         return Answer(message=visitors_answers.not_kept())
-    private, text = FormState.at(press.origin).dumps(), visitors_answers.improve_prompt(*known)
-    return Answer(modal=Modal(modals.ask_form(channel=press.origin.channel, private=private, text=text)))
+    path, text = known[0].path, visitors_answers.improve_prompt(*known)
+    state = replace(FormState.at(press.origin), page=path if len(path) <= _PATH_LENGTH else None)
+    form = modals.ask_form(channel=press.origin.channel, private=state.dumps(), text=text)
+    return Answer(modal=Modal(form))
 
 
 COMMAND = Command(

@@ -132,6 +132,7 @@ class JobFields(TypedDict, total=False):
     reviewed_by: UserId | None
     reviewed_at: datetime | None
     remind_at: datetime | None
+    compare_at: datetime | None
 
 
 class JobStepFields(JobFields, total=False):
@@ -211,6 +212,7 @@ class TrackedJob:
     ``again_of``: the job whose prompt it runs again.
     ``review``: what somebody said of the pull request, who, and when. ``remind_at``: when the thread is
     reminded of it at the earliest; None for never again.
+    ``page``: the path of the page at which it began. ``compare_at``: when its visitors are compared.
     ``trouble``: what the face says of the docs service, and since when; None when all is well.
     """
 
@@ -254,6 +256,8 @@ class TrackedJob:
     reviewed_by: UserId | None = None
     reviewed_at: datetime | None = None
     remind_at: datetime | None = None
+    page: str | None = None
+    compare_at: datetime | None = None
 
     @property
     def is_forgotten(self) -> bool:

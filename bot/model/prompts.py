@@ -108,7 +108,7 @@ class JobRequest:
     """Requester, channel and text of a new job, to detect the same request sent twice within a minute.
 
     ``thread``: the thread in which the job's face will be a reply; None if the face begins its thread.
-    ``again_of``: the job whose prompt it runs again.
+    ``again_of``: the job whose prompt it runs again. ``page``: the path of the page at which it began.
     """
 
     asked_by: UserId
@@ -116,3 +116,4 @@ class JobRequest:
     raw: str
     thread: MessageTs | None = field(default=None, compare=False)
     again_of: JobNumber | None = field(default=None, compare=False)
+    page: str | None = field(default=None, compare=False)

@@ -48,6 +48,7 @@ _JOB: Mapping[str, object] = {
     "ref": None,
     "problem": None,
     "reviewed_by": None,
+    "page": None,
 }
 _PROMPT: Mapping[str, object] = {
     "asked_by": "",

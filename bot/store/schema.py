@@ -108,6 +108,8 @@ jobs = Table(
     Column("reviewed_by", String(40)),
     Column("reviewed_at", UtcDateTime),
     Column("remind_at", UtcDateTime),
+    Column("page", Text),
+    Column("compare_at", UtcDateTime),
     Column("claimed_by", String(80)),
     Column("claimed_until", UtcDateTime),
     Index("ix_jobs_thread", "channel", "root_ts", unique=True),
@@ -115,6 +117,7 @@ jobs = Table(
     Index("ix_jobs_service_id", "service_id"),
     Index("ix_jobs_poll_at", "poll_at"),
     Index("ix_jobs_remind_at", "remind_at"),
+    Index("ix_jobs_compare_at", "compare_at"),
 )
 
 prompts = Table(

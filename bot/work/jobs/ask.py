@@ -25,6 +25,7 @@ class AskRequest:
     ``allow_duplicate``: the person has confirmed that they want an equal request to run again.
     ``heard``: note the message as heard (``bot/store/heard.py``).
     ``take_thread`` and ``files``: see ``Prompt``. ``again_of``: the job whose prompt it runs again.
+    ``page``: the path of the page at which it began.
     """
 
     origin: Origin
@@ -35,6 +36,7 @@ class AskRequest:
     files: tuple[SharedFile, ...] = ()
     given: str | None = None
     again_of: JobNumber | None = None
+    page: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,7 +174,7 @@ def _within_limit(
 def _wanted(request: AskRequest) -> JobRequest:
     origin = request.origin
     raw, thread = storable(request.raw), origin.thread_for_job
-    return JobRequest(origin.user, origin.channel, raw, thread, request.again_of)
+    return JobRequest(origin.user, origin.channel, raw, thread, request.again_of, request.page)
 
 
 def _prompt(context: Context, request: AskRequest, job: JobNumber, now: datetime) -> NewPrompt:
