@@ -238,9 +238,7 @@ def forget(user: str) -> None:
 
 
 @cli.command()
-@click.option(
-    "--http", metavar="ADDRESS", help="For HTTP mode at this public address."
-)
+@click.option("--http", metavar="ADDRESS", help="For HTTP mode at this public address.")
 def manifest(http: str | None) -> None:
     """Print the manifest of the Slack app, ready to paste; needs no settings."""
     from bot.cli.manifest import manifest as made
