@@ -20,7 +20,7 @@ from sandbox.world import World, WorldOptions, both_sides
 from tests.browser import opened
 
 DOCS_FOLDER = Path(__file__).parents[1] / "docs"
-SIZE = ViewportSize(width=1120, height=765)
+SIZE = ViewportSize(width=1120, height=735)
 SCHEMES: tuple[Literal["light", "dark"], ...] = ("light", "dark")
 
 
