@@ -10,7 +10,7 @@ RUNS ?= 200
 SEED ?= 1
 AT_ONCE ?= 10
 
-.PHONY: help setup sandbox play test check torture seeds bench pictures lock clean
+.PHONY: help setup sandbox play test check torture seeds bench texts pictures lock clean
 
 help:
 	@echo "make sandbox   a workspace to try the bot in, no account needed (PORT=$(PORT))"
@@ -70,6 +70,8 @@ bench: $(VENV)/.dev
 
 pictures: $(VENV)/.dev
 	@$(BIN)/python -m tests.pictures
+texts: $(VENV)/.dev
+	@$(BIN)/python -m tests.texts > docs/texts.md
 
 LOCK := uv pip compile --quiet --generate-hashes --no-emit-index-url --no-emit-find-links --universal \
 	--python-version 3.11 --upgrade pyproject.toml

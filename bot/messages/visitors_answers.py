@@ -21,8 +21,6 @@ DIGEST_EXAMPLES = (
 _SHORT_LENGTH = 200
 _PROMPT_PATH_LENGTH = 2_000
 """The agent needs the whole path, and the store keeps no longer one."""
-NO_USE = "Nothing was asked of the docs service."
-NO_CHANGE = "Nothing was changed."
 
 
 def reading(period: Period, question: QuestionId) -> Message:
@@ -56,8 +54,7 @@ def not_readable(period: Period, problem: str) -> Message:
     """Return the answer if nothing could be read. ``problem`` is stored with the snapshot."""
     return b.words(
         f":warning: I could not read who read the docs, {dates(period)}: {_short(reading_problem(problem))}. "
-        "No use of the agent's hourly limit was spent. Try again later; "
-        "if it stays so, ask whoever runs this bot."
+        "Try again later. If it stays so, ask whoever runs this bot."
     )
 
 
@@ -77,11 +74,9 @@ def misunderstood(why: str, *, about_digest: bool = False, after_mention: bool =
     ``why`` is escaped mrkdwn. ``about_digest``: the command was about digests, so show their examples.
     ``after_mention``: it may have been meant as a prompt for the agent.
     """
-    nothing, examples = (NO_CHANGE, DIGEST_EXAMPLES) if about_digest else (NO_USE, EXAMPLES)
+    examples = DIGEST_EXAMPLES if about_digest else EXAMPLES
     prompt = " If it was a prompt for the agent, send it with `/docs-agent`." if after_mention else ""
-    return b.words(
-        f":mag: {why} {nothing}\nFor example: {examples}. `/docs-visitors help` tells the rest.{prompt}"
-    )
+    return b.words(f"{why}\nFor example: {examples}. `/docs-visitors help` tells the rest.{prompt}")
 
 
 def how_counted(question: Question, now: Snapshot, zone: str) -> Message:

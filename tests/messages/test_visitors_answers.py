@@ -51,8 +51,8 @@ def test_what_could_not_be_read_is_told_with_the_reason_and_what_to_do() -> None
     said = visitors_answers.not_readable(WEEK, "the docs service does not know the project").text
     assert said == (
         ":warning: I could not read who read the docs, 26 Oct – 1 Nov 2026: "
-        "the docs service does not know the project. No use of the agent's hourly limit was spent. "
-        "Try again later; if it stays so, ask whoever runs this bot."
+        "the docs service does not know the project. "
+        "Try again later. If it stays so, ask whoever runs this bot."
     )
 
 
@@ -64,7 +64,7 @@ def test_a_budget_that_is_used_up_says_when_to_ask_again() -> None:
 
 def test_what_was_not_understood_is_answered_with_examples() -> None:
     said = visitors_answers.misunderstood("After `sort` comes `human`, `ai` or `total`.").text
-    assert "After `sort` comes `human`, `ai` or `total`. Nothing was asked of the docs service." in said
+    assert "After `sort` comes `human`, `ai` or `total`.\nFor example" in said
     assert "`/docs-visitors 28d`" in said
 
 

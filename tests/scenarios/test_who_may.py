@@ -20,8 +20,8 @@ PROMPT = "Add a quickstart for the Python SDK"
 async def test_a_guest_is_told_privately_and_the_channel_sees_nothing(story: Story) -> None:
     answer = await story.command("/docs-agent", PROMPT, user=GUS)
     assert answer["ok"]
-    note = await story.answer("Guests cannot use this bot", GUS)
-    assert "Nothing was started. No use of the hourly limit was spent." in note["text"]
+    note = await story.answer("Guests can't start jobs", GUS)
+    assert "Ask a teammate to send this for you." in note["text"]
     assert story.roots() == []
 
 
@@ -42,10 +42,10 @@ async def test_a_guest_sees_nothing_by_any_command_and_is_told_once(
     story: Story, command: str, text: str
 ) -> None:
     await story.command(command, text, user=GUS)
-    await story.answer("Guests cannot use this bot", GUS)
+    await story.answer("Guests can't start jobs", GUS)
     await asyncio.sleep(0.3)
     [note] = story.private(GUS)
-    assert "Guests cannot use this bot" in note["text"]
+    assert "Guests can't start jobs" in note["text"]
     assert story.view(GUS) is None
     assert story.roots() == []
 
@@ -55,7 +55,7 @@ async def test_a_guest_of_whom_nothing_is_known_yet_touches_no_subscription(stor
     await story.command("/docs-visitors", "subscribe monday 09:00 UTC")
     await story.post("Monday")
     await story.command("/docs-visitors", text, user=GUS)
-    await story.answer("Guests cannot use this bot", GUS)
+    await story.answer("Guests can't start jobs", GUS)
     await asyncio.sleep(0.3)
     await story.command("/docs-visitors", "subscriptions")
     assert "Monday" in (await story.answer("09:00"))["text"]
@@ -66,7 +66,7 @@ async def test_a_guests_reply_and_button_change_nothing(story: Story) -> None:
     root = await story.finished(PROMPT)
     [end] = await story.replies(root, 1)
     await story.press(end, "job_menu", user=GUS)
-    await story.answer("Guests cannot use this bot", GUS)
+    await story.answer("Guests can't start jobs", GUS)
     story.reply(root, "Delete everything", user=GUS)
     await asyncio.sleep(0.3)
     assert len(story.private(GUS)) == 1

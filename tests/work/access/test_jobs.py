@@ -288,7 +288,7 @@ async def test_a_guest_sees_no_job_of_a_public_channel_elsewhere(office: Office)
     before = traces(office)
     said = await told(office, office.types("/docs-agent", "status 1", user=GUS))
     said += await told(office, office.types("/docs-followup", "1 Delete everything", user=GUS))
-    assert ["Guests cannot use this bot" in message.text for message in said] == [True]
+    assert ["Guests can't start jobs" in message.text for message in said] == [True]
     assert traces(office) == before
     job, ask = await office.job(), AskSlack.FINAL
     assert await sees_job(office.context, job, GUS, Access.GUEST, here=CHANNEL, ask=ask) is False

@@ -36,7 +36,7 @@ async def test_who_is_no_member_is_told_so_and_nothing_is_started(
     assert office.slack.posts == []
     assert (await office.job()).problem == f"not_allowed:{access}"
     [told] = office.answers()
-    assert "Nothing was started. No use of the hourly limit was spent." in told
+    assert "Ask a teammate" in told
 
 
 async def test_each_reason_for_a_no_has_its_own_words(office: Office) -> None:
@@ -54,14 +54,14 @@ async def test_what_slack_never_tells_is_a_no(office: Office) -> None:
     await office.pass_time(660)
     assert office.docs.prompts == []
     [told] = office.answers()
-    assert "Slack could not tell me who you are" in told
+    assert "Slack couldn't tell me who you are" in told
     assert (await office.job()).state is JobState.REFUSED
 
 
 async def test_somebody_whom_slack_refuses_to_tell_of_is_refused_at_once(office: Office) -> None:
     office.slack.trouble("profile", refused("user_not_found"))
     await office.started("Add a page")
-    assert "could not tell me who you are" in office.answers()[0]
+    assert "couldn't tell me who you are" in office.answers()[0]
     assert office.docs.prompts == []
 
 
@@ -123,7 +123,7 @@ async def test_a_guests_reply_steers_nothing_and_the_job_stands(office: Office) 
     await office.settle()
     assert [text for _, text in office.docs.prompts] == ["Add a page"]
     assert (await office.job()).state is JobState.WORKING
-    assert "Guests cannot use this bot" in office.slack.direct[-1][1].text
+    assert "Guests can't start jobs" in office.slack.direct[-1][1].text
 
 
 async def test_an_unknown_persons_answer_is_held_until_slack_has_told(office: Office) -> None:
@@ -181,7 +181,7 @@ async def test_every_command_is_refused_to_a_known_guest(office: Office, command
     office.clock.pass_seconds(3_600)
     answer = await office.types(command, text, user=GUS)
     assert answer.message is not None
-    assert "Guests cannot use this bot" in answer.message.text
+    assert "Guests can't start jobs" in answer.message.text
     assert answer.modal is None
 
 
@@ -194,14 +194,14 @@ async def test_a_guests_form_says_why_in_plain_words(office: Office) -> None:
         sent = Submission(origin(form, GUS), form, {"prompt": "Add a page"}, FormState())
         errors = await submit(office.context, sent)
         assert errors is not None
-        assert errors.errors["prompt"].startswith("Guests cannot use this bot. Nothing was started.")
+        assert errors.errors["prompt"].startswith("Guests can't start jobs. Ask a teammate")
 
 
 async def test_a_question_about_visitors_of_a_guest_is_not_read(office: Office) -> None:
     office.slack.profiles[GUS] = NOT_MEMBERS[Access.GUEST]
     await office.types("/docs-visitors", "last week", user=GUS)
     await office.reading(5)
-    assert "Guests cannot use this bot" in office.answers()[-1]
+    assert "Guests can't start jobs" in office.answers()[-1]
 
 
 @pytest.mark.parametrize("text", ["subscribe monday 09:00 UTC", "digest now"])
@@ -214,7 +214,7 @@ async def test_a_guest_subscribes_to_nothing_and_gets_no_digest(office: Office, 
         await subscribe(office.context, SubscribeRequest(typed, Weekday.MONDAY, time(9), "UTC", None))
     await office.reading(20)
     assert office.posted() == []
-    assert any("Guests cannot use this bot" in each for each in office.answers())
+    assert any("Guests can't start jobs" in each for each in office.answers())
 
 
 async def test_a_guest_whom_slack_has_not_told_of_yet_decides_nothing(office: Office) -> None:
@@ -227,7 +227,7 @@ async def test_a_guest_whom_slack_has_not_told_of_yet_decides_nothing(office: Of
     office.slack.profiles[ANA] = NOT_MEMBERS[Access.GUEST]
     answer = await office.press("withdraw", "2")
     assert answer.message is not None
-    assert "Guests cannot use this bot" in answer.message.text
+    assert "Guests can't start jobs" in answer.message.text
     assert (await office.job(2)).state is JobState.WAITING
 
 

@@ -48,7 +48,7 @@ async def test_a_refused_person_is_told_once_an_hour_and_acknowledged_each_time(
         assert await office.types(command, text, user=GUS) == Answer()
     assert await office.press("run_again", "1:1", user=GUS) == Answer()
     [told] = words(office)
-    assert "Guests cannot use this bot" in told
+    assert "Guests can't start jobs" in told
     office.clock.pass_seconds(3_600)
     again = await office.types("/docs-agent", "jobs", user=GUS)
     assert again.message is not None
@@ -120,7 +120,7 @@ async def test_a_mention_of_a_guest_is_answered_by_the_one_word(office: Office, 
     await mention(office, text, 1)
     await mention(office, text, 2)
     assert len(words(office)) == 1
-    assert "Guests cannot use this bot" in words(office)[0]
+    assert "Guests can't start jobs" in words(office)[0]
     assert (office.slack.posts, office.slack.reactions) == ([], [])
 
 
@@ -139,7 +139,7 @@ async def test_a_reply_of_a_guest_is_answered_in_private_and_gets_no_reaction(
         await office.settle()
     assert [post for post in office.slack.posts if post not in posts] == []
     assert office.slack.reactions == []
-    assert ["Guests cannot use this bot" in said for said in words(office)] == [True]
+    assert ["Guests can't start jobs" in said for said in words(office)] == [True]
 
 
 async def test_a_reply_of_somebody_of_whom_slack_does_not_tell_in_time_leaves_no_trace(
@@ -151,7 +151,7 @@ async def test_a_reply_of_somebody_of_whom_slack_does_not_tell_in_time_leaves_no
     await office.reply("", user=BEN, files=(IMAGE,))
     await office.settle(3)
     assert office.slack.posts == posts
-    assert "Slack could not tell me who you are" in words(office)[-1]
+    assert "Slack couldn't tell me who you are" in words(office)[-1]
 
 
 async def test_follow_ups_to_a_refused_job_fall_without_a_word(office: Office) -> None:

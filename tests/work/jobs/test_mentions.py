@@ -243,7 +243,7 @@ async def test_a_guest_is_told_so_once_and_alone(office: Office) -> None:
         *(message for *_, message in office.slack.whispers),
         *(said for _, said, _ in office.slack.direct),
     ]
-    assert ["Guests cannot use this bot" in message.text for message in told] == [True]
+    assert ["Guests can't start jobs" in message.text for message in told] == [True]
     assert (office.slack.posts, office.slack.reactions, sent(office)) == ([], [], [])
 
 

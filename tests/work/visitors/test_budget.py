@@ -83,7 +83,7 @@ async def test_a_key_that_is_refused_is_explained_and_not_tried_again(office: Of
     await office.reading(10)
     [answer] = office.answers()
     assert "does not accept the bot's key" in answer
-    assert "No use of the agent's hourly limit was spent" in answer
+    assert "Try again later." in answer
     assert len(office.docs.instead["visitors"]) == 1
 
 

@@ -341,7 +341,7 @@ async def test_somebody_elses_question_that_is_turned_away_ends_nobodys_reading(
     await answer_questions(office.context)
     await office.reading()
     told = {user: message for user, message, _ in office.slack.direct}
-    assert "Guests cannot" in told[BEN].text
+    assert "Guests can't" in told[BEN].text
     _, _, asked_by, answer = office.slack.whispers[-1]
     assert asked_by == ANA
     assert "/p1" in str(answer.blocks)
