@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from datetime import date
 
 import pytest
 
@@ -178,8 +179,11 @@ async def test_words_in_a_direct_message_are_answered_there(office: Office) -> N
 
 
 async def test_visitors_asked_for_in_a_thread_are_told_there_to_one_person(office: Office) -> None:
-    await office.hears(f"{AT_BOT} visitors last week", thread=TALK)
+    office.docs.site.fill(5, date(2026, 10, 26), date(2026, 11, 1))
+    await office.hears(f"{AT_BOT} Visitors last week", thread=TALK)
+    await office.settle()
     await office.reading()
+    assert await count_jobs(office) == 0
     told = [(thread, user) for _, thread, user, _ in office.slack.whispers]
     assert set(told) == {(TALK, ANA)}
     assert "Nobody read the docs" in " ".join(message.text for *_, message in office.slack.whispers)
