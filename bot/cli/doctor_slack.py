@@ -12,6 +12,7 @@ from bot.cli.findings import Finding, network_trouble
 from bot.settings import Settings
 from bot.slack.client import SlackClient, open_session, web_client
 from bot.slack.errors import translated
+from bot.slack.token_faults import TOKEN_FAULTS, UNKNOWN_ID_CODES, TokenFault
 from bot.work.ports import SlackError, SlackRefused, SlackThrottled
 
 SCOPES = frozenset(
@@ -41,17 +42,21 @@ _MOST_LISTED = 30
 """Maximum of ids that are checked one by one: Slack allows about fifty calls a minute."""
 _MOST_SKEW_SECONDS = 60.0
 """Allowed difference from Slack's clock. Slack refuses signatures that are five minutes old."""
-_UNKNOWN = frozenset({"user_not_found", "no_such_subteam", "channel_not_found"})
-"""The codes with which Slack says that it does not know an id."""
-_TOKEN_CODES: Mapping[str, tuple[str, str]] = {
-    "invalid_auth": ("Slack does not know the token", "Copy {token} again from the app's settings."),
-    "token_revoked": ("the token was revoked", "Install the app again, and copy the new {token}."),
-    "token_expired": ("the token has expired", "Install the app again, and copy the new {token}."),
-    "account_inactive": ("the app was removed from the workspace", "Install the app again; copy {token}."),
-    "not_allowed_token_type": ("the token is of another kind", "Look at {token}: is it swapped?"),
-    "missing_scope": ("the token lacks a scope", "Look at {token}: an app token needs connections:write."),
+_WRONG: Mapping[TokenFault | None, tuple[str, str]] = {
+    TokenFault.UNKNOWN: ("Slack does not know the token", "Copy {token} again from the app's settings."),
+    TokenFault.REVOKED: ("the token was revoked", "Install the app again, and copy the new {token}."),
+    TokenFault.EXPIRED: ("the token has expired", "Install the app again, and copy the new {token}."),
+    TokenFault.APP_REMOVED: (
+        "the app was removed from the workspace",
+        "Install the app again; copy {token}.",
+    ),
+    TokenFault.WRONG_KIND: ("the token is of another kind", "Look at {token}: is it swapped?"),
+    TokenFault.SCOPE_MISSING: (
+        "the token lacks a scope",
+        "Look at {token}: an app token needs connections:write.",
+    ),
+    None: ("Slack refuses", "Look at {token}."),
 }
-"""https://docs.slack.dev/reference/methods/auth.test"""
 
 _Value = TypeVar("_Value")
 
@@ -101,7 +106,7 @@ async def _token(asking: _Asking) -> list[Finding]:
 
 def _failed(name: str, error: SlackError, token: str) -> Finding:
     if isinstance(error, SlackRefused):
-        cause, advice = _TOKEN_CODES.get(error.code, ("Slack refuses", "Look at {token}."))
+        cause, advice = _WRONG[TOKEN_FAULTS.get(error.code)]
         return Finding(name, False, f"{cause} ({error.code})", advice.format(token=token))
     said = str(error)
     if said in ("ValueError", "HTTP 200"):
@@ -168,7 +173,7 @@ async def _who_may(settings: Settings, asking: _Asking) -> Finding:
         try:
             await asking.call(ask())
         except SlackRefused as refused:
-            if refused.code not in _UNKNOWN:
+            if refused.code not in UNKNOWN_ID_CODES:
                 return Finding("who may", False, f"not told ({refused.code})", "Look at the scopes.")
             unknown.append(each)
         except SlackError as error:

@@ -22,9 +22,13 @@ from prometheus_client.core import GaugeMetricFamily
 from prometheus_client.registry import Collector
 
 from bot import __version__
+from bot.docs_api import Forbidden, NotFound, RateLimited, Rejected, Unauthorized, Unavailable
 
 disable_created_metrics()  # type: ignore[no-untyped-call]
-_DOCS_ERRORS = ("unavailable", "ratelimited", "rejected", "unauthorized", "forbidden", "notfound")
+_DOCS_ERRORS = tuple(
+    error.__name__.lower()
+    for error in (Unavailable, RateLimited, Rejected, Unauthorized, Forbidden, NotFound)
+)
 _COUNTED: Mapping[str, tuple[str, str, str, tuple[str, ...]]] = {
     "requests": (
         "docs_bot_requests",

@@ -159,7 +159,7 @@ def test_options_come_in_any_order(
         ("/" + "a" * 300, "too long"),
         ("/a\0b", "nobody can see"),
         ("path /a\u202eb", "nobody can see"),
-        ("yesteryear", "I don't know the period `yesteryear`: that is no period"),
+        ("yesteryear", "I don't know the period `yesteryear`: try last week"),
         ("last month top 5 please", "I don't know the period `last month please`"),
         ("/api /guides", "I don't know the period `/guides`"),
         ("2026-10-31..2026-10-01", "the end comes before the beginning"),

@@ -48,7 +48,7 @@ class Mentioned:
         asked, said = await requests(story.world), self._said(story)
         told = f"{dict(asked)} {said}"
         assert asked["create"] <= 1, told
-        assert sum("· #" in text.partition("\n")[0] for text in said) == 1, told
+        assert sum("· Job " in text.partition("\n")[0] for text in said) == 1, told
         assert sum("is ready" in text or _DOUBT in text for text in said) == 1, told
         assert story.roots() == [], told
 

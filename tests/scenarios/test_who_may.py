@@ -97,7 +97,7 @@ async def test_lists_and_groups_let_in_whom_they_name(
         story = Story(world)
         for user in may_not:
             await story.command("/docs-agent", f"{PROMPT} for {user}", user=user)
-            await story.answer("Nothing was started", user)
+            await story.answer(":no_entry:", user)
         for user in may:
             await story.asked(f"{PROMPT} for {user}", user=user)
         assert len(story.roots()) == len(may)

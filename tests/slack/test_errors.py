@@ -139,4 +139,6 @@ def test_no_other_room_knows_a_code_of_slack() -> None:
         and node.value in DECIDED.keys() | PERMANENT | NO_REFUSALS
         and not path.is_relative_to(BOT / "slack")
     }
+    # A field of a channel has the name of a code.
+    found.discard(("cli/doctor_slack.py", "is_archived"))
     assert found == set()

@@ -146,7 +146,7 @@ def _parse_single(text: str, calendar: _Calendar) -> Period:
         return _day(dated)
     if (named := _NAMED.fullmatch(text)) and (month := _month_number(named[1])):
         return _named_month(month, named[2], calendar)
-    raise UnknownPeriod("that is no period I know")
+    raise UnknownPeriod("try last week, 28d, October or 2026-10-01..2026-10-15")
 
 
 def _since(text: str, calendar: _Calendar) -> Period:

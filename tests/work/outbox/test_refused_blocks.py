@@ -15,7 +15,7 @@ async def test_an_edit_that_is_refused_keeps_the_rich_text_of_the_face(office: O
     office.slack.trouble("edit", refused("invalid_blocks"))
     office.docs.finish()
     await office.settle(10)
-    assert kinds(office) == ["section", "rich_text", "context"]
+    assert kinds(office) == ["section", "rich_text", "context", "actions"]
 
 
 async def test_a_face_that_was_posted_plain_is_never_drawn_with_what_slack_refused(office: Office) -> None:
@@ -23,4 +23,4 @@ async def test_a_face_that_was_posted_plain_is_never_drawn_with_what_slack_refus
     await office.finished()
     assert [block["type"] for block in office.slack.root().message.blocks] == ["section"]
     drawn = office.slack.edits[office.slack.root().ts]
-    assert {block["type"] for message in drawn for block in message.blocks} == {"section"}
+    assert {block["type"] for message in drawn for block in message.blocks} == {"section", "actions"}

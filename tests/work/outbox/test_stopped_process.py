@@ -92,7 +92,7 @@ class Leaping(HeldClock):
 
 async def test_an_old_state_is_not_drawn_over_a_newer_one(office: Office) -> None:
     """Stopped between the claim and the edit; another process has gone on meanwhile."""
-    await office.started()
+    await office.finished()
     drawn = len(office.slack.edits[office.slack.root().ts])
     await office.store.write(lambda tx: redraw_face(tx, JobNumber(1), office.clock()))
     await deliver_due(replace(office.context, owner="stopped", clock=Leaping(office.clock.at)))
