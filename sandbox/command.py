@@ -16,7 +16,7 @@ import click
 from rich.console import Console
 
 from bot.app import running_bot
-from sandbox.docs_service import DocsService
+from sandbox.docs_service import DocsService, own_agent
 from sandbox.docs_service.options import MAX_DAYS, MAX_PAGES
 from sandbox.past import NotTold, begins_at, is_untouched, tell_past
 from sandbox.play import play
@@ -87,6 +87,36 @@ def main(arguments: list[str]) -> None:
     show_default=True,
     help="The shared limit; a small one shows how prompts wait.",
 )
+@click.option(
+    "--agent",
+    default=Choice.agent,
+    metavar="COMMAND",
+    help="Run this program for each prompt, in a fresh worktree of --repository, with your rights.",
+)
+@click.option(
+    "--repository",
+    type=click.Path(path_type=Path),
+    metavar="FOLDER",
+    help="The git repository that --agent works on; its checkout is not touched.",
+)
+@click.option(
+    "--publish",
+    default=Choice.publish,
+    metavar="COMMAND",
+    help="Run this after a change; its last line with an https:// address is the pull request.",
+)
+@click.option(
+    "--agent-env",
+    multiple=True,
+    metavar="NAME",
+    help="A variable that --agent and --publish get besides PATH, HOME and LANG; can be repeated.",
+)
+@click.option(
+    "--agent-minutes",
+    default=Choice.agent_minutes,
+    show_default=True,
+    help="After how long --agent or --publish is killed.",
+)
 def cli(**fields: Any) -> None:
     """A Slack workspace, a docs service and the bot on this machine, no account needed."""
     sys.exit(sandbox_command(Choice(**fields)))
@@ -121,8 +151,10 @@ def _usage_error(choice: Choice) -> str | None:
         f"--pages takes 1 to {MAX_PAGES:,}": 1 <= choice.pages <= MAX_PAGES,
         f"--days takes 1 to {MAX_DAYS:,}": 1 <= choice.days <= MAX_DAYS,
         "--uses-an-hour takes 1 or more": choice.uses_an_hour >= 1,
+        "--agent goes with neither --play nor --only workspace": not choice.agent
+        or not (choice.play or choice.only == "workspace"),
     }
-    return next((said for said, fits in allowed.items() if not fits), None)
+    return next((said for said, fits in allowed.items() if not fits), None) or own_agent.wrong(choice)
 
 
 def _os_error_text(error: OSError, choice: Choice) -> str:
@@ -184,7 +216,8 @@ def _progress_line(choice: Choice) -> Iterator[Callable[[int, int], None]]:
 async def _start_all(choice: Choice, stack: AsyncExitStack) -> None:
     with _progress_line(choice) as on_progress:
         world = await stack.enter_async_context(both_sides(replace(choice, on_progress=on_progress)))
-    has_past = not choice.empty and is_untouched(world)
+    # The past is acted out with the agent that follows rules, and never in somebody's repository.
+    has_past = not choice.empty and not choice.agent and is_untouched(world)
     if has_past:
         world.clock.set(begins_at(utcnow()))
     await stack.enter_async_context(running_bot(world.settings, clock=world.clock))

@@ -1,4 +1,4 @@
-"""Run the agent: work on messages when they are due, commit the changes and store the outcomes."""
+"""Run the agent: let its author write when a message is due, and store the outcomes."""
 
 from __future__ import annotations
 
@@ -8,13 +8,14 @@ from collections.abc import Callable
 from datetime import datetime
 
 from sandbox.docs_service import jobs
-from sandbox.docs_service.agent import Change, End, Unchanged, asked_end, decide, is_slow
-from sandbox.docs_service.agent.wording import clip, one_line
+from sandbox.docs_service.author import Author, TemplateAuthor
 from sandbox.docs_service.database import Database
-from sandbox.docs_service.jobs import Job, JobMessage, Outcome, WorkDone
-from sandbox.docs_service.options import SLOW_FACTOR, DocsServiceOptions
-from sandbox.docs_service.repository import MAIN, CommitInfo, SiteRepository
+from sandbox.docs_service.jobs import Job, JobMessage
+from sandbox.docs_service.options import DocsServiceOptions
+from sandbox.docs_service.own_agent import CommandAuthor
+from sandbox.docs_service.repository import SiteRepository
 from sandbox.docs_service.seeding import seed_files
+from sandbox.docs_service.worktree import remove_leftovers
 
 log = logging.getLogger(__name__)
 
@@ -37,26 +38,33 @@ class AgentRunner:
         self._new_work = asyncio.Event()
         self._task: asyncio.Task[None] | None = None
         self.repositories = {
-            project: SiteRepository(options.folder / "repositories" / f"{project}.git")
+            project: SiteRepository.of(options.repository)
+            if options.repository
+            else SiteRepository(options.folder / "repositories" / f"{project}.git")
             for project in options.projects
         }
-
-    def work_seconds(self, prompt: str) -> float:
-        """Return how long the agent works on a prompt."""
-        return self._options.work_seconds * (SLOW_FACTOR if is_slow(prompt) else 1)
+        author = CommandAuthor if options.agent else TemplateAuthor
+        self.authors: dict[str, Author] = {
+            project: author(options, repository, clock) for project, repository in self.repositories.items()
+        }
 
     async def start(self) -> None:
         """Create missing repositories and start the background task."""
+        if self._options.repository is not None:
+            await asyncio.to_thread(remove_leftovers, self._options.repository, self._options.worktrees)
         for project, repository in self.repositories.items():
             await asyncio.to_thread(repository.seed, seed_files(project), self._clock())
         self._task = asyncio.create_task(self._work(), name="docs-service-agent")
 
     async def stop(self) -> None:
-        """Stop after the current message."""
+        """Stop after the current message; a program is killed, and started anew at the next start."""
         if self._task is None:
             return
-        async with self._lock:
+        if self._options.agent:
             self._task.cancel()
+        else:
+            async with self._lock:
+                self._task.cancel()
         await asyncio.gather(self._task, return_exceptions=True)
         self._task = None
 
@@ -68,7 +76,7 @@ class AgentRunner:
         while True:
             self._new_work.clear()
             try:
-                await self.finish_due()
+                await (self._finish_due() if self._options.agent else self.finish_due())
                 due_at = await self._database.run(jobs.next_due_at)
             except OSError:
                 log.exception("the agent could not reach its files and tries again")
@@ -85,7 +93,9 @@ class AgentRunner:
                 continue
 
     async def finish_due(self) -> None:
-        """Finish every message that is due."""
+        """Finish every message that is due; nobody waits for a program, which may take minutes."""
+        if self._options.agent:
+            return
         # Shielded, so that a cancelled caller does not release the lock with a message half done.
         await asyncio.shield(self._finish_due())
 
@@ -98,63 +108,6 @@ class AgentRunner:
         latest = await self._database.run(jobs.find, job.project, job.id)
         if latest is None or latest.archived_at is not None:
             return
-        done = await asyncio.to_thread(self._carry_out, latest, message)
+        done = await self.authors[job.project].write(latest, message)
         await self._database.run(jobs.end_message, message, done, self._clock())
         log.info("job %s message %d: %s", job.id, message.number, done.outcome)
-
-    def _carry_out(self, job: Job, message: JobMessage) -> WorkDone:
-        match asked_end(message.prompt):
-            case End.FAILED:
-                return WorkDone(Outcome.FAILED, "The prompt asked the agent to fail.")
-            case End.ARCHIVED:
-                return WorkDone(Outcome.ARCHIVED, "The prompt asked for the job to be archived.")
-            case End.UNCHANGED:
-                return WorkDone(Outcome.UNCHANGED, "The prompt says that there is nothing to change.")
-        repository = self.repositories[job.project]
-        made = self._recover(repository, job, message)
-        return made if made is not None else self._commit_change(repository, job, message)
-
-    def _commit_change(self, repository: SiteRepository, job: Job, message: JobMessage) -> WorkDone:
-        base = job.base_sha or repository.head(MAIN)
-        head = repository.head(job.branch) or base
-        if base is None or head is None:
-            return WorkDone(Outcome.FAILED, "The repository has no commits.")
-        change = decide(repository.files(head), message.prompt, job.project, job.page)
-        if isinstance(change, Unchanged):
-            return WorkDone(Outcome.UNCHANGED, change.reason)
-        text = _commit_message(change, job, message)
-        sha = repository.commit(job.branch, change.files, text, self._clock(), base)
-        return _work_done(repository.info(sha), base, change.page)
-
-    def _recover(self, repository: SiteRepository, job: Job, message: JobMessage) -> WorkDone | None:
-        """Return the outcome of a message whose process was killed after the commit, or None."""
-        head = repository.head(job.branch)
-        if head is None:
-            return None
-        commits = repository.commits(head)
-        info = commits[-1]
-        page = _trailer(info, "Page")
-        if not info.body.endswith(_trailers(job, message, page)):
-            return None
-        first = next(commit for commit in commits if f"Job: {job.id}\n" in commit.body)
-        return _work_done(info, job.base_sha or first.parent or info.sha, page)
-
-
-def _commit_message(change: Change, job: Job, message: JobMessage) -> str:
-    asked = clip(one_line(message.prompt), 300)
-    trailers = _trailers(job, message, change.page)
-    return f"{change.title}\n\nAsked for: {asked}\n\n{change.summary}\n\n{trailers}\n"
-
-
-def _trailers(job: Job, message: JobMessage, page: str) -> str:
-    return f"Page: {page}\nJob: {job.id}\nMessage: {message.number}"
-
-
-def _trailer(info: CommitInfo, name: str) -> str:
-    found = [line for line in info.body.split("\n") if line.startswith(f"{name}: ")]
-    return found[-1].removeprefix(f"{name}: ") if found else ""
-
-
-def _work_done(info: CommitInfo, base: str, page: str) -> WorkDone:
-    summary = info.body.split("\n\n")[1]
-    return WorkDone(Outcome.CHANGED, summary, info.subject, page, base, info.sha)

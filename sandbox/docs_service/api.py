@@ -176,9 +176,9 @@ class Api:
         return project
 
     def _take_and_create(self, connection: Any, project: str, prompt: str) -> Job:
-        now = self._clock()
+        now, author = self._clock(), self._agent.authors[project]
         quota.take(connection, f"agent {project}", self._options.uses_an_hour, now)
-        return jobs.create(connection, project, prompt, now, self._agent.work_seconds(prompt))
+        return jobs.create(connection, project, prompt, now, author.work_seconds(prompt), author.branch)
 
     def _take_and_follow_up(self, connection: Any, project: str, job_id: str, prompt: str) -> Job:
         now = self._clock()
@@ -188,18 +188,20 @@ class Api:
         if job.status is Status.ARCHIVED:
             raise RefusedError(400, "this job is archived and takes no more messages")
         quota.take(connection, f"agent {project}", self._options.uses_an_hour, now)
-        return jobs.follow_up(connection, job, prompt, now, self._agent.work_seconds(prompt))
+        work_seconds = self._agent.authors[project].work_seconds(prompt)
+        return jobs.follow_up(connection, job, prompt, now, work_seconds)
 
     def _job_json(self, request: web.Request, job: Job, *, before: bool = False) -> dict[str, Any]:
         """Return the job as JSON; with `before`, as it was before its latest change."""
         status = _previous_status(job) if before else job.status
+        main = self._agent.repositories[job.project].main
         link = None
         if status is not Status.ACTIVE and job.pull_number is not None:
-            link = f"{self._address(request)}/{job.project}/pull/{job.pull_number}"
+            link = job.link or f"{self._address(request)}/{job.project}/pull/{job.pull_number}"
         return {
             "id": job.id,
             "status": str(status),
-            "source": {"repository": f"sandbox/{job.project}", "ref": "main"},
+            "source": {"repository": f"sandbox/{job.project}", "ref": main},
             "model": MODEL,
             "prLink": link,
             "createdAt": format_time(job.created_at),

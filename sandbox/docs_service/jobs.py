@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import secrets
 import sqlite3
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
@@ -31,6 +32,13 @@ CREATE TABLE IF NOT EXISTS messages (
     outcome TEXT,
     summary TEXT,
     commit_sha TEXT,
+    PRIMARY KEY (job_id, number)
+);
+CREATE TABLE IF NOT EXISTS programs (
+    job_id TEXT NOT NULL,
+    number INTEGER NOT NULL,
+    output TEXT NOT NULL,
+    link TEXT,
     PRIMARY KEY (job_id, number)
 );
 CREATE INDEX IF NOT EXISTS messages_due ON messages (ended_at, due_at);
@@ -68,6 +76,8 @@ class JobMessage:
     outcome: Outcome | None
     summary: str | None
     commit_sha: str | None
+    output: str = ""
+    link: str | None = None
 
 
 @dataclass(frozen=True)
@@ -86,6 +96,11 @@ class Job:
     messages: tuple[JobMessage, ...]
 
     @property
+    def link(self) -> str | None:
+        """Return the newest address that the publishing command printed, or None."""
+        return next((message.link for message in reversed(self.messages) if message.link), None)
+
+    @property
     def status(self) -> Status:
         """Return the job's status.
 
@@ -102,7 +117,7 @@ class Job:
 
 @dataclass(frozen=True)
 class WorkDone:
-    """The result of the agent's work on one message."""
+    """The result of the agent's work on one message; `output` and `link` come from programs only."""
 
     outcome: Outcome
     summary: str
@@ -110,6 +125,8 @@ class WorkDone:
     page: str | None = None
     base_sha: str | None = None
     commit_sha: str | None = None
+    output: str = ""
+    link: str | None = None
 
 
 def _format_time(at: datetime) -> str:
@@ -135,11 +152,16 @@ def _message(row: sqlite3.Row) -> JobMessage:
         outcome=None if row["outcome"] is None else Outcome(row["outcome"]),
         summary=row["summary"],
         commit_sha=row["commit_sha"],
+        output=row["output"] or "",
+        link=row["link"],
     )
 
 
+_MESSAGES = "SELECT m.*, p.output, p.link FROM messages m LEFT JOIN programs p USING (job_id, number)"
+
+
 def _job(connection: sqlite3.Connection, row: sqlite3.Row) -> Job:
-    found = connection.execute("SELECT * FROM messages WHERE job_id = ? ORDER BY number", (row["id"],))
+    found = connection.execute(f"{_MESSAGES} WHERE m.job_id = ? ORDER BY m.number", (row["id"],))
     return Job(
         id=row["id"],
         project=row["project"],
@@ -175,13 +197,18 @@ def newest(connection: sqlite3.Connection, limit: int) -> list[Job]:
 
 
 def create(
-    connection: sqlite3.Connection, project: str, prompt: str, now: datetime, work_seconds: float
+    connection: sqlite3.Connection,
+    project: str,
+    prompt: str,
+    now: datetime,
+    work_seconds: float,
+    branch: Callable[[str, str], str],
 ) -> Job:
-    """Create a job with its first message, due after `work_seconds`."""
+    """Create a job with its first message, due after `work_seconds`; `branch(id, prompt)` is its branch."""
     job_id = f"job_{secrets.token_hex(8)}"
     connection.execute(
         "INSERT INTO jobs (id, project, created_at, branch) VALUES (?, ?, ?, ?)",
-        (job_id, project, _format_time(now), f"agent/{job_id.replace('_', '-')}"),
+        (job_id, project, _format_time(now), branch(job_id, prompt)),
     )
     _add_message(connection, job_id, 1, prompt, now, now + timedelta(seconds=work_seconds))
     return _get(connection, project, job_id)
@@ -209,12 +236,13 @@ def archive(connection: sqlite3.Connection, job: Job, now: datetime) -> Job:
 def due(connection: sqlite3.Connection, now: datetime) -> list[tuple[Job, JobMessage]]:
     """Return the messages that are due, in the order in which to work on them."""
     rows = connection.execute(
-        "SELECT m.*, j.project FROM messages m JOIN jobs j ON j.id = m.job_id"
+        "SELECT m.job_id, m.number, j.project FROM messages m JOIN jobs j ON j.id = m.job_id"
         " WHERE m.ended_at IS NULL AND j.archived_at IS NULL AND m.due_at <= ?"
         " ORDER BY m.due_at, m.job_id, m.number",
         (_format_time(now),),
     ).fetchall()
-    return [(_get(connection, row["project"], row["job_id"]), _message(row)) for row in rows]
+    found = [(_get(connection, row["project"], row["job_id"]), row["number"]) for row in rows]
+    return [(job, job.messages[number - 1]) for job, number in found]
 
 
 def next_due_at(connection: sqlite3.Connection) -> datetime | None:
@@ -227,13 +255,18 @@ def next_due_at(connection: sqlite3.Connection) -> datetime | None:
 
 
 def end_message(connection: sqlite3.Connection, message: JobMessage, done: WorkDone, now: datetime) -> None:
-    """Store the outcome of the message; the first change opens the pull request."""
+    """Store the outcome of the message; the first commit opens the pull request."""
     connection.execute(
         "UPDATE messages SET ended_at = ?, outcome = ?, summary = ?, commit_sha = ?"
         " WHERE job_id = ? AND number = ? AND ended_at IS NULL",
         (_format_time(now), done.outcome, done.summary, done.commit_sha, message.job_id, message.number),
     )
-    if done.outcome is Outcome.CHANGED:
+    if done.output or done.link:
+        connection.execute(
+            "INSERT OR REPLACE INTO programs VALUES (?, ?, ?, ?)",
+            (message.job_id, message.number, done.output, done.link),
+        )
+    if done.commit_sha is not None:
         connection.execute(
             "UPDATE jobs SET title = COALESCE(title, ?), page = ?, base_sha = COALESCE(base_sha, ?),"
             " pull_number = COALESCE(pull_number, (SELECT COALESCE(MAX(o.pull_number), 0) + 1"

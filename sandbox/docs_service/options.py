@@ -32,7 +32,8 @@ class SiteOptions:
     """Options shared by the docs service, the whole sandbox and its command line.
 
     An ordinary job takes `work_seconds`. Visits are generated from `seed` for a site of `pages` pages and for
-    the last `days` days.
+    the last `days` days. `agent` is a program that works in `repository` in place of the agent that follows
+    rules, for at most `agent_minutes`, with the variables named in `agent_env`; `publish` is run after it.
     """
 
     work_seconds: float = 6.0
@@ -41,6 +42,11 @@ class SiteOptions:
     seed: int = 7
     pages: int = 300
     days: int = 120
+    agent: str = ""
+    repository: Path | None = None
+    publish: str = ""
+    agent_env: tuple[str, ...] = ()
+    agent_minutes: float = 30.0
 
     def site_options(self) -> dict[str, Any]:
         """Return these options by name, as keyword arguments."""
@@ -64,10 +70,17 @@ class DocsServiceOptions(SiteOptions):
             raise ValueError("a docs service needs at least one project")
         if not self.api_key or self.api_key in (READ_KEY, EXPIRED_KEY):
             raise ValueError("the api key is empty or is one of the keys kept for other purposes")
+        if self.agent and (self.repository is None or len(self.projects) > 1):
+            raise ValueError("an agent of one's own needs a repository, and works for one project")
         if self.work_seconds < 0:
             raise ValueError("work_seconds cannot be negative")
         if not 1 <= self.pages <= MAX_PAGES or not 1 <= self.days <= MAX_DAYS:
             raise ValueError(f"pages are 1 to {MAX_PAGES:,}, days 1 to {MAX_DAYS:,}")
+
+    @property
+    def worktrees(self) -> Path:
+        """Return the folder of the worktrees of `repository`."""
+        return self.folder / "worktrees"
 
 
 def utcnow() -> datetime:

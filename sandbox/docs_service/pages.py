@@ -23,7 +23,7 @@ from sandbox.docs_service.database import Database
 from sandbox.docs_service.diff import FileDiff, compare
 from sandbox.docs_service.jobs import Job
 from sandbox.docs_service.options import EXPIRED_KEY, READ_KEY, DocsServiceOptions, product_name
-from sandbox.docs_service.repository import MAIN, CommitInfo, SiteRepository
+from sandbox.docs_service.repository import CommitInfo, SiteRepository
 
 _FOLDER = Path(__file__).parent / "templates"
 _JOBS_SHOWN = 50
@@ -152,6 +152,7 @@ class Pages:
         return self._page(
             "pull.html",
             project=job.project,
+            main=repository.main,
             job=job,
             number=job.pull_number,
             commits=commits,
@@ -169,19 +170,19 @@ class Pages:
 
     async def _tree(self, request: web.Request) -> web.Response:
         repository, project = self._repository(request), request.match_info["project"]
-        ref = request.query.get("ref", MAIN)
+        ref = request.query.get("ref", repository.main)
         sha = await asyncio.to_thread(repository.resolve, ref)
         if sha is None:
             raise web.HTTPNotFound
-        files = await asyncio.to_thread(repository.files, sha)
+        paths = await asyncio.to_thread(repository.paths, sha)
         path = request.match_info.get("path", "").strip("/")
         below = f"{path}/" if path else ""
         common: dict[str, Any] = {"project": project, "ref": ref, "path": path}
-        if path in files:
-            text = files[path]
+        if path in paths:
+            text = (await asyncio.to_thread(repository.files, sha, [path]))[path]
             preview = self._preview(text, project, path, ref) if path.endswith(".md") else None
             return self._page("file.html", lines=text.split("\n"), preview=preview, **common)
-        entries = sorted({_entry(name, below) for name in files if name.startswith(below)})
+        entries = sorted({_entry(name, below) for name in paths if name.startswith(below)})
         if not entries:
             raise web.HTTPNotFound
         return self._page("tree.html", entries=entries, below=below, **common)
@@ -229,8 +230,8 @@ def _read_pull(
     repository: SiteRepository, branch: str, base: str
 ) -> tuple[list[CommitInfo], Mapping[str, str], list[FileDiff]]:
     head = repository.head(branch) or base
-    new = repository.files(head)
-    return repository.commits(head, base), new, compare(repository.files(base), new)
+    old, new = repository.difference(base, head)
+    return repository.commits(head, base), new, compare(old, new)
 
 
 def _main_page_first(changes: list[FileDiff], page: str | None) -> list[FileDiff]:
@@ -239,8 +240,9 @@ def _main_page_first(changes: list[FileDiff], page: str | None) -> list[FileDiff
 
 def _read_commit(repository: SiteRepository, sha: str) -> tuple[CommitInfo, list[FileDiff]]:
     info = repository.info(sha)
-    old = {} if info.parent is None else repository.files(info.parent)
-    return info, compare(old, repository.files(sha))
+    if info.parent is None:
+        return info, compare({}, repository.files(sha))
+    return info, compare(*repository.difference(info.parent, sha))
 
 
 def _entry(name: str, below: str) -> str:

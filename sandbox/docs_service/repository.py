@@ -1,23 +1,26 @@
-"""A project's bare git repository, written with dulwich, so that no git program is needed."""
+"""A project's git repository, read and written with dulwich, so that no git program is needed."""
 
 from __future__ import annotations
 
 import re
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
+from dulwich.errors import NotGitRepository
 from dulwich.index import commit_tree
-from dulwich.objects import Blob, Commit, ObjectID
-from dulwich.refs import Ref
-from dulwich.repo import Repo
+from dulwich.objects import S_ISGITLINK, Blob, Commit, ObjectID
+from dulwich.refs import HEADREF, Ref
+from dulwich.repo import Repo, UnsupportedExtension, UnsupportedVersion
 
 MAIN = "main"
 AUTHOR = b"Docs Agent <docs-agent@sandbox.invalid>"
 _FILE_MODE = 0o100644
+_HEADS = "refs/heads/"
+_MAX_TEXT_BYTES = 500_000
 _SHA = re.compile(r"[0-9a-f]{40}")
 
 
@@ -38,8 +41,32 @@ class SiteRepository:
     Calls block: run them in a thread, and never two at a time.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, main: str = MAIN) -> None:
         self.path = path
+        self.main = main
+
+    @classmethod
+    def of(cls, path: Path) -> SiteRepository:
+        """Return somebody's repository, whose main branch is the one that is checked out there.
+
+        Raises `ValueError` with a reason for people.
+        """
+        if said := cls.wrong(path):
+            raise ValueError(said)
+        with cls(path)._open() as repo:
+            return cls(path.resolve(), repo.refs.follow(HEADREF)[0][-1].decode().removeprefix(_HEADS))
+
+    @classmethod
+    def wrong(cls, path: Path) -> str | None:
+        """Return why a folder's repository cannot be used, or None."""
+        try:
+            with cls(path)._open() as repo:
+                names, sha = repo.refs.follow(HEADREF)
+        except (NotGitRepository, UnsupportedExtension, UnsupportedVersion, OSError, ValueError) as error:
+            return f"--repository takes the top folder of a git repository; {path}: {error}"
+        if sha is None or not names[-1].startswith(_HEADS.encode()):
+            return "--repository needs a commit, and the branch checked out that pull requests go to"
+        return None
 
     def seed(self, files: Mapping[str, str], now: datetime) -> None:
         """Create the repository with a first commit of these files, unless it exists."""
@@ -75,13 +102,26 @@ class SiteRepository:
         safe = re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_/-]*", name)
         return self.head(name) if safe else None
 
-    def files(self, sha: str) -> dict[str, str]:
-        """Return every file of a commit by its path."""
+    def paths(self, sha: str) -> set[str]:
+        """Return the path of every file of a commit."""
+        with self._open() as repo:
+            return set(_entries(repo, sha))
+
+    def files(self, sha: str, only: Collection[str] | None = None) -> dict[str, str]:
+        """Return the files of a commit by their paths: all, or those of `only` that it has."""
         with self._open() as repo:
             return {
-                path: _blob(repo, blob_sha).data.decode("utf-8", "replace")
+                path: _text(_blob(repo, blob_sha))
                 for path, blob_sha in _entries(repo, sha).items()
+                if only is None or path in only
             }
+
+    def difference(self, old: str, new: str) -> tuple[dict[str, str], dict[str, str]]:
+        """Return the files that differ between two commits, as they are in the one and in the other."""
+        with self._open() as repo:
+            before, after = _entries(repo, old), _entries(repo, new)
+        differing = {path for path in before.keys() | after.keys() if before.get(path) != after.get(path)}
+        return self.files(old, differing), self.files(new, differing)
 
     def commit(
         self,
@@ -163,6 +203,15 @@ def _blob(repo: Repo, sha: ObjectID) -> Blob:
     return found
 
 
+def _text(blob: Blob) -> str:
+    """Return a file's text; for a large or a binary one, only its size."""
+    if len(blob.data) > _MAX_TEXT_BYTES or b"\0" in blob.data:
+        return f"{len(blob.data):,} bytes that are not shown, with the checksum {blob.id.decode()}\n"
+    return blob.data.decode("utf-8", "replace")
+
+
 def _entries(repo: Repo, sha: str) -> dict[str, ObjectID]:
     tree = repo.object_store.iter_tree_contents(_commit(repo, sha).tree)
-    return {entry.path.decode("utf-8", "replace"): entry.sha for entry in tree if entry.path and entry.sha}
+    # A submodule's entry names a commit of another repository.
+    found = (entry for entry in tree if entry.path and entry.sha and not S_ISGITLINK(entry.mode or 0))
+    return {entry.path.decode("utf-8", "replace"): entry.sha for entry in found if entry.path and entry.sha}

@@ -7,8 +7,10 @@ import subprocess
 import sys
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
+from dulwich.repo import Repo
 
 from sandbox.command import FAILED, USAGE, Choice, cli, sandbox_command
 
@@ -76,7 +78,8 @@ def test_without_options_the_defaults_are_chosen() -> None:
 def test_every_option_reaches_what_is_chosen() -> None:
     words = (
         "--port 81 --folder there --http --play --empty --only workspace --work-seconds 0.5 --pages 40 "
-        "--days 30 --seed 3 --uses-an-hour 2"
+        "--days 30 --seed 3 --uses-an-hour 2 --repository docs --agent a --publish p "
+        "--agent-env A --agent-env B --agent-minutes 3"
     )
     assert options_of(*words.split()) == Choice(
         Path("there"),
@@ -90,7 +93,46 @@ def test_every_option_reaches_what_is_chosen() -> None:
         days=30,
         seed=3,
         uses_an_hour=2,
+        repository=Path("docs"),
+        agent="a",
+        publish="p",
+        agent_env=("A", "B"),
+        agent_minutes=3,
     )
+
+
+@pytest.mark.parametrize(
+    ("changed", "said"),
+    [
+        ({"agent": ""}, "--repository needs --agent"),
+        ({"agent": "", "repository": None, "publish": "git push"}, "--publish needs --agent"),
+        ({"agent": "no-such-program --print"}, "--agent takes a command"),
+        ({"agent": "git 'unbalanced"}, "--agent takes a command"),
+        ({"publish": "no-such-program"}, "--publish takes a command"),
+        ({"repository": None}, "--agent needs --repository"),
+        ({"repository": ROOT / "tests"}, "--repository takes the top folder of a git repository"),
+        ({"agent_env": ("KEY=secret",)}, "--agent-env takes the name of a variable that is set"),
+        ({"agent_minutes": 0.0}, "--agent-minutes takes more than 0"),
+        ({"play": True}, "--agent goes with neither --play"),
+    ],
+)
+def test_an_agent_that_could_not_work_is_told_before_anything_starts(
+    choice: Choice, changed: dict[str, Any], said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    Repo.init(tmp_path / "docs", mkdir=True).close()
+    chosen = {"agent": "git status", "repository": tmp_path / "docs", **changed}
+    assert sandbox_command(replace(choice, **chosen)) == USAGE
+    printed = capsys.readouterr().err
+    assert said in printed
+    assert "secret" not in printed
+
+
+def test_a_repository_without_a_commit_is_refused(
+    choice: Choice, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    Repo.init(tmp_path / "docs", mkdir=True).close()
+    assert sandbox_command(replace(choice, agent="git status", repository=tmp_path / "docs")) == USAGE
+    assert "--repository needs a commit" in capsys.readouterr().err
 
 
 _WITHOUT_THE_EXTRA = """

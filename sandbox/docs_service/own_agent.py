@@ -1,0 +1,141 @@
+"""An agent of one's own: any program that changes files, in a fresh worktree of a real repository."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import re
+import shlex
+import shutil
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import datetime
+from pathlib import Path
+
+from sandbox.docs_service.agent import Change
+from sandbox.docs_service.agent.wording import clip, one_line, slug, without_background
+from sandbox.docs_service.author import commit_message, recover, work_done
+from sandbox.docs_service.jobs import Job, JobMessage, Outcome, WorkDone
+from sandbox.docs_service.options import DocsServiceOptions, SiteOptions
+from sandbox.docs_service.program import Ran, run
+from sandbox.docs_service.repository import SiteRepository
+from sandbox.docs_service.worktree import GitError, Worktree, inherited
+
+MAX_FILES = 500
+"""More changed files than this are a mistake, such as installed packages, and are not committed."""
+
+_ADDRESS = re.compile(r"https://[A-Za-z0-9.-]+(?::\d{1,5})?/[!-;=?-~]{1,1000}")
+
+
+def wrong(options: SiteOptions) -> str | None:
+    """Return what is wrong with the options of an agent of one's own, or None."""
+    if not options.agent:
+        needs = {
+            "--repository": options.repository,
+            "--publish": options.publish,
+            "--agent-env": options.agent_env,
+        }
+        return next((f"{name} needs --agent" for name, given in needs.items() if given), None)
+    if options.repository is None:
+        return "--agent needs --repository"
+    if not 0 < options.agent_minutes <= 24 * 60:
+        return "--agent-minutes takes more than 0, up to 1,440"
+    if any(name not in os.environ for name in options.agent_env):
+        # The value that somebody may have typed is not repeated.
+        return "--agent-env takes the name of a variable that is set, without its value"
+    if shutil.which("git") is None:
+        return "--agent needs the program git"
+    for option, command in (("--agent", options.agent), ("--publish", options.publish)):
+        if command and not _words(command):
+            return f"{option} takes a command; its first word is no program here"
+    return SiteRepository.wrong(options.repository)
+
+
+def _words(command: str) -> list[str]:
+    """Return a command's words with the program's whole path; none if there is no such program."""
+    try:
+        words = shlex.split(command)
+    except ValueError:
+        return []
+    program = shutil.which(words[0]) if words else None
+    return [str(Path(program).absolute()), *words[1:]] if program else []
+
+
+class CommandAuthor:
+    """Runs the operator's program for each message, and commits the files that it changed."""
+
+    def __init__(
+        self, options: DocsServiceOptions, repository: SiteRepository, clock: Callable[[], datetime]
+    ) -> None:
+        self._options = options
+        self._repository = repository
+        self._clock = clock
+
+    def work_seconds(self, _prompt: str, /) -> float:
+        """Return 0: the work begins at once and takes what it takes."""
+        return 0.0
+
+    def branch(self, job_id: str, prompt: str, /) -> str:
+        """Return the name of a new job's branch."""
+        words = slug(clip(one_line(without_background(prompt)), 40))
+        return f"docs-bot/{job_id.replace('_', '-')[:12]}-{words}"
+
+    async def write(self, job: Job, message: JobMessage) -> WorkDone:
+        """Run the agent, commit what it changed and publish it."""
+        repository = self._repository
+        start = repository.head(job.branch) or repository.head(repository.main)
+        if start is None:
+            return WorkDone(Outcome.FAILED, f"The repository has no branch {repository.main}.")
+        try:
+            tree = await asyncio.to_thread(Worktree.add, repository.path, self._options.worktrees, start)
+            try:
+                return await self._write_in(tree, job, message)
+            finally:
+                await asyncio.to_thread(tree.remove)
+        except (GitError, OSError) as error:
+            return WorkDone(Outcome.FAILED, f"The change could not be made: {error}.")
+
+    async def _write_in(self, tree: Worktree, job: Job, message: JobMessage) -> WorkDone:
+        made = recover(self._repository, job, message)
+        if made is None:
+            ran = await self._run(self._options.agent, message.prompt, tree, job)
+            if ran.failure:
+                return WorkDone(Outcome.FAILED, f"The agent {ran.failure}.", output=ran.output)
+            made = await asyncio.to_thread(self._commit, tree, job, message)
+            made = replace(made, output=ran.output)
+        if made.outcome is Outcome.CHANGED and self._options.publish:
+            return await self._publish(made, tree, job)
+        return made
+
+    def _commit(self, tree: Worktree, job: Job, message: JobMessage) -> WorkDone:
+        made, names = tree.changed_files()
+        if not names:
+            return WorkDone(Outcome.UNCHANGED, "The agent changed nothing.")
+        if len(names) > MAX_FILES:
+            said = f"The agent changed {len(names):,} files, more than {MAX_FILES}; nothing is committed."
+            return WorkDone(Outcome.FAILED, said)
+        title = clip(one_line(without_background(message.prompt)), 72) or "Change the docs"
+        said = clip(f"Changed {', '.join(one_line(name) for name in names)}.", 300)
+        text = commit_message(Change({}, title, said, one_line(names[0])), job, message)
+        sha = tree.commit(made, job.branch, text, self._clock())
+        return work_done(self._repository.info(sha), job.base_sha or tree.start)
+
+    async def _publish(self, made: WorkDone, tree: Worktree, job: Job) -> WorkDone:
+        """Run the publishing command; without its success and an address, the message has failed."""
+        await asyncio.to_thread(tree.switch_to, job.branch)
+        ran = await self._run(self._options.publish, "", tree, job)
+        link = next((line for line in reversed(ran.output.split("\n")) if _ADDRESS.fullmatch(line)), None)
+        failure = ran.failure or ("" if link else "printed no line that is an https:// address")
+        made = replace(made, output=f"{made.output}\n{ran.output}".strip())
+        if not failure:
+            return replace(made, link=link)
+        said = f"The change is on the branch {job.branch}, but the publishing command {failure}."
+        return replace(made, outcome=Outcome.FAILED, summary=said)
+
+    async def _run(self, command: str, prompt: str, tree: Worktree, job: Job) -> Ran:
+        named = {name: os.environ[name] for name in self._options.agent_env if name in os.environ}
+        environment = {**inherited(), **named, "DOCS_BOT_JOB": job.id}
+        words = _words(command)
+        if not words:
+            raise OSError(f"there is no program for {shlex.split(command)[0]} any more")
+        return await run(words, prompt, tree.path, environment, self._options.agent_minutes * 60)

@@ -1,0 +1,359 @@
+"""A program as the agent: what it changes in a worktree becomes a commit on a branch, however it ends."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import subprocess
+import sys
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import aiohttp
+import pytest
+
+from sandbox.docs_service import DocsService, DocsServiceOptions
+from tests.limits import HANG_SECONDS
+from tests.sandbox.docs_service.caller import Caller, HeldClock
+
+PROMPT = "Explain webhooks\n\nAsked by ana in #docs."
+ADDRESS = "https://code.example/acme/docs/pull/7"
+FOREVER = 10 * HANG_SECONDS
+Program = Callable[[str], str]
+
+
+def git(folder: Path, *words: str) -> str:
+    identity = ("-c", "user.name=Ana", "-c", "user.email=ana@acme.example")
+    ran = subprocess.run(["git", *identity, *words], cwd=folder, capture_output=True, text=True, check=True)
+    return ran.stdout.strip()
+
+
+@pytest.fixture
+def repository(tmp_path: Path) -> Path:
+    """A checkout in the middle of somebody's work: one file staged, one changed, one new."""
+    folder = tmp_path / "our-docs"
+    folder.mkdir()
+    git(folder, "init", "--quiet", "--initial-branch=trunk")
+    (folder / "index.md").write_text("# Acme\n")
+    (folder / "staged.md").write_text("before\n")
+    (folder / "logo.bin").write_bytes(b"\0\1\2")
+    git(folder, "add", ".")
+    git(folder, "commit", "--quiet", "-m", "Begin")
+    (folder / "staged.md").write_text("staged\n")
+    git(folder, "add", "staged.md")
+    (folder / "index.md").write_text("# Acme, half written\n")
+    (folder / "new.md").write_text("new\n")
+    return folder
+
+
+@pytest.fixture
+def program(tmp_path: Path) -> Program:
+    """Writes a Python program and returns the command that runs it."""
+
+    def write(text: str) -> str:
+        path = tmp_path / f"program {len(list(tmp_path.iterdir()))}.py"
+        path.write_text(f"import os, pathlib, signal, subprocess, sys, time\n{text}\n")
+        return f"'{sys.executable}' '{path}'"
+
+    return write
+
+
+@asynccontextmanager
+async def service(tmp_path: Path, repository: Path, agent: str, **options: Any) -> AsyncIterator[Caller]:
+    """Run a docs service with this agent."""
+    chosen = DocsServiceOptions(
+        folder=tmp_path / "sandbox", pages=2, days=1, repository=repository, agent=agent, **options
+    )
+    docs_service = DocsService(chosen, HeldClock())
+    base_url = await docs_service.start()
+    try:
+        async with aiohttp.ClientSession() as session:
+            yield Caller(session, base_url)
+    finally:
+        await docs_service.stop()
+
+
+async def ended(caller: Caller, job_id: str) -> dict[str, Any]:
+    """Return a job when its program has ended."""
+    async with asyncio.timeout(HANG_SECONDS):
+        while (job := (await caller.job(job_id)).json)["status"] == "active":
+            await asyncio.sleep(0.01)
+    return dict(job)
+
+
+async def asked(caller: Caller, prompt: str = PROMPT) -> dict[str, Any]:
+    return await ended(caller, (await caller.ask(prompt)).json["id"])
+
+
+async def page(caller: Caller, job: dict[str, Any]) -> str:
+    return (await caller.request("GET", f"/acme-docs/job/{job['id']}")).text
+
+
+def branches(repository: Path) -> list[str]:
+    return git(repository, "for-each-ref", "--format=%(refname:short)", "refs/heads/docs-bot").split()
+
+
+WRITES = 'pathlib.Path("webhooks.md").write_text(sys.stdin.read())'
+
+
+async def test_what_the_agent_changes_is_a_commit_on_a_branch_and_the_checkout_is_untouched(
+    tmp_path: Path, repository: Path, program: Program
+) -> None:
+    before = git(repository, "status", "--porcelain=v2", "--branch"), git(repository, "diff", "HEAD")
+    async with service(tmp_path, repository, program(WRITES)) as caller:
+        job = await asked(caller)
+        assert (job["status"], job["prLink"]) == ("completed", f"{caller.base_url}/acme-docs/pull/1")
+        assert job["source"]["ref"] == "trunk"
+        assert "Fail on purpose" not in (await caller.request("GET", "/")).text
+        pull = (await caller.request("GET", "/acme-docs/pull/1")).text
+        assert "1 file changed" in pull
+        assert "<code>trunk</code>" in pull
+    [branch] = branches(repository)
+    assert branch == f"docs-bot/{job['id'].replace('_', '-')[:12]}-explain-webhooks"
+    assert git(repository, "show", f"{branch}:webhooks.md") == PROMPT
+    assert git(repository, "rev-parse", f"{branch}^") == git(repository, "rev-parse", "trunk")
+    assert git(repository, "log", "-1", "--format=%s", branch) == "Explain webhooks"
+    assert before == (
+        git(repository, "status", "--porcelain=v2", "--branch"),
+        git(repository, "diff", "HEAD"),
+    )
+    assert len(git(repository, "worktree", "list").splitlines()) == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "status", "said"),
+    [
+        ("print('Nothing to do here')", "completed", "The agent changed nothing."),
+        (f"{WRITES}; print('<b>no key</b>'); sys.exit(3)", "failed", "The agent ended with exit code 3."),
+        (f"{WRITES}; os.kill(os.getpid(), signal.SIGTERM)", "failed", "The agent was killed by SIGTERM."),
+        (
+            "[pathlib.Path(f'{n}.md').write_text('x') for n in range(501)]",
+            "failed",
+            "The agent changed 501 files, more than 500; nothing is committed.",
+        ),
+    ],
+)
+async def test_another_end_is_told_with_what_the_agent_printed_and_leaves_no_branch(
+    tmp_path: Path, repository: Path, program: Program, text: str, status: str, said: str
+) -> None:
+    async with service(tmp_path, repository, program(text)) as caller:
+        job = await asked(caller)
+        assert (job["status"], job["prLink"]) == (status, None)
+        shown = await page(caller, job)
+        assert said in shown
+        assert ("Nothing to do here" in shown) == (status == "completed")
+        assert "<b>" not in shown
+    assert branches(repository) == []
+
+
+async def test_a_program_that_hangs_is_killed_at_its_limit(
+    tmp_path: Path, repository: Path, program: Program
+) -> None:
+    hangs = program(f"{WRITES}; time.sleep({FOREVER})")
+    async with service(tmp_path, repository, hangs, agent_minutes=0.005) as caller:
+        job = await asked(caller)
+        assert job["status"] == "failed"
+        assert "The agent was killed after 0.005 minutes, its limit." in await page(caller, job)
+    assert branches(repository) == []
+
+
+async def test_what_a_program_leaves_running_is_killed_at_its_end(
+    tmp_path: Path, repository: Path, program: Program
+) -> None:
+    child = f"subprocess.Popen([sys.executable, '-c', 'import time; time.sleep({FOREVER})'])"
+    leaves = f"{WRITES}; print('child', {child}.pid, flush=True)"
+    async with service(tmp_path, repository, program(leaves)) as caller:
+        job = await asked(caller)
+        assert job["status"] == "completed"
+        pid = int((await page(caller, job)).partition("child ")[2].partition("<")[0])
+    await gone(pid)
+
+
+async def gone(pid: int) -> None:
+    """Return when a process has ended."""
+    async with asyncio.timeout(HANG_SECONDS):
+        while is_running(pid):
+            await asyncio.sleep(0.01)
+
+
+def is_running(pid: int) -> bool:
+    """Return whether a process runs; one that has ended and that nobody has waited for does not."""
+    shown = subprocess.run(["ps", "-o", "stat=", "-p", str(pid)], capture_output=True, text=True, check=False)
+    return shown.stdout.strip()[:1] not in ("", "Z")
+
+
+async def test_a_job_is_active_while_its_program_works_and_stopping_kills_the_program(
+    tmp_path: Path, repository: Path, program: Program
+) -> None:
+    started = tmp_path / "started"
+    waits = f"pathlib.Path({str(started)!r}).write_text(str(os.getpid())); time.sleep({FOREVER})"
+    async with service(tmp_path, repository, program(waits)) as caller:
+        job_id = (await caller.ask(PROMPT)).json["id"]
+        async with asyncio.timeout(HANG_SECONDS):
+            while not (started.exists() and started.read_text()):
+                await asyncio.sleep(0.01)
+        assert (await caller.job(job_id)).json["status"] == "active"
+    await gone(int(started.read_text()))
+    # The same prompt is worked on at the next start.
+    async with service(tmp_path, repository, program(WRITES)) as caller:
+        assert (await ended(caller, job_id))["status"] == "completed"
+    assert len(branches(repository)) == len(git(repository, "worktree", "list").splitlines()) == 1
+
+
+async def test_only_the_end_of_a_large_output_is_kept(
+    tmp_path: Path, repository: Path, program: Program
+) -> None:
+    prints = f"{WRITES}; print('first'); print('x' * 3_000_000); print('\\x1b[31mlast\\x1b[0m')"
+    async with service(tmp_path, repository, program(prints)) as caller:
+        shown = await page(caller, await asked(caller))
+    assert "bytes are not kept]" in shown
+    assert "x\nlast</pre>" in shown
+    assert "first\n" not in shown
+    assert len(shown) < 80_000
+
+
+async def test_a_follow_up_goes_on_with_the_branch_of_its_job(
+    tmp_path: Path, repository: Path, program: Program
+) -> None:
+    appends = 'open("log.md", "a").write(sys.stdin.read() + "\\n")'
+    async with service(tmp_path, repository, program(appends)) as caller:
+        first = await asked(caller, "One")
+        await caller.follow_up(first["id"], "Two")
+        second = await ended(caller, first["id"])
+        assert (second["status"], second["prLink"]) == ("completed", first["prLink"])
+        assert "wants to merge 2 commits" in (await caller.request("GET", "/acme-docs/pull/1")).text
+    [branch] = branches(repository)
+    assert git(repository, "show", f"{branch}:log.md") == "One\nTwo"
+    assert git(repository, "rev-list", "--count", f"trunk..{branch}") == "2"
+
+
+async def test_a_branch_that_is_checked_out_somewhere_stays_where_it_is(
+    tmp_path: Path, repository: Path, program: Program
+) -> None:
+    appends = 'open("log.md", "a").write(sys.stdin.read() + "\\n")'
+    async with service(tmp_path, repository, program(appends)) as caller:
+        job = await asked(caller, "One")
+        [branch] = branches(repository)
+        git(repository, "worktree", "add", str(tmp_path / "review"), branch)
+        at = git(repository, "rev-parse", branch)
+        await caller.follow_up(job["id"], "Two")
+        assert (await ended(caller, job["id"]))["status"] == "failed"
+        assert f"{branch} is checked out in {tmp_path / 'review'}" in await page(caller, job)
+    assert git(repository, "rev-parse", branch) == at
+    assert git(tmp_path / "review", "status", "--porcelain") == ""
+
+
+async def test_what_the_agent_commits_itself_and_a_removed_worktree_never_reach_another_branch(
+    tmp_path: Path, repository: Path, program: Program
+) -> None:
+    commits = (
+        f"{WRITES}; run = lambda *words: subprocess.run(['git', '-c', 'user.name=A', '-c', 'user.email=a@b', "
+        "*words], check=True); run('switch', '-c', 'mine'); run('add', '.'); run('commit', '-m', 'By me')"
+    )
+    async with service(tmp_path, repository, program(commits)) as caller:
+        job = await asked(caller)
+        assert job["status"] == "completed"
+    [branch] = branches(repository)
+    assert git(repository, "log", "-1", "--format=%s", branch) == "Explain webhooks"
+    index = (repository / ".git/index").read_bytes()
+    # The sandbox's folder lies within the repository here, where git would find it from below.
+    async with service(repository / "var", repository, program(f"{WRITES}; os.remove('.git')")) as caller:
+        job = await asked(caller)
+        assert job["status"] == "failed"
+        assert "not a git repository" in await page(caller, job)
+    assert (repository / ".git/index").read_bytes() == index
+    assert branches(repository) == [branch]
+
+
+async def test_the_environment_has_what_is_named_and_nothing_else(
+    tmp_path: Path, repository: Path, program: Program, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("AGENT_KEY", "given")
+    monkeypatch.setenv("OTHER_KEY", "kept back")
+    monkeypatch.setenv("LANG", "C.UTF-8")
+    prints = program("print(sorted(set(os.environ) - {'LC_CTYPE'}), os.environ['AGENT_KEY'])")
+    async with service(tmp_path, repository, prints, agent_env=("AGENT_KEY",)) as caller:
+        shown = await page(caller, await asked(caller))
+    names = sorted(["AGENT_KEY", "DOCS_BOT_JOB", "HOME", "LANG", "PATH"])
+    assert f"{names} given".replace("'", "&#39;") in shown
+
+
+async def test_the_publishing_command_runs_on_the_branch_and_its_address_is_the_pull_request(
+    tmp_path: Path, repository: Path, program: Program
+) -> None:
+    publish = program(
+        f"subprocess.run(['git', 'branch', '--show-current']); print('{ADDRESS}'); print('Done')"
+    )
+    async with service(tmp_path, repository, program(WRITES), publish=publish) as caller:
+        job = await asked(caller)
+        assert (job["status"], job["prLink"]) == ("completed", ADDRESS)
+        [branch] = branches(repository)
+        assert f">{branch}\n{ADDRESS}\nDone</pre>" in await page(caller, job)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (f"print('{ADDRESS}'); sys.exit(4)", "the publishing command ended with exit code 4."),
+        ("print('http://code.example/pull/7')", "printed no line that is an https:// address."),
+        ("print('https://code.example/pull/7|<!channel>')", "printed no line that is an https:// address."),
+        ("print('https://ana:key@code.example/pull/7')", "printed no line that is an https:// address."),
+    ],
+)
+async def test_a_change_that_is_not_published_has_failed_and_keeps_its_branch(
+    tmp_path: Path, repository: Path, program: Program, text: str, said: str
+) -> None:
+    async with service(tmp_path, repository, program(WRITES), publish=program(text)) as caller:
+        job = await asked(caller)
+        assert (job["status"], job["prLink"]) == ("failed", f"{caller.base_url}/acme-docs/pull/1")
+        [branch] = branches(repository)
+        shown = await page(caller, job)
+    assert f"The change is on the branch {branch}, but the publishing command" in shown
+    assert said in shown
+
+
+async def test_the_publishing_lines_of_the_docs_push_the_branch_and_know_its_pull_request_again(
+    tmp_path: Path, repository: Path, program: Program, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shown = (Path(__file__).parents[3] / "docs/sandbox.md").read_text()
+    (tmp_path / "publish.sh").write_text(shown.partition("```sh\n")[2].partition("```")[0])
+    (tmp_path / "gh").write_text(
+        f"#!/bin/sh\ncase $2 in create) touch {tmp_path}/open;; esac\n"
+        f"test -e {tmp_path}/open || exit 1\necho {ADDRESS}\n"
+    )
+    (tmp_path / "gh").chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    git(repository, "init", "--quiet", "--bare", str(tmp_path / "remote.git"))
+    git(repository, "remote", "add", "origin", str(tmp_path / "remote.git"))
+    appends = program('open("log.md", "a").write(sys.stdin.read() + "\\n")')
+    publish = f"sh -e '{tmp_path}/publish.sh'"
+    async with service(tmp_path, repository, appends, publish=publish) as caller:
+        job = await asked(caller, "One")
+        await caller.follow_up(job["id"], "Two")
+        job = await ended(caller, job["id"])
+        assert (job["status"], job["prLink"]) == ("completed", ADDRESS)
+    [branch] = branches(repository)
+    assert git(tmp_path / "remote.git", "show", f"{branch}:log.md") == "One\nTwo"
+
+
+async def test_a_submodule_a_link_and_hooks_do_no_harm(
+    tmp_path: Path, repository: Path, program: Program
+) -> None:
+    head = git(repository, "rev-parse", "HEAD")
+    git(repository, "update-index", "--add", "--cacheinfo", f"160000,{head},vendor")
+    git(repository, "commit", "--quiet", "-m", "Add a submodule")
+    for name in ("post-checkout", "reference-transaction", "pre-commit"):
+        hook = repository / ".git/hooks" / name
+        hook.write_text(f"#!/bin/sh\ntouch '{tmp_path}/hook-ran'\nexit 1\n")
+        hook.chmod(0o755)
+    links = f"{WRITES}; os.symlink('index.md', 'link.md'); os.chmod('webhooks.md', 0o755)"
+    async with service(tmp_path, repository, program(links)) as caller:
+        assert (await asked(caller))["status"] == "completed"
+        assert "2 files changed" in (await caller.request("GET", "/acme-docs/pull/1")).text
+        assert (await caller.request("GET", "/acme-docs/tree")).status == 200
+    [branch] = branches(repository)
+    modes = git(repository, "ls-tree", "--format=%(objectmode) %(path)", branch).splitlines()
+    assert {"160000 vendor", "120000 link.md", "100755 webhooks.md"} <= set(modes)
+    assert not (tmp_path / "hook-ran").exists()
