@@ -112,6 +112,18 @@ def missed(subscription: Subscription, week: Period, why: str) -> Message:
     )
 
 
+def not_posted(subscription: Subscription, code: str) -> Message:
+    """Return the notice to the owner that Slack refused a digest for a reason that an operator has to mend.
+
+    ``code`` is Slack's error code.
+    """
+    return b.words(
+        f":warning: The weekly docs digest for <#{subscription.channel}> could not be posted: Slack refused "
+        f"it (`{_short(code)}`). The next one comes as planned; {_command('digest now', subscription)} "
+        "posts this one."
+    )
+
+
 def digest_coming(section: str | None) -> Message:
     """Return the immediate answer to ``digest now``."""
     where = f" for {shown_code(section)}" if section else ""

@@ -21,7 +21,7 @@ _PATIENCE_SECONDS = 4.0
 _AT_ONCE_SECONDS = 0.05
 _BROKEN = "Something went wrong on my side"
 _CALLED = re.compile(r"<@(U\w+)>")
-_NUMBER = re.compile(r"· #(\d+)")
+_NUMBER = re.compile(r"· Job (\d+)")
 
 
 class Acting:

@@ -53,7 +53,7 @@ def posted(context: WorkerContext, tx: Transaction, delivery: Delivery) -> None:
 
 
 def refused(context: WorkerContext, tx: Transaction, delivery: Delivery, meaning: Refusal, code: str) -> None:
-    """End the subscription if its first post is refused; pause it if a later one is. Tell the owner once.
+    """End the subscription if its first post is refused; pause it if a later one is. Tell the owner.
 
     A refusal that only the operator can solve, such as a revoked token, does not pause the subscription.
     """
@@ -81,9 +81,14 @@ def refused(context: WorkerContext, tx: Transaction, delivery: Delivery, meaning
         subscription.id, was=SubscriptionState.ACTIVE, state=SubscriptionState.PAUSED, next_run_at=None
     )
     if paused:
-        key, message = f"{delivery.what.key}:paused", say.paused(subscription, code)
-        note = NewDelivery.private(key, subscription.channel, subscription.owner, message)
-        _tell_owner(tx, context, subscription, note)
+        what, message = "paused", say.paused(subscription, code)
+    elif meaning.needs_operator:
+        what, message = "refused", say.not_posted(subscription, code)
+    else:
+        return
+    key = f"{delivery.what.key}:{what}"
+    note = NewDelivery.private(key, subscription.channel, subscription.owner, message)
+    _tell_owner(tx, context, subscription, note)
 
 
 def _tell_owner(

@@ -199,6 +199,9 @@ async def test_a_token_that_must_be_mended_pauses_no_subscription(office: Office
     subscription = await of_channel(office)
     assert subscription.state is SubscriptionState.ACTIVE
     assert subscription.last_result == f"not posted: Slack said {code}"
+    [(owner, told, _)] = office.slack.direct
+    assert owner == ANA
+    assert f"could not be posted: Slack refused it (`{code}`)" in told.text
 
 
 async def test_a_service_that_is_down_in_the_morning_is_waited_for(office: Office) -> None:
