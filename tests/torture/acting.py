@@ -159,7 +159,7 @@ class Acting:
     def _root(self, marker: str) -> Json | None:
         for messages in self._state.messages.values():
             for message in messages.values():
-                numbered = message["bot_id"] and "· #" in message["text"].partition("\n")[0]
+                numbered = message["bot_id"] and _NUMBER.search(message["text"].partition("\n")[0])
                 if numbered and marker in message["text"]:
                     return message
         return None

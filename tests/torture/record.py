@@ -77,7 +77,7 @@ class Record:
         return [
             each
             for each in self.messages
-            if each["bot_id"] and marker in each["text"] and "· #" in each["text"].partition("\n")[0]
+            if each["bot_id"] and marker in each["text"] and "· Job " in each["text"].partition("\n")[0]
         ]
 
     def faults(self) -> list[tuple[str, str]]:

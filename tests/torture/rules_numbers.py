@@ -66,8 +66,12 @@ def _files(seen: Seen, checks: Checks) -> None:
             mine = [name for channel, name in shared if channel == place and row["id"][:8] in name]
             checks.insist(mine, f"{row['key']}: said to be sent, and no file stands in {place}")
     keys = Counter(row["question"] for row in seen.record.of("deliveries") if row["kind"] == "file")
-    # A question may be answered without numbers although they were read later for another one.
-    unread = any(each["operation"] == "visitors" and each["fault"] for each in seen.record.docs)
+    # A question may be answered without numbers although they were read later for another one. A key that
+    # is refused stops all calls for a while.
+    unread = any(
+        each["fault"] and (each["operation"] == "visitors" or each["fault"] in ("401", "403"))
+        for each in seen.record.docs
+    )
     for row in seen.record.of("questions"):
         wanted = _wish(row).get("file_to", "nowhere") != "nowhere"
         readable = any(

@@ -325,3 +325,4 @@ async def test_some_runs_keep_every_promise(tmp_path: Path) -> None:
     report = await torture(SEEDS, 3, tmp_path, tell=False)
     assert not report.failures, "\n".join(report.lines())
     assert report.counts["creates"] > 0
+    assert report.counts["follow-ups"] > 0
