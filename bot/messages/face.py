@@ -88,12 +88,11 @@ def first_line(job: TrackedJob) -> str:
     return clip(line if len(lines) < 2 else f"{line} …", QUOTE_LENGTH)
 
 
-def face(job: TrackedJob, now: datetime, frees_at: datetime | None = None) -> Message:
+def face(job: TrackedJob, frees_at: datetime | None = None) -> Message:
     """Return the job's face: the message that is edited in place and notifies nobody.
 
     ``frees_at``: when the next use of the quota becomes free, shown if few uses are left.
     """
-    del now
     shown = first_line(job)
     headline = f"{state_words(job)} · {name(job.number)}"
     lines = [_details(job), *_notes(job, frees_at)]

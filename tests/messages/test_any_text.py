@@ -123,7 +123,7 @@ def follow_up(job: TrackedJob, text: str) -> Prompt:
 def thread_messages(job: TrackedJob, text: str) -> Iterator[Message]:
     """Everything a thread can be told about a job."""
     problem = problems.service_rejected(text)
-    yield face.face(job, NOW)
+    yield face.face(job)
     yield from jobs.full_prompt(job)
     yield jobs.follow_up_by_command(job, text, BEN)
     yield jobs.follow_up_withdrawn(job, follow_up(job, text), ANA)
@@ -202,7 +202,7 @@ def test_thousands_of_random_prompts_give_valid_and_harmless_blocks() -> None:
         text = random_prompt(random)
         job = TrackedJob(JobNumber(number), ProjectId("acme"), CHANNEL, ANA, text, NOW, state=state)
         said = (
-            face.face(job, NOW),
+            face.face(job),
             *jobs.full_prompt(job),
             jobs.follow_up_by_command(job, text, BEN),
             jobs.ended(job, NOW),
@@ -234,7 +234,7 @@ def test_no_code_of_somebody_else_runs_into_our_words(job: TrackedJob, text: str
 
 @given(any_job())
 def test_a_root_message_can_be_edited_whatever_stands_in_it(job: TrackedJob) -> None:
-    assert len(face.face(job, NOW).text.encode("utf-8")) <= 4_000
+    assert len(face.face(job).text.encode("utf-8")) <= 4_000
 
 
 @given(any_job(), ANY_TEXT)

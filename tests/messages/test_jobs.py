@@ -16,7 +16,7 @@ PINGS_ANA = f"<@{ANA}>"
 
 
 def test_the_root_says_state_number_prompt_and_who_asked() -> None:
-    root = face.face(job(repository="acme/docs"), NOW)
+    root = face.face(job(repository="acme/docs"))
     assert root.text == (
         ":memo: *Pull request ready* · Job 42\n"
         "Add a quickstart for the Python SDK\n"
@@ -30,31 +30,31 @@ def test_the_root_says_state_number_prompt_and_who_asked() -> None:
 def test_every_state_has_a_root_of_its_own(state: JobState) -> None:
     others = {face.state_words(job(other)) for other in JobState if other is not state}
     assert face.state_words(job(state)) not in others
-    assert face.face(job(state), NOW).text.startswith(face.state_words(job(state)))
+    assert face.face(job(state)).text.startswith(face.state_words(job(state)))
 
 
 def test_a_pull_request_never_looks_approved() -> None:
-    for message in (face.face(job(), NOW), jobs.ended(job(), NOW)):
+    for message in (face.face(job()), jobs.ended(job(), NOW)):
         assert ":white_check_mark:" not in message.text
 
 
 def test_a_job_that_waits_for_the_limit_says_when_it_goes_out_and_can_be_withdrawn() -> None:
-    root = face.face(job(JobState.WAITING, queue_until=NOW + timedelta(hours=1)), NOW)
+    root = face.face(job(JobState.WAITING, queue_until=NOW + timedelta(hours=1)))
     assert "goes out at <!date^1793613600^{time}|2026-11-02 10:00 UTC>" in root.text
     assert buttons(root) == [("Withdraw", "withdraw", "42")]
 
 
 def test_a_job_about_to_go_out_cannot_be_withdrawn() -> None:
-    assert buttons(face.face(job(JobState.WAITING), NOW)) == []
+    assert buttons(face.face(job(JobState.WAITING))) == []
 
 
 def test_a_follow_up_that_waits_is_announced_in_the_root() -> None:
-    root = face.face(job(JobState.WORKING, queue_until=NOW + timedelta(hours=1)), NOW)
+    root = face.face(job(JobState.WORKING, queue_until=NOW + timedelta(hours=1)))
     assert "A follow-up goes out at" in root.text
 
 
 def test_the_root_leads_to_the_pull_request() -> None:
-    [row] = [block for block in face.face(job(), NOW).blocks if block["type"] == "actions"]
+    [row] = [block for block in face.face(job()).blocks if block["type"] == "actions"]
     button, menu = row["elements"]
     assert (button["action_id"], button["url"]) == ("view_pull_request", PULL_REQUEST)
     assert "style" not in button
@@ -69,7 +69,7 @@ def test_a_prompt_too_long_for_the_root_follows_whole() -> None:
     long = "Describe every error code.\n" * 2_000
     shown = jobs.full_prompt(job(text=long))
     assert "".join(quoted(part) for part in shown) == long
-    assert len(quoted(face.face(job(text=long), NOW))) <= face.QUOTE_LENGTH
+    assert len(quoted(face.face(job(text=long)))) <= face.QUOTE_LENGTH
     assert [part.text.split(":\n")[0] for part in shown][:2] == [
         f"The whole prompt of Job 42 (1 of {len(shown)})",
         f"The whole prompt of Job 42 (2 of {len(shown)})",
@@ -129,7 +129,7 @@ def test_an_odd_address_is_shown_but_not_linked_to(address: str) -> None:
     end = jobs.ended(job(pr_link=address), LATER)
     assert "is not one I can link to" in end.text
     assert actions(end) == ["follow_up", "job_menu"]
-    assert actions(face.face(job(pr_link=address), NOW)) == ["job_menu"]
+    assert actions(face.face(job(pr_link=address))) == ["job_menu"]
 
 
 @pytest.mark.parametrize(
@@ -210,27 +210,27 @@ def kinds(shown: tuple[Block, ...]) -> list[str]:
 
 def test_the_plain_form_of_a_redrawn_face_keeps_its_rich_text_and_links_nowhere() -> None:
     """Slack refuses to replace rich text by blocks that are not rich text."""
-    shown = face.redrawn(face.face(job(JobState.PULL_REQUEST), NOW), posted_plain=False)
+    shown = face.redrawn(face.face(job(JobState.PULL_REQUEST)), posted_plain=False)
     assert kinds(shown.blocks) == ["section", "rich_text", "context", "actions"]
     assert kinds(shown.plain_blocks) == ["section", "rich_text", "context", "actions"]
     assert not [each for each in shown.plain_blocks[-1]["elements"] if "url" in each]
 
 
 def test_a_face_that_was_posted_plain_is_redrawn_plain() -> None:
-    posted = face.face(job(JobState.PULL_REQUEST), NOW)
+    posted = face.face(job(JobState.PULL_REQUEST))
     shown = face.redrawn(posted, posted_plain=True)
     assert shown.blocks == shown.plain_blocks == posted.plain_blocks
 
 
 def test_the_face_shows_the_first_line_and_the_thread_has_the_rest() -> None:
     long = job(text="Add a quickstart\n\nFor Python 3.11, with pip")
-    assert quoted(face.face(long, NOW)) == "Add a quickstart …"
+    assert quoted(face.face(long)) == "Add a quickstart …"
     assert quoted(jobs.full_prompt(long)[0]) == "Add a quickstart\n\nFor Python 3.11, with pip"
 
 
 @pytest.mark.parametrize("state", [JobState.WORKING, JobState.FAILED, JobState.NO_CHANGE, JobState.GONE])
 def test_the_face_keeps_the_button_to_the_pull_request_through_every_round(state: JobState) -> None:
-    shown = face.face(job(state, pr_link=PULL_REQUEST, iteration=2), NOW)
+    shown = face.face(job(state, pr_link=PULL_REQUEST, iteration=2))
     assert buttons(shown)[0] == ("Pull request #7 · code.example", "view_pull_request", "42")
 
 
@@ -244,7 +244,7 @@ def test_the_face_keeps_the_button_to_the_pull_request_through_every_round(state
     ],
 )
 def test_the_button_says_the_number_if_the_address_has_one(address: str, words: str) -> None:
-    assert buttons(face.face(job(pr_link=address), NOW))[0][0] == words
+    assert buttons(face.face(job(pr_link=address)))[0][0] == words
 
 
 @pytest.mark.parametrize(
@@ -258,17 +258,17 @@ def test_the_button_says_the_number_if_the_address_has_one(address: str, words: 
     ],
 )
 def test_a_repository_is_a_link_where_the_pull_request_shows_its_place(repository: str, shown: str) -> None:
-    assert face.face(job(repository=repository), NOW).text.endswith(shown)
+    assert face.face(job(repository=repository)).text.endswith(shown)
 
 
 def test_what_a_job_waits_for_has_a_line_of_its_own() -> None:
-    waiting = face.face(job(JobState.WAITING, queue_until=NOW + timedelta(hours=1)), NOW)
+    waiting = face.face(job(JobState.WAITING, queue_until=NOW + timedelta(hours=1)))
     assert waiting.text.splitlines()[-1].startswith("It goes out at")
     assert kinds(waiting.blocks) == ["section", "rich_text", "context", "context", "actions"]
 
 
 def test_a_running_job_says_how_long_and_offers_to_stop_watching() -> None:
-    shown = face.face(job(JobState.WORKING, shown_minutes=10), NOW)
+    shown = face.face(job(JobState.WORKING, shown_minutes=10))
     assert "running for more than 10\N{NO-BREAK SPACE}min" in shown.text
     assert buttons(shown) == [("Stop watching", "job_menu", "stop_watching:42")]
 

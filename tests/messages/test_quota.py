@@ -65,20 +65,20 @@ def test_admins_are_told_what_to_do_about_the_key(forbidden: bool) -> None:
 )
 def test_the_root_says_what_it_waits_for(why: QueueWhy, place: int | None, words: str) -> None:
     waiting = job(JobState.WAITING, queue_until=HALF_PAST, queue_why=why, queue_position=place)
-    root = face.face(waiting, NOW)
+    root = face.face(waiting)
     assert words in root.text
     assert buttons(root) == [("Withdraw", "withdraw", "42")]
 
 
 def test_a_waiting_follow_up_has_its_own_button_beside_the_pull_request() -> None:
-    root = face.face(job(queue_until=HALF_PAST, queue_why=QueueWhy.LIMIT, queue_position=1), NOW)
+    root = face.face(job(queue_until=HALF_PAST, queue_why=QueueWhy.LIMIT, queue_position=1))
     assert [each["action_id"] for block in root.blocks for each in block.get("elements", []) if "url" in each]
     shown = [words for words, _, _ in buttons(root)]
     assert shown == ["Pull request #7 · code.example", "Withdraw follow-up", "Run again"]
 
 
 def test_an_ended_job_that_takes_no_follow_up_shows_no_queue() -> None:
-    root = face.face(job(JobState.GONE, queue_until=HALF_PAST, queue_why=QueueWhy.LIMIT), NOW)
+    root = face.face(job(JobState.GONE, queue_until=HALF_PAST, queue_why=QueueWhy.LIMIT))
     assert "waits" not in root.text
     assert buttons(root) == [("Run again", "job_menu", "run_again:42")]
 

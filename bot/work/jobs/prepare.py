@@ -169,7 +169,7 @@ def _show_job(tx: Transaction, job: TrackedJob, now: datetime) -> None:
 
 def _open_thread(tx: Transaction, job: TrackedJob, now: datetime) -> None:
     key = f"job:{job.number}:root"
-    tx.outbox.add(NewDelivery.in_thread(key, DeliveryKind.ROOT, job, face(job, now)), now)
+    tx.outbox.add(NewDelivery.in_thread(key, DeliveryKind.ROOT, job, face(job)), now)
     for part, message in enumerate(say.full_prompt(job)):
         reply(tx, job, f"prompt:{part}", message, now)
 

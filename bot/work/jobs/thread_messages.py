@@ -16,7 +16,7 @@ def redraw_face(tx: Transaction, number: JobNumber, now: datetime) -> TrackedJob
     """Edit a job's face so that it shows the current state. Return the job."""
     job = tx.jobs.known(number)
     occasion = f"job:{number}:edit:{job.iteration}:{job.state}:{now.isoformat()}"
-    face = faces.face(job, now, _next_frees_at(tx, job, now))
+    face = faces.face(job, _next_frees_at(tx, job, now))
     message = faces.redrawn(face, posted_plain=tx.outbox.face_is_plain(number))
     tx.outbox.add(NewDelivery.in_thread(occasion, DeliveryKind.EDIT, job, message), now)
     return job
