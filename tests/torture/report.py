@@ -25,6 +25,12 @@ class Failure:
     complaints: list[str]
     logs: Path
 
+    def lines(self) -> list[str]:
+        """Return the failure as lines of text."""
+        told = [f"FAILED seed {self.seed}; logs in {self.logs}"]
+        told += [f"  - {complaint}" for complaint in self.complaints[:_SHOWN]]
+        return told + [f"    {line}" for line in self.plan]
+
 
 @dataclass
 class Report:
@@ -45,7 +51,10 @@ class Report:
         self._count(record, checks)
         if checks.complaints:
             plan = described(record.plan)
-            self.failures.append(Failure(record.plan.seed, plan, checks.complaints, folder))
+            failure = Failure(record.plan.seed, plan, checks.complaints, folder)
+            self.failures.append(failure)
+            if self.tell:
+                print("\n".join(failure.lines()), flush=True)
         else:
             shutil.rmtree(folder, ignore_errors=True)
         if self.show_plans:
@@ -97,11 +106,7 @@ class Report:
 
     def lines(self) -> list[str]:
         """Return the report as lines of text."""
-        told = [""]
-        for failure in self.failures:
-            told += [f"FAILED seed {failure.seed}; logs in {failure.logs}"]
-            told += [f"  - {complaint}" for complaint in failure.complaints[:_SHOWN]]
-            told += [f"    {line}" for line in failure.plan]
+        told = ["", *(line for failure in self.failures for line in failure.lines())]
         took = monotonic() - self.began
         told += [", ".join(f"{name} {count}" for name, count in self.counts.items())]
         told += ["faults: " + ", ".join(f"{name} {count}" for name, count in sorted(self.faults.items()))]

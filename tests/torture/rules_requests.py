@@ -86,7 +86,8 @@ def _followed_up(seen: Seen, checks: Checks, done: Done) -> None:
         private = [note for note in seen.record.private if note["user"] == act.who and note["ts"] > since]
         threads = [job for job in seen.jobs.values() if act.about in job["text"]]
         spoken = [each for job in threads for each in seen.in_thread(job) if each["ts"] > since]
-        told = any(":no_entry:" in each["text"] or ":mag:" in each["text"] for each in (*private, *spoken))
+        words = [*(each["text"] for each in (*private, *spoken)), *seen.alone(act.who)]
+        told = any(":no_entry:" in text or ":mag:" in text for text in words)
         checks.insist(
             told,
             f"{about}: {how}, not stored, and nothing was said",

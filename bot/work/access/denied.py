@@ -40,9 +40,19 @@ async def denial(context: Context, user: UserId, decision: Decision) -> Message 
     """
     if decision.decided_by is not None:
         return say.not_yours(decision.decided_by)
-    rule, now = context.access_policy.rule, context.clock()
-    is_told = await context.store.write(lambda tx: tx.members.may_tell_denied(user, rule, now))
-    return say.not_allowed(decision.denied or Access.UNTOLD) if is_told else None
+    access = decision.denied or Access.UNTOLD
+    is_told = await context.store.write(lambda tx: _may_tell(context, tx, user, access))
+    return say.not_allowed(access) if is_told else None
+
+
+def _may_tell(context: Context, tx: Transaction, user: UserId, access: Access) -> bool:
+    """Return whether to tell somebody about a refusal, and store that they are told.
+
+    Whoever is asked to try again in a minute, because Slack could not tell who they are, is told each time.
+    """
+    if access is Access.UNTOLD:
+        return True
+    return tx.members.may_tell_denied(user, context.access_policy.rule, context.clock())
 
 
 def refuse_prompt(context: WorkerContext, tx: Transaction, prompt: Prompt, access: Access) -> None:
@@ -124,9 +134,8 @@ def tell_denied(
     context: Context, tx: Transaction, origin: Origin, access: Access, *, replaces: bool = False
 ) -> None:
     """Tell the person who asked, in private and at most once an hour, why it was refused."""
-    now = context.clock()
-    if not tx.members.may_tell_denied(origin.user, context.access_policy.rule, now):
+    if not _may_tell(context, tx, origin.user, access):
         return
     key, message, url = f"{origin.key}:not_allowed", say.not_allowed(access), origin.response_url
     note = NewDelivery.private(key, origin.channel, origin.user, message, response_url=url)
-    tx.outbox.add(replace(note, replaces=replaces), now)
+    tx.outbox.add(replace(note, replaces=replaces), context.clock())

@@ -218,6 +218,8 @@ def message_of(delivery: Delivery) -> Message:
 
 async def _edit(context: WorkerContext, delivery: Delivery) -> None:
     if delivery.edited_ts is None:
+        if delivery.what.edits is not None:
+            return  # the reply has become a dead letter, so it has no buttons to lose
         raise SlackRefused.not_found("message")
     # Otherwise a process that was suspended could overwrite a newer state with an old one.
     check_lease(context, delivery)

@@ -65,6 +65,14 @@ async def test_somebody_whom_slack_refuses_to_tell_of_is_refused_at_once(office:
     assert office.docs.prompts == []
 
 
+async def test_who_is_asked_to_try_again_is_told_each_time(office: Office) -> None:
+    office.slack.trouble("profile", *[refused("token_revoked")] * 9)
+    for number in range(2):
+        await office.started(f"Add page {number}")
+        office.clock.pass_seconds(60)
+    assert [":no_entry:" in text for text in office.answers()] == [True, True]
+
+
 async def test_a_short_trouble_of_slack_delays_and_refuses_nothing(office: Office) -> None:
     office.slack.trouble("profile", SlackUnreachable("down"), SlackUnreachable("down"))
     await office.ask("Add a page")
