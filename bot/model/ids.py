@@ -22,7 +22,10 @@ ChannelId = NewType("ChannelId", str)
 
 
 def is_direct_message(channel: ChannelId) -> bool:
-    """Return whether a channel is a direct message. Slack's ids of those, and no others, begin with D."""
+    """Return whether a channel is a direct message. Slack's ids of those, and no others, begin with D.
+
+    https://docs.slack.dev/apis/web-api/using-the-conversations-api
+    """
     return channel.startswith("D")
 
 

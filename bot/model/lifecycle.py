@@ -123,25 +123,12 @@ def iteration_started(
     the first prompt. ``uses_left``: uses left in the hour, or None unless few are left.
     """
     fields: JobStepFields = {
-        "iteration": job.iteration + 1,
+        **_next_iteration(job, at, poll_at),
         "iteration_requester": requester,
         "also_asked": also_asked(job, requester),
-        "iteration_started_at": at,
         "saw_active": saw_active,
-        "ended_at": None,
         "uses_left": uses_left,
-        "doubt_until": None,
         "told_running_at": None,
-        "shown_minutes": 0,
-        "review": None,
-        "reviewed_by": None,
-        "reviewed_at": None,
-        "remind_at": None,
-        "compare_at": None,
-        "misses": 0,
-        "missing_since": None,
-        "unread_since": None,
-        "poll_at": poll_at,
     }
     if service_id is not None:
         fields["service_id"] = service_id
@@ -167,11 +154,19 @@ def with_asker(job: TrackedJob, user: UserId) -> list[UserId]:
 def iteration_resumed(job: TrackedJob, requester: UserId | None, at: datetime, poll_at: datetime) -> JobStep:
     """Return the step for an unconfirmed follow-up that turns out to have been accepted."""
     fields: JobStepFields = {
-        "iteration": job.iteration + 1,
+        **_next_iteration(job, at, poll_at),
         "iteration_requester": requester or job.iteration_requester,
         "also_asked": also_asked(job, requester),
-        "iteration_started_at": at,
         "saw_active": True,
+    }
+    return _job_step(job, J.WORKING, fields)
+
+
+def _next_iteration(job: TrackedJob, at: datetime, poll_at: datetime) -> JobStepFields:
+    """Return what each iteration begins with: nothing is left of the one before."""
+    return {
+        "iteration": job.iteration + 1,
+        "iteration_started_at": at,
         "shown_minutes": 0,
         "review": None,
         "reviewed_by": None,
@@ -185,7 +180,6 @@ def iteration_resumed(job: TrackedJob, requester: UserId | None, at: datetime, p
         "unread_since": None,
         "poll_at": poll_at,
     }
-    return _job_step(job, J.WORKING, fields)
 
 
 def iteration_ended(

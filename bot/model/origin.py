@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 
 from pydantic import SecretStr
 
-from bot.model.ids import ChannelId, MessageTs, RequestKey, UserId
+from bot.model.ids import ChannelId, MessageTs, RequestKey, UserId, is_direct_message
 from bot.model.jobs import ThreadRef
 
 
@@ -59,11 +59,8 @@ class Origin:
 
     @property
     def is_direct(self) -> bool:
-        """Whether it comes from somebody's direct messages, outside of any thread.
-
-        Their channels' ids begin with D: https://docs.slack.dev/apis/web-api/using-the-conversations-api
-        """
-        return self.thread is None and self.channel.startswith("D")
+        """Whether it comes from somebody's direct messages, outside of any thread."""
+        return self.thread is None and is_direct_message(self.channel)
 
 
 @dataclass(frozen=True, slots=True)

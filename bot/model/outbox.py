@@ -163,6 +163,20 @@ class NewDelivery:
         return cls(key, kind, job.channel, job=job.number, message=message)
 
     @classmethod
+    def react(
+        cls,
+        key: str,
+        channel: ChannelId,
+        message_ts: MessageTs | None,
+        reaction: str,
+        *,
+        job: JobNumber | None = None,
+    ) -> Self:
+        """Return a reaction to a message; ``reaction`` is the emoji's name."""
+        kind = DeliveryKind.REACTION
+        return cls(key, kind, channel, job=job, message_ts=message_ts, reaction=reaction)
+
+    @classmethod
     def post(cls, key: str, channel: ChannelId, user: UserId | None, message: Message) -> Self:
         """Return a message in a channel, outside threads, that this person asked for."""
         return cls(key, DeliveryKind.POST, channel, user=user, message=message)

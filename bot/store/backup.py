@@ -7,7 +7,7 @@ from contextlib import closing
 from datetime import datetime
 from pathlib import Path
 
-from bot.store.database import BACKUP_MARK, PRIVATE_FILE, UnusableFile, beside
+from bot.store.database import BACKUP_MARK, PRIVATE_FILE, UnusableFile, beside, make_file
 from bot.store.migrate import newest
 
 _WAIT_SECONDS = 2.0
@@ -89,8 +89,7 @@ def _restore_new(source: Path, file: Path) -> None:
     with closing(_opened_copy(source)) as copy:
         for each in beside(file):
             each.unlink(missing_ok=True)  # the log of a file that is gone would be applied to the new one
-        file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        file.touch(PRIVATE_FILE)
+        make_file(file)
         with closing(_opened(file)) as live:
             _replace(copy, live)
 

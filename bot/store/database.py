@@ -214,17 +214,25 @@ def _sqlite_engine(
 
 
 def _check_file(file: Path, opened: Sequence[_Identity]) -> None:
-    """Create the file and its folder for this user alone if they are missing.
+    """Make the file if it is missing. ``opened`` has the identity of the file that was opened last.
 
-    ``opened`` has the identity of the file that was opened last. Raises UnusableFile where SQLite could not
-    work, and where it would apply the log of an earlier file to the one that has taken its place.
+    Raises UnusableFile where SQLite could not work, and where it would apply the log of an earlier file to
+    the one that has taken its place.
     """
     is_another = bool(opened) and opened[-1] != _identity(file)
-    if (is_another or _is_marked(file)) and _has_log(file):
+    if _has_log(file) and (is_another or _is_marked(file)):
         raise UnusableFile(
             "The SQLite file has been replaced, and the log of the earlier one lies beside it: stop the bot, "
             "move the new file elsewhere and put it back with `docs-bot restore`."
         )
+    make_file(file)
+
+
+def make_file(file: Path) -> None:
+    """Create the file and its folder for this user alone if they are missing.
+
+    Raises UnusableFile where SQLite could not work.
+    """
     folder = file.parent
     try:
         folder.mkdir(mode=_PRIVATE_FOLDER, parents=True, exist_ok=True)

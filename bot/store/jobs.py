@@ -68,6 +68,12 @@ _NOT_QUEUED: Mapping[str, object] = {"queue_until": None, "queue_position": None
 _ADD = insert(jobs).returning(jobs.c.number, jobs.c.requester, jobs.c.channel, jobs.c.text)
 
 
+def _is_in(thread: ThreadRef) -> ColumnElement[bool]:
+    """Return the condition that a job has its face in a thread."""
+    in_it = or_(jobs.c.root_ts == thread.ts, jobs.c.thread_ts == thread.ts)
+    return and_(jobs.c.channel == thread.channel, in_it)
+
+
 @dataclass(frozen=True, slots=True)
 class JobRepository:
     """The tracked jobs, within one transaction."""
@@ -124,16 +130,14 @@ class JobRepository:
 
     def in_thread(self, thread: ThreadRef) -> TrackedJob | None:
         """Return the newest job with its face in this thread; None when there is none."""
-        in_it = or_(jobs.c.root_ts == thread.ts, jobs.c.thread_ts == thread.ts)
-        return self._one(and_(jobs.c.channel == thread.channel, in_it))
+        return self._one(_is_in(thread))
 
     def offers_pull_request(self, besides: TrackedJob) -> bool:
         """Return whether another job in the same thread has ended with a pull request."""
         if besides.thread is None:
             return False
-        in_it = or_(jobs.c.root_ts == besides.thread.ts, jobs.c.thread_ts == besides.thread.ts)
         ready = and_(jobs.c.state == JobState.PULL_REQUEST, jobs.c.number != besides.number)
-        return self._one(and_(jobs.c.channel == besides.channel, in_it, ready)) is not None
+        return self._one(and_(_is_in(besides.thread), ready)) is not None
 
     def with_face(self, thread: ThreadRef) -> TrackedJob | None:
         """Return the job whose face begins this thread; None when there is none."""

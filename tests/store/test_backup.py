@@ -42,16 +42,22 @@ async def note(database: Database, key: str) -> None:
     )
 
 
+async def backed_up(tmp_path: Path) -> tuple[Path, Database]:
+    """Return the file of an open database, whose copy has the one row that was there: "before"."""
+    file = tmp_path / "bot.db"
+    database = await opened(file)
+    await note(database, "before")
+    back_up(file, tmp_path / "copy.db")
+    return file, database
+
+
 def noted(file: Path) -> set[str]:
     with closing(sqlite3.connect(file)) as connection:
         return {row[0] for row in connection.execute("SELECT key FROM notes")}
 
 
 async def test_a_backup_is_what_the_bot_had_at_that_moment_and_private(tmp_path: Path) -> None:
-    file = tmp_path / "bot.db"
-    database = await opened(file)
-    await note(database, "before")
-    back_up(file, tmp_path / "copy.db")
+    _, database = await backed_up(tmp_path)
     await note(database, "after")
     await database.close()
     assert noted(tmp_path / "copy.db") == {"before"}
@@ -98,10 +104,7 @@ async def test_a_backup_overwrites_nothing_and_needs_a_file(tmp_path: Path) -> N
 
 
 async def test_a_restore_brings_back_the_backup_and_keeps_the_rest(tmp_path: Path) -> None:
-    file = tmp_path / "bot.db"
-    database = await opened(file)
-    await note(database, "before")
-    back_up(file, tmp_path / "copy.db")
+    file, database = await backed_up(tmp_path)
     await note(database, "after")
     await database.close()
     kept = restore(tmp_path / "copy.db", file, NOW)
@@ -116,10 +119,7 @@ async def test_a_restore_brings_back_the_backup_and_keeps_the_rest(tmp_path: Pat
 
 
 async def test_a_restore_after_a_kill_takes_nothing_from_the_log_of_the_dead(tmp_path: Path) -> None:
-    file = tmp_path / "bot.db"
-    database = await opened(file)
-    await note(database, "before")
-    back_up(file, tmp_path / "copy.db")
+    file, database = await backed_up(tmp_path)
     await note(database, "after")
     for each in (file, *beside(file)):
         shutil.copy(each, tmp_path / each.name.replace("bot", "dead"))
@@ -132,10 +132,7 @@ async def test_a_restore_after_a_kill_takes_nothing_from_the_log_of_the_dead(tmp
 
 
 async def test_nothing_is_restored_while_a_bot_has_the_file(tmp_path: Path) -> None:
-    file = tmp_path / "bot.db"
-    database = await opened(file)
-    await note(database, "before")
-    back_up(file, tmp_path / "copy.db")
+    file, database = await backed_up(tmp_path)
     await note(database, "after")
     with pytest.raises(UnusableFile, match="stop every bot"):
         restore(tmp_path / "copy.db", file, NOW)
@@ -145,10 +142,7 @@ async def test_nothing_is_restored_while_a_bot_has_the_file(tmp_path: Path) -> N
 
 
 async def test_where_the_file_is_gone_its_log_goes_too(tmp_path: Path) -> None:
-    file = tmp_path / "bot.db"
-    database = await opened(file)
-    await note(database, "before")
-    back_up(file, tmp_path / "copy.db")
+    file, database = await backed_up(tmp_path)
     await database.close()
     file.unlink()
     for each in beside(file):
@@ -190,10 +184,7 @@ def gone(copy: Path) -> str:
 
 @pytest.mark.parametrize("spoil", [damaged, foreign, no_database, newer, gone])
 async def test_what_is_no_sound_backup_changes_nothing(tmp_path: Path, spoil: object) -> None:
-    file = tmp_path / "bot.db"
-    database = await opened(file)
-    await note(database, "before")
-    back_up(file, tmp_path / "copy.db")
+    file, database = await backed_up(tmp_path)
     await database.close()
     assert callable(spoil)
     with pytest.raises(UnusableFile, match=spoil(tmp_path / "copy.db")):
@@ -211,10 +202,7 @@ async def test_the_file_itself_is_no_backup_of_it(tmp_path: Path) -> None:
 @pytest.fixture
 async def left_by_the_dead(tmp_path: Path) -> Path:
     """A backup, and what a killed bot leaves: a file with its log."""
-    file = tmp_path / "bot.db"
-    database = await opened(file)
-    await note(database, "before")
-    back_up(file, tmp_path / "copy.db")
+    file, database = await backed_up(tmp_path)
     await note(database, "after")
     log = beside(file)[0].read_bytes()
     await database.close()

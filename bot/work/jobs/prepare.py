@@ -179,12 +179,5 @@ def _show_follow_up(tx: Transaction, job: TrackedJob, prompt: Prompt, text: str,
         message = say.follow_up_by_command(job, text, prompt.asked_by)
         reply(tx, job, f"follow_up:{prompt.id}", message, now)
         return
-    seen = NewDelivery(
-        f"prompt:{prompt.id}:seen",
-        DeliveryKind.REACTION,
-        job.channel,
-        job=job.number,
-        message_ts=prompt.message_ts,
-        reaction="eyes",
-    )
-    tx.outbox.add(seen, now)
+    key = f"prompt:{prompt.id}:seen"
+    tx.outbox.add(NewDelivery.react(key, job.channel, prompt.message_ts, "eyes", job=job.number), now)

@@ -13,7 +13,6 @@ from bot import slack_text
 from bot.messages import job_answers as say
 from bot.model import (
     Access,
-    DeliveryKind,
     JobNumber,
     JobState,
     Message,
@@ -205,13 +204,8 @@ async def _ask(context: Context, origin: Origin, text: str, files: tuple[SharedF
 async def _thank(context: Context, origin: Origin) -> None:
     """React to a message that only thanks or agrees, unless its author may not use the bot."""
     denied = await _denied(context, origin)
-    reaction = NewDelivery(
-        f"{origin.key}:thanks",
-        DeliveryKind.REACTION,
-        origin.channel,
-        message_ts=origin.message_ts,
-        reaction=thanks.REACTION,
-    )
+    key = f"{origin.key}:thanks"
+    reaction = NewDelivery.react(key, origin.channel, origin.message_ts, thanks.REACTION)
 
     def react(tx: Transaction) -> None:
         if denied is None:
