@@ -269,7 +269,7 @@ def beside(file: Path) -> list[Path]:
 def _has_log(file: Path) -> bool:
     try:
         return beside(file)[0].stat().st_size > 0
-    except FileNotFoundError:
+    except OSError:  # no log, or a path that cannot be used, which make_file says
         return False
 
 
