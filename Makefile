@@ -10,7 +10,7 @@ RUNS ?= 200
 SEED ?= 1
 AT_ONCE ?= 10
 
-.PHONY: help setup sandbox play test check torture seeds bench texts pictures lock clean
+.PHONY: help setup sandbox play test check torture seeds rolling bench texts pictures lock clean
 
 help:
 	@echo "make sandbox   a workspace to try the bot in, no account needed (PORT=$(PORT))"
@@ -19,8 +19,10 @@ help:
 	@echo "make test      the whole test suite"
 	@echo "make check     style, types and layers"
 	@echo "make torture   the bot under faults, from seeds (RUNS=$(RUNS) SEED=$(SEED); 200 runs take about five minutes),"
-	@echo "               then a kill at every await, statement and commit, then the property tests with many new examples"
+	@echo "               then processes restarted in turn, then a kill at every await, statement and commit,"
+	@echo "               then the property tests with many new examples"
 	@echo "make seeds     only the runs from seeds of make torture"
+	@echo "make rolling   only the processes restarted in turn, two minutes under load"
 	@echo "make bench     how fast it is, beside what one would use instead (six minutes)"
 	@echo "make pictures  take the pictures in the docs anew (needs Chromium, and a font with emoji)"
 	@echo "make lock      pin the newest versions that pyproject.toml allows (needs uv)"
@@ -58,12 +60,15 @@ check: $(VENV)/.dev
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-torture: seeds
+torture: seeds rolling
 	$(BIN)/python -m pytest -n 3 --every-place tests/scenarios/test_kill*.py
 	$(BIN)/python -m pytest -n 4 -m hypothesis --hypothesis-profile search --timeout 1800
 
 seeds: $(VENV)/.dev
 	@$(BIN)/python -m tests.torture --runs $(RUNS) --seed $(SEED) --at-once $(AT_ONCE)
+
+rolling: $(VENV)/.dev
+	@$(BIN)/python -m tests.torture --rolling 120
 
 bench: $(VENV)/.dev
 	@$(BIN)/python -m bench

@@ -73,13 +73,19 @@ class BotConnection:
 
         ``attempt`` and ``reason`` are the number of the retry of an event, and why the last delivery failed.
         """
-        entry = {"to": "bot", "kind": kind, "attempt": attempt, "acked": False, "at": time.time()}
+        entry: Json = {"to": "bot", "kind": kind, "attempt": attempt, "acked": False, "at": time.time()}
         entry["event_id"] = payload.get("event_id")
         event: Json = payload.get("event") or {}
         entry |= {"event": event.get("type"), "ts": event.get("ts")}
         self._log.append(entry)
         send = self._over_http if self.options.events_url else self._over_socket
-        answer = await send(kind, payload, attempt, reason)
+        try:
+            answer = await send(kind, payload, attempt, reason)
+        except NotAcknowledged as error:
+            entry["error"] = error.reason
+            raise
+        finally:
+            entry["seconds"] = time.time() - entry["at"]
         entry["acked"] = True
         return answer
 

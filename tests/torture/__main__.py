@@ -8,16 +8,16 @@ import shutil
 import sys
 import tempfile
 import traceback
-from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Sequence
 from pathlib import Path
 
 from tests.bots import zygote
-from tests.databases import PostgresServer
 from tests.torture.checker import check
 from tests.torture.plan import Plan, make_plan
 from tests.torture.report import Report
+from tests.torture.rolling import roll
 from tests.torture.run import carry_out
+from tests.torture.servers import postgres
 
 
 def parser() -> argparse.ArgumentParser:
@@ -27,6 +27,7 @@ def parser() -> argparse.ArgumentParser:
     made.add_argument("--seed", type=int, default=1, help="of the first; each further run takes the next")
     made.add_argument("--at-once", type=int, default=8, help="how many at the same time")
     made.add_argument("--only", type=int, help="one run, of this seed, with its plan")
+    made.add_argument("--rolling", type=float, help="restart processes in turn for so many seconds instead")
     return made
 
 
@@ -35,7 +36,10 @@ def main(words: Sequence[str] | None = None) -> int:
     asked = parser().parse_args(words)
     seeds = [asked.only] if asked.only is not None else range(asked.seed, asked.seed + asked.runs)
     folder = Path(tempfile.mkdtemp(prefix="docs-bot-torture-"))
-    report = asyncio.run(torture(seeds, asked.at_once, folder, show_plans=asked.only is not None))
+    if asked.rolling:
+        report = asyncio.run(roll(asked.seed, folder, seconds=asked.rolling))
+    else:
+        report = asyncio.run(torture(seeds, asked.at_once, folder, show_plans=asked.only is not None))
     print("\n".join(report.lines()))
     if not report.failures:
         shutil.rmtree(folder, ignore_errors=True)
@@ -49,7 +53,7 @@ async def torture(
     report, turn = Report(len(seeds), show_plans=show_plans, tell=tell), asyncio.Semaphore(at_once)
     plans = [make_plan(seed) for seed in seeds]
     wanted = any(plan.database == "postgres" for plan in plans)
-    async with _postgres(folder, wanted=wanted) as address, zygote() as mother:
+    async with postgres(folder, wanted=wanted) as address, zygote() as mother:
 
         async def one(plan: Plan) -> None:
             async with turn:
@@ -64,19 +68,6 @@ async def torture(
             for plan in plans:
                 group.create_task(one(plan))
     return report
-
-
-@asynccontextmanager
-async def _postgres(folder: Path, *, wanted: bool) -> AsyncIterator[str]:
-    """Start a PostgreSQL server if a plan uses one, and yield its address, else an empty text."""
-    if not wanted:
-        yield ""
-        return
-    server = await asyncio.to_thread(PostgresServer, folder)
-    try:
-        yield (await asyncio.to_thread(server.new_database)).replace("+psycopg", "", 1)
-    finally:
-        await asyncio.to_thread(server.stop)
 
 
 if __name__ == "__main__":

@@ -115,6 +115,7 @@ class Plan:
     press at the end for each unconfirmed prompt; empty for none. ``limits``: the calls of tiers 2 to 4 and of
     the other methods that Slack takes in a minute, and the seconds of that minute. ``refused_blocks``: the
     kinds of block that the workspace does not have. ``redeliver_after_seconds``: when an event comes again.
+    ``uses_an_hour``: the docs service's limit on jobs. ``ack_seconds``: how long Slack waits for the bot.
     """
 
     seed: int
@@ -129,6 +130,8 @@ class Plan:
     limits: tuple[tuple[int, int, int], int, float] = SLACK_MINUTE
     refused_blocks: tuple[str, ...] = ()
     redeliver_after_seconds: tuple[float, ...] = PATIENT
+    uses_an_hour: int = 100
+    ack_seconds: float = 3.0
 
     @property
     def kills(self) -> int:
@@ -144,7 +147,7 @@ def make_plan(seed: int) -> Plan:
     if bots == ("run", "run") and database == "sqlite":
         bots = ("run",)
     intake = "http" if bots != ("run", "run") and chance.random() < 0.3 else "socket"
-    acts = _acts(chance)
+    acts = make_acts(chance)
     troubles = [*_troubles(chance, database, len(bots)), *_stale(chance, acts)]
     return Plan(
         seed=seed,
@@ -166,7 +169,8 @@ def _moment(chance: Random, until: float = LENGTH_SECONDS) -> float:
     return round(chance.uniform(0.0, until), 3)
 
 
-def _acts(chance: Random) -> tuple[Act, ...]:
+def make_acts(chance: Random) -> tuple[Act, ...]:
+    """Return what people do in one run, in the order of its times."""
     asks = [_ask(chance) for _ in range(chance.randint(2, 4))]
     # Follow-ups and buttons need a job's thread, which these channels never get.
     threads = [ask for ask in asks if ask.where not in (SECRET, ARCHIVED)] or asks

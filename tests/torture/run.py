@@ -7,7 +7,7 @@ import contextlib
 import re
 import shutil
 import sqlite3
-from collections.abc import Coroutine
+from collections.abc import Callable, Coroutine, Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from time import monotonic
@@ -16,7 +16,7 @@ from typing import Any
 from tests.bots import Zygote
 from tests.torture.acting import Acting
 from tests.torture.bots import Bot
-from tests.torture.plan import Plan, Trouble
+from tests.torture.plan import Act, Plan, Trouble
 from tests.torture.record import Record
 from tests.torture.rows import (
     NotReadable,
@@ -45,7 +45,9 @@ _OPEN = {
 }
 
 
-async def carry_out(plan: Plan, zygote: Zygote, folder: Path, postgres: str) -> Record:
+async def carry_out(
+    plan: Plan, zygote: Zygote, folder: Path, postgres: str, kind: Callable[..., Run] | None = None
+) -> Record:
     """Carry out one run in an emptied folder and return its record. The folder keeps the logs."""
     began = monotonic()
     await asyncio.to_thread(_empty, folder)
@@ -53,7 +55,7 @@ async def carry_out(plan: Plan, zygote: Zygote, folder: Path, postgres: str) -> 
     record = Record(plan)
     try:
         async with stage(plan, folder, database) as place:
-            await _Run(plan, place, zygote, postgres, record).carry_out()
+            await (kind or Run)(plan, place, zygote, postgres, record).carry_out()
     finally:
         await asyncio.to_thread(drop, database, postgres)
     record.wall_seconds = monotonic() - began
@@ -70,7 +72,9 @@ def _empty(folder: Path) -> None:
     folder.mkdir(parents=True)
 
 
-class _Run:
+class Run:
+    """A plan that is carried out: its acts and faults at their times, and then its end."""
+
     def __init__(self, plan: Plan, place: Stage, zygote: Zygote, postgres: str, record: Record) -> None:
         self._plan, self._place, self._postgres, self._record = plan, place, postgres, record
         self._acting = Acting(place.workspace)
@@ -81,10 +85,10 @@ class _Run:
         ]
 
     def _env(self, number: int) -> dict[str, str]:
-        # Only one of several bots can listen on the port for Slack's requests.
-        return self._place.env if number == 0 else self._place.env | {"PORT": "0"}
+        return self._place.env | {"PORT": str(self._place.ports[number])}
 
     async def carry_out(self) -> None:
+        """Carry out the run, from the start of its bots to their end."""
         keepers = [asyncio.create_task(bot.keep()) for bot in self._bots]
         await self._until(lambda: all(bot.ready for bot in self._bots), 40.0)
         await self._play()
@@ -104,20 +108,18 @@ class _Run:
 
     async def _play(self) -> None:
         """Start each act and fault at its time, and wait until all have ended."""
-        began = monotonic()
+        async with asyncio.TaskGroup() as group:
+            group.create_task(self._act(self._plan.acts))
+            for trouble in self._plan.troubles:
+                group.create_task(_after(trouble.at, self._trouble(trouble)))
 
-        async def at(seconds: float, what: Coroutine[Any, Any, None]) -> None:
-            await asyncio.sleep(max(0.0, began + seconds - monotonic()))
-            await what
-
-        async def act(number: int) -> None:
-            self._record.done.append(await self._acting.do(self._plan.acts[number]))
+    async def _act(self, acts: Sequence[Act]) -> None:
+        async def act(each: Act) -> None:
+            self._record.done.append(await self._acting.do(each))
 
         async with asyncio.TaskGroup() as group:
-            for number, each in enumerate(self._plan.acts):
-                group.create_task(at(each.at, act(number)))
-            for trouble in self._plan.troubles:
-                group.create_task(at(trouble.at, self._trouble(trouble)))
+            for each in acts:
+                group.create_task(_after(each.at, act(each)))
 
     async def _trouble(self, trouble: Trouble) -> None:
         extent = {"times": trouble.times, "lasts": trouble.lasts or None, "seconds": trouble.seconds or None}
@@ -194,7 +196,8 @@ class _Run:
         if not self._plan.decision or self._record.moving:
             return
         if any(row["state"] == "in_doubt" for row in rows["prompts"]):
-            self._record.done += await self._acting.decide(self._plan.decision, self._plan.acts)
+            acts = [done.act for done in self._record.done]
+            self._record.done += await self._acting.decide(self._plan.decision, acts)
             await self._settle()
 
     def _sign(self) -> tuple[int, ...]:
@@ -239,6 +242,11 @@ class _Run:
         record.starts = sum(bot.starts for bot in self._bots)
         record.failed_starts = sum(bot.failed_starts for bot in self._bots)
         record.complaints = [complaint for bot in self._bots for complaint in bot.complaints]
+
+
+async def _after(seconds: float, what: Coroutine[Any, Any, None]) -> None:
+    await asyncio.sleep(seconds)
+    await what
 
 
 def due(rows: Rows, until: datetime | None = None) -> list[str]:

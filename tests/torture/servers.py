@@ -1,18 +1,33 @@
-"""The databases of runs, and faults that lock them or make them unreachable."""
+"""The databases of runs, their PostgreSQL, and faults that lock them or make them unreachable."""
 
 from __future__ import annotations
 
 import asyncio
 import sqlite3
 import uuid
-from contextlib import closing
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, closing
 from pathlib import Path
 from urllib.parse import urlsplit, urlunsplit
 
 import psycopg
 from psycopg import sql
 
+from tests.databases import PostgresServer
 from tests.torture.plan import Plan
+
+
+@asynccontextmanager
+async def postgres(folder: Path, *, wanted: bool = True) -> AsyncIterator[str]:
+    """Start a PostgreSQL server if a plan uses one, and yield its address, else an empty text."""
+    if not wanted:
+        yield ""
+        return
+    server = await asyncio.to_thread(PostgresServer, folder)
+    try:
+        yield (await asyncio.to_thread(server.new_database)).replace("+psycopg", "", 1)
+    finally:
+        await asyncio.to_thread(server.stop)
 
 
 def database_for(plan: Plan, folder: Path, postgres: str) -> str:

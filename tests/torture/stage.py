@@ -15,6 +15,7 @@ from sandbox.workspace import Workspace, WorkspaceOptions
 from sandbox.workspace.state import BOT_USER, Channel
 from sandbox.world import MANIFEST, PROJECT
 from tests.torture.plan import ADMIN, ARCHIVED, PEOPLE, Plan
+from tests.torture.proxy import Proxy
 
 _PAGES, _DAYS = 30, 20
 _BURST = 12
@@ -27,7 +28,11 @@ _TICKET_SECONDS = 2.0
 
 @dataclass(frozen=True, slots=True)
 class Stage:
-    """The services and settings of a run. ``secrets`` must not appear in any log."""
+    """The services and settings of a run.
+
+    ``ports``: where each bot takes Slack's requests in; 0 for one that does not. ``secrets`` must not appear
+    in any log.
+    """
 
     folder: Path
     docs: DocsService
@@ -36,6 +41,7 @@ class Stage:
     session: aiohttp.ClientSession
     env: dict[str, str]
     database_url: str
+    ports: tuple[int, ...]
     secrets: tuple[str, ...]
 
 
@@ -49,11 +55,13 @@ async def stage(plan: Plan, folder: Path, database_url: str) -> AsyncIterator[St
         seed=7,
         pages=_PAGES,
         days=_DAYS,
+        uses_an_hour=plan.uses_an_hour,
     )
     docs = DocsService(docs_options)
     docs_url = await docs.start()
-    port = free_port()
-    workspace = Workspace(_workspace_options(plan, folder, docs_url, port))
+    ports = tuple(free_port() if plan.intake == "http" and role != "work" else 0 for role in plan.bots)
+    proxy = Proxy([port for port in ports if port])
+    workspace = Workspace(_workspace_options(plan, folder, docs_url, await proxy.start()))
     workspace.state.channels[ARCHIVED] = Channel(
         ARCHIVED, "old-docs", [*PEOPLE, BOT_USER], "Archived", is_archived=True
     )
@@ -61,14 +69,14 @@ async def stage(plan: Plan, folder: Path, database_url: str) -> AsyncIterator[St
     secrets = _secrets(workspace.options, docs_options)
     env = _environment(plan, workspace, docs_url, docs_options.api_key) | {
         "DATABASE_URL": database_url,
-        "PORT": str(port) if plan.intake == "http" else "0",
         "HEALTH_PORT": "0",
     }
     try:
         async with aiohttp.ClientSession() as session:
-            yield Stage(folder, docs, docs_url, workspace, session, env, database_url, secrets)
+            yield Stage(folder, docs, docs_url, workspace, session, env, database_url, ports, secrets)
     finally:
         await workspace.stop()
+        await proxy.stop()
         await docs.stop()
 
 
@@ -86,6 +94,8 @@ def _workspace_options(plan: Plan, folder: Path, docs_url: str, port: int) -> Wo
         minute_seconds=minute_seconds,
         ticket_seconds=_TICKET_SECONDS,
         refused_blocks=frozenset(plan.refused_blocks),
+        ack_seconds=plan.ack_seconds,
+        trigger_seconds=plan.ack_seconds,
     )
 
 
@@ -102,6 +112,7 @@ def _environment(plan: Plan, workspace: Workspace, docs_url: str, api_key: str) 
         "DOCS_API_URL": docs_url,
         "DOCS_API_KEY": api_key,
         "DOCS_PROJECT_ID": PROJECT,
+        "USES_AN_HOUR": str(plan.uses_an_hour),
         "ANALYTICS_CALLS_AN_HOUR": "100",
         "ADMINS": ADMIN,
         "POLL_MIN_SECONDS": "0.1",

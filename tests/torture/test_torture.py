@@ -11,9 +11,11 @@ from typing import Any
 import pytest
 
 from sandbox.workspace import Workspace, WorkspaceOptions
+from tests.limits import HANG_SECONDS
 from tests.torture.__main__ import torture
 from tests.torture.acting import Acting
 from tests.torture.checker import check
+from tests.torture.checks import Checks
 from tests.torture.made_up import (
     ANA,
     AT,
@@ -43,6 +45,7 @@ from tests.torture.plan import (
     make_plan,
 )
 from tests.torture.record import Done, Record
+from tests.torture.rolling import acknowledged, roll
 
 SEEDS = (1001, 1002, 1003)
 
@@ -319,6 +322,24 @@ def test_a_mention_counts_as_acknowledged_by_its_own_event(tmp_path: Path) -> No
     workspace.log.append(entry | {"event": "app_mention", "acked": True})
     acting.settle(done)
     assert done.acknowledged
+
+
+@pytest.mark.parametrize(
+    ("error", "is_fine"), [("connection_failed", True), ("http_timeout", False), ("http_error", False)]
+)
+def test_an_unacknowledged_command_is_fine_only_if_its_connection_broke(error: str, is_fine: bool) -> None:
+    made, checks = record(), Checks()
+    made.slack = [{"kind": "command", "acked": False, "error": error, "seconds": 3.0}]
+    acknowledged(made, checks)
+    assert (checks.complaints == []) is is_fine
+
+
+async def test_processes_restarted_in_turn_under_load_lose_and_repeat_nothing(tmp_path: Path) -> None:
+    report = await roll(1, tmp_path, ack_seconds=HANG_SECONDS, tell=False)
+    assert not report.failures, "\n".join(report.lines())
+    assert (report.counts["restarts"], report.counts["kills"]) == (8, 4)
+    assert report.counts["creates"] > 0
+    assert report.counts["follow-ups"] > 0
 
 
 async def test_some_runs_keep_every_promise(tmp_path: Path) -> None:
