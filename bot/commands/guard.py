@@ -24,8 +24,7 @@ from bot.messages import job_answers
 from bot.messages.blocks import bare
 from bot.messages.job_answers import forgotten
 from bot.model import ChannelId, Message, Origin, Prompt, TrackedJob, is_direct_message
-from bot.work.access.check import decide
-from bot.work.access.decision import AskSlack, Decision
+from bot.work.access.check import AskSlack, Decision, decide
 from bot.work.access.denied import denial
 from bot.work.context import Context
 from bot.work.jobs.ask import TooManyWaiting

@@ -8,10 +8,8 @@ from dataclasses import dataclass, replace
 from bot.commands.command import Answer, Press
 from bot.messages import job_answers as say
 from bot.model import ChannelId, Origin, TrackedJob
-from bot.work.access.check import decide
-from bot.work.access.decision import AskSlack
+from bot.work.access.check import AskSlack, decide, reads_channel
 from bot.work.access.denied import denial
-from bot.work.access.jobs import reads_channel
 from bot.work.context import Context
 
 _WORDS = re.compile(r"jobs((?:\s+(?:mine|open|<#\w+(?:\|[^>]*)?>|#\S+))*)", re.IGNORECASE)

@@ -27,7 +27,7 @@ from bot.model import (
     lifecycle,
 )
 from bot.store import Transaction
-from bot.work.access.decision import Decision
+from bot.work.access.check import Decision
 from bot.work.context import Context, WorkerContext
 
 log = structlog.get_logger(__name__)

@@ -30,8 +30,7 @@ from bot.model import (
     last_full_week,
 )
 from bot.store import LeaseLost, Transaction
-from bot.work.access.check import decide
-from bot.work.access.decision import AskSlack
+from bot.work.access.check import AskSlack, decide
 from bot.work.access.denied import refuse_digest, refuse_subscription
 from bot.work.context import WorkerContext
 from bot.work.digests.post_outcome import first_run, week_key

@@ -25,8 +25,7 @@ from bot.model import (
     lifecycle,
 )
 from bot.store import LeaseLost, Transaction
-from bot.work.access.check import decide
-from bot.work.access.decision import AskSlack, Decision
+from bot.work.access.check import AskSlack, Decision, decide
 from bot.work.access.denied import refuse_named, refuse_prompt, tell_named
 from bot.work.context import WorkerContext
 from bot.work.jobs.along import Along, what_goes_along

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import datetime, timedelta
+from enum import StrEnum
 from typing import Unpack
 
 import structlog
 
-from bot.docs_api import Job
+from bot.docs_api import Job, JobStatus
 from bot.messages import jobs as say
 from bot.messages.blocks import linkable, web_address
 from bot.model import (
@@ -23,7 +24,6 @@ from bot.model import (
 )
 from bot.store import Transaction
 from bot.work.context import WorkerContext
-from bot.work.jobs.status import PollResult, classify
 from bot.work.jobs.thread_messages import outdate_end, redraw_face, reply
 from bot.work.jobs.transitions import details_of
 
@@ -32,31 +32,77 @@ HOURLY_SECONDS = 3_600.0
 """Pause between two polls of a job that has run for long, or that seems lost."""
 
 
+class _Meaning(StrEnum):
+    """The meaning of an answer. Each end of an iteration has the value of its `JobState`."""
+
+    RUNNING = "running"
+    STALE = "stale"
+    """The answer shows an end, but perhaps that of the previous iteration: poll again."""
+    NOT_CARRIED_OUT = "not_carried_out"
+    """An unconfirmed follow-up did not begin an iteration; there is nothing to tell."""
+    PULL_REQUEST = JobState.PULL_REQUEST.value
+    NO_CHANGE = JobState.NO_CHANGE.value
+    FAILED = JobState.FAILED.value
+    ARCHIVED = JobState.ARCHIVED.value
+
+
 def settle_answer(context: WorkerContext, tx: Transaction, job: TrackedJob, answer: Job) -> None:
     if job.state is JobState.GONE and not answer.is_running:
         job = replace(job, doubt_until=None)  # a job that was lost has an end to tell, whatever is in doubt
-    result = classify(job, answer, context.clock(), context.timeouts.stale_seconds)
+    meaning = _meaning(job, answer, context.clock(), context.timeouts.stale_seconds)
     details = details_of(job, answer)
-    match result:
-        case PollResult.RUNNING if job.doubt_until:
+    match meaning:
+        case _Meaning.RUNNING if job.doubt_until:
             _resume(context, tx, job)
-        case PollResult.RUNNING if job.state is JobState.GONE:
+        case _Meaning.RUNNING if job.state is JobState.GONE:
             _tell_found_again(context, tx, job)
-        case PollResult.RUNNING if runs_long(context, job):
+        case _Meaning.RUNNING if runs_long(context, job):
             _tell_long_running(context, tx, job)
-        case PollResult.RUNNING:
+        case _Meaning.RUNNING:
             _show_running(context, tx, job, details)
-        case PollResult.STALE:
+        case _Meaning.STALE:
             put_back(context, tx, job, details)
-        case PollResult.NOT_CARRIED_OUT:
+        case _Meaning.NOT_CARRIED_OUT:
             put_back(context, tx, job, details, poll_at=None, doubt_until=None)
         case _:
-            end, now = JobState(result.value), context.clock()
+            end, now = JobState(meaning.value), context.clock()
             # A later end may come without the pull request of an earlier one, which is still there.
             link = linkable(answer.pr_link, context.link_hosts) or job.pr_link
             remind_at = now + context.remind_after if context.remind_after and web_address(link) else None
             step = lifecycle.iteration_ended(job, end, now, pr_link=link, remind_at=remind_at)
             end_iteration(context, tx, job, step, details)
+
+
+def _meaning(job: TrackedJob, answer: Job, now: datetime, stale_seconds: float) -> _Meaning:
+    """Return what an answer means for the job's current iteration.
+
+    ``stale_seconds``: the grace period in which *completed* counts as stale, unless the iteration has been
+    seen active.
+    """
+    if answer.is_running:
+        return _Meaning.RUNNING
+    if job.doubt_until is not None:
+        return _Meaning.STALE if now < job.doubt_until else _Meaning.NOT_CARRIED_OUT
+    if not job.saw_active and _age_seconds(job, now) < stale_seconds:
+        return _Meaning.STALE
+    return _end(answer)
+
+
+def _age_seconds(job: TrackedJob, now: datetime) -> float:
+    return (now - (job.iteration_started_at or job.asked_at)).total_seconds()
+
+
+def _end(answer: Job) -> _Meaning:
+    match answer.known_status:
+        case JobStatus.COMPLETED:
+            return _Meaning.PULL_REQUEST if answer.pr_link else _Meaning.NO_CHANGE
+        case JobStatus.FAILED:
+            return _Meaning.FAILED
+        case JobStatus.ARCHIVED:
+            return _Meaning.ARCHIVED
+        case JobStatus.ACTIVE | None:
+            # ``is_running`` covers these already. Listed so that a new status cannot become an end by chance.
+            return _Meaning.RUNNING
 
 
 def put_back(
@@ -82,21 +128,17 @@ def put_back(
 def next_poll_at(context: WorkerContext, job: TrackedJob) -> datetime:
     if job.told_running_at:
         return context.after(max(HOURLY_SECONDS, context.pace.max_seconds))
-    return context.after(context.pace.wait_seconds(_age_seconds(context, job), context.chance()))
+    return context.after(context.pace.wait_seconds(_age_seconds(job, context.clock()), context.chance()))
 
 
 def runs_long(context: WorkerContext, job: TrackedJob) -> bool:
     limit = context.timeouts.unwatched_seconds if job.told_running_at else context.timeouts.running_seconds
-    return _age_seconds(context, job) >= limit
-
-
-def _age_seconds(context: WorkerContext, job: TrackedJob) -> float:
-    return (context.clock() - (job.iteration_started_at or job.asked_at)).total_seconds()
+    return _age_seconds(job, context.clock()) >= limit
 
 
 def minutes_gone(context: WorkerContext, job: TrackedJob) -> int:
     """Return the minutes that the face of a running job should show by now."""
-    return minutes_to_show(timedelta(seconds=_age_seconds(context, job)))
+    return minutes_to_show(timedelta(seconds=_age_seconds(job, context.clock())))
 
 
 def _show_running(

@@ -24,8 +24,7 @@ from bot.model import (
     message_key,
 )
 from bot.store import Transaction
-from bot.work.access.check import decide
-from bot.work.access.decision import AskSlack
+from bot.work.access.check import AskSlack, decide
 from bot.work.access.denied import tell_denied
 from bot.work.context import Context, FollowUps
 from bot.work.jobs import thanks

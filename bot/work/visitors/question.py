@@ -33,8 +33,7 @@ from bot.model import (
     VisitorsQuery,
 )
 from bot.store import AlreadyStored, LeaseLost, Transaction
-from bot.work.access.check import decide
-from bot.work.access.decision import AskSlack
+from bot.work.access.check import AskSlack, decide
 from bot.work.access.denied import refuse_question
 from bot.work.context import Context, WorkerContext
 from bot.work.ports import SlackError

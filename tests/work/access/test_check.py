@@ -6,8 +6,7 @@ import pytest
 
 from bot.model import Access, ChannelId, Profile, PromptId, UserId
 from bot.slack.errors import refused
-from bot.work.access.check import decide
-from bot.work.access.decision import AskSlack, Decision
+from bot.work.access.check import AskSlack, Decision, decide
 from bot.work.ports import SlackUnreachable
 from tests.builders import ANA, BEN, CHANNEL, add_job, add_prompt
 from tests.work.office import Office

@@ -23,8 +23,7 @@ from bot.model import (
 )
 from bot.slack import payloads
 from bot.slack.errors import refused
-from bot.work.access.decision import AskSlack
-from bot.work.access.jobs import sees_job
+from bot.work.access.check import AskSlack, sees_job
 from bot.work.ports import SlackUnreachable
 from tests.builders import ANA, BEN, CHANNEL, add_prompt, origin, set_job
 from tests.work.office import BOT, RESPONSE_URL, Office
