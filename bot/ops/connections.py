@@ -106,7 +106,7 @@ class Connections:
         loop = asyncio.get_running_loop()
         while True:
             try:
-                accepted, _ = await loop.sock_accept(listener)
+                accepted = await _accepted(listener)
             except OSError:
                 # Most likely the process has no file left; the waiting connections stay in the kernel.
                 self._refusals.warning("not accepted")
@@ -167,6 +167,31 @@ class Connections:
             return await handler(request)
 
         return heard
+
+
+async def _accepted(listener: socket.socket) -> socket.socket:
+    """Return the next connection. Raises OSError.
+
+    `loop.sock_accept` would lose a connection that arrives as it is cancelled, and log an error.
+    """
+    while True:
+        try:
+            accepted, _ = listener.accept()
+        except BlockingIOError:
+            await _readable(listener)
+        else:
+            accepted.setblocking(False)
+            return accepted
+
+
+async def _readable(listener: socket.socket) -> None:
+    loop = asyncio.get_running_loop()
+    ready = asyncio.Event()
+    loop.add_reader(listener, ready.set)
+    try:
+        await ready.wait()
+    finally:
+        loop.remove_reader(listener)
 
 
 def _listener(host: str, port: int) -> socket.socket:

@@ -180,3 +180,15 @@ def test_files_are_left_for_the_database_and_for_slack() -> None:
     assert most_connections(500, open_files=1_024) == 500
     assert most_connections(5_000, open_files=1_024) == 724
     assert most_connections(500, open_files=256) == 128
+
+
+async def test_a_connection_that_arrives_at_the_moment_of_the_stop_is_no_error() -> None:
+    loop, errors = asyncio.get_running_loop(), list[object]()
+    loop.set_exception_handler(lambda _, context: errors.append(context["message"]))
+    async with Connections(10).listening(web.Application(), "127.0.0.1", 0, idle_seconds=5.0) as port:
+        await asyncio.sleep(0)
+        client = socket.create_connection(("127.0.0.1", port))
+        # The loop sees the connection in this step, and goes on here before it accepts it.
+        await asyncio.sleep(0)
+    client.close()
+    assert errors == []
