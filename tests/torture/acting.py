@@ -148,9 +148,17 @@ class Acting:
                 about = next((ask.marker for ask in asks if ask.marker in root["text"]), "")
                 act = Act(0, "press", called[1], message["channel"], "decided in the end", button, about)
                 made = Done(act, datetime.now(UTC))
-                await self._press_it(act, made, message, pressed)
+                await self._press_until_it_works(act, made, message, pressed)
                 done.append(made)
         return done
+
+    async def _press_until_it_works(self, act: Act, done: Done, message: Json, button: Json) -> None:
+        """Press again while Slack says that it did not work: a socket may be opening again."""
+        deadline = monotonic() + _PATIENCE_SECONDS
+        await self._press_it(act, done, message, button)
+        while not done.acknowledged and monotonic() < deadline:
+            await asyncio.sleep(0.3)
+            await self._press_it(act, done, message, button)
 
     def _with_action(self, message: Json, action: str) -> Json | None:
         buttons = (each for block in message["blocks"] or [] for each in block.get("elements", []))

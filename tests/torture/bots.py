@@ -21,7 +21,7 @@ DEAF_SECONDS = 1.2
 """Shorter than the workspace tries to deliver an event, as a minute is with Slack."""
 _PAUSE_SECONDS = 0.02
 _RESTART_SECONDS = 0.3
-_START_SECONDS = 40.0
+_START_SECONDS = 120.0
 """Time limit of a start, long enough for a locked database on a busy machine."""
 _STOP_SECONDS = 30.0
 

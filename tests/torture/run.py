@@ -90,7 +90,7 @@ class Run:
     async def carry_out(self) -> None:
         """Carry out the run, from the start of its bots to their end."""
         keepers = [asyncio.create_task(bot.keep()) for bot in self._bots]
-        await self._until(lambda: all(bot.ready for bot in self._bots), 40.0)
+        await self._until(lambda: all(bot.ready for bot in self._bots), _LIMIT_SECONDS)
         await self._play()
         await end_faults(self._place)
         await self._settle()
