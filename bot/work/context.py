@@ -111,7 +111,8 @@ class WorkerContext(Context):
     ``owner`` is that name; leases are held under it. ``chance`` returns a random number in [0, 1).
     ``keep``: for how long texts and people are kept after the end of a job; None means for ever.
     ``wake_after`` wakes the workers after that many seconds. ``count`` counts an event for the metrics:
-    what happened, and with which outcome.
+    what happened, and with which outcome. ``learned`` has the paces of projects with past jobs, and since
+    when.
     """
 
     docs: DocsClient
@@ -122,10 +123,16 @@ class WorkerContext(Context):
     timeouts: Timeouts = field(default_factory=Timeouts)
     keep: timedelta | None = None
     count: Callable[[str, str], None] = field(default=lambda _what, _how: None)
+    learned: dict[ProjectId, tuple[datetime, PollPace]] = field(default_factory=dict)
 
     def claimer(self) -> Claimer:
         """Return the claimer for a lease that this process takes now."""
         return Claimer(self.owner, self.clock(), self.timeouts.lease_seconds)
+
+    def pace_of(self, project: ProjectId) -> PollPace:
+        """Return the pace of polling a project's jobs: as its past jobs suggest, or the usual one."""
+        known = self.learned.get(project)
+        return self.pace if known is None else known[1]
 
     def after(self, seconds: float) -> datetime:
         """Return the time that many seconds from now."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from functools import partial
 
 import structlog
@@ -23,6 +23,9 @@ from bot.work.retry import retry_on_db_error
 log = structlog.get_logger(__name__)
 _AT_ONCE = 50
 _GROUP_SIZE = 10
+LEARNED_FROM = 200
+"""The number of a project's latest finished jobs from which it learns its pace, every `_LEARNED_FOR`."""
+_LEARNED_FOR = timedelta(minutes=10)
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +74,16 @@ def _claim(
 ) -> tuple[Sequence[tuple[TrackedJob, int]], frozenset[ProjectId]]:
     """Claim the jobs that are due. Return them with their misses, and the projects that have a back-off."""
     due = tx.jobs.claim_due(context.claimer(), _AT_ONCE)
+    for project in {job.project for job, _ in due}:
+        _learn(context, tx, project)
     return due, frozenset(tx.back_offs.all() if due else ())
+
+
+def _learn(context: WorkerContext, tx: Transaction, project: ProjectId) -> None:
+    """Take the pace for a project from how long its latest jobs took, anew every ten minutes."""
+    now, known = context.clock(), context.learned.get(project)
+    if known is None or now - known[0] >= _LEARNED_FOR:
+        context.learned[project] = now, context.pace.learned(tx.jobs.lasted(project, LEARNED_FROM))
 
 
 async def _collect_error(failed: list[Exception], write: Callable[[], Awaitable[None]]) -> None:
