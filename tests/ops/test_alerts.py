@@ -15,6 +15,7 @@ from prometheus_client.parser import text_string_to_metric_families
 from prometheus_client.samples import Sample
 
 from bot.ops.metrics import Figures, Metrics
+from tests.papers import section
 
 ROOT = Path(__file__).parents[2]
 RULES: Mapping[str, Mapping[str, Any]] = {
@@ -142,13 +143,21 @@ def test_an_intake_that_is_not_there_fires() -> None:
 
 
 def test_every_rule_has_what_prometheus_and_a_person_need() -> None:
-    page = (ROOT / "docs" / "operating.md").read_text()
-    for name, rule in RULES.items():
+    for rule in RULES.values():
         assert rule.keys() <= {"alert", "expr", "for", "labels", "annotations"}
         assert re.fullmatch(r"\d+m", rule.get("for", "1m"))
         assert rule["labels"]["severity"] in ("page", "ticket")
         assert rule["annotations"]["summary"].endswith(".")
-        assert f"| `{name}` |" in page
+
+
+def test_each_alert_has_its_section_that_begins_with_how_urgent_it_is_and_ends_with_what_to_do() -> None:
+    told = section((ROOT / "docs" / "operating.md").read_text(), "Alerts, and what to do at night")
+    sections = dict(re.findall(r"^### `(\w+)`\n\n(.*?)(?=\n### |\Z)", told, re.MULTILINE | re.DOTALL))
+    assert list(sections) == list(RULES)
+    for name, rule in RULES.items():
+        meaning, advice = sections[name].strip().split("\n\n", 1)
+        assert meaning.startswith(rule["labels"]["severity"].capitalize() + ". "), name
+        assert advice
 
 
 def test_the_dashboard_shows_metrics_that_exist() -> None:

@@ -1,4 +1,4 @@
-"""The operator's page from nothing to a pull request: each of its blocks runs, one after the other."""
+"""The operator's page from nothing to a pull request, block by block, and what it says of reverse proxies."""
 
 from __future__ import annotations
 
@@ -15,6 +15,9 @@ from pathlib import Path
 
 import pytest
 
+from bot.settings import Settings
+from bot.slack.http import BODY_BYTES
+from bot.slack.http import PATH as SLACK_PATH
 from sandbox.workspace import WorkspaceOptions
 from sandbox.world import WorldOptions, both_sides
 from tests.limits import HANG_SECONDS
@@ -149,3 +152,17 @@ async def test_the_page_leads_from_nothing_to_a_pull_request_a_backup_and_back(o
         await operator.do(language, block)
     await operator.do("console", "$ docs-bot jobs --state pull_request")
     assert operator.said["docs-bot jobs --state pull_request"].startswith("#1  pull_request")
+
+
+@pytest.mark.parametrize("language", ["nginx", "caddy"])
+def test_a_reverse_proxy_passes_on_what_slack_sends_and_keeps_the_rest_inside(language: str) -> None:
+    [text] = [block for kind, block in fences(PAGE) if kind == language]
+    assert re.findall(r"(?:location =|handle) (/\S+)", text) == [SLACK_PATH]
+    assert set(re.findall(r"(?:\d+\.){3}\d+:(\d+)", text)) == {str(Settings.model_fields["port"].default)}
+    megabytes = re.findall(r"max_(?:body_)?size (\d+)[Mm]", text)
+    assert [int(each) * 1_000_000 for each in megabytes] == [BODY_BYTES]
+    [connect] = re.findall(r"(?:connect|dial)_timeout (\d+)s", text)
+    [answer] = re.findall(r"(?:read|header)_timeout (\d+)s", text)
+    slack_waits_seconds = 3
+    assert int(connect) * 2 < slack_waits_seconds < int(answer)
+    assert "404" in text
