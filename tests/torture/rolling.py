@@ -85,8 +85,10 @@ class Rolling(Run):
         await asyncio.gather(*load)
 
     async def _ask(self) -> None:
-        chance = Random(self._plan.seed)
-        while not self._rolled:
+        """Carry out wave after wave. The last one begins after the last restart, however fast the machine is."""
+        chance, is_last = Random(self._plan.seed), False
+        while not is_last:
+            is_last = self._rolled
             await self._act(make_acts(chance))
             await self._until(lambda: self._rolled, _WAVE_SECONDS)
 
