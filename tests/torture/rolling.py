@@ -85,7 +85,7 @@ class Rolling(Run):
         await asyncio.gather(*load)
 
     async def _ask(self) -> None:
-        """Carry out wave after wave. The last one begins after the last restart, however fast the machine is."""
+        """Carry out waves. The last one begins after the last restart, however fast the machine is."""
         chance, is_last = Random(self._plan.seed), False
         while not is_last:
             is_last = self._rolled
