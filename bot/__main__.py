@@ -3,48 +3,30 @@
 from __future__ import annotations
 
 import asyncio
-import gc
 import json
 import signal
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from datetime import UTC, date, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
-import structlog
 from click.exceptions import Exit
 
 from bot import __version__
-from bot.model import JobState
-from bot.settings import (
-    DatabaseSettings,
-    DocsSettings,
-    LoadedSettings,
-    LogFormat,
-    LogLevel,
-    Settings,
-    SettingsError,
+from bot.cli.ending import (
+    CANNOT_START,
+    INTERRUPTED,
+    TERMINATED,
+    database_errors,
+    echo,
+    loaded,
 )
+from bot.model import JobState
+from bot.settings import DatabaseSettings, DocsSettings, Settings, SettingsError
 
 if TYPE_CHECKING:
-    from sqlalchemy.exc import SQLAlchemyError
-
-    from bot.app import Roles
     from bot.cli.visitors import Wanted
-
-BAD_SETTINGS = 78
-"""EX_CONFIG of sysexits.h: something in the configuration is wrong."""
-CANNOT_START = 69
-"""EX_UNAVAILABLE: something that the bot needs is not there."""
-TERMINATED = 128 + signal.SIGTERM
-"""The exit code that shells give a process ended by SIGTERM."""
-INTERRUPTED = 128 + signal.SIGINT
-"""The same for SIGINT (Ctrl-C); click alone would exit with 1."""
-
-_Kind = TypeVar("_Kind", bound=LoadedSettings)
 
 
 class _Command(click.Command):
@@ -70,94 +52,11 @@ class _Commands(click.Group):
             raise Exit(INTERRUPTED) from None
 
 
-def _echo(text: str, *, err: bool = False) -> None:
-    """Print a text that may quote others, so that it does not steer the terminal."""
-    from bot.logs import terminal_safe
-
-    click.echo(terminal_safe(text), err=err)
-
-
-def _settings() -> Settings:
-    return _loaded(Settings)
-
-
-def _loaded(kind: type[_Kind]) -> _Kind:
-    try:
-        return kind.load()
-    except SettingsError as error:
-        _echo(str(error), err=True)
-        raise Exit(BAD_SETTINGS) from None
-
-
-async def _run_until_stopped(settings: Settings, roles: Roles) -> None:
-    from bot.app import running_bot
-
-    stop = asyncio.Event()
-    loop = asyncio.get_running_loop()
-    for number in (signal.SIGTERM, signal.SIGINT):
-        loop.add_signal_handler(number, stop.set)
-    async with running_bot(settings, roles=roles):
-        # Imported objects stay for good; collecting them repeatedly would delay acknowledgements by 0.1 s.
-        gc.collect()
-        gc.freeze()
-        await stop.wait()
-
-
-@contextmanager
-def _database_errors() -> Iterator[None]:
-    """Print one line and exit when the database cannot be used."""
-    from sqlalchemy.exc import SQLAlchemyError
-
-    try:
-        yield
-    except SQLAlchemyError as error:
-        _echo(_about_database(error), err=True)
-        raise Exit(CANNOT_START) from None
-
-
-def _about_database(error: SQLAlchemyError) -> str:
-    from bot.store.database import UnusableFile
-    from bot.store.trouble import explain
-
-    if isinstance(error, UnusableFile):
-        return str(error)
-    # The error's own text may quote the address with its password.
-    found = explain(error)
-    return f"The database cannot be used: {found.cause}. {found.advice}"
-
-
-def _not_started(about: str, code: int) -> NoReturn:
-    """Tell why the bot does not start, in the format of its log, and exit."""
-    from bot import logs
-
-    form = Settings.chosen("LOG_FORMAT").lower() or LogFormat.AUTO
-    if logs.is_for_people(form):
-        _echo(about, err=True)
-    else:
-        logs.configure(LogLevel.ERROR, form)
-        structlog.get_logger(__name__).error("not_started", about=about, exit_code=code)
-    raise Exit(code)
-
-
-def _run(*, intake: bool, rounds: bool) -> None:
-    from sqlalchemy.exc import SQLAlchemyError
-
+def _run(*, intake: bool, rounds: bool) -> NoReturn:
     from bot.app import Roles
-    from bot.work.ports import SlackError
+    from bot.cli.running import run
 
-    try:
-        settings = Settings.load()
-        asyncio.run(_run_until_stopped(settings, Roles(intake=intake, workers=rounds)))
-    except SettingsError as error:
-        _not_started(str(error), BAD_SETTINGS)
-    except SQLAlchemyError as error:
-        _not_started(_about_database(error), CANNOT_START)
-    except SlackError as error:
-        advice = "Look at SLACK_BOT_TOKEN, SLACK_APP_TOKEN and SLACK_API_URL."
-        _not_started(f"Slack: {error}. {advice}", CANNOT_START)
-    except OSError as error:
-        advice = "Look at HOST, PORT, HEALTH_HOST and HEALTH_PORT."
-        _not_started(f"{error.strerror or error}. {advice}", CANNOT_START)
+    run(Roles(intake=intake, workers=rounds))
 
 
 @click.group(cls=_Commands)
@@ -189,10 +88,10 @@ def migrate() -> None:
     """Bring the database to this version's schema (a start does it too)."""
     from bot.app import migrate_database
 
-    settings = _settings()
-    with _database_errors():
+    settings = loaded(Settings)
+    with database_errors():
         asyncio.run(migrate_database(settings))
-    _echo("The database is up to date.")
+    echo("The database is up to date.")
 
 
 @cli.command()
@@ -209,13 +108,13 @@ def jobs(state: str | None, limit: int) -> None:
     """The newest jobs of all channels, and what could not be said."""
     from bot.cli.jobs import NotReady, listed
 
-    settings = _settings()
+    settings = loaded(Settings)
     wanted = JobState(state) if state else None
     try:
-        with _database_errors():
-            _echo(asyncio.run(listed(settings.sqlalchemy_url, wanted, limit)))
+        with database_errors():
+            echo(asyncio.run(listed(settings.sqlalchemy_url, wanted, limit)))
     except NotReady as error:
-        _echo(str(error), err=True)
+        echo(str(error), err=True)
         raise Exit(CANNOT_START) from None
 
 
@@ -226,14 +125,14 @@ def forget(user: str) -> None:
     from bot.cli.forget import forget_user
     from bot.cli.jobs import NotReady
 
-    settings = _loaded(DatabaseSettings)
+    settings = loaded(DatabaseSettings)
     try:
-        with _database_errors():
-            _echo(asyncio.run(forget_user(settings.sqlalchemy_url, user)))
+        with database_errors():
+            echo(asyncio.run(forget_user(settings.sqlalchemy_url, user)))
     except ValueError as error:
         raise click.BadParameter(str(error), param_hint="USER") from None
     except NotReady as error:
-        _echo(str(error), err=True)
+        echo(str(error), err=True)
         raise Exit(CANNOT_START) from None
 
 
@@ -244,7 +143,7 @@ def manifest(http: str | None) -> None:
     from bot.cli.manifest import manifest as made
 
     try:
-        _echo(made(http).rstrip())
+        echo(made(http).rstrip())
     except ValueError as error:
         raise click.BadParameter(str(error), param_hint="--http") from None
 
@@ -258,9 +157,9 @@ def backup(file: Path) -> None:
     """Copy the SQLite file to a new FILE, also while the bot runs; needs only DATABASE_URL."""
     from bot.cli.backup import backed_up
 
-    settings = _loaded(DatabaseSettings)
-    with _database_errors():
-        _echo(backed_up(settings.sqlalchemy_url, file))
+    settings = loaded(DatabaseSettings)
+    with database_errors():
+        echo(backed_up(settings.sqlalchemy_url, file))
 
 
 @cli.command()
@@ -269,9 +168,9 @@ def restore(file: Path) -> None:
     """Put a backup back while no bot runs, and keep what was there; needs only DATABASE_URL."""
     from bot.cli.backup import restored
 
-    settings = _loaded(DatabaseSettings)
-    with _database_errors():
-        _echo(restored(settings.sqlalchemy_url, file, datetime.now(UTC)))
+    settings = loaded(DatabaseSettings)
+    with database_errors():
+        echo(restored(settings.sqlalchemy_url, file, datetime.now(UTC)))
 
 
 def _day(given: str) -> date:
@@ -311,12 +210,12 @@ def visitors(first: date, last: date, path: str, csv: Path | None, as_json: bool
     if as_json and csv == STDOUT:
         said = "both want the standard output; name a file for the CSV"
         raise click.BadParameter(said, param_hint="--json, --csv -")
-    settings = _loaded(DocsSettings)
+    settings = loaded(DocsSettings)
     wanted = Wanted(first, last, path)
     try:
         asyncio.run(_exported(settings, wanted, csv, as_json))
     except ExportError as error:
-        _echo(str(error), err=True)
+        echo(str(error), err=True)
         raise Exit(error.code) from None
     except asyncio.CancelledError:
         raise Exit(TERMINATED) from None
@@ -355,9 +254,9 @@ def doctor(as_json: bool) -> None:
         click.echo(json.dumps({"ok": ok, "findings": told}, indent=2))
     for finding in () if as_json else findings:
         sign = {"ok": "ok  ", "note": "note", "bad": "BAD "}[finding.state]
-        _echo(f"{sign} {finding.name}: {finding.seen}")
+        echo(f"{sign} {finding.name}: {finding.seen}")
         if finding.advice:
-            _echo(f"     {finding.advice}")
+            echo(f"     {finding.advice}")
     raise Exit(0 if ok else 1)
 
 
@@ -371,7 +270,7 @@ def sandbox(context: click.Context) -> None:
         from sandbox.command import main
     except ModuleNotFoundError as missing:
         package = (missing.name or "a package").partition(".")[0]
-        _echo(
+        echo(
             f"The sandbox is an extra ({package} is not installed). "
             "In a clone: make sandbox, or pip install '.[sandbox]'.",
             err=True,
@@ -383,7 +282,7 @@ def sandbox(context: click.Context) -> None:
 @cli.command()
 def version() -> None:
     """The version of the bot."""
-    _echo(__version__)
+    echo(__version__)
 
 
 def main() -> None:

@@ -18,7 +18,7 @@ import structlog
 from aiohttp import web
 from pydantic import SecretStr
 
-from bot import logs
+from bot import __version__, logs
 from bot.commands import COMMANDS
 from bot.commands.spoken import heard
 from bot.docs_api import DocsClient
@@ -29,6 +29,7 @@ from bot.ops.connections import HEAD_SECONDS, Connections, most_connections
 from bot.ops.figures import read_figures
 from bot.ops.health import LIMIT_SECONDS, Check, add_health_routes
 from bot.ops.metrics import Metrics
+from bot.ops.stopping import Stopping
 from bot.settings import ContextMode, Settings
 from bot.slack.background import Background
 from bot.slack.client import Identity, SlackClient, identify, open_session, web_client
@@ -60,8 +61,6 @@ from bot.worker import WakeUp, Worker, Workers
 __all__ = ["EVERYTHING", "Roles", "Timeouts", "migrate_database", "running_bot"]
 
 log = structlog.get_logger(__name__)
-_GRACE_SECONDS = 8.0
-"""Less than the time that hosts allow between SIGTERM and SIGKILL (10 s or more)."""
 _IDLE_SECONDS = 100.0
 """Longer than reverse proxies keep connections, so that none sends a request on one that is being closed."""
 _WORKER_LATE_SECONDS = 120.0
@@ -107,15 +106,18 @@ async def running_bot(
     roles: Roles = EVERYTHING,
     timeouts: Timeouts | None = None,
     clock: Callable[[], datetime] = utc_now,
+    stopping: Stopping | None = None,
 ) -> AsyncIterator[None]:
     """Run the bot until the block ends; the block starts when it is ready. Intake stops before the workers.
 
-    ``clock`` returns the present time, aware and in UTC.
+    ``clock`` returns the present time, aware and in UTC. ``stopping`` limits how long the end takes.
 
     Raises SlackRefused for a wrong token, another SlackError when Slack cannot be reached, OSError for a port
     in use, and SQLAlchemy's errors for a database that cannot be reached.
     """
+    stopping = stopping or Stopping()
     logs.configure(settings.log_level, settings.log_format, settings.secrets())
+    log.info("starting", version=__version__)
     for warning in settings.warnings():
         log.warning("settings", about=warning)
     async with AsyncExitStack() as stack:
@@ -128,7 +130,7 @@ async def running_bot(
         is_door = roles.intake and not settings.socket_mode
         checks = _checks(store, outside, owner, is_door=is_door)
         await store.write(lambda tx: tx.heartbeats.forget(utc_now()))
-        stack.push_async_callback(store.release, owner)
+        stack.push_async_callback(stopping.finish, lambda _seconds: store.release(owner))
         if roles.workers:
             worker_context = _worker_context(context, settings, outside, metrics, wake_up, owner, timeouts)
             beat = _heartbeat(store, owner)
@@ -140,24 +142,24 @@ async def running_bot(
             listener.start()
             checks["rounds"] = _rounds_check(workers)
             # Entered before the intake, so that the workers stop after it.
-            stack.push_async_callback(workers.stop, _GRACE_SECONDS)
+            stack.push_async_callback(stopping.finish, workers.stop)
             workers.start()
+            stopping.at_begin(workers.leave_off)
         else:
             wake_up.connect(Announcer(store.database))
         if roles.intake:
             checks |= await _take_in(
-                settings, stack, outside, context, metrics, connections, timeouts or Timeouts()
+                settings, stack, outside, context, metrics, connections, timeouts or Timeouts(), stopping
             )
         health = web.Application()
         add_health_routes(health, checks, _page(context, metrics))
-        health_at = (settings.health_host, settings.health_port)
-        health_port = await stack.enter_async_context(
-            connections.listening(health, *health_at, idle_seconds=HEAD_SECONDS)
-        )
+        at = settings.health_host, settings.health_port
+        listening = connections.listening(health, *at, idle_seconds=HEAD_SECONDS)
+        health_port = await stack.enter_async_context(listening)
         ready = log.bind(socket_mode=settings.socket_mode, health_port=health_port)
         ready.info("ready", intake=roles.intake, rounds=roles.workers)
         yield
-        log.info("stopping")
+        stopping.begin()
 
 
 async def migrate_database(settings: Settings) -> None:
@@ -295,10 +297,11 @@ async def _take_in(
     metrics: Metrics,
     connections: Connections,
     timeouts: Timeouts,
+    stopping: Stopping,
 ) -> dict[str, Callable[[], Awaitable[Check]]]:
     """Start the intake, through a socket or over HTTP; return its readiness checks."""
     background, look_seconds = Background(), timeouts.deaf_seconds / 12
-    stack.push_async_callback(background.drain, _GRACE_SECONDS)
+    stack.push_async_callback(stopping.finish, background.drain)
     gap = Gap(context)
     await gap.end()
     background.repeat("end a gap", gap.end, look_seconds)
@@ -342,7 +345,7 @@ async def _take_in(
         deaf_seconds=timeouts.deaf_seconds,
         ping_seconds=timeouts.deaf_seconds / 6,
     )
-    stack.push_async_callback(intake.close, _GRACE_SECONDS)
+    stack.push_async_callback(stopping.finish, intake.close)
     await intake.open()
     await intake.look()
     background.repeat("look at the socket", intake.look, look_seconds)

@@ -21,6 +21,8 @@ from apscheduler.schedulers.asyncio import AsyncIOScheduler
 log = structlog.get_logger(__name__)
 _MOST_BACK_OFF_SECONDS = 30.0
 _MOST_IN_A_ROW = 1_000
+_CANCELLED_SECONDS = 1.5
+"""How long a cancelled run is waited for. Its last statement may take a second, or hang."""
 _DUE_CHECK = "look"
 """Name of the internal worker that checks all queues, as it appears in metrics and logs."""
 
@@ -170,23 +172,30 @@ class Workers:
         now = monotonic()
         return {name: now - running.finished_at for name, running in self._running.items()}
 
-    async def stop(self, grace_seconds: float) -> None:
-        """Start no new runs; wait ``grace_seconds`` for current runs to end, then cancel them."""
+    def leave_off(self) -> None:
+        """Start no new runs."""
         self._stop.set()
         if self._timer is not None:
             self._timer.cancel()
         # An immediate shutdown would cancel a trigger that is running, and log that as an error.
         self._scheduler.pause()
-        tasks = [running.task for running in self._running.values() if running.task is not None]
         self.wake()
-        if tasks:
-            _, late = await asyncio.wait(tasks, timeout=grace_seconds)
-            for task in late:
-                log.warning("round_cancelled", name=task.get_name())
-                task.cancel()
-            if late:
-                await asyncio.wait(late)
+
+    async def stop(self, grace_seconds: float) -> list[str]:
+        """Start no new runs; wait ``grace_seconds`` for current runs to end, then cancel them.
+
+        Return the names of those that were cancelled.
+        """
+        self.leave_off()
+        tasks = [running.task for running in self._running.values() if running.task is not None]
+        late = (await asyncio.wait(tasks, timeout=grace_seconds))[1] if tasks else set()
+        for task in late:
+            log.warning("round_cancelled", name=task.get_name())
+            task.cancel()
+        if late:
+            await asyncio.wait(late, timeout=_CANCELLED_SECONDS)
         self._scheduler.shutdown(wait=False)
+        return [task.get_name() for task in late]
 
     async def _keep(self, running: _Running) -> None:
         while True:

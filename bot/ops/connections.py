@@ -22,7 +22,8 @@ log = structlog.get_logger(__name__)
 HEAD_SECONDS = 5.0
 _LINGERING_SECONDS = 1.0
 """For how long the rest of a refused body is read and discarded, so that the sender reads the refusal."""
-_STOP_SECONDS = 8.0
+_STOP_SECONDS = 2.5
+"""For requests under way when listening ends; twice, because aiohttp waits again once they are cancelled."""
 _HEADERS, _LINE_BYTES = 64, 8_190
 _PIECE_BYTES = 8_192
 """Read from one connection at a time, so that many senders of large bodies use little memory."""

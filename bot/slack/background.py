@@ -10,6 +10,8 @@ from typing import Any
 import structlog
 
 log = structlog.get_logger(__name__)
+_CANCELLED_SECONDS = 1.5
+"""How long a cancelled task is waited for. Its last statement may take a second, or hang."""
 
 
 class Background:
@@ -42,14 +44,15 @@ class Background:
             # The coroutine itself tells the person about a failure; the log is for the operator.
             log.exception("background_failed", work=name)
 
-    async def drain(self, grace_seconds: float) -> None:
+    async def drain(self, grace_seconds: float) -> list[str]:
         """Wait for all tasks, including new ones, for at most ``grace_seconds``; then cancel the rest.
 
-        What is repeated ends at once.
+        What is repeated ends at once. Return the names of the tasks that were cancelled.
         """
         for task in self._repeated:
             task.cancel()
-        await asyncio.gather(*self._repeated, return_exceptions=True)
+        if self._repeated:
+            await asyncio.wait(self._repeated, timeout=_CANCELLED_SECONDS)
         until = monotonic() + grace_seconds
         while self._tasks and monotonic() < until:
             await asyncio.wait(tuple(self._tasks), timeout=until - monotonic())
@@ -57,4 +60,5 @@ class Background:
         for task in late:
             task.cancel()
         if late:
-            await asyncio.wait(late)
+            await asyncio.wait(late, timeout=_CANCELLED_SECONDS)
+        return [task.get_name() for task in late]

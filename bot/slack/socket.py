@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from contextlib import suppress
 from time import monotonic
 from typing import Any
 
@@ -29,6 +30,9 @@ DEAF_SECONDS = 60.0
 
 Slack sends an event again after one minute, and after five: https://docs.slack.dev/apis/events-api
 """
+_ACK_SECONDS = 3.0
+"""How long Slack waits for an acknowledgement. https://docs.slack.dev/interactivity/handling-user-interaction"""
+_GOODBYE_SECONDS = 0.5
 _EVENT = "events_api"
 
 
@@ -164,12 +168,18 @@ class SocketIntake:
         """Return the seconds since Slack was last known to be connected."""
         return self._clock() - self._connected_at
 
-    async def close(self, grace_seconds: float) -> None:
-        """Leave events to others, wait until current requests are acknowledged, then disconnect."""
+    async def close(self, grace_seconds: float) -> list[str]:
+        """Leave events to others, wait until current requests are acknowledged, then disconnect.
+
+        Requests are waited for no longer than Slack waits. Return what is left, in words.
+        """
         self._closing = True
-        until = monotonic() + grace_seconds
+        until = monotonic() + min(grace_seconds, _ACK_SECONDS)
         while self._current and monotonic() < until:
             await asyncio.wait(tuple(self._current), timeout=until - monotonic())
+        left = [f"requests of Slack: {len(self._current)}"] if self._current else []
         if self._handler is not None:
-            await self._handler.close_async()  # type: ignore[no-untyped-call]
-        await self._background.drain(1.0)
+            with suppress(TimeoutError):  # Slack's answer to the end of the connection may never come
+                await asyncio.wait_for(self._handler.close_async(), _GOODBYE_SECONDS)  # type: ignore[no-untyped-call]
+        await self._background.drain(_GOODBYE_SECONDS)
+        return left

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import sqlite3
 import stat
 import time
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import closing
+from contextlib import closing, suppress
 from functools import partial
 from pathlib import Path
 from sqlite3 import SQLITE_BUSY, OperationalError
@@ -36,6 +37,7 @@ _READING: Mapping[str, CoreExecuteOptionsParameter] = {
 }
 """Execution options of read-only transactions: they block nobody and see one state of the database."""
 _BUSY_SECONDS = 10.0
+_CLOSE_SECONDS = 0.5
 PRIVATE_FILE = 0o600
 _PRIVATE_FOLDER = 0o700
 BACKUP_MARK = 0x42_4B_55_50
@@ -141,9 +143,14 @@ class Database:
         return driver
 
     async def close(self) -> None:
-        """Close the connections once all running and queued functions have ended."""
+        """Close the connections once all running and queued functions have ended.
+
+        One that takes half a second more keeps its connection until the process ends, since it may hang.
+        """
         for threads, engine in ((self._writing, self._writer), (self._reading, self._reader)):
-            await threads.run(engine.dispose, may_leave=True)
+            with suppress(TimeoutError):
+                async with asyncio.timeout(_CLOSE_SECONDS):
+                    await threads.run(engine.dispose, may_leave=True)
             threads.stop()
 
 

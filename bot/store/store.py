@@ -7,6 +7,7 @@ claiming rows.
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
@@ -41,6 +42,7 @@ from bot.store.snapshots import SnapshotRepository
 
 log = structlog.get_logger(__name__)
 Result = TypeVar("Result")
+_RELEASE_SECONDS = 1.0
 DatabaseTrouble = SQLAlchemyError
 """The error that any transaction may raise: database unreachable, locked or full, or a deadlock resolved."""
 
@@ -187,17 +189,19 @@ class Store:
         """Return the queues that have rows due, and the time at which the next row comes due."""
         return await self.database.read(lambda connection: find_due(connection, clock()))
 
-    async def release(self, owner: str) -> None:
+    async def release(self, owner: str, limit_seconds: float = _RELEASE_SECONDS) -> list[str]:
         """Free this owner's leases on rows that are not being sent, so that others can claim them at once.
 
-        Its heartbeat ends, too.
-
-        A database error is only logged, since the leases expire by themselves.
+        Its heartbeat ends, too. Return what is left, in words. A database that fails or hangs is only logged,
+        since the leases expire by themselves.
         """
         try:
-            await self.database.write(lambda connection: _release_all(connection, owner))
-        except DatabaseTrouble as error:
+            async with asyncio.timeout(limit_seconds):
+                await self.database.try_writing(lambda connection: _release_all(connection, owner))
+        except (DatabaseTrouble, TimeoutError) as error:
             log.warning("not_released", reason=type(error).__name__)
+            return ["leases"]
+        return []
 
     async def try_writing(self, process: str, now: datetime) -> None:
         """Write something and commit it. Raises DatabaseTrouble when the database cannot be written.

@@ -1,0 +1,213 @@
+"""A process that is told to stop ends, whatever hangs, and loses nothing.
+
+How soon is shown in ``tests/ops/test_stopping.py``, since no test is measured against the machine's pace.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import signal
+import sqlite3
+import sys
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager, closing
+from dataclasses import dataclass
+from datetime import timedelta
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import pytest
+from structlog.testing import capture_logs
+
+from bot.app import running_bot, utc_now
+from bot.ops.stopping import CUT_SHORT, WORK_SECONDS, Stopping
+from bot.settings import Settings
+from sandbox.world import World
+from tests.bots import wait_for
+from tests.databases import PostgresServer
+from tests.limits import HANG_SECONDS
+from tests.scenarios.story import Json, Story, environment
+from tests.scenarios.timeouts import STEADY
+from tests.valve import Valve, valve
+
+LEASE = timedelta(seconds=100)
+"""Longer than the leases that a process leaves behind when it cannot write."""
+
+
+@dataclass
+class Bot:
+    """A bot as an operator starts it, with what it logs."""
+
+    env: dict[str, str]
+    folder: Path
+    process: asyncio.subprocess.Process | None = None
+
+    async def start(self) -> None:
+        """Start it and wait until it has begun to start."""
+        env = {"PATH": os.environ["PATH"], "PYTHONPATH": os.getcwd(), **self.env}
+        with (self.folder / "bot.log").open("wb") as log:
+            self.process = await asyncio.create_subprocess_exec(
+                *(sys.executable, "-m", "bot", "run"), env=env, cwd=self.folder, stdout=log, stderr=log
+            )
+        await self.until("starting")
+
+    async def until(self, event: str) -> None:
+        """Wait until it has logged this."""
+        await wait_for(event, lambda: event in [line["event"] for line in self.log])
+
+    async def stop(self) -> int:
+        """Send SIGTERM and return the exit code."""
+        assert self.process is not None
+        self.process.send_signal(signal.SIGTERM)
+        async with asyncio.timeout(HANG_SECONDS):
+            return await self.process.wait()
+
+    @property
+    def log(self) -> list[Json]:
+        """Return what it has logged so far."""
+        return [json.loads(line) for line in (self.folder / "bot.log").read_text().splitlines()]
+
+
+class Lock:
+    """SQLite's write lock, as another process would hold it."""
+
+    def __init__(self, file: str) -> None:
+        self.connection = sqlite3.connect(file, isolation_level=None)
+        self.connection.execute("PRAGMA journal_mode=WAL")
+
+    def shut(self) -> None:
+        """Take it."""
+        self.connection.execute("BEGIN IMMEDIATE")
+
+    def open(self) -> None:
+        """Give it back."""
+        self.connection.execute("ROLLBACK")
+
+
+@asynccontextmanager
+async def database(folder: Path, kind: str, env: dict[str, str]) -> AsyncIterator[Lock | Valve]:
+    """Put a database into the environment, and yield what makes it hang."""
+    if kind == "sqlite":
+        lock = Lock(env["DATABASE_URL"].removeprefix("sqlite:///"))
+        with closing(lock.connection):
+            yield lock
+        return
+    server = PostgresServer(folder)
+    try:
+        address = urlsplit(server.new_database())
+        door = f"{address.query.removeprefix('host=')}/.s.PGSQL.5432"
+        async with valve(lambda: asyncio.open_unix_connection(door)) as line:
+            env["DATABASE_URL"] = f"postgres://postgres:@127.0.0.1:{line.port}{address.path}"
+            yield line
+    finally:
+        server.stop()
+
+
+@asynccontextmanager
+async def slack(world: World, env: dict[str, str]) -> AsyncIterator[Valve]:
+    """Put a line to Slack into the environment, over which its socket goes, too."""
+    port = urlsplit(world.workspace_url).port
+    assert port is not None
+    async with valve(lambda: asyncio.open_connection("127.0.0.1", port), port) as line:
+        world.workspace.bot_connection.sockets.base_url = f"http://127.0.0.1:{line.port}"
+        env["SLACK_API_URL"] = f"http://127.0.0.1:{line.port}/api/"
+        yield line
+
+
+@pytest.fixture
+def env(world: World) -> dict[str, str]:
+    """What a bot beside this world starts with."""
+    fast = {"HEALTH_PORT": "0", "POLL_MIN_SECONDS": "0.1", "POLL_MAX_SECONDS": "0.2"}
+    return environment(world) | fast | {"LOG_LEVEL": "INFO", "LOG_FORMAT": "json"}
+
+
+async def test_a_bot_stops_while_everything_hangs_and_the_next_one_goes_on(
+    world: World, tmp_path: Path, env: dict[str, str]
+) -> None:
+    story = Story(world)
+    async with database(tmp_path, "sqlite", env) as stored, slack(world, env) as line:
+        bot = Bot(env, tmp_path)
+        await bot.start()
+        await bot.until("ready")
+        root = await story.asked("Take your time and add a page about webhooks")
+        stored.shut()
+        asking = asyncio.create_task(story.command("/docs-agent", "Add another page"))
+        line.shut()
+        assert await bot.stop() == CUT_SHORT
+        asking.cancel()
+        stored.open()
+        line.open()
+        settings = Settings.load(env, env_file=None)
+        async with running_bot(settings, timeouts=STEADY, clock=lambda: utc_now() + LEASE):
+            await story.until(lambda: story.said(root) or None, "the end")
+    assert len(story.said(root)) == 1
+
+
+class Skip:
+    """A clock in seconds on which the time to finish is over as soon as the stop has begun."""
+
+    def __init__(self) -> None:
+        self._seconds = 0.0
+
+    def __call__(self) -> float:
+        """Return the time, and go on."""
+        self._seconds += WORK_SECONDS
+        return self._seconds
+
+
+@pytest.mark.parametrize("http_mode", [True])
+async def test_parts_that_hang_on_postgresql_and_slack_are_left_when_their_time_is_over(
+    world: World, tmp_path: Path, env: dict[str, str]
+) -> None:
+    story, stopping = Story(world), Stopping(Skip())
+    async with (
+        asyncio.timeout(HANG_SECONDS),
+        database(tmp_path, "postgresql", env) as stored,
+        slack(world, env) as line,
+        AsyncExitStack() as bot,
+    ):
+        await bot.enter_async_context(running_bot(Settings.load(env, env_file=None), stopping=stopping))
+        await story.asked("Take your time and add a page about webhooks")
+        stored.shut()
+        line.shut()
+        await bot.aclose()
+    with capture_logs() as lines:
+        assert stopping.told() == CUT_SHORT
+    assert "leases" in lines[-1]["left"]
+
+
+@pytest.mark.parametrize("kind", ["sqlite", "postgresql"])
+async def test_a_start_on_a_database_that_hangs_stops_at_once(
+    tmp_path: Path, env: dict[str, str], kind: str
+) -> None:
+    async with database(tmp_path, kind, env) as stored:
+        stored.shut()
+        await stops_at_once(Bot(env, tmp_path))
+
+
+@pytest.mark.parametrize("http_mode", [False, True])
+async def test_a_start_on_a_slack_that_hangs_stops_at_once(
+    world: World, tmp_path: Path, env: dict[str, str]
+) -> None:
+    async with slack(world, env) as line:
+        line.shut()
+        await stops_at_once(Bot(env, tmp_path))
+
+
+async def stops_at_once(bot: Bot) -> None:
+    """Start a bot that hangs, stop it, and expect that it has left nothing."""
+    await bot.start()
+    await asyncio.sleep(1.0)  # so that it hangs; sooner it would stop as well
+    assert await bot.stop() == 0
+    assert [line["event"] for line in bot.log][-2:] == ["stopping", "stopped"]
+    assert "left" not in bot.log[-1]
+
+
+async def test_an_idle_bot_leaves_nothing(tmp_path: Path, env: dict[str, str]) -> None:
+    bot = Bot(env, tmp_path)
+    await bot.start()
+    await bot.until("ready")
+    assert await bot.stop() == 0
+    assert "left" not in bot.log[-1]
