@@ -23,6 +23,9 @@ class Author(Protocol):
     def branch(self, job_id: str, prompt: str, /) -> str:
         """Return the name of a new job's branch."""
 
+    def stop(self, job_id: str, /) -> None:
+        """End the work on a job that was archived, unless it takes no time."""
+
     async def write(self, job: Job, message: JobMessage) -> WorkDone:
         """Commit the change. Called again after a kill, it returns what was committed before."""
 
@@ -44,6 +47,9 @@ class TemplateAuthor:
     def branch(self, job_id: str, _prompt: str, /) -> str:
         """Return the name of a new job's branch."""
         return f"agent/{job_id.replace('_', '-')}"
+
+    def stop(self, _job_id: str, /) -> None:
+        """Do nothing: the work takes no time."""
 
     async def write(self, job: Job, message: JobMessage) -> WorkDone:
         """Commit the change that the rules make of the prompt."""

@@ -70,6 +70,7 @@ class CommandAuthor:
         self._options = options
         self._repository = repository
         self._clock = clock
+        self._archived: dict[str, asyncio.Event] = {}
 
     def work_seconds(self, _prompt: str, /) -> float:
         """Return 0: the work begins at once and takes what it takes."""
@@ -80,8 +81,20 @@ class CommandAuthor:
         words = slug(clip(one_line(without_background(prompt)), 40))
         return f"docs-bot/{job_id.replace('_', '-')[:12]}-{words}"
 
+    def stop(self, job_id: str, /) -> None:
+        """Kill the program that works for a job; start no other one for its message."""
+        if job_id in self._archived:
+            self._archived[job_id].set()
+
     async def write(self, job: Job, message: JobMessage) -> WorkDone:
         """Run the agent, commit what it changed and publish it."""
+        self._archived[job.id] = asyncio.Event()
+        try:
+            return await self._write(job, message)
+        finally:
+            del self._archived[job.id]
+
+    async def _write(self, job: Job, message: JobMessage) -> WorkDone:
         repository = self._repository
         start = repository.head(job.branch) or repository.head(repository.main)
         if start is None:
@@ -135,7 +148,9 @@ class CommandAuthor:
     async def _run(self, command: str, prompt: str, tree: Worktree, job: Job) -> Ran:
         named = {name: os.environ[name] for name in self._options.agent_env if name in os.environ}
         environment = {**inherited(), **named, "DOCS_BOT_JOB": job.id}
-        words = _words(command)
+        words, seconds, archived = _words(command), self._options.agent_minutes * 60, self._archived[job.id]
         if not words:
             raise OSError(f"there is no program for {shlex.split(command)[0]} any more")
-        return await run(words, prompt, tree.path, environment, self._options.agent_minutes * 60)
+        if archived.is_set():
+            return Ran("was not started, because its job was archived", "")
+        return await run(words, prompt, tree.path, environment, seconds, archived)

@@ -117,6 +117,7 @@ class Pages:
             raise web.HTTPForbidden(text="this form was sent from another site")
         job = await self._find_job(request)
         await self._database.run(jobs.archive, job, self._clock())
+        self._agent.authors[job.project].stop(job.id)
         raise web.HTTPSeeOther(f"/{job.project}/job/{job.id}")
 
     async def _find_pull(self, request: web.Request) -> tuple[Job, SiteRepository, str]:

@@ -30,11 +30,16 @@ class Ran:
 
 
 async def run(
-    words: Sequence[str], prompt: str, folder: Path, environment: Mapping[str, str], seconds: float
+    words: Sequence[str],
+    prompt: str,
+    folder: Path,
+    environment: Mapping[str, str],
+    seconds: float,
+    archived: asyncio.Event,
 ) -> Ran:
     """Run a program in a process group of its own, which is killed at the end, whatever the end is.
 
-    Raises `OSError` if it cannot be started.
+    It ends after `seconds`, or when its job is archived. Raises `OSError` if it cannot be started.
     """
     output = _Output()
     # Not subprocess.PIPE: asyncio would wait for everybody who holds the pipe, not for the program alone.
@@ -47,7 +52,7 @@ async def run(
             process = await _start(words, prompt, folder, environment, writing_end)
         finally:
             os.close(writing_end)
-        failure = await _end(process, seconds)
+        failure = await _end(process, seconds, archived)
         await asyncio.wait({output.ended}, timeout=_DRAIN_SECONDS)
     finally:
         transport.close()
@@ -71,14 +76,20 @@ async def _start(
         )
 
 
-async def _end(process: asyncio.subprocess.Process, seconds: float) -> str:
+async def _end(process: asyncio.subprocess.Process, seconds: float, archived: asyncio.Event) -> str:
     """Wait for a program and kill its group; return why it failed, or ""."""
+    ended, stopped = asyncio.create_task(process.wait()), asyncio.create_task(archived.wait())
     try:
-        async with asyncio.timeout(seconds):
-            return _failure(await process.wait())
-    except TimeoutError:
-        return f"was killed after {seconds / 60:g} minutes, its limit"
+        await asyncio.wait({ended, stopped}, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
+        if ended.done():
+            return _failure(ended.result())
+        reason = (
+            "when its job was archived" if stopped.done() else f"after {seconds / 60:g} minutes, its limit"
+        )
+        return f"was killed {reason}"
     finally:
+        ended.cancel()
+        stopped.cancel()
         with suppress(ProcessLookupError):
             os.killpg(process.pid, signal.SIGKILL)
 

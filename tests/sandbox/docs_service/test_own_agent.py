@@ -3,99 +3,26 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import subprocess
-import sys
-from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
-import aiohttp
 import pytest
 
-from sandbox.docs_service import DocsService, DocsServiceOptions
 from tests.limits import HANG_SECONDS
-from tests.sandbox.docs_service.caller import Caller, HeldClock
+from tests.sandbox.docs_service.programs import (
+    PROMPT,
+    WRITES,
+    Program,
+    asked,
+    branches,
+    ended,
+    git,
+    page,
+    service,
+)
 
-PROMPT = "Explain webhooks\n\nAsked by ana in #docs."
-ADDRESS = "https://code.example/acme/docs/pull/7"
 FOREVER = 10 * HANG_SECONDS
-Program = Callable[[str], str]
-
-
-def git(folder: Path, *words: str) -> str:
-    identity = ("-c", "user.name=Ana", "-c", "user.email=ana@acme.example")
-    ran = subprocess.run(["git", *identity, *words], cwd=folder, capture_output=True, text=True, check=True)
-    return ran.stdout.strip()
-
-
-@pytest.fixture
-def repository(tmp_path: Path) -> Path:
-    """A checkout in the middle of somebody's work: one file staged, one changed, one new."""
-    folder = tmp_path / "our-docs"
-    folder.mkdir()
-    git(folder, "init", "--quiet", "--initial-branch=trunk")
-    (folder / "index.md").write_text("# Acme\n")
-    (folder / "staged.md").write_text("before\n")
-    (folder / "logo.bin").write_bytes(b"\0\1\2")
-    git(folder, "add", ".")
-    git(folder, "commit", "--quiet", "-m", "Begin")
-    (folder / "staged.md").write_text("staged\n")
-    git(folder, "add", "staged.md")
-    (folder / "index.md").write_text("# Acme, half written\n")
-    (folder / "new.md").write_text("new\n")
-    return folder
-
-
-@pytest.fixture
-def program(tmp_path: Path) -> Program:
-    """Writes a Python program and returns the command that runs it."""
-
-    def write(text: str) -> str:
-        path = tmp_path / f"program {len(list(tmp_path.iterdir()))}.py"
-        path.write_text(f"import os, pathlib, signal, subprocess, sys, time\n{text}\n")
-        return f"'{sys.executable}' '{path}'"
-
-    return write
-
-
-@asynccontextmanager
-async def service(tmp_path: Path, repository: Path, agent: str, **options: Any) -> AsyncIterator[Caller]:
-    """Run a docs service with this agent."""
-    chosen = DocsServiceOptions(
-        folder=tmp_path / "sandbox", pages=2, days=1, repository=repository, agent=agent, **options
-    )
-    docs_service = DocsService(chosen, HeldClock())
-    base_url = await docs_service.start()
-    try:
-        async with aiohttp.ClientSession() as session:
-            yield Caller(session, base_url)
-    finally:
-        await docs_service.stop()
-
-
-async def ended(caller: Caller, job_id: str) -> dict[str, Any]:
-    """Return a job when its program has ended."""
-    async with asyncio.timeout(HANG_SECONDS):
-        while (job := (await caller.job(job_id)).json)["status"] == "active":
-            await asyncio.sleep(0.01)
-    return dict(job)
-
-
-async def asked(caller: Caller, prompt: str = PROMPT) -> dict[str, Any]:
-    return await ended(caller, (await caller.ask(prompt)).json["id"])
-
-
-async def page(caller: Caller, job: dict[str, Any]) -> str:
-    return (await caller.request("GET", f"/acme-docs/job/{job['id']}")).text
-
-
-def branches(repository: Path) -> list[str]:
-    return git(repository, "for-each-ref", "--format=%(refname:short)", "refs/heads/docs-bot").split()
-
-
-WRITES = 'pathlib.Path("webhooks.md").write_text(sys.stdin.read())'
 
 
 async def test_what_the_agent_changes_is_a_commit_on_a_branch_and_the_checkout_is_untouched(
@@ -105,7 +32,7 @@ async def test_what_the_agent_changes_is_a_commit_on_a_branch_and_the_checkout_i
     async with service(tmp_path, repository, program(WRITES)) as caller:
         job = await asked(caller)
         assert (job["status"], job["prLink"]) == ("completed", f"{caller.base_url}/acme-docs/pull/1")
-        assert job["source"]["ref"] == "trunk"
+        assert job["source"] == {"repository": "our-docs", "ref": "trunk"}
         assert "Fail on purpose" not in (await caller.request("GET", "/")).text
         pull = (await caller.request("GET", "/acme-docs/pull/1")).text
         assert "1 file changed" in pull
@@ -171,11 +98,16 @@ async def test_what_a_program_leaves_running_is_killed_at_its_end(
     await gone(pid)
 
 
+async def until(holds: Callable[[], bool]) -> None:
+    """Return when a program has come so far."""
+    async with asyncio.timeout(HANG_SECONDS):
+        while not holds():
+            await asyncio.sleep(0.01)
+
+
 async def gone(pid: int) -> None:
     """Return when a process has ended."""
-    async with asyncio.timeout(HANG_SECONDS):
-        while is_running(pid):
-            await asyncio.sleep(0.01)
+    await until(lambda: not is_running(pid))
 
 
 def is_running(pid: int) -> bool:
@@ -191,15 +123,43 @@ async def test_a_job_is_active_while_its_program_works_and_stopping_kills_the_pr
     waits = f"pathlib.Path({str(started)!r}).write_text(str(os.getpid())); time.sleep({FOREVER})"
     async with service(tmp_path, repository, program(waits)) as caller:
         job_id = (await caller.ask(PROMPT)).json["id"]
-        async with asyncio.timeout(HANG_SECONDS):
-            while not (started.exists() and started.read_text()):
-                await asyncio.sleep(0.01)
+        await until(lambda: started.exists() and bool(started.read_text()))
         assert (await caller.job(job_id)).json["status"] == "active"
     await gone(int(started.read_text()))
     # The same prompt is worked on at the next start.
     async with service(tmp_path, repository, program(WRITES)) as caller:
         assert (await ended(caller, job_id))["status"] == "completed"
     assert len(branches(repository)) == len(git(repository, "worktree", "list").splitlines()) == 1
+
+
+@pytest.mark.parametrize("role", ["agent", "publishing command"])
+async def test_archiving_a_job_kills_its_program_and_says_so(
+    tmp_path: Path, repository: Path, program: Program, role: str
+) -> None:
+    started = tmp_path / "started"
+    waits = program(
+        f"child = subprocess.Popen([sys.executable, '-c', 'import time; time.sleep({FOREVER})'])\n"
+        f"print('Thinking', os.getpid(), child.pid, flush=True)\n"
+        f"pathlib.Path({str(started)!r}).touch()\n"
+        f"time.sleep({FOREVER})"
+    )
+    agent, publish = (waits, "") if role == "agent" else (program(WRITES), waits)
+    async with service(tmp_path, repository, agent, publish=publish) as caller:
+        job_id = (await caller.ask(PROMPT)).json["id"]
+        await until(started.exists)
+        await caller.request("POST", f"/acme-docs/job/{job_id}/archive")
+        assert (await caller.job(job_id)).json["status"] == "archived"
+        async with asyncio.timeout(HANG_SECONDS):
+            while "Thinking" not in (shown := await page(caller, {"id": job_id})):
+                await asyncio.sleep(0.01)
+        assert f"{role} was killed when its job was archived." in shown
+        for pid in shown.partition("Thinking ")[2].partition("<")[0].split():
+            await gone(int(pid))
+        # The next job does not wait for the archived one.
+        started.unlink()
+        await caller.ask("Another")
+        await until(started.exists)
+    assert len(branches(repository)) == (0 if role == "agent" else 2)
 
 
 async def test_only_the_end_of_a_large_output_is_kept(
@@ -227,6 +187,21 @@ async def test_a_follow_up_goes_on_with_the_branch_of_its_job(
     [branch] = branches(repository)
     assert git(repository, "show", f"{branch}:log.md") == "One\nTwo"
     assert git(repository, "rev-list", "--count", f"trunk..{branch}") == "2"
+
+
+async def test_programs_run_one_at_a_time_and_what_git_ignores_is_left_out(
+    tmp_path: Path, repository: Path, program: Program
+) -> None:
+    (repository / ".git/info/exclude").write_text("*.log\n")
+    alone = (
+        f"held = pathlib.Path({str(tmp_path / 'held')!r}); held.touch(exist_ok=False); time.sleep(0.1); "
+        f"held.unlink(); pathlib.Path('agent.log').touch(); {WRITES}"
+    )
+    async with service(tmp_path, repository, program(alone)) as caller:
+        both = [(await caller.ask(prompt)).json["id"] for prompt in ("One", "Two")]
+        assert [(await ended(caller, job_id))["status"] for job_id in both] == ["completed"] * 2
+    for branch in branches(repository):
+        assert git(repository, "diff", "--name-only", "trunk", branch) == "webhooks.md"
 
 
 async def test_a_branch_that_is_checked_out_somewhere_stays_where_it_is(
@@ -267,75 +242,18 @@ async def test_what_the_agent_commits_itself_and_a_removed_worktree_never_reach_
     assert branches(repository) == [branch]
 
 
-async def test_the_environment_has_what_is_named_and_nothing_else(
+async def test_the_environment_has_what_is_named_and_nothing_else_and_no_shell_reads_the_command(
     tmp_path: Path, repository: Path, program: Program, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("AGENT_KEY", "given")
     monkeypatch.setenv("OTHER_KEY", "kept back")
     monkeypatch.setenv("LANG", "C.UTF-8")
-    prints = program("print(sorted(set(os.environ) - {'LC_CTYPE'}), os.environ['AGENT_KEY'])")
+    prints = program("print(sorted(set(os.environ) - {'LC_CTYPE'}), os.environ['AGENT_KEY'], sys.argv[1])")
+    prints += " $HOME;ls"
     async with service(tmp_path, repository, prints, agent_env=("AGENT_KEY",)) as caller:
         shown = await page(caller, await asked(caller))
     names = sorted(["AGENT_KEY", "DOCS_BOT_JOB", "HOME", "LANG", "PATH"])
-    assert f"{names} given".replace("'", "&#39;") in shown
-
-
-async def test_the_publishing_command_runs_on_the_branch_and_its_address_is_the_pull_request(
-    tmp_path: Path, repository: Path, program: Program
-) -> None:
-    publish = program(
-        f"subprocess.run(['git', 'branch', '--show-current']); print('{ADDRESS}'); print('Done')"
-    )
-    async with service(tmp_path, repository, program(WRITES), publish=publish) as caller:
-        job = await asked(caller)
-        assert (job["status"], job["prLink"]) == ("completed", ADDRESS)
-        [branch] = branches(repository)
-        assert f">{branch}\n{ADDRESS}\nDone</pre>" in await page(caller, job)
-
-
-@pytest.mark.parametrize(
-    ("text", "said"),
-    [
-        (f"print('{ADDRESS}'); sys.exit(4)", "the publishing command ended with exit code 4."),
-        ("print('http://code.example/pull/7')", "printed no line that is an https:// address."),
-        ("print('https://code.example/pull/7|<!channel>')", "printed no line that is an https:// address."),
-        ("print('https://ana:key@code.example/pull/7')", "printed no line that is an https:// address."),
-    ],
-)
-async def test_a_change_that_is_not_published_has_failed_and_keeps_its_branch(
-    tmp_path: Path, repository: Path, program: Program, text: str, said: str
-) -> None:
-    async with service(tmp_path, repository, program(WRITES), publish=program(text)) as caller:
-        job = await asked(caller)
-        assert (job["status"], job["prLink"]) == ("failed", f"{caller.base_url}/acme-docs/pull/1")
-        [branch] = branches(repository)
-        shown = await page(caller, job)
-    assert f"The change is on the branch {branch}, but the publishing command" in shown
-    assert said in shown
-
-
-async def test_the_publishing_lines_of_the_docs_push_the_branch_and_know_its_pull_request_again(
-    tmp_path: Path, repository: Path, program: Program, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    shown = (Path(__file__).parents[3] / "docs/sandbox.md").read_text()
-    (tmp_path / "publish.sh").write_text(shown.partition("```sh\n")[2].partition("```")[0])
-    (tmp_path / "gh").write_text(
-        f"#!/bin/sh\ncase $2 in create) touch {tmp_path}/open;; esac\n"
-        f"test -e {tmp_path}/open || exit 1\necho {ADDRESS}\n"
-    )
-    (tmp_path / "gh").chmod(0o755)
-    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
-    git(repository, "init", "--quiet", "--bare", str(tmp_path / "remote.git"))
-    git(repository, "remote", "add", "origin", str(tmp_path / "remote.git"))
-    appends = program('open("log.md", "a").write(sys.stdin.read() + "\\n")')
-    publish = f"sh -e '{tmp_path}/publish.sh'"
-    async with service(tmp_path, repository, appends, publish=publish) as caller:
-        job = await asked(caller, "One")
-        await caller.follow_up(job["id"], "Two")
-        job = await ended(caller, job["id"])
-        assert (job["status"], job["prLink"]) == ("completed", ADDRESS)
-    [branch] = branches(repository)
-    assert git(tmp_path / "remote.git", "show", f"{branch}:log.md") == "One\nTwo"
+    assert f"{names} given $HOME;ls</pre>".replace("'", "&#39;") in shown
 
 
 async def test_a_submodule_a_link_and_hooks_do_no_harm(
