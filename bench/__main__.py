@@ -13,7 +13,7 @@ from time import monotonic
 import click
 from rich.console import Console
 
-from bench import ack, burst, idle, pace, poll
+from bench import ack, burst, idle, pace, poll, wait
 from bench.report import Report, as_json, machine, missed, print_report
 from bench.speed import machine_speed
 
@@ -22,6 +22,7 @@ class Bench(StrEnum):
     """What can be measured."""
 
     ACK = "ack"
+    WAIT = "wait"
     POLL = "poll"
     PACE = "pace"
     BURST = "burst"
@@ -39,6 +40,7 @@ async def _pace(quick: bool, _folder: Path) -> list[Report]:
 # Times in milliseconds are measured first, before the load can slow down a small machine.
 MEASURES: dict[Bench, Measure] = {
     Bench.ACK: lambda quick, folder: ack.measure(ack.QUICK if quick else ack.FULL, folder),
+    Bench.WAIT: lambda quick, folder: wait.measure(wait.QUICK if quick else wait.FULL, folder),
     Bench.IDLE: lambda quick, folder: idle.measure(idle.QUICK if quick else idle.FULL, folder),
     Bench.POLL: lambda quick, folder: poll.measure(poll.QUICK if quick else poll.FULL, folder),
     Bench.PACE: _pace,

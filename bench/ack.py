@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import median
 
-from bench.ack_sides import Side, Way, bolt_side, bot_side
+from bench.ack_sides import NAMES, Side, Way, bolt_side, bot_side
 from bench.ack_slack import LIMIT_SECONDS, PEOPLE, PlayedSlack, played_slack
 from bench.measure import spread
 from bench.report import Report, Row, at_most, below
@@ -26,7 +26,6 @@ _BOLT_SLEEPS = (
     "About 10 ms of each of theirs is a fixed sleep in Bolt, which waits so for a listener's answer. "
     "It does not grow on a slow machine, so these ratios do: compare the machine's speed."
 )
-_NAMES = {Way.HTTP: "over HTTP", Way.SOCKET: "through Socket Mode"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +75,7 @@ async def _compared(way: Way, slack: PlayedSlack, size: Size, folder: Path) -> l
         bare = await stack.enter_async_context(bolt_side("bench.ack_bare", way, slack, folder))
         storing = await stack.enter_async_context(bolt_side("bench.ack_stored", way, slack, folder))
         taken = await in_turns((bot, bare, storing), size)
-    name = f"ack: a slash command {_NAMES[way]}"
+    name = f"ack: a slash command {NAMES[way]}"
     beside_bare = Report(name, "the bot, stored first", "bare Bolt app")
     beside_storing = Report(f"{name}, both stored", "the bot", "Bolt app + SQLAlchemy")
     beside_bare.notes.append(_BOLT_SLEEPS)

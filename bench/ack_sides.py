@@ -11,7 +11,7 @@ from pathlib import Path
 
 from bench.ack_client import Typist
 from bench.ack_slack import PlayedSlack
-from bench.bot_process import BOT_TOKEN, SIGNING_SECRET, environment, running_bot
+from bench.bot_process import BOT_TOKEN, NO_DOCS, SIGNING_SECRET, environment, running_bot
 from bench.children import READY, Child, child
 from sandbox.ports import free_port
 
@@ -26,23 +26,33 @@ class Way(StrEnum):
     SOCKET = "socket"
 
 
+NAMES = {Way.HTTP: "over HTTP", Way.SOCKET: "through Socket Mode"}
+
+
 @dataclass(frozen=True, slots=True)
 class Side:
-    """A running app and how to send it commands."""
+    """A running app, its socket's token or its port, and how to send it commands."""
 
     process: Child
+    to: str | int
     burst: Burst
 
 
 @asynccontextmanager
 async def bot_side(
-    way: Way, slack: PlayedSlack, folder: Path, tree: Path | None = None
+    way: Way,
+    slack: PlayedSlack,
+    folder: Path,
+    tree: Path | None = None,
+    *,
+    command: str = "serve",
+    docs_url: str = NO_DOCS,
 ) -> AsyncIterator[Side]:
-    """Run `docs-bot serve` of a checkout (this one, unless given) on SQLite on disk, until the block ends."""
-    token = "xapp-bot" if way is Way.SOCKET else ""
-    env = environment(slack.url, f"sqlite:///{folder}/ack-{way}.db", app_token=token)
-    async with running_bot("serve", env, log=folder / f"ack-{way}.log", tree=tree) as (bot, port, _):
-        yield Side(bot, await _burst(slack, token, port))
+    """Run a `docs-bot` command of a checkout (this one, unless given) on SQLite on disk."""
+    token, name = "xapp-bot" if way is Way.SOCKET else "", f"bot-{way}"
+    env = environment(slack.url, f"sqlite:///{folder}/{name}.db", docs_url=docs_url, app_token=token)
+    async with running_bot(command, env, log=folder / f"{name}.log", tree=tree) as (bot, port, _):
+        yield Side(bot, token or port, await _burst(slack, token, port))
 
 
 @asynccontextmanager
@@ -59,7 +69,7 @@ async def bolt_side(module: str, way: Way, slack: PlayedSlack, folder: Path) -> 
     async with child("-m", module, way, str(port), env=env, log=folder / f"{name}.log") as app:
         if await app.hear() != READY:
             raise RuntimeError(f"{module} did not start")
-        yield Side(app, await _burst(slack, token, port))
+        yield Side(app, token or port, await _burst(slack, token, port))
 
 
 async def _burst(slack: PlayedSlack, token: str, port: int) -> Burst:

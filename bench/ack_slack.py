@@ -74,6 +74,18 @@ class PlayedSlack:
         server.router.add_get("/socket/{token}", self._socket)
         return server
 
+    @asynccontextmanager
+    async def served(self, port: int) -> AsyncIterator[None]:
+        """Serve until the block ends."""
+        runner = web.AppRunner(self.application(), access_log=None, shutdown_timeout=0.2)
+        await runner.setup()
+        try:
+            await web.TCPSite(runner, "127.0.0.1", port).start()
+            self.url = f"http://127.0.0.1:{port}/api/"
+            yield
+        finally:
+            await runner.cleanup()
+
     async def connected(self, token: str) -> None:
         """Wait until the app with this token has its socket."""
         await self._connected.setdefault(token, asyncio.Event()).wait()
@@ -136,11 +148,5 @@ class PlayedSlack:
 async def played_slack(port: int) -> AsyncIterator[PlayedSlack]:
     """Serve until the block ends."""
     slack = PlayedSlack()
-    runner = web.AppRunner(slack.application(), access_log=None, shutdown_timeout=0.2)
-    await runner.setup()
-    try:
-        await web.TCPSite(runner, "127.0.0.1", port).start()
-        slack.url = f"http://127.0.0.1:{port}/api/"
+    async with slack.served(port):
         yield slack
-    finally:
-        await runner.cleanup()

@@ -15,10 +15,12 @@ from sandbox.ports import free_port
 
 BOT_TOKEN = "xoxb-bench"  # noqa: S105
 SIGNING_SECRET = "bench-signing-secret"  # noqa: S105
+NO_DOCS = "http://127.0.0.1:9"
+"""An address at which there is no docs service."""
 
 
 def environment(
-    slack_url: str, database_url: str, *, docs_url: str = "http://127.0.0.1:9", app_token: str = ""
+    slack_url: str, database_url: str, *, docs_url: str = NO_DOCS, app_token: str = ""
 ) -> dict[str, str]:
     """Return the settings of a bot, in HTTP mode unless there is an app token."""
     way = {"SLACK_APP_TOKEN": app_token} if app_token else {"SLACK_SIGNING_SECRET": SIGNING_SECRET}

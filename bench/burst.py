@@ -19,7 +19,7 @@ from time import monotonic
 
 from pydantic import SecretStr
 
-from bench.children import READY, child
+from bench.docs_server import docs_service
 from bench.jobs import add_running_jobs
 from bench.report import Goal, Report, Row, below
 from bench.silent import SilentMessenger
@@ -34,7 +34,6 @@ from bot.work.jobs.poll import poll_jobs
 from bot.work.outbox.deliver import deliver_due
 from bot.work.ports import SlackThrottled
 from bot.worker import WakeUp, Worker, Workers
-from sandbox.ports import free_port
 
 _SLACK_SECONDS = 0.08
 """The typical time of a post at Slack."""
@@ -122,14 +121,11 @@ class PacedMessenger(SilentMessenger):
 async def measure(size: Size, folder: Path) -> list[Report]:
     """Measure from the moment when all jobs have ended until the last thread is told."""
     logs.configure("WARNING", "console")
-    port = free_port()
-    async with child("-m", "bench.docs_server", str(port), "completed") as service:
-        if await service.hear() != READY:
-            raise RuntimeError("the docs service did not start")
+    async with docs_service("completed") as docs_url:
         store = Store.open(f"sqlite:///{folder}/burst.db")
         try:
             await migrate(store.database)
-            return [await _told(store, f"http://127.0.0.1:{port}", size)]
+            return [await _told(store, docs_url, size)]
         finally:
             await store.close()
 

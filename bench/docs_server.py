@@ -1,36 +1,74 @@
-"""A minimal docs service for the polling benchmarks, in which every job has the same state.
+"""A minimal docs service for the benchmarks: every job has the same state, and a site has so many pages.
 
-`python -m bench.docs_server 8080 active`
+`python -m bench.docs_server 8080 active 5000`
 """
 
 from __future__ import annotations
 
 import asyncio
+import itertools
 import json
 import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 
 from aiohttp import web
 
-from bench.children import READY
+from bench.children import READY, child
+from sandbox.ports import free_port
 
 PULL_REQUEST = "https://code.example/acme/docs/pull/1"
 
 
-def _answer(job: str, status: str) -> bytes:
+def _job(job: str, status: str) -> bytes:
     source = {"repository": "acme/docs", "ref": "main"}
     link = PULL_REQUEST if status == "completed" else None
     return json.dumps({"id": job, "status": status, "source": source, "prLink": link}).encode()
 
 
-async def serve(port: int, status: str) -> None:
+def _row(number: int, pages: int) -> dict[str, str | int]:
+    """Return a page's counts, which are in no order, as with the service."""
+    human, ai = number * 7_919 % (2 * pages), number * 104_729 % pages
+    return {"path": f"/guides/page-{number}", "human": human, "ai": ai, "total": human + ai}
+
+
+def visitors(pages: int, limit: int, offset: int) -> bytes:
+    """Return one page of rows of a site with so many pages."""
+    rows = [_row(number, pages) for number in range(offset, min(offset + limit, pages))]
+    totals = {"human": 2 * pages, "ai": pages, "total": 3 * pages}
+    return json.dumps({"totals": totals, "visitors": rows, "hasMore": offset + limit < pages}).encode()
+
+
+@asynccontextmanager
+async def docs_service(status: str = "active", pages: int = 50) -> AsyncIterator[str]:
+    """Run this docs service in a process until the block ends; yield its address."""
+    port = free_port()
+    async with child("-m", "bench.docs_server", str(port), status, str(pages)) as service:
+        if await service.hear() != READY:
+            raise RuntimeError("the docs service did not start")
+        yield f"http://127.0.0.1:{port}"
+
+
+async def serve(port: int, status: str, pages: int) -> None:
     """Serve until the process is ended."""
+    numbers = itertools.count(1)
 
     async def job(request: web.Request) -> web.Response:
-        body = _answer(request.match_info["job"], status)
+        body = _job(request.match_info["job"], status)
+        return web.Response(body=body, content_type="application/json")
+
+    async def create(_request: web.Request) -> web.Response:
+        body = _job(f"job-{next(numbers)}", "active")
+        return web.Response(status=201, body=body, content_type="application/json")
+
+    async def read(request: web.Request) -> web.Response:
+        body = visitors(pages, int(request.query["limit"]), int(request.query["offset"]))
         return web.Response(body=body, content_type="application/json")
 
     server = web.Application()
     server.router.add_get("/v2/agent/{project}/job/{job}", job)
+    server.router.add_post("/v2/agent/{project}/job", create)
+    server.router.add_get("/v1/analytics/{project}/visitors", read)
     runner = web.AppRunner(server, access_log=None)
     await runner.setup()
     await web.TCPSite(runner, "127.0.0.1", port, backlog=1024).start()
@@ -39,4 +77,4 @@ async def serve(port: int, status: str) -> None:
 
 
 if __name__ == "__main__":
-    asyncio.run(serve(int(sys.argv[1]), sys.argv[2]))
+    asyncio.run(serve(int(sys.argv[1]), sys.argv[2], int(sys.argv[3])))

@@ -25,6 +25,7 @@ from bench import ack, idle, poll
 from bench.ack_sides import Way, bot_side
 from bench.ack_slack import played_slack
 from bench.bot_process import environment, running_bot
+from bench.docs_server import docs_service
 from sandbox.ports import free_port
 
 _ACK = ack.Size({1: 100, 10: 300, 50: 500}, turns=2)
@@ -75,7 +76,7 @@ async def _ack(way: Way, folder: Path, tree: Path | None) -> list[Figure]:
 
 async def _poll(jobs: int, folder: Path, tree: Path | None) -> list[Figure]:
     database_url = f"{_OLDER_SQLITE if tree else _SQLITE}:///{folder}/poll.db"
-    async with poll.docs_service() as url:
+    async with docs_service() as url:
         found = await poll.ours(url, database_url, jobs, _POLL, folder, tree)
     return [
         Figure(f"poll of {jobs:,} jobs: processor time", "ms", found.cpu_ms),

@@ -17,11 +17,11 @@ from statistics import median
 from sqlalchemy import func, select
 
 from bench.children import READY, Child, child
+from bench.docs_server import docs_service
 from bench.measure import most_memory_mb
 from bench.report import Report, Row, at_most, below
 from bot.store.database import Database
 from bot.store.schema import jobs as jobs_table
-from sandbox.ports import free_port
 from tests.databases import PostgresServer
 
 _GOAL_SHARE = 1 / 3
@@ -61,16 +61,6 @@ async def measure(size: Size, folder: Path) -> list[Report]:
         stack.callback(postgres.stop)
         async with docs_service() as url:
             return [await _compared(url, postgres, count, size, folder) for count in size.jobs]
-
-
-@asynccontextmanager
-async def docs_service() -> AsyncIterator[str]:
-    """Run a docs service whose jobs are all active; yield its address."""
-    port = free_port()
-    async with child("-m", "bench.docs_server", str(port), "active") as docs:
-        if await docs.hear() != READY:
-            raise RuntimeError("the docs service did not start")
-        yield f"http://127.0.0.1:{port}"
 
 
 async def _compared(url: str, postgres: PostgresServer, count: int, size: Size, folder: Path) -> Report:

@@ -16,7 +16,7 @@ from threading import Thread
 import pytest
 from rich.console import Console
 
-from bench import ack, burst, idle, pace, poll, versus
+from bench import ack, burst, idle, pace, poll, versus, wait
 from bench.ack_client import Typist
 from bench.ack_sides import Way, bolt_side
 from bench.ack_slack import played_slack
@@ -75,6 +75,18 @@ async def test_the_storing_app_has_stored_what_it_acknowledged(tmp_path: Path) -
         await side.burst(6, 3)
     with closing(sqlite3.connect(tmp_path / "bench.ack_stored-http.db")) as connection:
         assert connection.execute("SELECT count(*) FROM commands").fetchone() == (6,)
+
+
+async def test_what_people_wait_for_is_measured_both_ways_in(tmp_path: Path) -> None:
+    reports = await wait.measure(wait.Size(turns=1, pause_seconds=0.0), tmp_path)
+    assert [report.name.partition(", ")[2] for report in reports] == ["over HTTP", "through Socket Mode"]
+    for report in reports:
+        assert [row.what for row in report.rows if row.goal] == [
+            "from /docs-agent to the job's face: median",
+            "from /docs-visitors of known numbers to the answer: median",
+        ]
+        assert len(report.rows) == 6
+        assert all(row.ours > 0 and row.theirs for row in report.rows)
 
 
 async def test_polling_is_measured_with_both_databases(tmp_path: Path) -> None:
