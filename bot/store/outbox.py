@@ -215,25 +215,24 @@ class OutboxRepository:
         statement = select(deliveries.c.key, deliveries.c.posted_ts).where(deliveries.c.key.in_(keys))
         return {row.key: row.posted_ts for row in self.connection.execute(statement)}
 
-    def settle(self, delivery: DeliveryId, step: DeliveryStep, *, owner: str) -> None:
+    def settle(self, delivery: Delivery, step: DeliveryStep, *, owner: str) -> None:
         """Write a delivery's outcome and free its lease, or set the lease that the step asks for.
 
-        Raises LeaseLost unless ``owner`` holds the lease.
+        Raises LeaseLost unless ``owner`` still holds the lease of this claim.
         """
         lease = {"claimed_by": None, "claimed_until": step.lease_until}
         values = {"state": step.state, **step.fields, **lease}
-        mine = and_(deliveries.c.id == delivery, held_by(deliveries, owner))
         shrinks = "message" in step.fields
-        if not (update_shrinking if shrinks else update_one)(self.connection, deliveries, mine, values):
-            raise LeaseLost(f"delivery {delivery}")
+        write = update_shrinking if shrinks else update_one
+        if not write(self.connection, deliveries, _still_held(delivery, owner), values):
+            raise LeaseLost(f"delivery {delivery.id}")
         if step.state is DeliveryState.PENDING:
-            self._drop_if_outdated(delivery)
+            self._drop_if_outdated(delivery.id)
 
-    def remove_edit(self, delivery: DeliveryId, *, owner: str) -> None:
-        """Delete an edit that Slack accepted. Raises LeaseLost unless ``owner`` holds the lease."""
-        mine = and_(deliveries.c.id == delivery, held_by(deliveries, owner))
-        if self.connection.execute(delete(deliveries).where(mine)).rowcount != 1:
-            raise LeaseLost(f"delivery {delivery}")
+    def remove_edit(self, delivery: Delivery, *, owner: str) -> None:
+        """Delete an edit that Slack accepted. Raises LeaseLost as ``settle`` does."""
+        if self.connection.execute(delete(deliveries).where(_still_held(delivery, owner))).rowcount != 1:
+            raise LeaseLost(f"delivery {delivery.id}")
 
     def _drop_if_outdated(self, delivery: DeliveryId) -> None:
         """Drop an edit that failed if a newer one of the same message waits already."""
@@ -283,6 +282,16 @@ class OutboxRepository:
             .limit(limit)
         )
         return [(row.job, row.kind, row.error or "") for row in self.connection.execute(statement)]
+
+
+def _still_held(delivery: Delivery, owner: str) -> ColumnElement[bool]:
+    """Return the condition that ``owner`` holds the lease with which it claimed the delivery.
+
+    A process whose writes wait for longer than a lease may claim a delivery again before it has written the
+    outcome of its earlier claim. That outcome must not free the new lease: another process would post again.
+    """
+    mine = and_(deliveries.c.id == delivery.id, held_by(deliveries, owner))
+    return and_(mine, deliveries.c.claimed_until == delivery.held_until)
 
 
 def _calls_of(rows: Sequence[RowMapping], *, unconfirmed: bool) -> Iterator[Method]:

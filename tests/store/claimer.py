@@ -200,7 +200,7 @@ class ClaimingProcess:
         return tx.outbox.claim(claimer, _AT_ONCE, self.order.pace_seconds, self.order.minute_seconds)
 
     def _sent(self, tx: Transaction, one: Delivery) -> None:
-        tx.outbox.settle(one.id, lifecycle.delivered(datetime.now(UTC), None), owner=self.name)
+        tx.outbox.settle(one, lifecycle.delivered(datetime.now(UTC), None), owner=self.name)
         if one.what.kind is DeliveryKind.ROOT and one.what.job is not None:
             tx.jobs.update(one.what.job, root_ts=MessageTs(f"{one.what.job}.0"))
 

@@ -202,7 +202,7 @@ async def test_a_leased_delivery_is_settled_by_its_holder_after_the_change(store
     await fill(store)
     [held] = await store.write(lambda tx: tx.outbox.claim(claimer(), 1, 1.0))
     await rename(store)
-    await store.write(lambda tx: tx.outbox.settle(held.id, lifecycle.delivered(NOW, None), owner="one"))
+    await store.write(lambda tx: tx.outbox.settle(held, lifecycle.delivered(NOW, None), owner="one"))
     [row] = await rows_of(store, select(deliveries.c.state, deliveries.c.channel))
     assert (row["state"], row["channel"]) == ("sent", NEW)
 

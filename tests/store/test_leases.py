@@ -90,7 +90,7 @@ QUEUES = {
     "deliveries": Queue(
         s.deliveries,
         lambda tx, who: tx.outbox.claim(who, 1, 0.0),
-        lambda tx, one, owner: tx.outbox.settle(one.id, lifecycle.delivered(LONG_AGO, None), owner=owner),
+        lambda tx, one, owner: tx.outbox.settle(one, lifecycle.delivered(LONG_AGO, None), owner=owner),
         {"state": DeliveryState.PENDING, "kind": DeliveryKind.PRIVATE},
     ),
     "snapshots": Queue(

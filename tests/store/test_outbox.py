@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from datetime import datetime, timedelta
 
+import pytest
 from sqlalchemy import select
 
 from bot.model import (
@@ -16,7 +17,7 @@ from bot.model import (
     NewDelivery,
     lifecycle,
 )
-from bot.store import Store
+from bot.store import LeaseLost, Store
 from bot.store.schema import deliveries
 from tests.builders import ANA, CHANNEL, NOW, add_job, claimer, rows_of
 
@@ -41,8 +42,25 @@ async def take(store: Store, at: datetime = NOW, owner: str = "one") -> list[Del
     return list(await store.write(lambda tx: tx.outbox.claim(claimer(owner, at), 10, PACE_SECONDS)))
 
 
+async def settle(store: Store, delivery: Delivery, step: lifecycle.DeliveryStep) -> None:
+    await store.write(lambda tx: tx.outbox.settle(delivery, step, owner="one"))
+
+
 async def sent(store: Store, delivery: Delivery) -> None:
-    await store.write(lambda tx: tx.outbox.settle(delivery.id, lifecycle.delivered(NOW, None), owner="one"))
+    await settle(store, delivery, lifecycle.delivered(NOW, None))
+
+
+async def test_the_outcome_of_an_earlier_claim_does_not_free_the_lease_of_a_later_one(store: Store) -> None:
+    """Writes may wait for longer than a lease: the claim behind it comes first, the outcome after it."""
+    await write(store, "end", await add_job(store, root_ts="1.1"))
+    [first] = await take(store)
+    [second] = await take(store, LATER)
+    assert second.unconfirmed
+    for step in (lifecycle.delivery_postponed(NOW, plain=False), lifecycle.delivered(NOW, None)):
+        with pytest.raises(LeaseLost):
+            await settle(store, first, step)
+    assert await take(store, LATER, "two") == []
+    await sent(store, second)
 
 
 async def test_the_same_occasion_is_written_once(store: Store) -> None:

@@ -35,7 +35,7 @@ async def claim(store: Store, at: datetime = NOW, owner: str = "one") -> Sequenc
 async def settle(store: Store, deliveries: Sequence[Delivery]) -> None:
     def settle_all(tx: Transaction) -> None:
         for each in deliveries:
-            tx.outbox.settle(each.id, lifecycle.delivered(NOW, None), owner="one")
+            tx.outbox.settle(each, lifecycle.delivered(NOW, None), owner="one")
 
     await store.write(settle_all)
 
@@ -168,7 +168,7 @@ async def test_an_edit_that_failed_is_dropped_when_a_newer_one_waits(store: Stor
     [older] = await claim(store)
     await edit(store, job, "newer")
     step = lifecycle.delivery_postponed(NOW, plain=False)
-    await store.write(lambda tx: tx.outbox.settle(older.id, step, owner="one"))
+    await store.write(lambda tx: tx.outbox.settle(older, step, owner="one"))
     assert [each.what.key for each in await claim(store, NOW + 5 * SECOND)] == ["newer"]
     assert await store.read(lambda tx: tx.outbox.state_of("older")) is None
 
@@ -179,7 +179,7 @@ async def test_an_edit_that_failed_is_tried_again_when_it_is_the_newest(store: S
     [mine] = await claim(store)
     await edit(store, jobs[1], "of another job")
     step = lifecycle.delivery_postponed(NOW, plain=False)
-    await store.write(lambda tx: tx.outbox.settle(mine.id, step, owner="one"))
+    await store.write(lambda tx: tx.outbox.settle(mine, step, owner="one"))
     assert {each.what.key for each in await claim(store, NOW + 5 * SECOND)} == {"mine", "of another job"}
 
 

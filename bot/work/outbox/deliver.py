@@ -273,10 +273,10 @@ async def _settle_sent(context: WorkerContext, sent: Sequence[Sent]) -> list[Non
         for delivery, ts, free_at in sent:
             try:
                 if delivery.what.kind is DeliveryKind.EDIT:
-                    tx.outbox.remove_edit(delivery.id, owner=context.owner)
+                    tx.outbox.remove_edit(delivery, owner=context.owner)
                     continue
                 step = lifecycle.delivered(context.clock(), ts)
-                tx.outbox.settle(delivery.id, step, owner=context.owner)
+                tx.outbox.settle(delivery, step, owner=context.owner)
             except LeaseLost:
                 log.warning("delivery_taken_over", delivery=delivery.id)
                 continue
@@ -362,7 +362,7 @@ async def _retry(
 
     def put_back(tx: Transaction) -> None:
         step = lifecycle.delivery_postponed(due_at, plain=delivery.plain or plain)
-        tx.outbox.settle(delivery.id, step, owner=context.owner)
+        tx.outbox.settle(delivery, step, owner=context.owner)
         _hold(context, tx, delivery, throttled)
 
     await context.store.write(put_back)
@@ -393,7 +393,7 @@ async def _search_later(
     step = lifecycle.delivery_unconfirmed(context.after(wait_seconds))
 
     def keep(tx: Transaction) -> None:
-        tx.outbox.settle(delivery.id, step, owner=context.owner)
+        tx.outbox.settle(delivery, step, owner=context.owner)
         _hold(context, tx, delivery, throttled)
 
     await context.store.write(keep)

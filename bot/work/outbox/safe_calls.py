@@ -85,7 +85,7 @@ async def follow_channel(context: WorkerContext, delivery: Delivery) -> bool:
     def follow(tx: Transaction) -> bool:
         if not tx.channels.follow(delivery.what.channel):
             return False
-        tx.outbox.settle(delivery.id, unclear if delivery.unconfirmed else again, owner=context.owner)
+        tx.outbox.settle(delivery, unclear if delivery.unconfirmed else again, owner=context.owner)
         return True
 
     return await context.store.write(follow)
