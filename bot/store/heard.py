@@ -9,13 +9,15 @@ from datetime import datetime, timedelta
 from sqlalchemy import and_, case, delete, func, or_, select, tuple_, update
 from sqlalchemy.engine import Connection
 
-from bot.model import ChannelId, MessageTs, Origin, Unread, ts_at
+from bot.model import ChannelId, MessageTs, Origin, Unread, is_direct_message, time_of, ts_at
 from bot.store.leases import FREE, Claimer, LeaseLost, claim, held_by, unclaimed
 from bot.store.schema import heard, jobs
 from bot.store.upsert import insert_unless_there
 
 MISSED_FOR = timedelta(days=1)
 """Older messages are not taken, and jobs that ended earlier are not read again."""
+RETRIED_FOR = timedelta(minutes=10)
+"""Slack delivers an event again for about six minutes. https://docs.slack.dev/apis/events-api#retries"""
 MOST_READ = 200
 """Maximum of threads, and of channels with direct messages, that are read again after an outage."""
 _TIMELINE = ""
@@ -29,11 +31,19 @@ class HeardRepository:
     connection: Connection
 
     def note(self, origin: Origin) -> None:
-        """Note a message as heard: everything before it in its conversation counts as heard, too."""
+        """Note a message as heard: everything before it in its conversation counts as heard, too.
+
+        The first one in direct messages is an exception. Others around it may have been missed by a bot that
+        did not know of the conversation, so it is read once.
+        """
         if origin.message_ts is None:
             return
         place = {"channel": origin.channel, "thread": origin.thread or _TIMELINE}
-        if not insert_unless_there(self.connection, heard, {**place, "ts": origin.message_ts}):
+        first: dict[str, object] = {"ts": origin.message_ts}
+        if origin.thread is None and is_direct_message(origin.channel):
+            said_at = time_of(origin.message_ts)
+            first |= {"missed_since": ts_at(said_at - RETRIED_FOR), "due_at": said_at}
+        if not insert_unless_there(self.connection, heard, {**place, **first}):
             older = and_(heard.c.channel == place["channel"], heard.c.thread == place["thread"])
             newer = heard.c.ts < origin.message_ts
             self.connection.execute(update(heard).where(older, newer).values(ts=origin.message_ts))

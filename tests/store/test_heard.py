@@ -9,7 +9,7 @@ from sqlalchemy import select
 from bot.model import ChannelId, JobState, MessageTs, Origin, RequestKey, Unread, ts_at
 from bot.store import Claimer, Store
 from bot.store import schema as s
-from bot.store.heard import MISSED_FOR, MOST_READ
+from bot.store.heard import MISSED_FOR, MOST_READ, RETRIED_FOR
 from tests.builders import ANA, CHANNEL, NOW, add_job, claimer, rows_of
 
 DIRECT = ChannelId("D0ANA")
@@ -99,7 +99,10 @@ async def test_nothing_older_than_a_day_is_read(store: Store) -> None:
 
 
 async def test_direct_messages_are_read_where_the_bot_was_written_to(store: Store) -> None:
+    await note(store, said(-20, channel=DIRECT))
+    assert await read_all(store) == [(DIRECT, None, ts_at(NOW - 20 * SECOND - RETRIED_FOR))]
     await note(store, said(-10, channel=DIRECT))
+    assert await read_all(store) == []
     await add_job(store, channel=ChannelId("D0BEN"), ended_at=NOW - 9 * MISSED_FOR)
     assert await begin(store) == (2, 0)
     read = await read_all(store)

@@ -62,6 +62,18 @@ async def test_a_missed_direct_message_starts_a_job_once(office: Office) -> None
     assert await prompts(office) == ["Add a page"]
 
 
+async def test_direct_messages_around_the_first_one_that_arrives_are_taken_too(office: Office) -> None:
+    office.missed("Add a page", direct=True)
+    office.clock.pass_seconds(100)
+    arrived = office.missed("Add a guide", direct=True)
+    office.clock.pass_seconds(100)
+    office.missed("Add a table", direct=True)
+    await again(office, arrived)
+    await read_on(office)
+    assert sorted(await prompts(office)) == ["Add a guide", "Add a page", "Add a table"]
+    assert len(office.slack.read) == 1
+
+
 async def test_a_missed_message_counts_as_asked_when_it_was_said(office: Office) -> None:
     await office.finished()
     missed = office.missed("Mention retries")
