@@ -167,8 +167,7 @@ class Acting:
     def _root(self, marker: str) -> Json | None:
         for messages in self._state.messages.values():
             for message in messages.values():
-                numbered = message["bot_id"] and _NUMBER.search(message["text"].partition("\n")[0])
-                if numbered and marker in message["text"]:
+                if message["bot_id"] and is_face(message["text"], marker):
                     return message
         return None
 
@@ -188,3 +187,8 @@ class Acting:
         while (found := look()) is None and monotonic() < deadline:
             await asyncio.sleep(0.03)
         return found
+
+
+def is_face(text: str, marker: str) -> bool:
+    """Return whether this is the text of a job's face, with the marker of its prompt."""
+    return marker in text and _NUMBER.search(text.partition("\n")[0]) is not None
