@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+import ssl
+from collections.abc import Callable, Mapping
 from ipaddress import ip_address
 from typing import Annotated
 from urllib.parse import urlsplit
@@ -68,6 +69,15 @@ def begins(prefix: str) -> AfterValidator:
     return AfterValidator(check)
 
 
+def signing_secret(value: SecretStr) -> SecretStr:
+    """Return a secret that can sign requests; raise ValueError without quoting it otherwise."""
+    secret = value.get_secret_value()
+    kind = next((about for start, about in _TOKENS.items() if secret.startswith(start)), None)
+    if kind:
+        raise ValueError(f"must be the Signing Secret of the app; this is {kind}")
+    return header_value(value)
+
+
 def header_value(value: SecretStr) -> SecretStr:
     """Return a secret that can be sent in a header; raise ValueError without quoting it otherwise."""
     secret = value.get_secret_value()
@@ -76,6 +86,15 @@ def header_value(value: SecretStr) -> SecretStr:
     if not re.fullmatch(r"[!-~]*", secret):
         raise ValueError("has a sign in it that is not ASCII: copy it again")
     return value
+
+
+def unusable_certificates(found: Mapping[str, str]) -> list[str]:
+    """Return why the file of one's own CA cannot be used, which OpenSSL and httpx read from SSL_CERT_FILE."""
+    try:
+        ssl.create_default_context(cafile=found.get("SSL_CERT_FILE"))
+    except OSError:  # also ssl.SSLError, when no certificate is in it
+        return ["SSL_CERT_FILE must name a file with certificates (PEM) that this user can read"]
+    return []
 
 
 def database(value: SecretStr) -> SecretStr:

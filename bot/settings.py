@@ -38,8 +38,10 @@ from bot.setting_types import (
     is_loopback,
     is_unencrypted,
     proxy,
+    signing_secret,
     small,
     sqlalchemy_url,
+    unusable_certificates,
     with_slash,
     zone,
 )
@@ -180,6 +182,10 @@ class DocsSettings(LoadedSettings):
     no_proxy: str = ""
     allow_http: bool = False
 
+    @classmethod
+    def _misfits(cls, found: Mapping[str, str]) -> list[str]:
+        return unusable_certificates(found)
+
     def proxy_for(self, address: str) -> str | None:
         """Return the proxy through which an address is called; None for a direct call.
 
@@ -198,7 +204,7 @@ class Settings(DocsSettings):
 
     slack_bot_token: Annotated[SecretStr, begins("xoxb-")]
     slack_app_token: Annotated[SecretStr, begins("xapp-")] | None = None
-    slack_signing_secret: SecretStr | None = None
+    slack_signing_secret: Annotated[SecretStr, AfterValidator(signing_secret)] | None = None
     slack_api_url: Annotated[Address, AfterValidator(with_slash)] = "https://slack.com/api/"
     port: Port = 3000
     host: Host = "0.0.0.0"
@@ -238,7 +244,7 @@ class Settings(DocsSettings):
 
     @classmethod
     def _misfits(cls, found: Mapping[str, str]) -> list[str]:
-        return _misfits(found)
+        return [*super()._misfits(found), *_misfits(found)]
 
     @property
     def socket_mode(self) -> bool:

@@ -46,6 +46,7 @@ _NETWORK = (
     ("ClientConnectorError", "nothing listens there", "Look at {setting}, at a firewall and at HTTPS_PROXY."),
     ("Timeout", "no answer in time", "Look at the network, at a firewall and at HTTPS_PROXY."),
     ("did not answer in time", "no answer in time", "Look at the network, a firewall and HTTPS_PROXY."),
+    ("ClientPayloadError", "it breaks the connection off", "Look at the network and at a proxy on the way."),
     ("Disconnected", "it breaks the connection off", "Look at the network and at {setting}."),
     ("HTTP 5", "it or a gateway before it is unwell", "Wait; look at its status page and at {setting}."),
     (

@@ -101,10 +101,11 @@ class SlackCheck:
 
 
 class SignatureCheck:
-    """Whether the signing secret is right: red after five refused requests in five minutes and none accepted.
+    """Whether the signing secret is right: red when the last five requests were refused within five minutes.
 
-    Only requests that name the bot's workspace count, so that strangers cannot turn it red. Once a request
-    was accepted the secret is known to be right.
+    Only requests that name the bot's workspace count, so that strangers cannot turn it red. Where a request
+    was accepted before, somebody who knows the workspace's id may have sent the refused ones. So the process
+    stays ready then, and an operator looks whether the secret was changed.
     """
 
     def __init__(self, count: Callable[[str, str], None], clock: Callable[[], float] = monotonic) -> None:
@@ -117,11 +118,11 @@ class SignatureCheck:
         """Note whether the signature of a request that names the workspace was right."""
         self._count("signatures", "accepted" if accepted else "refused")
         self._accepted = self._accepted or accepted
-        if not accepted:
-            self._refused_at = [*self._refused_at[1 - _MOST_REFUSED :], self._clock()]
+        self._refused_at = [] if accepted else [*self._refused_at[1 - _MOST_REFUSED :], self._clock()]
 
     async def __call__(self) -> Check:
         lately = [at for at in self._refused_at if self._clock() - at < _REFUSED_SECONDS]
-        if self._accepted or len(lately) < _MOST_REFUSED:
+        if len(lately) < _MOST_REFUSED:
             return Check(True, "no trouble")
-        return Check(False, "every signature is refused: look at SLACK_SIGNING_SECRET")
+        about = "every signature is refused: look at SLACK_SIGNING_SECRET"
+        return Check(False, about, required=not self._accepted)

@@ -54,6 +54,15 @@ async def silent(reader: asyncio.StreamReader, _writer: asyncio.StreamWriter) ->
     await reader.read()
 
 
+HALF = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 5000\r\n\r\n{"
+
+
+async def stalling(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    """Send the first half of an answer, and nothing more until the other side leaves."""
+    await saying(HALF)(reader, writer)
+    await reader.read()
+
+
 def http(status: str, body: str, content_type: str = "text/html", **headers: str) -> _Handle:
     """Return a server that sends this page."""
     lines = [f"HTTP/1.1 {status}", f"Content-Type: {content_type}", f"Content-Length: {len(body)}"]

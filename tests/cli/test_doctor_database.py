@@ -18,9 +18,10 @@ from tests.cli.faults import (
     database_with_subscriptions,
     listening_with,
     postgres_refusing,
+    silent,
     told,
 )
-from tests.cli.test_doctor import findings
+from tests.cli.test_doctor import findings, findings_within
 from tests.databases import PostgresServer
 from tests.store.conftest import postgres
 
@@ -104,6 +105,13 @@ async def test_a_postgresql_that_cannot_be_reached_is_told(address: str, expecte
     async with listening_with(postgres_refusing("0", "")) as port:
         url = f"postgres://u:canary@{address.format(port=port)}"
         assert expected in told((await findings(DATABASE_URL=url))["database"])
+
+
+async def test_a_postgresql_that_says_nothing_is_told() -> None:
+    async with listening_with(silent) as port:
+        url = f"postgres://u:canary@127.0.0.1:{port}/d"
+        found = (await findings_within(1.0, {"DATABASE_URL": url}))["database"]
+    assert "no answer | Look at the network between here and the database" in told(found)
 
 
 @pytest.fixture

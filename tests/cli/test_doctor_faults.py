@@ -15,10 +15,13 @@ from click.testing import CliRunner, Result
 from bot.__main__ import cli
 from tests.cli.faults import (
     CERTIFICATE,
+    HALF,
     database_with_subscriptions,
     http,
     listening_with,
+    saying,
     silent,
+    stalling,
     tls,
     told,
 )
@@ -56,10 +59,15 @@ def doctor(monkeypatch: pytest.MonkeyPatch, folder: Path, **changes: str) -> Res
         ("SLACK_BOT_TOKEN", "xapp-canary", "this is an app token, which belongs in SLACK_APP_TOKEN"),
         ("SLACK_APP_TOKEN", "xoxb-canary", "this is a bot token, which belongs in SLACK_BOT_TOKEN"),
         ("SLACK_BOT_TOKEN", "xoxb-can ary", "SLACK_BOT_TOKEN has a blank or a line end in it"),
+        ("SLACK_BOT_TOKEN", "xoxp-canary", "SLACK_BOT_TOKEN must begin with xoxb-; this is a user's token"),
+        ("SLACK_SIGNING_SECRET", "xapp-canary", "SLACK_SIGNING_SECRET must be the Signing Secret of the app"),
+        ("SLACK_SIGNING_SECRET", "can ary", "SLACK_SIGNING_SECRET has a blank or a line end in it"),
         ("DOCS_API_KEY", "", "DOCS_API_KEY is missing"),
         ("DOCS_API_KEY", "can ary", "DOCS_API_KEY has a blank or a line end in it"),
         ("DOCS_API_KEY", "canäry", "DOCS_API_KEY has a sign in it that is not ASCII"),
         ("DATABASE_URL", "mysql://canary", "DATABASE_URL is not the address of a database"),
+        ("SSL_CERT_FILE", "/no/such/canary.pem", "SSL_CERT_FILE must name a file with certificates (PEM)"),
+        ("SSL_CERT_FILE", __file__, "SSL_CERT_FILE must name a file with certificates (PEM)"),
     ],
 )
 def test_a_wrong_setting_is_a_finding(
@@ -109,6 +117,10 @@ async def test_a_bad_token_is_named_and_nothing_is_said_about_people(code: str, 
 @pytest.mark.parametrize(
     ("code", "expected"),
     [
+        (
+            "token_revoked",
+            "the token was revoked (token_revoked) | Install the app again",
+        ),
         ("missing_scope", "an app token needs connections:write"),
         ("not_allowed_token_type", "the token is of another kind"),
     ],
@@ -137,6 +149,8 @@ async def test_channels_of_subscriptions_that_are_closed_to_the_bot_are_named(tm
         ("nobody", "nothing listens there"),
         ("unknown", "its host name is unknown"),
         ("silent", "no answer in time"),
+        ("stalled", "no answer in time"),
+        ("cut", "it breaks the connection off"),
         ("page", "a web page came in place of an answer"),
         ("plain", "came in place of an answer"),
         ("gateway", "a gateway before it is unwell"),
@@ -154,11 +168,13 @@ async def test_a_service_that_cannot_be_used_is_told_with_its_cause(
         "page": http("200 OK", HTML),
         "plain": http("200 OK", "Sign in", "text/plain"),
         "gateway": http("502 Bad Gateway", HTML),
+        "stalled": stalling,
+        "cut": saying(HALF),
         "strict proxy": http("407 Proxy Authentication Required", ""),
     }
     secured = tls() if fault == "own ca" else None
     async with listening_with(servers.get(fault, silent), secured) as port:
-        seconds = 0.2 if fault == "silent" else 5.0
+        seconds = 0.2 if fault in ("silent", "stalled") else 5.0
         found = await findings_within(seconds, _at(name, fault, port))
     assert expected in told(found["slack" if name == "SLACK_API_URL" else "docs service"])
 

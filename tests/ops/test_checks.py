@@ -139,6 +139,16 @@ async def test_many_refused_signatures_and_none_accepted_are_a_wrong_secret() ->
     assert (await check()).ok, "the secret is right"
 
 
+async def test_a_secret_that_was_changed_is_told_and_does_not_make_the_process_unready() -> None:
+    check = SignatureCheck(Metrics().count, clock=lambda: 0.0)
+    for accepted in (True, False, False, False, False, True, False, False, False, False):
+        check.note(accepted)
+    assert (await check()).ok, "one was accepted among them"
+    check.note(False)
+    about = "every signature is refused: look at SLACK_SIGNING_SECRET"
+    assert await check() == Check(False, about, required=False)
+
+
 async def test_a_database_that_hangs_is_told_in_time_and_hangs_nothing_else(postgres: PostgresServer) -> None:
     store = Store.open(postgres.new_database(), connections=1)
     await new_store(store.database)
