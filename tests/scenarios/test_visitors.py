@@ -77,7 +77,9 @@ async def test_a_page_leads_to_a_job(story: Story) -> None:
     assert text.startswith("Improve the page /")
     assert (await story.send_form(prompt=text))["ok"]
     root = await story.post("Improve the page /")
-    await story.replies(root, 1)
+    whole, end = await story.replies(root, 2)
+    assert text in whole["text"]
+    assert "Job 1 is done" in end["text"]
 
 
 async def test_all_pages_come_as_a_file_to_the_person_or_the_channel(story: Story) -> None:
@@ -101,7 +103,7 @@ async def test_how_it_was_counted_and_what_was_misunderstood_is_told_privately(s
     await story.command("/docs-visitors", "yesterday")
     await story.press(await story.answer("Who read the docs, "), "more")
     await story.press(await story.answer("More about"), "how_counted")
-    await story.answer("Unique visitors cannot be added")
+    await story.answer("Unique visitors can't be added up")
     for nonsense in ("tomorrow", "2026-10-31..2026-10-01", "2031-01", "top many"):
         await story.command("/docs-visitors", nonsense)
         assert "For example" in story.private()[-1]["text"]
