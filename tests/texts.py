@@ -1,4 +1,4 @@
-"""Writes ``docs/texts.md``: every text of ``bot/messages``, read from the source.
+"""Writes ``docs/texts.md``: every text that people read, from the source of the bot.
 
 Run ``make texts`` after changing a text.
 """
@@ -14,9 +14,12 @@ ROOT = Path(__file__).parent.parent
 PAGE = ROOT / "docs" / "texts.md"
 _NO_TEXTS = ("blocks", "plain_text", "spreadsheet")
 """Modules that build messages and say nothing themselves."""
+_COMMANDS_SAY = ("Misunderstood", "BadPeriod", "UnknownPeriod", "Command")
+"""The calls in ``bot/commands`` whose texts people read; all others are in ``bot/messages``."""
 _HEAD = """# Texts
 
-Everything that the bot says in Slack, as it stands in `bot/messages`. `{…}` marks what is filled in.
+Everything that the bot says in Slack, as it stands in `bot/messages`, and what `bot/commands` says of words
+that it can't take. `{…}` marks what is filled in.
 [voice.md](voice.md) says how it is written.
 
 This page is generated: run `make texts` after changing a text.
@@ -26,15 +29,29 @@ This page is generated: run `make texts` after changing a text.
 def page() -> str:
     """Return the page."""
     parts = [_HEAD]
-    for path in sorted((ROOT / "bot" / "messages").glob("*.py")):
-        if path.stem in _NO_TEXTS:
-            continue
-        tree = ast.parse(path.read_text("utf-8"))
-        texts = list(dict.fromkeys(texts_of(tree)))
-        if texts:
-            lines = "\n".join(texts)
-            parts.append(f"## {path.stem}\n\n{ast.get_docstring(tree)}\n\n```text\n{lines}\n```\n")
+    for name, about, texts in by_module():
+        lines = "\n".join(texts)
+        parts.append(f"## {name}\n\n{about}\n\n```text\n{lines}\n```\n")
     return "\n".join(parts)
+
+
+def by_module() -> Iterator[tuple[str, str, list[str]]]:
+    """Yield the name, the docstring and the texts of each module that has some."""
+    for path in sorted((ROOT / "bot" / "messages").glob("*.py")):
+        tree = ast.parse(path.read_text("utf-8"))
+        texts = [] if path.stem in _NO_TEXTS else list(dict.fromkeys(texts_of(tree)))
+        if texts:
+            yield path.stem, ast.get_docstring(tree) or "", texts
+    for path in sorted((ROOT / "bot" / "commands").rglob("*.py")):
+        tree = ast.parse(path.read_text("utf-8"))
+        said = [each for each in ast.walk(tree) if isinstance(each, ast.Call) and _is_said(each.func)]
+        texts = list(dict.fromkeys(text for call in said for text in texts_of(call)))
+        if texts:
+            yield f"commands/{path.stem}", ast.get_docstring(tree) or "", texts
+
+
+def _is_said(called: ast.expr) -> bool:
+    return isinstance(called, ast.Name) and called.id in _COMMANDS_SAY
 
 
 def texts_of(tree: ast.AST) -> Iterator[str]:

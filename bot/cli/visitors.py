@@ -110,7 +110,7 @@ def check_days(first: date, last: date, today: date) -> None:
     if last < first:
         raise ValueError(f"{last} is before {first}; both days are included, {_EXAMPLE}")
     if last > today:
-        raise ValueError(f"{last} has not come yet; the last day possible is today, {today} in UTC")
+        raise ValueError(f"{last} hasn't come yet; the last day possible is today, {today} in UTC")
 
 
 def check_target(target: Path) -> Path:

@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from bot import slack_text
 from bot.commands.form_state import FormState
 from bot.model import Message, Origin
 from bot.work.context import Context
@@ -56,6 +57,11 @@ class Invocation:
     origin: Origin
     command: str
     text: str
+
+    @property
+    def typed(self) -> str:
+        """What Slack does not show any more, to copy; empty after a mention, which stays in the channel."""
+        return f"{self.command} {slack_text.to_plain(self.text, {}, {})}".strip() if self.command else ""
 
 
 @dataclass(frozen=True, slots=True)

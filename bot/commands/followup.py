@@ -12,7 +12,7 @@ from bot.commands.parsing.job_reference import find_job, looks_like_job
 from bot.messages import job_answers as say
 from bot.messages import modals
 from bot.messages.blocks import bare
-from bot.model import ChannelId, JobNumber, TrackedJob, UserId
+from bot.model import ChannelId, JobNumber, Message, TrackedJob, UserId
 from bot.work.context import Context
 from bot.work.jobs.ask import TooManyWaiting
 from bot.work.jobs.follow_up import FollowUpRequest, follow_up, takes_follow_ups
@@ -51,7 +51,7 @@ async def _send_to_latest(context: Context, invocation: Invocation) -> Answer:
     """Send the whole text to the person's latest job in this channel, because no job is named."""
     latest = await _latest(context, invocation.origin.user, invocation.origin.channel)
     if latest is None:
-        return Answer(message=say.no_job_yet(NAME))
+        return _refused(say.no_job_yet(NAME), invocation, invocation.text)
     return await _send(context, invocation, latest, invocation.text, guessed=True)
 
 
@@ -74,7 +74,7 @@ async def _send_to_named(
             result = await follow_up(context, request)
             if result is not None and result.accepted and result.same is None:
                 return Answer()
-    unknown = Answer(message=say.no_such_job(named))
+    unknown = _refused(say.no_such_job(named), invocation, _text_after_name(invocation))
     return await for_reader(
         context, invocation.origin, job, unknown, lambda found: _send_or_open_form(context, invocation, found)
     )
@@ -115,13 +115,22 @@ async def _send(
 ) -> Answer:
     result = await follow_up(context, FollowUpRequest(invocation.origin, job.number, raw))
     if result is None:
-        return Answer(message=say.no_such_job(str(job.number)))
+        return _refused(say.no_such_job(str(job.number)), invocation, raw)
     if not result.accepted:
-        return Answer(message=say.cannot_follow_up(result.job))
+        return _refused(say.cannot_follow_up(result.job), invocation, raw)
     if result.same is not None:
         return Answer(message=say.same_follow_up(result.job.number, result.same))
     taken = say.follow_up_taken(result.job, guessed=guessed)
     return Answer(message=taken) if result.repeated else await confirmed(context, invocation.origin, taken)
+
+
+def _refused(message: Message, invocation: Invocation, raw: str) -> Answer:
+    """Return a refusal with the text to copy, unless it followed a mention, which people still see.
+
+    ``work/access/denied.py`` gives the same text back, so that nobody learns which jobs exist.
+    """
+    text = slack_text.to_plain(raw, {}, {}) if invocation.command else ""
+    return Answer(message=say.with_prompt(message, text))
 
 
 async def _button(context: Context, press: Press) -> Answer:

@@ -129,7 +129,7 @@ def _guard(
     async def checked(context: Context, request: Request) -> Answer:
         decision = await decide(context, request.origin.user, channel=_channel_of(request))
         if decision.may is False:
-            return Answer(message=await denial(context, request.origin.user, decision))
+            return Answer(message=_to_copy(await denial(context, request.origin.user, decision), request))
         answer = await _unless_too_many(lambda: run(context, request))
         return (
             answer
@@ -138,6 +138,13 @@ def _guard(
         )
 
     return checked
+
+
+def _to_copy(told: Message | None, request: Invocation | Press | ShortcutUse) -> Message | None:
+    """Return a refusal with the refused command, which Slack does not show any more."""
+    if told is None or not isinstance(request, Invocation):
+        return told
+    return job_answers.with_prompt(told, request.typed)
 
 
 async def _unless_too_many(run: Callable[[], Awaitable[Answer]]) -> Answer:

@@ -12,15 +12,16 @@ _WHY: Mapping[Access, str] = {
     Access.BOT: "Bots can't start jobs. Ask a teammate to send this.",
     Access.STRANGER: "People from other organisations can't start jobs. Ask a teammate to send this for you.",
     Access.GONE: "Slack says this account isn't active. Ask a teammate to send this for you.",
-    Access.NOT_LISTED: "This bot is set up for some people only. Ask one of them, or whoever runs it.",
-    Access.CHANNEL: "This bot is not set up for this channel. Ask in another one, or whoever runs it.",
+    Access.NOT_LISTED: "This bot is set up for some people only. Ask one of them to send this for you.",
+    Access.CHANNEL: "This bot isn't set up for this channel. Ask in another one, or ask whoever runs it.",
     Access.UNTOLD: "Slack couldn't tell me who you are, so I did nothing. Try again in a minute.",
 }
 
 
 def not_allowed(access: Access) -> Message:
     """Return the answer to a user without access: the reason, and whom to ask."""
-    return b.words(f":no_entry: {_WHY.get(access, 'You cannot use this bot. Ask whoever runs it.')}")
+    why = _WHY.get(access, "You can't use this bot. Ask whoever runs it.")
+    return b.words(f":no_entry: {why}")
 
 
 def not_yours(requester: UserId) -> Message:

@@ -77,19 +77,17 @@ def files_not_sent(other: Sequence[str], unread: Sequence[str]) -> Message:
     """
     said = []
     if other:
-        said.append(
-            f"Not sent to the agent: {file_names(other)}. Only text files up to 20 kB go along, up to 5."
-        )
+        said.append(f"Not sent to the agent: {file_names(other)}. I send up to 5 text files of up to 20 kB.")
     if unread:
-        said.append(f"Not sent to the agent, because Slack did not let me read it: {file_names(unread)}.")
-    return b.words(f":paperclip: {' '.join(said)}")
+        said.append(f"Not sent to the agent, because Slack didn't let me read it: {file_names(unread)}.")
+    return b.words(f":warning: {' '.join(said)}")
 
 
 def taken_words(earlier: Earlier) -> str:
     """Return how many earlier messages went along, for the job's face; "" if there were none."""
     match earlier.not_taken:
         case NotTaken.UNREAD:
-            return "without the thread's earlier messages: Slack did not let me read them"
+            return "without the thread's earlier messages: Slack didn't let me read them"
         case NotTaken.OFF:
             return "without the thread's earlier messages: they are turned off for this bot"
     if not earlier.taken and not earlier.left_out:

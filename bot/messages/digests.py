@@ -86,7 +86,7 @@ def work_done(work: WorkDone) -> str:
     """Return one line about the week's jobs, by their current states."""
     waits = f" Waiting for review: {', '.join(map(name, work.to_review))}." if work.to_review else ""
     if not work.asked:
-        return f"*The agent* was not asked for anything. `/docs-agent` starts a job.{waits}"
+        return f"*The agent* had no jobs. `/docs-agent` starts one.{waits}"
     by_state = {state: count for state, count in work.by_state.items() if state in _STATE_NAMES and count}
     parts = [counted(by_state[state], *words) for state, words in _STATE_NAMES.items() if state in by_state]
     rest = work.asked - sum(by_state.values())
@@ -102,7 +102,7 @@ def suggested(suggestion: Suggestion) -> str:
     why = {
         SuggestionReason.FALLING: f"lost readers: {page_gain(page)}",
         SuggestionReason.ONLY_AI: "is read by AI agents, but hardly by people",
-        SuggestionReason.MOST_READ: "is the most read page that no job named lately",
+        SuggestionReason.MOST_READ: "is the most read page that no job has named lately",
     }[suggestion.why]
     return f"*Worth improving*: {b.code(shown_path(page.path))} {why}. It had {page_numbers(page.now)}."
 

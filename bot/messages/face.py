@@ -29,12 +29,12 @@ _STATE = {
     JobState.REFUSED: ":no_entry: *Not started*",
     JobState.UNCONFIRMED: ":grey_question: *Unconfirmed* (may or may not have started)",
     JobState.WITHDRAWN: ":leftwards_arrow_with_hook: *Withdrawn*",
-    JobState.UNWATCHED: ":zzz: *Still running; no longer watched*",
+    JobState.UNWATCHED: ":zzz: *Stopped checking*",
 }
 _TROUBLE = {
-    Trouble.AWAY: ":warning: No usable answer from the docs service since {}. I keep asking.",
-    Trouble.REFUSED: ":warning: The docs service has refused the bot since {}. Whoever runs it has to act; "
-    "then I go on by myself.",
+    Trouble.AWAY: ":warning: The docs service hasn't given a usable answer since {}. I keep asking.",
+    Trouble.REFUSED: ":warning: The docs service has refused the bot since {}. Whoever runs it has to act. "
+    "Then I'll go on by myself.",
 }
 REVIEW_WORDS = {Review.REVIEWED: "Reviewed or merged", Review.NOT_NEEDED: "Not needed"}
 _DISMISSED = ":grey_question: *Outcome unknown*"
@@ -66,6 +66,8 @@ def state_words(job: TrackedJob) -> str:
     """Return the job's state in words, with its emoji."""
     if job.dismissed_by is not None:
         return f"{_DISMISSED}, dismissed by {b.mention(job.dismissed_by)}"
+    if job.state is JobState.UNWATCHED and job.time_taken is not None:
+        return f":zzz: *Stopped checking after {lasted(job.time_taken)}*"
     return _STATE[job.state]
 
 
@@ -127,7 +129,7 @@ def _details(job: TrackedJob) -> str:
         parts.append(f"round {job.iteration}")
     if job.state is JobState.WORKING and job.shown_minutes:
         parts.append(f"running for more than {lasted(timedelta(minutes=job.shown_minutes))}")
-    elif job.time_taken is not None:
+    elif job.time_taken is not None and job.state is not JobState.UNWATCHED:
         parts.append(f"took {lasted(job.time_taken)}")
     if job.repository:
         parts.append(_repository(job.repository, job.pr_link))
@@ -168,12 +170,12 @@ def _queued(job: TrackedJob, until: datetime) -> str:
     at = b.moment(until, "{time}")
     match job.queue_why:
         case QueueWhy.KEY:
-            return f"{what} waits: the docs service refuses the bot's key. Next try at {at}"
+            return f"{what} waits: the docs service refuses the bot's key. I'll try again at {at}"
         case QueueWhy.SERVICE:
-            return f"{what} waits: the docs service cannot be reached. Next try at {at}"
+            return f"{what} waits: I can't reach the docs service. I'll try again at {at}"
         case _ if job.queue_position:
             position = job.queue_position
-            return f"{what} waits for the shared hourly limit, place {position}, goes out at about {at}"
+            return f"{what} waits for the shared hourly limit: place {position}, goes out at about {at}"
         case _:
             return f"{what} goes out at {at}"
 

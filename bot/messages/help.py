@@ -11,15 +11,15 @@ from bot.model import Message
 _IN_THREADS = (
     "*In a job's thread* just reply: every reply is a follow-up and gets :eyes: when I take it. "
     "In a thread that people began, mention me. Begin with `#7` to name one of several jobs. "
-    "Begin with `aside` or `!` to talk among yourselves, or by mentioning somebody. "
-    "Slack allows no slash commands in threads; that is why `/docs-followup` names its job."
+    "To talk among yourselves, begin with `aside`, `!` or somebody's name after `@`. "
+    "Slack allows no slash commands in threads, so `/docs-followup` names its job."
 )
 _ELSEWHERE = (
     "*Elsewhere*: mention me in a channel, a group direct message or a thread, or write me a direct message, "
-    "to start a job; I answer in the thread. The words of the commands work after a mention, too: "
+    "to start a job. I answer in the thread. The words of the commands work after a mention, too: "
     "`jobs`, `status 42`, `limits`, `visitors last week`. "
     "Or choose *Ask the docs agent* from the menu of somebody's message. "
-    "`/docs-agent` and `/docs-followup` without a word more open a form."
+    "`/docs-agent` and `/docs-followup` alone open a form."
 )
 _VISITORS = (
     "*Periods and options of* `/docs-visitors`: `7d`, `last 28 days`, `today`, `last week`, `this month`, "
@@ -30,7 +30,7 @@ _VISITORS = (
 )
 _COST = (
     "*What it costs*: each new job and each follow-up is one use of the docs service's hourly limit. "
-    "Looking, listing, thanks and replies that are not meant for me cost nothing."
+    "Looking, listing, thanks and replies that aren't meant for me cost nothing."
 )
 
 

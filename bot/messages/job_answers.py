@@ -10,46 +10,48 @@ from bot.messages.along import file_names
 from bot.messages.face import name, open_words, state_words
 from bot.messages.numbers import counted
 from bot.messages.plain_text import visible
-from bot.messages.problems import BETWEEN_PEOPLE, Problem, Spent, title
+from bot.messages.problems import BETWEEN_PEOPLE, Problem, title
 from bot.model import ChannelId, JobNumber, JobState, Message, Refusal, TrackedJob
 
-EMPTY_FORM = "Say what should be done; an empty prompt is not sent."
-NO_CHANNEL_CHOSEN = "Choose the channel in which I shall report."
-FORM_WITHOUT_JOB = "I could not tell which job this is for. Close this and try again."
+EMPTY_FORM = "Tell me what to change. An empty prompt isn't sent."
+NO_CHANNEL_CHOSEN = "Choose the channel where I should report."
+FORM_WITHOUT_JOB = "I couldn't tell which job this is for. Close this and try again."
 SAME_ANEW = "You asked exactly this less than a minute ago. Change it, or send it again in a minute."
 _LISTED_URL_LENGTH = 300
 _COPIED_LENGTH = 10_000
 
 
 def cannot_post(meaning: Refusal, bot_name: str, prompt: str = "") -> Message:
-    """Return the answer to a request whose thread could not be opened, so nothing was started.
-
-    ``prompt`` is quoted where it must be typed elsewhere.
-    """
+    """Return the answer to a request whose thread could not be opened, so nothing was started."""
     match meaning:
         case Refusal.BETWEEN_PEOPLE:
-            return _to_copy(f":no_entry: Nothing was started. {BETWEEN_PEOPLE} {Spent.NO.value}", prompt)
+            way = BETWEEN_PEOPLE
         case Refusal.NOT_A_MEMBER | Refusal.NOT_VISIBLE:
             way = (
-                "I am not in this channel, so I could not report here. "
+                "I'm not in this channel, so I couldn't report here. "
                 f"Type `/invite @{b.quoted(bot_name, 80)}` in the channel, then ask again."
             )
         case Refusal.ARCHIVED:
             way = "The channel is archived. Ask again in another one."
         case Refusal.RESTRICTED:
-            way = "I am not allowed to post in this channel. Ask again in another one, or ask an admin."
+            way = "I'm not allowed to post in this channel. Ask again in another one, or ask an admin."
         case Refusal.TOKEN | Refusal.SCOPE:
-            way = "Slack does not accept the bot's token any more. Ask whoever runs this bot to renew it."
+            way = "Slack doesn't accept the bot's token any more. Ask whoever runs this bot to renew it."
         case Refusal.BLOCKS | Refusal.PASSING | Refusal.PERMANENT:
-            way = "Slack did not let me post in this channel. Try another one, or ask whoever runs this bot."
-    return b.words(f":no_entry: Nothing was started. {way} {Spent.NO.value}")
+            way = "Slack didn't let me post in this channel. Try another one, or ask whoever runs this bot."
+    return with_prompt(b.words(f":no_entry: Nothing was started. {way}"), prompt)
 
 
-def _to_copy(said: str, prompt: str) -> Message:
-    """Return a paragraph and under it a prompt to copy, or its beginning if it is too long for a message."""
-    whole = visible(prompt)
+def with_prompt(refusal: Message, prompt: str) -> Message:
+    """Return a refusal with the prompt under it to copy, or its beginning if it is too long for a message.
+
+    The refusal stays alone without a prompt, or where people still see what they wrote.
+    """
+    whole = visible(prompt).strip()
+    if not whole:
+        return refusal
     shown = next(iter(b.split(whole, _COPIED_LENGTH)), "")
-    headline = f"{said} Your prompt{'' if shown == whole else ' (its beginning)'}, to copy:"
+    headline = f"{refusal.text} What you wrote{'' if shown == whole else ' (its beginning)'}, to copy:"
     text = f"{headline}\n{b.escape(shown)}"
     return Message(text, (b.section(headline), b.quote(shown)), b.plain(text))
 
@@ -59,8 +61,8 @@ def undelivered(job: TrackedJob, problem: Problem) -> Message:
     url = b.web_address(job.pr_link)
     result = f" {b.link(url, open_words(url))}." if url else ""
     return b.words(
-        f":mailbox_with_no_mail: {problem.what} So I tell you here: {name(job.number)} "
-        f"(“{b.quoted(job.text, 80)}”) is now: {state_words(job)}.{result} {problem.next_step}"
+        f":warning: {problem.what} So I'm telling you here: {name(job.number)} "
+        f"(“{b.quoted(job.text, 80)}”) is now {state_words(job)}.{result} {problem.next_step}"
     )
 
 
@@ -107,7 +109,7 @@ def _heading(listing: JobListing, count: int) -> str:
 def no_such_channel() -> Message:
     """Return the answer to a list of the jobs of a channel that is unknown or that the person cannot read."""
     return b.words(
-        ":mag: I know no such channel, or you cannot read it. "
+        ":no_entry: I don't know that channel, or you can't read it. "
         "Choose it from Slack's suggestions after `#`, or ask for the list in that channel."
     )
 
@@ -125,7 +127,7 @@ def job_status(job: TrackedJob, permalink: str | None = None) -> Message:
     """Return the status of one job, as the last poll found it, with a link to its thread."""
     details = [_line(job), *_details(job)]
     if job.pr_link and b.web_address(job.pr_link) is None:
-        details.append(f"Its pull request, at an address I do not link to: `{b.quoted(job.pr_link, 300)}`")
+        details.append(f"Its pull request, at an address I can't link to: `{b.quoted(job.pr_link, 300)}`")
     if job.problem:
         details.append(f"Problem: {b.quoted(title(job.problem), 200)}")
     if b.web_address(permalink):
@@ -151,35 +153,36 @@ def _details(job: TrackedJob) -> list[str]:
     }
     said = [f"{name}: {', '.join(parts)}" for name, parts in lines.items() if parts]
     if job.unread_since:
-        said.append(f":warning: The docs service's answers about it fail since {b.moment(job.unread_since)}.")
+        said.append(
+            f":warning: The docs service's answers about it have failed since {b.moment(job.unread_since)}."
+        )
     if job.missing_since:
-        said.append(f":warning: The docs service does not know it since {b.moment(job.missing_since)}.")
+        said.append(f":warning: The docs service hasn't known it since {b.moment(job.missing_since)}.")
     return said
 
 
 def forgotten(job: TrackedJob) -> Message:
     """Return the answer about a job whose texts are not kept any more."""
     return b.words(
-        f":wastebasket: {name(job.number)} is over, and its prompt and its result are not kept any more. "
-        f"Nothing was sent. {Spent.NO.value} Start a new job with `/docs-agent`."
+        f":no_entry: {name(job.number)} is over, and I no longer have its prompt and its result. "
+        "Nothing was sent. Start a new job with `/docs-agent`."
     )
 
 
 def no_such_job(named: str) -> Message:
     """Return the answer to a reference that matches no job."""
     return b.words(
-        f":mag: I know no job “{b.quoted(named, 80)}”. Nothing was sent. "
-        "`/docs-agent jobs` lists this channel's jobs; "
-        "a job is named by its number (`42`), the service's id, or a link to its thread."
+        f":no_entry: I don't know the job “{b.quoted(named, 80)}”, so nothing was sent. "
+        "`/docs-agent jobs` lists this channel's jobs. "
+        "Name one by its number (`42`), the service's id, or a link to its thread."
     )
 
 
 def no_job_yet(command: str) -> Message:
     """Return the answer to a follow-up without a job to follow up on. ``command`` is the command typed."""
     return b.words(
-        ":mag: You have no job in this channel that could be followed up. "
-        f"Start one with `/docs-agent`, or name one: `{b.quoted(command, 80)} 42 what to change`. "
-        "Nothing was sent."
+        ":no_entry: You have no job in this channel to follow up on, so nothing was sent. "
+        f"Start one with `/docs-agent`, or name one: `{b.quoted(command, 80)} 42 what to change`."
     )
 
 
@@ -190,8 +193,7 @@ def follow_up_taken(job: TrackedJob, *, guessed: bool) -> Message:
     """
     which = "your latest job here, " if guessed else ""
     return b.words(
-        f":speech_balloon: Sent to {which}{name(job.number)} (“{b.quoted(job.text, 80)}”). "
-        "Its thread tells how it goes."
+        f"Sent to {which}{name(job.number)} (“{b.quoted(job.text, 80)}”). I'll report in its thread."
     )
 
 
@@ -204,51 +206,43 @@ def cannot_follow_up(job: TrackedJob) -> Message:
         JobState.GONE: "is no longer known to the docs service",
         JobState.REFUSED: "was never started",
         JobState.WITHDRAWN: "was withdrawn",
-        JobState.UNCONFIRMED: "may or may not have started; choose *Send again* or *Dismiss* there first",
-    }.get(job.state, "takes no follow-ups now")
+        JobState.UNCONFIRMED: "may or may not have started (choose *Send again* or *Dismiss* in its thread)",
+    }.get(job.state, "can't take a follow-up now")
     return b.words(
-        f":no_entry: {name(job.number)} {why}, so nothing was sent. {Spent.NO.value} "
-        "Start a new job with `/docs-agent`."
+        f":no_entry: {name(job.number)} {why}, so nothing was sent. Start a new job with `/docs-agent`."
     )
 
 
 def too_late() -> Message:
     """Return the answer to a button whose decision has already been made."""
-    return b.words(
-        ":information_source: That has been decided already; the thread shows how. Nothing was done."
-    )
+    return b.words("That's been decided already, so I did nothing. The thread shows what was chosen.")
 
 
 def run_again_before(number: JobNumber) -> Message:
     """Return the answer to a second press of *Run again*; the first one started job ``number``."""
-    return b.words(
-        f":information_source: That has been run again already, as {name(number)}. Nothing was started."
-    )
+    return b.words(f"That's been run again already, as {name(number)}. I started nothing new.")
 
 
 def same_job(job: JobNumber) -> Message:
     """Return the answer to a request repeated within a minute, with a button to start it anyway."""
     said = (
-        f":eyes: You asked exactly the same less than a minute ago: it is {name(job)}. "
-        f"Nothing new was started. {Spent.NO.value} Do you want it twice?"
+        f"You asked for exactly this less than a minute ago: it's {name(job)}. "
+        "I started nothing new. Do you want it twice?"
     )
     return b.with_buttons(said, [b.button("Start it once more", "ask_anyway", str(job))])
 
 
 def same_follow_up(job: JobNumber, prompt: int) -> Message:
     """Return the answer to a follow-up repeated within a minute, with a button to send it anyway."""
-    said = (
-        f":eyes: That is exactly what you told {name(job)} less than a minute ago, "
-        f"so I have not sent it again. {Spent.NO.value}"
-    )
+    said = f"That's exactly what you sent to {name(job)} less than a minute ago, so I haven't sent it again."
     return b.with_buttons(said, [b.button("Send it once more", "follow_up_anyway", str(prompt))])
 
 
 def correction(job: TrackedJob, prompt: int) -> Message:
     """Return the offer to the author of a message that was edited after it went to the agent."""
     said = (
-        f":pencil2: You changed a message that has already gone to the agent, for {name(job.number)}. "
-        "The agent works with the old text. Shall I send the new one?"
+        f"You edited a message that the agent already has, for {name(job.number)}. "
+        "It works with the old text. Shall I send the new one?"
     )
     return b.with_buttons(said, [b.button("Send as a follow-up", "send_correction", str(prompt))])
 
@@ -256,20 +250,19 @@ def correction(job: TrackedJob, prompt: int) -> Message:
 def nothing_to_send(files: Sequence[str]) -> Message:
     """Return the answer to a message without text. ``files`` are the names of the files in it."""
     if not files:
-        return b.words(":speech_balloon: There are no words in that, so nothing was sent.")
+        return b.words(":no_entry: There are no words in that, so nothing was sent.")
     return b.words(
-        f":paperclip: There are no words in that, so nothing was sent, also not {file_names(files)}. "
-        "Say in words what should be done. Text files up to 20 kB in the same message go along."
+        f":no_entry: There are no words in that, so nothing was sent, not even {file_names(files)}. "
+        "Tell me in words what to change. Text files up to 20 kB in the same message go along."
     )
 
 
 def greeting(bot_name: str) -> Message:
     """Return the answer to a mention of the bot without text."""
     return b.words(
-        ":wave: I ask the documentation agent for changes. "
-        "Type `/docs-agent Add a quickstart for the Python SDK`, "
-        f"or mention me: `@{b.quoted(bot_name, 80)} Add a quickstart for the Python SDK`. "
-        "Reply in the job's thread to go on. `/docs-agent help` tells the rest."
+        "Tell me what to change in the docs, and I'll open a pull request. "
+        f"Mention me: `@{b.quoted(bot_name, 80)} Add a quickstart for the Python SDK`, "
+        "or type `/docs-agent Add a quickstart for the Python SDK`. `/docs-agent help` shows the rest."
     )
 
 
@@ -279,10 +272,10 @@ def too_many_waiting(limit: int, prompt_text: str) -> Message:
     The prompt is quoted, so that the person can copy it and send it later.
     """
     said = (
-        f":hourglass_flowing_sand: {_already_waiting(limit)}, so I have not taken this one. {Spent.NO.value} "
+        f":no_entry: {_already_waiting(limit)}, so I haven't taken this one. "
         "Send it again when one of them has started."
     )
-    return _to_copy(said, prompt_text)
+    return with_prompt(b.words(said), prompt_text)
 
 
 def too_many_waiting_for_form(limit: int) -> str:

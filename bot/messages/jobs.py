@@ -49,7 +49,7 @@ def follow_up_by_command(job: TrackedJob, prompt_text: str, asked_by: UserId) ->
     whole = visible(prompt_text)
     shown = next(iter(b.split(whole, _PART_LENGTH)), "")
     part = "" if shown == whole else " (its beginning; the agent gets all of it)"
-    headline = f":speech_balloon: {b.mention(asked_by)} follows up on {name(job.number)}{part}:"
+    headline = f"{b.mention(asked_by)} follows up on {name(job.number)}{part}:"
     text = f"{headline}\n{b.escape(shown)}"
     return Message(text, (b.section(headline), b.quote(shown)), b.plain(text))
 
@@ -60,7 +60,7 @@ def follow_up_withdrawn(job: TrackedJob, prompt: Prompt, by: UserId) -> Message:
     who = "" if by == prompt.asked_by else f" by {b.mention(by)}"
     return b.words(
         f":leftwards_arrow_with_hook: The follow-up of {b.mention(prompt.asked_by)} to {name(job.number)} "
-        f"(“{quoted}”) was withdrawn{who} and has not been sent. {Spent.NO.value}"
+        f"(“{quoted}”) was withdrawn{who} and hasn't been sent."
     )
 
 
@@ -92,8 +92,9 @@ def _everybody(job: TrackedJob) -> str:
 
 
 def _what(job: TrackedJob) -> str:
+    """Return what ends or runs, for the beginning of a sentence."""
     called = name(job.number)
-    return f"the follow-up to {called}" if job.iteration > 1 else called
+    return f"The follow-up to {called}" if job.iteration > 1 else called
 
 
 def _took(job: TrackedJob) -> str:
@@ -109,14 +110,14 @@ def _pull_request(job: TrackedJob) -> str:
     if b.web_address(job.pr_link) is None:
         odd = b.quoted(job.pr_link or "", 300)
         return (
-            f":memo: {_what(job)} is done{_took(job)}, but the address of its pull request is not one "
-            f"I can link to: `{odd}`. It must be https, on a host that whoever runs this bot allows. "
+            f":memo: {_what(job)} is done{_took(job)}, but I can't link to the address of its pull "
+            f"request: `{odd}`. It must be https, on a host that whoever runs this bot allows. "
             "Look for it in the repository."
         )
     if job.iteration > 1:
         return (
             f":memo: {_what(job)} is finished{_took(job)}. Look at the pull request: "
-            "the docs service does not say whether it changed. "
+            "the docs service doesn't say whether it changed. "
             f"{_reply_here(job).capitalize()} to have something else changed."
         )
     return (
@@ -128,16 +129,16 @@ def _pull_request(job: TrackedJob) -> str:
 def _no_change(job: TrackedJob) -> str:
     return (
         f":heavy_minus_sign: {_what(job)} finished{_took(job)} without changing a file. "
-        "Usually the docs say it already, or the prompt was too wide or too vague. "
-        f"{_reply_here(job).capitalize()} with the page and what should stand there, "
-        "or ask it to explain what it found."
+        "Usually the docs say it already, or the prompt was too broad or too vague. "
+        f"{_reply_here(job).capitalize()} and name the page and what it should say, "
+        "or ask what the agent found."
     )
 
 
 def _failed(job: TrackedJob) -> str:
     return (
-        f":x: {_what(job)} failed{_took(job)}: the agent hit an error it could not recover from. "
-        f"The docs service does not say more. {Spent.YES.value} "
+        f":x: {_what(job)} failed{_took(job)}: the agent hit an error it couldn't recover from. "
+        f"The docs service doesn't say more. {Spent.YES.value} "
         f"Run it again, or {_reply_here(job)} with a smaller step."
     )
 
@@ -145,23 +146,23 @@ def _failed(job: TrackedJob) -> str:
 def _archived(job: TrackedJob) -> str:
     return (
         f":file_folder: {_what(job)} has been archived at the docs service, "
-        "so the agent will not go on with it. "
-        "Run it again if it is still needed."
+        "so the agent won't go on with it. "
+        "Run it again if it's still needed."
     )
 
 
 def _gone(job: TrackedJob) -> str:
     return (
-        f":ghost: the docs service no longer knows {name(job.number)}, so I cannot say how it ended. "
-        "Look in the repository for its pull request, or run it again. "
-        "I ask for it once an hour for a day more, and tell you here if it comes back."
+        f":ghost: The docs service no longer knows {name(job.number)}, so I can't say how it ended. "
+        "Check the repository for its pull request, or run it again. "
+        "I'll keep asking for another day, and tell you here if it comes back."
     )
 
 
 def _unwatched(job: TrackedJob) -> str:
     return (
-        f":zzz: {_what(job)} was still running{_took(job)}, and I stopped watching it. "
-        f"Look in the repository for a pull request, or {_reply_here(job)} to wake it."
+        f":zzz: {_what(job)} was still running{_took(job)}, and I stopped checking. "
+        f"Check the repository for a pull request, or {_reply_here(job)} to wake it."
     )
 
 
@@ -214,7 +215,7 @@ def outdated_reminder(job: TrackedJob) -> Message:
 def _reminder(job: TrackedJob) -> str:
     since = f" since {b.moment(job.ended_at, '{date_short_pretty}')}" if job.ended_at else ""
     return (
-        f"{b.mention(job.recipient)} :bell: The pull request of {name(job.number)} waits for review{since}."
+        f"{b.mention(job.recipient)} :memo: The pull request of {name(job.number)} waits for review{since}."
     )
 
 
@@ -223,7 +224,7 @@ def still_running(job: TrackedJob, now: datetime) -> Message:
     started = job.iteration_started_at or job.asked_at
     return b.words(
         f":hourglass_flowing_sand: {_what(job)} has been running for {lasted(now - started)}. "
-        "That is unusually long. I keep looking, once an hour, and tell you here when it ends."
+        "That's unusually long. I'll keep checking once an hour, and tell you here when it ends."
     )
 
 
@@ -232,8 +233,8 @@ def unwatched(job: TrackedJob, now: datetime) -> Message:
     started = job.iteration_started_at or job.asked_at
     said = (
         f"{_everybody(job)} :zzz: {_what(job)} is still running after {lasted(now - started)}; "
-        "I stop watching it now. "
-        f"Look in the repository for a pull request, or {_reply_here(job)} to wake it."
+        "I've stopped checking. "
+        f"Check the repository for a pull request, or {_reply_here(job)} to wake it."
     )
     return b.with_buttons(said, _end_buttons(job))
 
@@ -241,8 +242,8 @@ def unwatched(job: TrackedJob, now: datetime) -> Message:
 def stopped_watching(job: TrackedJob, user: UserId) -> Message:
     """Return the reply about a job that somebody has asked not to watch any more."""
     said = (
-        f"{b.mention(user)} :zzz: {name(job.number)} goes on at the docs service, but I no longer watch it "
-        f"and will not tell how it ends. {_reply_here(job).capitalize()} to wake it."
+        f"{b.mention(user)} :zzz: {name(job.number)} goes on at the docs service, but I've stopped "
+        f"checking and won't tell you how it ends. {_reply_here(job).capitalize()} to wake it."
     )
     return b.words(said)
 
@@ -250,9 +251,9 @@ def stopped_watching(job: TrackedJob, user: UserId) -> Message:
 def unread(job: TrackedJob, since: datetime, now: datetime) -> Message:
     """Return the reply about a job that is no longer polled because polls of it have failed since then."""
     said = (
-        f"{b.mention(job.recipient)} :zzz: I have not been able to read how {_what(job)} goes for "
-        f"{lasted(now - since)}: the docs service's answers about it fail. I stop asking now. "
-        f"Look in the repository for a pull request, or {_reply_here(job)} to wake it."
+        f"{b.mention(job.recipient)} :zzz: I couldn't read the state of {name(job.number)} for "
+        f"{lasted(now - since)}: the docs service's answers about it fail. I've stopped checking. "
+        f"Check the repository for a pull request, or {_reply_here(job)} to wake it."
     )
     return b.with_buttons(said, _end_buttons(job))
 
@@ -260,21 +261,19 @@ def unread(job: TrackedJob, since: datetime, now: datetime) -> Message:
 def found_again(job: TrackedJob) -> Message:
     """Return the reply about a job that seemed lost and still runs."""
     return b.words(
-        f"{b.mention(job.recipient)} :mag: the docs service knows {name(job.number)} again "
-        "and still works on it. I follow it again, and tell you here how it ends."
+        f"{b.mention(job.recipient)} :gear: The docs service knows {name(job.number)} again "
+        "and is still working on it. I'll tell you here how it ends."
     )
 
 
 def run_again_as(job: TrackedJob, permalink: str) -> Message:
     """Return the reply in the thread of a job whose prompt was run again as ``job``."""
-    return b.words(
-        f":repeat: {b.mention(job.requester)} ran this again as {b.link(permalink, name(job.number))}."
-    )
+    return b.words(f"{b.mention(job.requester)} ran this again as {b.link(permalink, name(job.number))}.")
 
 
 def refused(job: TrackedJob, problem: Problem) -> Message:
     """Return the reply about a first prompt that was refused."""
-    said = f"{b.mention(job.requester)} :no_entry: {name(job.number)} was not started. {problem.text}"
+    said = f"{b.mention(job.requester)} :no_entry: {name(job.number)} wasn't started. {problem.text}"
     return b.with_buttons(said, [run_again(job)])
 
 
@@ -294,7 +293,7 @@ def unconfirmed(
     said = (
         f"{b.mention(asked_by)} :grey_question: {_sent(job, follow_up)} was sent to the docs service, "
         f"{lost}. It may or may not have started. {Spent.PERHAPS.value} "
-        "I won't resend it by myself, so that the work isn't done twice. "
+        "I won't resend it, so the work isn't done twice. "
         "Check the repository for a new pull request, then choose."
     )
     buttons = [
@@ -321,6 +320,6 @@ def behind_unconfirmed(job: TrackedJob, asked_by: UserId) -> Message:
     return b.words(
         f"{b.mention(asked_by)} :hourglass_flowing_sand: Your follow-up to {name(job.number)} waits, because "
         "nobody knows whether the job has started. *Send again* above sends the job and then your follow-up. "
-        "After *Dismiss* your follow-up is not sent. "
+        "After *Dismiss* it isn't sent. "
         f"{b.mention(job.requester)} or an admin of this bot can choose."
     )

@@ -58,9 +58,7 @@ def earlier_blocks(
 ) -> tuple[dict[str, Any], ...]:
     """Return the part of the form with the earlier messages of a thread, to edit or untick."""
     if not is_read:
-        return (
-            dict(b.context("Slack did not let me read the thread's earlier messages, so none go along.")),
-        )
+        return (dict(b.context("Slack didn't let me read the thread's earlier messages, so none go along.")),)
     if not messages:
         return ()
     option = {"text": _plain("Send them to the agent, as background"), "value": "yes"}
@@ -74,7 +72,9 @@ def earlier_blocks(
         "placeholder": _plain("Empty: nothing goes along"),
         "initial_value": messages,
     }
-    hint = f"{left_out:,} left out: of guests, other organisations and bots, or older." if left_out else None
+    hint = (
+        f"{left_out:,} left out: from guests, other organisations and bots, or older." if left_out else None
+    )
     return (
         _input("take_earlier", "Earlier messages of the thread", boxes) | {"optional": True},
         _input("earlier", "What they say", element, hint) | {"optional": True},
@@ -92,7 +92,7 @@ def ask_form(
         "What should be written or changed?",
         "Add a quickstart for the Python SDK",
         text,
-        "Name pages, audience and what must not change. "
+        "Name the pages, the readers and what must stay as it is. "
         f"More than {b.PLAIN_INPUT_LENGTH:,} characters fit after /docs-agent.",
     )
     chosen: list[dict[str, Any]] = []
@@ -102,7 +102,7 @@ def ask_form(
             "default_to_current_conversation": True,
             "filter": {"include": ["public", "private"], "exclude_bot_users": True},
         }
-        chosen = [_input("channel", "Where shall I report?", element)]
+        chosen = [_input("channel", "Where should I report?", element)]
     return _view("ask", "Ask the docs agent", private, [prompt, *chosen, *earlier])
 
 
@@ -110,7 +110,7 @@ def run_again_form(job: TrackedJob, *, private: str) -> dict[str, Any]:
     """Return the form to run a prompt again; it holds the prompt, to edit, unless that is too long."""
     if len(visible(job.text)) > b.PLAIN_INPUT_LENGTH:
         said = (
-            f"The prompt of {name(job.number)} is longer than a form can hold. *Send* runs it as it was. "
+            f"The prompt of {name(job.number)} is too long for a form. *Send* runs it as it was. "
             "To change it, type it after `/docs-agent`."
         )
         return _view("run_again", "Run again", private, [dict(b.section(said))])
@@ -124,7 +124,7 @@ def follow_up_form(
 ) -> dict[str, Any]:
     """Return the form for a follow-up. It also asks for the job unless one was ``chosen``."""
     prompt = _prompt_input(
-        "What should be changed further?",
+        "What else should change?",
         "Mention Python 3.11 too",
         text,
         "The agent goes on where it stopped, on the same pull request.",

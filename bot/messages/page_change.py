@@ -19,12 +19,12 @@ def visitors_before_and_after(
     """Return how a page was read in two windows of the same length, with a caution."""
     before, after = counts
     caution = (
-        "These are small numbers: the difference may be chance."
+        "These are small numbers, so the difference may be chance."
         if max(before.total, after.total) < _SMALL
-        else "Other things may have changed the numbers, too."
+        else "Other things may have changed the numbers too."
     )
     return b.words(
-        f":bar_chart: {b.code(shown_path(page))}, four weeks before and after the pull request of "
+        f"{b.code(shown_path(page))}, four weeks before and after the pull request of "
         f"{name(job.number)} was reviewed or merged (unique visitors, approximate):\n"
         f"• {dates(periods[0])}: {page_numbers(before)}\n"
         f"• {dates(periods[1])}: {page_numbers(after)}\n{caution}"

@@ -13,12 +13,13 @@ class Spent(StrEnum):
     """Whether a use of the quota was spent. The value is the text that is shown."""
 
     YES = "One use of the hourly limit was spent."
-    NO = "No use of the hourly limit was spent."
+    NO = ""
+    """Nothing is said of the limit where none of it was spent."""
     PERHAPS = "A use of the hourly limit may have been spent."
 
 
 BETWEEN_PEOPLE = (
-    "I cannot be in a direct message between two people, and nobody can invite me into one. "
+    "I can't be in a direct message between two people, and nobody can invite me into one. "
     "Use a channel, a group direct message that I am in, or a direct message with me."
 )
 
@@ -35,30 +36,30 @@ class Problem:
     @property
     def text(self) -> str:
         """The whole text, as one paragraph."""
-        return f"{self.what} {self.spent.value} {self.next_step}"
+        return " ".join(part for part in (self.what, self.spent.value, self.next_step) if part)
 
 
 _TITLES = {
-    JobProblem.REJECTED: "the docs service did not accept the prompt",
+    JobProblem.REJECTED: "the docs service didn't accept the prompt",
     JobProblem.KEY_REFUSED: "the docs service refused our key",
-    JobProblem.KEY_FORBIDDEN: "the docs service does not let our key do this",
-    JobProblem.PROJECT_UNKNOWN: "the docs service does not know the project",
+    JobProblem.KEY_FORBIDDEN: "the docs service doesn't let our key do this",
+    JobProblem.PROJECT_UNKNOWN: "the docs service doesn't know the project",
     JobProblem.JOB_UNKNOWN: "the docs service no longer knows the job",
-    JobProblem.NOT_STARTED: "the job did not start",
-    JobProblem.SLACK_REFUSED: "Slack did not let me post",
-    JobProblem.NOT_ALLOWED: "whoever asked may not use the bot",
+    JobProblem.NOT_STARTED: "the job didn't start",
+    JobProblem.SLACK_REFUSED: "Slack didn't let me post",
+    JobProblem.NOT_ALLOWED: "whoever asked can't use the bot",
     JobProblem.DISMISSED: "nobody knew whether it had started, and somebody dismissed it",
 }
 
 _READING = {
-    ReadingProblem.UNWELL: "the docs service did not give a usable answer",
-    ReadingProblem.KEY: "the docs service does not accept the bot's key",
-    ReadingProblem.FORBIDDEN: "the docs service does not let the bot's key read them",
-    ReadingProblem.PROJECT: "the docs service does not know the project",
-    ReadingProblem.REJECTED: "the docs service did not accept the request",
-    ReadingProblem.ENDLESS: "the docs service says that there is more but shows nothing new",
-    ReadingProblem.LATE: "they could not be read in time",
-    ReadingProblem.DOWN: "the bot was not running when it was due",
+    ReadingProblem.UNWELL: "the docs service didn't give a usable answer",
+    ReadingProblem.KEY: "the docs service doesn't accept the bot's key",
+    ReadingProblem.FORBIDDEN: "the docs service doesn't let the bot's key read them",
+    ReadingProblem.PROJECT: "the docs service doesn't know the project",
+    ReadingProblem.REJECTED: "the docs service didn't accept the request",
+    ReadingProblem.ENDLESS: "the docs service says there is more but shows nothing new",
+    ReadingProblem.LATE: "they couldn't be read in time",
+    ReadingProblem.DOWN: "the bot wasn't running when it was due",
 }
 
 
@@ -84,7 +85,7 @@ def service_rejected(text: str) -> Problem:
     """Return the problem for a prompt that the service rejects as invalid. ``text`` is its message."""
     return Problem(
         JobProblem.REJECTED,
-        f"The docs service did not accept the prompt: “{_quoted(text)}”",
+        f"The docs service didn't accept the prompt: “{_quoted(text)}”",
         Spent.NO,
         "Change the prompt and ask again.",
     )
@@ -94,9 +95,9 @@ def key_refused() -> Problem:
     """Return the problem for 401: the key is unknown or has expired."""
     return Problem(
         JobProblem.KEY_REFUSED,
-        "The docs service does not accept the bot's key: it is unknown or has expired.",
+        "The docs service doesn't accept the bot's key: it is unknown or has expired.",
         Spent.NO,
-        "Ask whoever runs this bot to put a new key into `DOCS_API_KEY`; then run it again.",
+        "Ask whoever runs this bot to put a new key into `DOCS_API_KEY`, then run it again.",
     )
 
 
@@ -104,10 +105,10 @@ def key_forbidden() -> Problem:
     """Return the problem for 403: the key lacks a right, or the bot's address is not allowed."""
     return Problem(
         JobProblem.KEY_FORBIDDEN,
-        "The docs service knows the bot's key but does not let it start jobs: "
-        "it lacks the right to write, or the bot's address is not allowed.",
+        "The docs service knows the bot's key but doesn't let it start jobs: "
+        "it lacks the right to write, or the bot's address isn't allowed.",
         Spent.NO,
-        "Ask whoever runs this bot to look at the key's rights and addresses; then run it again.",
+        "Ask whoever runs this bot to check the key's rights and addresses, then run it again.",
     )
 
 
@@ -115,9 +116,9 @@ def project_unknown() -> Problem:
     """Return the problem for 404 on the creation of a job."""
     return Problem(
         JobProblem.PROJECT_UNKNOWN,
-        "The docs service does not know the project that this bot is set up for.",
+        "The docs service doesn't know the project this bot is set up for.",
         Spent.NO,
-        "Ask whoever runs this bot to look at `DOCS_PROJECT_ID` and `DOCS_API_URL`; then run it again.",
+        "Ask whoever runs this bot to check `DOCS_PROJECT_ID` and `DOCS_API_URL`, then run it again.",
     )
 
 
@@ -125,7 +126,7 @@ def job_unknown() -> Problem:
     """Return the problem for 404 on a follow-up."""
     return Problem(
         JobProblem.JOB_UNKNOWN,
-        "The docs service no longer knows this job, so nothing can be added to it.",
+        "The docs service no longer knows this job, so I couldn't add to it.",
         Spent.NO,
         "Start a new one with `/docs-agent`.",
     )
@@ -135,9 +136,9 @@ def job_not_started() -> Problem:
     """Return the problem for a follow-up to a job that will never start."""
     return Problem(
         JobProblem.NOT_STARTED,
-        "The job did not start, so the follow-up was not sent.",
+        "The job didn't start, so your follow-up wasn't sent.",
         Spent.NO,
-        "Ask anew with `/docs-agent`.",
+        "Start a new one with `/docs-agent`.",
     )
 
 
@@ -145,32 +146,32 @@ def slack_refused(code: str) -> Problem:
     """Return the problem for a post that Slack refused. ``code`` is Slack's error code."""
     return Problem(
         JobProblem.SLACK_REFUSED,
-        f"Slack did not let me post in the thread (`{quoted(code, 60)}`).",
+        f"Slack didn't let me post in the thread (`{quoted(code, 60)}`).",
         Spent.NO,
-        "Look whether the channel is archived, or whether I was removed from it.",
+        "Check whether the channel is archived, or whether I was removed from it.",
     )
 
 
 def form_not_opened() -> Message:
     """Return the answer if Slack refused to open the form."""
     return words(
-        ":warning: Slack did not let me open the form; perhaps it took too long. "
-        f"{Spent.NO.value} Try again, or type the prompt after the command."
+        ":warning: Slack didn't let me open the form; perhaps it took too long. "
+        "Try again, or type the prompt after the command."
     )
 
 
 def unknown_command() -> Message:
     """Return the answer to a command or action that this version of the bot does not have."""
     return words(
-        ":warning: This version of the bot does not know that. "
-        f"{Spent.NO.value} Ask whoever runs it whether the app in Slack and the bot are of the same version."
+        ":warning: I don't know that one. Ask whoever runs this bot: "
+        "the app in Slack and the bot are probably of different versions."
     )
 
 
 def something_broke(reference: str) -> Message:
     """Return the answer after an unexpected error. ``reference`` is logged with the error."""
     return words(
-        ":warning: Something went wrong on my side and nothing was started. "
-        f"{Spent.NO.value} Please try again; if it happens again, give whoever runs this bot "
+        ":warning: Something went wrong on my side, and nothing was started. "
+        "Try again. If it happens again, give whoever runs this bot "
         f"the reference `{quoted(reference, 40)}`."
     )

@@ -18,16 +18,16 @@ def key_refused(project: ProjectId, *, forbidden: bool) -> Message:
     named = b.code(one_line(project, 80))
     said = "may read (only a prompt shows whether it may write)" if forbidden else "is good"
     what = (
-        f"The docs service knows the key for {named} but does not let it do this (403): "
-        "it lacks a right, or the bot's address is not allowed."
+        f"The docs service knows the key for {named} but doesn't let it do this (403): "
+        "it lacks a right, or the bot's address isn't allowed."
         if forbidden
-        else f"The docs service does not accept the key for {named} any more (401): "
+        else f"The docs service doesn't accept the key for {named} any more (401): "
         "it is unknown or has expired."
     )
     return b.words(
-        f":key: {what} I have stopped calling it; what people ask waits, and nothing is lost. "
-        "Look at the key on the API keys page of the project's dashboard, put a new one into `DOCS_API_KEY`, "
-        f"and restart the bot; `docs-bot doctor` says whether it {said}. I try again by myself."
+        f":warning: {what} I've stopped calling it. What people ask waits, and nothing is lost. "
+        "Check the key on the API keys page of the project's dashboard, put a new one into `DOCS_API_KEY`, "
+        f"and restart the bot. `docs-bot doctor` says whether it {said}. I'll also try again by myself."
     )
 
 
@@ -60,12 +60,12 @@ def limits(
     calls_left = max(0, analytics.limit - analytics.used)
     calls_at = analytics.free_at
     possible = f", the next is possible at {b.moment(calls_at, '{time}')}" if calls_at else ""
-    key = ":key: At present the docs service refuses the bot's key, so all that is asked waits for that.\n"
+    key = ":warning: The docs service refuses the bot's key, so everything waits until that's fixed.\n"
     return b.words(
         f"{key if key_is_refused else ''}"
-        f":bar_chart: *{number(left)} of {number(limit)} uses left*{frees}. "
-        f"Of those spent within the hour, {counted(mine, 'was yours', 'were yours')}.\n"
-        f"{queue} for a use; nobody's second goes before another's first.\n"
+        f"*{number(left)} of {number(limit)} uses left*{frees}. "
+        f"Of those spent in the last hour, {counted(mine, 'was yours', 'were yours')}.\n"
+        f"{queue} for a use. People take turns: your second waits until everybody's first is out.\n"
         f"Visitors: {number(calls_left)} of {number(analytics.limit)} analytics calls left{possible}.\n"
-        "A use is one new job or one follow-up; looking costs nothing."
+        "A use is one new job or one follow-up. Looking costs nothing."
     )

@@ -34,7 +34,7 @@ def first_post(
     than in the subscription's; the moment from which a digest is about the newer week.
     """
     wait = (
-        f": the week after that is not over before {_local_time(newer_at, subscription)}, "
+        f": the week after that isn't over before {_local_time(newer_at, subscription)}, "
         f"since days begin in {b.escape(counted_in)}"
         if newer_at
         else ""
@@ -65,7 +65,7 @@ def subscribing(
 def already_subscribed(subscription: Subscription) -> Message:
     """Return the answer to a subscription that there is already."""
     return b.words(
-        f":information_source: That's already set up: {when(subscription.weekly)}"
+        f"That's already set up: {when(subscription.weekly)}"
         f"{_section_words(subscription)}. `/docs-visitors subscriptions` shows the next runs."
     )
 
@@ -74,7 +74,7 @@ def digest_again(section: str | None) -> Message:
     """Return the question whether a digest is to be sent once more."""
     where = f" for {shown_code(section)}" if section else ""
     return b.with_buttons(
-        f":information_source: This channel asked for the digest{where} a moment ago. Send it again?",
+        f"This channel asked for the digest{where} a moment ago. Send it again?",
         [b.button("Send again", "digest_again", f"section:{section or ''}")],
     )
 
@@ -107,7 +107,7 @@ def missed(subscription: Subscription, week: Period, why: str) -> Message:
     """Return the notice to the owner that this week has no digest."""
     return b.words(
         f":warning: There was no docs digest for <#{subscription.channel}> for the week {dates(week)}. "
-        f"Its numbers are missing: {_short(reading_problem(why))}. The next one comes as planned; "
+        f"Its numbers are missing: {_short(reading_problem(why))}. The next one comes as planned. "
         f"{_command('digest now', subscription)} tries this one again."
     )
 
@@ -118,8 +118,8 @@ def not_posted(subscription: Subscription, code: str) -> Message:
     ``code`` is Slack's error code.
     """
     return b.words(
-        f":warning: The weekly docs digest for <#{subscription.channel}> could not be posted: Slack refused "
-        f"it (`{_short(code)}`). The next one comes as planned; {_command('digest now', subscription)} "
+        f":warning: The weekly docs digest for <#{subscription.channel}> couldn't be posted: Slack refused "
+        f"it (`{_short(code)}`). The next one comes as planned. {_command('digest now', subscription)} "
         "posts this one."
     )
 
@@ -144,14 +144,11 @@ def digest_failed(week: Period, why: str) -> Message:
 def unsubscribed(count: int, left: int = 0) -> Message:
     """Return the answer to ``unsubscribe``: ``count`` subscriptions ended, ``left`` remain."""
     if count == 0:
-        return b.words(
-            ":information_source: This channel has no such digest. "
-            "`/docs-visitors subscriptions` lists those it has."
-        )
+        return b.words("This channel has no such digest. `/docs-visitors subscriptions` lists those it has.")
     if left:
         still = counted(left, "other", "others")
         return b.words(
-            f":white_check_mark: That docs digest is ended. This channel still gets {still}: "
+            f":white_check_mark: That digest is ended. This channel still gets {still}: "
             "`/docs-visitors subscriptions`."
         )
     return b.words(":white_check_mark: This channel no longer gets a digest.")

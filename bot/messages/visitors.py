@@ -282,22 +282,22 @@ def caveats(answer: Report) -> list[str]:
 def _about_before(answer: Report, compared: Period) -> list[str]:
     if answer.before is None:
         why = _problem(answer.was.problem if answer.was else None)
-        return [f"The period before ({dates(compared)}) could not be read{why}."]
+        return [f"The period before ({dates(compared)}) couldn't be read{why}."]
     if not answer.is_fair:
         return [f"{dates(compared)} had {page_numbers(answer.before)}. {_why_not_compared(answer, compared)}"]
     if answer.was and not answer.was.complete:
         read = f"Only {counted(answer.was.rows, 'page', 'pages')}" if answer.was.rows else "No page"
-        return [f"{read} of the period before could be read, so new and gone pages are not known."]
+        return [f"{read} of the period before could be read, so I don't know which pages are new or gone."]
     return []
 
 
 def _why_not_compared(answer: Report, compared: Period) -> str:
     if compared.days != answer.query.period.days:
         these, those = (counted(each.days, "day", "days") for each in (answer.query.period, compared))
-        return f"The two are not compared, because one has {these} and the other {those}."
+        return f"The two aren't compared, because one has {these} and the other {those}."
     if answer.is_open:
-        return "The two are not compared, because this one is not over."
-    return "The two are not compared, because they were not both over when they were read."
+        return "The two aren't compared, because this one isn't over."
+    return "The two aren't compared, because they weren't both over when they were read."
 
 
 def _cut_short(answer: Report) -> str:
@@ -311,7 +311,7 @@ def _cut_short(answer: Report) -> str:
         f"Only the first {read} that the service names were read, then the hourly budget of "
         f"{counted(answer.budget.limit, 'call', 'calls')} was used up. The ranking covers those alone. "
         f"Ask again {f'after {b.moment(free_at, TIME_OF_DAY)}' if free_at else 'later'}, "
-        "and the reading goes on where it stopped."
+        "and I'll go on where I stopped."
     )
 
 

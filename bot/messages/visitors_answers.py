@@ -25,7 +25,7 @@ _PROMPT_PATH_LENGTH = 2_000
 
 def reading(period: Period, question: QuestionId) -> Message:
     """Return the immediate answer to a question, before the first call."""
-    said = f":hourglass_flowing_sand: Reading who read the docs, {dates(period)}. The answer comes by itself."
+    said = f":hourglass_flowing_sand: Reading who read the docs, {dates(period)}. I'll answer here."
     return b.with_buttons(said, [b.button("Show progress", "progress", str(question))])
 
 
@@ -40,7 +40,7 @@ def progress(question: Question, parts: list[Snapshot], budget: Budget) -> Messa
     said = (
         f":hourglass_flowing_sand: Reading who read the docs, {dates(question.query.period)}: "
         f"{pages} read in {counted(calls, 'call', 'calls')} so far. "
-        f"{used} calls of the hour are used.{waits} The answer comes by itself."
+        f"{used} calls of the hour are used.{waits} I'll answer here."
     )
     return b.with_buttons(said, [b.button("Show progress", "progress", str(question.id))])
 
@@ -53,8 +53,8 @@ def moved_on() -> Message:
 def not_readable(period: Period, problem: str) -> Message:
     """Return the answer if nothing could be read. ``problem`` is stored with the snapshot."""
     return b.words(
-        f":warning: I could not read who read the docs, {dates(period)}: {_short(reading_problem(problem))}. "
-        "Try again later. If it stays so, ask whoever runs this bot."
+        f":warning: I couldn't read who read the docs, {dates(period)}: {_short(reading_problem(problem))}. "
+        "Try again later. If it keeps failing, ask whoever runs this bot."
     )
 
 
@@ -62,9 +62,9 @@ def budget_used_up(period: Period, budget: Budget) -> Message:
     """Return the answer if the hourly budget was used up before anything was read."""
     until = f" The next is possible at {b.moment(budget.free_at, TIME_OF_DAY)}." if budget.free_at else ""
     return b.words(
-        f":hourglass: I could not read who read the docs, {dates(period)}: all "
+        f":warning: I couldn't read who read the docs, {dates(period)}: all "
         f"{counted(budget.limit, 'analytics call', 'analytics calls')} of this hour are used.{until} "
-        "Ask again then; what has been read until then is kept."
+        "Ask again then. What has been read so far is kept."
     )
 
 
@@ -75,8 +75,8 @@ def misunderstood(why: str, *, about_digest: bool = False, after_mention: bool =
     ``after_mention``: it may have been meant as a prompt for the agent.
     """
     examples = DIGEST_EXAMPLES if about_digest else EXAMPLES
-    prompt = " If it was a prompt for the agent, send it with `/docs-agent`." if after_mention else ""
-    return b.words(f"{why}\nFor example: {examples}. `/docs-visitors help` tells the rest.{prompt}")
+    prompt = " If it was meant for the agent, send it with `/docs-agent`." if after_mention else ""
+    return b.words(f"{why}\nFor example: {examples}. `/docs-visitors help` shows the rest.{prompt}")
 
 
 def how_counted(question: Question, now: Snapshot, zone: str) -> Message:
@@ -85,11 +85,11 @@ def how_counted(question: Question, now: Snapshot, zone: str) -> Message:
     return b.words(
         f"*How this is counted* ({dates(question.query.period)})\n"
         "• The docs service counts *unique visitors*: whoever comes twice counts once. "
-        "It decides itself who is an AI agent, and all its numbers are approximate.\n"
+        "It decides who is an AI agent, and all its numbers are approximate.\n"
         "• *All together* counts those once who came both as a person and as an AI agent, "
         "so it can be less than the sum of the two.\n"
-        "• Unique visitors cannot be added: not over days, not over pages. "
-        "So the totals, every point of the chart and every page are a count of their own.\n"
+        "• Unique visitors can't be added up, neither over days nor over pages. "
+        "So the totals, every point of the chart and every page are each counted on their own.\n"
         f"• Days begin at midnight in {b.escape(zone)}; both ends of the period belong to it.{taken}\n"
         "• *Rises* and *falls* are changes larger than chance makes (twice the square root of the count). "
         "*Hardly by people* means at most half of the share that people have on the whole site, "
@@ -99,39 +99,37 @@ def how_counted(question: Question, now: Snapshot, zone: str) -> Message:
 
 def shared_before() -> Message:
     """Return the answer to a second press of *Share in channel*."""
-    return b.words(":information_source: That has been shared already. Nothing was posted.")
+    return b.words("That's been shared already, so I posted nothing.")
 
 
 def file_sent_before() -> Message:
     """Return the answer if the file was already sent, by this button or with the question."""
     return b.words(
-        ":information_source: That file is in our direct messages already, or on its way there. "
-        "Nothing was sent again."
+        "That file is in our direct messages already, or on its way there. I didn't send it again."
     )
 
 
 def not_kept() -> Message:
     """Return the answer to a button under an answer whose numbers were deleted."""
     return b.words(
-        ":information_source: Those numbers are not kept any more. Ask again with `/docs-visitors`; "
-        "nothing was done."
+        ":no_entry: I no longer have those numbers, so I did nothing. Ask again with `/docs-visitors`."
     )
 
 
 def still_reading() -> Message:
     """Return the answer to a button pressed before the numbers are read."""
-    return b.words(":hourglass_flowing_sand: It is still being read. Try again when the answer is there.")
+    return b.words(":hourglass_flowing_sand: I'm still reading. Try again when the answer is there.")
 
 
 def file_follows(*, to_channel: bool) -> Message:
     """Return the confirmation that a file with all rows follows."""
     where = "to this channel" if to_channel else "in our direct messages"
-    return b.words(f":page_facing_up: All pages come as a CSV file {where}.")
+    return b.words(f"All pages are coming as a CSV file {where}.")
 
 
 def file_words(question: Question, rows: int, *, complete: bool) -> str:
     """Return the text that accompanies the file."""
-    part = "" if complete else " (not all could be read)"
+    part = "" if complete else " (I couldn't read them all)"
     section = shown_code(question.query.section)
     where = f" under {section}" if section else ""
     return (
@@ -140,12 +138,13 @@ def file_words(question: Question, rows: int, *, complete: bool) -> str:
     )
 
 
-def undelivered(meaning: Refusal, code: str, bot_name: str, *, what: str) -> Message:
+def undelivered(meaning: Refusal, code: str, bot_name: str, *, is_file: bool) -> Message:
     """Return the notice that Slack refused a post or file. ``code`` is Slack's error code."""
+    what = "I couldn't send the file." if is_file else "I posted nothing."
     if meaning is Refusal.BETWEEN_PEOPLE:
         way = BETWEEN_PEOPLE
     elif meaning.is_outside:
-        way = f"I am not in this channel. Type `/invite @{_short(bot_name)}` there, then try again."
+        way = f"I'm not in this channel. Type `/invite @{_short(bot_name)}` there, then try again."
     else:
         way = f"Slack said `{_short(code)}`."
     return b.words(f":no_entry: {what} {way}")

@@ -15,7 +15,7 @@ def ask_extent(question: Question, needed: int, limit: int) -> Message:
     long = f", that is {counted(hours, 'hour', 'hours')}" if hours > 1 else ""
     some = f"about {number(needed)}" if needed > limit // 3 else f"more than {number(limit // 3)}"
     said = (
-        f":hourglass: Reading the whole site for {dates(question.query.period)} needs {some} calls of the "
+        f"Reading the whole site for {dates(question.query.period)} needs {some} calls of the "
         f"{number(limit)} an hour{long}. Read the top pages first?"
     )
     value = str(question.id)
@@ -34,4 +34,4 @@ def chosen(extent: Extent | None) -> Message:
     if extent is None:
         return b.words("Cancelled. What has been read is kept for the next question.")
     what = "the top pages" if extent is Extent.TOP else "all pages"
-    return b.words(f"All right, {what}. The answer comes by itself.")
+    return b.words(f"All right, {what}. I'll answer here.")

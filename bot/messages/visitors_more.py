@@ -21,8 +21,8 @@ from bot.model import Block, Counts, Message, Movements, PageCounts, QuestionId,
 
 MOST_PAGES = 20
 """How many pages *More* shows, unless the question asked for more of them."""
-NO_CHART_BUDGET = "There is no chart, to keep the rest of the hourly budget for questions."
-NO_CHART_READ = "There is no chart, because a part of it could not be read."
+NO_CHART_BUDGET = "There's no chart, to keep the rest of the hourly budget for questions."
+NO_CHART_READ = "There's no chart, because a part of it couldn't be read."
 
 
 def more(answer: Report, question: QuestionId) -> Message:

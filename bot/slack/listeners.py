@@ -22,6 +22,7 @@ from bot.commands.command import Answer, Command, Modal, PressRun, ShortcutRun, 
 from bot.logs import about_request
 from bot.messages import problems
 from bot.messages.blocks import bare
+from bot.messages.job_answers import with_prompt
 from bot.model import ChannelId, Message
 from bot.slack import payloads
 from bot.slack.answering import say_privately
@@ -103,7 +104,9 @@ class Listeners:
                 answer = await command.run(self._context, payloads.invocation(body))
             except Exception as error:
                 # The person is told here and the operator in the log, under one reference.
-                await ack(**_private(_broke("command_failed", error, command=command.name)))
+                broken = _broke("command_failed", error, command=command.name)
+                told = with_prompt(broken, payloads.invocation(body).typed)
+                await ack(**_private(Message(told.text, told.plain_blocks)))
                 return
             if answer.message is None or not _is_taken_everywhere(answer.message):
                 await ack()

@@ -96,7 +96,7 @@ def test_days_reversed_or_in_the_future_are_refused_and_today_is_not() -> None:
     check_days(today, today, today)
     with pytest.raises(ValueError, match="2026-10-04 is before 2026-10-05"):
         check_days(FIRST, FIRST - timedelta(days=1), today)
-    with pytest.raises(ValueError, match="2026-10-15 has not come yet"):
+    with pytest.raises(ValueError, match="2026-10-15 hasn't come yet"):
         check_days(FIRST, today + timedelta(days=1), today)
 
 

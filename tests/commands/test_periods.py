@@ -183,7 +183,7 @@ def test_a_day_means_the_same_however_it_is_written(day: date, now: datetime, zo
     names = (f"{day.day} {day:%B} {day.year}", f"{day:%b} {day.day}, {day.year}", day.isoformat())
     if day > today(now, zone):
         for name in names:
-            with pytest.raises(BadPeriod, match="not come yet"):
+            with pytest.raises(BadPeriod, match="hasn't come yet"):
                 parse_period(name, now, zone)
         return
     assert {parse_period(name, now, zone) for name in names} == {Period(day, day + timedelta(days=1))}
@@ -203,9 +203,7 @@ def test_since_a_weekday_and_a_quarter_end_no_later_than_today(
 
 
 def test_a_day_that_has_begun_elsewhere_has_not_come_here() -> None:
-    with pytest.raises(
-        BadPeriod, match="22 Nov 2026 has not come yet; today is 21 Nov 2026 in Europe/London"
-    ):
+    with pytest.raises(BadPeriod, match="22 Nov 2026 hasn't come yet; today is 21 Nov 2026 in Europe/London"):
         parse_period("2026-11-22", NOW, LONDON)
 
 
@@ -236,17 +234,17 @@ def test_words_are_right_on_the_first_and_the_last_days(
         ("2026-10-31..2026-10-01", "end comes before the beginning"),
         ("2026-10..2026-09", "end comes before the beginning"),
         ("today..yesterday", "end comes before the beginning"),
-        ("2026-11-22", "22 Nov 2026 has not come yet; today is 21 Nov 2026 in Europe/London"),
-        ("2027-01", "2027 has not come yet; today is 21 Nov 2026 in Europe/London"),
-        ("December 2026", "has not come yet"),
-        ("October 2027", "has not come yet"),
-        ("9999-12", "has not come yet"),
-        ("9999-12-31", "has not come yet"),
-        ("2026-10-01..2026-12-31", "31 Dec 2026 has not come yet; today is 21 Nov 2026 in Europe/London"),
-        ("2027", "2027 has not come yet"),
-        ("Q4 2027", "2027 has not come yet"),
-        ("1 December 2026", "1 Dec 2026 has not come yet; today is 21 Nov 2026 in Europe/London"),
-        ("since 1 Dec 2026", "1 Dec 2026 has not come yet"),
+        ("2026-11-22", "22 Nov 2026 hasn't come yet; today is 21 Nov 2026 in Europe/London"),
+        ("2027-01", "2027 hasn't come yet; today is 21 Nov 2026 in Europe/London"),
+        ("December 2026", "hasn't come yet"),
+        ("October 2027", "hasn't come yet"),
+        ("9999-12", "hasn't come yet"),
+        ("9999-12-31", "hasn't come yet"),
+        ("2026-10-01..2026-12-31", "31 Dec 2026 hasn't come yet; today is 21 Nov 2026 in Europe/London"),
+        ("2027", "2027 hasn't come yet"),
+        ("Q4 2027", "2027 hasn't come yet"),
+        ("1 December 2026", "1 Dec 2026 hasn't come yet; today is 21 Nov 2026 in Europe/London"),
+        ("since 1 Dec 2026", "1 Dec 2026 hasn't come yet"),
         ("31 Feb", "February has no day 31"),
         ("0 Oct", "October has no day 0"),
         ("1999", "before 2000"),

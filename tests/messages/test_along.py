@@ -57,7 +57,7 @@ def test_nothing_goes_along_where_nothing_is_known() -> None:
         (Earlier(20, 1_234), "with 20 earlier messages (1,234 left out)"),
         (
             Earlier(not_taken=NotTaken.UNREAD),
-            "without the thread's earlier messages: Slack did not let me read them",
+            "without the thread's earlier messages: Slack didn't let me read them",
         ),
     ],
 )

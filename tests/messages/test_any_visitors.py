@@ -110,7 +110,7 @@ def test_what_is_said_while_reading_is_valid_and_harmless(
         visitors_answers.not_readable(period, text),
         visitors_answers.budget_used_up(period, budget),
         visitors_answers.how_counted(question, parts[0], zone),
-        *(visitors_answers.undelivered(each, text, text, what="Nothing was posted.") for each in Refusal),
+        *(visitors_answers.undelivered(each, text, text, is_file=True) for each in Refusal),
     ):
         assert problems_of(message, NOBODY) == []
 

@@ -113,7 +113,7 @@ def test_of_fewer_than_two_weeks_there_is_no_curve(known: tuple[int, ...]) -> No
 @pytest.mark.parametrize(
     ("done", "said"),
     [
-        (work(), " was not asked for anything. `/docs-agent` starts a job."),
+        (work(), " had no jobs. `/docs-agent` starts one."),
         (work(1, pull_request=1), ": 1 job was asked for: 1 pull request."),
         (work(1, working=1), ": 1 job was asked for: 1 open or ended otherwise."),
         (
@@ -152,7 +152,7 @@ def test_the_work_of_the_agent_is_told_in_one_line(done: WorkDone, said: str) ->
     [
         (SuggestionReason.FALLING, "lost readers: −109 (−21%)"),
         (SuggestionReason.ONLY_AI, "is read by AI agents, but hardly by people"),
-        (SuggestionReason.MOST_READ, "is the most read page that no job named lately"),
+        (SuggestionReason.MOST_READ, "is the most read page that no job has named lately"),
     ],
 )
 def test_a_suggestion_says_why_with_the_numbers_of_its_page(why: SuggestionReason, said: str) -> None:

@@ -18,8 +18,8 @@ from tests.messages.slack_limits import Allowed, problems_of
 def test_where_the_bot_is_not_a_member_the_exact_invitation_is_given(meaning: Refusal) -> None:
     said = job_answers.cannot_post(meaning, "docs-agent").text
     assert said == (
-        ":no_entry: Nothing was started. I am not in this channel, so I could not report here. "
-        "Type `/invite @docs-agent` in the channel, then ask again. No use of the hourly limit was spent."
+        ":no_entry: Nothing was started. I'm not in this channel, so I couldn't report here. "
+        "Type `/invite @docs-agent` in the channel, then ask again."
     )
 
 
@@ -41,16 +41,16 @@ def test_each_reason_for_not_posting_has_its_own_advice() -> None:
 
 def test_between_two_people_the_prompt_is_given_back_with_a_way_that_is_possible() -> None:
     said = job_answers.cannot_post(Refusal.BETWEEN_PEOPLE, "docs-agent", "Add a <page>\nwith two lines")
-    assert said.text.startswith(":no_entry: Nothing was started. I cannot be in a direct message between two")
+    assert said.text.startswith(":no_entry: Nothing was started. I can't be in a direct message between two")
     assert "/invite" not in said.text
-    assert said.text.endswith("Your prompt, to copy:\nAdd a &lt;page&gt;\nwith two lines")
+    assert said.text.endswith("What you wrote, to copy:\nAdd a &lt;page&gt;\nwith two lines")
     [_, quote] = said.blocks
     assert quote["elements"][0]["elements"][0]["text"] == "Add a <page>\nwith two lines"
 
 
 def test_a_prompt_too_long_to_give_back_whole_says_so() -> None:
     said = job_answers.cannot_post(Refusal.BETWEEN_PEOPLE, "docs-agent", "word " * 5_000)
-    assert "Your prompt (its beginning), to copy:" in said.text
+    assert "What you wrote (its beginning), to copy:" in said.text
 
 
 def test_the_list_shows_each_job_on_a_line_in_the_order_given() -> None:
@@ -90,9 +90,10 @@ def test_a_guessed_job_is_named() -> None:
 
 
 @pytest.mark.parametrize("state", [state for state in JobState if not state.takes_follow_ups])
-def test_a_job_that_takes_no_follow_up_says_why_and_that_nothing_was_spent(state: JobState) -> None:
+def test_a_job_that_takes_no_follow_up_says_why_and_nothing_of_a_limit(state: JobState) -> None:
     said = job_answers.cannot_follow_up(job(state)).text
-    assert "nothing was sent. No use of the hourly limit was spent." in said
+    assert "so nothing was sent." in said
+    assert "limit" not in said
 
 
 def test_when_the_thread_cannot_be_told_the_person_gets_the_result() -> None:
@@ -102,8 +103,8 @@ def test_when_the_thread_cannot_be_told_the_person_gets_the_result() -> None:
 
 
 def test_files_without_words_are_named_as_not_sent() -> None:
-    assert "also not `a.png`, `b.txt`." in job_answers.nothing_to_send(["a.png", "b.txt"]).text
-    assert ":paperclip:" not in job_answers.nothing_to_send([]).text
+    assert "not even `a.png`, `b.txt`." in job_answers.nothing_to_send(["a.png", "b.txt"]).text
+    assert job_answers.nothing_to_send([]).text.endswith("so nothing was sent.")
 
 
 def test_the_help_names_every_command_with_its_examples_and_explains_threads() -> None:

@@ -109,9 +109,9 @@ def test_without_the_link_button_the_words_still_lead_to_the_pull_request() -> N
 
 def test_the_end_of_a_follow_up_is_told_to_who_asked_for_it() -> None:
     end = jobs.ended(job(iteration=2, iteration_requester=BEN), LATER)
-    assert end.text.startswith(f"<@{BEN}> :memo: the follow-up to Job 42 is finished")
+    assert end.text.startswith(f"<@{BEN}> :memo: The follow-up to Job 42 is finished")
     assert PINGS_ANA not in end.text
-    assert "Look at the pull request: the docs service does not say whether it changed." in end.text
+    assert "Look at the pull request: the docs service doesn't say whether it changed." in end.text
     assert "has been updated" not in end.text
 
 
@@ -127,7 +127,7 @@ def test_the_end_of_a_follow_up_is_told_to_who_asked_for_it() -> None:
 )
 def test_an_odd_address_is_shown_but_not_linked_to(address: str) -> None:
     end = jobs.ended(job(pr_link=address), LATER)
-    assert "is not one I can link to" in end.text
+    assert "I can't link to the address" in end.text
     assert actions(end) == ["follow_up", "job_menu"]
     assert actions(face.face(job(pr_link=address))) == ["job_menu"]
 
@@ -137,8 +137,8 @@ def test_an_odd_address_is_shown_but_not_linked_to(address: str) -> None:
     [
         (JobState.NO_CHANGE, "without changing a file", ["follow_up", "job_menu"]),
         (JobState.FAILED, "Run it again, or reply here with a smaller step.", ["follow_up", "job_menu"]),
-        (JobState.ARCHIVED, "Run it again if it is still needed.", ["run_again"]),
-        (JobState.GONE, "the docs service no longer knows Job 42", ["run_again"]),
+        (JobState.ARCHIVED, "Run it again if it's still needed.", ["run_again"]),
+        (JobState.GONE, "The docs service no longer knows Job 42", ["run_again"]),
     ],
 )
 def test_each_other_end_says_what_to_do_next(state: JobState, words: str, offered: list[str]) -> None:
@@ -160,12 +160,19 @@ def test_who_asked_is_told_that_we_stop_watching() -> None:
     assert actions(said) == ["follow_up", "job_menu"]
 
 
+def test_a_job_that_is_no_longer_polled_says_after_how_long() -> None:
+    over = job(JobState.UNWATCHED, iteration_started_at=NOW, ended_at=NOW + timedelta(days=7))
+    shown = face.face(over).text.replace("\N{NO-BREAK SPACE}", " ")
+    assert shown.startswith(":zzz: *Stopped checking after 7 days* · Job 42")
+    assert "took" not in shown
+
+
 def test_a_job_that_did_not_start_says_why_what_it_cost_and_what_to_do() -> None:
     problem = problems.service_rejected("prompt is too long <!channel>")
     assert jobs.refused(job(JobState.REFUSED), problem).text == (
-        f"{PINGS_ANA} :no_entry: Job 42 was not started. "
-        "The docs service did not accept the prompt: “prompt is too long &lt;!channel&gt;” "
-        "No use of the hourly limit was spent. Change the prompt and ask again."
+        f"{PINGS_ANA} :no_entry: Job 42 wasn't started. "
+        "The docs service didn't accept the prompt: “prompt is too long &lt;!channel&gt;” "
+        "Change the prompt and ask again."
     )
 
 
@@ -185,9 +192,7 @@ def test_a_follow_up_in_doubt_is_called_one() -> None:
 
 def test_a_follow_up_by_command_is_quoted_in_the_thread() -> None:
     said = jobs.follow_up_by_command(job(), "Mention *Python* 3.11 <!here>", BEN)
-    assert said.text == (
-        f":speech_balloon: <@{BEN}> follows up on Job 42:\nMention *Python* 3.11 &lt;!here&gt;"
-    )
+    assert said.text == (f"<@{BEN}> follows up on Job 42:\nMention *Python* 3.11 &lt;!here&gt;")
     assert quoted(said) == "Mention *Python* 3.11 <!here>"
 
 

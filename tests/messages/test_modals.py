@@ -78,6 +78,6 @@ def test_the_form_shows_a_threads_earlier_messages_to_edit_or_untick(is_chosen: 
 
 def test_the_form_says_that_a_thread_could_not_be_read() -> None:
     [note] = modals.earlier_blocks("", 0, is_chosen=False, is_read=False)
-    assert "did not let me read" in str(note)
+    assert "didn't let me read" in str(note)
     assert modal_problems(modals.ask_form(channel=CHANNEL, private="", earlier=[note])) == []
     assert modals.earlier_blocks("", 0, is_chosen=True, is_read=True) == ()

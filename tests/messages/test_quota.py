@@ -51,16 +51,16 @@ def test_admins_are_told_what_to_do_about_the_key(forbidden: bool) -> None:
     assert ("403" in said, "401" in said) == (forbidden, not forbidden)
     assert ("may read" in said) == forbidden
     assert "{" not in said
-    for word in ("`DOCS_API_KEY`", "docs-bot doctor", "nothing is lost", "I try again by myself"):
+    for word in ("`DOCS_API_KEY`", "docs-bot doctor", "nothing is lost", "I'll also try again by myself"):
         assert word in said
 
 
 @pytest.mark.parametrize(
     ("why", "place", "words"),
     [
-        (QueueWhy.LIMIT, 3, "It waits for the shared hourly limit, place 3, goes out at about <!date^"),
-        (QueueWhy.KEY, None, "It waits: the docs service refuses the bot's key. Next try at <!date^"),
-        (QueueWhy.SERVICE, None, "It waits: the docs service cannot be reached. Next try at <!date^"),
+        (QueueWhy.LIMIT, 3, "It waits for the shared hourly limit: place 3, goes out at about <!date^"),
+        (QueueWhy.KEY, None, "It waits: the docs service refuses the bot's key. I'll try again at <!date^"),
+        (QueueWhy.SERVICE, None, "It waits: I can't reach the docs service. I'll try again at <!date^"),
     ],
 )
 def test_the_root_says_what_it_waits_for(why: QueueWhy, place: int | None, words: str) -> None:

@@ -15,7 +15,7 @@ from tests.messages.slack_limits import Allowed, problems_of
 from tests.messages.visitor_samples import WEEK, subscription
 
 RUN = datetime(2026, 11, 9, 8, 0, tzinfo=UTC)
-LATE = "they could not be read in time"
+LATE = "they couldn't be read in time"
 
 
 def test_the_first_post_tells_the_channel_what_will_come_and_how_to_end_it() -> None:
@@ -84,7 +84,7 @@ def test_the_owner_is_told_that_it_is_paused_and_how_it_goes_on() -> None:
 def test_a_week_without_a_digest_is_told_with_its_reason() -> None:
     assert say.missed(subscription(), WEEK, LATE).text == (
         f":warning: There was no docs digest for <#{CHANNEL}> for the week 26 Oct – 1 Nov 2026. "
-        "Its numbers are missing: they could not be read in time. The next one comes as planned; "
+        "Its numbers are missing: they couldn't be read in time. The next one comes as planned. "
         "`/docs-visitors digest now` tries this one again."
     )
 
@@ -92,7 +92,7 @@ def test_a_week_without_a_digest_is_told_with_its_reason() -> None:
 def test_a_digest_asked_for_that_fails_is_told_with_its_reason() -> None:
     assert say.digest_failed(WEEK, LATE).text == (
         ":warning: There is no digest for the week 26 Oct – 1 Nov 2026. "
-        "Its numbers are missing: they could not be read in time. Try again later."
+        "Its numbers are missing: they couldn't be read in time. Try again later."
     )
 
 

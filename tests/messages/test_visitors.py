@@ -203,17 +203,17 @@ def test_an_answer_cut_short_by_the_budget_says_when_to_ask_again() -> None:
         "Only the first 500 pages that the service names were read, then the hourly budget of 100 calls "
         "was used up. The ranking covers those alone. "
         "Ask again after <!date^1793610000^{time}|2026-11-02 09:00 UTC>, "
-        "and the reading goes on where it stopped."
+        "and I'll go on where I stopped."
     ) in small_print(answer)
 
 
 def test_an_answer_cut_short_while_the_budget_is_free_again_says_so_too() -> None:
     answer = report(now=snapshot(state=SnapshotState.RESTING, complete=False))
-    assert "Ask again later, and the reading goes on where it stopped." in text(answer)
+    assert "Ask again later, and I'll go on where I stopped." in text(answer)
 
 
 def test_an_answer_cut_short_by_a_problem_says_which() -> None:
-    why = "the docs service did not give a usable answer"
+    why = "the docs service didn't give a usable answer"
     answer = report(now=snapshot(state=SnapshotState.FAILED, complete=False, rows=1, problem=why))
     assert f"Only 1 page could be read: {why}. The ranking covers those alone." in small_print(answer)
 
@@ -225,19 +225,19 @@ def test_pages_that_changed_places_while_they_were_read_are_told(repeated: int, 
 
 
 def test_a_period_before_that_could_not_be_read_is_told_with_its_reason() -> None:
-    was = snapshot(BEFORE, totals=None, problem="they could not be read in time")
+    was = snapshot(BEFORE, totals=None, problem="they couldn't be read in time")
     message = answer_of(report(was=was, before=None), QUESTION)
-    why = "The period before (19–25 Oct 2026) could not be read: they could not be read in time."
+    why = "The period before (19–25 Oct 2026) couldn't be read: they couldn't be read in time."
     assert why in message.text
     assert "compared with" not in message.text
 
 
 def test_a_period_before_that_was_read_in_part_is_told() -> None:
     assert (
-        "Only 750 pages of the period before could be read, so new and gone pages are not known."
+        "Only 750 pages of the period before could be read, so I don't know which pages are new or gone."
     ) in small_print(report(was=snapshot(BEFORE, complete=False, rows=750)))
     none = small_print(report(was=snapshot(BEFORE, complete=False, rows=0)))
-    assert "No page of the period before could be read, so new and gone pages are not known." in none
+    assert "No page of the period before could be read, so I don't know which pages are new or gone." in none
 
 
 def test_an_answer_without_trouble_has_no_caveats() -> None:

@@ -21,7 +21,7 @@ from tests.messages.visitor_samples import (
 
 def test_it_is_said_what_is_being_read_with_a_button_for_progress() -> None:
     message = visitors_answers.reading(WEEK, QUESTION)
-    said = "Reading who read the docs, 26 Oct – 1 Nov 2026. The answer comes by itself."
+    said = "Reading who read the docs, 26 Oct – 1 Nov 2026. I'll answer here."
     assert message.text == f":hourglass_flowing_sand: {said}"
     assert buttons(message) == [("Show progress", "progress", "7")]
 
@@ -32,7 +32,7 @@ def test_progress_tells_rows_calls_and_the_budget() -> None:
     assert message.text == (
         ":hourglass_flowing_sand: Reading who read the docs, 26 Oct – 1 Nov 2026: "
         "750 page rows read in 3 calls so far. 14 of 100 calls of the hour are used. "
-        "The answer comes by itself."
+        "I'll answer here."
     )
     assert buttons(message) == [("Show progress", "progress", "7")]
 
@@ -48,11 +48,11 @@ def test_an_answer_elsewhere_leaves_no_button_behind() -> None:
 
 
 def test_what_could_not_be_read_is_told_with_the_reason_and_what_to_do() -> None:
-    said = visitors_answers.not_readable(WEEK, "the docs service does not know the project").text
+    said = visitors_answers.not_readable(WEEK, "the docs service doesn't know the project").text
     assert said == (
-        ":warning: I could not read who read the docs, 26 Oct – 1 Nov 2026: "
-        "the docs service does not know the project. "
-        "Try again later. If it stays so, ask whoever runs this bot."
+        ":warning: I couldn't read who read the docs, 26 Oct – 1 Nov 2026: "
+        "the docs service doesn't know the project. "
+        "Try again later. If it keeps failing, ask whoever runs this bot."
     )
 
 
@@ -72,7 +72,7 @@ def test_how_it_is_counted_says_what_the_numbers_are_not() -> None:
     said = visitors_answers.how_counted(question(), snapshot(taken_at=TAKEN), ZONE).text
     assert said.startswith("*How this is counted* (26 Oct – 1 Nov 2026)")
     assert "approximate" in said
-    assert "Unique visitors cannot be added: not over days, not over pages." in said
+    assert "Unique visitors can't be added up, neither over days nor over pages." in said
     assert "it can be less than the sum of the two" in said
     assert "Days begin at midnight in Europe/Berlin; both ends of the period belong to it." in said
     assert "The numbers were taken <!date^1793606400^" in said
@@ -87,7 +87,7 @@ def test_numbers_that_were_never_taken_have_no_time() -> None:
 )
 def test_it_is_said_where_the_file_comes(to_channel: bool, where: str) -> None:
     assert visitors_answers.file_follows(to_channel=to_channel).text == (
-        f":page_facing_up: All pages come as a CSV file {where}."
+        f"All pages are coming as a CSV file {where}."
     )
 
 
@@ -101,14 +101,14 @@ def test_beside_a_file_stand_its_period_its_rows_and_who_asked() -> None:
 def test_a_file_of_a_part_of_the_pages_says_so() -> None:
     asked = question(query=VisitorsQuery(WEEK, None, section="/api"))
     said = visitors_answers.file_words(asked, 1, complete=False)
-    assert "1 page under `/api` (not all could be read)" in said
+    assert "1 page under `/api` (I couldn't read them all)" in said
 
 
 @pytest.mark.parametrize("meaning", [Refusal.NOT_A_MEMBER, Refusal.NOT_VISIBLE])
 def test_where_the_bot_is_not_a_member_the_exact_invitation_is_given(meaning: Refusal) -> None:
-    said = visitors_answers.undelivered(meaning, "slacks_word", "docs-agent", what="Nothing was posted.").text
+    said = visitors_answers.undelivered(meaning, "slacks_word", "docs-agent", is_file=False).text
     assert said == (
-        ":no_entry: Nothing was posted. I am not in this channel. "
+        ":no_entry: I posted nothing. I'm not in this channel. "
         "Type `/invite @docs-agent` there, then try again."
     )
 
@@ -118,10 +118,8 @@ OTHERS = sorted(set(Refusal) - {Refusal.NOT_A_MEMBER, Refusal.NOT_VISIBLE, Refus
 
 @pytest.mark.parametrize("meaning", OTHERS)
 def test_another_refusal_is_told_in_the_word_of_slack(meaning: Refusal) -> None:
-    said = visitors_answers.undelivered(
-        meaning, "slacks_word", "docs-agent", what="The file could not be sent."
-    ).text
-    assert said == ":no_entry: The file could not be sent. Slack said `slacks_word`."
+    said = visitors_answers.undelivered(meaning, "slacks_word", "docs-agent", is_file=True).text
+    assert said == ":no_entry: I couldn't send the file. Slack said `slacks_word`."
 
 
 def test_buttons_that_come_too_early_too_late_or_twice_change_nothing() -> None:
@@ -133,9 +131,9 @@ def test_buttons_that_come_too_early_too_late_or_twice_change_nothing() -> None:
             visitors_answers.shared_before,
         )
     ]
-    assert "still being read" in said[0]
-    assert "nothing was done" in said[1]
-    assert "Nothing was posted" in said[2]
+    assert "still reading" in said[0]
+    assert "I did nothing" in said[1]
+    assert "I posted nothing" in said[2]
 
 
 def test_the_form_about_a_page_begins_with_its_path_and_numbers() -> None:

@@ -52,7 +52,7 @@ def test_without_a_comparison_no_changes_are_shown() -> None:
 def test_periods_of_different_length_are_shown_side_by_side_and_never_compared() -> None:
     assert (
         "1–30 Sep 2026 had 1,000 people, 3,500 AI agents, 4,300 in all. "
-        "The two are not compared, because one has 7 days and the other 30 days."
+        "The two aren't compared, because one has 7 days and the other 30 days."
     ) in small_print(unfair())
     said = text(unfair()) + more(unfair(), QUESTION).text
     assert "compared with" not in said
@@ -64,7 +64,7 @@ def test_a_day_that_is_not_over_says_so_far_today_in_its_heading_and_is_not_comp
     assert lines(answer)[0] == "*Who read the docs so far today, 2 Nov 2026*"
     assert (
         "1 Nov 2026 had 1,000 people, 3,500 AI agents, 4,300 in all. "
-        "The two are not compared, because this one is not over."
+        "The two aren't compared, because this one isn't over."
     ) in small_print(answer)
 
 
@@ -147,7 +147,7 @@ def test_an_answer_has_no_table_so_that_a_phone_shows_it_whole() -> None:
 def test_more_says_why_there_is_no_chart_and_what_the_reading_took() -> None:
     answer = report(no_chart=NO_CHART_BUDGET)
     assert chart(answer_of(answer, QUESTION).blocks) is None
-    assert "There is no chart, to keep the rest of the hourly budget for questions." in more_lines(answer)
+    assert "There's no chart, to keep the rest of the hourly budget for questions." in more_lines(answer)
     assert "12 of 100 analytics calls used in the last hour" in more_lines(answer)
     assert "analytics calls" not in text(answer)
 

@@ -21,7 +21,7 @@ async def test_a_job_of_a_group_direct_message_goes_whole_and_stays_private(stor
     await story.command("/docs-agent", "status 1", BEN)
     await story.answer(PROMPT, BEN)
     await story.command("/docs-agent", "status 1", CHIKA)
-    await story.answer("I know no job “1”", CHIKA)
+    await story.answer("I don't know the job “1”", CHIKA)
     assert story.roots(DOCS) == []
 
 
@@ -58,7 +58,7 @@ async def test_an_edit_of_a_message_that_went_out_is_offered_and_sent_as_a_follo
     asked = story.people.say(ANA, DOCS, f"@docs-agent {PROMPT}")
     await story.replies(asked, 2)
     story.people.edit(ANA, DOCS, asked["ts"], "@docs-agent Mention Python 3.11 too")
-    offer = await story.answer("You changed a message")
+    offer = await story.answer("You edited a message")
     assert offer["thread_ts"] == asked["ts"]
     await story.press(offer, "send_correction")
     [*_, end] = await story.replies(asked, 4)  # the follow-up that a button sends is shown, and its end

@@ -50,7 +50,7 @@ async def test_somebody_outside_learns_nothing_and_changes_nothing(story: Story,
         hidden = await told(story, command, text.format(1), BEN)
         unknown = await told(story, command, text.format(9), BEN)
         assert hidden == unknown.replace("“9”", "“1”")
-        assert "I know no job “1”" in hidden
+        assert "I don't know the job “1”" in hidden
     assert story.view(BEN) is None
     await story.replies(root, 1)
     assert story.roots(DOCS) == []

@@ -26,7 +26,7 @@ async def world(tmp_path: Path) -> AsyncIterator[World]:
 
 async def waits(story: Story, root: Json, place: int) -> None:
     """The root message says in which place its job waits."""
-    words = f"It waits for the shared hourly limit, place {place}, goes out at about"
+    words = f"It waits for the shared hourly limit: place {place}, goes out at about"
     await story.until(lambda: (words in root["text"]) or None, f"place {place}")
 
 

@@ -108,6 +108,6 @@ async def test_only_listed_channels_are_served(world: World) -> None:
     async with running_bot(settings, timeouts=STEADY):
         story = Story(world)
         await story.command("/docs-agent", PROMPT, channel=PRODUCT)
-        await story.answer("not set up for this channel")
+        await story.answer("isn't set up for this channel")
         await story.asked(PROMPT)
         assert story.roots(PRODUCT) == []

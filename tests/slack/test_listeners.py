@@ -216,7 +216,7 @@ async def test_a_button_that_only_leads_to_an_address_is_acknowledged(intake: In
 
 async def test_what_another_version_offered_is_answered(intake: Intake) -> None:
     answer = await intake.command("x", name="/docs-future")
-    assert "does not know" in json.loads(answer.body)["text"]
+    assert "I don't know that one" in json.loads(answer.body)["text"]
     view = {"id": "V1", "type": "modal", "callback_id": "future", "state": {"values": {}}}
     assert (await intake.interaction(type="view_submission", view=view)).status == 200
 

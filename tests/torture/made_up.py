@@ -125,7 +125,7 @@ def _first_thread() -> list[Json]:
         message(f":memo: *Pull request ready* · Job 1\n{ASK.words}\nasked by", ROOT, "root1"),
         message(f"<@{ANA}> :memo: Job 1 is done", "1772442000.000300", "end1", thread_ts=ROOT),
         message(
-            f"<@{ANA}> :memo: the follow-up to Job 1 is done", "1772442000.000500", "end3", thread_ts=ROOT
+            f"<@{ANA}> :memo: The follow-up to Job 1 is done", "1772442000.000500", "end3", thread_ts=ROOT
         ),
     ]
 

@@ -87,7 +87,7 @@ def _followed_up(seen: Seen, checks: Checks, done: Done) -> None:
         threads = [job for job in seen.jobs.values() if act.about in job["text"]]
         spoken = [each for job in threads for each in seen.in_thread(job) if each["ts"] > since]
         words = [*(each["text"] for each in (*private, *spoken)), *seen.alone(act.who)]
-        told = any(":no_entry:" in text or ":mag:" in text for text in words)
+        told = any(":no_entry:" in text for text in words)
         checks.insist(
             told,
             f"{about}: {how}, not stored, and nothing was said",
@@ -126,7 +126,7 @@ def _prompt(seen: Seen, checks: Checks, row: Row) -> None:
             checks.insist(cause, f"{about}: in doubt without a reason")
         case "refused":
             heard = [*spoken, *seen.alone(row["asked_by"]), *seen.alone(job["requester"])]
-            told = any(":no_entry:" in text or ":mailbox_with_no_mail:" in text for text in heard)
+            told = any(":no_entry:" in text or ":warning:" in text for text in heard)
             checks.insist(told, f"{about}: refused, and nobody was told", explained=muted)
         case "sent":
             checks.insist(job["service_id"], f"{about}: sent, and the job has no id")
@@ -145,7 +145,7 @@ def _refusals(seen: Seen, checks: Checks, job: Row) -> None:
     people = {job["requester"], *(row["asked_by"] for row in refused)}
     heard = [each["text"] for each in seen.in_thread(job)]
     heard += [text for user in people for text in seen.alone(user)]
-    told = [text for text in heard if ":no_entry:" in text or ":mailbox_with_no_mail:" in text]
+    told = [text for text in heard if ":no_entry:" in text or ":warning:" in text]
     checks.insist(
         len(told) >= len(refused),
         f"#{job['number']}: {len(refused)} prompts refused, told of {len(told)}",

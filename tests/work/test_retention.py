@@ -13,7 +13,7 @@ from bot.work.retention import forget_old, forget_person
 from tests.builders import ANA, BEN, rows_of
 from tests.work.office import Office
 
-NOT_KEPT = "not kept any more"
+NOT_KEPT = "no longer have its prompt"
 
 
 async def forgotten_job(office: Office) -> None:

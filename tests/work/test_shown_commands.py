@@ -19,7 +19,7 @@ PROMPTS = {
     "Mention Python 3.11 too",
 }
 """All other texts must be words of the bot: a misspelt one would be sent to the agent as a prompt."""
-_SORRY = (":mag:", ":warning:", ":no_entry:", "I don't know")
+_SORRY = (":no_entry:", ":warning:", "I don't know")
 
 
 def _shown() -> set[str]:
@@ -47,7 +47,7 @@ async def _type(office: Office, shown: str) -> str | None:
     told = answer.message.text if answer.message else ""
     if told.startswith(_SORRY):
         return told
-    is_sent = (name == "/docs-agent" and not answer.shows) or told.startswith(":speech_balloon:")
+    is_sent = (name == "/docs-agent" and not answer.shows) or told.startswith("Sent to ")
     prompt = text.removeprefix("42 ")
     return "it would be sent as a prompt" if is_sent and prompt not in PROMPTS else None
 

@@ -107,7 +107,7 @@ def parse_period(text: str, now: datetime, zone: ZoneInfo) -> Period:
     calendar = _Calendar(now, zone)
     period, day = _parse(" ".join(text.lower().split()), calendar), calendar.today
     if period.first > day:
-        raise BadPeriod(f"{shown_day(period.first)} has not come yet; {calendar.today_in_zone}")
+        raise BadPeriod(f"{shown_day(period.first)} hasn't come yet; {calendar.today_in_zone}")
     if period.end > day + timedelta(days=1):
         period = Period(period.first, day + timedelta(days=1))
     if period.days > MOST_DAYS:
@@ -158,7 +158,7 @@ def _since(text: str, calendar: _Calendar) -> Period:
     else:
         first = _parse_single(text, calendar).first
     if first > calendar.today:
-        raise BadPeriod(f"{shown_day(first)} has not come yet; {calendar.today_in_zone}")
+        raise BadPeriod(f"{shown_day(first)} hasn't come yet; {calendar.today_in_zone}")
     return Period(first, calendar.today + timedelta(days=1))
 
 
@@ -228,7 +228,7 @@ def _parse_range(begin: str, end: str, calendar: _Calendar) -> Period:
     if last.last < first.first:
         raise BadPeriod("the end comes before the beginning")
     if last.first > calendar.today:
-        raise BadPeriod(f"{shown_day(last.first)} has not come yet; {calendar.today_in_zone}")
+        raise BadPeriod(f"{shown_day(last.first)} hasn't come yet; {calendar.today_in_zone}")
     return Period(first.first, last.end)
 
 
@@ -276,5 +276,5 @@ def _year(year: int, calendar: _Calendar) -> int:
     if year < _EARLIEST_YEAR:
         raise BadPeriod(f"that is before {_EARLIEST_YEAR}")
     if year > calendar.today.year:
-        raise BadPeriod(f"{year} has not come yet; {calendar.today_in_zone}")
+        raise BadPeriod(f"{year} hasn't come yet; {calendar.today_in_zone}")
     return year

@@ -101,7 +101,7 @@ def _section(word: str) -> str | None:
     if len(section) > _SECTION_LENGTH:
         raise Misunderstood(f"A path of more than {_SECTION_LENGTH} characters is too long.")
     if visible(section) != section:
-        raise Misunderstood(f"There are signs in {code(one_line(word, 60))} that nobody can see.")
+        raise Misunderstood(f"There are characters in {code(one_line(word, 60))} that nobody can see.")
     bare = section.rstrip("*")
     if not bare.strip("/"):
         return None
@@ -134,7 +134,7 @@ def _compare(words: list[str], parsed: _Parsed) -> None:
             continue
         except BadPeriod as bad:
             shown = code(one_line(" ".join(words[:count]), 60))
-            raise Misunderstood(f"I cannot compare with {shown}: {escape(str(bad))}.") from None
+            raise Misunderstood(f"I can't compare with {shown}: {escape(str(bad))}.") from None
         del words[:count]
         return
 

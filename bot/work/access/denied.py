@@ -7,7 +7,9 @@ from dataclasses import replace
 import structlog
 from pydantic import SecretStr
 
+from bot import slack_text
 from bot.messages import access as say
+from bot.messages.job_answers import with_prompt
 from bot.model import (
     Access,
     ChannelId,
@@ -63,14 +65,14 @@ def refuse_prompt(context: WorkerContext, tx: Transaction, prompt: Prompt, acces
     if prompt.kind is PromptKind.START:
         tx.jobs.apply(prompt.job, lifecycle.refused(job, f"{JobProblem.NOT_ALLOWED}:{access}", now))
     origin = _origin(f"prompt:{prompt.id}", prompt.asked_by, prompt.channel or job.channel, url)
-    tell_denied(context, tx, origin, access)
+    tell_denied(context, tx, origin, access, prompt=_typed(prompt))
     log.info("prompt_denied", prompt=prompt.id, access=access)
     context.count("prompts", "denied")
 
 
 def refuse_named(context: WorkerContext, tx: Transaction, prompt: Prompt, message: Message) -> None:
     """Refuse a follow-up from outside the job's channel, and tell its sender in private."""
-    tell_named(context, tx, prompt, message)
+    tell_named(context, tx, prompt, with_prompt(message, _typed(prompt)))
     _apply_refusal(context, tx, prompt)
     log.info("follow_up_refused", prompt=prompt.id)
     context.count("prompts", "denied")
@@ -83,6 +85,11 @@ def tell_named(context: WorkerContext, tx: Transaction, prompt: Prompt, message:
     key = f"prompt:{prompt.id}:named"
     note = NewDelivery.private(key, channel, prompt.asked_by, message, response_url=url)
     tx.outbox.add(note, context.clock())
+
+
+def _typed(prompt: Prompt) -> str:
+    """Return the text of a prompt that was typed into a command or a form, where nobody sees it any more."""
+    return "" if prompt.message_ts else slack_text.to_plain(prompt.raw, {}, {})
 
 
 def _apply_refusal(context: WorkerContext, tx: Transaction, prompt: Prompt) -> SecretStr | None:
@@ -131,11 +138,21 @@ def _origin(row: str, user: UserId, channel: ChannelId, url: SecretStr | None) -
 
 
 def tell_denied(
-    context: Context, tx: Transaction, origin: Origin, access: Access, *, replaces: bool = False
+    context: Context,
+    tx: Transaction,
+    origin: Origin,
+    access: Access,
+    *,
+    replaces: bool = False,
+    prompt: str = "",
 ) -> None:
-    """Tell the person who asked, in private and at most once an hour, why it was refused."""
+    """Tell the person who asked, in private and at most once an hour, why it was refused.
+
+    ``prompt``: their text to give back, if they do not see it any more.
+    """
     if not _may_tell(context, tx, origin.user, access):
         return
-    key, message, url = f"{origin.key}:not_allowed", say.not_allowed(access), origin.response_url
+    message = with_prompt(say.not_allowed(access), prompt)
+    key, url = f"{origin.key}:not_allowed", origin.response_url
     note = NewDelivery.private(key, origin.channel, origin.user, message, response_url=url)
     tx.outbox.add(replace(note, replaces=replaces), context.clock())

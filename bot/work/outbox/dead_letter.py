@@ -92,7 +92,7 @@ def _tell_asker(
     context: WorkerContext, tx: Transaction, delivery: Delivery, meaning: Refusal, code: str, now: datetime
 ) -> None:
     """Tell the person who asked for a post or a file that Slack refused it."""
-    what = "The file could not be sent." if delivery.what.kind is DeliveryKind.FILE else "Nothing was posted."
-    message = visitors_answers.undelivered(meaning, code, context.bot_name, what=what)
+    is_file = delivery.what.kind is DeliveryKind.FILE
+    message = visitors_answers.undelivered(meaning, code, context.bot_name, is_file=is_file)
     key, channel, user = f"{delivery.what.key}:undelivered", delivery.what.channel, delivery.what.user
     tx.outbox.add(NewDelivery.private(key, channel, user, message), now)

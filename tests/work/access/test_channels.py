@@ -85,7 +85,7 @@ async def test_a_listed_channel_stays_listed_under_each_of_its_ids(
     assert (await office.types("/docs-agent", "Add a page", channel=typed_in)).message is None
     elsewhere = await office.types("/docs-agent", "Add a page", channel=OTHER)
     assert elsewhere.message is not None
-    assert "not set up for this channel" in elsewhere.message.text
+    assert "isn't set up for this channel" in elsewhere.message.text
 
 
 async def test_a_job_goes_on_in_the_channel_under_its_new_id(moving: Office, slack: MovingSlack) -> None:

@@ -94,7 +94,7 @@ async def test_somebody_outside_neither_steers_a_job_nor_learns_of_it(
     name = named(how, await started(office, hidden))
     before = traces(office)
     said = await told(office, office.types("/docs-followup", f"{name} {text}", user=BEN))
-    assert said == [say.no_such_job(name)]
+    assert said == [say.with_prompt(say.no_such_job(name), text)]
     assert traces(office) == before
 
 
@@ -104,7 +104,8 @@ async def test_a_service_id_of_a_hidden_job_is_a_word_like_any_other(office: Off
     before = traces(office)
     hidden = await told(office, office.types("/docs-followup", f"job-1 {text}", user=BEN))
     unknown = await told(office, office.types("/docs-followup", f"job-2 {text}", user=BEN))
-    assert hidden == unknown == [say.no_job_yet("/docs-followup")]
+    assert hidden == [say.with_prompt(say.no_job_yet("/docs-followup"), f"job-1 {text}")]
+    assert unknown == [say.with_prompt(say.no_job_yet("/docs-followup"), f"job-2 {text}")]
     assert traces(office) == before
 
 
@@ -259,7 +260,7 @@ async def test_a_follow_up_that_was_not_let_in_opens_no_door(office: Office) -> 
     await started(office, PRIVATE)
     for _ in range(2):
         said = await told(office, office.types("/docs-followup", "1 Delete everything", user=BEN))
-        assert said == [say.no_such_job("1")]
+        assert said == [say.with_prompt(say.no_such_job("1"), "Delete everything")]
     assert await told(office, office.types("/docs-agent", "status 1", user=BEN)) == [say.no_such_job("1")]
 
 
@@ -268,17 +269,17 @@ async def test_the_same_typed_twice_at_once_tells_somebody_outside_nothing(offic
     first = await office.types("/docs-followup", "1 Delete everything", user=BEN)
     assert first.message is None
     said = await told(office, office.types("/docs-followup", "1 Delete everything", user=BEN))
-    assert said == [say.no_such_job("1")] * 2
+    assert said == [say.with_prompt(say.no_such_job("1"), "Delete everything")] * 2
 
 
 async def test_the_state_of_a_hidden_job_makes_no_difference(office: Office) -> None:
     await started(office, PRIVATE)
     await office.store.write(lambda tx: set_job(tx, JobNumber(1), state=JobState.ARCHIVED))
-    for text in ("1", "1 Delete everything"):
-        said = await told(office, office.types("/docs-followup", text, user=BEN))
-        assert said == [say.no_such_job("1")]
+    for text in ("", "Delete everything"):
+        said = await told(office, office.types("/docs-followup", f"1 {text}", user=BEN))
+        assert said == [say.with_prompt(say.no_such_job("1"), text)]
     [said_inside] = await told(office, office.types("/docs-followup", "1 Delete everything", user=CHIKA))
-    assert said_inside == say.cannot_follow_up(await office.job())
+    assert said_inside == say.with_prompt(say.cannot_follow_up(await office.job()), "Delete everything")
 
 
 async def test_a_guest_sees_no_job_of_a_public_channel_elsewhere(office: Office) -> None:
@@ -301,7 +302,7 @@ async def test_what_slack_refuses_to_tell_is_a_no(office: Office, code: str) -> 
         assert await told(office, office.types("/docs-agent", text, user=CHIKA)) == [say.no_such_job("1")]
     office.slack.trouble("is_public", refused(code))
     said = await told(office, office.types("/docs-followup", "1 Mention Python 3.11", user=CHIKA))
-    assert said == [say.no_such_job("1")]
+    assert said == [say.with_prompt(say.no_such_job("1"), "Mention Python 3.11")]
 
 
 async def test_what_slack_cannot_tell_now_is_a_no_for_who_waits(office: Office) -> None:
@@ -325,7 +326,8 @@ async def test_a_follow_up_of_which_slack_never_tells_is_refused(office: Office)
     await office.settle()
     assert office.answers() == []
     await office.pass_time(660)
-    assert [message for _, message in office.slack.private] == [say.no_such_job("1")]
+    given_back = say.with_prompt(say.no_such_job("1"), "Mention Python 3.11")
+    assert [message for _, message in office.slack.private] == [given_back]
     assert len(office.docs.prompts) == 1
 
 
@@ -342,8 +344,8 @@ async def test_a_job_given_up_meanwhile_shows_nothing_of_who_may_not_see_it(offi
     assert (await office.job()).state is JobState.WITHDRAWN
     assert not [said for said in office.said() if BEN in said or "Delete everything" in said]
     assert [message for _, message in office.slack.private] == [
-        say.no_such_job("1"),
-        say.cannot_follow_up(await office.job()),
+        say.with_prompt(say.no_such_job("1"), "Delete everything"),
+        say.with_prompt(say.cannot_follow_up(await office.job()), "Mention Python 3.11"),
     ]
     assert await office.store.read(lambda tx: tx.prompts.unsettled_of(JobNumber(1))) == []
 
@@ -356,7 +358,8 @@ async def test_a_form_opened_before_somebody_left_sends_nothing(office: Office) 
     before = traces(office)
     assert await sent(office, CHIKA, FormState.loads(typed.modal.view["private_metadata"])) is None
     assert traces(office) == before
-    assert [message for _, message in office.slack.private] == [say.no_such_job("1")]
+    given_back = say.with_prompt(say.no_such_job("1"), "Delete everything")
+    assert [message for _, message in office.slack.private] == [given_back]
 
 
 async def test_what_was_stored_and_not_decided_is_decided_after_a_crash(office: Office) -> None:
@@ -366,7 +369,7 @@ async def test_what_was_stored_and_not_decided_is_decided_after_a_crash(office: 
     office.restart()
     await office.settle(12)
     assert office.docs.prompts == [("job-1", PROMPT), ("job-1", "Mention Python 3.11")]
-    assert [message.text for _, message in office.slack.private if "I know no job" in message.text]
+    assert [message.text for _, message in office.slack.private if "I don't know the job" in message.text]
 
 
 async def test_a_prompt_stored_by_an_older_version_goes_on(office: Office) -> None:

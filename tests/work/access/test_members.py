@@ -108,6 +108,23 @@ async def test_lists_let_in_whom_they_name_by_person_or_by_group_and_admins(offi
     assert {text for _, text in office.docs.prompts} == {f"Page of {user}" for user in (ANA, BEN, dora)}
 
 
+async def test_a_command_that_was_stored_is_given_back_to_who_may_not(office: Office) -> None:
+    office.slack.profiles[GUS] = NOT_MEMBERS[Access.GUEST]
+    assert (await office.types("/docs-agent", "Add a <#C0DOCS|docs> page", user=GUS)).message is None
+    await office.settle()
+    [told] = office.answers()
+    assert told.startswith(":no_entry: Guests can't start jobs. Ask a teammate to send this for you.")
+    assert told.endswith("What you wrote, to copy:\nAdd a #docs page")
+
+
+async def test_a_message_that_people_see_is_not_given_back(office: Office) -> None:
+    office.slack.profiles[GUS] = NOT_MEMBERS[Access.GUEST]
+    await office.hears("<@U0BOT> Add a page", user=GUS)
+    await office.settle()
+    [(_, told, _)] = office.slack.direct
+    assert told.text == ":no_entry: Guests can't start jobs. Ask a teammate to send this for you."
+
+
 async def test_a_guest_who_is_listed_is_still_a_guest(office: Office) -> None:
     office.access_policy(users=frozenset({GUS}))
     office.slack.profiles[GUS] = NOT_MEMBERS[Access.GUEST]
@@ -119,7 +136,8 @@ async def test_in_a_channel_that_is_not_listed_nothing_is_done(office: Office) -
     office.access_policy(channels=frozenset({"C0OTHER"}))
     answer = await office.types("/docs-agent", "Add a page")
     assert answer.message is not None
-    assert "not set up for this channel" in answer.message.text
+    assert "isn't set up for this channel" in answer.message.text
+    assert answer.message.text.endswith("to copy:\n/docs-agent Add a page")
     await office.started("Said in a mention")
     assert office.docs.prompts == []
 

@@ -73,7 +73,7 @@ async def test_a_member_who_may_not_here_is_told_each_time(office: Office) -> No
     for _ in range(2):
         answer = await office.types("/docs-agent", "Add another page")
         assert answer.message is not None
-        assert "not set up for this channel" in answer.message.text
+        assert "isn't set up for this channel" in answer.message.text
 
 
 async def test_a_refused_request_stands_in_nobodys_list(office: Office) -> None:
@@ -85,7 +85,7 @@ async def test_a_refused_request_stands_in_nobodys_list(office: Office) -> None:
             shown = await office.types(command, text, user=user)
             assert "Guests secret" not in str(shown)
             assert GUS not in str(shown)
-        assert "I know no job “1”" in str(await office.types("/docs-followup", "1", user=user))
+        assert "I don't know the job “1”" in str(await office.types("/docs-followup", "1", user=user))
     listed = await office.store.read(lambda tx: tx.jobs.newest(10))
     assert [_line(job) for job in listed] == []
     assert await office.store.read(lambda tx: tx.jobs.newest(10, JobState.REFUSED)) == []
@@ -112,7 +112,9 @@ async def test_a_request_that_is_let_in_is_known_before_its_root_is_noted(office
         lambda tx: tx.members.note(BEN, Access.MEMBER, office.context.access_policy.rule, office.clock())
     )
     assert "Add a quickstart" in str(await office.types("/docs-agent", "jobs", user=BEN))
-    assert "I know no job" not in str(await office.types("/docs-followup", "1 Mention Python", user=BEN))
+    assert "I don't know the job" not in str(
+        await office.types("/docs-followup", "1 Mention Python", user=BEN)
+    )
 
 
 @pytest.mark.parametrize("text", ["", "help", "Add a page"])

@@ -170,7 +170,7 @@ async def test_what_is_older_than_a_day_is_skipped_with_a_line(office: Office) -
     await subscribed(office)
     await until(office, datetime(2026, 11, 11, 3, 0, tzinfo=UTC))
     assert digests(office) == []
-    assert "skipped: the bot was not running" in (await office.visitors("subscriptions")).text
+    assert "skipped: the bot wasn't running" in (await office.visitors("subscriptions")).text
     await until(office, datetime(2026, 11, 16, 9, 0, tzinfo=UTC))
     assert len(digests(office)) == 1
 
@@ -201,7 +201,7 @@ async def test_a_token_that_must_be_mended_pauses_no_subscription(office: Office
     assert subscription.last_result == f"not posted: Slack said {code}"
     [(owner, told, _)] = office.slack.direct
     assert owner == ANA
-    assert f"could not be posted: Slack refused it (`{code}`)" in told.text
+    assert f"couldn't be posted: Slack refused it (`{code}`)" in told.text
 
 
 async def test_a_service_that_is_down_in_the_morning_is_waited_for(office: Office) -> None:
@@ -226,7 +226,7 @@ async def test_a_week_that_cannot_be_read_for_a_day_is_told_to_the_owner_once(of
     [(owner, told, _)] = office.slack.direct
     assert owner == ANA
     assert "There was no docs digest" in told.text
-    assert "does not accept the bot's key" in told.text
+    assert "doesn't accept the bot's key" in told.text
     used = 500 - len(office.docs.instead["visitors"])
     assert used < 130
 
@@ -272,7 +272,7 @@ async def test_a_digest_now_that_cannot_be_made_is_explained_to_who_asked(office
     await office.reading(10)
     [(url, told)] = office.slack.private
     assert url == RESPONSE_URL.get_secret_value()
-    assert "does not let the bot's key read them" in told.text
+    assert "doesn't let the bot's key read them" in told.text
 
 
 async def test_a_digest_whose_subscription_ends_while_it_is_read_is_not_posted(office: Office) -> None:

@@ -29,7 +29,7 @@ async def test_a_time_before_the_week_is_over_in_utc_is_told_with_the_week_it_wi
     await subscribed(office, "monday 09:00 Australia/Sydney")
     assert (
         "The first comes 2026-11-09 09:00 AEDT, about 26 Oct – 1 Nov 2026: "
-        "the week after that is not over before 2026-11-09 11:00 AEDT, since days begin in UTC."
+        "the week after that isn't over before 2026-11-09 11:00 AEDT, since days begin in UTC."
     ) in office.posted()[0]
     await until(office, datetime(2026, 11, 8, 22, 0, tzinfo=UTC))
     assert "26 Oct – 1 Nov 2026" in digests(office)[0]

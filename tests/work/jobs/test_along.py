@@ -145,7 +145,7 @@ async def test_a_thread_that_slack_does_not_return_is_left_out_and_the_face_says
     talk(office, line(0, "Before"))
     office.slack.trouble("said_before", SlackUnclear("HTTP 500"))
     assert await asked(office, "Fix the page") == "Fix the page"
-    assert "Slack did not let me read them" in office.slack.edits[office.slack.posts[0].ts][-1].text
+    assert "Slack didn't let me read them" in office.slack.edits[office.slack.posts[0].ts][-1].text
 
 
 async def test_a_thread_that_slack_never_returns_does_not_stop_the_prompt(office: Office) -> None:
@@ -187,7 +187,7 @@ async def test_whoever_may_see_the_job_is_shown_what_went_along(office: Office) 
     assert "&gt; Ben: Between &lt;us&gt;" in shown.text
     hidden = (await office.press("show_along", "1", user=UserId("U0EVE"), channel=CHANNEL)).message
     assert hidden is not None
-    assert "I know no job" in hidden.text
+    assert "I don't know the job" in hidden.text
 
 
 async def test_the_agent_is_told_who_asked_and_where_in_public(office: Office) -> None:
@@ -257,7 +257,7 @@ async def test_a_file_that_slack_does_not_return_is_named_and_the_prompt_goes_wi
     await office.hears(f"{AT_BOT} Use this", files=(NOTES._replace(url=url),))
     await office.settle()
     assert office.docs.prompts[-1][1] == "Use this"
-    assert [said for said in office.said() if "did not let me read" in said and "notes.txt" in said]
+    assert [said for said in office.said() if "didn't let me read" in said and "notes.txt" in said]
 
 
 async def test_a_follow_up_takes_its_files_along(office: Office) -> None:

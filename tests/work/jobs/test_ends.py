@@ -136,7 +136,7 @@ async def test_run_again_opens_the_prompt_and_the_old_thread_links_to_the_new_jo
     await office.settle()
     assert (await office.job(2)).text == "Shorter"
     assert (await office.job(2)).again_of == JobNumber(1)
-    assert office.said()[-1].startswith(f":repeat: <@{BEN}> ran this again as <https://")
+    assert office.said()[-1].startswith(f"<@{BEN}> ran this again as <https://")
 
 
 async def test_a_form_that_was_opened_for_somebody_else_runs_nothing(office: Office) -> None:
@@ -158,7 +158,7 @@ async def test_the_requester_stops_watching_and_a_reply_wakes_the_job(office: Of
     await office.pass_time(600)
     assert (await office.job()).state is JobState.UNWATCHED
     assert office.docs.polls == polls
-    assert "no longer watch it" in office.said()[-1]
+    assert "I've stopped checking" in office.said()[-1]
     await office.reply("Still there?")
     await office.settle()
     assert (await office.job()).state is JobState.WORKING

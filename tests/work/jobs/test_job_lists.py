@@ -72,14 +72,14 @@ async def test_nobody_sees_the_jobs_of_a_channel_that_they_cannot_read(office: O
     assert "Secret" not in answer.message.text
     pressed = await office.press("jobs_older", f"0 {PRIVATE}", user=BEN)
     assert pressed.message is not None
-    assert "no such channel" in pressed.message.text
+    assert "don't know that channel" in pressed.message.text
 
 
 async def test_a_channel_is_not_shown_while_slack_cannot_tell_who_reads_it(office: Office) -> None:
     office.slack.trouble("is_public", SlackUnreachable("down"))
     answer = await office.types("/docs-agent", "jobs <#C0OTHER>")
     assert answer.message is not None
-    assert "no such channel" in answer.message.text
+    assert "don't know that channel" in answer.message.text
 
 
 @pytest.mark.parametrize("value", ["", "x", "0 ", "-1 mine ", "99999 mine ", "0 open "])

@@ -101,12 +101,12 @@ async def test_a_follow_up_that_waits_can_be_withdrawn_and_the_job_stands(office
     await say_all(office, (ANA, "one"))
     await office.reply("more", user=BEN)
     await office.settle()
-    assert "A follow-up waits for the shared hourly limit, place 1" in office.root_text()
+    assert "A follow-up waits for the shared hourly limit: place 1" in office.root_text()
     assert "Withdraw follow-up" in str(office.slack.edits[office.slack.root().ts][-1].blocks)
     await office.press("withdraw", "1", user=BEN)
     await office.settle()
     assert "waits" not in office.root_text()
-    assert "“more”) was withdrawn and has not been sent" in office.said()[-1]
+    assert "“more”) was withdrawn and hasn't been sent" in office.said()[-1]
     await office.pass_time(3602)
     assert sent(office) == ["one"]
     assert (await office.job()).state is JobState.WORKING

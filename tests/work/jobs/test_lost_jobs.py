@@ -113,7 +113,7 @@ async def test_a_lost_job_that_still_runs_is_told_followed_and_its_end_is_told(o
     office.docs.jobs |= forgotten
     await pass_minutes(office, 61)
     assert (await office.job()).state is JobState.WORKING
-    assert "knows Job 1 again and still works on it" in office.said()[1]
+    assert "knows Job 1 again and is still working on it" in office.said()[1]
     office.docs.finish()
     await pass_hours(office, 2)
     assert ":memo:" in office.said()[-1]

@@ -64,7 +64,7 @@ async def test_a_thread_is_reminded_once_in_the_hours_in_which_who_asked_works(o
     assert len(office.said()) == 1
     await days_pass(office, 1)
     [_, reminder] = office.said()
-    assert reminder.startswith(f"<@{ANA}> :bell: The pull request of Job 1 waits for review since <!date^")
+    assert reminder.startswith(f"<@{ANA}> :memo: The pull request of Job 1 waits for review since <!date^")
     posted_at = (await office.job()).ended_at
     assert posted_at is not None
     await days_pass(office, 10, step_hours=6)

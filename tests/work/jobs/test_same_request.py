@@ -29,7 +29,7 @@ async def test_the_same_command_again_asks_and_starts_nothing(office: Office) ->
     office.clock.pass_seconds(59)
     again = await office.types("/docs-agent", "Add a page")
     assert again.message is not None
-    assert "it is Job 1. Nothing new was started. No use of the hourly limit was spent" in again.message.text
+    assert "it's Job 1. I started nothing new." in again.message.text
     await office.settle()
     assert len(office.docs.prompts) == 1
 
@@ -38,7 +38,7 @@ async def test_blanks_around_the_words_make_no_other_request(office: Office) -> 
     await office.types("/docs-agent", "Add a page")
     again = await office.types("/docs-agent", "  Add a page\n")
     assert again.message is not None
-    assert "it is Job 1" in again.message.text
+    assert "it's Job 1" in again.message.text
 
 
 async def test_the_button_starts_it_once_more_however_often_it_is_pressed(office: Office) -> None:
@@ -75,7 +75,7 @@ async def test_the_same_mention_again_is_answered_privately(office: Office) -> N
     await mention(office, "<@U0BOT> Add a page", "1700000101.000001")
     await office.settle()
     assert len(office.docs.prompts) == 1
-    assert any("exactly the same" in message.text for *_, message in office.slack.whispers)
+    assert any("for exactly this" in message.text for *_, message in office.slack.whispers)
 
 
 async def test_the_same_reply_again_is_held_back_and_sent_once_more_by_its_button(office: Office) -> None:

@@ -23,8 +23,8 @@ def warned(office: Office) -> list[str]:
 @pytest.mark.parametrize(
     ("answer", "words"),
     [
-        (httpx.ConnectError("down"), "No usable answer from the docs service since <!date^"),
-        (httpx.Response(503), "No usable answer from the docs service since <!date^"),
+        (httpx.ConnectError("down"), "The docs service hasn't given a usable answer since <!date^"),
+        (httpx.Response(503), "The docs service hasn't given a usable answer since <!date^"),
         (httpx.Response(401, json={"error": "no"}), "The docs service has refused the bot since <!date^"),
         (httpx.Response(403, json={"error": "no"}), "The docs service has refused the bot since <!date^"),
     ],

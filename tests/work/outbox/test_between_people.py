@@ -25,7 +25,7 @@ async def test_a_job_is_not_started_and_its_prompt_is_given_back(office: Office)
 
 @pytest.mark.parametrize(
     ("text", "outcome"),
-    [("subscribe monday 09:00 UTC", "The digest wasn't set up"), ("digest now", "Nothing was posted")],
+    [("subscribe monday 09:00 UTC", "The digest wasn't set up"), ("digest now", "I posted nothing")],
 )
 async def test_a_digest_is_refused_with_the_same_advice(office: Office, text: str, outcome: str) -> None:
     office.slack.trouble("post", refused("channel_not_found"))
@@ -33,7 +33,7 @@ async def test_a_digest_is_refused_with_the_same_advice(office: Office, text: st
     await office.reading()
     told = [*office.answers(), *(message.text for _, message, _ in office.slack.direct)]
     [said] = [each for each in told if outcome in each]
-    assert "I cannot be in a direct message between two people" in said
+    assert "I can't be in a direct message between two people" in said
     assert "/invite" not in said
 
 
@@ -43,3 +43,4 @@ async def test_in_a_private_channel_an_invitation_is_still_the_way(office: Offic
     await office.settle()
     [said] = office.answers()
     assert "/invite @docs-agent" in said
+    assert said.endswith("What you wrote, to copy:\nAdd a quickstart")

@@ -82,7 +82,7 @@ async def test_a_key_that_is_refused_is_explained_and_not_tried_again(office: Of
     await office.visitors("compare none")
     await office.reading(10)
     [answer] = office.answers()
-    assert "does not accept the bot's key" in answer
+    assert "doesn't accept the bot's key" in answer
     assert "Try again later." in answer
     assert len(office.docs.instead["visitors"]) == 1
 
@@ -101,7 +101,7 @@ async def test_a_service_that_stays_unwell_is_told_in_the_end(office: Office) ->
     office.docs.answer_instead("visitors", *(httpx.Response(503) for _ in range(9)))
     await office.visitors("compare none")
     await office.reading(60)
-    assert "did not give a usable answer" in office.answers()[-1]
+    assert "didn't give a usable answer" in office.answers()[-1]
 
 
 async def test_a_service_that_never_ends_is_not_followed_for_ever(office: Office) -> None:
@@ -113,7 +113,7 @@ async def test_a_service_that_never_ends_is_not_followed_for_ever(office: Office
     await office.visitors("compare none")
     await office.reading(10)
     assert len(office.docs.instead["visitors"]) == 50 - 2 - 7
-    assert "says that there is more but shows nothing new" in office.answers()[0]
+    assert "says there is more but shows nothing new" in office.answers()[0]
 
 
 async def test_a_chart_is_left_out_when_its_calls_would_use_up_the_hour(office: Office) -> None:
@@ -123,5 +123,5 @@ async def test_a_chart_is_left_out_when_its_calls_would_use_up_the_hour(office: 
     await office.reading(10)
     rest = (await office.press("more", "1")).message
     assert rest is not None
-    assert "There is no chart, to keep the rest of the hourly budget" in rest.text
+    assert "There's no chart, to keep the rest of the hourly budget" in rest.text
     assert len(office.docs.site.calls) == 2

@@ -78,10 +78,10 @@ async def test_a_file_comes_once_however_often_its_button_is_pressed(office: Off
     third = await office.press("csv_file", number)
     await office.reading(5)
     assert first.message is not None
-    assert "All pages come as a CSV file" in first.message.text
+    assert "All pages are coming as a CSV file" in first.message.text
     for answer in (second, third):
         assert answer.message is not None
-        assert "Nothing was sent again" in answer.message.text
+        assert "didn't send it again" in answer.message.text
     assert len(office.slack.files) == 1
 
 
@@ -106,7 +106,7 @@ async def test_a_file_that_slack_refused_can_be_asked_for_again_with_the_same_bu
     office.slack.trouble("upload", refused("storage_limit_reached"))
     await office.press("csv_file", number)
     await office.reading(5)
-    assert "The file could not be sent." in office.slack.direct[-1][1].text
+    assert "I couldn't send the file." in office.slack.direct[-1][1].text
     assert office.slack.files == []
     await office.press("csv_file", number)
     await office.reading(5)

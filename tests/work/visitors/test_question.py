@@ -143,7 +143,7 @@ async def test_windows_of_different_length_name_no_page_that_moved(office: Offic
     assert rest is not None
     for said in (office.answers()[0], rest.text):
         assert not [word for word in ("Falls", "longer read", "Newly", "(new)", "Worth", "−") if word in said]
-    assert "The two are not compared, because one has 7 days and the other 30 days." in office.answers()[0]
+    assert "The two aren't compared, because one has 7 days and the other 30 days." in office.answers()[0]
 
 
 async def test_today_is_not_compared_with_a_whole_day_and_reads_only_its_totals(office: Office) -> None:
@@ -272,7 +272,7 @@ async def test_a_page_whose_numbers_are_not_kept_any_more_says_so(office: Office
     for value in ("page:99999", "page:99999999999", "nonsense", ""):
         answer = await office.press("improve", value)
         assert answer.message is not None
-        assert "not kept any more" in answer.message.text
+        assert "no longer have those numbers" in answer.message.text
 
 
 async def test_buttons_of_unknown_questions_say_so(office: Office) -> None:
@@ -280,13 +280,13 @@ async def test_buttons_of_unknown_questions_say_so(office: Office) -> None:
         for value in ("4711", "x", "99999999999999"):
             answer = await office.press(action, value)
             assert answer.message is not None
-            assert "not kept any more" in answer.message.text
+            assert "no longer have those numbers" in answer.message.text
 
 
 async def test_how_it_was_counted_can_be_asked(office: Office) -> None:
     answer = await office.press("how_counted", await answered(office))
     assert answer.message is not None
-    assert "Unique visitors cannot be added" in answer.message.text
+    assert "Unique visitors can't be added up" in answer.message.text
 
 
 async def test_numbers_of_a_period_that_is_not_over_are_read_anew_after_a_while(office: Office) -> None:
