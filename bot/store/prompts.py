@@ -43,7 +43,6 @@ from bot.model import (
     UserId,
 )
 from bot.model.quota import QUOTA_PERIOD
-from bot.store.audit import note_prompt_end
 from bot.store.leases import FREE, Claimer, LeaseLost, claim, first, held_by, unclaimed
 from bot.store.schema import back_offs, jobs, prompts
 from bot.store.upsert import update_one, update_shrinking
@@ -205,11 +204,14 @@ class PromptRepository:
 
     def get(self, prompt: PromptId) -> Prompt | None:
         """Return the prompt with this id; None when there is none."""
-        return self._newest(prompts.c.id == prompt)
+        row = self.connection.execute(select(prompts).where(prompts.c.id == prompt)).mappings().first()
+        return to_prompt(row) if row else None
 
     def starting(self, job: JobNumber) -> Prompt | None:
         """Return the prompt that starts a job; None when there is none."""
-        return self._newest(and_(prompts.c.job == job, prompts.c.kind == PromptKind.START))
+        condition = and_(prompts.c.job == job, prompts.c.kind == PromptKind.START)
+        row = self.connection.execute(select(prompts).where(condition).limit(1)).mappings().first()
+        return to_prompt(row) if row else None
 
     def same_follow_up(self, user: UserId, job: JobNumber, raw: str, since: datetime) -> PromptId | None:
         """Return the user's newest follow-up with this text after ``since``, unless refused or withdrawn."""
@@ -251,7 +253,6 @@ class PromptRepository:
         and does not hold the lease.
         """
         self._write(prompt, owner, step.was, {"state": step.state, **step.fields, **FREE})
-        note_prompt_end(self.connection, prompt, step.state)
 
     def begin_sending(self, prompt: PromptId, step: PromptStep, claimer: Claimer) -> None:
         """Write that a prompt is about to be sent, and renew its lease, so that the call has a full lease."""
@@ -384,11 +385,11 @@ class PromptRepository:
 
     def last_unconfirmed(self, job: JobNumber) -> Prompt | None:
         """Return a job's newest unconfirmed prompt; None when there is none."""
-        return self._newest(and_(prompts.c.job == job, prompts.c.state == PromptState.UNCONFIRMED))
-
-    def _newest(self, condition: ColumnElement[bool]) -> Prompt | None:
-        newest = select(prompts).where(condition).order_by(prompts.c.id.desc()).limit(1)
-        row = self.connection.execute(newest).mappings().first()
+        condition = and_(prompts.c.job == job, prompts.c.state == PromptState.UNCONFIRMED)
+        rows = self.connection.execute(
+            select(prompts).where(condition).order_by(prompts.c.id.desc()).limit(1)
+        )
+        row = rows.mappings().first()
         return to_prompt(row) if row else None
 
     def unsettled_of(self, job: JobNumber) -> Sequence[Prompt]:

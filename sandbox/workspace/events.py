@@ -53,7 +53,7 @@ class EventSender:
         keys = ("user", "bot_id", "text", "ts", "thread_ts", "subtype", "blocks")
         spoken = {"type": "message", **{key: message[key] for key in keys if message.get(key) is not None}}
         if message["bot_id"]:
-            spoken["app_id"] = APP_ID
+            spoken["app_id"] = message.get("app_id") or APP_ID
         if message.get("attachments"):
             spoken["attachments"] = message["attachments"]
         if message["files"]:

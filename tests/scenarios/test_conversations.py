@@ -4,9 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from tests.scenarios.story import ANA, BEN, DOCS, Story
+from bot.app import running_bot
+from sandbox.workspace.state import BOT_USER
+from sandbox.world import World
+from tests.scenarios.conftest import FAST
+from tests.scenarios.story import ANA, BEN, DOCS, Json, Story
+from tests.scenarios.timeouts import STEADY
 
-TRIO, CHIKA = "C06TRIO", "U03CHIKA"
+TRIO, CHIKA, WORKFLOW = "C06TRIO", "U03CHIKA", "A0FLOW"
 PROMPT = "Add a quickstart for the Python SDK"
 
 
@@ -82,3 +87,25 @@ async def test_the_shortcut_offers_the_threads_messages_in_its_form(story: Story
     assert (await story.people.submit_view(ANA, view["id"], values))["ok"]
     face = await story.post(PROMPT)
     assert "with 1 earlier message" in face["text"]
+
+
+@pytest.mark.parametrize("http_mode", [False, True], ids=["socket", "http"])
+async def test_a_workflow_that_is_allowed_starts_a_job_and_another_is_left_alone(world: World) -> None:
+    settings = world.settings.model_copy(update={**FAST, "allowed_bots": frozenset({WORKFLOW})})
+    async with running_bot(settings, timeouts=STEADY):
+        story = Story(world)
+        stranger = said_by_app(story, "A0OTHER", f"@docs-agent {PROMPT}")
+        asked = said_by_app(story, WORKFLOW, f"@docs-agent {PROMPT}")
+        _, end = await story.replies(asked, 2)
+        assert "Job 1 is done" in end["text"]
+        assert story.said(stranger) == []
+
+
+def said_by_app(story: Story, app: str, text: str) -> Json:
+    """Let an app post a message as workflows do."""
+    mentioning = text.replace("@docs-agent", f"<@{BOT_USER}>")
+    said = story.state.add_message(
+        DOCS, bot_id=f"B{app[1:]}", app_id=app, subtype="bot_message", text=mentioning
+    )
+    story.people.send_message_event(said)
+    return said

@@ -186,13 +186,10 @@ class Office:
         user: UserId = ANA,
         ts: MessageTs | None = None,
         channel: ChannelId = CHANNEL,
-        thread: MessageTs | None = None,
     ) -> Answer:
-        """Press a button or choose from a menu, in the message ``ts``, which stands in ``thread``."""
+        """Press a button or choose from a menu. ``ts`` is the message that contains it."""
         self.keys += 1
-        pressed = replace(
-            origin(f"press:{self.keys}", user, channel, BUTTON_URL), message_ts=ts, thread=thread
-        )
+        pressed = replace(origin(f"press:{self.keys}", user, channel, BUTTON_URL), message_ts=ts)
         press = Press(pressed, action_id, value)
         return await (await _BUTTONS[action_id](self.context, press)).decided()
 

@@ -1,0 +1,69 @@
+"""What became of a pull request: its buttons and the one reminder; the same in Socket Mode and over HTTP."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from functools import partial
+from zoneinfo import ZoneInfo
+
+import pytest
+
+from bot.app import running_bot
+from bot.model.weekly_time import working_time
+from sandbox.world import World
+from tests.scenarios.conftest import FAST
+from tests.scenarios.story import BEN, Json, Story
+from tests.scenarios.timeouts import STEADY
+
+PROMPT = "Add a quickstart for the Python SDK"
+_ZONE = "Europe/Berlin"
+"""Of the person who asks."""
+
+
+@pytest.fixture(params=["socket", "http"])
+def http_mode(request: pytest.FixtureRequest) -> bool:
+    return bool(request.param == "http")
+
+
+def buttons(message: Json) -> list[str]:
+    """Return the actions that a message offers."""
+    return [each.get("action_id", "") for block in message["blocks"] for each in block.get("elements", [])]
+
+
+async def test_who_reviewed_is_shown_in_the_face_and_the_buttons_go(story: Story) -> None:
+    root = await story.finished(PROMPT)
+    [end] = await story.replies(root, 1)
+    assert {"reviewed", "not_needed"} <= set(buttons(end))
+    await story.press(end, "reviewed", user=BEN)
+    await story.until(lambda: f"*Reviewed or merged*: <@{BEN}>" in root["text"] or None, "it in the face")
+    await story.until(partial(_is_decided, end), "the end without the buttons")
+    assert {"view_pull_request", "follow_up"} <= set(buttons(end))
+
+
+async def test_a_thread_is_reminded_once_and_the_reminder_takes_the_answer(world: World) -> None:
+    story = Story(world)
+    async with running_bot(world.settings.model_copy(update=FAST), timeouts=STEADY):
+        root = await story.finished(PROMPT)
+        [end] = await story.replies(root, 1)
+    for _ in range(2):
+        async with running_bot(world.settings, timeouts=STEADY, clock=days_later(5)):
+            [_, reminder] = await story.replies(root, 2)
+    assert "The pull request of Job 1 waits for review since" in reminder["text"]
+    async with running_bot(world.settings, timeouts=STEADY, clock=days_later(6)):
+        await story.press(reminder, "not_needed", user=BEN)
+        await story.until(lambda: f"*Not needed*: <@{BEN}>" in root["text"] or None, "it in the face")
+        for message in (end, reminder):
+            await story.until(partial(_is_decided, message), "a message without the buttons")
+
+
+def _is_decided(message: Json) -> bool | None:
+    return "not_needed" not in buttons(message) or None
+
+
+def days_later(days: int) -> Callable[[], datetime]:
+    """Return a clock that starts at nine on a weekday of the person who asked, so many days ahead or more."""
+    now = datetime.now(UTC)
+    midnight = (now + timedelta(days=days)).astimezone(ZoneInfo(_ZONE)).replace(hour=0)
+    ahead = working_time(midnight.astimezone(UTC), _ZONE) - now
+    return lambda: datetime.now(UTC) + ahead
