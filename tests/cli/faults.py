@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import ssl
-from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 
 from sqlalchemy import text
@@ -68,6 +68,32 @@ def http(status: str, body: str, content_type: str = "text/html", **headers: str
     lines = [f"HTTP/1.1 {status}", f"Content-Type: {content_type}", f"Content-Length: {len(body)}"]
     lines += [f"{name}: {value}" for name, value in headers.items()]
     return saying("\r\n".join([*lines, "Connection: close", "", body]).encode())
+
+
+def tunnel(ports: Mapping[str, int]) -> _Handle:
+    """Return a proxy that opens a tunnel to a port of this machine for each of these hosts, and to no other.
+
+    https://www.rfc-editor.org/rfc/rfc9110#CONNECT
+    """
+
+    async def handle(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        head = await reader.readuntil(b"\r\n\r\n")
+        method, target, _ = head.decode().split(" ", 2)
+        host, _, port = target.partition(":")
+        assert (method, port) == ("CONNECT", "443"), head
+        far_reader, far_writer = await asyncio.open_connection("127.0.0.1", ports[host])
+        writer.write(b"HTTP/1.1 200 Connection established\r\n\r\n")
+        await asyncio.gather(_pass_on(reader, far_writer), _pass_on(far_reader, writer))
+
+    return handle
+
+
+async def _pass_on(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    with suppress(ConnectionError):
+        while data := await reader.read(65_536):
+            writer.write(data)
+            await writer.drain()
+    writer.close()
 
 
 def postgres_refusing(code: str, said: str) -> _Handle:

@@ -24,6 +24,7 @@ from tests.cli.faults import (
     stalling,
     tls,
     told,
+    tunnel,
 )
 from tests.cli.test_doctor import NOBODY, FakeOutside, findings, findings_within
 
@@ -195,18 +196,22 @@ def _at(name: str, fault: str, port: int) -> Mapping[str, str]:
             return {name: f"http://127.0.0.1:{port}/"}
 
 
-async def test_a_ca_of_ones_own_is_no_trouble(tmp_path: Path) -> None:
+@pytest.mark.parametrize("through_proxy", [False, True], ids=["direct", "through a proxy"])
+async def test_a_ca_of_ones_own_is_no_trouble(tmp_path: Path, through_proxy: bool) -> None:
     """The doctor trusts what the bot trusts; both read SSL_CERT_FILE at their start."""
     page = json.dumps({"totals": {"human": 1, "ai": 1, "total": 1}, "visitors": [], "hasMore": False})
     body = json.dumps({"ok": True, "user": "docs", "team": "Acme", "url": "wss://x"})
     async with (
         listening_with(http("200 OK", body, "application/json"), tls()) as slack,
         listening_with(http("200 OK", page, "application/json"), tls()) as docs,
+        listening_with(tunnel({"slack.invalid": slack, "docs.invalid": docs})) as proxy,
     ):
         addresses = {
             "SLACK_API_URL": f"https://localhost:{slack}/",
             "DOCS_API_URL": f"https://localhost:{docs}",
         }
+        if through_proxy:
+            addresses = {**PROXIED, "HTTPS_PROXY": f"http://127.0.0.1:{proxy}"}
         env = {**WELL, **addresses, "SSL_CERT_FILE": str(CERTIFICATE), "PYTHONPATH": str(Path.cwd())}
         process = await asyncio.create_subprocess_exec(
             sys.executable, "-m", "bot", "doctor", env=env, cwd=tmp_path, stdout=asyncio.subprocess.PIPE
