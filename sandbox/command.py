@@ -20,6 +20,7 @@ from sandbox.docs_service import DocsService, own_agent
 from sandbox.docs_service.options import MAX_DAYS, MAX_PAGES
 from sandbox.past import NotTold, begins_at, is_untouched, tell_past
 from sandbox.play import play
+from sandbox.terminal import plain
 from sandbox.workspace import Workspace
 from sandbox.workspace.options import utcnow
 from sandbox.world import PROJECT, WorldOptions, both_sides
@@ -125,7 +126,7 @@ def cli(**fields: Any) -> None:
 def sandbox_command(choice: Choice) -> int:
     """Run the chosen part and return the exit code; print errors to standard error."""
     if wrong := _usage_error(choice):
-        stderr.print(wrong)
+        stderr.print(plain(wrong))
         return USAGE
     try:
         if choice.play:
@@ -133,10 +134,10 @@ def sandbox_command(choice: Choice) -> int:
         with _lock_folder(choice.folder):
             asyncio.run(_run_until_stopped(choice))
     except FolderTaken:
-        stderr.print(f"Another sandbox uses {choice.folder}. End it, or name another with --folder.")
+        stderr.print(f"Another sandbox uses {plain(choice.folder)}. End it, or name another with --folder.")
         return FAILED
     except OSError as error:
-        stderr.print(_os_error_text(error, choice))
+        stderr.print(plain(_os_error_text(error, choice)))
         return FAILED
     return 0
 
@@ -227,7 +228,7 @@ async def _start_all(choice: Choice, stack: AsyncExitStack) -> None:
         f"  The bot:           connected through {'signed HTTP' if choice.http_mode else 'Socket Mode'}\n"
     )
     console.print("  In #docs, type:    [bold]/docs-agent Add a quickstart for the Python SDK[/]")
-    console.print("  Ctrl-C ends it; what happened is kept in", choice.folder, "\n")
+    console.print("  Ctrl-C ends it; what happened is kept in", plain(choice.folder), "\n")
     if has_past:
         try:
             await tell_past(world, choice.uses_an_hour)

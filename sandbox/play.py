@@ -13,6 +13,7 @@ from urllib.parse import urlsplit
 import aiohttp
 from rich.console import Console
 
+from sandbox.terminal import plain
 from sandbox.workspace.state import Json
 from sandbox.world import World, WorldOptions, sandbox
 
@@ -43,7 +44,7 @@ async def play(*, http: bool = False) -> int:
             console.print(f"The story did not come to its end within {_LIMIT_SECONDS:g} s.")
             return 1
         except StoryBroken as broken:
-            console.print(f"The story broke: {broken}")
+            console.print(f"The story broke: {plain(broken)}")
             return 1
     console.print("\nAll of it came true.")
     return 0
@@ -134,7 +135,7 @@ class _Story:
         added = re.findall(r'class="[^"]*\badd(?:ed)?\b', text)
         if page.status != 200 or not added:
             raise StoryBroken(f"the pull request's page at {urlsplit(url).path} shows no added line")
-        self._console.print(f"  [dim]{url} shows {len(added)} added lines[/]")
+        self._console.print(f"  [dim]{plain(url)} shows {len(added)} added lines[/]")
 
     def _say(self, who: str, text: str, where: str) -> None:
         self._console.print(f"\n[bold]{who}[/] [dim]{where}[/]\n  {text}")
@@ -144,7 +145,7 @@ class _Story:
         place = "privately" if message.get("id") else place
         self._console.print(f"\n[bold]docs-agent[/] [dim]{place}[/]")
         for line in _readable(message["text"], self._state.users).splitlines():
-            self._console.print(f"  {line}", markup=False)
+            self._console.print(f"  {plain(line)}")
 
 
 def _readable(text: str, users: Mapping[str, object]) -> str:

@@ -6,13 +6,16 @@ import fcntl
 import subprocess
 import sys
 from dataclasses import replace
+from io import StringIO
 from pathlib import Path
 from typing import Any
 
 import pytest
 from dulwich.repo import Repo
+from rich.console import Console
 
 from sandbox.command import FAILED, USAGE, Choice, cli, sandbox_command
+from sandbox.terminal import plain
 
 ROOT = Path(__file__).parents[2]
 
@@ -125,6 +128,24 @@ def test_an_agent_that_could_not_work_is_told_before_anything_starts(
     printed = capsys.readouterr().err
     assert said in printed
     assert "secret" not in printed
+
+
+def test_a_name_of_a_folder_does_not_steer_the_terminal(
+    choice: Choice, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = tmp_path / "our\x1b[2J\u202e[red]docs"
+    assert sandbox_command(replace(choice, agent="true", repository=folder)) == USAGE
+    said = capsys.readouterr().err
+    assert "our\\x1b[2J\\u202e[red]docs" in said
+    assert "\x1b" not in said
+    assert "\u202e" not in said
+
+
+def test_what_the_bot_said_is_printed_as_it_is_and_steers_nothing() -> None:
+    printed = StringIO()
+    console = Console(file=printed, soft_wrap=True, emoji=False)
+    console.print(plain("[bold]Done[/]\x1b[2J\u2028\x9b1m é 🎉"))
+    assert printed.getvalue() == "[bold]Done[/]\\x1b[2J\\u2028\\x9b1m é 🎉\n"
 
 
 def test_a_repository_without_a_commit_is_refused(
