@@ -113,8 +113,9 @@ TROUBLES: Mapping[str, Callable[[Metrics], None]] = {
 }
 
 
-def fired(now: Metrics) -> set[str]:
-    prometheus = Prometheus(now, well())
+def fired(now: Metrics, before: Metrics | None = None) -> set[str]:
+    """Return the alerts that fire on a page, compared with the one of an hour ago."""
+    prometheus = Prometheus(now, before or well())
     return {name for name, rule in RULES.items() if prometheus.fires(rule["expr"])}
 
 

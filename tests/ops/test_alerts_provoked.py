@@ -1,0 +1,133 @@
+"""Each alert fires when its trouble happens to rows, to Slack, to the docs service or to the database."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Awaitable, Callable
+from contextlib import closing
+from pathlib import Path
+
+import httpx
+import pytest
+from sqlalchemy import text
+
+from bot.ops.checks import SignatureCheck, SlackCheck, database_check
+from bot.ops.figures import read_figures
+from bot.ops.health import Check, run_checks
+from bot.ops.metrics import Metrics
+from bot.slack.errors import refused
+from bot.store import Store
+from bot.work.ports import SlackThrottled
+from tests.builders import execute, new_store
+from tests.ops.test_alerts import fired, well
+from tests.ops.test_checks import AskedSlack, utc_now
+from tests.work.conftest import office
+from tests.work.office import Office
+
+__all__ = ["office"]
+TEN_MINUTES = 600
+
+
+async def beat(office: Office, *processes: str) -> None:
+    """Let these processes say that they run workers."""
+    for each in processes:
+        await office.store.write(lambda tx, each=each: tx.heartbeats.beat(each, office.clock()))  # type: ignore[misc]
+
+
+async def page(office: Office, **checks: Callable[[], Awaitable[Check]]) -> Metrics:
+    """Return what Prometheus reads of these rows and of what these checks find."""
+    metrics = well()
+    metrics.set_figures(await office.store.read(lambda tx: read_figures(office.context, tx)))
+    for name, check in (await run_checks(checks)).items():
+        metrics.set_check(name, check.ok)
+    return metrics
+
+
+@pytest.fixture
+async def before(office: Office) -> Metrics:
+    """The page of an hour ago, on which nothing had happened yet."""
+    await beat(office, "one", "two")
+    metrics = await page(office)
+    assert fired(metrics, metrics) == set()
+    return metrics
+
+
+async def test_requests_that_another_app_has_signed_are_a_dead_intake(
+    office: Office, before: Metrics
+) -> None:
+    signatures = SignatureCheck(before.count)
+    for _ in range(5):
+        signatures.note(False)
+    assert fired(await page(office, signatures=signatures), before) == {"DocsBotIntakeDead"}
+
+
+async def test_workers_that_were_stopped_and_not_started_again(office: Office, before: Metrics) -> None:
+    for process in ("one", "two"):
+        await office.store.release(process)
+    assert fired(await page(office), before) == {"DocsBotNoWorker"}
+
+
+async def test_a_worker_that_was_killed(office: Office, before: Metrics) -> None:
+    office.clock.pass_seconds(60)
+    await beat(office, "two")
+    assert fired(await page(office), before) == {"DocsBotWorkerGone"}
+
+
+async def test_a_database_that_another_program_has_locked(
+    office: Office, before: Metrics, tmp_path: Path
+) -> None:
+    store = Store.open(f"sqlite:///{tmp_path}/bot.db")
+    await new_store(store.database)
+    await execute(store, text("PRAGMA busy_timeout = 1"))
+    with closing(sqlite3.connect(tmp_path / "bot.db", isolation_level=None)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        found = await page(office, database=database_check(store, "one", utc_now))
+    await store.close()
+    assert fired(found, before) == {"DocsBotDatabaseFails"}
+
+
+async def test_a_token_that_was_revoked(office: Office, before: Metrics) -> None:
+    slack = AskedSlack()
+    slack.error = refused("token_revoked")
+    found = await page(office, slack=SlackCheck(slack, required=True))
+    assert fired(found, before) == {"DocsBotSlackRefuses"}
+
+
+async def test_a_message_that_slack_puts_off(office: Office, before: Metrics) -> None:
+    office.slack.trouble("post", SlackThrottled(2.0 * TEN_MINUTES, None))
+    await office.ask("Add a page")
+    await office.settle()
+    office.clock.pass_seconds(TEN_MINUTES + 1)
+    await beat(office, "one", "two")
+    assert fired(await page(office), before) == {"DocsBotUndelivered"}
+
+
+async def test_jobs_that_nobody_polls(office: Office, before: Metrics) -> None:
+    await office.started("Add a page")
+    office.clock.pass_seconds(2 * TEN_MINUTES)
+    await beat(office, "one", "two")
+    assert fired(await page(office), before) == {"DocsBotPollsLate"}
+
+
+async def test_a_key_that_the_docs_service_refuses(office: Office, before: Metrics) -> None:
+    office.docs.answer_instead("create", httpx.Response(401, json={"error": "expired"}))
+    await office.ask("Add a page")
+    await office.settle()
+    assert fired(await page(office), before) == {"DocsBotKeyRefused"}
+
+
+async def test_a_limit_that_is_used_up(office: Office, before: Metrics) -> None:
+    office.limit(1)
+    await office.started("Add a page")
+    assert fired(await page(office), before) == {"DocsBotQuotaUsedUp"}
+
+
+async def test_an_end_that_cannot_be_said_in_a_channel_that_is_archived(
+    office: Office, before: Metrics
+) -> None:
+    await office.started("Add a page")
+    office.slack.trouble("post", refused("is_archived"))
+    office.docs.finish()
+    await office.pass_time(60)
+    await beat(office, "one", "two")
+    assert fired(await page(office), before) == {"DocsBotDeadLetter"}
