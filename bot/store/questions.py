@@ -190,6 +190,11 @@ class QuestionRepository:
         over = {"state": QuestionState.ANSWERED, "response_url": None, "progress_url": None}
         self._write(question, owner, {**over, **FREE})
 
+    def hasten(self, project: ProjectId, now: datetime) -> None:
+        """Make a project's waiting questions due at ``now``, because numbers for one of them may be there."""
+        waits = and_(questions.c.project == project, questions.c.state == QuestionState.WAITING)
+        self.connection.execute(update(questions).where(waits, questions.c.due_at > now).values(due_at=now))
+
     def put_back(self, question: QuestionId, owner: str, due_at: datetime) -> None:
         """Set a question's due time and free its lease. Raises LeaseLost unless ``owner`` holds it."""
         self._write(question, owner, {"due_at": due_at, **FREE})

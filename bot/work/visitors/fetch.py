@@ -135,6 +135,8 @@ async def _store(context: WorkerContext, snapshot: Snapshot, page: VisitorsPage)
         if has_more and (not fresh or next_offset >= _MOST_ROWS):
             tx.snapshots.stop(snapshot.id, ReadingProblem.ENDLESS)
             log.warning("visitors_without_end", snapshot=snapshot.id, offset=next_offset)
+        if is_at_pause or not has_more:
+            tx.questions.hasten(snapshot.project, context.clock())
         if is_refused(tx, snapshot.project):
             service_is_well(context, tx, snapshot.project, wrote=False)
 

@@ -8,6 +8,7 @@ from sqlalchemy import select
 from bot.commands.command import Answer
 from bot.model import Period, Priority, Profile, SnapshotState, VisitorsQuery
 from bot.store.schema import questions, snapshots
+from bot.work.outbox.deliver import deliver_due
 from bot.work.visitors.fetch import fetch_snapshots
 from bot.work.visitors.question import answer_questions, ask_visitors
 from tests.builders import ANA, BEN, NOW, origin, rows_of
@@ -68,6 +69,15 @@ async def test_what_is_known_is_answered_at_once_without_a_call(office: Office) 
     await office.reading(1)
     assert "Top 3 of 20 pages" in office.answers()[-1]
     assert len(office.docs.site.calls) == calls
+
+
+async def test_an_answer_waits_for_its_numbers_and_no_longer(office: Office) -> None:
+    office.docs.site.fill(5, FIRST, LAST)
+    await office.visitors("compare none")
+    while await fetch_snapshots(office.context):
+        await answer_questions(office.context)
+    await deliver_due(office.context)
+    assert (len(office.answers()), office.clock()) == (1, NOW)
 
 
 async def test_the_same_request_delivered_twice_is_one_question(office: Office) -> None:
