@@ -84,11 +84,13 @@ class Side:
         }
         await self._wait(_PRESS, effect, press, "interactive")
 
-    async def visitors(self) -> None:
-        """Ask for last week's visitors; wait for the answer."""
+    async def visitors(self, words: str = "last week") -> None:
+        """Ask for the visitors of a period; wait for the answer."""
         number = next(self.numbers)
-        answer = self.slack.expect(lambda said: said.method == f"respond/{number}")
-        command = self._command("/docs-visitors", "last week", number)
+        answer = self.slack.expect(
+            lambda said: said.method == f"respond/{number}" and "Who read the docs" in said.text
+        )
+        command = self._command("/docs-visitors", words, number)
         await self._wait(_VISITORS, answer, command, "slash_commands")
 
     async def _wait(

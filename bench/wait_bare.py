@@ -35,7 +35,7 @@ def speaking_app() -> AsyncApp:
     @app.command("/docs-visitors")
     async def visitors(ack: AsyncAck, command: dict[str, Any], respond: AsyncRespond) -> None:
         await ack()
-        await respond(f"Visitors of {command['text']}")
+        await respond(f"Who read the docs, {command['text']}")
 
     @app.action("job_menu")
     async def press(ack: AsyncAck, body: dict[str, Any], client: AsyncWebClient) -> None:

@@ -16,7 +16,7 @@ from threading import Thread
 import pytest
 from rich.console import Console
 
-from bench import ack, burst, idle, pace, poll, versus, wait
+from bench import ack, burst, idle, pace, pages, poll, versus, wait
 from bench.ack_client import Typist
 from bench.ack_sides import Way, bolt_side
 from bench.ack_slack import played_slack
@@ -87,6 +87,17 @@ async def test_what_people_wait_for_is_measured_both_ways_in(tmp_path: Path) -> 
         ]
         assert len(report.rows) == 6
         assert all(row.ours > 0 and row.theirs for row in report.rows)
+
+
+async def test_reading_and_ranking_pages_is_measured_beside_a_script(tmp_path: Path) -> None:
+    (report,) = await pages.measure(pages.Size(pages=600, days=1), tmp_path)
+    assert _rows(report) == [
+        "from the question to the answer",
+        "processor time",
+        "memory at most, beyond that at rest",
+    ]
+    assert report.rows[0].ours > 0
+    assert report.rows[0].theirs
 
 
 async def test_polling_is_measured_with_both_databases(tmp_path: Path) -> None:

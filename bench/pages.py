@@ -1,0 +1,95 @@
+"""Benchmark `pages`: a site's pages read from the analytics API and ranked, its time and memory.
+
+A person asks the whole bot on SQLite on disk, each time about another day. Beside it a script does the same
+calls, one after the other as the bot does, and keeps and sorts the rows in memory. The docs service takes no
+time itself.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+from collections.abc import Awaitable, Callable
+from contextlib import AsyncExitStack
+from dataclasses import dataclass
+from datetime import date, timedelta
+from pathlib import Path
+from statistics import median
+from time import perf_counter
+
+from bench.ack_sides import Way, bot_side
+from bench.children import Child
+from bench.docs_server import docs_service
+from bench.measure import memory_mb, most_memory_mb
+from bench.report import Report, Row
+from bench.visitors_theirs import ranked, visitors_script
+from bench.wait import Side
+from bench.wait_slack import reading_slack
+from sandbox.ports import free_port
+
+_FIRST_DAY = date.today() - timedelta(days=30)  # noqa: DTZ011 - any day that is over
+_LIMIT_SECONDS = 300.0
+
+
+@dataclass(frozen=True, slots=True)
+class Size:
+    """How many pages the site has, and about how many days each side is asked."""
+
+    pages: int
+    days: int
+
+
+FULL, QUICK = Size(5_000, 4), Size(500, 2)
+
+
+class Reader:
+    """A process that reads the pages of a day, with what each day took it."""
+
+    def __init__(self, process: Child, read: Callable[[date], Awaitable[object]]) -> None:
+        self._process, self._read = process, read
+        self._memory_mb = memory_mb(process.pid)
+        self.seconds: list[float] = []
+        self.cpu_seconds: list[float] = []
+
+    async def read(self, day: date) -> None:
+        """Read a day. The first one is not counted, in which modules are loaded."""
+        began, used = perf_counter(), self._process.cpu_seconds()
+        await self._read(day)
+        self.seconds.append(perf_counter() - began)
+        self.cpu_seconds.append(self._process.cpu_seconds() - used)
+
+    @property
+    def growth_mb(self) -> float:
+        """Return by how much the process has grown at most."""
+        return most_memory_mb(self._process.pid) - self._memory_mb
+
+
+async def measure(size: Size, folder: Path) -> list[Report]:
+    """Read each day with the bot and with the script, in turns."""
+    async with AsyncExitStack() as stack:
+        slack = await stack.enter_async_context(reading_slack(free_port()))
+        docs_url = await stack.enter_async_context(docs_service(pages=size.pages))
+        bot = await stack.enter_async_context(
+            bot_side(Way.HTTP, slack, folder, command="run", docs_url=docs_url)
+        )
+        script = await stack.enter_async_context(visitors_script(docs_url))
+        person = Side(slack, bot.to, itertools.count(1))
+        ours = Reader(bot.process, lambda day: person.visitors(f"{day} compare none"))
+        theirs = Reader(script, lambda day: ranked(script, day, day + timedelta(days=1)))
+        for number in range(1 + size.days):
+            async with asyncio.timeout(_LIMIT_SECONDS):
+                await ours.read(_FIRST_DAY + timedelta(days=number))
+                await theirs.read(_FIRST_DAY + timedelta(days=number))
+        return [_report(size, ours, theirs)]
+
+
+def _report(size: Size, ours: Reader, theirs: Reader) -> Report:
+    report = Report(f"pages: {size.pages:,} pages read and ranked", "the bot", "httpx + sorted")
+    report.rows.extend(
+        (
+            Row("from the question to the answer", "s", median(ours.seconds[1:]), median(theirs.seconds[1:])),
+            Row("processor time", "s", median(ours.cpu_seconds[1:]), median(theirs.cpu_seconds[1:])),
+            Row("memory at most, beyond that at rest", "MB", ours.growth_mb, theirs.growth_mb),
+        )
+    )
+    return report
