@@ -13,7 +13,7 @@ from time import monotonic
 import click
 from rich.console import Console
 
-from bench import ack, burst, idle, pace, pages, poll, wait
+from bench import ack, burst, digests, idle, pace, pages, poll, wait
 from bench.report import Report, as_json, machine, missed, print_report
 from bench.speed import machine_speed
 
@@ -24,6 +24,7 @@ class Bench(StrEnum):
     ACK = "ack"
     WAIT = "wait"
     PAGES = "pages"
+    DIGESTS = "digests"
     POLL = "poll"
     PACE = "pace"
     BURST = "burst"
@@ -43,6 +44,7 @@ MEASURES: dict[Bench, Measure] = {
     Bench.ACK: lambda quick, folder: ack.measure(ack.QUICK if quick else ack.FULL, folder),
     Bench.WAIT: lambda quick, folder: wait.measure(wait.QUICK if quick else wait.FULL, folder),
     Bench.PAGES: lambda quick, folder: pages.measure(pages.QUICK if quick else pages.FULL, folder),
+    Bench.DIGESTS: lambda quick, folder: digests.measure(digests.QUICK if quick else digests.FULL, folder),
     Bench.IDLE: lambda quick, folder: idle.measure(idle.QUICK if quick else idle.FULL, folder),
     Bench.POLL: lambda quick, folder: poll.measure(poll.QUICK if quick else poll.FULL, folder),
     Bench.PACE: _pace,

@@ -10,26 +10,25 @@ from __future__ import annotations
 
 import asyncio
 import os
-import random
 from collections import defaultdict, deque
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from time import monotonic
 
 from pydantic import SecretStr
 
+from bench.context import worker_context
 from bench.docs_server import docs_service
 from bench.jobs import add_running_jobs
 from bench.report import Goal, Report, Row, below
 from bench.silent import SilentMessenger
 from bot import logs
 from bot.docs_api import DocsClient
-from bot.model import ChannelId, DeliveryId, Message, MessageTs, ProjectId, UserId
+from bot.model import ChannelId, DeliveryId, Message, MessageTs
 from bot.store import Store
 from bot.store.due import Queue, find_due
 from bot.store.migrate import migrate
-from bot.work.context import WorkerContext
 from bot.work.jobs.poll import poll_jobs
 from bot.work.outbox.deliver import deliver_due
 from bot.work.ports import SlackThrottled
@@ -133,9 +132,7 @@ async def measure(size: Size, folder: Path) -> list[Report]:
 async def _told(store: Store, docs_url: str, size: Size) -> Report:
     wake_up, slack = WakeUp(), PacedMessenger(size.jobs)
     async with DocsClient.open(base_url=docs_url, api_key=SecretStr("bench-key")) as docs:
-        context = replace(
-            _worker_context(store, docs, slack), wake=wake_up.wake, wake_after=wake_up.wake_after
-        )
+        context = worker_context(store, docs, slack, wake=wake_up.wake, wake_after=wake_up.wake_after)
         workers = Workers(
             [
                 Worker("poll", lambda: poll_jobs(context), 1.0, queue=Queue.POLLS),
@@ -155,20 +152,6 @@ async def _told(store: Store, docs_url: str, size: Size) -> Report:
     spent = os.times()
     cpu = spent.user + spent.system - used.user - used.system
     return _report(size, slack, slack.told_at - began, cpu)
-
-
-def _worker_context(store: Store, docs: DocsClient, slack: PacedMessenger) -> WorkerContext:
-    return WorkerContext(
-        store=store,
-        docs=docs,
-        messenger=slack,
-        clock=lambda: datetime.now(UTC),
-        chance=random.random,
-        owner=f"bench:{os.getpid()}",
-        bot_user=UserId("U0BOT"),
-        project=ProjectId("bench"),
-        wake=lambda: None,
-    )
 
 
 def _report(size: Size, slack: PacedMessenger, seconds: float, cpu_seconds: float) -> Report:

@@ -7,24 +7,22 @@ so far for each line of input.
 from __future__ import annotations
 
 import asyncio
-import os
-import random
 import sys
 from datetime import UTC, datetime, timedelta
 
 from pydantic import SecretStr
 
 from bench.children import READY
+from bench.context import worker_context
 from bench.counted import answer_counts
 from bench.jobs import add_running_jobs
 from bench.silent import SilentMessenger
 from bot import logs
 from bot.docs_api import DocsClient
-from bot.model import PollPace, ProjectId, UserId
+from bot.model import PollPace
 from bot.store import Store
 from bot.store.due import Queue, find_due
 from bot.store.migrate import migrate
-from bot.work.context import WorkerContext
 from bot.work.jobs.poll import poll_jobs
 from bot.worker import WakeUp, Worker, Workers
 
@@ -49,15 +47,10 @@ async def watch(docs_url: str, database_url: str, count: int, every_seconds: flo
 
     await _fill(store, count, every_seconds)
     async with DocsClient.open(base_url=docs_url, api_key=SecretStr("bench-key")) as docs:
-        context = WorkerContext(
-            store=store,
-            docs=docs,
-            messenger=SilentMessenger(),
-            clock=lambda: datetime.now(UTC),
-            chance=random.random,
-            owner=f"bench:{os.getpid()}",
-            bot_user=UserId("U0BOT"),
-            project=ProjectId("bench"),
+        context = worker_context(
+            store,
+            docs,
+            SilentMessenger(),
             wake=wake_up.wake,
             wake_after=wake_up.wake_after,
             pace=PollPace(every_seconds, every_seconds),

@@ -16,7 +16,7 @@ from threading import Thread
 import pytest
 from rich.console import Console
 
-from bench import ack, burst, idle, pace, pages, poll, versus, wait
+from bench import ack, burst, digests, idle, pace, pages, poll, versus, wait
 from bench.ack_client import Typist
 from bench.ack_sides import Way, bolt_side
 from bench.ack_slack import played_slack
@@ -98,6 +98,15 @@ async def test_reading_and_ranking_pages_is_measured_beside_a_script(tmp_path: P
     ]
     assert report.rows[0].ours > 0
     assert report.rows[0].theirs
+
+
+async def test_a_week_of_digests_takes_few_calls_and_posts_each_once(tmp_path: Path) -> None:
+    (report,) = await digests.measure(digests.Size(subscriptions=6, times=3, pages=300), tmp_path)
+    calls, late, wrong, cpu = report.rows
+    assert (calls.theirs, wrong.ours) == (6 * 2 * 2, 0)
+    assert calls.ours < digests.FULL.subscriptions
+    assert 0 <= late.ours < 60
+    assert cpu.ours > 0
 
 
 async def test_polling_is_measured_with_both_databases(tmp_path: Path) -> None:
