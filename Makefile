@@ -23,7 +23,7 @@ help:
 	@echo "               then the property tests with many new examples"
 	@echo "make seeds     only the runs from seeds of make torture"
 	@echo "make rolling   only the processes restarted in turn, two minutes under load"
-	@echo "make bench     how fast it is, beside what one would use instead (six minutes)"
+	@echo "make bench     how fast it is, beside what one would use instead (fifteen minutes)"
 	@echo "make pictures  take the pictures in the docs anew (needs Chromium, and a font with emoji)"
 	@echo "make lock      pin the newest versions that pyproject.toml allows (needs uv)"
 

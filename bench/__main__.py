@@ -13,7 +13,7 @@ from time import monotonic
 import click
 from rich.console import Console
 
-from bench import ack, burst, digests, idle, pace, pages, poll, wait
+from bench import ack, burst, digests, idle, pace, pages, poll, recovery, wait
 from bench.report import Report, as_json, machine, missed, print_report
 from bench.speed import machine_speed
 
@@ -27,6 +27,7 @@ class Bench(StrEnum):
     DIGESTS = "digests"
     POLL = "poll"
     PACE = "pace"
+    RECOVERY = "recovery"
     BURST = "burst"
     IDLE = "idle"
 
@@ -48,6 +49,9 @@ MEASURES: dict[Bench, Measure] = {
     Bench.IDLE: lambda quick, folder: idle.measure(idle.QUICK if quick else idle.FULL, folder),
     Bench.POLL: lambda quick, folder: poll.measure(poll.QUICK if quick else poll.FULL, folder),
     Bench.PACE: _pace,
+    Bench.RECOVERY: lambda quick, folder: recovery.measure(
+        recovery.QUICK if quick else recovery.FULL, folder
+    ),
     Bench.BURST: lambda quick, folder: burst.measure(burst.QUICK if quick else burst.FULL, folder),
 }
 

@@ -1,5 +1,6 @@
-"""A minimal docs service for the benchmarks: every job has the same state, and a site has so many pages.
+"""A minimal docs service for the benchmarks: all jobs have a status, and the site so many pages.
 
+The status is that of the API, or "some": every fifth has ended; or "silent": no answer ever comes.
 `python -m bench.docs_server 8080 active 5000`
 """
 
@@ -17,10 +18,13 @@ from aiohttp import web
 from bench.children import READY, child
 from sandbox.ports import free_port
 
+ENDED_EVERY = 5
 PULL_REQUEST = "https://code.example/acme/docs/pull/1"
 
 
 def _job(job: str, status: str) -> bytes:
+    if status == "some":
+        status = "active" if int(job.rpartition("-")[2]) % ENDED_EVERY else "completed"
     source = {"repository": "acme/docs", "ref": "main"}
     link = PULL_REQUEST if status == "completed" else None
     return json.dumps({"id": job, "status": status, "source": source, "prLink": link}).encode()
@@ -40,9 +44,11 @@ def visitors(pages: int, limit: int, offset: int) -> bytes:
 
 
 @asynccontextmanager
-async def docs_service(status: str = "active", pages: int = 50) -> AsyncIterator[str]:
+async def docs_service(
+    status: str = "active", pages: int = 50, *, port: int | None = None
+) -> AsyncIterator[str]:
     """Run this docs service in a process until the block ends; yield its address."""
-    port = free_port()
+    port = port or free_port()
     async with child("-m", "bench.docs_server", str(port), status, str(pages)) as service:
         if await service.hear() != READY:
             raise RuntimeError("the docs service did not start")
@@ -54,6 +60,8 @@ async def serve(port: int, status: str, pages: int) -> None:
     numbers = itertools.count(1)
 
     async def job(request: web.Request) -> web.Response:
+        if status == "silent":
+            await asyncio.Event().wait()
         body = _job(request.match_info["job"], status)
         return web.Response(body=body, content_type="application/json")
 

@@ -39,6 +39,7 @@ class ReadingSlack(PlayedSlack):
         super().__init__()
         self._session = session
         self._numbers_of_calls = itertools.count(1)
+        self.said: list[Said] = []
         self._expected: list[tuple[Callable[[Said], bool], asyncio.Future[Said]]] = []
 
     def application(self) -> web.Application:
@@ -91,6 +92,7 @@ class ReadingSlack(PlayedSlack):
         return web.json_response({"ok": True, "ts": ts, "channel": about.get("channel")})
 
     def _note(self, said: Said) -> None:
+        self.said.append(said)
         for each in [each for each in self._expected if each[0](said)]:
             self._expected.remove(each)
             each[1].set_result(said)

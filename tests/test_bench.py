@@ -16,7 +16,7 @@ from threading import Thread
 import pytest
 from rich.console import Console
 
-from bench import ack, burst, digests, idle, pace, pages, poll, versus, wait
+from bench import ack, burst, digests, idle, pace, pages, poll, recovery, versus, wait
 from bench.ack_client import Typist
 from bench.ack_sides import Way, bolt_side
 from bench.ack_slack import played_slack
@@ -107,6 +107,13 @@ async def test_a_week_of_digests_takes_few_calls_and_posts_each_once(tmp_path: P
     assert calls.ours < digests.FULL.subscriptions
     assert 0 <= late.ours < 60
     assert cpu.ours > 0
+
+
+async def test_after_a_kill_each_end_is_told_once(tmp_path: Path) -> None:
+    (report,) = await recovery.measure(recovery.Size(jobs=10, held=10, lease_seconds=1.0), tmp_path)
+    until_told, twice = report.rows
+    assert (until_told.theirs, twice.ours) == (1.0, 0)
+    assert until_told.ours > 0
 
 
 async def test_polling_is_measured_with_both_databases(tmp_path: Path) -> None:
