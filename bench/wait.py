@@ -25,6 +25,8 @@ from sandbox.ports import free_port
 _FACE, _PRESS = "from /docs-agent to the job's face", "from a press to its effect"
 _VISITORS = "from /docs-visitors of known numbers to the answer"
 _GOALS_MS = {_FACE: 60.0, _PRESS: None, _VISITORS: 100.0}
+_STOP, _PAGE = "stop_watching:", "/guides/page-"
+"""The value of *Stop watching* in the menu of a job, and the beginning of each page's path."""
 _LIMIT_SECONDS = 300.0
 """For a turn: an app that never says what is waited for must not stop everything."""
 
@@ -61,14 +63,16 @@ class Side:
         number = next(self.numbers)
         self.asked = f"Add a quickstart number {number}."
         face = self.slack.expect(lambda said: said.method == "chat.postMessage" and self.asked in said.text)
-        begun = self.slack.expect(lambda said: self.asked in said.text and "stop_watching:" in said.text)
+        begun = self.slack.expect(lambda said: self.asked in said.text and _STOP in said.text)
         await self._wait(_FACE, face, self._command("/docs-agent", self.asked, number), "slash_commands")
-        self.choice = re.findall(r"stop_watching:\d+", (await begun).text)[0]
+        self.choice = re.findall(rf"{_STOP}\d+", (await begun).text)[0]
 
     async def press(self) -> None:
-        """Choose *Stop watching*; wait until the face shows it."""
+        """Choose *Stop watching*; wait until the face offers it no more."""
         number = next(self.numbers)
-        effect = self.slack.expect(lambda said: self.asked in said.text and "longer watched" in said.text)
+        effect = self.slack.expect(
+            lambda said: said.method == "chat.update" and self.asked in said.text and _STOP not in said.text
+        )
         option = {"value": self.choice}
         press: dict[str, object] = {
             "type": "block_actions",
@@ -87,9 +91,7 @@ class Side:
     async def visitors(self, words: str = "last week") -> None:
         """Ask for the visitors of a period; wait for the answer."""
         number = next(self.numbers)
-        answer = self.slack.expect(
-            lambda said: said.method == f"respond/{number}" and "Who read the docs" in said.text
-        )
+        answer = self.slack.expect(lambda said: said.method == f"respond/{number}" and _PAGE in said.text)
         command = self._command("/docs-visitors", words, number)
         await self._wait(_VISITORS, answer, command, "slash_commands")
 

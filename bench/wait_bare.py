@@ -35,7 +35,7 @@ def speaking_app() -> AsyncApp:
     @app.command("/docs-visitors")
     async def visitors(ack: AsyncAck, command: dict[str, Any], respond: AsyncRespond) -> None:
         await ack()
-        await respond(f"Who read the docs, {command['text']}")
+        await respond(f"{command['text']}: /guides/page-1")
 
     @app.action("job_menu")
     async def press(ack: AsyncAck, body: dict[str, Any], client: AsyncWebClient) -> None:
