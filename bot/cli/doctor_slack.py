@@ -72,7 +72,11 @@ async def look_at_slack(settings: Settings, channels: Sequence[str], seconds: fl
         asking = _Asking(client, seconds)
         found, intake = await asyncio.gather(_token(asking), _intake(settings, asking))
         if not found[0].ok:
-            return [*found, *intake, Finding("who may", True, "not looked at, for Slack does not answer")]
+            return [
+                *found,
+                *intake,
+                Finding("who may", True, "not looked at, because Slack could not be asked"),
+            ]
         return [*found, *intake, await _who_may(settings, asking), *await _channels(asking, channels)]
 
 

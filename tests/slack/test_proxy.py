@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+import sys
 from base64 import b64encode
 from collections.abc import AsyncIterator
+from pathlib import Path
 from typing import Any
 
 import pytest
+from aiohttp import WSMsgType, web
+from aiohttp.test_utils import TestServer
 from pydantic import SecretStr
 from slack_sdk.web.async_client import AsyncWebClient
 
@@ -21,7 +25,8 @@ from bot.slack.messenger import SlackMessenger
 from bot.slack.socket import SocketIntake
 from bot.work.ports import SlackUnreachable
 from sandbox.world import World
-from tests.limits import HANG_SECONDS
+from tests.cli.faults import CERTIFICATE, listening_with, tls, tunnel
+from tests.limits import HANG_SECONDS, STOPPED
 from tests.sandbox.workspace.small_bot import small_app
 from tests.scenarios.conftest import http_mode, world
 from tests.scenarios.story import Story
@@ -58,18 +63,19 @@ async def proxy() -> AsyncIterator[Proxy]:
     await server.wait_closed()
 
 
+ENV = {
+    "SLACK_BOT_TOKEN": "xoxb-1",
+    "SLACK_APP_TOKEN": "xapp-1",
+    "SLACK_API_URL": "https://slack-gov.invalid/api/",
+    "DOCS_API_URL": "https://docs.invalid",
+    "DOCS_API_KEY": "key",
+    "DOCS_PROJECT_ID": "acme",
+    "DATABASE_URL": ":memory:",
+}
+
+
 def settings(proxy: Proxy, **changes: str) -> Settings:
-    env = {
-        "SLACK_BOT_TOKEN": "xoxb-1",
-        "SLACK_APP_TOKEN": "xapp-1",
-        "SLACK_API_URL": "https://slack-gov.invalid/api/",
-        "DOCS_API_URL": "https://docs.invalid",
-        "DOCS_API_KEY": "key",
-        "DOCS_PROJECT_ID": "acme",
-        "DATABASE_URL": ":memory:",
-        "HTTPS_PROXY": proxy.url,
-    }
-    return Settings.load({**env, **changes}, env_file=None)
+    return Settings.load({**ENV, "HTTPS_PROXY": proxy.url, **changes}, env_file=None)
 
 
 async def test_slack_is_called_through_the_proxy(proxy: Proxy) -> None:
@@ -142,3 +148,50 @@ async def test_services_on_this_machine_are_called_directly(proxy: Proxy, world:
     async with running_bot(chosen):
         await Story(world).finished("Add a quickstart for the Python SDK")
     assert proxy.heads == []
+
+
+async def test_the_whole_bot_connects_through_a_tunnel_with_a_ca_of_ones_own(tmp_path: Path) -> None:
+    """In a process of its own, because OpenSSL and aiohttp read SSL_CERT_FILE when they are loaded."""
+    pinged = asyncio.Event()
+    answers: dict[str, dict[str, Any]] = {
+        "/api/auth.test": {"ok": True, "user_id": "U1", "bot_id": "B1", "team_id": "T1"},
+        "/api/apps.connections.open": {"ok": True, "url": "wss://slack.invalid/link"},
+    }
+
+    async def answer(request: web.Request) -> web.StreamResponse:
+        if request.path != "/link":
+            return web.json_response(answers.get(request.path, {"ok": False, "error": "unknown_method"}))
+        socket = web.WebSocketResponse(autoping=False)
+        await socket.prepare(request)
+        await socket.send_json({"type": "hello", "num_connections": 1})
+        async for frame in socket:
+            if frame.type == WSMsgType.PING:
+                await socket.pong(frame.data)
+                pinged.set()
+        return socket
+
+    slack = web.Application()
+    slack.router.add_route("*", "/{rest:.*}", answer)
+    server = TestServer(slack)
+    await server.start_server(ssl=tls())
+    async with server, listening_with(tunnel({"slack.invalid": server.port or 0})) as port:
+        env = ENV | {
+            "SLACK_API_URL": "https://slack.invalid/api/",
+            "DATABASE_URL": f"sqlite:///{tmp_path}/bot.db",
+            "HTTPS_PROXY": f"http://127.0.0.1:{port}",
+            "SSL_CERT_FILE": str(CERTIFICATE),
+            "HEALTH_PORT": "0",
+            "PYTHONPATH": str(Path.cwd()),
+        }
+        process = await asyncio.create_subprocess_exec(
+            sys.executable, "-m", "bot", "run", env=env, cwd=tmp_path
+        )
+        try:
+            async with asyncio.timeout(HANG_SECONDS):
+                await pinged.wait()
+            process.terminate()
+            assert await process.wait() in STOPPED
+        finally:
+            if process.returncode is None:
+                process.kill()
+                await process.wait()
