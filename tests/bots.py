@@ -9,6 +9,7 @@ import signal
 import sys
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
+from datetime import timedelta
 from pathlib import Path
 from time import monotonic
 from typing import Any
@@ -48,15 +49,18 @@ class Zygote:
         watched: Sequence[str] = (),
         *,
         lease_seconds: float | None = None,
+        ahead: timedelta = timedelta(0),
         **settings: str,
     ) -> int:
         """Start a bot that is connected to this world, and return its process id.
 
         ``settings`` override settings. ``watched``: the modules whose awaits are reported and can be killed
         at. Without ``lease_seconds`` leases are short, so that they end soon after the process is killed.
+        ``ahead``: how far the bot's clock is ahead.
         """
         env = environment(world) | _FAST | settings
-        return await self.fork(env, output, kill_at=kill_at, watched=watched, lease_seconds=lease_seconds)
+        order = {"kill_at": kill_at, "watched": watched, "lease_seconds": lease_seconds}
+        return await self.fork(env, output, **order, ahead=ahead.total_seconds())
 
 
 @asynccontextmanager

@@ -5,9 +5,10 @@ milliseconds instead of a start. The child reports each new place (``tests.scena
 itself with SIGKILL when it comes to the one it was given.
 
 An order has the bot's settings (``env``) and a file for its ``output``. It may name the modules of the
-work that are ``watched`` and the place to be killed at (``kill_at``), a ``role`` (run, serve or work) and
-the ``lease_seconds`` of claims and ``deaf_seconds`` of sockets, and ask to be ``terse``: then a bot that
-cannot start says only of what kind the reason is, and whether the command line would have explained it.
+work that are ``watched`` and the place to be killed at (``kill_at``), a ``role`` (run, serve or work), the
+``lease_seconds`` of claims, the ``deaf_seconds`` of sockets and by how many seconds its clock is ``ahead``,
+and ask to be ``terse``: then a bot that cannot start says only of what kind the reason is, and whether the
+command line would have explained it.
 """
 
 from __future__ import annotations
@@ -22,8 +23,10 @@ import sys
 import time
 import traceback
 from dataclasses import replace
+from datetime import timedelta
 from typing import Any, TextIO
 
+from tests.scenarios.clocks import ahead_by
 from tests.scenarios.places import Places, tell, watch
 
 _LOADED = (
@@ -49,8 +52,9 @@ async def _run(order: dict[str, Any]) -> None:
     role = order.get("role", "run")
     roles = Roles(intake=role != "work", workers=role != "serve")
     given = {name: order[name] for name in ("lease_seconds", "deaf_seconds") if order.get(name)}
-    timeouts = replace(SHORT, **given)
-    async with running_bot(Settings.load(order["env"], env_file=None), roles=roles, timeouts=timeouts):
+    timeouts, clock = replace(SHORT, **given), ahead_by(timedelta(seconds=order.get("ahead") or 0.0))
+    settings = Settings.load(order["env"], env_file=None)
+    async with running_bot(settings, roles=roles, timeouts=timeouts, clock=clock):
         tell(ready=True)
         await stop.wait()
     if order.get("terse"):

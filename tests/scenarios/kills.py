@@ -8,6 +8,7 @@ import shutil
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from time import monotonic
 from typing import Protocol
@@ -60,11 +61,15 @@ class Tale(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Theatre:
-    """Where a tale is told: ``stage`` is a folder with its world as it is after the beginning."""
+    """Where a tale is told: ``stage`` is a folder with its world as it is after the beginning.
+
+    ``ahead``: how long after the beginning it is told.
+    """
 
     tale: Tale
     zygote: Zygote
     stage: Path
+    ahead: timedelta
 
     async def prepare(self) -> None:
         """Bring the database to its schema and tell the beginning, for all later times."""
@@ -81,13 +86,16 @@ class Theatre:
         """
         shutil.copytree(self.stage, folder)
         async with both_sides(self.tale.options(folder)) as world:
+            world.clock.set(datetime.now(UTC) + self.ahead)
             killed = await self._tell_in(world, folder, kill_at)
         return {line["place"] for line in lines(folder / "first") if "place" in line}, killed
 
     async def _tell_in(self, world: World, folder: Path, kill_at: str | None) -> bool:
         story, tale = Story(world), self.tale
         pid = await self.zygote.start(
-            world, folder / "first", kill_at, tale.watched, lease_seconds=KILLED_LEASE_SECONDS
+            *(world, folder / "first", kill_at, tale.watched),
+            lease_seconds=KILLED_LEASE_SECONDS,
+            ahead=self.ahead,
         )
         await started(pid, folder / "first")
         acting = asyncio.create_task(tale.act(story))
@@ -104,7 +112,9 @@ class Theatre:
     async def _start_again(self, story: Story, folder: Path, acting: asyncio.Task[Sequence[Json]]) -> None:
         """Let another bot go on with what the killed one has left."""
         output = folder / "second"
-        pid = await self.zygote.start(story.world, output, lease_seconds=STEADY.lease_seconds)
+        pid = await self.zygote.start(
+            story.world, output, lease_seconds=STEADY.lease_seconds, ahead=self.ahead
+        )
         answers = await acting
         await wait_for("what was acknowledged", lambda: self.tale.is_settled(story, answers))
         await asyncio.sleep(_QUIET_SECONDS)
@@ -118,13 +128,21 @@ async def requests(world: World) -> Counter[str]:
         return Counter(entry["operation"] for entry in await answer.json())
 
 
-async def kill_everywhere(tale: Tale, zygote: Zygote, folder: Path, *, of_each_kind: int | None) -> None:
+async def kill_everywhere(
+    tale: Tale,
+    zygote: Zygote,
+    folder: Path,
+    *,
+    of_each_kind: int | None,
+    ahead: timedelta = timedelta(0),
+) -> None:
     """Tell a tale once without a kill, then once for each place with a kill there.
 
     ``of_each_kind``: the number of places of each kind to take, the same each time; None takes all.
+    ``ahead``: how long after its beginning the tale is told.
     A place that a later run does not come to again is no kill; three of four must be.
     """
-    theatre = Theatre(tale, zygote, folder / "stage")
+    theatre = Theatre(tale, zygote, folder / "stage", ahead)
     await theatre.prepare()
     passed, killed = await theatre.tell(folder / "calm", None)
     assert not killed

@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from functools import partial
-from zoneinfo import ZoneInfo
 
 import pytest
 
 from bot.app import running_bot
-from bot.model.weekly_time import working_time
 from sandbox.world import World
+from tests.scenarios.clocks import working_day_ahead
 from tests.scenarios.conftest import FAST
 from tests.scenarios.story import BEN, Json, Story
 from tests.scenarios.timeouts import STEADY
 
 PROMPT = "Add a quickstart for the Python SDK"
-_ZONE = "Europe/Berlin"
-"""Of the person who asks."""
 
 
 @pytest.fixture(params=["socket", "http"])
@@ -46,11 +42,12 @@ async def test_a_thread_is_reminded_once_and_the_reminder_takes_the_answer(world
     async with running_bot(world.settings.model_copy(update=FAST), timeouts=STEADY):
         root = await story.finished(PROMPT)
         [end] = await story.replies(root, 1)
+    world.clock.set(datetime.now(UTC) + working_day_ahead(5))
     for _ in range(2):
-        async with running_bot(world.settings, timeouts=STEADY, clock=days_later(5)):
+        async with running_bot(world.settings, timeouts=STEADY, clock=world.clock):
             [_, reminder] = await story.replies(root, 2)
     assert "The pull request of Job 1 waits for review since" in reminder["text"]
-    async with running_bot(world.settings, timeouts=STEADY, clock=days_later(6)):
+    async with running_bot(world.settings, timeouts=STEADY, clock=world.clock):
         await story.press(reminder, "not_needed", user=BEN)
         await story.until(lambda: f"*Not needed*: <@{BEN}>" in root["text"] or None, "it in the face")
         for message in (end, reminder):
@@ -59,11 +56,3 @@ async def test_a_thread_is_reminded_once_and_the_reminder_takes_the_answer(world
 
 def _is_decided(message: Json) -> bool | None:
     return "not_needed" not in buttons(message) or None
-
-
-def days_later(days: int) -> Callable[[], datetime]:
-    """Return a clock that starts at nine on a weekday of the person who asked, so many days ahead or more."""
-    now = datetime.now(UTC)
-    midnight = (now + timedelta(days=days)).astimezone(ZoneInfo(_ZONE)).replace(hour=0)
-    ahead = working_time(midnight.astimezone(UTC), _ZONE) - now
-    return lambda: datetime.now(UTC) + ahead
