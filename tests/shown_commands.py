@@ -31,7 +31,7 @@ _DONE_BY_OTHERS = {
             "git push --quiet origin HEAD",
             "gh pr view --json url --jq .url || gh pr create --fill",
         ),
-        "They need GitHub. tests/sandbox/docs_service/test_own_agent.py runs them with a gh of its own.",
+        "They need GitHub. tests/sandbox/docs_service/test_publishing.py runs them with a gh of its own.",
     ),
     **dict.fromkeys(
         (

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import StrEnum
 from typing import Self, TypedDict
@@ -132,10 +132,15 @@ class NewDelivery:
         *,
         job: JobNumber | None = None,
         response_url: SecretStr | None = None,
+        thread: MessageTs | None = None,
     ) -> Self:
-        """Return a message for one person, about something in this channel."""
-        url = response_url
-        return cls(key, DeliveryKind.PRIVATE, channel, job=job, user=user, message=message, response_url=url)
+        """Return a message for one person, about something in this channel.
+
+        ``thread``: where the pressed button stands, since a response URL shows a message outside of threads.
+        """
+        kind = DeliveryKind.WHISPER if thread and not is_direct_message(channel) else DeliveryKind.PRIVATE
+        said = cls(key, kind, channel, job=job, user=user, message=message, response_url=response_url)
+        return replace(said, message_ts=thread) if kind is DeliveryKind.WHISPER else said
 
     @classmethod
     def whisper(

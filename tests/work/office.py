@@ -186,10 +186,13 @@ class Office:
         user: UserId = ANA,
         ts: MessageTs | None = None,
         channel: ChannelId = CHANNEL,
+        thread: MessageTs | None = None,
     ) -> Answer:
-        """Press a button or choose from a menu. ``ts`` is the message that contains it."""
+        """Press a button or choose from a menu, in the message ``ts``, which stands in ``thread``."""
         self.keys += 1
-        pressed = replace(origin(f"press:{self.keys}", user, channel, BUTTON_URL), message_ts=ts)
+        pressed = replace(
+            origin(f"press:{self.keys}", user, channel, BUTTON_URL), message_ts=ts, thread=thread
+        )
         press = Press(pressed, action_id, value)
         return await (await _BUTTONS[action_id](self.context, press)).decided()
 

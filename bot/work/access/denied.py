@@ -106,6 +106,7 @@ def refuse_question(context: WorkerContext, tx: Transaction, question: Question,
     tx.snapshots.rest([question.now, *([question.was] if question.was else [])])
     url = progress_url or response_url
     origin = _origin(f"question:{question.id}", question.user, question.channel, url)
+    origin = replace(origin, thread=question.thread_ts)
     tell_denied(context, tx, origin, access, replaces=progress_url is not None)
 
 
@@ -154,5 +155,6 @@ def tell_denied(
         return
     message = with_prompt(say.not_allowed(access), prompt)
     key, url = f"{origin.key}:not_allowed", origin.response_url
-    note = NewDelivery.private(key, origin.channel, origin.user, message, response_url=url)
+    thread = origin.thread if url is not None and not replaces else None
+    note = NewDelivery.private(key, origin.channel, origin.user, message, response_url=url, thread=thread)
     tx.outbox.add(replace(note, replaces=replaces), context.clock())

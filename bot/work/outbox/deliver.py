@@ -250,7 +250,7 @@ async def _tell(context: WorkerContext, delivery: Delivery) -> None:
 
 
 async def _whisper(context: WorkerContext, delivery: Delivery) -> None:
-    """Show a message to one person where they wrote, or as a direct message if Slack refuses that.
+    """Show a message to one person where they wrote or pressed; if Slack refuses that, as ``_tell`` does.
 
     Nobody can look for such a message, so after an unclear outcome it is shown again.
     """

@@ -275,18 +275,20 @@ def _answer(
 def _answer_delivery(
     question: Question, message: Message, response_url: SecretStr | None, progress_url: SecretStr | None
 ) -> NewDelivery:
-    """Return the delivery of an answer: through a response URL, or where the person wrote to the bot."""
-    url = progress_url or response_url
-    note = _private_delivery(f"question:{question.id}:answer", question, message, url)
-    return replace(note, replaces=progress_url is not None)
+    """Return the delivery of an answer: in place of its progress, or where the person wrote to the bot."""
+    key = f"question:{question.id}:answer"
+    if progress_url is None:
+        return _private_delivery(key, question, message, response_url)
+    note = NewDelivery.private(key, question.channel, question.user, message, response_url=progress_url)
+    return replace(note, question=question.id, replaces=True)
 
 
 def _private_delivery(key: str, question: Question, message: Message, url: SecretStr | None) -> NewDelivery:
-    channel, user, about = question.channel, question.user, question.id
+    channel, user, thread, about = question.channel, question.user, question.thread_ts, question.id
     if url is None:
-        thread = question.thread_ts
         return NewDelivery.whisper(key, channel, user, message, thread=thread, question=about)
-    return replace(NewDelivery.private(key, channel, user, message, response_url=url), question=about)
+    note = NewDelivery.private(key, channel, user, message, response_url=url, thread=thread)
+    return replace(note, question=about)
 
 
 def file_key(number: QuestionId, to: FileTo) -> str:

@@ -6,11 +6,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.messages.visitors_extent import ask_extent
-from bot.model import Analytics, Message, QuestionId
+from bot.model import Analytics, Message, MessageTs, QuestionId
 from bot.work.visitors.extent import is_over_share
+from tests.builders import ANA, CHANNEL
 from tests.messages.visitor_samples import question, snapshot
 from tests.work.asking import DAY, FIRST, LAST, START
 from tests.work.office import Office
+
+THREAD = MessageTs("1700000000.000100")
 
 
 async def asked(office: Office, pages: int, text: str = "compare none") -> Message:
@@ -60,6 +63,27 @@ async def test_the_top_pages_are_ranked_and_said_to_be_those_alone(office: Offic
     assert "that the service names were read. The ranking covers those alone." in answer
     assert "budget" not in answer
     assert len([call for call in office.docs.site.calls if call[2] > 1]) <= 10
+
+
+async def test_what_a_button_in_a_thread_asked_for_is_shown_in_that_thread(office: Office) -> None:
+    await asked(office, 400)
+    await office.press("read_top", "1", thread=THREAD)
+    await office.reading(30)
+    [(channel, thread, user, message)] = office.slack.whispers
+    assert (channel, thread, user) == (CHANNEL, THREAD, ANA)
+    assert "The ranking covers those alone." in message.text
+    assert len(office.answers()) == 1, "nothing more outside of the thread"
+
+
+async def test_where_slack_shows_nothing_in_the_thread_the_answer_comes_through_its_url(
+    office: Office,
+) -> None:
+    await asked(office, 400)
+    await office.press("read_top", "1", thread=THREAD)
+    office.slack.outside.add(CHANNEL)
+    await office.reading(30)
+    assert office.slack.whispers == []
+    assert "The ranking covers those alone." in office.answers()[-1]
 
 
 async def test_reading_all_goes_on_to_the_end_and_is_begun_once(office: Office) -> None:

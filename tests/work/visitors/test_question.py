@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import httpx
 from sqlalchemy import select
 
 from bot.commands.command import Answer
-from bot.model import Period, Priority, Profile, SnapshotState, VisitorsQuery
+from bot.model import MessageTs, Period, Priority, Profile, SnapshotState, VisitorsQuery
 from bot.store.schema import questions, snapshots
 from bot.work.outbox.deliver import deliver_due
 from bot.work.visitors.fetch import fetch_snapshots
@@ -346,13 +348,13 @@ async def test_somebody_elses_question_that_is_turned_away_ends_nobodys_reading(
     await fetch_snapshots(office.context)
     await answer_questions(office.context)
     office.slack.profiles[BEN] = Profile(is_guest=True, is_bot=False, is_stranger=False, is_deleted=False)
-    await ask_visitors(office.context, origin("two", BEN), query)
+    in_thread = replace(origin("two", BEN, url=BUTTON_URL), thread=MessageTs("1700000000.000100"))
+    await ask_visitors(office.context, in_thread, query)
     office.clock.pass_seconds(1)
     await answer_questions(office.context)
     await office.reading()
-    told = {user: message for user, message, _ in office.slack.direct}
-    assert "Guests can't" in told[BEN].text
-    _, _, asked_by, answer = office.slack.whispers[-1]
-    assert asked_by == ANA
+    (_, thread, turned_away, refusal), *_, (_, _, asked_by, answer) = office.slack.whispers
+    assert (thread, turned_away, asked_by) == (in_thread.thread, BEN, ANA)
+    assert "Guests can't" in refusal.text
     assert "/p1" in str(answer.blocks)
     assert "Only the first" not in str(answer.blocks)
