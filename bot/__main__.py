@@ -6,7 +6,7 @@ import asyncio
 import json
 import signal
 import sys
-from datetime import UTC, date, datetime
+from datetime import UTC, date, datetime, time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -22,7 +22,7 @@ from bot.cli.ending import (
     echo,
     loaded,
 )
-from bot.model import JobState
+from bot.model import JobState, UserId
 from bot.settings import DatabaseSettings, DocsSettings, Settings, SettingsError
 
 if TYPE_CHECKING:
@@ -50,6 +50,12 @@ class _Commands(click.Group):
             return super().invoke(ctx)
         except KeyboardInterrupt:
             raise Exit(INTERRUPTED) from None
+
+
+def _day(given: str) -> date:
+    from bot.cli.visitors import parse_day
+
+    return parse_day(given)
 
 
 def _run(*, intake: bool, rounds: bool) -> NoReturn:
@@ -106,16 +112,27 @@ def migrate() -> None:
 )
 def jobs(state: str | None, limit: int) -> None:
     """The newest jobs of all channels, and what could not be said."""
-    from bot.cli.jobs import NotReady, listed
+    from bot.cli.jobs import listed
 
-    settings = loaded(Settings)
+    settings = loaded(DatabaseSettings)
     wanted = JobState(state) if state else None
-    try:
-        with database_errors():
-            echo(asyncio.run(listed(settings.sqlalchemy_url, wanted, limit)))
-    except NotReady as error:
-        echo(str(error), err=True)
-        raise Exit(CANNOT_START) from None
+    with database_errors():
+        echo(asyncio.run(listed(settings.sqlalchemy_url, wanted, limit)))
+
+
+@cli.command()
+@click.option("--from", "first", type=_day, metavar="DAY", help="Only from this day on, in UTC.")
+@click.option("--user", metavar="USER", help="Only what this person (a Slack user id, U…) did.")
+@click.option("--json", "as_json", is_flag=True, help="JSON instead of CSV.")
+def audit(first: date | None, user: str | None, as_json: bool) -> None:
+    """Who asked, steered, withdrew, subscribed, when, and the end of it; needs only DATABASE_URL."""
+    from bot.cli.audit import write_audit
+
+    url = loaded(DatabaseSettings).sqlalchemy_url
+    since = datetime.combine(first, time(), UTC) if first else None
+    theirs = UserId(user) if user else None
+    with database_errors():
+        asyncio.run(write_audit(url, sys.stdout, as_json=as_json, since=since, user=theirs))
 
 
 @cli.command()
@@ -123,7 +140,6 @@ def jobs(state: str | None, limit: int) -> None:
 def forget(user: str) -> None:
     """Forget what one person (a Slack user id, U…) wrote, and them; needs only DATABASE_URL."""
     from bot.cli.forget import forget_user
-    from bot.cli.jobs import NotReady
 
     settings = loaded(DatabaseSettings)
     try:
@@ -131,9 +147,6 @@ def forget(user: str) -> None:
             echo(asyncio.run(forget_user(settings.sqlalchemy_url, user)))
     except ValueError as error:
         raise click.BadParameter(str(error), param_hint="USER") from None
-    except NotReady as error:
-        echo(str(error), err=True)
-        raise Exit(CANNOT_START) from None
 
 
 @cli.command()
@@ -171,12 +184,6 @@ def restore(file: Path) -> None:
     settings = loaded(DatabaseSettings)
     with database_errors():
         echo(restored(settings.sqlalchemy_url, file, datetime.now(UTC)))
-
-
-def _day(given: str) -> date:
-    from bot.cli.visitors import parse_day
-
-    return parse_day(given)
 
 
 def _target(given: str) -> Path:

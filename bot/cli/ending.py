@@ -45,11 +45,16 @@ def loaded(kind: type[Kind]) -> Kind:
 
 @contextmanager
 def database_errors() -> Iterator[None]:
-    """Print one line and exit when the database cannot be used."""
+    """Print one line and exit when the database cannot be used, or lacks this version's schema."""
     from sqlalchemy.exc import SQLAlchemyError
+
+    from bot.cli.jobs import NotReady
 
     try:
         yield
+    except NotReady as error:
+        echo(str(error), err=True)
+        raise Exit(CANNOT_START) from None
     except SQLAlchemyError as error:
         echo(about_database(error), err=True)
         raise Exit(CANNOT_START) from None

@@ -43,5 +43,6 @@ def _listed(counts: RowCounts) -> str:
         "subscriptions": counts.subscriptions,
         "messages": counts.deliveries,
         "access checks": counts.members,
+        "audit rows": counts.acts,
     }
     return ", ".join(f"{name} {count}" for name, count in numbers.items() if count)

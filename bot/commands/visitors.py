@@ -68,8 +68,9 @@ async def _subscribe(context: Context, invocation: Invocation, words: str) -> An
 
 async def _unsubscribe(context: Context, invocation: Invocation, words: str) -> Answer:
     section = parse_section(words)
-    channel = invocation.origin.channel
-    return await _once_allowed(context, invocation.origin, lambda: unsubscribe(context, channel, section))
+    return await _once_allowed(
+        context, invocation.origin, lambda: unsubscribe(context, invocation.origin, section)
+    )
 
 
 async def _subscriptions(context: Context, invocation: Invocation, words: str) -> Answer:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from bot.model import lifecycle
 from bot.model.access import Access, AccessPolicy, MemberCache, Profile
 from bot.model.along import Earlier, NotTaken, SharedFile, TakeThread
+from bot.model.audit import Act, AuditRow
 from bot.model.digests import Digest, DigestState, Subscription, SubscriptionState
 from bot.model.ids import (
     ChannelId,
@@ -76,7 +77,9 @@ __all__ = [
     "QUOTA_PERIOD",
     "Access",
     "AccessPolicy",
+    "Act",
     "Analytics",
+    "AuditRow",
     "Block",
     "Budget",
     "ChannelId",

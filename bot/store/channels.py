@@ -8,6 +8,7 @@ from sqlalchemy import delete, func, literal, select, update
 from sqlalchemy.engine import Connection
 
 from bot.model import ChannelId, SubscriptionState, message_key
+from bot.store.audit import audit
 from bot.store.digests import place_of
 from bot.store.schema import (
     AnyTable,
@@ -22,7 +23,7 @@ from bot.store.schema import (
 )
 from bot.store.upsert import insert_unless_there
 
-_WITH_CHANNEL = (prompts, jobs, deliveries, questions, digests)
+_WITH_CHANNEL = (prompts, jobs, deliveries, questions, digests, audit)
 """Tables whose rows name a channel, in the order in which rows are locked. A channel's pace is not moved: it
 lasts a second."""
 _WITH_MESSAGE_KEYS = (prompts, deliveries)

@@ -28,6 +28,7 @@ from bot.model import (
     Trouble,
     UserId,
 )
+from bot.store.audit import note_job_end
 from bot.store.leases import FREE, Claimer, LeaseLost, claim, first, held_by, unclaimed
 from bot.store.schema import back_offs, jobs, prompts
 
@@ -206,6 +207,7 @@ class JobRepository:
         """
         queue = _NOT_QUEUED if step.leaves_queue else {}
         self._write(number, owner, {"state": step.state, **step.fields, **queue, **fields, **FREE})
+        note_job_end(self.connection, number, step.state)
 
     def put_back(self, number: JobNumber, owner: str, **fields: Unpack[JobFields]) -> None:
         """Write columns of a job and free its lease. Raises LeaseLost unless ``owner`` holds it."""

@@ -43,6 +43,7 @@ from bot.model import (
     UserId,
 )
 from bot.model.quota import QUOTA_PERIOD
+from bot.store.audit import note_prompt_end
 from bot.store.leases import FREE, Claimer, LeaseLost, claim, first, held_by, unclaimed
 from bot.store.schema import back_offs, jobs, prompts
 from bot.store.upsert import update_one, update_shrinking
@@ -204,14 +205,11 @@ class PromptRepository:
 
     def get(self, prompt: PromptId) -> Prompt | None:
         """Return the prompt with this id; None when there is none."""
-        row = self.connection.execute(select(prompts).where(prompts.c.id == prompt)).mappings().first()
-        return to_prompt(row) if row else None
+        return self._newest(prompts.c.id == prompt)
 
     def starting(self, job: JobNumber) -> Prompt | None:
         """Return the prompt that starts a job; None when there is none."""
-        condition = and_(prompts.c.job == job, prompts.c.kind == PromptKind.START)
-        row = self.connection.execute(select(prompts).where(condition).limit(1)).mappings().first()
-        return to_prompt(row) if row else None
+        return self._newest(and_(prompts.c.job == job, prompts.c.kind == PromptKind.START))
 
     def same_follow_up(self, user: UserId, job: JobNumber, raw: str, since: datetime) -> PromptId | None:
         """Return the user's newest follow-up with this text after ``since``, unless refused or withdrawn."""
@@ -253,6 +251,7 @@ class PromptRepository:
         and does not hold the lease.
         """
         self._write(prompt, owner, step.was, {"state": step.state, **step.fields, **FREE})
+        note_prompt_end(self.connection, prompt, step.state)
 
     def begin_sending(self, prompt: PromptId, step: PromptStep, claimer: Claimer) -> None:
         """Write that a prompt is about to be sent, and renew its lease, so that the call has a full lease."""
@@ -385,11 +384,11 @@ class PromptRepository:
 
     def last_unconfirmed(self, job: JobNumber) -> Prompt | None:
         """Return a job's newest unconfirmed prompt; None when there is none."""
-        condition = and_(prompts.c.job == job, prompts.c.state == PromptState.UNCONFIRMED)
-        rows = self.connection.execute(
-            select(prompts).where(condition).order_by(prompts.c.id.desc()).limit(1)
-        )
-        row = rows.mappings().first()
+        return self._newest(and_(prompts.c.job == job, prompts.c.state == PromptState.UNCONFIRMED))
+
+    def _newest(self, condition: ColumnElement[bool]) -> Prompt | None:
+        newest = select(prompts).where(condition).order_by(prompts.c.id.desc()).limit(1)
+        row = self.connection.execute(newest).mappings().first()
         return to_prompt(row) if row else None
 
     def unsettled_of(self, job: JobNumber) -> Sequence[Prompt]:

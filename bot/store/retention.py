@@ -24,6 +24,7 @@ from bot.model import (
     SubscriptionState,
     UserId,
 )
+from bot.store.audit import IS_OVER, audit
 from bot.store.schema import (
     AnyTable,
     deliveries,
@@ -89,6 +90,7 @@ class RowCounts:
     subscriptions: int = 0
     deliveries: int = 0
     members: int = 0
+    acts: int = 0
 
     @property
     def total(self) -> int:
@@ -123,6 +125,7 @@ class RetentionRepository:
             subscriptions=self._set(subscriptions, found[subscriptions], _SUBSCRIPTION),
             deliveries=self._remove(deliveries, found[deliveries]),
             members=self._remove(members, found[members]),
+            acts=self._set(audit, found[audit], {"user": ""}),
         )
 
     def forget_person(self, user: UserId, limit: int) -> RowCounts:
@@ -147,6 +150,7 @@ class RetentionRepository:
             subscriptions=self._set(subscriptions, found[subscriptions], _SUBSCRIPTION),
             deliveries=self._set(deliveries, found[deliveries], {"user": None, "message": None}),
             members=self._remove(members, found[members]),
+            acts=self._set(audit, found[audit], {"user": ""}),
         )
 
     def under_way(self, user: UserId) -> RowCounts:
@@ -163,6 +167,7 @@ class RetentionRepository:
             deliveries=self._count(
                 deliveries, and_(deliveries.c.user == user, deliveries.c.state.in_(_OPEN_DELIVERIES))
             ),
+            acts=self._count(audit, and_(audit.c.user == user, ~IS_OVER)),
         )
 
     def holds_messages(self) -> bool:
@@ -212,6 +217,7 @@ def _old(before: datetime) -> dict[AnyTable, ColumnElement[bool]]:
         subscriptions: and_(_unsubscribed(), last_used < before),
         deliveries: and_(_is_settled(), deliveries.c.settled_at < before, ~job_is_kept),
         members: members.c.checked_at < before,
+        audit: and_(audit.c.user != "", audit.c.at < before, IS_OVER),
     }
 
 
@@ -225,6 +231,7 @@ def _of(user: UserId) -> dict[AnyTable, ColumnElement[bool]]:
         subscriptions: and_(subscriptions.c.owner == user, _unsubscribed()),
         deliveries: and_(deliveries.c.user == user, _is_settled()),
         members: members.c.user == user,
+        audit: and_(audit.c.user == user, IS_OVER),
     }
 
 

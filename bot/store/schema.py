@@ -1,4 +1,4 @@
-"""The tables of the newest schema. ``migrations/`` has the steps that lead to it."""
+"""The tables of the newest schema, without that of `audit`. ``migrations/`` has the steps that lead to it."""
 
 from __future__ import annotations
 

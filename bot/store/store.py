@@ -19,6 +19,7 @@ from sqlalchemy.exc import IntegrityError, SQLAlchemyError
 
 from bot.store.access import MemberRepository
 from bot.store.along import AlongRepository
+from bot.store.audit import AuditRepository
 from bot.store.backlog import Backlog, find_backlog
 from bot.store.budgets import BudgetRepository
 from bot.store.channels import ChannelRepository
@@ -136,6 +137,11 @@ class Transaction:
     def heartbeats(self) -> HeartbeatRepository:
         """Return the repository of the processes that run workers."""
         return HeartbeatRepository(self.connection)
+
+    @property
+    def audit(self) -> AuditRepository:
+        """Return the repository of who did what."""
+        return AuditRepository(self.connection)
 
     @property
     def retention(self) -> RetentionRepository:

@@ -118,7 +118,7 @@ def _subscribe(tx: Transaction, channel: ChannelId = CHANNEL, section: str | Non
 
 def test_every_table_that_names_a_channel_is_known_here() -> None:
     named = {table.name for table in metadata.sorted_tables if "channel" in table.c}
-    moved = {"jobs", "prompts", "deliveries", "questions", "digests", "subscriptions", "heard"}
+    moved = {"jobs", "prompts", "deliveries", "questions", "digests", "subscriptions", "heard", "audit"}
     assert named == moved | {"former_channels"}
 
 

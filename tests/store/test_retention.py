@@ -20,6 +20,7 @@ from bot.model import (
     PromptState,
 )
 from bot.store import Store
+from bot.store.audit import audit
 from bot.store.retention import RowCounts
 from bot.store.schema import AnyTable, deliveries, digests, jobs, members, prompts, questions, subscriptions
 from tests.builders import ANA, BEN, CHANNEL, NOW, PROJECT, add_job, add_prompt, execute, rows_of
@@ -27,7 +28,9 @@ from tests.builders import ANA, BEN, CHANNEL, NOW, PROJECT, add_job, add_prompt,
 LONG_AGO = NOW - timedelta(days=200)
 BEFORE = NOW - timedelta(days=180)
 SECRET = "the secret plan"
-TABLES: tuple[AnyTable, ...] = (jobs, prompts, deliveries, questions, digests, subscriptions, members)
+TABLES: tuple[AnyTable, ...] = (
+    *(jobs, prompts, deliveries, questions, digests, subscriptions, members, audit),
+)
 
 
 async def old_job(store: Store, *, key: str = "start", **values: Any) -> JobNumber:
@@ -74,6 +77,7 @@ async def everything_else(store: Store) -> None:
             | {"end": NOW.date(), "begun_at": LONG_AGO, "due_at": LONG_AGO, "subscription": 1},
         ),
         (members, {"user": ANA, "access": "member", "rule": "r", "checked_at": LONG_AGO}),
+        (audit, {**common, "user": ANA, "act": "subscribed", "subscription": 1, "at": LONG_AGO}),
     ]
     for table, row in rows:
         await execute(store, insert(table).values(row))
@@ -93,7 +97,7 @@ async def test_long_after_the_end_texts_and_people_are_gone_and_keys_and_states_
     await everything_else(store)
     assert await store.read(lambda tx: tx.retention.any_before(BEFORE))
     forgotten = await forget_old(store)
-    assert forgotten == RowCounts(1, prompts=1, questions=1, digests=1, subscriptions=1, members=1)
+    assert forgotten == RowCounts(1, prompts=1, questions=1, digests=1, subscriptions=1, members=1, acts=1)
     # The deliveries of a job go once the job is forgotten.
     assert (await forget_old(store)) == RowCounts(deliveries=1)
     assert not await store.read(lambda tx: tx.retention.any_before(BEFORE))
@@ -163,7 +167,7 @@ async def test_one_person_is_forgotten_at_once_and_others_are_not(store: Store) 
     await deliver(store, "note", user=ANA)
     forgotten = await store.write(lambda tx: tx.retention.forget_person(ANA, 10))
     assert (forgotten.jobs, forgotten.prompts, forgotten.questions) == (1, 2, 1)
-    assert (forgotten.deliveries, forgotten.members) == (1, 1)
+    assert (forgotten.deliveries, forgotten.members, forgotten.acts) == (1, 1, 1)
     assert (await store.write(lambda tx: tx.retention.forget_person(ANA, 10))).total == 0
     left = await kept(store)
     assert ANA not in left

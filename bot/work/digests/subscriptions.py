@@ -7,10 +7,12 @@ from datetime import time, timedelta
 
 from bot.messages import subscriptions as say
 from bot.model import (
+    Act,
     ChannelId,
     Message,
     Origin,
     Subscription,
+    SubscriptionId,
     SubscriptionState,
     Weekday,
     last_full_week,
@@ -52,7 +54,7 @@ def _put(context: Context, tx: Transaction, request: SubscribeRequest) -> Subscr
     in_channel = tx.subscriptions.in_channel(request.origin.channel)
     known = next((each for each in in_channel if each.section == request.section), None)
     if known is None or not _is_same(known, request):
-        tx.subscriptions.put(
+        number = tx.subscriptions.put(
             request.origin,
             project=context.project,
             section=request.section,
@@ -61,6 +63,7 @@ def _put(context: Context, tx: Transaction, request: SubscribeRequest) -> Subscr
             zone=request.zone,
             now=context.clock(),
         )
+        _note(context, tx, Act.SUBSCRIBED, request.origin, number)
     return known
 
 
@@ -75,16 +78,22 @@ def _is_same(known: Subscription, request: SubscribeRequest) -> bool:
     return same_time and same_zone and known.state is not SubscriptionState.PAUSED
 
 
-async def unsubscribe(context: Context, channel: ChannelId, section: str | None) -> Message:
-    """End a channel's subscription to a section, or all its subscriptions if ``section`` is None."""
+def _note(context: Context, tx: Transaction, act: Act, origin: Origin, subscription: SubscriptionId) -> None:
+    if found := tx.subscriptions.get(subscription):
+        tx.audit.subscribed(act, origin.user, found, context.clock())
+
+
+async def unsubscribe(context: Context, origin: Origin, section: str | None) -> Message:
+    """End the channel's subscription to a section, or all its subscriptions if ``section`` is None."""
 
     def end(tx: Transaction) -> tuple[int, int]:
-        known = tx.subscriptions.in_channel(channel)
+        known = tx.subscriptions.in_channel(origin.channel)
         ended = [each for each in known if section is None or each.section == section]
         for each in ended:
             tx.subscriptions.change(
                 each.id, state=SubscriptionState.ENDED, next_run_at=None, response_url=None
             )
+            tx.audit.subscribed(Act.UNSUBSCRIBED, origin.user, each, context.clock())
         return len(ended), len(known) - len(ended)
 
     return say.unsubscribed(*await context.store.write(end))

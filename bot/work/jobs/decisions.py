@@ -9,6 +9,7 @@ from functools import partial
 
 from bot.messages import jobs as say
 from bot.model import (
+    Act,
     JobNumber,
     JobState,
     JobStep,
@@ -112,6 +113,7 @@ async def stop_watching(context: Context, number: JobNumber, by: UserId) -> bool
         if job is None or job.state is not JobState.WORKING:
             return False
         tx.jobs.apply(number, lifecycle.unwatched(job, now))
+        tx.audit.decided(Act.STOPPED, by, job, now)
         job = redraw_face(tx, number, now)
         occasion = f"round:{job.iteration}:stopped:{now.isoformat()}"
         reply(tx, job, occasion, say.stopped_watching(job, by), now)
@@ -182,6 +184,7 @@ async def _decide(
 
 def _send_again(tx: Transaction, prompt: Prompt, job: TrackedJob, by: UserId, now: datetime) -> None:
     tx.prompts.apply(prompt.id, lifecycle.prompt_resent(prompt, now))
+    tx.audit.decided(Act.SENT_AGAIN, by, job, now, prompt.id)
     if prompt.kind is PromptKind.START:
         tx.jobs.apply(job.number, lifecycle.resent(job))
         redraw_face(tx, job.number, now)
@@ -190,6 +193,7 @@ def _send_again(tx: Transaction, prompt: Prompt, job: TrackedJob, by: UserId, no
 
 def _dismiss(tx: Transaction, prompt: Prompt, job: TrackedJob, by: UserId, now: datetime) -> None:
     _take_back(tx, prompt, job, now, partial(lifecycle.dismissed, by=by))
+    tx.audit.decided(Act.DISMISSED, by, job, now)
     show_decision(tx, job, prompt, say.DISMISS, by, now)
 
 
@@ -211,6 +215,7 @@ def _take_back(
 def take_back_waiting(tx: Transaction, prompt: Prompt, job: TrackedJob, by: UserId, now: datetime) -> None:
     """Take back a waiting prompt, and move the queue up. A follow-up's thread is told; its job goes on."""
     _take_back(tx, prompt, job, now, lifecycle.withdrawn)
+    tx.audit.decided(Act.WITHDREW, by, job, now)
     tx.prompts.move_up(job.project, now)
     if prompt.kind is PromptKind.FOLLOW_UP:
         tx.jobs.leave_queue(job.number)

@@ -139,6 +139,8 @@ def _write_named(context: WorkerContext, tx: Transaction, prompt: Prompt, prepar
 def _write(context: WorkerContext, tx: Transaction, prompt: Prompt, prepared: _Prepared) -> None:
     step = lifecycle.prompt_prepared(prompt, prepared.text, prepared.along.text)
     tx.prompts.apply(prompt.id, step, owner=context.owner)
+    if prompt.text is None:  # otherwise its message was edited
+        tx.audit.asked(prompt, tx.jobs.known(prompt.job))
     now = context.clock()
     if prompt.kind is PromptKind.START:
         tx.jobs.update(prompt.job, text=prepared.text)

@@ -1,0 +1,135 @@
+"""The audit: rows that say who did what and how it ended, without any text of theirs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from sqlalchemy import (
+    Column,
+    ColumnElement,
+    Index,
+    Integer,
+    String,
+    Table,
+    and_,
+    func,
+    insert,
+    or_,
+    select,
+    true,
+    update,
+)
+from sqlalchemy.engine import Connection, RowMapping
+
+from bot.model import (
+    Act,
+    AuditRow,
+    JobNumber,
+    JobState,
+    Prompt,
+    PromptId,
+    PromptKind,
+    PromptState,
+    Subscription,
+    TrackedJob,
+    UserId,
+)
+from bot.model.lifecycle import ENDS
+from bot.store.schema import UtcDateTime, metadata, prompts
+
+audit = Table(
+    "audit",
+    metadata,
+    Column("id", Integer, primary_key=True, autoincrement=True),
+    Column("at", UtcDateTime, nullable=False),
+    Column("user", String(40), nullable=False),
+    Column("act", String(20), nullable=False),
+    Column("project", String(200), nullable=False),
+    Column("channel", String(40), nullable=False),
+    Column("job", Integer),
+    # Empty for an act that has no end of its own.
+    Column("prompt", Integer),
+    Column("subscription", Integer),
+    Column("end", String(20)),
+    # Most jobs have one row, so this finds the row of a prompt, too.
+    Index("ix_audit_job", "job"),
+)
+
+IS_OVER: ColumnElement[bool] = or_(audit.c.prompt.is_(None), audit.c.end.is_not(None))
+"""The condition that nothing more will be written to a row."""
+_ITERATION_ENDS = ENDS | {JobState.UNWATCHED}
+_PROMPT_ENDS = (PromptState.REFUSED, PromptState.WITHDRAWN)
+
+
+@dataclass(frozen=True, slots=True)
+class AuditRepository:
+    """The audit, within the transaction that does what it tells."""
+
+    connection: Connection
+
+    def asked(self, prompt: Prompt, job: TrackedJob) -> None:
+        """Add a prompt whose sender has access, at the time when they sent it."""
+        act = Act.ASKED if prompt.kind is PromptKind.START else Act.STEERED
+        self.decided(act, prompt.asked_by, job, prompt.asked_at, prompt.id)
+
+    def decided(
+        self, act: Act, user: UserId, job: TrackedJob, at: datetime, prompt: PromptId | None = None
+    ) -> None:
+        """Add what somebody did to a job. ``prompt``: the one whose end the row will tell."""
+        values = {"project": job.project, "channel": job.channel, "job": job.number, "prompt": prompt}
+        self._add(act, user, at, values)
+
+    def subscribed(self, act: Act, user: UserId, subscription: Subscription, at: datetime) -> None:
+        """Add what somebody did to a subscription."""
+        place = {"project": subscription.project, "channel": subscription.channel}
+        self._add(act, user, at, {**place, "subscription": subscription.id})
+
+    def _add(self, act: Act, user: UserId, at: datetime, values: dict[str, object]) -> None:
+        self.connection.execute(insert(audit).values(at=at, user=user, act=act, **values))
+
+    def after(
+        self, last: int, limit: int, *, since: datetime | None = None, user: UserId | None = None
+    ) -> tuple[int, list[AuditRow]]:
+        """Return the next rows in the order of writing, and the id of the last of them.
+
+        ``last``: the id of the row before; 0 for the first rows.
+        """
+        from_then = audit.c.at >= since if since else true()
+        theirs = audit.c.user == user if user else true()
+        page = select(audit).where(audit.c.id > last, from_then, theirs).order_by(audit.c.id).limit(limit)
+        rows = self.connection.execute(page).mappings().all()
+        return (rows[-1]["id"] if rows else last), [_to_row(row) for row in rows]
+
+
+def note_prompt_end(connection: Connection, prompt: PromptId, state: PromptState) -> None:
+    """Write the end of a prompt that will never be sent; do nothing for other states."""
+    if state in _PROMPT_ENDS:
+        job = select(prompts.c.job).where(prompts.c.id == prompt).scalar_subquery()
+        mine = and_(audit.c.job == job, audit.c.prompt == prompt)
+        connection.execute(update(audit).where(mine).values(end=state))
+
+
+def note_job_end(connection: Connection, job: JobNumber, state: JobState) -> None:
+    """Write the end of the prompts that the service has accepted; do nothing for other states.
+
+    A job that was gone and is known again has another end.
+    """
+    if state in _ITERATION_ENDS:
+        sent = select(prompts.c.id).where(prompts.c.job == job, prompts.c.state == PromptState.SENT)
+        is_open = func.coalesce(audit.c.end, JobState.GONE) == JobState.GONE
+        mine = and_(audit.c.job == job, audit.c.prompt.in_(sent), is_open)
+        connection.execute(update(audit).where(mine).values(end=state))
+
+
+def _to_row(row: RowMapping) -> AuditRow:
+    return AuditRow(
+        at=row["at"],
+        user=row["user"],
+        act=Act(row["act"]),
+        project=row["project"],
+        channel=row["channel"],
+        job=row["job"],
+        subscription=row["subscription"],
+        end=row["end"],
+    )

@@ -1,0 +1,172 @@
+"""The audit: each act of a person is told once, in the transaction that does it, with its end."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from dataclasses import replace
+from datetime import timedelta
+
+import httpx
+import pytest
+from sqlalchemy import select, text
+
+from bot.model import Act, AuditRow, Profile, PromptId, PromptState, UserId, lifecycle
+from bot.store import DatabaseTrouble, Transaction
+from bot.store.audit import audit
+from bot.store.schema import deliveries, prompts
+from bot.work.jobs.decisions import forget, send_again, stop_watching
+from bot.work.retention import forget_old, forget_person
+from tests.builders import ANA, BEN, CHANNEL, NOW, PROJECT, execute, rows_of
+from tests.work.office import Office
+
+SECRET = "the launch of Project Heron"
+
+
+async def told(office: Office) -> list[AuditRow]:
+    """All rows, in the order of writing."""
+    return (await office.store.read(lambda tx: tx.audit.after(0, 100)))[1]
+
+
+async def acts(office: Office) -> list[tuple[str, UserId, str | None]]:
+    """Who did what, with which end."""
+    return [(row.act.value, row.user, row.end) for row in await told(office)]
+
+
+async def test_a_request_is_told_with_its_end_and_without_its_text(office: Office) -> None:
+    asked = await office.started(f"Write about {SECRET}")
+    assert await acts(office) == [("asked", ANA, None)]
+    office.clock.pass_seconds(60)
+    office.docs.finish()
+    await office.settle()
+    [row] = await told(office)
+    assert row == AuditRow(NOW, ANA, Act.ASKED, PROJECT, CHANNEL, asked.job, None, "pull_request")
+    assert SECRET not in str(await rows_of(office.store, select(audit)))
+
+
+async def test_each_follow_up_has_the_end_of_its_own_iteration(office: Office) -> None:
+    await office.finished()
+    await office.reply("And a diagram", user=BEN)
+    await office.settle()
+    assert await acts(office) == [("asked", ANA, "pull_request"), ("steered", BEN, None)]
+    office.docs.finish("failed")
+    await office.settle()
+    assert await acts(office) == [("asked", ANA, "pull_request"), ("steered", BEN, "failed")]
+
+
+async def test_a_job_that_was_gone_and_is_known_again_has_its_later_end(office: Office) -> None:
+    await office.started()
+
+    def lose(tx: Transaction) -> None:
+        job = tx.jobs.newest(1)[0]
+        tx.jobs.apply(job.number, lifecycle.lost(job, NOW, NOW))
+
+    await office.store.write(lose)
+    assert await acts(office) == [("asked", ANA, "gone")]
+    office.docs.finish()
+    await office.settle()
+    assert await acts(office) == [("asked", ANA, "pull_request")]
+
+
+async def test_a_prompt_that_was_edited_before_it_was_sent_is_one_request(office: Office) -> None:
+    office.limit(0)
+    await office.started()
+
+    def edit(tx: Transaction) -> None:
+        prompt = tx.prompts.get(PromptId(1))
+        assert prompt is not None
+        assert prompt.state is PromptState.WAITING
+        tx.prompts.apply(prompt.id, lifecycle.prompt_edited(prompt, "Other words", None, office.clock()))
+
+    await office.store.write(edit)
+    await office.settle()
+    [prompt] = await rows_of(office.store, select(prompts))
+    assert prompt["text"] == "Other words"
+    assert await acts(office) == [("asked", ANA, None)]
+
+
+async def test_whoever_has_no_access_is_not_in_it(office: Office) -> None:
+    gus = UserId("U0GUS")
+    office.slack.profiles[gus] = Profile(True, False, False, False)
+    await office.started(user=gus)
+    assert await told(office) == []
+
+
+async def test_a_withdrawn_request_names_who_withdrew_it(office: Office) -> None:
+    office.limit(0)
+    await office.started()
+    await office.press("withdraw", "1")
+    assert await acts(office) == [("asked", ANA, "withdrawn"), ("withdrew", ANA, None)]
+
+
+async def test_a_refused_request_is_told_as_refused(office: Office) -> None:
+    office.docs.answer_instead("create", httpx.Response(400, json={"error": "no"}))
+    await office.started()
+    assert await acts(office) == [("asked", ANA, "refused")]
+
+
+@pytest.mark.parametrize(
+    ("decide", "expected"),
+    [
+        (send_again, [("asked", ANA, "pull_request"), ("sent_again", BEN, "pull_request")]),
+        (forget, [("asked", ANA, "withdrawn"), ("dismissed", BEN, None)]),
+    ],
+)
+async def test_a_decision_about_an_unconfirmed_request_names_who_took_it(
+    office: Office, decide: Callable[..., Awaitable[bool]], expected: list[object]
+) -> None:
+    office.docs.answer_instead("create", httpx.Response(502, text="<html>"))
+    await office.started()
+    assert await decide(office.context, PromptId(1), BEN)
+    await office.settle()
+    office.docs.finish()
+    await office.settle()
+    assert await acts(office) == expected
+
+
+async def test_whoever_stops_watching_a_job_is_named(office: Office) -> None:
+    asked = await office.started()
+    assert await stop_watching(office.context, asked.job, BEN)
+    assert await acts(office) == [("asked", ANA, "unwatched"), ("stopped", BEN, None)]
+
+
+async def test_subscriptions_and_their_ends_are_told_once(office: Office) -> None:
+    for _ in range(2):
+        await office.visitors("subscribe monday 09:00 UTC path /secret")
+    await office.visitors("unsubscribe", user=BEN)
+    found = await told(office)
+    assert [(row.act, row.user, row.subscription) for row in found] == [
+        (Act.SUBSCRIBED, ANA, 1),
+        (Act.UNSUBSCRIBED, BEN, 1),
+    ]
+    assert "/secret" not in str(await rows_of(office.store, select(audit)))
+
+
+async def test_what_cannot_be_told_is_not_done(office: Office) -> None:
+    """Both are written in one transaction."""
+    await office.ask("Add a page")
+    await execute(office.store, text("DROP TABLE audit"))
+    with pytest.raises(DatabaseTrouble):
+        await office.settle()
+    [prompt] = await rows_of(office.store, select(prompts))
+    assert prompt["state"] == PromptState.NEW
+    assert await rows_of(office.store, select(deliveries)) == []
+
+
+async def test_old_rows_lose_the_person_and_keep_act_time_and_end(office: Office) -> None:
+    office.context = replace(office.context, keep=timedelta(days=180))
+    await office.finished()
+    await office.started("Another page")
+    office.clock.pass_seconds(181 * 86_400)
+    while await forget_old(office.context):
+        pass
+    assert await acts(office) == [("asked", "", "pull_request"), ("asked", ANA, None)]
+    assert (await told(office))[0].at == NOW
+
+
+async def test_a_forgotten_person_is_in_no_row_of_what_is_over(office: Office) -> None:
+    await office.finished()
+    await office.finished("Another page", user=BEN)
+    await office.started("A third page")
+    forgotten, left = await forget_person(office.store, ANA)
+    assert (forgotten.acts, left.acts) == (1, 1)
+    assert [user for _, user, _ in await acts(office)] == ["", BEN, ANA]
