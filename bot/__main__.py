@@ -22,11 +22,14 @@ from bot.cli.ending import (
     echo,
     loaded,
 )
-from bot.model import JobState, UserId
+from bot.model import ChannelId, JobFilter, JobNumber, JobState, ProjectId, UserId
 from bot.settings import DatabaseSettings, DocsSettings, Settings, SettingsError
 
 if TYPE_CHECKING:
     from bot.cli.visitors import Wanted
+
+
+_NUMBER = click.IntRange(1, 2**31 - 1)
 
 
 class _Command(click.Command):
@@ -101,23 +104,50 @@ def migrate() -> None:
 
 
 @cli.command()
+@click.argument("number", type=_NUMBER, required=False, metavar="[JOB]")
 @click.option(
     "--state",
     type=click.Choice([state.value for state in JobState]),
     metavar="STATE",
     help=f"Only jobs in this state: {', '.join(JobState)}.",
 )
+@click.option("--channel", metavar="CHANNEL", help="Only jobs of this channel (its id, C…).")
+@click.option("--user", metavar="USER", help="Only jobs that this person asked for (their id, U…).")
+@click.option("--project", metavar="PROJECT", help="Only jobs of this project.")
 @click.option(
     "--limit", type=click.IntRange(1, 1000), default=20, show_default=True, help="How many at the most."
 )
-def jobs(state: str | None, limit: int) -> None:
-    """The newest jobs of all channels, and what could not be said."""
-    from bot.cli.jobs import listed
+@click.option("--retry", type=_NUMBER, metavar="LETTER", help="Try again what could not be said.")
+@click.option("--forget", "over", type=_NUMBER, metavar="JOB", help="Forget the texts and people of a job.")
+def jobs(number: int | None, limit: int, retry: int | None, over: int | None, **only: str | None) -> None:
+    """The newest jobs, or one, and what could not be said; needs only DATABASE_URL."""
+    from bot.cli.jobs import forgotten, listed, retried, shown
 
-    settings = loaded(DatabaseSettings)
-    wanted = JobState(state) if state else None
-    with database_errors():
-        echo(asyncio.run(listed(settings.sqlalchemy_url, wanted, limit)))
+    if sum(each is not None for each in (number, retry, over)) > 1:
+        raise click.UsageError("JOB, --retry and --forget each stand alone")
+    url = loaded(DatabaseSettings).sqlalchemy_url
+    if number is not None:
+        told = shown(url, JobNumber(number))
+    elif retry is not None:
+        told = retried(url, retry, datetime.now(UTC))
+    elif over is not None:
+        told = forgotten(url, JobNumber(over))
+    else:
+        told = listed(url, limit, **_filter(**only))
+    try:
+        with database_errors():
+            echo(asyncio.run(told))
+    except ValueError as error:
+        raise click.BadParameter(str(error)) from None
+
+
+def _filter(state: str | None, channel: str | None, user: str | None, project: str | None) -> JobFilter:
+    return {
+        "state": JobState(state) if state else None,
+        "channel": ChannelId(channel) if channel else None,
+        "requester": UserId(user) if user else None,
+        "project": ProjectId(project) if project else None,
+    }
 
 
 @cli.command()

@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from functools import partial
 from typing import TextIO
 
-from bot.cli.jobs import check_schema
+from bot.cli.ready_store import ready_store
 from bot.logs import terminal_safe
 from bot.messages.spreadsheet import csv_line
 from bot.model import AuditRow, UserId
@@ -27,13 +27,9 @@ async def write_audit(
 
     Raises NotReady when the schema is missing or outdated.
     """
-    store = Store.open(sqlalchemy_url)
-    try:
-        await check_schema(store)
+    async with ready_store(sqlalchemy_url) as store:
         found = _rows(store, since, user)
         await (_write_json if as_json else _write_csv)(found, stdout)
-    finally:
-        await store.close()
 
 
 async def _rows(store: Store, since: datetime | None, user: UserId | None) -> AsyncIterator[AuditRow]:

@@ -48,7 +48,7 @@ def database_errors() -> Iterator[None]:
     """Print one line and exit when the database cannot be used, or lacks this version's schema."""
     from sqlalchemy.exc import SQLAlchemyError
 
-    from bot.cli.jobs import NotReady
+    from bot.cli.ready_store import NotReady
 
     try:
         yield

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import re
 
-from bot.cli.jobs import check_schema
+from bot.cli.ready_store import ready_store
 from bot.model import UserId
-from bot.store import Store
 from bot.store.retention import RowCounts
 from bot.work.retention import forget_person
 
@@ -20,21 +19,18 @@ async def forget_user(sqlalchemy_url: str, user: str) -> str:
     """
     if not _USER.fullmatch(user):
         raise ValueError("this is no id of a Slack user: it begins with U or W, such as U012AB3CD")
-    store = Store.open(sqlalchemy_url)
-    try:
-        await check_schema(store)
+    async with ready_store(sqlalchemy_url) as store:
         forgotten, left = await forget_person(store, UserId(user))
-    finally:
-        await store.close()
     said = (
-        f"Forgotten of {user}: {_listed(forgotten)}." if forgotten.total else f"Nothing of {user} was kept."
+        f"Forgotten of {user}: {counted(forgotten)}." if forgotten.total else f"Nothing of {user} was kept."
     )
     if not left.total:
         return said
-    return f"{said}\nUnder way and therefore kept: {_listed(left)}. Run this again when that is over."
+    return f"{said}\nUnder way and therefore kept: {counted(left)}. Run this again when that is over."
 
 
-def _listed(counts: RowCounts) -> str:
+def counted(counts: RowCounts) -> str:
+    """Return how many rows of each kind were forgotten, without kinds of which none was."""
     numbers = {
         "jobs": counts.jobs,
         "prompts": counts.prompts,

@@ -1,53 +1,73 @@
-"""``docs-bot jobs``: lists jobs for an operator, without their prompts."""
+"""``docs-bot jobs``: shows jobs and dead letters without their words, retries a letter, forgets a job."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Unpack
+
+from bot.cli.forget import counted
+from bot.cli.ready_store import ready_store
 from bot.messages.plain_text import one_line
 from bot.messages.problems import title
-from bot.model import JobState, TrackedJob
-from bot.store import Store
-from bot.store.migrate import current, newest
+from bot.model import AuditRow, DeadLetter, JobFilter, JobNumber, TrackedJob, lifecycle
 
 _LENGTH = 300
+_MOST_ACTS = 100
 
 
-class NotReady(Exception):
-    """The database has no schema yet, or that of an older version."""
-
-
-async def listed(sqlalchemy_url: str, state: JobState | None, limit: int) -> str:
+async def listed(sqlalchemy_url: str, limit: int, **only: Unpack[JobFilter]) -> str:
     """Return the newest jobs, one a line, and the dead letters below them.
 
-    Raises NotReady when the schema is missing or outdated.
+    Dead letters are left out where jobs are picked by something else than their channel. Raises NotReady.
     """
-    store = Store.open(sqlalchemy_url)
-    try:
-        await check_schema(store)
-        jobs, dead = await store.read(lambda tx: (tx.jobs.newest(limit, state), tx.outbox.dead(limit)))
-    finally:
-        await store.close()
-    lines = [_line(job) for job in jobs] or ["No jobs."]
-    if dead:
-        lines += ["", "Could not be said:"]
-        lines += [f"  #{number or '-'}  {kind}: {reason}" for number, kind, reason in dead]
-    return "\n".join(lines)
+    async with ready_store(sqlalchemy_url) as store:
+        if channel := only.get("channel"):
+            only["channel"] = await store.read(lambda tx: tx.channels.present(channel))
+        by_channel = not any(value for name, value in only.items() if name != "channel")
+        jobs = await store.read(lambda tx: tx.jobs.newest(limit, **only))
+        letters = await store.read(lambda tx: tx.dead_letters.newest(limit, channel=only.get("channel")))
+    return "\n".join(
+        [*([_line(job) for job in jobs] or ["No jobs."]), *(_dead(letters) if by_channel else [])]
+    )
 
 
-async def check_schema(store: Store) -> None:
-    """Raise NotReady when the schema is missing or outdated."""
-    if (await current(store.database) or "") < newest():
-        raise NotReady(
-            "The database is not at this version's schema yet. `docs-bot migrate` brings it there, "
-            "and so does a start."
-        )
+async def shown(sqlalchemy_url: str, number: JobNumber) -> str:
+    """Return one job with what people did to it. Raises ValueError if there is none, and NotReady."""
+    async with ready_store(sqlalchemy_url) as store:
+        job = await store.read(lambda tx: tx.jobs.get(number))
+        _, acts = await store.read(lambda tx: tx.audit.after(0, _MOST_ACTS, job=number))
+        letters = await store.read(lambda tx: tx.dead_letters.newest(_MOST_ACTS, job=number))
+    if job is None:
+        raise ValueError(f"there is no job {number}")
+    return "\n".join([_line(job), *_details(job), *map(_act, acts), *_dead(letters)])
+
+
+async def retried(sqlalchemy_url: str, letter: int, now: datetime) -> str:
+    """Try a dead letter again; return what happens next. Raises ValueError if none can be, and NotReady."""
+    async with ready_store(sqlalchemy_url) as store:
+        step = lifecycle.delivery_retried(now)
+        if not await store.write(lambda tx: tx.dead_letters.retry(letter, step)):
+            raise ValueError(f"there is no letter {letter} that can be tried again")
+    return f"Letter {letter} is tried again: the bot looks for it in Slack, and posts it if it is missing."
+
+
+async def forgotten(sqlalchemy_url: str, number: JobNumber) -> str:
+    """Forget a job's texts and people. Raises ValueError if there is none or it goes on, and NotReady."""
+    async with ready_store(sqlalchemy_url) as store:
+        if await store.read(lambda tx: tx.jobs.get(number)) is None:
+            raise ValueError(f"there is no job {number}")
+        counts = await store.write(lambda tx: tx.retention.forget_job(number))
+    if counts is None:
+        raise ValueError(f"job {number} is under way; forget it when it is over")
+    return f"Forgotten of job {number}: {counted(counts)}."
 
 
 def _line(job: TrackedJob) -> str:
-    asked = job.asked_at.strftime("%Y-%m-%d %H:%M UTC")
     parts = (
         f"#{job.number}",
         job.state,
-        asked,
+        _at(job.asked_at),
         job.channel,
         job.requester,
         one_line(job.service_id or "-", _LENGTH),
@@ -55,3 +75,31 @@ def _line(job: TrackedJob) -> str:
     # one_line removes control characters, which could change the terminal's state.
     told = job.pr_link or (title(job.problem) if job.problem else "")
     return "  ".join([*parts, one_line(told, _LENGTH)]).rstrip()
+
+
+def _details(job: TrackedJob) -> list[str]:
+    told = {
+        "project": job.project,
+        "repository": job.repository,
+        "branch": job.ref,
+        "ended": _at(job.ended_at) if job.ended_at else None,
+    }
+    return [f"  {name}: {one_line(value, _LENGTH)}" for name, value in told.items() if value]
+
+
+def _act(row: AuditRow) -> str:
+    return "  ".join(["", _at(row.at), row.act, row.user or "-", row.end or ""]).rstrip()
+
+
+def _dead(letters: Sequence[DeadLetter]) -> list[str]:
+    return ["", "Could not be said:", *map(_letter, letters)] if letters else []
+
+
+def _letter(letter: DeadLetter) -> str:
+    where = f"#{letter.job}" if letter.job else letter.channel
+    told = f"  {letter.number}  {where}  {letter.kind}: {one_line(letter.reason, _LENGTH)}"
+    return f"{told} (--retry {letter.number})" if letter.can_go else told
+
+
+def _at(when: datetime) -> str:
+    return f"{when:%Y-%m-%d %H:%M} UTC"

@@ -27,6 +27,7 @@ from bot.model.ids import (
 from bot.model.jobs import (
     JobDetails,
     JobFields,
+    JobFilter,
     JobProblem,
     JobState,
     QueueWhy,
@@ -39,7 +40,7 @@ from bot.model.jobs import (
 from bot.model.lifecycle import DeliveryStep, IllegalStep, JobStep, PromptStep
 from bot.model.message import Block, Message
 from bot.model.origin import Origin, Unread, message_key, time_of, ts_at
-from bot.model.outbox import Delivery, DeliveryKind, DeliveryState, NewDelivery, calls_of
+from bot.model.outbox import DeadLetter, Delivery, DeliveryKind, DeliveryState, NewDelivery, calls_of
 from bot.model.pace import Method, Pace, pace_of
 from bot.model.period import Period, day_start, full_days, last_full_week, today, week_of
 from bot.model.polling import PollPace, back_off_seconds
@@ -84,6 +85,7 @@ __all__ = [
     "Budget",
     "ChannelId",
     "Counts",
+    "DeadLetter",
     "Delivery",
     "DeliveryId",
     "DeliveryKind",
@@ -98,6 +100,7 @@ __all__ = [
     "IllegalStep",
     "JobDetails",
     "JobFields",
+    "JobFilter",
     "JobNumber",
     "JobProblem",
     "JobRequest",

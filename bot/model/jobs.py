@@ -103,6 +103,15 @@ class JobProblem(StrEnum):
     """The first prompt was unconfirmed and somebody dismissed it. Stored with who: ``dismissed:U0ANA``."""
 
 
+class JobFilter(TypedDict, total=False):
+    """Which jobs an operator wants to see; None lets all through."""
+
+    state: JobState | None
+    channel: ChannelId | None
+    requester: UserId | None
+    project: ProjectId | None
+
+
 class JobFields(TypedDict, total=False):
     """Columns of a job that change without a step of its lifecycle."""
 

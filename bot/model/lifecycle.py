@@ -14,7 +14,7 @@ from datetime import datetime
 from bot.model.along import TakeThread
 from bot.model.ids import MessageTs, ServiceJobId, UserId
 from bot.model.jobs import JobProblem, JobState, JobStepFields, TrackedJob
-from bot.model.outbox import DeliveryState, DeliveryStepFields
+from bot.model.outbox import REPEATABLE, DeliveryState, DeliveryStepFields, NewDelivery
 from bot.model.prompts import Prompt, PromptState, PromptStepFields
 
 J, P = JobState, PromptState
@@ -324,10 +324,21 @@ def delivered(at: datetime, posted_ts: MessageTs | None) -> DeliveryStep:
     return DeliveryStep(DeliveryState.SENT, {**fields, "message": None})
 
 
-def delivery_dead(at: datetime, error: str) -> DeliveryStep:
-    """Return the step for a delivery that can never succeed. ``error`` is Slack's code."""
-    fields: DeliveryStepFields = {"error": error, "settled_at": at, "response_url": None, "message": None}
+def delivery_dead(delivery: NewDelivery, at: datetime, error: str) -> DeliveryStep:
+    """Return the step for a delivery that Slack refuses for good. ``error`` is Slack's code.
+
+    Its message is kept only if an operator may have it tried again.
+    """
+    fields: DeliveryStepFields = {"error": error, "settled_at": at, "response_url": None}
+    if delivery.kind not in REPEATABLE or delivery.subscription is not None:
+        fields["message"] = None
     return DeliveryStep(DeliveryState.DEAD, fields)
+
+
+def delivery_retried(at: datetime) -> DeliveryStep:
+    """Return the step for a dead letter that an operator has tried again: it is looked for, then posted."""
+    fields: DeliveryStepFields = {"error": None, "settled_at": None, "attempts": 0, "due_at": at}
+    return DeliveryStep(DeliveryState.SENDING, fields)
 
 
 def delivery_postponed(due_at: datetime, *, plain: bool) -> DeliveryStep:

@@ -76,8 +76,21 @@ def calls_of(kind: DeliveryKind, *, by_url: bool, unconfirmed: bool) -> tuple[Me
     return (*(_SEARCHES.get(kind, ()) if unconfirmed else ()), *_CALLS[kind])
 
 
+REPEATABLE = (
+    DeliveryKind.REPLY,
+    DeliveryKind.PRIVATE,
+    DeliveryKind.WHISPER,
+    DeliveryKind.POST,
+    DeliveryKind.FILE,
+)
+"""Kinds that an operator may have tried again. The others show a state that may have changed."""
+
+
 class DeliveryState(StrEnum):
-    """``pending → sending → sent | dead``. *sending* with an expired lease means unconfirmed."""
+    """``pending → sending → sent | dead``. *sending* with an expired lease means unconfirmed.
+
+    An operator makes a dead one unconfirmed again.
+    """
 
     PENDING = "pending"
     SENDING = "sending"
@@ -89,10 +102,11 @@ class DeliveryStepFields(TypedDict, total=False):
     """Columns of a delivery that change with a step of its lifecycle (``bot.model.lifecycle``)."""
 
     posted_ts: MessageTs | None
-    settled_at: datetime
+    settled_at: datetime | None
     response_url: None
     message: None
-    error: str
+    error: str | None
+    attempts: int
     due_at: datetime
     plain: bool
 
@@ -216,3 +230,18 @@ class Delivery:
         """Return the methods of Slack that it calls."""
         by_url = self.what.response_url is not None
         return calls_of(self.what.kind, by_url=by_url, unconfirmed=self.unconfirmed)
+
+
+@dataclass(frozen=True, slots=True)
+class DeadLetter:
+    """A delivery that Slack refused for good. ``number`` is for operators; ``reason`` is Slack's code.
+
+    ``can_go``: it may be tried again.
+    """
+
+    number: int
+    job: JobNumber | None
+    kind: DeliveryKind
+    channel: ChannelId
+    reason: str
+    can_go: bool

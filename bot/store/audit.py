@@ -89,7 +89,13 @@ class AuditRepository:
         self.connection.execute(insert(audit).values(at=at, user=user, act=act, **values))
 
     def after(
-        self, last: int, limit: int, *, since: datetime | None = None, user: UserId | None = None
+        self,
+        last: int,
+        limit: int,
+        *,
+        since: datetime | None = None,
+        user: UserId | None = None,
+        job: JobNumber | None = None,
     ) -> tuple[int, list[AuditRow]]:
         """Return the next rows in the order of writing, and the id of the last of them.
 
@@ -97,7 +103,9 @@ class AuditRepository:
         """
         from_then = audit.c.at >= since if since else true()
         theirs = audit.c.user == user if user else true()
-        page = select(audit).where(audit.c.id > last, from_then, theirs).order_by(audit.c.id).limit(limit)
+        about_it = audit.c.job == job if job else true()
+        wanted = and_(audit.c.id > last, from_then, theirs, about_it)
+        page = select(audit).where(wanted).order_by(audit.c.id).limit(limit)
         rows = self.connection.execute(page).mappings().all()
         return (rows[-1]["id"] if rows else last), [_to_row(row) for row in rows]
 

@@ -14,6 +14,7 @@ from bot.model import (
     ChannelId,
     Earlier,
     JobFields,
+    JobFilter,
     JobNumber,
     JobProblem,
     JobRequest,
@@ -183,12 +184,13 @@ class JobRepository:
             wanted.append(jobs.c.state.in_(_OPEN))
         return self._many(and_(*wanted), limit, skipped)
 
-    def newest(self, limit: int, state: JobState | None = None) -> Sequence[TrackedJob]:
-        """Return the newest jobs of all channels, only those in ``state`` if it is given.
+    def newest(self, limit: int, **only: Unpack[JobFilter]) -> Sequence[TrackedJob]:
+        """Return the newest jobs of all channels that have these values; None lets all through.
 
         Requests of people without access are left out.
         """
-        return self._many(and_(jobs.c.state == state, _LET_IN) if state else _LET_IN, limit)
+        wanted = [jobs.c[name] == value for name, value in only.items() if value is not None]
+        return self._many(and_(_LET_IN, *wanted), limit)
 
     def update(self, number: JobNumber, **fields: Unpack[JobFields]) -> None:
         """Write columns of one job without touching its lease."""

@@ -273,16 +273,6 @@ class OutboxRepository:
         is_root = and_(deliveries.c.job == job, deliveries.c.kind == DeliveryKind.ROOT)
         return bool(self.connection.execute(select(deliveries.c.plain).where(is_root)).scalar_one_or_none())
 
-    def dead(self, limit: int) -> Sequence[tuple[JobNumber | None, str, str]]:
-        """Return job, kind and reason of dead letters, newest first; reactions are left out."""
-        statement = (
-            select(deliveries.c.job, deliveries.c.kind, deliveries.c.error)
-            .where(deliveries.c.state == DeliveryState.DEAD, deliveries.c.kind != DeliveryKind.REACTION)
-            .order_by(deliveries.c.seq.desc())
-            .limit(limit)
-        )
-        return [(row.job, row.kind, row.error or "") for row in self.connection.execute(statement)]
-
 
 def _still_held(delivery: Delivery, owner: str) -> ColumnElement[bool]:
     """Return the condition that ``owner`` holds the lease with which it claimed the delivery.

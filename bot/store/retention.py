@@ -17,6 +17,7 @@ from sqlalchemy.engine import Connection
 from bot.model import (
     DeliveryState,
     DigestState,
+    JobNumber,
     JobProblem,
     JobState,
     PromptState,
@@ -140,6 +141,7 @@ class RetentionRepository:
         self._change(jobs, jobs.c.problem == f"{JobProblem.DISMISSED}:{user}", {"problem": None})
         is_named = jobs.c.also_asked.cast(String).contains(f'"{user}"', autoescape=True)
         self._change(jobs, and_(is_named, _is_over()), {"also_asked": []})
+        self._drop_dead_letters(over)
         own = self._set(prompts, found[prompts], _PROMPT)
         others = self._change(prompts, and_(prompts.c.job.in_(over), prompts.c.asked_by != ""), _PROMPT)
         return RowCounts(
@@ -152,6 +154,22 @@ class RetentionRepository:
             members=self._remove(members, found[members]),
             acts=self._set(audit, found[audit], {"user": ""}),
         )
+
+    def forget_job(self, number: JobNumber) -> RowCounts | None:
+        """Forget one job, with its prompts and people. Return None while something of it is under way."""
+        over = self._lock_jobs([number])
+        if not over:
+            return None
+        self._drop_dead_letters(over)
+        return RowCounts(
+            jobs=self._set(jobs, over, _JOB),
+            prompts=self._change(prompts, prompts.c.job.in_(over), _PROMPT),
+            acts=self._change(audit, audit.c.job.in_(over), {"user": ""}),
+        )
+
+    def _drop_dead_letters(self, over: list[object]) -> None:
+        """Drop what could not be said of these jobs, which nobody may have tried again."""
+        self._change(deliveries, deliveries.c.job.in_(over), {"message": None, "user": None})
 
     def under_way(self, user: UserId) -> RowCounts:
         """Return how many rows of a person `forget_person` leaves alone."""
@@ -175,7 +193,7 @@ class RetentionRepository:
         return bool(self._first(deliveries, _KEPT_MESSAGE, 1))
 
     def drop_messages(self, limit: int) -> int:
-        """Drop the messages of settled deliveries, which older versions kept. Return how many."""
+        """Drop the messages of delivered deliveries, which older versions kept. Return how many."""
         return self._set(deliveries, self._first(deliveries, _KEPT_MESSAGE, limit), {"message": None})
 
     def _lock_jobs(self, numbers: list[object]) -> list[object]:
@@ -276,4 +294,4 @@ def _is_settled() -> ColumnElement[bool]:
     return deliveries.c.state.not_in(_OPEN_DELIVERIES)
 
 
-_KEPT_MESSAGE = and_(_is_settled(), deliveries.c.message.is_not(None))
+_KEPT_MESSAGE = and_(deliveries.c.state == DeliveryState.SENT, deliveries.c.message.is_not(None))

@@ -25,6 +25,7 @@ from bot.store.budgets import BudgetRepository
 from bot.store.channels import ChannelRepository
 from bot.store.corrections import CorrectionRepository
 from bot.store.database import CONNECTIONS, Database
+from bot.store.dead_letters import DeadLetterRepository
 from bot.store.digests import DigestRepository, SubscriptionRepository
 from bot.store.due import Due, find_due
 from bot.store.heard import HeardRepository
@@ -142,6 +143,11 @@ class Transaction:
     def audit(self) -> AuditRepository:
         """Return the repository of who did what."""
         return AuditRepository(self.connection)
+
+    @property
+    def dead_letters(self) -> DeadLetterRepository:
+        """Return the repository of deliveries that Slack refused for good."""
+        return DeadLetterRepository(self.connection)
 
     @property
     def retention(self) -> RetentionRepository:

@@ -15,7 +15,7 @@ from click.testing import CliRunner
 
 from bot.__main__ import cli
 from bot.cli.audit import COLUMNS, write_audit
-from bot.cli.jobs import NotReady
+from bot.cli.ready_store import NotReady
 from bot.model import Act, JobNumber, UserId
 from bot.store import Store, Transaction
 from bot.store.migrate import migrate

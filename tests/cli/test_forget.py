@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from bot.cli.forget import forget_user
-from bot.cli.jobs import NotReady
+from bot.cli.ready_store import NotReady
 from bot.model import JobState
 from bot.store import Store
 from bot.store.migrate import migrate

@@ -1,31 +1,193 @@
-"""The operator's list of jobs."""
+"""The operator's list of jobs and of what could not be said."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
+from sqlalchemy import select
 
-from bot.cli.jobs import NotReady, listed
-from bot.model import JobState, ServiceJobId
-from bot.store import Store
+from bot.__main__ import cli
+from bot.cli.jobs import forgotten, listed, retried, shown
+from bot.cli.ready_store import NotReady
+from bot.model import (
+    ChannelId,
+    DeliveryKind,
+    JobNumber,
+    JobState,
+    Message,
+    NewDelivery,
+    ProjectId,
+    ServiceJobId,
+    lifecycle,
+)
+from bot.store import Store, Transaction
 from bot.store.migrate import migrate
-from tests.builders import add_job
+from bot.store.schema import deliveries, jobs
+from tests.builders import ANA, BEN, CHANNEL, NOW, PROJECT, add_job, add_prompt, claimer, rows_of
+
+OTHER = ChannelId("C0OTHER")
+SECRET = "the launch of Project Heron"
 
 
-async def test_the_services_words_do_not_steer_the_terminal(tmp_path: Path) -> None:
-    url = f"sqlite:///{tmp_path / 'bot.db'}"
-    store = Store.open(url)
+@pytest.fixture
+async def url(tmp_path: Path) -> str:
+    """A database at this version's schema."""
+    address = f"sqlite:///{tmp_path / 'bot.db'}"
+    store = Store.open(address)
     await migrate(store.database)
-    link, service_id = "https://code.example/\x1b]0;owned\x07\n#9", ServiceJobId("id\x1b[2J")
-    await add_job(store, state=JobState.PULL_REQUEST, pr_link=link, service_id=service_id)
     await store.close()
-    said = await listed(url, None, 10)
+    return address
+
+
+async def bury(store: Store, kind: DeliveryKind, job: JobNumber, reason: str = "is_archived") -> int:
+    """Refuse a delivery for good, and return the number of the letter."""
+    await store.write(
+        lambda tx: tx.outbox.add(
+            NewDelivery(f"{job}:{kind}", kind, CHANNEL, job=job, user=ANA, message=Message(SECRET, ())), NOW
+        )
+    )
+
+    [found] = await store.write(lambda tx: tx.outbox.claim(claimer(), 10, 1.0))
+    step = lifecycle.delivery_dead(found.what, NOW, reason)
+    await store.write(lambda tx: tx.outbox.settle(found, step, owner="one"))
+    return max(int(row["seq"]) for row in await rows_of(store, select(deliveries.c.seq)))
+
+
+async def test_the_services_words_do_not_steer_the_terminal(url: str) -> None:
+    store = Store.open(url)
+    link, service_id = "https://code.example/\x1b]0;owned\x07\n#9", ServiceJobId("id\x1b[2J")
+    state = JobState.PULL_REQUEST
+    number = await add_job(store, state=state, pr_link=link, service_id=service_id, ref="\x1b[1m")
+    await bury(store, DeliveryKind.REPLY, number, "no\x1b[2J")
+    await store.close()
+    said = await listed(url, 10)
     assert "https://code.example/" in said
-    assert "\x1b" not in said
-    assert len(said.splitlines()) == 1
+    for text in (said, await shown(url, number)):
+        assert "\x1b" not in text
+        assert len([line for line in text.splitlines() if line.startswith("#")]) == 1
+
+
+async def test_each_filter_leaves_only_its_jobs(url: str) -> None:
+    store = Store.open(url)
+    mine = await add_job(store, state=JobState.FAILED)
+    await add_job(store, requester=BEN, channel=OTHER, project=ProjectId("other"), state=JobState.WORKING)
+    await store.close()
+    expected = f"#{mine}  failed"
+    for said in (
+        await listed(url, 10, state=JobState.FAILED),
+        await listed(url, 10, channel=CHANNEL),
+        await listed(url, 10, requester=ANA),
+        await listed(url, 10, project=PROJECT),
+    ):
+        assert said.startswith(expected)
+        assert len(said.splitlines()) == 1
+    assert await listed(url, 10, state=JobState.FAILED, requester=BEN) == "No jobs."
+
+
+async def test_a_channel_is_found_under_its_former_id(url: str) -> None:
+    store = Store.open(url)
+    await add_job(store)
+    await store.write(lambda tx: tx.channels.rename(CHANNEL, OTHER))
+    await store.close()
+    assert OTHER in await listed(url, 10, channel=CHANNEL)
+
+
+async def test_one_job_is_shown_with_what_people_did_and_without_their_words(url: str) -> None:
+    store = Store.open(url)
+    number = await add_job(store, text=SECRET, state=JobState.WORKING)
+    prompt = await add_prompt(store, number, raw=SECRET, state="sent")
+
+    def ask_and_end(tx: Transaction) -> None:
+        asked = tx.prompts.get(prompt)
+        assert asked is not None
+        tx.audit.asked(asked, tx.jobs.known(number))
+        step = lifecycle.iteration_ended(tx.jobs.known(number), JobState.FAILED, NOW, pr_link=None)
+        tx.jobs.apply(number, step)
+
+    await store.write(ask_and_end)
+    await store.close()
+    said = await shown(url, number)
+    assert "  project: acme-docs" in said
+    assert f"  2026-11-02 09:00 UTC  asked  {ANA}  failed" in said
+    assert SECRET not in said
+    with pytest.raises(ValueError, match="there is no job 9"):
+        await shown(url, JobNumber(9))
+
+
+async def test_a_dead_letter_is_tried_again_once(url: str) -> None:
+    store = Store.open(url)
+    number = await add_job(store, root_ts="1.1")
+    letter = await bury(store, DeliveryKind.REPLY, number)
+    assert f"{letter}  #{number}  reply: is_archived (--retry {letter})" in await listed(url, 10)
+    assert "is tried again" in await retried(url, letter, NOW)
+    assert "Could not be said" not in await listed(url, 10)
+    with pytest.raises(ValueError, match=f"no letter {letter}"):
+        await retried(url, letter, NOW)
+    [again] = await store.write(lambda tx: tx.outbox.claim(claimer(), 10, 1.0))
+    await store.close()
+    assert again.unconfirmed, "it is looked for before it is posted"
+    assert again.what.message == Message(SECRET, ())
+
+
+@pytest.mark.parametrize("kind", [DeliveryKind.ROOT, DeliveryKind.EDIT, DeliveryKind.REACTION])
+async def test_a_letter_that_shows_an_old_state_keeps_no_text_and_is_not_tried_again(
+    url: str, kind: DeliveryKind
+) -> None:
+    store = Store.open(url)
+    letter = await bury(store, kind, await add_job(store, root_ts="1.1"))
+    [row] = await rows_of(store, select(deliveries))
+    await store.close()
+    assert row["message"] is None
+    with pytest.raises(ValueError, match="no letter"):
+        await retried(url, letter, NOW)
+
+
+async def test_a_forgotten_job_keeps_its_state_and_no_words_even_in_dead_letters(url: str) -> None:
+    store = Store.open(url)
+    number = await add_job(store, text=SECRET, state=JobState.FAILED, ended_at=NOW)
+    await add_prompt(store, number, raw=SECRET, state="sent")
+    letter = await bury(store, DeliveryKind.REPLY, number)
+    assert await forgotten(url, number) == f"Forgotten of job {number}: jobs 1, prompts 1."
+    held = [await rows_of(store, select(table)) for table in (jobs, deliveries)]
+    await store.close()
+    assert held[0][0]["state"] == JobState.FAILED
+    assert SECRET not in str(held)
+    assert ANA not in str(held)
+    with pytest.raises(ValueError, match="no letter"):
+        await retried(url, letter, NOW)
+
+
+async def test_a_job_that_goes_on_is_not_forgotten(url: str) -> None:
+    store = Store.open(url)
+    number = await add_job(store, state=JobState.WORKING, poll_at=NOW)
+    await store.close()
+    with pytest.raises(ValueError, match="under way"):
+        await forgotten(url, number)
+    with pytest.raises(ValueError, match="there is no job 9"):
+        await forgotten(url, JobNumber(9))
 
 
 async def test_before_the_first_start_it_says_what_makes_the_tables(tmp_path: Path) -> None:
     with pytest.raises(NotReady, match="docs-bot migrate"):
-        await listed(f"sqlite:///{tmp_path / 'bot.db'}", None, 10)
+        await listed(f"sqlite:///{tmp_path / 'bot.db'}", 10)
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "said"),
+    [
+        (["--user", BEN, "--channel", OTHER, "--state", "failed", "--project", "other"], 0, "No jobs."),
+        (["7"], 2, "there is no job 7"),
+        (["--retry", "7"], 2, "no letter 7"),
+        (["--forget", "7"], 2, "there is no job 7"),
+        (["7", "--forget", "7"], 2, "each stand alone"),
+        (["0"], 2, "0 is not in the range"),
+    ],
+)
+def test_the_command_says_what_is_wrong_and_needs_only_the_settings_of_the_database(
+    url: str, words: list[str], code: int, said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    done = CliRunner(env={"DATABASE_URL": url}).invoke(cli, ["jobs", *words])
+    assert (done.exit_code, said in done.output) == (code, True), done.output

@@ -38,7 +38,7 @@ async def give_up(context: WorkerContext, delivery: Delivery, meaning: Refusal, 
     now = context.clock()
 
     def bury(tx: Transaction) -> None:
-        tx.outbox.settle(delivery, lifecycle.delivery_dead(now, code), owner=context.owner)
+        tx.outbox.settle(delivery, lifecycle.delivery_dead(delivery.what, now, code), owner=context.owner)
         job = tx.jobs.get(delivery.what.job) if delivery.what.job is not None else None
         if job is not None and delivery.what.kind is DeliveryKind.ROOT:
             _refuse_job(context, tx, job, meaning, code, now)

@@ -88,7 +88,7 @@ async def test_a_refused_request_stands_in_nobodys_list(office: Office) -> None:
         assert "I don't know the job “1”" in str(await office.types("/docs-followup", "1", user=user))
     listed = await office.store.read(lambda tx: tx.jobs.newest(10))
     assert [_line(job) for job in listed] == []
-    assert await office.store.read(lambda tx: tx.jobs.newest(10, JobState.REFUSED)) == []
+    assert await office.store.read(lambda tx: tx.jobs.newest(10, state=JobState.REFUSED)) == []
 
 
 async def test_a_request_that_is_not_decided_yet_is_its_requesters_alone(office: Office) -> None:
@@ -162,5 +162,5 @@ async def test_follow_ups_to_a_refused_job_fall_without_a_word(office: Office) -
     await office.settle(12)
     assert len(words(office)) == 1
     assert office.slack.posts == []
-    assert await office.store.read(lambda tx: tx.outbox.dead(10)) == []
+    assert await office.store.read(lambda tx: tx.dead_letters.newest(10)) == []
     assert await office.store.write(lambda tx: tx.prompts.claim_new(claimer(at=office.clock()), 10)) == []

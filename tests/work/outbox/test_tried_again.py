@@ -1,0 +1,41 @@
+"""Dead letters that an operator has tried again."""
+
+from __future__ import annotations
+
+from bot.model import lifecycle
+from bot.slack.errors import refused
+from tests.work.office import Office
+
+
+async def retry(office: Office) -> None:
+    """Try the only dead letter again."""
+    [letter] = [
+        each for each in await office.store.read(lambda tx: tx.dead_letters.newest(10)) if each.can_go
+    ]
+    step = lifecycle.delivery_retried(office.clock())
+    assert await office.store.write(lambda tx: tx.dead_letters.retry(letter.number, step))
+    await office.settle()
+
+
+async def test_an_end_that_slack_refused_is_said_when_it_is_tried_again(office: Office) -> None:
+    await office.started()
+    office.slack.trouble("post", refused("is_archived"))
+    office.docs.finish()
+    await office.settle()
+    assert office.said() == []
+    await retry(office)
+    [said] = office.said()
+    assert "pull request" in said.lower()
+    await office.settle()
+    assert len(office.said()) == 1
+
+
+async def test_an_end_that_was_said_after_all_is_found_and_not_said_twice(office: Office) -> None:
+    await office.started()
+    office.slack.lose_answer.append(refused("is_archived"))
+    office.docs.finish()
+    await office.settle()
+    await retry(office)
+    assert len(office.said()) == 1
+    letters = await office.store.read(lambda tx: tx.dead_letters.newest(10))
+    assert [letter for letter in letters if letter.can_go] == []
