@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -47,6 +48,19 @@ async def test_what_slack_gave_up_on_is_taken_once_also_when_it_comes_after_all(
         await asyncio.sleep(0.3)
     assert (len(story.said(root)), len(story.roots(ANAS_DM)), len(story.said(own))) == (2, 2, 1)
     assert [each["name"] for each in reply["reactions"]] == ["eyes"]
+
+
+async def test_what_is_said_over_a_silent_connection_is_heard_over_another(world: World) -> None:
+    """Nothing closes such a connection: only pings that stay unanswered tell the bot."""
+    story, settings = Story(world), world.settings.model_copy(update=FAST)
+    line = world.workspace.bot_connection
+    async with running_bot(settings, timeouts=replace(STEADY, deaf_seconds=6.0)):
+        root = await story.finished(PROMPT)
+        # More patient than Slack, which sends the event again twice, so that a slow machine is in time too.
+        line.options = replace(line.options, ack_seconds=1.0, redeliver_after_seconds=(1.0,) * 30)
+        line.sockets.silence()
+        story.reply(root, "Mention retries")
+        await story.replies(root, 2)
 
 
 def reads(world: World) -> list[Json]:
