@@ -20,9 +20,14 @@ class Background:
     def __init__(self) -> None:
         self._tasks: set[asyncio.Task[None]] = set()
         self._repeated: list[asyncio.Task[None]] = []
+        self._is_over = False
 
     def start(self, name: str, work: Coroutine[Any, Any, None]) -> None:
-        """Run a coroutine as a task."""
+        """Run a coroutine as a task; not after ``drain``, when what it needs may be closed."""
+        if self._is_over:
+            work.close()
+            log.warning("background_left", work=name)
+            return
         task = asyncio.create_task(self._watched(name, work), name=name)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
@@ -56,7 +61,7 @@ class Background:
         until = monotonic() + grace_seconds
         while self._tasks and monotonic() < until:
             await asyncio.wait(tuple(self._tasks), timeout=until - monotonic())
-        late = tuple(self._tasks)
+        late, self._is_over = tuple(self._tasks), True
         for task in late:
             task.cancel()
         if late:

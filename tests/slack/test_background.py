@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 
+from structlog.testing import capture_logs
+
 from bot.slack.background import Background
 from tests.limits import HANG_SECONDS
 
@@ -30,6 +32,20 @@ async def test_what_is_late_is_cancelled() -> None:
     async with asyncio.timeout(HANG_SECONDS):
         await background.drain(0.05)
         await background.drain(0.05)
+
+
+async def test_what_is_started_after_the_end_is_left_and_named() -> None:
+    background, done = Background(), []
+
+    async def late() -> None:
+        done.append("late")
+
+    with capture_logs() as lines:
+        await background.drain(5)
+        background.start("answer", late())
+        await asyncio.sleep(0)
+    assert done == []
+    assert [(line["event"], line["work"]) for line in lines] == [("background_left", "answer")]
 
 
 async def test_what_is_repeated_goes_on_after_a_failure_and_ends_at_once() -> None:
