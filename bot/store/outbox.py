@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import uuid
+import secrets
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -132,7 +132,7 @@ class OutboxRepository:
         An edit replaces earlier edits of the same message that are still pending.
         """
         values = asdict(new) | {
-            "id": str(uuid.uuid4()),
+            "id": secrets.token_hex(11),
             "state": DeliveryState.PENDING,
             "message": asdict(new.message) if new.message else None,
             "response_url": new.response_url.get_secret_value() if new.response_url else None,

@@ -1,0 +1,63 @@
+"""How much room a finished job takes in SQLite's file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import RowMapping, insert, select, text
+
+from bot.model import UserId
+from bot.store import Transaction
+from bot.store.database import Database
+from bot.store.schema import AnyTable, metadata
+from tests.builders import new_store, rows_of
+from tests.work.office import Office
+
+MOST_BYTES = 1_900
+"""For each job with ids as long as Slack's, on pages without gaps. 10,000 jobs may take 20 MB."""
+JOBS = 2_000
+PROMPT = "Add a quickstart for the Python SDK, with the installation, a first request and its errors"
+
+
+def copied(table: AnyTable, row: RowMapping, number: int) -> dict[str, Any]:
+    """Return the row of another job: its numbers and keys are others, and as long."""
+    fields = {column.key: row[column.name] for column in table.columns}
+    for name in ("seq", "id"):
+        if isinstance(fields.get(name), int):
+            del fields[name]
+    for name in {"number", "job", "prompt"} & fields.keys():
+        fields[name] = fields[name] and number
+    for name in {"id", "key", "root_ts", "posted_ts", "service_id"} & fields.keys():
+        # Spread over the index, as ids that are drawn by chance are.
+        fields[name] = fields[name] and f"{number * 2_654_435_761 % 2**32:08x}{fields[name][8:]}"
+    return fields
+
+
+async def test_a_finished_job_takes_at_most_two_kilobytes(office: Office, tmp_path: Path) -> None:
+    key = "command:1334522460912.7384749208088.8088930838d88f008e0a"
+    await office.finished(PROMPT, user=UserId("U012AB3CD4E"), key=key)
+    tables = [table for table in metadata.sorted_tables if {"number", "job"} & set(table.c.keys())]
+    rows = {table: await rows_of(office.store, select(table)) for table in tables}
+    assert {table.name: len(rows[table]) for table in tables} == {
+        "jobs": 1,
+        "prompts": 1,
+        "deliveries": 2,
+        "audit": 1,
+    }
+    large = await new_store(Database.open(f"sqlite:///{tmp_path / 'bot.db'}"))
+
+    def fill(tx: Transaction) -> None:
+        for table in tables:
+            copies = [copied(table, row, number) for number in range(1, JOBS + 1) for row in rows[table]]
+            tx.connection.execute(insert(table), copies)
+
+    def size(tx: Transaction) -> int:
+        pages = tx.connection.execute(text("PRAGMA page_count")).scalar_one()
+        return int(pages) * int(tx.connection.execute(text("PRAGMA page_size")).scalar_one())
+
+    empty = await large.read(size)
+    await large.write(fill)
+    used = await large.read(size) - empty
+    await large.close()
+    assert used / JOBS < MOST_BYTES
