@@ -91,7 +91,8 @@ def header_value(value: SecretStr) -> SecretStr:
 def unusable_certificates(found: Mapping[str, str]) -> list[str]:
     """Return why the file of one's own CA cannot be used, which OpenSSL and httpx read from SSL_CERT_FILE."""
     try:
-        ssl.create_default_context(cafile=found.get("SSL_CERT_FILE"))
+        if "SSL_CERT_FILE" in found:
+            ssl.create_default_context(cafile=found["SSL_CERT_FILE"])
     except OSError:  # also ssl.SSLError, when no certificate is in it
         return ["SSL_CERT_FILE must name a file with certificates (PEM) that this user can read"]
     return []
