@@ -11,7 +11,7 @@ from bot.app import running_bot
 from sandbox.world import World
 from tests.scenarios.clocks import working_day_ahead
 from tests.scenarios.conftest import FAST
-from tests.scenarios.story import BEN, Json, Story
+from tests.scenarios.story import BEN, DOCS, Json, Story
 from tests.scenarios.timeouts import STEADY
 
 PROMPT = "Add a quickstart for the Python SDK"
@@ -38,20 +38,23 @@ async def test_who_reviewed_is_shown_in_the_face_and_the_buttons_go(story: Story
 
 
 async def test_a_thread_is_reminded_once_and_the_reminder_takes_the_answer(world: World) -> None:
+    """The face is drawn by another process than the one that took the thread's earlier messages along."""
     story = Story(world)
+    talk = story.people.say(BEN, DOCS, "The quickstart forgets pip")
     async with running_bot(world.settings.model_copy(update=FAST), timeouts=STEADY):
-        root = await story.finished(PROMPT)
-        [end] = await story.replies(root, 1)
+        story.reply(talk, f"@docs-agent {PROMPT}")
+        [face, end] = await story.replies(talk, 2)
     world.clock.set(datetime.now(UTC) + working_day_ahead(5))
     for _ in range(2):
         async with running_bot(world.settings, timeouts=STEADY, clock=world.clock):
-            [_, reminder] = await story.replies(root, 2)
+            [*_, reminder] = await story.replies(talk, 3)
     assert "The pull request of Job 1 waits for review since" in reminder["text"]
     async with running_bot(world.settings, timeouts=STEADY, clock=world.clock):
         await story.press(reminder, "not_needed", user=BEN)
-        await story.until(lambda: f"*Not needed*: <@{BEN}>" in root["text"] or None, "it in the face")
+        await story.until(lambda: f"*Not needed*: <@{BEN}>" in face["text"] or None, "it in the face")
         for message in (end, reminder):
             await story.until(partial(_is_decided, message), "a message without the buttons")
+    assert "with 1 earlier message" in face["text"]
 
 
 def _is_decided(message: Json) -> bool | None:
