@@ -17,7 +17,7 @@ from pydantic import SecretStr
 from bot.docs_api import DocsClient
 from bot.model import ChannelId, DeliveryId, Message, MessageTs, Profile, UserId
 from bot.slack.errors import refused
-from bot.work.ports import Mention, Said, SlackError, ThreadReply
+from bot.work.ports import Changed, Mention, Said, SlackError, ThreadReply
 from tests.site import Site
 
 
@@ -63,6 +63,7 @@ class FakeSlack:
     zones: dict[UserId, str] = field(default_factory=dict)
     private_rooms: dict[ChannelId, frozenset[UserId]] = field(default_factory=dict)
     said: list[ThreadReply | Mention] = field(default_factory=list)
+    changed: list[Changed] = field(default_factory=list)
     contents: dict[str, str] = field(default_factory=dict)
     threads: dict[tuple[ChannelId, MessageTs], list[Said]] = field(default_factory=dict)
     read: list[tuple[ChannelId, MessageTs | None, MessageTs]] = field(default_factory=list)
@@ -99,11 +100,12 @@ class FakeSlack:
 
     async def said_since(
         self, channel: ChannelId, *, thread: MessageTs | None, since: MessageTs
-    ) -> Sequence[ThreadReply | Mention]:
+    ) -> Sequence[ThreadReply | Mention | Changed]:
         self._raise_next_trouble("said_since")
         self.read.append((channel, thread, since))
         here = [each for each in self.said if (each.origin.channel, each.origin.thread) == (channel, thread)]
-        return [each for each in here if each.origin.message_ts and each.origin.message_ts > since]
+        newer = [each for each in here if each.origin.message_ts and each.origin.message_ts > since]
+        return [*newer, *(each for each in self.changed if each.origin.channel == channel)]
 
     async def said_before(
         self, channel: ChannelId, thread: MessageTs, *, before: MessageTs | None

@@ -23,6 +23,7 @@ from bot.slack.errors import BLOCK_CODES, NEVER_SENT, refused, translated, wait_
 from bot.slack.rooms import SlackRooms
 from bot.slack.unread import said_before, said_since
 from bot.work.ports import (
+    Changed,
     Mention,
     Said,
     SlackRefused,
@@ -120,8 +121,8 @@ class SlackMessenger:
 
     async def said_since(
         self, channel: ChannelId, *, thread: MessageTs | None, since: MessageTs
-    ) -> Sequence[ThreadReply | Mention]:
-        """Return what people said in a thread (None: in direct messages) after ``since``, oldest first."""
+    ) -> Sequence[ThreadReply | Mention | Changed]:
+        """Return what people said in a thread (None: in direct messages) after ``since``, and changed."""
         bot = self._identity.bot_user if self._identity else UserId("")
         return await said_since(self._client, bot, channel, thread, since)
 

@@ -182,6 +182,21 @@ def changed(event: Payload) -> Changed | None:
     return Changed(_said(about | now), text_of(now), event["ts"])
 
 
+def changed_after(since: MessageTs, message: Payload) -> Changed | None:
+    """Return the edit of a message by its author after ``since``, or its deletion; None if there is neither.
+
+    A deleted message that began a thread does not tell when it was deleted.
+    """
+    if message.get("subtype") == "tombstone":
+        return Changed(_said({**message, "user": ""}), None, message["ts"])
+    user, edited = message.get("user"), message.get("edited") or {}
+    is_by_author = user and edited.get("user") == user and not message.get("bot_id")
+    at = str(edited.get("ts") or "")
+    if not is_by_author or message.get("subtype") not in _HUMAN_SUBTYPES or at <= since:
+        return None
+    return Changed(_said(message), text_of(message), at)
+
+
 def said(message: Payload) -> Said | None:
     """Return a message of a thread that a person or a bot wrote; None for Slack's notices."""
     by_bot = bool(message.get("bot_id")) or message.get("subtype") == "bot_message"

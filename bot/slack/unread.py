@@ -4,44 +4,49 @@ from __future__ import annotations
 
 import re
 from collections.abc import Awaitable, Callable, Sequence
+from datetime import timedelta
 from typing import Any
 
 import structlog
 from slack_sdk.web.async_client import AsyncWebClient
 
-from bot.model import ChannelId, MessageTs, UserId
+from bot.model import ChannelId, MessageTs, UserId, time_of, ts_at
 from bot.slack import payloads
 from bot.slack.errors import translated
-from bot.work.ports import Mention, Said, SlackUnclear, ThreadReply
+from bot.work.ports import Changed, Mention, Said, SlackUnclear, ThreadReply
 
 log = structlog.get_logger(__name__)
 _PAGE = 200
 _MOST_PAGES = 5
 _TS = re.compile(r"\d{10}\.\d{6}")
+_CHANGED_FOR = timedelta(hours=1)
+"""Edits of older messages are not found, except of the first one of a thread, which Slack always returns."""
 
 
 async def said_since(
     client: AsyncWebClient, bot: UserId, channel: ChannelId, thread: MessageTs | None, since: MessageTs
-) -> Sequence[ThreadReply | Mention]:
+) -> Sequence[ThreadReply | Mention | Changed]:
     """Return the messages for which an event would have been handled, oldest first. Raises a SlackError.
 
     ``thread``: the thread to read; without one, the direct messages of the channel. Reads 1,000 messages at
-    most. Messages that people edited have their newest text, and deleted ones are missing.
+    most. Messages that people edited have their newest text, and deleted ones are missing. Messages before
+    ``since`` follow as changes, if their authors edited them later or left a thread behind that goes on.
     https://docs.slack.dev/reference/methods/conversations.replies
     https://docs.slack.dev/reference/methods/conversations.history
     """
     call: Callable[..., Awaitable[Any]] = client.conversations_history
-    options: dict[str, Any] = {"channel": channel, "oldest": since}
+    options: dict[str, Any] = {"channel": channel, "oldest": ts_at(time_of(since) - _CHANGED_FOR)}
     if thread is not None:
         call, options["ts"] = client.conversations_replies, thread
     found, is_all = await _read(call, options)
     if not is_all:
         log.warning("too_much_missed", channel=channel, read=len(found))
-    # Slack returns the first message of a thread whatever its age.
-    newer = [ts for ts in sorted(found) if _TS.fullmatch(ts) and ts > since]
     about = {"type": "message", "channel": channel, "channel_type": None if thread else "im"}
-    heard = (payloads.spoken(found[ts] | about, bot) for ts in newer)
-    return [each for each in heard if each is not None]
+    # Slack returns the first message of a thread whatever its age.
+    all_of_it = [found[ts] | about for ts in sorted(found) if _TS.fullmatch(ts)]
+    said = (payloads.spoken(each, bot) for each in all_of_it if each["ts"] > since)
+    changed = (payloads.changed_after(since, each) for each in all_of_it if each["ts"] <= since)
+    return [each for each in (*said, *changed) if each is not None]
 
 
 async def said_before(

@@ -97,8 +97,8 @@ class Messenger(Rooms, Protocol):
 
     async def said_since(
         self, channel: ChannelId, *, thread: MessageTs | None, since: MessageTs
-    ) -> Sequence[ThreadReply | Mention]:
-        """Return what people said in a thread after ``since``, oldest first.
+    ) -> Sequence[ThreadReply | Mention | Changed]:
+        """Return what people said in a thread after ``since``, oldest first, and what they changed after it.
 
         Without a thread, return the direct messages of the channel.
         """

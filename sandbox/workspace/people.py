@@ -82,10 +82,10 @@ class People:
     def edit(self, user: str, channel: str, ts: str, text: str) -> None:
         """Change the user's own message and send the bot an event."""
         message = self._own_message(user, channel, ts)
-        before = dict(message)
-        message |= {"text": self._entities.as_message(text), "edited": True}
+        before, edited = dict(message), {"user": user, "ts": self.state.new_ts()}
+        message |= {"text": self._entities.as_message(text), "edited": edited}
         self.state.publish("message", message=message)
-        self._events.send_change(message, before, {"edited": {"user": user, "ts": self.state.new_ts()}})
+        self._events.send_change(message, before, {"edited": edited})
 
     def delete(self, user: str, channel: str, ts: str) -> None:
         """Delete the user's own message; one with replies stays as a tombstone. Send the bot an event."""

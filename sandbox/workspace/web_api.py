@@ -101,6 +101,8 @@ def message_json(message: Json, *, metadata: bool) -> Json:
         told["attachments"] = message["attachments"]
     if message["files"]:
         told["files"] = message["files"]
+    if isinstance(message["edited"], dict):
+        told["edited"] = message["edited"]
     if message["metadata"]:
         told["metadata"] = (
             message["metadata"] if metadata else {"event_type": message["metadata"]["event_type"]}

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import json
+from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 import aiohttp
@@ -11,10 +13,12 @@ import pytest
 from pydantic import SecretStr
 
 from bot.app import Roles, running_bot
-from sandbox.world import World
+from sandbox.workspace import WorkspaceOptions
+from sandbox.world import World, WorldOptions, both_sides
 from tests.databases import PostgresServer
+from tests.limits import HANG_SECONDS
 from tests.scenarios.conftest import FAST
-from tests.scenarios.story import Story
+from tests.scenarios.story import ANA, DOCS, Story
 from tests.scenarios.timeouts import STEADY
 
 PROMPT = "Add a quickstart for the Python SDK"
@@ -56,6 +60,32 @@ async def test_what_was_asked_while_the_bot_was_away_is_heard_when_it_is_back(wo
     story.reply(root, "Mention retries")
     async with running_bot(settings, timeouts=STEADY):
         await story.replies(root, 2)
+
+
+@dataclass(frozen=True)
+class ForgetfulWorld(WorldOptions):
+    """A world whose workspace delivers an event once, and whose docs service takes one job an hour."""
+
+    def workspace(self) -> WorkspaceOptions:
+        """Return the options of the workspace."""
+        return replace(super().workspace(), redeliver_after_seconds=())
+
+
+async def test_an_edit_and_a_deletion_while_the_bot_was_away_count_when_it_is_back(tmp_path: Path) -> None:
+    options = ForgetfulWorld(tmp_path, answer_seconds=HANG_SECONDS, uses_an_hour=1, pages=20, days=2)
+    async with both_sides(options) as world:
+        story, settings = Story(world), world.settings.model_copy(update=FAST)
+        async with running_bot(settings, timeouts=STEADY):
+            await story.finished(PROMPT)
+            edited, deleted = [
+                story.people.say(ANA, DOCS, f"@docs-agent {words}") for words in ("Add a page", "Add two")
+            ]
+            [[face], [gone]] = [await story.replies(asked, 1) for asked in (edited, deleted)]
+        story.people.edit(ANA, DOCS, edited["ts"], "@docs-agent Describe the rate limits")
+        story.people.delete(ANA, DOCS, deleted["ts"])
+        async with running_bot(settings, timeouts=STEADY):
+            await story.until(lambda: "Describe the rate limits" in face["text"] or None, "the new text")
+            await story.until(lambda: "Withdrawn" in gone["text"] or None, "the end of the other job")
 
 
 async def test_a_connection_that_slack_renews_loses_nothing(story: Story) -> None:

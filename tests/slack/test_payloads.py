@@ -179,6 +179,33 @@ def test_a_deleted_message_is_known_with_and_without_replies(event: dict[str, An
     assert (gone.origin.key, gone.text) == (f"message:{CHANNEL}:1.2", None)
 
 
+SINCE = MessageTs("1.4")
+
+
+def test_an_edit_that_was_not_heard_is_known_by_its_time() -> None:
+    said = Origin(RequestKey(f"message:{CHANNEL}:1.2"), ANA, CHANNEL, FIRST, SECOND)
+    message = NOW_IS | {"channel": CHANNEL, "thread_ts": FIRST}
+    assert payloads.changed_after(SINCE, message) == Changed(said, "Add two", "1.5")
+    gone = payloads.changed_after(SINCE, {"subtype": "tombstone", "ts": SECOND, "channel": CHANNEL})
+    assert gone is not None
+    assert (gone.origin.key, gone.text) == (f"message:{CHANNEL}:1.2", None)
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        {"edited": None},
+        {"edited": {"user": ANA, "ts": "1.4"}},
+        {"edited": {"user": BEN, "ts": "1.5"}},
+        {"bot_id": "B1"},
+        {"user": None},
+        {"subtype": "channel_join"},
+    ],
+)
+def test_no_other_message_that_is_read_again_has_changed(values: dict[str, Any]) -> None:
+    assert payloads.changed_after(SINCE, {**NOW_IS, "channel": CHANNEL, **values}) is None
+
+
 BY_APP = {
     "type": "message",
     "channel": CHANNEL,

@@ -96,7 +96,8 @@ def _withdraw(context: Context, tx: Transaction, prompt: Prompt) -> bool:
 def _offer(context: Context, tx: Transaction, origin: Origin, prompt: Prompt, changed: Changed) -> bool:
     """Offer the author of a message, in private, to send its new text as a follow-up."""
     job = tx.jobs.known(prompt.job)
-    if not takes_follow_ups(job):
+    # What is read again after an outage may have been offered before it.
+    if not takes_follow_ups(job) or tx.corrections.of(prompt.id) == changed.text:
         return False
     tx.corrections.put(prompt.id, changed.text or "")
     here = job.thread if job.thread and job.thread.channel == origin.channel else None

@@ -12,7 +12,9 @@ from bot.model import Unread, back_off_seconds, time_of
 from bot.store import LeaseLost, Transaction
 from bot.work.batching import Batches
 from bot.work.context import Context, WorkerContext
+from bot.work.jobs.corrections import heard_change
 from bot.work.ports import (
+    Changed,
     Mention,
     SlackError,
     SlackRefused,
@@ -94,8 +96,11 @@ async def _read(context: WorkerContext, unread: Unread, take: Take) -> None:
     await context.store.write(lambda tx: tx.heard.settle(unread, context.owner))
 
 
-async def _take(context: WorkerContext, heard: ThreadReply | Mention, take: Take) -> None:
+async def _take(context: WorkerContext, heard: ThreadReply | Mention | Changed, take: Take) -> None:
     """Handle a message as if its event had come when it was said. One that was heard before has no effect."""
+    if isinstance(heard, Changed):
+        await heard_change(context, heard)
+        return
     if heard.origin.message_ts is None:
         return
     said_at = time_of(heard.origin.message_ts)

@@ -9,15 +9,24 @@ import pytest
 from sqlalchemy import func, select, text
 
 from bot.commands import spoken
-from bot.model import MessageTs, time_of, ts_at
+from bot.model import MessageTs, Origin, message_key, time_of, ts_at
 from bot.slack.errors import refused
 from bot.store import DatabaseTrouble
 from bot.store import schema as s
 from bot.work.context import FollowUps
+from bot.work.jobs.corrections import heard_change
 from bot.work.jobs.missed import Gap, catch_up, forget_heard
-from bot.work.ports import Mention, SlackError, SlackThrottled, SlackUnclear, SlackUnreachable, ThreadReply
-from tests.builders import ANA, BEN, NOW, execute, rows_of
-from tests.work.office import Office
+from bot.work.ports import (
+    Changed,
+    Mention,
+    SlackError,
+    SlackThrottled,
+    SlackUnclear,
+    SlackUnreachable,
+    ThreadReply,
+)
+from tests.builders import ANA, BEN, CHANNEL, NOW, execute, rows_of
+from tests.work.office import BOT, Office
 
 
 async def catch_up_all(office: Office, runs: int = 10) -> None:
@@ -122,6 +131,19 @@ async def test_a_missed_reply_that_cannot_be_sent_is_told_once(office: Office) -
     await again(office, missed)
     await office.settle()
     assert len([each for each in office.said() if "nothing" in each.lower()]) == 1
+
+
+async def test_an_edit_that_was_missed_is_offered_once_however_it_comes(office: Office) -> None:
+    ts = await office.hears(f"<@{BOT}> Add a quickstart")
+    await office.settle()
+    said = Origin(message_key(CHANNEL, ts), ANA, CHANNEL, None, ts)
+    office.slack.changed.append(Changed(said, f"<@{BOT}> Add two quickstarts", "1700009000.000001"))
+    for at in ("1700009000.000002", "1700009000.000003"):
+        await catch_up_all(office)
+        await heard_change(office.context, Changed(said, f"<@{BOT}> Add two quickstarts", at))
+        await office.settle()
+    [(*_, offer)] = office.slack.whispers
+    assert "You edited a message" in offer.text
 
 
 async def test_messages_of_an_earlier_day_are_not_taken(office: Office) -> None:
