@@ -13,6 +13,7 @@ Every failure is a `DocsApiError`. Its class tells the caller what to do about i
 =================== ================================================================================
 `InvalidArgument`   an argument is wrong; nothing was sent (also a `ValueError`)
 `Unavailable`       no usable response; `sent` tells whether the request may have been carried out
+`NotConfigured`     `DocsClients` has no client for the project; nothing was sent
 `RateLimited`       too many requests (429); `retry_after_seconds` when the service says how long
 `Rejected`          the service refuses this request (400 and similar); `text` says why
 `Unauthorized`      the key is unknown or has expired (401)
@@ -27,10 +28,12 @@ It sends the key to the configured address only. No error, repr or log contains 
 from __future__ import annotations
 
 from bot.docs_api.client import DocsClient
+from bot.docs_api.clients import DocsClients
 from bot.docs_api.errors import (
     DocsApiError,
     Forbidden,
     InvalidArgument,
+    NotConfigured,
     NotFound,
     RateLimited,
     Rejected,
@@ -42,10 +45,12 @@ from bot.docs_api.models import Job, JobStatus, PageVisitors, Source, Visitors, 
 __all__ = [
     "DocsApiError",
     "DocsClient",
+    "DocsClients",
     "Forbidden",
     "InvalidArgument",
     "Job",
     "JobStatus",
+    "NotConfigured",
     "NotFound",
     "PageVisitors",
     "RateLimited",

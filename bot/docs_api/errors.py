@@ -44,6 +44,13 @@ class Unavailable(DocsApiError):
         self.retry_after_seconds = retry_after_seconds
 
 
+class NotConfigured(DocsApiError):
+    """There is no client for this project; nothing was sent."""
+
+    def __init__(self) -> None:
+        super().__init__("The project is not set up here")
+
+
 class RateLimited(DocsApiError):
     """Too many requests (429); not carried out. ``retry_after_seconds`` is None if it is not known."""
 
