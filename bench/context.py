@@ -10,7 +10,7 @@ from typing import Any
 
 from bench.silent import SilentMessenger
 from bot.docs_api import DocsClient
-from bot.model import ProjectId, UserId
+from bot.model import ProjectId, Projects, UserId
 from bot.store import Store
 from bot.work.context import WorkerContext
 
@@ -27,7 +27,7 @@ def worker_context(
         chance=random.random,
         owner=f"bench:{os.getpid()}",
         bot_user=UserId("U0BOT"),
-        project=ProjectId("bench"),
+        projects=Projects.only(ProjectId("bench")),
         wake=lambda: None,
     )
     return replace(context, **changes)

@@ -103,7 +103,7 @@ class Week:
             origin = Origin(RequestKey(f"bench:{number}"), UserId("U1"), ChannelId(f"C{number:03}"))
             subscription = tx.subscriptions.put(
                 origin,
-                project=self._context.project,
+                project=self._context.projects.default.id,
                 section=None,
                 weekday=weekly.weekday,
                 at=weekly.at,

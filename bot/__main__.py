@@ -233,9 +233,10 @@ def _target(given: str) -> Path:
     metavar="PATH",
     help="Only pages at /api and below it; /api* is any beginning. Totals stay the site's.",
 )
+@click.option("--project", default="", metavar="NAME", help="Of several projects, the one of this name.")
 @click.option("--csv", type=_target, metavar="FILE", help="All pages as CSV; - is the standard output.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON document on the standard output.")
-def visitors(first: date, last: date, path: str, csv: Path | None, as_json: bool) -> None:
+def visitors(first: date, last: date, path: str, project: str, csv: Path | None, as_json: bool) -> None:
     """Who read the docs between two days, both included, in UTC; needs only the settings DOCS_…."""
     from bot.cli.visitors import STDOUT, ExportError, Wanted, check_days
 
@@ -248,7 +249,7 @@ def visitors(first: date, last: date, path: str, csv: Path | None, as_json: bool
         said = "both want the standard output; name a file for the CSV"
         raise click.BadParameter(said, param_hint="--json, --csv -")
     settings = loaded(DocsSettings)
-    wanted = Wanted(first, last, path)
+    wanted = Wanted(first, last, path, project)
     try:
         asyncio.run(_exported(settings, wanted, csv, as_json))
     except ExportError as error:

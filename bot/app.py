@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
 import random
 import secrets
 import socket
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, fields
 from datetime import UTC, datetime, timedelta
@@ -21,23 +20,23 @@ from pydantic import SecretStr
 from bot import __version__, logs
 from bot.commands import COMMANDS
 from bot.commands.spoken import heard
-from bot.docs_api import DocsClient
-from bot.logs import LogSeldom
-from bot.model import AccessPolicy, Analytics, ChannelId, PollPace, ProjectId, UserId
-from bot.ops.checks import SignatureCheck, SlackCheck, database_check, free_bytes, workers_check
+from bot.docs_api import DocsClient, DocsClients
+from bot.model import AccessPolicy, Analytics, ChannelId, PollPace, Project, ProjectId, Projects, UserId
+from bot.ops.checks import SignatureCheck, SlackCheck, database_check, workers_check
 from bot.ops.connections import HEAD_SECONDS, Connections, most_connections
-from bot.ops.figures import read_figures
-from bot.ops.health import LIMIT_SECONDS, Check, add_health_routes
+from bot.ops.figures import metrics_page
+from bot.ops.health import Check, add_health_routes
 from bot.ops.metrics import Metrics
 from bot.ops.stopping import Stopping
-from bot.settings import ContextMode, Settings
+from bot.setting_types import ContextMode
+from bot.settings import Settings
 from bot.slack.background import Background
 from bot.slack.client import Identity, SlackClient, identify, open_session, web_client
 from bot.slack.http import add_slack_routes
 from bot.slack.listeners import Listeners, build_app
 from bot.slack.messenger import SlackMessenger
 from bot.slack.socket import SocketIntake
-from bot.store import DatabaseTrouble, Store
+from bot.store import Store
 from bot.store.announcements import Announcer, Listener
 from bot.store.database import Database
 from bot.store.due import Queue
@@ -96,7 +95,7 @@ class Outside:
     client: SlackClient
     identity: Identity
     messenger: SlackMessenger
-    docs: DocsClient
+    docs: DocsClient | DocsClients
 
 
 @asynccontextmanager
@@ -152,7 +151,7 @@ async def running_bot(
                 settings, stack, outside, context, metrics, connections, timeouts or Timeouts(), stopping
             )
         health = web.Application()
-        add_health_routes(health, checks, _page(context, metrics))
+        add_health_routes(health, checks, metrics_page(context, metrics))
         at = settings.health_host, settings.health_port
         listening = connections.listening(health, *at, idle_seconds=HEAD_SECONDS)
         health_port = await stack.enter_async_context(listening)
@@ -183,12 +182,27 @@ async def _connect(settings: Settings, stack: AsyncExitStack) -> Outside:
     slack_proxy = settings.proxy_for(settings.slack_api_url)
     session = await stack.enter_async_context(open_session(slack_proxy))
     client = web_client(settings.slack_bot_token, settings.slack_api_url, session, slack_proxy)
-    url, proxy = settings.docs_api_url, settings.proxy_for(settings.docs_api_url)
-    docs = DocsClient.open(base_url=url, api_key=settings.docs_api_key, proxy=proxy)
+    docs = _docs(settings)
     stack.push_async_callback(docs.aclose)
     identity = await identify(client)
     messenger = SlackMessenger(client, session, settings.slack_api_url, identity)
     return Outside(client, identity, messenger, docs)
+
+
+def _docs(settings: Settings) -> DocsClient | DocsClients:
+    """Return a client for each project. Without DOCS_PROJECTS, the one is also used for former projects."""
+    clients = {
+        each.id: DocsClient.open(
+            base_url=each.address, api_key=each.key, proxy=settings.proxy_for(each.address)
+        )
+        for each in settings.projects
+    }
+    return DocsClients(clients) if settings.docs_projects else clients[settings.projects[0].id]
+
+
+def _projects(settings: Settings) -> Projects:
+    known = tuple(Project(ProjectId(each.id), each.name, each.label) for each in settings.projects)
+    return Projects(known, serves_former=not settings.docs_projects)
 
 
 def _context(
@@ -199,7 +213,7 @@ def _context(
         messenger=outside.messenger,
         clock=clock,
         wake=wake_up.wake,
-        project=ProjectId(settings.docs_project_id),
+        projects=_projects(settings),
         bot_user=outside.identity.bot_user,
         bot_name=outside.identity.bot_name,
         workspace_url=outside.identity.workspace_url,
@@ -350,28 +364,6 @@ async def _take_in(
     await intake.look()
     background.repeat("look at the socket", intake.look, look_seconds)
     return {"socket": _socket_check(intake)}
-
-
-def _page(
-    context: Context, metrics: Metrics
-) -> Callable[[Mapping[str, Check]], Awaitable[tuple[bytes, str]]]:
-    """Return the page of metrics, which never fails: what cannot be read is missing."""
-    unread = LogSeldom("figures_not_read")
-
-    async def page(found: Mapping[str, Check]) -> tuple[bytes, str]:
-        for name, check in found.items():
-            metrics.set_check(name, check.ok)
-        if (free := free_bytes(context.store)) is not None:
-            metrics.set_free_bytes(free)
-        try:
-            async with asyncio.timeout(LIMIT_SECONDS):
-                metrics.set_figures(await context.store.read(partial(read_figures, context)))
-        except (DatabaseTrouble, TimeoutError):
-            unread.warning("database", exc_info=True)
-            metrics.set_figures(None)
-        return metrics.page()
-
-    return page
 
 
 def _heartbeat(store: Store, process: str) -> Callable[[], Awaitable[int]]:

@@ -5,14 +5,49 @@ from __future__ import annotations
 import re
 import ssl
 from collections.abc import Callable, Mapping
+from enum import StrEnum
 from ipaddress import ip_address
-from typing import Annotated
-from urllib.parse import urlsplit
+from typing import TYPE_CHECKING, Annotated
+from urllib.parse import quote, urlsplit
 from zoneinfo import available_timezones
 
 from pydantic import AfterValidator, Field, SecretStr
 
+if TYPE_CHECKING:
+    from sqlalchemy.engine import URL
+
 _HOST = re.compile(r"[a-z0-9_-]+(?:\.[a-z0-9_-]+)*")
+
+
+class FollowUpMode(StrEnum):
+    """Which replies in a job's thread are follow-ups."""
+
+    REPLIES = "replies"
+    MENTIONS = "mentions"
+
+
+class ContextMode(StrEnum):
+    """Whether the earlier messages of a thread go to the agent with a prompt."""
+
+    THREAD = "thread"
+    NONE = "none"
+
+
+class LogLevel(StrEnum):
+    """The lowest level that is logged."""
+
+    DEBUG = "DEBUG"
+    INFO = "INFO"
+    WARNING = "WARNING"
+    ERROR = "ERROR"
+
+
+class LogFormat(StrEnum):
+    """The format of log lines; ``auto`` is ``console`` on a terminal and ``json`` elsewhere."""
+
+    AUTO = "auto"
+    CONSOLE = "console"
+    JSON = "json"
 
 
 def address(value: str) -> str:
@@ -125,6 +160,14 @@ def sqlalchemy_url(value: str) -> str:
     if not separator or scheme.lower() not in drivers:
         raise ValueError("must begin with sqlite:/// or postgres://")
     return f"{drivers[scheme.lower()]}://{rest}"
+
+
+def passwords(url: URL) -> list[str]:
+    """Return the URL's password in all its forms: decoded, percent-encoded and as written."""
+    if not url.password:
+        return []
+    written = url.render_as_string(hide_password=False).partition("@")[0].rpartition(":")[2]
+    return list({str(url.password), quote(str(url.password), safe=""), written})
 
 
 def ids(*letters: str) -> Callable[[object], object]:

@@ -5,10 +5,9 @@ from __future__ import annotations
 import difflib
 import os
 from collections.abc import Mapping, Sequence
-from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Self
-from urllib.parse import quote, urlsplit
+from typing import Annotated, Any, Self
+from urllib.parse import urlsplit
 from urllib.request import proxy_bypass_environment  # type: ignore[attr-defined]
 
 from dotenv import dotenv_values
@@ -23,11 +22,23 @@ from pydantic import (
 )
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
 
+from bot.setting_projects import (
+    DocsProject,
+    ProjectEntry,
+    entries_of,
+    project_entries,
+    served,
+    unfit,
+)
 from bot.setting_types import (
     DATABASE_URL,
     Address,
+    ContextMode,
     DatabaseUrl,
+    FollowUpMode,
     Host,
+    LogFormat,
+    LogLevel,
     Port,
     begins,
     capitals,
@@ -37,6 +48,7 @@ from bot.setting_types import (
     ids,
     is_loopback,
     is_unencrypted,
+    passwords,
     proxy,
     signing_secret,
     small,
@@ -45,10 +57,6 @@ from bot.setting_types import (
     with_slash,
     zone,
 )
-
-if TYPE_CHECKING:
-    from sqlalchemy.engine import URL
-
 
 _OPENING = ("ALLOWED_BOTS",)
 """Without these the bot is open to fewer. Their names are not compared: ALLOWED_HOSTS is other programs'."""
@@ -60,37 +68,6 @@ class SettingsError(Exception):
     def __init__(self, text: str, problems: Sequence[str] = ()) -> None:
         super().__init__(text)
         self.problems = problems
-
-
-class FollowUpMode(StrEnum):
-    """Which replies in a job's thread are follow-ups."""
-
-    REPLIES = "replies"
-    MENTIONS = "mentions"
-
-
-class ContextMode(StrEnum):
-    """Whether the earlier messages of a thread go to the agent with a prompt."""
-
-    THREAD = "thread"
-    NONE = "none"
-
-
-class LogLevel(StrEnum):
-    """The lowest level that is logged."""
-
-    DEBUG = "DEBUG"
-    INFO = "INFO"
-    WARNING = "WARNING"
-    ERROR = "ERROR"
-
-
-class LogFormat(StrEnum):
-    """The format of log lines; ``auto`` is ``console`` on a terminal and ``json`` elsewhere."""
-
-    AUTO = "auto"
-    CONSOLE = "console"
-    JSON = "json"
 
 
 class LoadedSettings(BaseSettings):
@@ -123,14 +100,20 @@ class LoadedSettings(BaseSettings):
         given = os.environ if env is None else env
         found |= {key.upper(): value.strip() for key, value in given.items() if value.strip()}
         names = cls.variables()
-        wrong = [*_unencrypted(found, names), *cls._misfits(found)]
+        problems: list[dict[str, Any]] = [
+            {"type": "missing", "loc": (name,), "msg": ""}
+            for name in cls._required(found)
+            if name not in found
+        ]
+        settings = None
         try:
             settings = cls.model_validate({name.lower(): found[name] for name in names if name in found})
         except ValidationError as error:
-            problems = [dict(each) for each in error.errors(include_input=False)]
-            problems.sort(key=lambda problem: names.index(_variable(problem)))
-            wrong = [*(_line(problem, found, names) for problem in problems), *wrong]
-        if wrong:
+            problems += [dict(each) for each in error.errors(include_input=False)]
+        problems.sort(key=lambda problem: names.index(_variable(problem)))
+        wrong = [*(_line(problem, found, names) for problem in problems), *_unencrypted(found, names)]
+        wrong += cls._misfits(found)
+        if wrong or settings is None:
             lines = [f"  - {line}" for line in wrong]
             said = ["These settings cannot work:", *lines, "See .env.example and docs/settings.md."]
             raise SettingsError("\n".join(said), wrong)
@@ -150,6 +133,12 @@ class LoadedSettings(BaseSettings):
     def variables(cls) -> list[str]:
         """Return the names of all variables, in the order of docs/settings.md."""
         return [name.upper() for name in cls.model_fields]
+
+    @classmethod
+    def _required(cls, found: Mapping[str, str]) -> Sequence[str]:
+        """Return the variables that are required because of what others say."""
+        del found
+        return ()
 
     @classmethod
     def _misfits(cls, found: Mapping[str, str]) -> list[str]:
@@ -175,16 +164,31 @@ class DatabaseSettings(LoadedSettings):
 class DocsSettings(LoadedSettings):
     """The settings of the docs service, for commands that do not use Slack."""
 
-    docs_api_url: Address
-    docs_api_key: Annotated[SecretStr, AfterValidator(header_value)]
-    docs_project_id: str
+    docs_api_url: Address | None = None
+    docs_api_key: Annotated[SecretStr, AfterValidator(header_value)] | None = None
+    docs_project_id: str | None = None
+    docs_projects: Annotated[tuple[ProjectEntry, ...], BeforeValidator(project_entries)] = ()
     https_proxy: Annotated[SecretStr, AfterValidator(proxy)] | None = None
     no_proxy: str = ""
     allow_http: bool = False
 
     @classmethod
+    def _required(cls, found: Mapping[str, str]) -> Sequence[str]:
+        return () if "DOCS_PROJECTS" in found else ("DOCS_API_URL", "DOCS_API_KEY", "DOCS_PROJECT_ID")
+
+    @classmethod
     def _misfits(cls, found: Mapping[str, str]) -> list[str]:
-        return unusable_certificates(found)
+        return [*unusable_certificates(found), *unfit(found)]
+
+    @property
+    def projects(self) -> tuple[DocsProject, ...]:
+        """Return the projects that the bot serves, the default first. The id of a single one is its name."""
+        url, key, one = (
+            self.docs_api_url or "",
+            self.docs_api_key or SecretStr(""),
+            self.docs_project_id or "",
+        )
+        return served(self.docs_projects, one, url, key) or (DocsProject(one, one, one, url, key),)
 
     def proxy_for(self, address: str) -> str | None:
         """Return the proxy through which an address is called; None for a direct call.
@@ -260,19 +264,12 @@ class Settings(DocsSettings):
         """Return every secret value, so that the logs can hide them."""
         from sqlalchemy.engine import make_url
 
-        secrets = (self.slack_bot_token, self.slack_app_token, self.slack_signing_secret, self.docs_api_key)
+        secrets = [self.slack_bot_token, self.slack_app_token, self.slack_signing_secret, self.docs_api_key]
+        secrets += [project.key for project in self.docs_projects]
         values = [secret.get_secret_value() for secret in secrets if secret is not None]
         if self.https_proxy is not None:
-            values += _passwords(make_url(self.https_proxy.get_secret_value()))
-        return [*values, *_passwords(make_url(self.sqlalchemy_url))]
-
-
-def _passwords(url: URL) -> list[str]:
-    """Return the URL's password in all its forms: decoded, percent-encoded and as written."""
-    if not url.password:
-        return []
-    written = url.render_as_string(hide_password=False).partition("@")[0].rpartition(":")[2]
-    return list({str(url.password), quote(str(url.password), safe=""), written})
+            values += passwords(make_url(self.https_proxy.get_secret_value()))
+        return [*values, *passwords(make_url(self.sqlalchemy_url))]
 
 
 def _read(env_file: Path | None) -> dict[str, str]:
@@ -354,11 +351,14 @@ def _unencrypted(found: Mapping[str, str], names: list[str]) -> list[str]:
     """Return the addresses on other machines that are reached without encryption, unless that is allowed."""
     if _is_on("ALLOW_HTTP", found):
         return []
+    ours: list[str] = [name for name in ("SLACK_API_URL", "DOCS_API_URL") if name in names]
+    addresses = {name: found.get(name, "") for name in ours}
+    addresses |= {f"DOCS_PROJECTS {each.name}": each.address or "" for each in entries_of(found)}
     return [
         f"{name} begins with http://, so keys and texts could be read on the way: "
         "use https://, or set ALLOW_HTTP=true"
-        for name in ("SLACK_API_URL", "DOCS_API_URL")
-        if name in names and is_unencrypted(found.get(name, ""))
+        for name, address in addresses.items()
+        if is_unencrypted(address)
     ]
 
 

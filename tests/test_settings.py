@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from bot.setting_types import sqlalchemy_url
-from bot.settings import DocsSettings, FollowUpMode, Settings, SettingsError
+from bot.setting_types import FollowUpMode, sqlalchemy_url
+from bot.settings import DocsSettings, Settings, SettingsError
 
 GOOD = {
     "SLACK_BOT_TOKEN": "xoxb-1",
@@ -219,7 +219,7 @@ DOCS = {name: value for name, value in GOOD.items() if name.startswith("DOCS_")}
 def test_the_docs_service_alone_needs_nothing_of_slack() -> None:
     settings = DocsSettings.load({**DOCS, "PORT": "nonsense", "SLACK_CLIENT_ID": "1"}, env_file=None)
     assert (settings.docs_api_url, settings.docs_project_id) == ("https://docs.example/base", "acme")
-    assert settings.docs_api_key.get_secret_value() == "key"
+    assert settings.projects[0].key.get_secret_value() == "key"
     assert settings.warnings() == ()
 
 
@@ -236,7 +236,7 @@ def test_the_docs_service_alone_is_checked_as_strictly() -> None:
 
 
 def test_what_is_wrong_is_told_in_the_order_of_the_readme() -> None:
-    assert Settings.variables()[4:16] == [
+    assert Settings.variables()[4:17] == [
         "PORT",
         "HOST",
         "HEALTH_PORT",
@@ -245,6 +245,7 @@ def test_what_is_wrong_is_told_in_the_order_of_the_readme() -> None:
         "DOCS_API_URL",
         "DOCS_API_KEY",
         "DOCS_PROJECT_ID",
+        "DOCS_PROJECTS",
         "HTTPS_PROXY",
         "NO_PROXY",
         "ALLOW_HTTP",

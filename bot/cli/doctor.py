@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Sequence
+from dataclasses import replace
 from typing import TypeVar
 from urllib.parse import urlsplit
 
@@ -12,6 +13,7 @@ from bot.cli.doctor_here import look_at_files, look_at_ports
 from bot.cli.doctor_slack import look_at_slack
 from bot.cli.findings import Finding, network_trouble
 from bot.docs_api import DocsApiError, DocsClient, Forbidden, NotFound, RateLimited, Unauthorized, Unavailable
+from bot.setting_projects import DocsProject, SettingNames
 from bot.settings import DatabaseSettings, DocsSettings, LoadedSettings, Settings, SettingsError
 from bot.store.database import CONNECTIONS
 
@@ -90,10 +92,21 @@ async def _all(checks: dict[str, Awaitable[Sequence[Finding]]]) -> list[Finding]
 
 
 async def look_at_docs(settings: DocsSettings, seconds: float) -> list[Finding]:
-    """Check that the docs service lets the key read the project."""
-    if (wrong := _wrong_key(settings)) is not None:
-        return [wrong]
-    url, key = settings.docs_api_url, settings.docs_api_key
+    """Check that the docs service lets the key of each project read it."""
+    projects = settings.projects
+    found = await asyncio.gather(*(_look_at_project(settings, each, seconds) for each in projects))
+    if len(projects) == 1:
+        return list(found)
+    return [
+        replace(finding, name=f"{finding.name}, {each.name}")
+        for each, finding in zip(projects, found, strict=True)
+    ]
+
+
+async def _look_at_project(settings: DocsSettings, project: DocsProject, seconds: float) -> Finding:
+    if (wrong := _wrong_key(project)) is not None:
+        return wrong
+    url, key = project.address, project.key
     async with DocsClient.open(
         base_url=url,
         api_key=key,
@@ -102,43 +115,44 @@ async def look_at_docs(settings: DocsSettings, seconds: float) -> list[Finding]:
         read_timeout_seconds=seconds,
     ) as docs:
         try:
-            await docs.visitors(settings.docs_project_id, limit=1)
+            await docs.visitors(project.id, limit=1)
         except DocsApiError as error:
-            return [_refused(error)]
-    seen = f"lets the key read the project {settings.docs_project_id}; whether it may write, a prompt shows"
-    return [Finding("docs service", True, seen)]
+            return _refused(error, project.named)
+    seen = f"lets the key read the project {project.id}; whether it may write, a prompt shows"
+    return Finding("docs service", True, seen)
 
 
-def _wrong_key(settings: DocsSettings) -> Finding | None:
-    key, host = settings.docs_api_key.get_secret_value(), urlsplit(settings.docs_api_url).hostname or ""
-    advice = "Make an admin API key on the service's dashboard, and set it as DOCS_API_KEY."
+def _wrong_key(project: DocsProject) -> Finding | None:
+    names = project.named
+    key, host = project.key.get_secret_value(), urlsplit(project.address).hostname or ""
+    advice = f"Make an admin API key on the service's dashboard, and set it as {names.key}."
     if key.startswith(_SLACK_TOKENS):
-        return Finding("docs service", False, "DOCS_API_KEY is a token of Slack", advice)
+        return Finding("docs service", False, f"{names.key} is a token of Slack", advice)
     is_mintlify = host == _MINTLIFY_HOST or host.endswith(f".{_MINTLIFY_HOST}")
     if is_mintlify and (key.startswith(_OTHER_MINTLIFY_KEYS) or not key.startswith("mint_")):
-        seen = "DOCS_API_KEY is of another kind: admin keys begin with mint_, not with mint_dsc_ or mint_us_"
+        seen = f"{names.key} is of another kind: admin keys begin with mint_, not with mint_dsc_ or mint_us_"
         return Finding("docs service", False, seen, advice)
     return None
 
 
-def _refused(error: DocsApiError) -> Finding:
+def _refused(error: DocsApiError, names: SettingNames) -> Finding:
     match error:
         case Unauthorized():
-            return _bad(f"does not know the key: {error}", "Look at DOCS_API_KEY: wrong or expired.")
+            return _bad(f"does not know the key: {error}", f"Look at {names.key}: wrong or expired.")
         case Forbidden():
             advice = "Give the key the right to read and to write, and allow this machine's address."
             return _bad(f"forbids it: {error}", advice)
         case NotFound():
             return _bad(
                 f"does not know the project, or the path: {error}",
-                "Look at DOCS_PROJECT_ID and at the path in DOCS_API_URL.",
+                f"Look at {names.id} and at the path in {names.address}.",
             )
         case RateLimited():
             return Finding("docs service", True, "accepts the key; its hourly limit is used up")
         case Unavailable():
-            return network_trouble("docs service", str(error), "DOCS_API_URL")
+            return network_trouble("docs service", str(error), names.address)
         case _:
-            return _bad(str(error), "Look at DOCS_API_URL and DOCS_PROJECT_ID.")
+            return _bad(str(error), f"Look at {names.address} and {names.id}.")
 
 
 def _bad(seen: str, advice: str) -> Finding:

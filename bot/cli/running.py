@@ -16,7 +16,8 @@ from bot import logs
 from bot.app import Roles, running_bot
 from bot.cli.ending import BAD_SETTINGS, CANNOT_START, about_database, echo
 from bot.ops.stopping import Stopping
-from bot.settings import LogFormat, LogLevel, Settings, SettingsError
+from bot.setting_types import LogFormat, LogLevel
+from bot.settings import Settings, SettingsError
 from bot.work.ports import SlackError
 
 

@@ -33,6 +33,7 @@ from bot.logs import terminal_safe
 from bot.messages.plain_text import visible
 from bot.messages.spreadsheet import BOM, HEADER, csv_line
 from bot.model.visitors import in_section
+from bot.setting_projects import DocsProject
 from bot.settings import DocsSettings
 
 MOST_ROWS_SHOWN = 20
@@ -70,11 +71,12 @@ class ExportError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """The period (both days included, in UTC) and the section of pages to export; "" means all pages."""
+    """The period (days included, in UTC), the section of pages ("" for all), the project ("": default)."""
 
     first: date
     last: date
     section: str = ""
+    project: str = ""
 
     def __post_init__(self) -> None:
         # Page paths begin with a slash; add it if it was left out.
@@ -293,13 +295,13 @@ async def export(
     Raises ExportError, and BrokenPipeError when the reader of ``stdout`` has gone. After an error no partial
     CSV file is left, and a JSON document is closed with ``complete`` false.
     """
-    project = settings.docs_project_id
-    table = Table(project, wanted)
+    source = _project(settings, wanted.project)
+    table = Table(source.name, wanted)
     outputs: list[Output] = []
     try:
         with ExitStack() as stack:
             if as_json:
-                outputs.append(stack.enter_context(json_document(stdout, project, wanted, now)))
+                outputs.append(stack.enter_context(json_document(stdout, source.name, wanted, now)))
             if csv == STDOUT:
                 # No mark: programs that read a pipe would take it for part of the first column's name.
                 outputs.append(CsvRows(stdout))
@@ -312,13 +314,13 @@ async def export(
             # On a terminal only, and never between the lines of something else there.
             is_alone = not (is_silent and stdout.isatty())
             told = stack.enter_context(counted_pages(sys.stderr, shown=is_alone and sys.stderr.isatty()))
-            await _fetch(settings, wanted, outputs, told)
+            await _fetch(settings, source, wanted, outputs, told)
         if not is_silent:
             # A path may contain characters that the terminal's encoding lacks.
             stdout.write(f"{table.text(now().date())}\n".encode(encoding, "replace"))
             stdout.flush()
     except DocsApiError as error:
-        raise _explained(error, project, now()) from None
+        raise _explained(error, source, now()) from None
     except BrokenPipeError:
         raise
     except OSError as error:
@@ -326,14 +328,27 @@ async def export(
         raise ExportError(words, ExitCode.CANNOT_WRITE) from None
 
 
+def _project(settings: DocsSettings, name: str) -> DocsProject:
+    for each in settings.projects:
+        if name in ("", each.name):
+            return each
+    known = ", ".join(each.name for each in settings.projects)
+    said = f"I don't know the project {_one_line(name)}. I know {_one_line(known)}."
+    raise ExportError(said, ExitCode.BAD_SETTINGS)
+
+
 async def _fetch(
-    settings: DocsSettings, wanted: Wanted, outputs: Sequence[Output], told: Callable[[int], None]
+    settings: DocsSettings,
+    source: DocsProject,
+    wanted: Wanted,
+    outputs: Sequence[Output],
+    told: Callable[[int], None],
 ) -> None:
     day_after = wanted.last + timedelta(days=1)
     is_begun = False
-    url, key = settings.docs_api_url, settings.docs_api_key
+    url, key = source.address, source.key
     async with DocsClient.open(base_url=url, api_key=key, proxy=settings.proxy_for(url)) as docs:
-        pages = docs.all_visitors(settings.docs_project_id, date_from=wanted.first, date_to=day_after)
+        pages = docs.all_visitors(source.id, date_from=wanted.first, date_to=day_after)
         async for page in pages:
             rows = [row for row in page.visitors if _is_wanted(row.path, wanted)]
             for output in outputs:
@@ -348,7 +363,8 @@ def _is_wanted(path: str, wanted: Wanted) -> bool:
     return not wanted.section or in_section(path, wanted.section)
 
 
-def _explained(error: DocsApiError, project: str, now: datetime) -> ExportError:
+def _explained(error: DocsApiError, source: DocsProject, now: datetime) -> ExportError:
+    named = source.named
     match error:
         case RateLimited():
             words, code = (
@@ -356,20 +372,22 @@ def _explained(error: DocsApiError, project: str, now: datetime) -> ExportError:
                 ExitCode.LIMITED,
             )
         case Unauthorized():
-            advice = "Look at DOCS_API_KEY: it is unknown or has expired."
+            advice = f"Look at {named.key}: it is unknown or has expired."
             words, code = f"The docs service refuses the key: {error}.\n{advice}", ExitCode.REFUSED
         case Forbidden():
             advice = "The key needs the right to read, from this machine's address."
             words, code = f"The docs service refuses the key: {error}.\n{advice}", ExitCode.REFUSED
         case NotFound():
-            advice = "Look at DOCS_PROJECT_ID and at the path in DOCS_API_URL."
-            words = f"The docs service does not know {_one_line(project)}: {error}.\n{advice}"
+            advice = f"Look at {named.id} and at the path in {named.address}."
+            words = f"The docs service does not know {_one_line(source.id)}: {error}.\n{advice}"
             code = ExitCode.BAD_SETTINGS
         case InvalidArgument():
             words = f"These settings cannot work: {error}.\nLook at the settings that begin with DOCS_."
             code = ExitCode.BAD_SETTINGS
         case _:
-            words = f"No usable answer of the docs service: {error}.\nLook at DOCS_API_URL and the network."
+            words = (
+                f"No usable answer of the docs service: {error}.\nLook at {named.address} and the network."
+            )
             code = ExitCode.UNAVAILABLE
     return ExportError(words, code)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Awaitable, Callable, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -23,24 +24,25 @@ from bot.commands.command import (
 from bot.commands.form_state import FormState
 from bot.commands.guard import for_reader, once_allowed
 from bot.commands.job_lists import is_list, list_jobs, thread_link, turn_page
+from bot.commands.limits import show_limits
 from bot.commands.parsing.job_reference import find_job
-from bot.messages import along, modals, quota
+from bot.commands.projects import about_project, projects_to_choose
+from bot.messages import along, modals
 from bot.messages import job_answers as say
+from bot.messages.projects import NOT_SERVED, unknown_project
 from bot.model import (
     ChannelId,
     JobNumber,
-    Message,
     Origin,
+    Project,
     Prompt,
     PromptId,
     Review,
     TakeThread,
     TrackedJob,
+    UnknownProject,
     UserId,
-    frees_at,
-    spent_by,
 )
-from bot.store import Transaction
 from bot.work.context import Context
 from bot.work.jobs.along import offer_thread
 from bot.work.jobs.ask import AskRequest, ask
@@ -55,7 +57,6 @@ from bot.work.jobs.decisions import (
     to_withdraw,
     withdraw,
 )
-from bot.work.jobs.key_health import is_refused
 
 NAME = "/docs-agent"
 _STATUS = re.compile(r"status\s+(?:job\s+)?(\S+)", re.IGNORECASE)
@@ -63,53 +64,39 @@ _FORM_LENGTH = 3000
 
 
 async def _run(context: Context, invocation: Invocation) -> Answer:
-    words = slack_text.to_plain(invocation.text, {}, {}).strip()
-    if slack_text.is_blank(words):
-        return _ask_form(invocation.origin)
-    if subcommand := _subcommand(invocation.text):
-        return await subcommand(context, invocation)
-    asked = await ask(context, AskRequest(invocation.origin, invocation.text))
+    try:
+        text, project = context.projects.take(invocation.text)
+    except UnknownProject as unknown:
+        prompt = slack_text.to_plain(unknown.text, {}, {})
+        return Answer(message=unknown_project(unknown.name, context.projects, prompt))
+    if slack_text.is_blank(slack_text.to_plain(text, {}, {})):
+        return await _ask_form(context, invocation.origin, project=project)
+    if subcommand := _subcommand(context, text):
+        return await subcommand(context, replace(invocation, text=text))
+    asked = await ask(context, AskRequest(invocation.origin, text, project=project.id if project else None))
     return Answer(message=say.same_job(asked.job)) if asked.same else Answer()
 
 
-def _subcommand(text: str) -> Run | None:
+def _subcommand(context: Context, text: str) -> Run | None:
     """Return what runs if a subcommand is the whole text: "jobs are out of date" is a prompt."""
     words = slack_text.to_plain(text, {}, {}).strip()
     if is_list(text):
         return _jobs
     if status := _STATUS.fullmatch(words):
         return partial(_status, named=status[1])
-    return _show_limits if words.lower() == "limits" else None
+    if choice := about_project(context.projects, text):
+        return choice
+    return show_limits if words.lower() == "limits" else None
 
 
-def _meant_by(text: str) -> str | None:
-    return text if _subcommand(text) else None
+def _meant_by(context: Context, text: str) -> str | None:
+    with suppress(UnknownProject):
+        return text if _subcommand(context, context.projects.take(text)[0]) else None
+    return None
 
 
 async def _jobs(context: Context, invocation: Invocation) -> Answer:
     return await list_jobs(context, invocation.origin, invocation.text)
-
-
-async def _show_limits(context: Context, invocation: Invocation) -> Answer:
-    return Answer(message=await limits(context, invocation.origin.user))
-
-
-async def limits(context: Context, user: UserId) -> Message:
-    """Return the use of both hourly limits, as the database counts it."""
-    return await context.store.read(lambda tx: _limits(context, tx, user))
-
-
-def _limits(context: Context, tx: Transaction, user: UserId) -> Message:
-    now = context.clock()
-    uses = tx.prompts.uses(context.project, now)
-    held_until = tx.quota.exhausted_until(context.project, now)
-    waiting = tx.prompts.waiting_for_quota(context.project)
-    refused = is_refused(tx, context.project)
-    analytics = tx.budget.read(context.project, context.analytics.calls_an_hour, now)
-    used = context.uses_an_hour if held_until else len(uses)
-    frees = held_until or frees_at(uses, context.uses_an_hour, 1)
-    mine = spent_by(uses).get(user, 0)
-    return quota.limits(used, context.uses_an_hour, frees, waiting, mine, analytics, key_is_refused=refused)
 
 
 async def _status(context: Context, invocation: Invocation, *, named: str) -> Answer:
@@ -127,11 +114,21 @@ async def _submit(context: Context, submission: Submission) -> FormErrors | None
         return FormErrors({"prompt": say.EMPTY_FORM})
     if not channel:
         return FormErrors({"channel": say.NO_CHANNEL_CHOSEN})
+    try:
+        name = submission.fields.get("project")
+        project = context.projects.named(name) if name else None
+    except UnknownProject:
+        return FormErrors({"project": NOT_SERVED})
     origin = replace(submission.origin, channel=channel)
     given = submission.fields.get("earlier") if submission.fields.get("take_earlier") else None
     take = TakeThread.GIVEN if given else None
     request = AskRequest(
-        origin, slack_text.from_plain(text), take_thread=take, given=given, page=submission.form.page
+        origin,
+        slack_text.from_plain(text),
+        take_thread=take,
+        given=given,
+        page=submission.form.page,
+        project=project.id if project else None,
     )
     asked = await ask(context, request)
     return FormErrors({"prompt": say.SAME_ANEW}) if asked.same else None
@@ -142,14 +139,14 @@ async def _ask_about(context: Context, used: ShortcutUse) -> Answer:
     text = slack_text.to_plain(used.text, {}, {})[:_FORM_LENGTH]
     thread = used.origin.thread_ref
     if thread is None or not context.takes_threads:
-        return _ask_form(used.origin, text)
+        return await _ask_form(context, used.origin, text)
 
     async def read() -> Answer:
         found = await offer_thread(context, thread, used.origin.message_ts)
         earlier = modals.earlier_blocks(
             found.messages, found.left_out, is_chosen=found.is_chosen, is_read=found.is_read
         )
-        return _ask_form(used.origin, text, earlier)
+        return await _ask_form(context, used.origin, text, earlier)
 
     async def read_later() -> Answer:
         return Answer(later=read)
@@ -157,9 +154,20 @@ async def _ask_about(context: Context, used: ShortcutUse) -> Answer:
     return await once_allowed(context, used.origin, read_later)
 
 
-def _ask_form(origin: Origin, text: str = "", earlier: Sequence[dict[str, Any]] = ()) -> Answer:
+async def _ask_form(
+    context: Context,
+    origin: Origin,
+    text: str = "",
+    earlier: Sequence[dict[str, Any]] = (),
+    *,
+    project: Project | None = None,
+) -> Answer:
     form = modals.ask_form(
-        channel=origin.channel, private=FormState.at(origin).dumps(), text=text, earlier=earlier
+        channel=origin.channel,
+        private=FormState.at(origin).dumps(),
+        text=text,
+        projects=await projects_to_choose(context, origin.channel, project),
+        earlier=earlier,
     )
     return Answer(modal=Modal(form))
 

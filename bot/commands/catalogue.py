@@ -19,7 +19,7 @@ def _with_help(*commands: Command) -> tuple[Command, ...]:
     def helped(command: Command) -> Command:
         async def run(context: Context, invocation: Invocation) -> Answer:
             if invocation.text.strip().lower() == "help":
-                return Answer(message=help_message(pages))
+                return Answer(message=help_message(pages, context.projects))
             return await command.run(context, invocation)
 
         return replace(command, run=run)
@@ -30,12 +30,12 @@ def _with_help(*commands: Command) -> tuple[Command, ...]:
 COMMANDS = _with_help(agent.COMMAND, followup.COMMAND, visitors.COMMAND)
 
 
-def meant_by(text: str) -> tuple[Command, str] | None:
+def meant_by(context: Context, text: str) -> tuple[Command, str] | None:
     """Return the command that the words after a mention mean, and its text; None if they are a prompt."""
     if slack_text.to_plain(text, {}, {}).strip().lower() == "help":
         return COMMANDS[0], "help"
     for command in COMMANDS:
-        its_text = command.meant_by(text)
+        its_text = command.meant_by(context, text)
         if its_text is not None:
             return command, its_text
     return None

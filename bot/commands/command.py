@@ -103,7 +103,7 @@ class FormErrors:
 
 
 Run = Callable[[Context, Invocation], Awaitable[Answer]]
-MeantBy = Callable[[str], str | None]
+MeantBy = Callable[[Context, str], str | None]
 PressRun = Callable[[Context, Press], Awaitable[Answer]]
 SubmitRun = Callable[[Context, Submission], Awaitable[FormErrors | None]]
 ShortcutRun = Callable[[Context, ShortcutUse], Awaitable[Answer]]

@@ -39,7 +39,7 @@ async def _run(context: Context, invocation: Invocation) -> Answer:
     )
 
 
-def _meant_by(text: str) -> str | None:
+def _meant_by(_context: Context, text: str) -> str | None:
     """Return a text that names a job and says something to it (``#42 Mention Python 3.11 too``)."""
     named = named_job(text)
     if named is None or slack_text.is_blank(slack_text.to_plain(named[1], {}, {})):

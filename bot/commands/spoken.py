@@ -42,7 +42,8 @@ async def _ran_command(context: Context, message: ThreadReply | Mention) -> bool
     """
     text = slack_text.without_leading_mention(message.text, context.bot_user)
     is_mention = text != message.text or isinstance(message, Mention)
-    found = meant_by(text) if is_mention or is_direct_message(message.origin.channel) else None
+    is_for_us = is_mention or is_direct_message(message.origin.channel)
+    found = meant_by(context, text) if is_for_us else None
     if found is None:
         return False
     origin, is_here, was_answered = await context.store.read(lambda tx: _look(tx, message.origin, text))

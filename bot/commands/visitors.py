@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from dataclasses import replace
 
 from bot import slack_text
@@ -11,8 +12,10 @@ from bot.commands.command import Answer, Command, Invocation, Modal, Press, Pres
 from bot.commands.form_state import FormState
 from bot.commands.guard import confirmed, once_allowed
 from bot.commands.parsing.visitors_options import Misunderstood, parse_query, parse_section, parse_weekly
+from bot.commands.projects import projects_to_choose
 from bot.messages import modals, visitors_answers
-from bot.model import Extent, Message, Origin, PageRowId, QuestionId
+from bot.messages.projects import unknown_choice, unknown_in_options
+from bot.model import Extent, Message, Origin, PageRowId, Project, ProjectId, QuestionId, UnknownProject
 from bot.work.context import Context
 from bot.work.digests.subscriptions import (
     SubscribeRequest,
@@ -31,13 +34,16 @@ _PAGE = re.compile(r"page:([0-9]{1,10})")
 
 
 async def _run(context: Context, invocation: Invocation) -> Answer:
-    words = slack_text.to_plain(invocation.text, {}, {}).strip()
-    first, _, rest = words.partition(" ")
-    action = _ACTIONS.get(first.lower())
+    given = slack_text.to_plain(invocation.text, {}, {}).strip()
+    action = _ACTIONS.get(given.partition(" ")[0].lower())
     try:
-        return await (
-            action(context, invocation, rest.strip()) if action else _ask(context, invocation, words)
-        )
+        words, project = _take_project(context, given)
+        first, _, rest = words.partition(" ")
+        action = _ACTIONS.get(first.lower())
+        which = project.id if project else None
+        if action is not None:
+            return await action(context, invocation, rest.strip(), which)
+        return await _ask(context, invocation, words, which)
     except Misunderstood as why:
         said = visitors_answers.misunderstood(
             str(why), about_digest=action is not None, after_mention=not invocation.command
@@ -45,8 +51,23 @@ async def _run(context: Context, invocation: Invocation) -> Answer:
         return Answer(message=said)
 
 
-def _meant_by(text: str) -> str | None:
+def _take_project(context: Context, words: str) -> tuple[str, Project | None]:
+    try:
+        return context.projects.take_any(words)
+    except UnknownProject as unknown:
+        raise Misunderstood(unknown_in_options(unknown.name, context.projects)) from None
+
+
+def _meant_by(context: Context, text: str) -> str | None:
     """Return the text for ``visitors last week``, ``subscribe monday 09:00`` and the other actions."""
+    with suppress(UnknownProject):
+        rest, project = context.projects.take(text)
+        meant = _command_text(rest)
+        return meant if meant is None or project is None else f"{meant} project:{project.name}"
+    return None
+
+
+def _command_text(text: str) -> str | None:
     words = slack_text.to_plain(text, {}, {}).split(maxsplit=1)
     first, rest = (words[0].lower() if words else ""), words[1:]
     if first == "visitors":
@@ -54,40 +75,55 @@ def _meant_by(text: str) -> str | None:
     return text if first in _ACTIONS and not (rest and first == "subscriptions") else None
 
 
-async def _ask(context: Context, invocation: Invocation, words: str) -> Answer:
+async def _ask(context: Context, invocation: Invocation, words: str, project: ProjectId | None) -> Answer:
     query = parse_query(words, context.clock(), context.analytics.zone)
-    await ask_visitors(context, invocation.origin, query)
+    await ask_visitors(context, invocation.origin, query, project)
     return Answer()
 
 
-async def _subscribe(context: Context, invocation: Invocation, words: str) -> Answer:
+async def _subscribe(
+    context: Context, invocation: Invocation, words: str, project: ProjectId | None
+) -> Answer:
     weekly = parse_weekly(words)
-    request = SubscribeRequest(invocation.origin, weekly.weekday, weekly.at, weekly.zone, weekly.section)
+    request = SubscribeRequest(
+        invocation.origin, weekly.weekday, weekly.at, weekly.zone, weekly.section, project
+    )
     return await _once_allowed(context, invocation.origin, lambda: subscribe(context, request))
 
 
-async def _unsubscribe(context: Context, invocation: Invocation, words: str) -> Answer:
-    section = parse_section(words)
-    return await _once_allowed(
-        context, invocation.origin, lambda: unsubscribe(context, invocation.origin, section)
-    )
+async def _unsubscribe(
+    context: Context, invocation: Invocation, words: str, project: ProjectId | None
+) -> Answer:
+    origin, section = invocation.origin, parse_section(words)
+    return await _once_allowed(context, origin, lambda: unsubscribe(context, origin, section, project))
 
 
-async def _subscriptions(context: Context, invocation: Invocation, words: str) -> Answer:
-    del words
+async def _subscriptions(
+    context: Context, invocation: Invocation, words: str, project: ProjectId | None
+) -> Answer:
+    del words, project
     return Answer(message=await list_subscriptions(context, invocation.origin.channel))
 
 
-async def _digest(context: Context, invocation: Invocation, words: str) -> Answer:
+async def _digest(context: Context, invocation: Invocation, words: str, project: ProjectId | None) -> Answer:
     """Run ``digest now [path /api]``."""
     section = parse_section(" ".join(word for word in words.split() if word.lower() != "now"))
-    return await confirmed(context, invocation.origin, await digest_now(context, invocation.origin, section))
+    message = await digest_now(context, invocation.origin, section, project)
+    return await confirmed(context, invocation.origin, message)
 
 
 async def _digest_again(context: Context, press: Press) -> Answer:
-    """Send a digest once more, after it was confirmed. The value is ``section:`` and the section."""
-    section = press.value.partition(":")[2] or None
-    message = await digest_now(context, press.origin, section, again=True)
+    """Send a digest once more, after it was confirmed.
+
+    The value is ``section:`` and the section, or ``project:``, the project's name and the section.
+    """
+    kind, _, rest = press.value.partition(":")
+    name, _, section = rest.partition(":") if kind == "project" else ("", "", rest)
+    try:
+        project = context.projects.named(name).id if name else None
+    except UnknownProject as unknown:
+        return Answer(message=unknown_choice(unknown.name, context.projects), replaces=True)
+    message = await digest_now(context, press.origin, section or None, project, again=True)
     return replace(await confirmed(context, press.origin, message), replaces=True)
 
 
@@ -102,7 +138,7 @@ async def _once_allowed(
     return await once_allowed(context, origin, do)
 
 
-_ACTIONS: dict[str, Callable[[Context, Invocation, str], Awaitable[Answer]]] = {
+_ACTIONS: dict[str, Callable[[Context, Invocation, str, ProjectId | None], Awaitable[Answer]]] = {
     "subscribe": _subscribe,
     "unsubscribe": _unsubscribe,
     "subscriptions": _subscriptions,
@@ -164,9 +200,11 @@ async def _improve(context: Context, press: Press) -> Answer:
     known = await context.store.read(lambda tx: tx.pages.one(row))
     if known is None:
         return Answer(message=visitors_answers.not_kept())
-    path, text = known[0].path, visitors_answers.improve_prompt(*known)
+    page, period, project = known
+    path, text = page.path, visitors_answers.improve_prompt(page, period)
     state = replace(FormState.at(press.origin), page=path if len(path) <= _PATH_LENGTH else None)
-    form = modals.ask_form(channel=press.origin.channel, private=state.dumps(), text=text)
+    offered = await projects_to_choose(context, press.origin.channel, context.projects.with_id(project))
+    form = modals.ask_form(channel=press.origin.channel, private=state.dumps(), text=text, projects=offered)
     return Answer(modal=Modal(form))
 
 

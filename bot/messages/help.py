@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from bot.messages import blocks as b
-from bot.model import Message
+from bot.messages.projects import naming
+from bot.model import Message, Projects
 
 _IN_THREADS = (
     "*In a job's thread* just reply: every reply is a follow-up and gets :eyes: when I take it. "
@@ -44,9 +45,10 @@ class CommandHelp:
     examples: tuple[str, ...]
 
 
-def help_message(commands: Sequence[CommandHelp]) -> Message:
+def help_message(commands: Sequence[CommandHelp], projects: Projects) -> Message:
     """Return the help: all commands with examples, and the other ways to use the bot."""
-    paragraphs = [*(_paragraph(command) for command in commands), _VISITORS, _IN_THREADS, _ELSEWHERE, _COST]
+    paragraphs = [*(_paragraph(command) for command in commands), _VISITORS, _IN_THREADS, _ELSEWHERE]
+    paragraphs += [*([naming(projects)] if projects.are_several else []), _COST]
     text = "\n\n".join(paragraphs)
     return Message(text, tuple(b.section(part) for part in paragraphs), b.plain(text))
 

@@ -8,7 +8,7 @@ from typing import Any
 from bot.messages import blocks as b
 from bot.messages.face import name
 from bot.messages.plain_text import clip, one_line, visible
-from bot.model import ChannelId, JobNumber, TrackedJob
+from bot.model import ChannelId, JobNumber, Project, TrackedJob
 
 _OPTION_LENGTH = 75
 _MOST_OPTIONS = 100
@@ -82,11 +82,16 @@ def earlier_blocks(
 
 
 def ask_form(
-    *, channel: ChannelId | None, private: str, text: str = "", earlier: Sequence[dict[str, Any]] = ()
+    *,
+    channel: ChannelId | None,
+    private: str,
+    text: str = "",
+    projects: Sequence[Project] = (),
+    earlier: Sequence[dict[str, Any]] = (),
 ) -> dict[str, Any]:
     """Return the form for a new job. It also asks for the channel if ``channel`` is None.
 
-    ``earlier``: see ``earlier_blocks``.
+    ``projects``: those to choose from, the suggested one first. ``earlier``: see ``earlier_blocks``.
     """
     prompt = _prompt_input(
         "What should be written or changed?",
@@ -103,6 +108,13 @@ def ask_form(
             "filter": {"include": ["public", "private"], "exclude_bot_users": True},
         }
         chosen = [_input("channel", "Where should I report?", element)]
+    if projects:
+        options = [
+            {"text": _plain(one_line(each.label, _OPTION_LENGTH) or each.name), "value": each.name}
+            for each in projects
+        ]
+        element = {"type": "static_select", "options": options, "initial_option": options[0]}
+        chosen.append(_input("project", "Which docs?", element))
     return _view("ask", "Ask the docs agent", private, [prompt, *chosen, *earlier])
 
 

@@ -44,6 +44,7 @@ _TITLES = {
     JobProblem.KEY_REFUSED: "the docs service refused our key",
     JobProblem.KEY_FORBIDDEN: "the docs service doesn't let our key do this",
     JobProblem.PROJECT_UNKNOWN: "the docs service doesn't know the project",
+    JobProblem.NOT_SERVED: "these docs are no longer set up here",
     JobProblem.JOB_UNKNOWN: "the docs service no longer knows the job",
     JobProblem.NOT_STARTED: "the job didn't start",
     JobProblem.SLACK_REFUSED: "Slack didn't let me post",
@@ -60,6 +61,7 @@ _READING = {
     ReadingProblem.ENDLESS: "the docs service says there is more but shows nothing new",
     ReadingProblem.LATE: "they couldn't be read in time",
     ReadingProblem.DOWN: "the bot wasn't running when it was due",
+    ReadingProblem.NOT_SERVED: "these docs are no longer set up here",
 }
 
 
@@ -119,6 +121,16 @@ def project_unknown() -> Problem:
         "The docs service doesn't know the project this bot is set up for.",
         Spent.NO,
         "Ask whoever runs this bot to check `DOCS_PROJECT_ID` and `DOCS_API_URL`, then run it again.",
+    )
+
+
+def not_served() -> Problem:
+    """Return the problem for a project that the bot does not serve any more."""
+    return Problem(
+        JobProblem.NOT_SERVED,
+        "These docs are no longer set up here.",
+        Spent.NO,
+        "Ask whoever runs this bot to look at `DOCS_PROJECTS`, then run it again.",
     )
 
 

@@ -13,8 +13,19 @@ from bot.messages.digests import when
 from bot.messages.numbers import clock, counted, dates
 from bot.messages.numbers import weekday as weekday_name
 from bot.messages.problems import BETWEEN_PEOPLE, reading_problem
+from bot.messages.projects import label
 from bot.messages.visitors import shown_code
-from bot.model import Message, Period, Refusal, Subscription, SubscriptionState, Weekday
+from bot.model import (
+    Message,
+    Period,
+    Project,
+    Projects,
+    ReadingProblem,
+    Refusal,
+    Subscription,
+    SubscriptionState,
+    Weekday,
+)
 
 _MOST_LISTED = 15
 _SHORT_LENGTH = 200
@@ -27,11 +38,13 @@ def first_post(
     *,
     newer_at: datetime | None = None,
     counted_in: str = "UTC",
+    shown: Project | None = None,
 ) -> Message:
     """Return the first post of a subscription, which proves that the bot can post in the channel.
 
     ``counted_in``: the time zone of the analytics days. ``newer_at``: set if the week ends later in that zone
-    than in the subscription's; the moment from which a digest is about the newer week.
+    than in the subscription's; the moment from which a digest is about the newer week. ``shown``: see
+    ``Projects.shown``.
     """
     wait = (
         f": the week after that isn't over before {_local_time(newer_at, subscription)}, "
@@ -40,19 +53,25 @@ def first_post(
         else ""
     )
     return b.words(
-        f"{when(subscription.weekly)} this channel gets a digest of who read the docs"
+        f"{when(subscription.weekly)} this channel gets a digest of who read {_docs(shown)}"
         f"{_section_words(subscription)}, set up by {b.mention(subscription.owner)}. "
         f"The first comes {_local_time(run_at, subscription)}, about {dates(week)}{wait}. "
-        f"{_command('subscribe', subscription)} changes the time, "
-        f"{_command('unsubscribe', subscription)} ends it."
+        f"{_command('subscribe', subscription, shown)} changes the time, "
+        f"{_command('unsubscribe', subscription, shown)} ends it."
     )
 
 
 def subscribing(
-    weekday: Weekday, at: time, zone: str | None, section: str | None, *, changes: bool = False
+    weekday: Weekday,
+    at: time,
+    zone: str | None,
+    section: str | None,
+    *,
+    changes: bool = False,
+    shown: Project | None = None,
 ) -> Message:
     """Return the immediate answer to a subscription, before the first post has succeeded."""
-    where = f", for pages under {shown_code(section)}" if section else ""
+    where = _of(None, shown) + (f", for pages under {shown_code(section)}" if section else "")
     there = _short(zone) if zone else "your time zone"
     begin = "Changed: from now on the digest comes every" if changes else "The digest will come every"
     failing = "" if changes else " If that fails, I'll tell you, and nothing is set up."
@@ -62,20 +81,21 @@ def subscribing(
     )
 
 
-def already_subscribed(subscription: Subscription) -> Message:
+def already_subscribed(subscription: Subscription, shown: Project | None = None) -> Message:
     """Return the answer to a subscription that there is already."""
     return b.words(
         f"That's already set up: {when(subscription.weekly)}"
-        f"{_section_words(subscription)}. `/docs-visitors subscriptions` shows the next runs."
+        f"{_of(None, shown)}{_section_words(subscription)}. "
+        "`/docs-visitors subscriptions` shows the next runs."
     )
 
 
-def digest_again(section: str | None) -> Message:
+def digest_again(section: str | None, shown: Project | None = None) -> Message:
     """Return the question whether a digest is to be sent once more."""
-    where = f" for {shown_code(section)}" if section else ""
+    where, prefix = _of(section, shown), f"project:{shown.name}" if shown else "section"
     return b.with_buttons(
         f"This channel asked for the digest{where} a moment ago. Send it again?",
-        [b.button("Send again", "digest_again", f"section:{section or ''}")],
+        [b.button("Send again", "digest_again", f"{prefix}:{section or ''}")],
     )
 
 
@@ -91,53 +111,59 @@ def cannot_subscribe(meaning: Refusal, code: str, bot_name: str) -> Message:
     return b.words(f":no_entry: The digest wasn't set up. {way}")
 
 
-def paused(subscription: Subscription, code: str) -> Message:
+def paused(subscription: Subscription, code: str, shown: Project | None = None) -> Message:
     """Return the notice to the owner, sent once, that Slack refuses posts in the channel for good.
 
     ``code`` is Slack's error code.
     """
     return b.words(
-        f":double_vertical_bar: The weekly docs digest for <#{subscription.channel}> is paused: "
+        f":double_vertical_bar: The weekly {_digest(shown)} for <#{subscription.channel}> is paused: "
         f"Slack didn't let me post there (`{_short(code)}`). "
-        f"Once that's fixed, send {_resubscribe_command(subscription)} in the channel to start it again."
+        f"Once that's fixed, send {_resubscribe_command(subscription, shown)} in the channel "
+        "to start it again."
     )
 
 
-def missed(subscription: Subscription, week: Period, why: str) -> Message:
-    """Return the notice to the owner that this week has no digest."""
+def missed(subscription: Subscription, week: Period, why: str, shown: Project | None = None) -> Message:
+    """Return the notice to the owner that this week has no digest, or no week if the project has gone."""
+    if why == ReadingProblem.NOT_SERVED:
+        return b.words(
+            f":zzz: The weekly {_digest(shown)} for <#{subscription.channel}> has ended: these docs are no "
+            "longer set up here. Ask whoever runs this bot to look at `DOCS_PROJECTS`, then subscribe again."
+        )
     return b.words(
-        f":warning: There was no docs digest for <#{subscription.channel}> for the week {dates(week)}. "
+        f":warning: There was no {_digest(shown)} for <#{subscription.channel}> for the week {dates(week)}. "
         f"Its numbers are missing: {_short(reading_problem(why))}. The next one comes as planned. "
-        f"{_command('digest now', subscription)} tries this one again."
+        f"{_command('digest now', subscription, shown)} tries this one again."
     )
 
 
-def not_posted(subscription: Subscription, code: str) -> Message:
+def not_posted(subscription: Subscription, code: str, shown: Project | None = None) -> Message:
     """Return the notice to the owner that Slack refused a digest for a reason that an operator has to mend.
 
     ``code`` is Slack's error code.
     """
     return b.words(
-        f":warning: The weekly docs digest for <#{subscription.channel}> couldn't be posted: Slack refused "
-        f"it (`{_short(code)}`). The next one comes as planned. {_command('digest now', subscription)} "
-        "posts this one."
+        f":warning: The weekly {_digest(shown)} for <#{subscription.channel}> couldn't be posted: "
+        f"Slack refused it (`{_short(code)}`). The next one comes as planned. "
+        f"{_command('digest now', subscription, shown)} posts this one."
     )
 
 
-def digest_coming(section: str | None) -> Message:
+def digest_coming(section: str | None, shown: Project | None = None) -> Message:
     """Return the immediate answer to ``digest now``."""
-    where = f" for {shown_code(section)}" if section else ""
+    where = _of(section, shown)
     return b.words(
         f"The digest of last week{where} is on its way to this channel. "
         "If that takes longer than ten minutes, I'll post what there is, or tell you why there is none."
     )
 
 
-def digest_failed(week: Period, why: str) -> Message:
+def digest_failed(week: Period, why: str, shown: Project | None = None) -> Message:
     """Return the notice to the user of ``digest now`` that there is no digest."""
     return b.words(
-        f":warning: There is no digest for the week {dates(week)}. Its numbers are missing: "
-        f"{_short(reading_problem(why))}. Try again later."
+        f":warning: There is no digest{_of(None, shown)} for the week {dates(week)}. "
+        f"Its numbers are missing: {_short(reading_problem(why))}. Try again later."
     )
 
 
@@ -154,14 +180,17 @@ def unsubscribed(count: int, left: int = 0) -> Message:
     return b.words(":white_check_mark: This channel no longer gets a digest.")
 
 
-def listed(subscriptions: Sequence[Subscription], now: datetime) -> Message:
+def listed(subscriptions: Sequence[Subscription], now: datetime, projects: Projects | None = None) -> Message:
     """Return the list of a channel's subscriptions, with the next three runs and the last result."""
     if not subscriptions:
         return b.words(
             "This channel has no digest yet. `/docs-visitors subscribe monday 09:00` sets one up, "
             "in your own time zone unless you name another."
         )
-    described = [_described(each, now) for each in subscriptions[:_MOST_LISTED]]
+    described = [
+        _described(each, now, projects.shown(each.project) if projects else None)
+        for each in subscriptions[:_MOST_LISTED]
+    ]
     # Slack refuses a message that is too long, so show as many as fit into one.
     lists = (_listing(count, described, len(subscriptions)) for count in range(len(described), 1, -1))
     return next(filter(b.fits, lists), _listing(1, described, len(subscriptions)))
@@ -173,10 +202,9 @@ def _listing(count: int, described: Sequence[str], in_all: int) -> Message:
     return b.words("\n\n".join([*described[:count], *more]))
 
 
-def _described(subscription: Subscription, now: datetime) -> str:
-    lines = [
-        f"*{when(subscription.weekly)}*{_section_words(subscription)}, by {b.mention(subscription.owner)}"
-    ]
+def _described(subscription: Subscription, now: datetime, shown: Project | None) -> str:
+    about = f"{_of(None, shown)}{_section_words(subscription)}"
+    lines = [f"*{when(subscription.weekly)}*{about}, by {b.mention(subscription.owner)}"]
     match subscription.state:
         case SubscriptionState.ACTIVE:
             # If the time was changed after this week's digest, the next run is a week later.
@@ -184,7 +212,7 @@ def _described(subscription: Subscription, now: datetime) -> str:
             runs = subscription.weekly.next_few(begin, 3)
             lines.append(f"Next: {', '.join(_local_time(run, subscription) for run in runs)}")
         case SubscriptionState.PAUSED:
-            again = f"{_short_resubscribe_command(subscription)} starts it again."
+            again = f"{_short_resubscribe_command(subscription, shown)} starts it again."
             lines.append(f":double_vertical_bar: Paused, because Slack didn't let me post here. {again}")
         case _:
             lines.append("The first post is on its way.")
@@ -203,25 +231,39 @@ def _short(text: str) -> str:
     return b.quoted(text, _SHORT_LENGTH)
 
 
-def _command(verb: str, subscription: Subscription) -> str:
+def _docs(shown: Project | None) -> str:
+    return f"the docs ({label(shown)})" if shown else "the docs"
+
+
+def _digest(shown: Project | None) -> str:
+    return f"digest of {label(shown)}" if shown else "docs digest"
+
+
+def _of(section: str | None, shown: Project | None) -> str:
+    parts = [*([label(shown)] if shown else []), *([shown_code(section)] if section else [])]
+    return f" for {', '.join(filter(None, parts))}" if parts else ""
+
+
+def _command(verb: str, subscription: Subscription, shown: Project | None) -> str:
     """Return the command that applies ``verb`` to this subscription and no other of the channel."""
+    project = f" project:{shown.name}" if shown else ""
     section = f" path {subscription.section}" if subscription.section else ""
-    return b.code(f"/docs-visitors {verb}{section}")
+    return b.code(f"/docs-visitors {verb}{project}{section}")
 
 
-def _resubscribe_command(subscription: Subscription) -> str:
+def _resubscribe_command(subscription: Subscription, shown: Project | None) -> str:
     """Return the command that creates this subscription again."""
     weekly = subscription.weekly
     when_said = f"{weekday_name(weekly.weekday).lower()} {clock(weekly.at)} {weekly.zone}"
-    return _command(f"subscribe {when_said}", subscription)
+    return _command(f"subscribe {when_said}", subscription, shown)
 
 
-def _short_resubscribe_command(subscription: Subscription) -> str:
+def _short_resubscribe_command(subscription: Subscription, shown: Project | None) -> str:
     """Return the command for use in a list, without the path if that is too long."""
     section = subscription.section
     if not section or len(b.escape(section)) <= PATH_LENGTH:
-        return _resubscribe_command(subscription)
-    return f"{_resubscribe_command(replace(subscription, section='…'))} (with the full path)"
+        return _resubscribe_command(subscription, shown)
+    return f"{_resubscribe_command(replace(subscription, section='…'), shown)} (with the full path)"
 
 
 def _section_words(subscription: Subscription) -> str:

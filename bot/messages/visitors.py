@@ -23,6 +23,7 @@ from bot.messages.numbers import (
     signed,
 )
 from bot.messages.problems import reading_problem
+from bot.messages.projects import label
 from bot.model import (
     Block,
     Counts,
@@ -35,6 +36,7 @@ from bot.model import (
     SnapshotState,
     SortBy,
     UserId,
+    VisitorsQuery,
 )
 
 PAGES_IN_LINE = 3
@@ -98,24 +100,29 @@ def is_empty(answer: Report) -> bool:
 
 def nobody(answer: Report) -> str:
     """Return the sentence about a period in which nobody read the docs."""
-    period = answer.query.period
+    period, docs = answer.query.period, the_docs(answer.query)
     if answer.is_open and period.days == 1:
-        return f"Nobody has read the docs so far today, {dates(period)}."
+        return f"Nobody has read {docs} so far today, {dates(period)}."
     if answer.is_open:
-        return f"Nobody has read the docs so far {between(period)}."
+        return f"Nobody has read {docs} so far {between(period)}."
     before = answer.before.total if answer.before and answer.is_fair else 0
     had = (
         f"; {_visitors(before)} came {between(answer.query.compared)}"
         if before and answer.query.compared
         else ""
     )
-    return f"Nobody read the docs {between(period)}{had}."
+    return f"Nobody read {docs} {between(period)}{had}."
+
+
+def the_docs(query: VisitorsQuery) -> str:
+    """Return what was read: "the docs", with the project's label where the bot serves several."""
+    return f"the docs ({label(query.label)})" if query.label else "the docs"
 
 
 def title(answer: Report) -> str:
     """Return the heading: the period, and the period compared with."""
     against = f"\ncompared with {dates(answer.was.period)}" if answer.was and answer.is_fair else ""
-    return f"*Who read the docs{_period_words(answer)}*{against}"
+    return f"*Who read {the_docs(answer.query)}{_period_words(answer)}*{against}"
 
 
 def _period_words(answer: Report) -> str:

@@ -7,8 +7,18 @@ from bot.messages.charts import shown_path
 from bot.messages.numbers import counted, dates, number
 from bot.messages.plain_text import one_line
 from bot.messages.problems import BETWEEN_PEOPLE, reading_problem
-from bot.messages.visitors import TIME_OF_DAY, page_numbers, shown_code
-from bot.model import Budget, Message, PageCounts, Period, Question, QuestionId, Refusal, Snapshot
+from bot.messages.visitors import TIME_OF_DAY, page_numbers, shown_code, the_docs
+from bot.model import (
+    Budget,
+    Message,
+    PageCounts,
+    Period,
+    Question,
+    QuestionId,
+    Refusal,
+    Snapshot,
+    VisitorsQuery,
+)
 
 EXAMPLES = (
     "`/docs-visitors 28d`, `/docs-visitors last week path /api`, `/docs-visitors October top 20 sort ai`, "
@@ -23,9 +33,10 @@ _PROMPT_PATH_LENGTH = 2_000
 """The agent needs the whole path, and the store keeps no longer one."""
 
 
-def reading(period: Period, question: QuestionId) -> Message:
+def reading(query: VisitorsQuery, question: QuestionId) -> Message:
     """Return the immediate answer to a question, before the first call."""
-    said = f":hourglass_flowing_sand: Reading who read the docs, {dates(period)}. I'll answer here."
+    reading = f"Reading who read {the_docs(query)}, {dates(query.period)}"
+    said = f":hourglass_flowing_sand: {reading}. I'll answer here."
     return b.with_buttons(said, [b.button("Show progress", "progress", str(question))])
 
 
@@ -38,7 +49,8 @@ def progress(question: Question, parts: list[Snapshot], budget: Budget) -> Messa
         f" The next call is possible at {b.moment(budget.free_at, TIME_OF_DAY)}." if budget.free_at else ""
     )
     said = (
-        f":hourglass_flowing_sand: Reading who read the docs, {dates(question.query.period)}: "
+        f":hourglass_flowing_sand: Reading who read {the_docs(question.query)}, "
+        f"{dates(question.query.period)}: "
         f"{pages} read in {counted(calls, 'call', 'calls')} so far. "
         f"{used} calls of the hour are used.{waits} I'll answer here."
     )
@@ -50,19 +62,20 @@ def moved_on() -> Message:
     return b.words(":white_check_mark: The answer is there.")
 
 
-def not_readable(period: Period, problem: str) -> Message:
+def not_readable(query: VisitorsQuery, problem: str) -> Message:
     """Return the answer if nothing could be read. ``problem`` is stored with the snapshot."""
     return b.words(
-        f":warning: I couldn't read who read the docs, {dates(period)}: {_short(reading_problem(problem))}. "
+        f":warning: I couldn't read who read {the_docs(query)}, {dates(query.period)}: "
+        f"{_short(reading_problem(problem))}. "
         "Try again later. If it keeps failing, ask whoever runs this bot."
     )
 
 
-def budget_used_up(period: Period, budget: Budget) -> Message:
+def budget_used_up(query: VisitorsQuery, budget: Budget) -> Message:
     """Return the answer if the hourly budget was used up before anything was read."""
     until = f" The next is possible at {b.moment(budget.free_at, TIME_OF_DAY)}." if budget.free_at else ""
     return b.words(
-        f":warning: I couldn't read who read the docs, {dates(period)}: all "
+        f":warning: I couldn't read who read {the_docs(query)}, {dates(query.period)}: all "
         f"{counted(budget.limit, 'analytics call', 'analytics calls')} of this hour are used.{until} "
         "Ask again then. What has been read so far is kept."
     )

@@ -44,6 +44,7 @@ from bot.model.outbox import DeadLetter, Delivery, DeliveryKind, DeliveryState, 
 from bot.model.pace import Method, Pace, pace_of
 from bot.model.period import Period, day_start, full_days, last_full_week, today, week_of
 from bot.model.polling import PollPace, back_off_seconds
+from bot.model.projects import Project, Projects, UnknownProject
 from bot.model.prompts import JobRequest, NewPrompt, Prompt, PromptFields, PromptKind, PromptState
 from bot.model.questions import DEFAULT_TOP, MOST_TOP, Extent, FileTo, Question, QuestionState, VisitorsQuery
 from bot.model.quota import (
@@ -122,7 +123,9 @@ __all__ = [
     "PollPace",
     "Priority",
     "Profile",
+    "Project",
     "ProjectId",
+    "Projects",
     "Prompt",
     "PromptFields",
     "PromptId",
@@ -154,6 +157,7 @@ __all__ = [
     "ThreadRef",
     "TrackedJob",
     "Trouble",
+    "UnknownProject",
     "Unread",
     "Use",
     "UserId",

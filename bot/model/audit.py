@@ -24,6 +24,8 @@ class Act(StrEnum):
     """Stopped watching a job."""
     SUBSCRIBED = "subscribed"
     UNSUBSCRIBED = "unsubscribed"
+    CHOSE_PROJECT = "chose_project"
+    """Chose the project of a channel."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -92,6 +92,8 @@ class JobProblem(StrEnum):
     KEY_REFUSED = "key_refused"
     KEY_FORBIDDEN = "key_forbidden"
     PROJECT_UNKNOWN = "project_unknown"
+    NOT_SERVED = "not_served"
+    """The project is not among the bot's any more."""
     JOB_UNKNOWN = "job_unknown"
     NOT_STARTED = "not_started"
     """A follow-up for a job that never started."""
@@ -223,6 +225,7 @@ class TrackedJob:
     reminded of it at the earliest; None for never again.
     ``page``: the path of the page at which it began. ``compare_at``: when its visitors are compared.
     ``trouble``: what the face says of the docs service, and since when; None when all is well.
+    ``project_label``: how people read the project; None where only one was served when the job was asked for.
     """
 
     number: JobNumber
@@ -267,6 +270,7 @@ class TrackedJob:
     remind_at: datetime | None = None
     page: str | None = None
     compare_at: datetime | None = None
+    project_label: str | None = None
 
     @property
     def is_forgotten(self) -> bool:

@@ -35,7 +35,10 @@ class Extent(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class VisitorsQuery:
-    """A query about visitors: the period, the period to compare with, and how to list the pages."""
+    """A query about visitors: the period, the period to compare with, and how to list the pages.
+
+    ``label``: how people read the project; None where only one is served.
+    """
 
     period: Period
     compared: Period | None
@@ -44,6 +47,7 @@ class VisitorsQuery:
     sort: SortBy = SortBy.TOTAL
     file_to: FileTo = FileTo.NOWHERE
     extent: Extent = Extent.ASK
+    label: str | None = None
 
 
 class QuestionState(StrEnum):

@@ -77,6 +77,7 @@ class ReadingProblem(StrEnum):
     KEY = "key"
     FORBIDDEN = "forbidden"
     PROJECT = "project"
+    NOT_SERVED = "not_served"
     REJECTED = "rejected"
     ENDLESS = "endless"
     LATE = "late"

@@ -2,20 +2,48 @@
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping
 from datetime import datetime
+from functools import partial
 
-from bot.ops.metrics import Figures
-from bot.store import Transaction
+from bot.logs import LogSeldom
+from bot.model import ProjectId
+from bot.ops.checks import free_bytes
+from bot.ops.health import LIMIT_SECONDS, Check
+from bot.ops.metrics import Figures, Metrics, ProjectFigures
+from bot.store import DatabaseTrouble, Transaction
 from bot.store.heartbeats import GONE_AFTER
 from bot.work.context import Context
 from bot.work.jobs.key_health import is_refused
 
 
+def metrics_page(
+    context: Context, metrics: Metrics
+) -> Callable[[Mapping[str, Check]], Awaitable[tuple[bytes, str]]]:
+    """Return the page of metrics, which never fails: what cannot be read is missing."""
+    unread = LogSeldom("figures_not_read")
+
+    async def page(found: Mapping[str, Check]) -> tuple[bytes, str]:
+        for name, check in found.items():
+            metrics.set_check(name, check.ok)
+        if (free := free_bytes(context.store)) is not None:
+            metrics.set_free_bytes(free)
+        try:
+            async with asyncio.timeout(LIMIT_SECONDS):
+                metrics.set_figures(await context.store.read(partial(read_figures, context)))
+        except (DatabaseTrouble, TimeoutError):
+            unread.warning("database", exc_info=True)
+            metrics.set_figures(None)
+        return metrics.page()
+
+    return page
+
+
 def read_figures(context: Context, tx: Transaction) -> Figures:
     """Return the figures as they are now."""
-    now, project = context.clock(), context.project
-    backlog, calls_an_hour = tx.backlog(now), context.analytics.calls_an_hour
-    heartbeats = tx.heartbeats.last(now)
+    now = context.clock()
+    backlog, heartbeats = tx.backlog(now), tx.heartbeats.last(now)
     alive = sum(at > now - GONE_AFTER for at in heartbeats.values())
     return Figures(
         oldest_prompt_seconds=_age(backlog.prompt_at, now),
@@ -26,6 +54,16 @@ def read_figures(context: Context, tx: Transaction) -> Figures:
         unconfirmed_prompts=backlog.unconfirmed_prompts,
         dead_letters=backlog.dead_letters,
         held_projects=backlog.held_projects,
+        projects={each.name: _of_project(context, tx, each.id) for each in context.projects.known},
+        alive=alive,
+        gone=len(heartbeats) - alive,
+        heartbeats=heartbeats,
+    )
+
+
+def _of_project(context: Context, tx: Transaction, project: ProjectId) -> ProjectFigures:
+    now, calls_an_hour = context.clock(), context.analytics.calls_an_hour
+    return ProjectFigures(
         queued_prompts=tx.prompts.waiting_for_quota(project),
         quota_used=len(tx.prompts.uses(project, now)),
         quota_limit=context.uses_an_hour,
@@ -33,9 +71,6 @@ def read_figures(context: Context, tx: Transaction) -> Figures:
         analytics_calls_used=tx.budget.read(project, calls_an_hour, now).used,
         analytics_calls_limit=calls_an_hour,
         key_refused=is_refused(tx, project),
-        alive=alive,
-        gone=len(heartbeats) - alive,
-        heartbeats=heartbeats,
     )
 
 

@@ -22,12 +22,12 @@ from prometheus_client.core import GaugeMetricFamily
 from prometheus_client.registry import Collector
 
 from bot import __version__
-from bot.docs_api import Forbidden, NotFound, RateLimited, Rejected, Unauthorized, Unavailable
+from bot.docs_api import Forbidden, NotConfigured, NotFound, RateLimited, Rejected, Unauthorized, Unavailable
 
 disable_created_metrics()  # type: ignore[no-untyped-call]
 _DOCS_ERRORS = tuple(
     error.__name__.lower()
-    for error in (Unavailable, RateLimited, Rejected, Unauthorized, Forbidden, NotFound)
+    for error in (Unavailable, RateLimited, Rejected, Unauthorized, Forbidden, NotFound, NotConfigured)
 )
 _COUNTED: Mapping[str, tuple[str, str, str, tuple[str, ...]]] = {
     "requests": (
@@ -72,8 +72,24 @@ _COUNTED: Mapping[str, tuple[str, str, str, tuple[str, ...]]] = {
 
 
 @dataclass(frozen=True, slots=True)
+class ProjectFigures:
+    """What the rows say about one project."""
+
+    queued_prompts: int = 0
+    quota_used: int = 0
+    quota_limit: int = 0
+    quota_exhausted: bool = False
+    analytics_calls_used: int = 0
+    analytics_calls_limit: int = 0
+    key_refused: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Figures:
-    """What the rows say about all processes together. Ages in seconds are 0 when there is nothing so old."""
+    """What the rows say about all processes together. Ages in seconds are 0 when there is nothing so old.
+
+    ``projects``: what they say about each project that is served, by its name.
+    """
 
     oldest_prompt_seconds: float = 0.0
     oldest_delivery_seconds: float = 0.0
@@ -83,13 +99,7 @@ class Figures:
     unconfirmed_prompts: int = 0
     dead_letters: int = 0
     held_projects: int = 0
-    queued_prompts: int = 0
-    quota_used: int = 0
-    quota_limit: int = 0
-    quota_exhausted: bool = False
-    analytics_calls_used: int = 0
-    analytics_calls_limit: int = 0
-    key_refused: bool = False
+    projects: Mapping[str, ProjectFigures] = field(default_factory=dict)
     alive: int = 0
     gone: int = 0
     heartbeats: Mapping[str, datetime] = field(default_factory=dict)
@@ -104,6 +114,9 @@ _GAUGES = {
     "unconfirmed_prompts": "Prompts of which nobody knows whether the docs service has them.",
     "dead_letters": "Deliveries that can never be said.",
     "held_projects": "Projects with a back-off, because the docs service fails or refuses the key.",
+}
+"""The figures that are gauges of the same name."""
+_OF_PROJECTS = {
     "queued_prompts": "Prompts that wait for the hourly limit on jobs.",
     "quota_used": "Uses of the hourly limit on jobs in the last hour.",
     "quota_limit": "The hourly limit on jobs.",
@@ -112,7 +125,7 @@ _GAUGES = {
     "analytics_calls_limit": "The hourly limit on calls of the analytics API.",
     "key_refused": "1 while the docs service refuses the key.",
 }
-"""The figures that are gauges of the same name."""
+"""The figures of projects that are gauges of the same name."""
 
 
 class _Rows(Collector):
@@ -132,6 +145,11 @@ class _Rows(Collector):
 def _families(figures: Figures) -> Iterator[GaugeMetricFamily]:
     for name, help_text in _GAUGES.items():
         yield GaugeMetricFamily(f"docs_bot_{name}", help_text, value=getattr(figures, name))
+    for name, help_text in _OF_PROJECTS.items():
+        family = GaugeMetricFamily(f"docs_bot_{name}", help_text, labels=["project"])
+        for project, of_project in figures.projects.items():
+            family.add_metric([project], getattr(of_project, name))
+        yield family
     help_text = "Processes that run workers: alive, or killed in the last ten minutes."
     processes = GaugeMetricFamily("docs_bot_worker_processes", help_text, labels=["state"])
     processes.add_metric(["alive"], figures.alive)

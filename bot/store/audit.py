@@ -25,8 +25,10 @@ from sqlalchemy.engine import Connection, RowMapping
 from bot.model import (
     Act,
     AuditRow,
+    ChannelId,
     JobNumber,
     JobState,
+    ProjectId,
     Prompt,
     PromptId,
     PromptKind,
@@ -84,6 +86,10 @@ class AuditRepository:
         """Add what somebody did to a subscription."""
         place = {"project": subscription.project, "channel": subscription.channel}
         self._add(act, user, at, {**place, "subscription": subscription.id})
+
+    def chose_project(self, user: UserId, project: ProjectId, channel: ChannelId, at: datetime) -> None:
+        """Add that somebody chose the project of a channel."""
+        self._add(Act.CHOSE_PROJECT, user, at, {"project": project, "channel": channel})
 
     def _add(self, act: Act, user: UserId, at: datetime, values: dict[str, object]) -> None:
         self.connection.execute(insert(audit).values(at=at, user=user, act=act, **values))

@@ -1,4 +1,4 @@
-"""Channels whose id Slack has changed: their former ids, and moving their rows to the present one."""
+"""Channels: the projects that they have chosen, and moving their rows when Slack changes their ids."""
 
 from __future__ import annotations
 
@@ -7,11 +7,12 @@ from dataclasses import dataclass
 from sqlalchemy import delete, func, literal, select, update
 from sqlalchemy.engine import Connection
 
-from bot.model import ChannelId, SubscriptionState, message_key
+from bot.model import ChannelId, ProjectId, SubscriptionState, message_key
 from bot.store.audit import audit
 from bot.store.digests import place_of
 from bot.store.schema import (
     AnyTable,
+    channel_projects,
     deliveries,
     digests,
     former_channels,
@@ -31,9 +32,22 @@ _WITH_MESSAGE_KEYS = (prompts, deliveries)
 
 @dataclass(frozen=True, slots=True)
 class ChannelRepository:
-    """The channels that had other ids, within one transaction."""
+    """What the bot knows of channels, within one transaction."""
 
     connection: Connection
+
+    def project(self, channel: ChannelId) -> ProjectId | None:
+        """Return the project that a channel has chosen; None if it has chosen none."""
+        chosen = select(channel_projects.c.project).where(channel_projects.c.channel == self.present(channel))
+        return self.connection.execute(chosen).scalar_one_or_none()
+
+    def choose_project(self, channel: ChannelId, project: ProjectId) -> None:
+        """Remember the project that a channel has chosen."""
+        present = self.present(channel)
+        values = {"channel": present, "project": project}
+        if not insert_unless_there(self.connection, channel_projects, values):
+            here = channel_projects.c.channel == present
+            self.connection.execute(update(channel_projects).where(here).values(project=project))
 
     def present(self, channel: ChannelId) -> ChannelId:
         """Return the id that a channel has now; the same if Slack has not changed it."""
@@ -84,6 +98,7 @@ class ChannelRepository:
             self.connection.execute(update(table).where(here).values(channel=new))
         self._move_subscriptions(old, new)
         self._move_heard(old, new)
+        self._move_project(old, new)
 
     def _rewrite_keys(self, table: AnyTable, old: ChannelId, new: ChannelId) -> None:
         """Rewrite the keys of a channel's messages, so that a message heard again is still recognised.
@@ -104,6 +119,14 @@ class ChannelRepository:
         )
         self.connection.execute(delete(heard).where(here, under_new))
         self.connection.execute(update(heard).where(here).values(channel=new))
+
+    def _move_project(self, old: ChannelId, new: ChannelId) -> None:
+        """Move the choice of a project. One made under the new id is newer."""
+        here = channel_projects.c.channel == old
+        gone = delete(channel_projects).where(here).returning(channel_projects.c.project)
+        chosen = self.connection.execute(gone).scalar_one_or_none()
+        if chosen is not None:
+            insert_unless_there(self.connection, channel_projects, {"channel": new, "project": chosen})
 
     def _move_subscriptions(self, old: ChannelId, new: ChannelId) -> None:
         """Move subscriptions. One made under the new id is newer, and ends the one that it replaces."""

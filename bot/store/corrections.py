@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from sqlalchemy import select, update
 from sqlalchemy.engine import Connection
 
-from bot.model import Prompt, PromptId, RequestKey
+from bot.model import Project, Prompt, PromptId, RequestKey
+from bot.store.audit import audit
 from bot.store.prompts import to_prompt
-from bot.store.schema import prompts
+from bot.store.schema import jobs, prompts
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,6 +23,15 @@ class CorrectionRepository:
         """Return the prompt of the request with this key; None when there is none."""
         row = self.connection.execute(select(prompts).where(prompts.c.key == key)).mappings().first()
         return to_prompt(row) if row else None
+
+    def move(self, prompt: Prompt, project: Project) -> None:
+        """Move a prompt that has not been sent, and the job that it starts, to another project."""
+        mine, its_job = prompts.c.id == prompt.id, jobs.c.number == prompt.job
+        self.connection.execute(update(prompts).where(mine).values(project=project.id))
+        moved = update(jobs).where(its_job).values(project=project.id, project_label=project.label)
+        self.connection.execute(moved)
+        its_row = update(audit).where(audit.c.job == prompt.job, audit.c.prompt == prompt.id)
+        self.connection.execute(its_row.values(project=project.id))
 
     def put(self, prompt: PromptId, raw: str) -> None:
         """Keep the newest text of a prompt's message."""

@@ -68,7 +68,7 @@ _OPEN_FACE = and_(jobs.c.state.in_((JobState.WAITING, JobState.WORKING)), jobs.c
 _NOT_QUEUED: Mapping[str, object] = {"queue_until": None, "queue_position": None, "queue_why": None}
 
 # Rows of a multi-row INSERT may be returned in any order, so each carries the values that identify it.
-_ADD = insert(jobs).returning(jobs.c.number, jobs.c.requester, jobs.c.channel, jobs.c.text)
+_ADD = insert(jobs).returning(jobs.c.number, jobs.c.requester, jobs.c.channel, jobs.c.text, jobs.c.project)
 
 
 def _is_in(thread: ThreadRef) -> ColumnElement[bool]:
@@ -87,16 +87,14 @@ class JobRepository:
         self, *, project: ProjectId, channel: ChannelId, requester: UserId, text: str, asked_at: datetime
     ) -> JobNumber:
         """Add a job in state *waiting* and return its number."""
-        wanted = JobRequest(requester, channel, text)
-        return (self.add_all(project, [wanted], asked_at))[wanted]
+        wanted = JobRequest(requester, channel, text, project)
+        return (self.add_all([wanted], asked_at))[wanted]
 
-    def add_all(
-        self, project: ProjectId, wanted: Sequence[JobRequest], asked_at: datetime
-    ) -> dict[JobRequest, JobNumber]:
+    def add_all(self, wanted: Sequence[JobRequest], asked_at: datetime) -> dict[JobRequest, JobNumber]:
         """Add a job in state *waiting* for each (different) element of ``wanted``; return their numbers."""
         rows = [
             {
-                "project": project,
+                "project": each.project,
                 "channel": each.channel,
                 "requester": each.asked_by,
                 "text": each.raw,
@@ -106,11 +104,15 @@ class JobRepository:
                 "thread_ts": each.thread,
                 "again_of": each.again_of,
                 "page": each.page,
+                "project_label": each.project_label,
             }
             for each in wanted
         ]
         added = self.connection.execute(_ADD, rows)
-        return {JobRequest(row.requester, row.channel, row.text): JobNumber(row.number) for row in added}
+        return {
+            JobRequest(row.requester, row.channel, row.text, row.project): JobNumber(row.number)
+            for row in added
+        }
 
     def get(self, number: JobNumber) -> TrackedJob | None:
         """Return the job with this number; None when there is none."""

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from sqlalchemy import ColumnElement, Float, UnaryExpression, and_, cast, func, or_, select, true
 from sqlalchemy.engine import Connection, RowMapping
 
-from bot.model import Counts, PageCounts, PageRowId, Period, SnapshotId, SortBy
+from bot.model import Counts, PageCounts, PageRowId, Period, ProjectId, SnapshotId, SortBy
 from bot.store.schema import page_visitors, snapshots
 from bot.store.snapshots import path_hash
 
@@ -102,12 +102,12 @@ class PageRepository:
         condition = and_(_within(_now.c.path, section), many >= _LEAST_READERS, hardly)
         return self._pages(now, None, condition, (many.desc(), _now.c.id), limit)
 
-    def one(self, row: PageRowId) -> tuple[PageCounts, Period] | None:
-        """Return a page's counts and their period; None when the row has been deleted."""
+    def one(self, row: PageRowId) -> tuple[PageCounts, Period, ProjectId] | None:
+        """Return a page's counts, their period and its project; None when the row has been deleted."""
         if not 0 < row < 2**31:
             return None
         statement = (
-            select(page_visitors, snapshots.c.first, snapshots.c.end)
+            select(page_visitors, snapshots.c.first, snapshots.c.end, snapshots.c.project)
             .join(snapshots, snapshots.c.id == page_visitors.c.snapshot)
             .where(page_visitors.c.id == row)
         )
@@ -115,7 +115,8 @@ class PageRepository:
         if found is None:
             return None
         counts = Counts(found["human"], found["ai"], found["total"])
-        return PageCounts(row, found["path"], counts), Period(found["first"], found["end"])
+        period = Period(found["first"], found["end"])
+        return PageCounts(row, found["path"], counts), period, found["project"]
 
     def of_path(self, snapshot: SnapshotId, path: str) -> Counts | None:
         """Return a page's counts in a snapshot; None if nobody read it, or if it has not been fetched."""

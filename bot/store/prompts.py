@@ -113,7 +113,7 @@ def _face_before() -> ColumnElement[bool]:
 # Built once: building a statement takes as long as running it, and these delay acknowledgements.
 _ADD = insert(prompts)
 _EARLIER = (
-    select(prompts.c.key, prompts.c.job, prompts.c.asked_by, prompts.c.channel, prompts.c.raw)
+    select(*prompts.c["key", "job", "asked_by", "channel", "raw", "project"])
     .where(
         or_(
             prompts.c.key.in_(bindparam("keys", expanding=True)),
@@ -184,7 +184,7 @@ class PromptRepository:
         """Find repeated requests with one statement; new ones are missing in both results.
 
         The first result maps known keys to their jobs. The second maps elements of ``wanted`` to jobs that
-        have not failed and that the same user asked for after ``since``, in the same channel and words.
+        have not failed and that the user asked for after ``since``, in the same channel, words and project.
         """
         asked = {
             "keys": keys,
@@ -194,7 +194,7 @@ class PromptRepository:
         }
         found = self.connection.execute(_EARLIER, asked).all()
         by_key = {RequestKey(row.key): JobNumber(row.job) for row in found}
-        by_words = {JobRequest(row.asked_by, row.channel, row.raw): JobNumber(row.job) for row in found}
+        by_words = {JobRequest(*row[2:]): JobNumber(row.job) for row in found}
         known = set(keys)
         return {key: job for key, job in by_key.items() if key in known}, by_words
 

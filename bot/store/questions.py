@@ -47,6 +47,7 @@ class StoredQuery(TypedDict):
     sort: str
     file_to: str
     extent: NotRequired[str]
+    label: NotRequired[str | None]
 
 
 def _stored(query: VisitorsQuery) -> StoredQuery:
@@ -59,6 +60,7 @@ def _stored(query: VisitorsQuery) -> StoredQuery:
         "sort": query.sort,
         "file_to": query.file_to,
         "extent": query.extent,
+        "label": query.label,
     }
 
 
@@ -75,6 +77,7 @@ def _query(stored: StoredQuery) -> VisitorsQuery:
         sort=SortBy(stored["sort"]),
         file_to=FileTo(stored["file_to"]),
         extent=Extent(stored.get("extent", Extent.ALL)),
+        label=stored.get("label"),
     )
 
 

@@ -110,6 +110,7 @@ jobs = Table(
     Column("remind_at", UtcDateTime),
     Column("page", Text),
     Column("compare_at", UtcDateTime),
+    Column("project_label", Text),
     Column("claimed_by", String(80)),
     Column("claimed_until", UtcDateTime),
     Index("ix_jobs_thread", "channel", "root_ts", unique=True),
@@ -349,6 +350,13 @@ former_channels = Table(
     metadata,
     Column("former", String(40), primary_key=True),
     Column("channel", String(40), nullable=False),
+)
+
+channel_projects = Table(
+    "channel_projects",
+    metadata,
+    Column("channel", String(40), primary_key=True),
+    Column("project", String(200), nullable=False),
 )
 
 members = Table(

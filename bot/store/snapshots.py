@@ -170,8 +170,10 @@ class SnapshotRepository:
         rows = self.connection.execute(select(snapshots).where(snapshots.c.id.in_(list(ids))))
         return {row["id"]: to_snapshot(row) for row in rows.mappings()}
 
-    def claim(self, claimer: Claimer, limit: int, priority: Priority) -> Sequence[Snapshot]:
-        """Claim snapshots whose next page is to be fetched: those of the most urgent priority found.
+    def claim(
+        self, claimer: Claimer, project: ProjectId, limit: int, priority: Priority
+    ) -> Sequence[Snapshot]:
+        """Claim snapshots of a project whose next page is to be fetched: those of the most urgent priority.
 
         None is less urgent than ``priority``. Only one priority is claimed at a time, so that a small budget
         completes urgent snapshots before it begins others.
@@ -179,6 +181,7 @@ class SnapshotRepository:
         due = and_(
             snapshots.c.state == SnapshotState.REQUESTED,
             snapshots.c.due_at <= claimer.now,
+            snapshots.c.project == project,
             snapshots.c.priority <= int(priority),
         )
         free = and_(due, unclaimed(snapshots, claimer.now))
@@ -192,11 +195,11 @@ class SnapshotRepository:
         rows = claim(self.connection, snapshots, claimer, candidates=candidates, still=due)
         return [to_snapshot(row) for row in rows]
 
-    def waiting(self, now: datetime) -> int:
-        """Return how many snapshots have a page that could be fetched now."""
+    def waiting_projects(self, now: datetime) -> Sequence[ProjectId]:
+        """Return the projects whose snapshots have a page that could be fetched now."""
         due = and_(snapshots.c.state == SnapshotState.REQUESTED, snapshots.c.due_at <= now)
-        statement = select(func.count()).select_from(snapshots).where(due, unclaimed(snapshots, now))
-        return int(self.connection.execute(statement).scalar_one())
+        free = select(snapshots.c.project).where(due, unclaimed(snapshots, now)).distinct()
+        return self.connection.execute(free.order_by(snapshots.c.project)).scalars().all()
 
     def store(
         self,

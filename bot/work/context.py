@@ -7,10 +7,22 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from enum import StrEnum
 
-from bot.docs_api import DocsClient
+from bot.docs_api import DocsClient, DocsClients
 from bot.logs import LogOnce
-from bot.model import AccessPolicy, Analytics, MemberCache, MessageTs, PollPace, ProjectId, ThreadRef, UserId
-from bot.store import Claimer, Store
+from bot.model import (
+    AccessPolicy,
+    Analytics,
+    ChannelId,
+    MemberCache,
+    MessageTs,
+    PollPace,
+    Project,
+    ProjectId,
+    Projects,
+    ThreadRef,
+    UserId,
+)
+from bot.store import Claimer, Store, Transaction
 from bot.work.batching import Batches
 from bot.work.ports import Clock, Messenger
 
@@ -78,7 +90,7 @@ class Context:
     messenger: Messenger
     clock: Clock
     wake: Callable[[], None]
-    project: ProjectId
+    projects: Projects
     bot_user: UserId
     bot_name: str = "docs-agent"
     workspace_url: str = ""
@@ -94,6 +106,14 @@ class Context:
     remind_after: timedelta | None = timedelta(days=3)
     batches: Batches = field(default_factory=Batches)
     log_once: LogOnce = field(default_factory=LogOnce)
+
+    def project_of(self, tx: Transaction, channel: ChannelId) -> Project:
+        """Return the project for what is asked in a channel without naming one: its own, else the default.
+
+        A choice that is not served any more counts as none.
+        """
+        chosen = tx.channels.project(channel) if self.projects.are_several else None
+        return (chosen and self.projects.with_id(chosen)) or self.projects.default
 
     def permalink(self, thread: ThreadRef, ts: MessageTs) -> str:
         """Return the address of a message in Slack: the one that begins the thread, or a reply in it.
@@ -115,7 +135,7 @@ class WorkerContext(Context):
     when.
     """
 
-    docs: DocsClient
+    docs: DocsClient | DocsClients
     chance: Callable[[], float]
     owner: str
     wake_after: Callable[[float], None] = field(default=lambda _seconds: None)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -118,6 +119,49 @@ async def test_each_key_goes_only_to_whom_it_belongs() -> None:
         ("/metrics", None),
         ("/readyz", None),
     ]
+
+
+def several(address: str, **beta: str) -> str:
+    """Return two projects, of which the second has an address and a key of its own."""
+    own = {"id": "p-beta", "address": f"{address}beta", "key": "canary-of-beta"}
+    return json.dumps({"acme": {"id": "p-acme"}, "beta": own | beta})
+
+
+async def test_each_project_is_looked_at_with_its_own_key_at_its_own_address() -> None:
+    outside, beta = FakeOutside(), FakeOutside()
+    async with listening(beta) as address:
+        found = await findings(outside, DOCS_PROJECTS=several(address), DOCS_PROJECT_ID="")
+    assert found["docs service, acme"].ok
+    assert found["docs service, beta"].ok
+    assert "p-beta" in found["docs service, beta"].seen
+    assert beta.asked == [("/beta/v1/analytics/p-beta/visitors", "Bearer canary-of-beta")]
+    assert ("/docs/v1/analytics/p-acme/visitors", "Bearer canary-key") in outside.asked
+    assert "canary-of-beta" not in str(outside.asked)
+
+
+@pytest.mark.parametrize(
+    ("status", "advice"),
+    [
+        (401, "Look at the key of beta in DOCS_PROJECTS"),
+        (404, "Look at the id of beta in DOCS_PROJECTS and at the path in the address of beta in"),
+    ],
+)
+async def test_what_is_wrong_with_one_of_several_projects_is_told_where_it_stands(
+    status: int, advice: str
+) -> None:
+    async with listening(FakeOutside(docs_status=status)) as address:
+        found = await findings(DOCS_PROJECTS=several(address), DOCS_PROJECT_ID="")
+    assert found["docs service, acme"].ok
+    assert not found["docs service, beta"].ok
+    assert advice in found["docs service, beta"].advice
+
+
+async def test_a_token_of_slack_for_one_of_several_projects_is_sent_nowhere() -> None:
+    beta = FakeOutside()
+    async with listening(beta) as address:
+        found = await findings(DOCS_PROJECTS=several(address, key="xoxb-canary-2"), DOCS_PROJECT_ID="")
+    assert "the key of beta in DOCS_PROJECTS is a token of Slack" in found["docs service, beta"].seen
+    assert beta.asked == []
 
 
 async def test_tokens_that_slack_refuses_are_named() -> None:

@@ -13,7 +13,7 @@ import sys
 from collections import defaultdict
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -180,6 +180,37 @@ async def test_a_section_nobody_read_is_said_so(site: Site) -> None:
 async def test_a_day_that_is_not_over_is_said_so(site: Site) -> None:
     await site.export(Wanted(FIRST, NOW.date()))
     assert "2026-10-05 to 2026-10-14, both included (UTC), today so far\n" in site.said
+
+
+# ---- several projects
+
+
+def two_projects(site: Site) -> dict[str, str]:
+    other = {"id": "acme-docs", "address": site.caller.base_url, "key": KEY}
+    first = {"id": "p-first", "address": "https://127.0.0.1:1", "key": "canary-4f2"}
+    return {"DOCS_PROJECTS": json.dumps({"first": first, "acme": other}), "DOCS_PROJECT_ID": ""}
+
+
+async def test_one_of_several_projects_is_read_with_its_own_key_by_its_name(site: Site) -> None:
+    await site.export(replace(wanted(), project="acme"), env=two_projects(site))
+    assert "acme, 2026-10-05 to 2026-10-11" in site.said
+    assert f"{site.totals()[0]:,} people" in site.said
+
+
+async def test_without_a_name_the_default_is_read(site: Site) -> None:
+    with pytest.raises(ExportError) as error:
+        await site.export(wanted(), env=two_projects(site))
+    assert "Look at the address of first in DOCS_PROJECTS" in str(error.value)
+    await site.export(wanted(), env={**two_projects(site), "DOCS_PROJECT_ID": "acme-docs"})
+    assert "acme, 2026-10-05" in site.said
+
+
+async def test_a_project_that_is_not_known_is_told_with_those_that_are(site: Site) -> None:
+    with pytest.raises(ExportError) as error:
+        await site.export(replace(wanted(), project="gam\nma"), env=two_projects(site))
+    assert str(error.value) == "I don't know the project gam\ufffdma. I know first, acme."
+    assert error.value.code == 78
+    assert await site.caller.log() == []
 
 
 # ---- trouble

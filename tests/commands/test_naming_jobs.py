@@ -11,7 +11,7 @@ from pydantic import SecretStr
 
 from bot.commands.form_state import FormState
 from bot.commands.parsing.job_reference import as_thread, find_job, looks_like_job
-from bot.model import ChannelId, JobNumber, ThreadRef
+from bot.model import ChannelId, JobNumber, Projects, ThreadRef
 from bot.work.context import Context
 from tests.builders import ANA, CHANNEL, PROJECT, HeldClock, add_job, new_store
 from tests.fakes import FakeSlack
@@ -23,7 +23,7 @@ LINK = "https://acme.slack.com/archives/C0DOCS/p1700000000000001"
 async def context() -> AsyncIterator[Context]:
     store = await new_store()
     await add_job(store, root_ts="1700000000.000001", service_id="job-abc")
-    yield Context(store, FakeSlack(), HeldClock(), lambda: None, PROJECT, ANA)
+    yield Context(store, FakeSlack(), HeldClock(), lambda: None, Projects.only(PROJECT), ANA)
     await store.close()
 
 

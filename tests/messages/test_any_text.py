@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from bot import slack_text
 from bot.commands.form_state import FormState
-from bot.messages import face, job_answers, jobs, modals, problems
+from bot.messages import face, job_answers, jobs, modals, problems, projects
 from bot.messages.help import CommandHelp, help_message
 from bot.messages.page_change import visitors_before_and_after
 from bot.messages.plain_text import visible
@@ -22,7 +22,9 @@ from bot.model import (
     JobState,
     Message,
     Period,
+    Project,
     ProjectId,
+    Projects,
     Prompt,
     PromptId,
     PromptKind,
@@ -33,7 +35,7 @@ from bot.model import (
     ServiceJobId,
     TrackedJob,
 )
-from tests.builders import ANA, BEN, CHANNEL, NOW
+from tests.builders import ANA, BEN, CHANNEL, NOW, PROJECT
 from tests.messages.slack_limits import Allowed, modal_problems, problems_of
 
 NASTY_PIECES = [
@@ -76,6 +78,7 @@ def any_job(draw: st.DrawFn) -> TrackedJob:
         pr_link=draw(st.one_of(st.none(), st.just("https://code.example/pull/1"), ADDRESSES, ANY_TEXT)),
         repository=draw(text),
         ref=draw(text),
+        project_label=draw(text),
         ended_at=draw(st.sampled_from([None, NOW + timedelta(minutes=4)])),
         problem=draw(text),
         queue_until=draw(st.sampled_from([None, NOW + timedelta(hours=1)])),
@@ -95,6 +98,7 @@ PROBLEMS = (
     problems.key_refused(),
     problems.key_forbidden(),
     problems.project_unknown(),
+    problems.not_served(),
     problems.job_unknown(),
     problems.job_not_started(),
 )
@@ -130,6 +134,7 @@ def thread_messages(job: TrackedJob, text: str) -> Iterator[Message]:
     yield jobs.behind_unconfirmed(job, job.requester)
     yield jobs.still_running(job, NOW)
     yield jobs.unwatched(job, NOW)
+    yield jobs.not_served(job)
     for each in (problem, *PROBLEMS):
         yield jobs.refused(job, each)
         yield jobs.follow_up_refused(BEN, each)
@@ -175,7 +180,14 @@ def private_messages(job: TrackedJob, text: str) -> Iterator[Message]:
     yield problems.something_broke(text)
     yield problems.unknown_command()
     yield problems.form_not_opened()
-    yield help_message([CommandHelp("/docs-agent", text[:100], "Asks", ("/docs-agent x",))])
+    several = Projects((Project(job.project, "acme", text), Project(ProjectId("b"), "beta", "Beta")))
+    yield help_message([CommandHelp("/docs-agent", text[:100], "Asks", ("/docs-agent x",))], several)
+    for project in several.known:
+        yield projects.project_here(project, several)
+        yield projects.chosen(project)
+        yield projects.may_not_choose(project)
+    yield projects.unknown_choice(text, several)
+    yield projects.unknown_project(text, several, text)
 
 
 def mrkdwn_of(message: Message) -> Iterator[str]:
@@ -242,6 +254,7 @@ def test_dialogues_are_valid_whatever_stands_in_them(job: TrackedJob, text: str)
     private = FormState(CHANNEL, None, job.number).dumps()
     for view in (
         modals.ask_form(channel=CHANNEL, private=private, text=text),
+        modals.ask_form(channel=CHANNEL, private=private, projects=[Project(PROJECT, "acme", text or "a")]),
         modals.ask_form(channel=None, private=private),
         modals.follow_up_form([job], private=private, chosen=job.number, text=text),
         modals.follow_up_form([job] * 3, private=private),

@@ -22,7 +22,10 @@ from bot.model import (
     Movements,
     PageCounts,
     Period,
+    Project,
+    Projects,
     Question,
+    ReadingProblem,
     Refusal,
     Report,
     Snapshot,
@@ -103,12 +106,12 @@ def test_every_form_of_a_digest_says_that_numbers_are_approximate(told: WeeklyRe
 def test_what_is_said_while_reading_is_valid_and_harmless(
     question: Question, parts: list[Snapshot], budget: Budget, text: str, zone: str
 ) -> None:
-    period = question.query.period
+    query = question.query
     for message in (
-        visitors_answers.reading(period, question.id),
+        visitors_answers.reading(query, question.id),
         visitors_answers.progress(question, parts, budget),
-        visitors_answers.not_readable(period, text),
-        visitors_answers.budget_used_up(period, budget),
+        visitors_answers.not_readable(query, text),
+        visitors_answers.budget_used_up(query, budget),
         visitors_answers.how_counted(question, parts[0], zone),
         *(visitors_answers.undelivered(each, text, text, is_file=True) for each in Refusal),
     ):
@@ -121,21 +124,25 @@ def test_the_words_beside_a_file_are_harmless(question: Question, rows: int, com
     assert problems_of(Message(said), Allowed({ANA})) == []
 
 
-@given(SUBSCRIPTIONS, PERIODS, PATHS, st.integers(0, 20))
+@given(SUBSCRIPTIONS, PERIODS, PATHS, st.integers(0, 20), st.booleans())
 def test_what_is_said_about_subscriptions_is_valid_and_harmless(
-    subscription: Subscription, week: Period, text: str, count: int
+    subscription: Subscription, week: Period, text: str, count: int, are_several: bool
 ) -> None:
+    shown = Project(subscription.project, "acme", text) if are_several else None
     for message in (
-        subscriptions.first_post(subscription, RUN, week),
+        subscriptions.first_post(subscription, RUN, week, shown=shown),
         subscriptions.first_post(subscription, RUN, week, newer_at=RUN, counted_in="Asia/Kolkata"),
-        subscriptions.subscribing(Weekday.MONDAY, time(9), text, text),
+        subscriptions.subscribing(Weekday.MONDAY, time(9), text, text, shown=shown),
+        subscriptions.already_subscribed(subscription, shown),
+        subscriptions.not_posted(subscription, text, shown),
         *(subscriptions.cannot_subscribe(each, text, text) for each in Refusal),
-        subscriptions.paused(subscription, text),
-        subscriptions.missed(subscription, week, text),
-        subscriptions.digest_coming(text),
-        subscriptions.digest_failed(week, text),
+        subscriptions.paused(subscription, text, shown),
+        subscriptions.missed(subscription, week, text, shown),
+        subscriptions.missed(subscription, week, ReadingProblem.NOT_SERVED, shown),
+        subscriptions.digest_coming(text, shown),
+        subscriptions.digest_failed(week, text, shown),
         subscriptions.unsubscribed(count),
-        subscriptions.listed([subscription] * count, NOW),
+        subscriptions.listed([subscription] * count, NOW, Projects((shown, shown)) if shown else None),
     ):
         assert problems_of(message, Allowed({ANA})) == []
 

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from bot.messages import job_answers, problems
 from bot.messages.help import CommandHelp, help_message
-from bot.model import JobNumber, JobState, Refusal
-from tests.builders import ANA
+from bot.model import JobNumber, JobState, Projects, Refusal
+from tests.builders import ANA, PROJECT
 from tests.messages.samples import PULL_REQUEST, buttons, job
 from tests.messages.slack_limits import Allowed, problems_of
 
@@ -109,7 +109,8 @@ def test_files_without_words_are_named_as_not_sent() -> None:
 
 def test_the_help_names_every_command_with_its_examples_and_explains_threads() -> None:
     said = help_message(
-        [CommandHelp("/docs-agent", "what | help", "Ask for a change", ("/docs-agent A & B",))]
+        [CommandHelp("/docs-agent", "what | help", "Ask for a change", ("/docs-agent A & B",))],
+        Projects.only(PROJECT),
     )
     assert said.text.startswith("*/docs-agent* what | help\nAsk for a change\n• `/docs-agent A &amp; B`")
     for words in ("`aside`", "`!`", ":eyes:", "no slash commands in threads", "hourly limit", "open a form"):

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from datetime import datetime, timedelta
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.messages import face, quota
-from bot.model import Budget, JobState, ProjectId, QueueWhy
+from bot.model import Budget, JobState, Message, Project, ProjectId, QueueWhy
 from tests.builders import ANA, NOW, PROJECT
 from tests.messages.samples import buttons, job
 from tests.messages.slack_limits import Allowed, problems_of
@@ -23,8 +24,14 @@ def analytics(used: int = 0, free_at: datetime | None = None) -> Budget:
     return Budget(used=used, limit=100, free_at=free_at)
 
 
+def limits(
+    used: int, limit: int, at: datetime | None, waiting: int, mine: int, calls: Budget, **more: Any
+) -> Message:
+    return quota.limits([quota.Limits(used, limit, at, waiting, mine, calls, **more)])
+
+
 def test_limits_are_said_in_one_look() -> None:
-    said = quota.limits(63, 100, HALF_PAST, 0, 2, analytics()).text
+    said = limits(63, 100, HALF_PAST, 0, 2, analytics()).text
     assert "*37 of 100 uses left*, the next frees at <!date^1793611800^{time}|2026-11-02 09:30 UTC>" in said
     assert "2 were yours" in said
     assert "Nothing waits for a use" in said
@@ -32,17 +39,35 @@ def test_limits_are_said_in_one_look() -> None:
 
 
 def test_one_use_is_counted_as_one() -> None:
-    assert "1 was yours" in quota.limits(1, 100, HALF_PAST, 1, 1, analytics()).text
-    assert "1 prompt waits" in quota.limits(1, 100, HALF_PAST, 1, 1, analytics()).text
+    assert "1 was yours" in limits(1, 100, HALF_PAST, 1, 1, analytics()).text
+    assert "1 prompt waits" in limits(1, 100, HALF_PAST, 1, 1, analytics()).text
 
 
 def test_more_used_than_allowed_leaves_none() -> None:
-    assert "*0 of 100 uses left*" in quota.limits(104, 100, HALF_PAST, 0, 0, analytics()).text
+    assert "*0 of 100 uses left*" in limits(104, 100, HALF_PAST, 0, 0, analytics()).text
 
 
 def test_a_spent_analytics_budget_says_when_the_next_call_is_possible() -> None:
-    said = quota.limits(0, 100, None, 0, 0, analytics(100, HALF_PAST)).text
+    said = limits(0, 100, None, 0, 0, analytics(100, HALF_PAST)).text
     assert "0 of 100 analytics calls left, the next is possible at <!date^1793611800" in said
+
+
+def test_the_limits_of_several_projects_stand_under_their_labels() -> None:
+    acme, beta = (Project(ProjectId(f"p-{name}"), name, f"<{name}>") for name in ("acme", "beta"))
+    parts = [
+        quota.Limits(used, 100, None, 0, 0, analytics(), shown=each) for used, each in ((1, acme), (2, beta))
+    ]
+    said = quota.limits(parts).text
+    assert said.index("*&lt;acme&gt;*\n*99 of") < said.index("*&lt;beta&gt;*\n*98 of")
+    assert said.count("A use is one new job") == 1
+
+
+def test_admins_hear_which_of_several_keys_is_refused() -> None:
+    shown = Project(PROJECT, "acme", "Acme docs")
+    said = quota.key_refused(PROJECT, forbidden=False, shown=shown).text
+    assert "the key for *Acme docs* (`acme-docs`)" in said
+    assert "its entry `acme` of `DOCS_PROJECTS`" in said
+    assert "*Acme docs*" in quota.key_accepted(PROJECT, shown).text
 
 
 @pytest.mark.parametrize("forbidden", [True, False])
@@ -89,7 +114,7 @@ def test_whatever_a_project_is_called_nothing_breaks_or_pings(name: str, one: in
         quota.key_refused(ProjectId(name), forbidden=True),
         quota.key_refused(ProjectId(name), forbidden=False),
         quota.key_accepted(ProjectId(name)),
-        quota.limits(one, other, HALF_PAST, other, one, analytics(one)),
+        limits(one, other, HALF_PAST, other, one, analytics(one)),
     ]
     for message in messages:
         assert problems_of(message, Allowed({ANA}, set())) == []

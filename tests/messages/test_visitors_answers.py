@@ -18,9 +18,11 @@ from tests.messages.visitor_samples import (
     snapshot,
 )
 
+READ = VisitorsQuery(WEEK, None)
+
 
 def test_it_is_said_what_is_being_read_with_a_button_for_progress() -> None:
-    message = visitors_answers.reading(WEEK, QUESTION)
+    message = visitors_answers.reading(READ, QUESTION)
     said = "Reading who read the docs, 26 Oct – 1 Nov 2026. I'll answer here."
     assert message.text == f":hourglass_flowing_sand: {said}"
     assert buttons(message) == [("Show progress", "progress", "7")]
@@ -48,7 +50,7 @@ def test_an_answer_elsewhere_leaves_no_button_behind() -> None:
 
 
 def test_what_could_not_be_read_is_told_with_the_reason_and_what_to_do() -> None:
-    said = visitors_answers.not_readable(WEEK, "the docs service doesn't know the project").text
+    said = visitors_answers.not_readable(READ, "the docs service doesn't know the project").text
     assert said == (
         ":warning: I couldn't read who read the docs, 26 Oct – 1 Nov 2026: "
         "the docs service doesn't know the project. "
@@ -57,7 +59,7 @@ def test_what_could_not_be_read_is_told_with_the_reason_and_what_to_do() -> None
 
 
 def test_a_budget_that_is_used_up_says_when_to_ask_again() -> None:
-    said = visitors_answers.budget_used_up(WEEK, Budget(100, 100, NOW)).text
+    said = visitors_answers.budget_used_up(READ, Budget(100, 100, NOW)).text
     assert "all 100 analytics calls of this hour are used." in said
     assert "The next is possible at <!date^1793610000^{time}|2026-11-02 09:00 UTC>." in said
 

@@ -222,6 +222,7 @@ WISHES = st.builds(
     PERIODS,
     st.one_of(st.none(), PERIODS),
     section=st.one_of(st.none(), PATHS),
+    label=st.one_of(st.none(), PATHS),
 )
 QUESTIONS = st.builds(question, query=WISHES)
 WORK = st.builds(
@@ -251,7 +252,12 @@ def reports(draw: st.DrawFn) -> Report:
     top = draw(many_pages())
     has_before = query.compared is not None and draw(st.booleans())
     return report(
-        query={"period": query.period, "compared": query.compared, "section": query.section},
+        query={
+            "period": query.period,
+            "compared": query.compared,
+            "section": query.section,
+            "label": query.label,
+        },
         now=draw(SNAPSHOTS),
         was=draw(SNAPSHOTS) if has_before or (query.compared and draw(st.booleans())) else None,
         site=draw(COUNTS),

@@ -14,7 +14,7 @@ import yaml
 from prometheus_client.parser import text_string_to_metric_families
 from prometheus_client.samples import Sample
 
-from bot.ops.metrics import Figures, Metrics
+from bot.ops.metrics import Figures, Metrics, ProjectFigures
 from tests.papers import section
 
 ROOT = Path(__file__).parents[2]
@@ -27,15 +27,21 @@ PANELS: Sequence[Mapping[str, Any]] = json.loads((ROOT / "deploy" / "dashboard.j
 CHECKS = ("database", "slack", "workers", "rounds", "socket", "signatures")
 _AGGREGATES: Mapping[str, Callable[[Sequence[float]], float]] = {"min": min, "max": max}
 _OPERATORS = {"==": operator.eq, ">": operator.gt, "<": operator.lt, ">=": operator.ge}
-_VECTOR = r"(min|max)\((\w+)(?:\{(\w+)(=~?)\"([^\"]+)\"\})?( offset 1h)?\)"
+_VECTOR = r"(min|max)(?: by \((project)\) )?\((\w+)(?:\{(\w+)(=~?)\"([^\"]+)\"\})?( offset 1h)?\)"
 _COMPARED = re.compile(rf"{_VECTOR} (==|>=|>|<) (?:{_VECTOR}|([\d.]+))")
 _ABSENT = re.compile(r"absent\((\w+)\{(\w+)(=~?)\"([^\"]+)\"\}\)")
+
+
+def projects(**changed: Any) -> Mapping[str, ProjectFigures]:
+    """Return the figures of two projects, of which the second has trouble."""
+    usual: dict[str, Any] = {"quota_limit": 100, "analytics_calls_limit": 100}
+    return {"acme": ProjectFigures(**usual), "beta": ProjectFigures(**(usual | changed))}
 
 
 def well() -> Metrics:
     """Return the metrics of a bot that is well."""
     metrics = Metrics()
-    metrics.set_figures(Figures(alive=2, quota_limit=100, analytics_calls_limit=100, dead_letters=3))
+    metrics.set_figures(Figures(alive=2, dead_letters=3, projects=projects()))
     metrics.set_socket(True, 2)
     metrics.set_free_bytes(10**10)
     for check in CHECKS:
@@ -64,32 +70,41 @@ class Prometheus:
             return not self._values(*absent.groups(), earlier=False)
         compared = _COMPARED.fullmatch(clause)
         assert compared is not None, f"a form that this test cannot evaluate: {clause}"
-        *left, sign = compared.groups()[:7]
-        *right, number = compared.groups()[7:]
-        bound = [float(number)] if number else self._aggregate(*right)
-        value = self._aggregate(*left)
-        return bool(value and bound and _OPERATORS[sign](value[0], bound[0]))
+        *left, sign = compared.groups()[:8]
+        *right, number = compared.groups()[8:]
+        values = self._aggregate(*left)
+        bounds = dict.fromkeys(values, float(number)) if number else self._aggregate(*right)
+        return any(_OPERATORS[sign](values[key], bounds[key]) for key in values.keys() & bounds.keys())
 
-    def _aggregate(
-        self, how: str, name: str, label: str | None, match: str | None, value: str | None, offset: str | None
-    ) -> list[float]:
-        found = self._values(name, label, match, value, earlier=bool(offset))
-        return [_AGGREGATES[how](found)] if found else []
+    def _aggregate(self, how: str, by: str | None, *which: str | None) -> dict[str, float]:
+        """Return the aggregate of each group; without ``by`` all samples are one group."""
+        *selector, offset = which
+        groups: dict[str, list[float]] = {}
+        for sample in self._values(*selector, earlier=bool(offset)):
+            groups.setdefault(sample.labels[by] if by else "", []).append(sample.value)
+        return {key: _AGGREGATES[how](values) for key, values in groups.items()}
 
     def _values(
-        self, name: str, label: str | None, match: str | None, value: str | None, *, earlier: bool
-    ) -> list[float]:
+        self,
+        name: str | None,
+        label: str | None,
+        match: str | None,
+        value: str | None,
+        *,
+        earlier: bool,
+    ) -> list[Sample]:
         page = self._before if earlier else self._now
         pattern = re.compile((value or "") if match == "=~" else re.escape(value or ""))
         return [
-            sample.value
+            sample
             for sample in page
             if sample.name == name and (label is None or pattern.fullmatch(sample.labels.get(label, "")))
         ]
 
 
 def figures(**changed: Any) -> Callable[[Metrics], None]:
-    return lambda metrics: metrics.set_figures(Figures(**({"alive": 2, "quota_limit": 100} | changed)))
+    given: dict[str, Any] = {"alive": 2, "projects": projects()}
+    return lambda metrics: metrics.set_figures(Figures(**(given | changed)))
 
 
 def failing(check: str) -> Callable[[Metrics], None]:
@@ -106,8 +121,8 @@ TROUBLES: Mapping[str, Callable[[Metrics], None]] = {
     "DocsBotUndelivered": figures(oldest_delivery_seconds=601),
     "DocsBotPollsLate": figures(most_overdue_poll_seconds=601),
     "DocsBotRoundsFail": failing("rounds"),
-    "DocsBotKeyRefused": figures(key_refused=True),
-    "DocsBotQuotaUsedUp": figures(quota_used=100),
+    "DocsBotKeyRefused": figures(projects=projects(key_refused=True)),
+    "DocsBotQuotaUsedUp": figures(projects=projects(quota_used=100)),
     "DocsBotDeadLetter": figures(dead_letters=4),
     "DocsBotSockets": lambda metrics: metrics.set_socket(True, 11),
 }
@@ -133,7 +148,7 @@ def test_each_alert_fires_on_its_trouble_alone(alert: str) -> None:
 def test_a_wrong_signing_secret_and_a_limit_that_the_service_tells_fire_too() -> None:
     metrics = well()
     metrics.set_check("signatures", False)
-    figures(quota_exhausted=True)(metrics)
+    figures(projects=projects(quota_exhausted=True))(metrics)
     assert fired(metrics) == {"DocsBotIntakeDead", "DocsBotQuotaUsedUp"}
 
 

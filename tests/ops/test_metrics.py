@@ -13,11 +13,12 @@ from sqlalchemy import insert, update
 
 from bot.model import DeliveryKind, DeliveryState, NewDelivery, PromptState
 from bot.ops.figures import read_figures
-from bot.ops.metrics import Figures, Metrics
+from bot.ops.metrics import Figures, Metrics, ProjectFigures
 from bot.store.schema import deliveries, jobs, prompts, questions, snapshots
 from tests.builders import ANA, CHANNEL, NOW, PROJECT, execute
 from tests.work.conftest import office
 from tests.work.office import Office
+from tests.work.sites import BETA, open_sites
 
 __all__ = ["office"]
 
@@ -75,18 +76,19 @@ def test_what_the_code_counts_is_there_from_the_start() -> None:
 
 def test_rows_that_cannot_be_read_are_missing_and_said_to_be() -> None:
     metrics = Metrics()
-    metrics.set_figures(Figures(quota_used=3))
-    assert samples(metrics)["docs_bot_quota_used", ""] == 3
+    metrics.set_figures(Figures(projects={"acme": ProjectFigures(quota_used=3)}))
+    assert samples(metrics)["docs_bot_quota_used", "acme"] == 3
     metrics.set_figures(None)
     found = samples(metrics)
-    assert ("docs_bot_quota_used", "") not in found
+    assert ("docs_bot_quota_used", "acme") not in found
     assert found["docs_bot_rows_read", ""] == 0
     assert found["docs_bot_deliveries_total", "sent"] == 0
 
 
 async def test_nothing_waits_in_an_empty_database(office: Office) -> None:
     found = await figures(office)
-    assert found == Figures(quota_limit=100, analytics_calls_limit=100)
+    unused = ProjectFigures(quota_limit=100, analytics_calls_limit=100)
+    assert found == Figures(projects={PROJECT: unused})
 
 
 async def test_a_prompt_is_as_old_as_its_request_whatever_its_next_attempt_is(waiting: Office) -> None:
@@ -95,6 +97,17 @@ async def test_a_prompt_is_as_old_as_its_request_whatever_its_next_attempt_is(wa
     assert (await figures(waiting)).oldest_prompt_seconds == 60
     await execute(waiting.store, update(prompts).values(state=PromptState.SENT))
     assert (await figures(waiting)).oldest_prompt_seconds == 0
+
+
+async def test_the_limits_and_the_key_are_told_for_each_of_several_projects(office: Office) -> None:
+    await (await open_sites(office)).office.started("project:beta One")
+    until = office.clock() + timedelta(seconds=9)
+    await office.store.write(lambda tx: tx.back_offs.put(BETA.id, until, 1, "Unauthorized", since=NOW))
+    metrics = Metrics()
+    metrics.set_figures(await figures(office))
+    found = samples(metrics)
+    assert {name: found["docs_bot_quota_used", name] for name in ("acme", "beta")} == {"acme": 1, "beta": 0}
+    assert (found["docs_bot_key_refused", "acme"], found["docs_bot_key_refused", "beta"]) == (0, 1)
 
 
 async def test_a_delivery_that_slack_puts_off_grows_old(office: Office) -> None:
@@ -134,7 +147,8 @@ async def test_unconfirmed_prompts_and_held_projects_are_counted(waiting: Office
     until = waiting.clock() + timedelta(seconds=9)
     await waiting.store.write(lambda tx: tx.back_offs.put(PROJECT, until, 1, "Unauthorized", since=NOW))
     found = await figures(waiting)
-    assert (found.unconfirmed_prompts, found.held_projects, found.key_refused) == (1, 1, True)
+    assert (found.unconfirmed_prompts, found.held_projects) == (1, 1)
+    assert found.projects[PROJECT].key_refused
     assert found.oldest_prompt_seconds == 0, "a person decides"
     waiting.clock.pass_seconds(10)
     assert (await figures(waiting)).held_projects == 0
@@ -146,7 +160,7 @@ async def test_both_limits_are_told_with_what_is_used(waiting: Office) -> None:
     await execute(waiting.store, update(prompts).values(state=PromptState.SENT, sent_at=now))
     await waiting.store.write(lambda tx: tx.budget.take(PROJECT, 3, now))
     await waiting.store.write(lambda tx: tx.quota.mark_exhausted(PROJECT, now + timedelta(seconds=9)))
-    found = await figures(waiting)
+    found = (await figures(waiting)).projects[PROJECT]
     assert (found.quota_used, found.quota_limit, found.quota_exhausted) == (1, 7, True)
     assert (found.analytics_calls_used, found.analytics_calls_limit) == (3, 100)
 

@@ -86,7 +86,7 @@ async def test_a_sandbox_uses_the_secrets_of_its_folder(tmp_path: Path) -> None:
     async with both_sides(WorldOptions(tmp_path, pages=12, days=2)) as world:
         kept, settings = kept_secrets(tmp_path), world.settings
         assert settings.slack_bot_token.get_secret_value() == kept.bot_token
-        assert settings.docs_api_key.get_secret_value() == kept.api_key
+        assert settings.projects[0].key.get_secret_value() == kept.api_key
         assert {settings.host, settings.health_host} == {"127.0.0.1"}
         async with aiohttp.ClientSession() as session:
             reply = await Caller(session, world.docs_service_url).ask("Add a page")

@@ -21,7 +21,17 @@ from bot.commands import COMMANDS
 from bot.commands.command import Answer, Command, Invocation
 from bot.commands.spoken import heard
 from bot.logs import reference
-from bot.model import Access, AccessPolicy, ChannelId, DeliveryKind, Message, NewDelivery, Profile, UserId
+from bot.model import (
+    Access,
+    AccessPolicy,
+    ChannelId,
+    DeliveryKind,
+    Message,
+    NewDelivery,
+    Profile,
+    Projects,
+    UserId,
+)
 from bot.slack.background import Background
 from bot.slack.client import Identity, open_session, web_client
 from bot.slack.listeners import Listeners, build_app
@@ -90,7 +100,9 @@ async def open_intake(commands: Sequence[Command]) -> AsyncIterator[Intake]:
     await store.write(lambda tx: tx.members.note(ANA, Access.MEMBER, AccessPolicy().rule, NOW))
     async with open_session() as session:
         client = web_client(SecretStr("xoxb-1"), NOWHERE, session)
-        context = Context(store, everybody, HeldClock(), lambda: None, PROJECT, UserId("U0BOT"))
+        context = Context(
+            store, everybody, HeldClock(), lambda: None, Projects.only(PROJECT), UserId("U0BOT")
+        )
         listeners = Listeners(
             context=context,
             gap=Gap(context),
@@ -272,7 +284,7 @@ async def test_a_table_is_no_part_of_an_acknowledgement() -> None:
         return Answer(message=Message("Read by 12 people", ({"type": kind, "text": "words"},)))
 
     command = Command(
-        "/docs-visitors", "", "", (), run, lambda _text: None, buttons={}, forms={}, shortcuts={}
+        "/docs-visitors", "", "", (), run, lambda _context, _text: None, buttons={}, forms={}, shortcuts={}
     )
     async with open_intake([command]) as intake:
         for kind in ("data_table", "data_visualization", "rich_text"):

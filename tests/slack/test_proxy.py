@@ -133,7 +133,7 @@ async def test_the_doctor_goes_the_same_way_and_tells_no_password(proxy: Proxy) 
 async def test_the_docs_service_is_called_through_the_proxy_unless_it_is_excepted(proxy: Proxy) -> None:
     for excepted, count in (("", 1), ("docs.invalid", 1)):
         chosen = settings(proxy, NO_PROXY=excepted)
-        url = chosen.docs_api_url
+        url = chosen.projects[0].address
         async with DocsClient.open(
             base_url=url, api_key=SecretStr("key"), proxy=chosen.proxy_for(url)
         ) as docs:

@@ -210,7 +210,7 @@ class ClaimingProcess:
         def claim(tx: Transaction) -> Sequence[Snapshot]:
             tx.budget.lock(PROJECT)
             budget = tx.budget.read(PROJECT, self.order.calls_an_hour, claimer.now)
-            claimed = tx.snapshots.claim(claimer, min(budget.free, 4), Priority.AHEAD)
+            claimed = tx.snapshots.claim(claimer, PROJECT, min(budget.free, 4), Priority.AHEAD)
             tx.budget.take(PROJECT, len(claimed), claimer.now)
             return claimed
 
@@ -257,7 +257,7 @@ class ClaimingProcess:
         return {
             "polls": [job.number for job, _ in tx.jobs.claim_due(claimer, _AT_ONCE)],
             "deliveries": [one.what.key for one in self._claim_deliveries(claimer, tx)],
-            "snapshots": [one.id for one in tx.snapshots.claim(claimer, 4, Priority.AHEAD)],
+            "snapshots": [one.id for one in tx.snapshots.claim(claimer, PROJECT, 4, Priority.AHEAD)],
             "questions": [one.id for one in tx.questions.claim(claimer, _AT_ONCE)],
             "digests": [one.id for one in tx.digests.claim(claimer, _AT_ONCE)],
         }

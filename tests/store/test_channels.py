@@ -17,6 +17,7 @@ from bot.model import (
     NewDelivery,
     Origin,
     Period,
+    ProjectId,
     SubscriptionId,
     SubscriptionState,
     ThreadRef,
@@ -119,7 +120,7 @@ def _subscribe(tx: Transaction, channel: ChannelId = CHANNEL, section: str | Non
 def test_every_table_that_names_a_channel_is_known_here() -> None:
     named = {table.name for table in metadata.sorted_tables if "channel" in table.c}
     moved = {"jobs", "prompts", "deliveries", "questions", "digests", "subscriptions", "heard", "audit"}
-    assert named == moved | {"former_channels"}
+    assert named == moved | {"former_channels", "channel_projects"}
 
 
 async def test_everything_of_a_channel_moves_to_its_new_id_and_nothing_else(store: Store) -> None:
@@ -237,3 +238,21 @@ async def test_two_processes_that_are_told_at_once_do_it_once(store: Store, anot
     assert set(await asyncio.gather(rename(store), rename(another))) == {NEW}
     assert await channels_in(store, prompts) == [NEW]
     assert await store.read(lambda tx: tx.channels.ids_of(NEW)) == {CHANNEL, NEW}
+
+
+async def test_the_project_that_a_channel_has_chosen_moves_and_a_newer_choice_stays(store: Store) -> None:
+    acme, beta = ProjectId("acme"), ProjectId("beta")
+    await store.write(lambda tx: tx.channels.choose_project(CHANNEL, acme))
+    await store.write(lambda tx: tx.channels.choose_project(OTHER, acme))
+    await store.write(lambda tx: tx.channels.choose_project(OTHER, beta))
+    await rename(store)
+    await rename(store, OTHER, NEWEST)
+    assert await chosen(store, NEW, CHANNEL, NEWEST) == [acme, acme, beta], "also by its former id"
+    await store.write(lambda tx: tx.channels.choose_project(CHANNEL, beta))
+    assert await chosen(store, NEW) == [beta]
+    await rename(store, NEW, NEWEST)
+    assert await chosen(store, NEW, NEWEST, ChannelId("C0NONE")) == [beta, beta, None]
+
+
+async def chosen(store: Store, *channels: ChannelId) -> list[ProjectId | None]:
+    return await store.read(lambda tx: [tx.channels.project(channel) for channel in channels])

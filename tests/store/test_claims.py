@@ -80,7 +80,7 @@ async def test_a_claim_takes_no_more_than_it_may(store: Store, database: Databas
     def claim_all(tx: Transaction) -> None:
         assert len(tx.jobs.claim_due(who, 4)) == 4
         assert len(claim_waiting(tx, who, 4)) == 4
-        assert len(tx.snapshots.claim(who, 4, Priority.AHEAD)) == 4
+        assert len(tx.snapshots.claim(who, PROJECT, 4, Priority.AHEAD)) == 4
         assert len(tx.questions.claim(who, 4)) == 4
         assert len(tx.digests.claim(who, 4)) == 4
         sent = Counter(one.what.kind for one in tx.outbox.claim(who, 4, 1.0))

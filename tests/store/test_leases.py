@@ -31,7 +31,7 @@ from bot.store import Claimer, LeaseLost, Store, Transaction
 from bot.store import schema as s
 from bot.store.database import Database
 from bot.store.snapshots import ReadPage
-from tests.builders import claim_waiting, claimer, execute, rows_of
+from tests.builders import PROJECT, claim_waiting, claimer, execute, rows_of
 from tests.store.stock import fill
 
 LEASE_SECONDS = 90.0
@@ -95,13 +95,13 @@ QUEUES = {
     ),
     "snapshots": Queue(
         s.snapshots,
-        lambda tx, who: tx.snapshots.claim(who, 1, Priority.AHEAD),
+        lambda tx, who: tx.snapshots.claim(who, PROJECT, 1, Priority.AHEAD),
         _store,
         {"state": SnapshotState.REQUESTED},
     ),
     "snapshots that fail": Queue(
         s.snapshots,
-        lambda tx, who: tx.snapshots.claim(who, 1, Priority.AHEAD),
+        lambda tx, who: tx.snapshots.claim(who, PROJECT, 1, Priority.AHEAD),
         lambda tx, one, owner: tx.snapshots.settle(one.id, owner=owner, state=SnapshotState.FAILED),
         {"state": SnapshotState.REQUESTED},
     ),

@@ -66,7 +66,7 @@ async def want(
 async def claim(
     store: Store, who: Claimer, limit: int = 1, priority: Priority = Priority.AHEAD
 ) -> Sequence[Snapshot]:
-    return await store.write(lambda tx: tx.snapshots.claim(who, limit, priority))
+    return await store.write(lambda tx: tx.snapshots.claim(who, PROJECT, limit, priority))
 
 
 async def store_page(

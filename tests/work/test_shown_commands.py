@@ -8,6 +8,7 @@ from bot.commands import COMMANDS
 from bot.model import UserId
 from tests.papers import DOCS, PAPERS, codes, rows, section, shown_in
 from tests.work.office import Office
+from tests.work.sites import open_sites
 
 PLACEHOLDERS = {"PERIOD": "last week", "OPTIONS": "top 20 sort ai"}
 """What stands for a word in capitals that a paper leaves to the reader."""
@@ -54,7 +55,8 @@ async def _type(office: Office, shown: str) -> str | None:
 
 @pytest.fixture
 async def busy(office: Office) -> Office:
-    """An office with the job 42, which the papers name. Others asked for those before it."""
+    """An office with two projects and the job 42, which the papers name. Others asked for those before it."""
+    await open_sites(office)
     for number in range(1, 42):
         await office.ask(f"Write page {number}", user=UserId(f"U{number}"))
     await office.ask("Write page 42")

@@ -101,7 +101,8 @@ def _first_words(context: WorkerContext, tx: Transaction, known: Subscription) -
     week = last_full_week(run_at, zone)
     is_behind = last_full_week(run_at, ZoneInfo(known.weekly.zone)).first > week.first
     newer_at = day_start(week.end + timedelta(days=week.days), zone) if is_behind else None
-    return say.first_post(known, run_at, week, newer_at=newer_at, counted_in=zone.key)
+    shown = context.projects.shown(known.project)
+    return say.first_post(known, run_at, week, newer_at=newer_at, counted_in=zone.key, shown=shown)
 
 
 async def _denied(context: WorkerContext, user: UserId) -> Access | None:
@@ -120,17 +121,17 @@ async def _zone_of(context: WorkerContext, subscription: Subscription) -> str:
 
 def _plan(context: WorkerContext, tx: Transaction) -> None:
     """Add the digests that are due, and request the numbers of those that come soon."""
-    now, weeks = context.clock(), set()
+    now, coming = context.clock(), set()
     for subscription in tx.subscriptions.due(now + _PLANNED_AHEAD, _AT_ONCE):
         run_at = subscription.next_run_at or now
         week = last_full_week(run_at, context.analytics.zone)
         if run_at <= now:
             _add_digest(tx, subscription, week, run_at, now)
-        elif context.analytics.is_final(week, now):
-            weeks.add(week)
-    for week in weeks:
+        elif context.analytics.is_final(week, now) and context.projects.serve(subscription.project):
+            coming.add((subscription.project, week))
+    for project, week in coming:
         for period in (week, week.before()):
-            request_snapshot(tx, context.analytics, context.project, period, Priority.AHEAD, now)
+            request_snapshot(tx, context.analytics, project, period, Priority.AHEAD, now)
 
 
 def _add_digest(
@@ -183,6 +184,8 @@ def _settle(context: WorkerContext, tx: Transaction, each: Digest) -> bool:
     if _is_ended(tx, each):
         tx.digests.finish(each.id, DigestState.MISSED, owner=context.owner)
         return False
+    if not context.projects.serve(each.project):
+        return _tell_missed(context, tx, each, ReadingProblem.NOT_SERVED)
     now = context.clock()
     current = _snapshot(context, tx, each, each.week, Priority.DIGEST, now)
     before = _snapshot(context, tx, each, each.week.before(), Priority.DIGEST_COMPARED, now)
@@ -199,17 +202,21 @@ def _settle(context: WorkerContext, tx: Transaction, each: Digest) -> bool:
     if SnapshotState.REQUESTED in (current.state, before.state) and in_time:
         return _wait(context, tx, each)
     if current.totals is None:
-        return _tell_missed(context, tx, each, current)
+        return _tell_missed(context, tx, each, current.problem or ReadingProblem.LATE)
     curve_open = any(week.state is SnapshotState.REQUESTED for week in history)
-    if curve_open and age_seconds < context.timeouts.curve_seconds and _has_background_room(context, tx, now):
+    if (
+        curve_open
+        and age_seconds < context.timeouts.curve_seconds
+        and _has_background_room(context, tx, each, now)
+    ):
         return _wait(context, tx, each)
     _post(context, tx, each, current, before, now)
     return True
 
 
-def _has_background_room(context: WorkerContext, tx: Transaction, now: datetime) -> bool:
+def _has_background_room(context: WorkerContext, tx: Transaction, each: Digest, now: datetime) -> bool:
     """Return whether the hourly budget has calls left for background requests."""
-    budget = tx.budget.read(context.project, context.analytics.calls_an_hour, now)
+    budget = tx.budget.read(each.project, context.analytics.calls_an_hour, now)
     return context.analytics.background_room(budget) > 0
 
 
@@ -266,18 +273,24 @@ def _retry_failed(context: WorkerContext, tx: Transaction, each: Digest, failed:
     return False
 
 
-def _tell_missed(context: WorkerContext, tx: Transaction, each: Digest, current: Snapshot) -> bool:
-    """Give up a digest whose numbers did not come in time, and tell the owner or who asked for it."""
-    now, problem = context.clock(), current.problem or ReadingProblem.LATE
+def _tell_missed(context: WorkerContext, tx: Transaction, each: Digest, problem: str) -> bool:
+    """Give up a digest whose numbers did not come in time, and tell the owner or who asked for it.
+
+    The subscription ends with its project.
+    """
+    now = context.clock()
     url = tx.digests.response_url(each.id)
     tx.digests.finish(each.id, DigestState.MISSED, owner=context.owner)
     log.error("digest_missed", digest=each.id, reason=problem)
     subscription = tx.subscriptions.get(each.subscription) if each.subscription else None
     if subscription is not None:
         tx.subscriptions.change(subscription.id, last_result=f"not told: {problem}", last_run_at=now)
+        if problem == ReadingProblem.NOT_SERVED:
+            tx.subscriptions.change(subscription.id, state=SubscriptionState.ENDED, next_run_at=None)
     owner = subscription.owner if subscription else each.asked_by
-    failed = say.digest_failed(each.week, problem)
-    message = say.missed(subscription, each.week, problem) if subscription else failed
+    shown = context.projects.shown(each.project)
+    failed = say.digest_failed(each.week, problem, shown)
+    message = say.missed(subscription, each.week, problem, shown) if subscription else failed
     key = f"digest:{each.id}:missed"
     tx.outbox.add(NewDelivery.private(key, each.channel, owner, message, response_url=url), now)
     return True
@@ -288,7 +301,9 @@ def _post(
 ) -> None:
     """Add the digest's post to the outbox, and mark the digest as told."""
     subscription = tx.subscriptions.get(each.subscription) if each.subscription else None
-    query = VisitorsQuery(each.week, each.week.before(), each.section)
+    shown = context.projects.shown(each.project)
+    label = shown.label if shown else None
+    query = VisitorsQuery(each.week, each.week.before(), each.section, label=label)
     weekly = weekly_report(
         tx, context.analytics, query, current, before, each.project, subscription, each.channel, now
     )

@@ -81,9 +81,12 @@ def refused(context: WorkerContext, tx: Transaction, delivery: Delivery, meaning
         subscription.id, was=SubscriptionState.ACTIVE, state=SubscriptionState.PAUSED, next_run_at=None
     )
     if paused:
-        what, message = "paused", say.paused(subscription, code)
+        what, message = "paused", say.paused(subscription, code, context.projects.shown(subscription.project))
     elif meaning.needs_operator:
-        what, message = "refused", say.not_posted(subscription, code)
+        what, message = (
+            "refused",
+            say.not_posted(subscription, code, context.projects.shown(subscription.project)),
+        )
     else:
         return
     key = f"{delivery.what.key}:{what}"

@@ -11,6 +11,7 @@ from bot.model import (
     ChannelId,
     Message,
     Origin,
+    ProjectId,
     Subscription,
     SubscriptionId,
     SubscriptionState,
@@ -26,13 +27,17 @@ _ASKED_AGAIN = timedelta(minutes=1)
 
 @dataclass(frozen=True, slots=True)
 class SubscribeRequest:
-    """A request for a weekly digest in a channel. ``zone`` is None for the time zone of the requester."""
+    """A request for a weekly digest in a channel.
+
+    ``zone`` is None for the time zone of the requester, ``project`` for the project of the channel.
+    """
 
     origin: Origin
     weekday: Weekday
     at: time
     zone: str | None
     section: str | None
+    project: ProjectId | None = None
 
 
 async def subscribe(context: Context, request: SubscribeRequest) -> Message:
@@ -40,23 +45,28 @@ async def subscribe(context: Context, request: SubscribeRequest) -> Message:
 
     It becomes active when the first post into the channel has arrived.
     """
-    known = await context.store.write(lambda tx: _put(context, tx, request))
+    project, known = await context.store.write(lambda tx: _put(context, tx, request))
+    shown = context.projects.shown(project)
     if known is not None and _is_same(known, request):
-        return say.already_subscribed(known)
+        return say.already_subscribed(known, shown)
     context.wake()
     return say.subscribing(
-        request.weekday, request.at, request.zone, request.section, changes=known is not None
+        request.weekday, request.at, request.zone, request.section, changes=known is not None, shown=shown
     )
 
 
-def _put(context: Context, tx: Transaction, request: SubscribeRequest) -> Subscription | None:
-    """Write the subscription unless it is the same. Return the one that there was."""
+def _put(
+    context: Context, tx: Transaction, request: SubscribeRequest
+) -> tuple[ProjectId, Subscription | None]:
+    """Write the subscription unless it is the same. Return its project, and the one that there was."""
+    project = request.project or context.project_of(tx, request.origin.channel).id
     in_channel = tx.subscriptions.in_channel(request.origin.channel)
-    known = next((each for each in in_channel if each.section == request.section), None)
+    same = [each for each in in_channel if each.section == request.section and each.project == project]
+    known = same[0] if same else None
     if known is None or not _is_same(known, request):
         number = tx.subscriptions.put(
             request.origin,
-            project=context.project,
+            project=project,
             section=request.section,
             weekday=request.weekday,
             at=request.at,
@@ -64,7 +74,7 @@ def _put(context: Context, tx: Transaction, request: SubscribeRequest) -> Subscr
             now=context.clock(),
         )
         _note(context, tx, Act.SUBSCRIBED, request.origin, number)
-    return known
+    return project, known
 
 
 def _is_same(known: Subscription, request: SubscribeRequest) -> bool:
@@ -83,12 +93,16 @@ def _note(context: Context, tx: Transaction, act: Act, origin: Origin, subscript
         tx.audit.subscribed(act, origin.user, found, context.clock())
 
 
-async def unsubscribe(context: Context, origin: Origin, section: str | None) -> Message:
-    """End the channel's subscription to a section, or all its subscriptions if ``section`` is None."""
+async def unsubscribe(
+    context: Context, origin: Origin, section: str | None, project: ProjectId | None = None
+) -> Message:
+    """End a channel's subscriptions: those to a section, of a project, or all of them if both are None."""
 
     def end(tx: Transaction) -> tuple[int, int]:
         known = tx.subscriptions.in_channel(origin.channel)
-        ended = [each for each in known if section is None or each.section == section]
+        ended = [
+            each for each in known if section in (None, each.section) and project in (None, each.project)
+        ]
         for each in ended:
             tx.subscriptions.change(
                 each.id, state=SubscriptionState.ENDED, next_run_at=None, response_url=None
@@ -102,34 +116,53 @@ async def unsubscribe(context: Context, origin: Origin, section: str | None) -> 
 async def list_subscriptions(context: Context, channel: ChannelId) -> Message:
     """Return the list of a channel's subscriptions."""
     found = await context.store.read(lambda tx: tx.subscriptions.in_channel(channel))
-    return say.listed(found, context.clock())
+    return say.listed(found, context.clock(), context.projects)
 
 
 async def digest_now(
-    context: Context, origin: Origin, section: str | None, *, again: bool = False
+    context: Context,
+    origin: Origin,
+    section: str | None,
+    named: ProjectId | None = None,
+    *,
+    again: bool = False,
 ) -> Message:
     """Request a digest of the last full week for this channel, besides the weekly ones.
 
-    The same one within a minute is sent only if the person confirms it (``again``).
+    The same one within a minute is sent only if the person confirms it (``again``). ``named``: the project
+    that they named; None for that of the channel.
     """
-    if not await context.store.write(lambda tx: _add_digest(context, tx, origin, section, again=again)):
-        return say.digest_again(section)
+
+    def add(tx: Transaction) -> tuple[ProjectId, bool]:
+        project = named or context.project_of(tx, origin.channel).id
+        return project, _add_digest(context, tx, origin, project, section, again=again)
+
+    project, is_added = await context.store.write(add)
+    shown = context.projects.shown(project)
+    if not is_added:
+        return say.digest_again(section, shown)
     context.wake()
-    return say.digest_coming(section)
+    return say.digest_coming(section, shown)
 
 
 def _add_digest(
-    context: Context, tx: Transaction, origin: Origin, section: str | None, *, again: bool
+    context: Context,
+    tx: Transaction,
+    origin: Origin,
+    project: ProjectId,
+    section: str | None,
+    *,
+    again: bool,
 ) -> bool:
     """Add the digest. Return False if the channel was sent the same one a moment ago, so that nothing is."""
     now, key = context.clock(), f"now:{origin.key}"
     asks = not again and not tx.digests.has_key(key)
-    if asks and tx.digests.asked_since(context.project, origin.channel, section, now - _ASKED_AGAIN):
+    if asks and tx.digests.asked_since(project, origin.channel, section, now - _ASKED_AGAIN):
         return False
     tx.digests.add(
         key=key,
         subscription=None,
-        project=context.project,
+        project=project,
         channel=origin.channel,
         section=section,
         week=last_full_week(now, context.analytics.zone),

@@ -3,12 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 import structlog
 
-from bot.model import JobNumber, JobRequest, NewPrompt, Origin, PromptKind, RequestKey, SharedFile, TakeThread
+from bot.model import (
+    JobNumber,
+    JobRequest,
+    NewPrompt,
+    Origin,
+    ProjectId,
+    PromptKind,
+    RequestKey,
+    SharedFile,
+    TakeThread,
+)
 from bot.store import AlreadyStored, Transaction
 from bot.work.batching import Batch
 from bot.work.context import Context
@@ -25,7 +35,7 @@ class AskRequest:
     ``allow_duplicate``: the person has confirmed that they want an equal request to run again.
     ``heard``: note the message as heard (``bot/store/heard.py``).
     ``take_thread`` and ``files``: see ``Prompt``. ``again_of``: the job whose prompt it runs again.
-    ``page``: the path of the page at which it began.
+    ``page``: the path of the page at which it began. ``project``: None for that of the channel.
     """
 
     origin: Origin
@@ -37,6 +47,7 @@ class AskRequest:
     given: str | None = None
     again_of: JobNumber | None = None
     page: str | None = None
+    project: ProjectId | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,12 +119,12 @@ async def _store_alone(context: Context, request: AskRequest) -> Asked | Excepti
 def _store_all(context: Context, tx: Transaction, requests: Sequence[AskRequest]) -> list[Outcome]:
     """Store requests in groups without duplicates, so that a duplicate finds the earlier request stored."""
     asked: list[Outcome] = []
-    left = list(requests)
+    left = [_in_project(context, tx, request) for request in requests]
     while left:
         group: list[AskRequest] = []
         seen: set[object] = set()
         for request in left:
-            marks = {request.origin.key, _wanted(request)}
+            marks = {request.origin.key, _wanted(context, request)}
             if marks & seen:
                 break
             seen |= marks
@@ -126,7 +137,7 @@ def _store_all(context: Context, tx: Transaction, requests: Sequence[AskRequest]
 def _store_group(context: Context, tx: Transaction, requests: Sequence[AskRequest]) -> list[Outcome]:
     """Store requests of which no two have the same key, or the same person, channel and text."""
     now = context.clock()
-    wanted = {request.origin.key: _wanted(request) for request in requests}
+    wanted = {request.origin.key: _wanted(context, request) for request in requests}
     checked = [wanted[request.origin.key] for request in requests if not request.allow_duplicate]
     known, same = tx.prompts.earlier(list(wanted), checked, now - SAME_WITHIN)
     asked: dict[RequestKey, Outcome] = {key: Asked(job, repeated=True) for key, job in known.items()}
@@ -143,7 +154,7 @@ def _store_group(context: Context, tx: Transaction, requests: Sequence[AskReques
     new, refused = _within_limit(context, tx, new)
     asked |= refused
     if new:
-        numbers = tx.jobs.add_all(context.project, [wanted[each.origin.key] for each in new], now)
+        numbers = tx.jobs.add_all([wanted[each.origin.key] for each in new], now)
         made = [_prompt(context, each, numbers[wanted[each.origin.key]], now) for each in new]
         tx.prompts.add_all(made)
         asked |= {each.origin.key: Asked(each.job, repeated=False) for each in made}
@@ -171,17 +182,36 @@ def _within_limit(
     return stored, refused
 
 
-def _wanted(request: AskRequest) -> JobRequest:
-    origin = request.origin
-    raw, thread = storable(request.raw), origin.thread_for_job
-    return JobRequest(origin.user, origin.channel, raw, thread, request.again_of, request.page)
+def _in_project(context: Context, tx: Transaction, request: AskRequest) -> AskRequest:
+    if request.project is not None:
+        return request
+    return replace(request, project=context.project_of(tx, request.origin.channel).id)
+
+
+def _project(context: Context, request: AskRequest) -> ProjectId:
+    return request.project or context.projects.default.id
+
+
+def _wanted(context: Context, request: AskRequest) -> JobRequest:
+    origin, project = request.origin, _project(context, request)
+    shown = context.projects.shown(project)
+    return JobRequest(
+        origin.user,
+        origin.channel,
+        storable(request.raw),
+        project,
+        thread=origin.thread_for_job,
+        again_of=request.again_of,
+        page=request.page,
+        project_label=shown.label if shown else None,
+    )
 
 
 def _prompt(context: Context, request: AskRequest, job: JobNumber, now: datetime) -> NewPrompt:
     return NewPrompt(
         request.origin,
         job=job,
-        project=context.project,
+        project=_project(context, request),
         kind=PromptKind.START,
         raw=storable(request.raw),
         asked_at=now,

@@ -7,14 +7,28 @@ from dataclasses import replace
 
 from bot import slack_text
 from bot.messages import job_answers as say
-from bot.model import NewDelivery, Origin, Prompt, PromptKind, PromptState, RequestKey, TrackedJob, lifecycle
+from bot.messages.projects import unknown_choice
+from bot.model import (
+    Message,
+    MessageTs,
+    NewDelivery,
+    Origin,
+    Project,
+    Prompt,
+    PromptKind,
+    PromptState,
+    RequestKey,
+    TrackedJob,
+    UnknownProject,
+    lifecycle,
+)
 from bot.store import Transaction
 from bot.work.context import Context
 from bot.work.jobs.along import asked_to_take
 from bot.work.jobs.ask import storable
 from bot.work.jobs.decisions import take_back_waiting
 from bot.work.jobs.follow_up import FollowedUp, FollowUpRequest, follow_up, takes_follow_ups
-from bot.work.jobs.thread_events import look
+from bot.work.jobs.thread_events import look, words_for_job
 from bot.work.jobs.transitions import drop_follow_ups
 from bot.work.ports import Changed
 
@@ -28,8 +42,17 @@ async def heard_change(context: Context, changed: Changed) -> None:
     A prompt that has not been sent gets the new text; without text it is withdrawn. The author of a prompt
     that has been sent is offered in private to send the new text as a follow-up.
     """
-    if await context.store.write(lambda tx: _carry_out(context, tx, changed)):
+    if await context.store.write(lambda tx: _carry_out_or_tell(context, tx, changed)):
         context.wake()
+
+
+def _carry_out_or_tell(context: Context, tx: Transaction, changed: Changed) -> bool:
+    """Carry out the change, or tell its author that there is no such project. Return whether it wrote."""
+    try:
+        return _carry_out(context, tx, changed)
+    except UnknownProject as unknown:
+        _whisper(context, tx, changed, unknown_choice(unknown.name, context.projects))
+        return True
 
 
 def _carry_out(context: Context, tx: Transaction, changed: Changed) -> bool:
@@ -43,11 +66,14 @@ def _carry_out(context: Context, tx: Transaction, changed: Changed) -> bool:
         return prompt.state in _UNSENT and _withdraw(context, tx, prompt)
     if not is_by_asker:
         return False
-    raw, prompt = _prompt_with(context, tx, origin, prompt, changed.text)
-    if raw == prompt.raw:
+    raw, prompt, project = _prompt_with(context, tx, origin, prompt, changed.text)
+    moves = project is not None and project.id != tx.jobs.known(prompt.job).project
+    if raw == prompt.raw and not (moves and prompt.state in _UNSENT):
         return False
+    if prompt.state in _UNSENT and _is_nothing(raw):
+        return _withdraw(context, tx, prompt)
     if prompt.state in _UNSENT:
-        return _withdraw(context, tx, prompt) if _is_nothing(raw) else _replace(context, tx, prompt, raw)
+        return _replace(context, tx, prompt, raw, project if moves else None)
     if prompt.state in _OUT and not _is_nothing(raw):
         return _offer(context, tx, origin, prompt, replace(changed, text=raw))
     return False
@@ -55,26 +81,37 @@ def _carry_out(context: Context, tx: Transaction, changed: Changed) -> bool:
 
 def _prompt_with(
     context: Context, tx: Transaction, origin: Origin, prompt: Prompt, text: str
-) -> tuple[str, Prompt]:
-    """Return the text for the agent in a message, and the prompt with the thread that it takes along now."""
+) -> tuple[str, Prompt, Project | None]:
+    """Return the text for the agent in a message, the prompt with the thread that it takes along now, and
+    the project that the message names. Raises UnknownProject.
+    """
     text = slack_text.without_leading_mention(text, context.bot_user)
-    if origin.thread is None:
-        return storable(text), prompt
-    thread, take = look(tx, origin, text), prompt.take_thread
+    project, take = None, prompt.take_thread
     if prompt.kind is PromptKind.START:
-        text, take = asked_to_take(text, origin)
-    elif thread.job is not None and thread.job.number == prompt.job:
+        text, asked, project = words_for_job(context.projects, text, origin)
+        take = asked if origin.thread is not None else take
+    if prompt.kind is PromptKind.START or origin.thread is None:
+        return storable(text), replace(prompt, take_thread=take), project
+    thread = look(tx, origin, text)
+    if thread.job is not None and thread.job.number == prompt.job:
         text, take = asked_to_take(thread.text, origin) if not thread.for_bot else (thread.text, take)
-    return storable(text), replace(prompt, take_thread=take)
+    return storable(text), replace(prompt, take_thread=take), None
 
 
 def _is_nothing(raw: str) -> bool:
     return slack_text.is_aside(raw) or slack_text.is_blank(slack_text.to_plain(raw, {}, {}))
 
 
-def _replace(context: Context, tx: Transaction, prompt: Prompt, raw: str) -> bool:
-    """Give a prompt another text. A worker that prepares or sends it meanwhile loses its lease."""
-    tx.quota.lock(tx.jobs.known(prompt.job).project)
+def _replace(context: Context, tx: Transaction, prompt: Prompt, raw: str, project: Project | None) -> bool:
+    """Give a prompt another text, and its job another project if one is given.
+
+    A worker that prepares or sends it meanwhile loses its lease.
+    """
+    earlier = tx.jobs.known(prompt.job).project
+    for each in sorted({earlier, project.id if project else earlier}):
+        tx.quota.lock(each)
+    if project is not None:
+        tx.corrections.move(prompt, project)
     tx.prompts.apply(prompt.id, lifecycle.prompt_edited(prompt, raw, prompt.take_thread, context.clock()))
     return True
 
@@ -101,15 +138,20 @@ def _offer(context: Context, tx: Transaction, origin: Origin, prompt: Prompt, ch
         return False
     tx.corrections.put(prompt.id, changed.text or "")
     here = job.thread if job.thread and job.thread.channel == origin.channel else None
-    note = NewDelivery.whisper(
-        f"{origin.key}:changed:{changed.at}",
-        origin.channel,
-        origin.user,
-        say.correction(job, prompt.id),
-        thread=here.ts if here else origin.thread,
-    )
-    tx.outbox.add(note, context.clock())
+    thread = here.ts if here else origin.thread
+    _whisper(context, tx, replace(changed, origin=origin), say.correction(job, prompt.id), thread)
     return True
+
+
+def _whisper(
+    context: Context, tx: Transaction, changed: Changed, message: Message, thread: MessageTs | None = None
+) -> None:
+    origin = changed.origin
+    key = f"{origin.key}:changed:{changed.at}"
+    within = thread or origin.thread
+    tx.outbox.add(
+        NewDelivery.whisper(key, origin.channel, origin.user, message, thread=within), context.clock()
+    )
 
 
 async def send_correction(

@@ -54,6 +54,7 @@ async def run_again(
         take_thread=prompt.take_thread,
         files=prompt.files,
         again_of=number,
+        project=None if context.projects.serves_former else job.project,
     )
     return await ask(context, again)
 

@@ -92,7 +92,9 @@ def key_refused(
     tx.back_offs.put(project, until, attempts, reason, since=since or now)
     log.error("key_refused", project=project, reason=type(error).__name__, attempts=attempts)
     if not known:
-        message = say.key_refused(project, forbidden=isinstance(error, Forbidden))
+        message = say.key_refused(
+            project, forbidden=isinstance(error, Forbidden), shown=context.projects.shown(project)
+        )
         _tell_admins(context, tx, f"key:{project}:refused", message, now)
     return until
 
@@ -129,7 +131,8 @@ def service_is_well(context: WorkerContext, tx: Transaction, project: ProjectId,
     now = context.clock()
     tx.prompts.resume(project, QueueWhy.KEY, now)
     log.info("key_accepted_again", project=project)
-    _tell_admins(context, tx, f"key:{project}:accepted", say.key_accepted(project), now)
+    message = say.key_accepted(project, context.projects.shown(project))
+    _tell_admins(context, tx, f"key:{project}:accepted", message, now)
 
 
 def _tell_admins(

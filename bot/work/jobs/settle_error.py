@@ -6,9 +6,9 @@ from datetime import datetime, timedelta
 
 import structlog
 
-from bot.docs_api import NotFound
+from bot.docs_api import NotConfigured, NotFound
 from bot.messages import jobs as say
-from bot.model import JobState, TrackedJob, lifecycle
+from bot.model import JobState, Message, TrackedJob, lifecycle
 from bot.store import Transaction
 from bot.work.context import WorkerContext
 from bot.work.jobs.key_health import (
@@ -45,6 +45,9 @@ def settle_error(
     for another job of the project just now.
     """
     now = context.clock()
+    if isinstance(error, NotConfigured):
+        _stop(context, tx, job, say.not_served(job))
+        return
     if isinstance(error, NotFound):
         _settle_missing(context, tx, job, misses + 1)
         return
@@ -60,8 +63,14 @@ def settle_error(
             missing_since=job.missing_since,
             unread_since=since,
         )
-    elif job.state is JobState.WORKING:
-        stop_polling(context, tx, job, say.unread(job, since, now))
+    else:
+        _stop(context, tx, job, say.unread(job, since, now))
+
+
+def _stop(context: WorkerContext, tx: Transaction, job: TrackedJob, message: Message) -> None:
+    """Poll a job no more. Its thread is told if its end has not been told."""
+    if job.state is JobState.WORKING:
+        stop_polling(context, tx, job, message)
     else:
         put_back(context, tx, job, poll_at=None, doubt_until=None)
 

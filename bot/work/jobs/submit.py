@@ -14,6 +14,7 @@ from bot.docs_api import (
     Forbidden,
     InvalidArgument,
     Job,
+    NotConfigured,
     NotFound,
     RateLimited,
     Rejected,
@@ -239,7 +240,7 @@ def _write_error(
             until = key_refused(context, tx, project, error, wrote=True)
             transitions.back_to_waiting(context, tx, prompt, context.clock())
             postpone_prompts(context, tx, project, until)
-        case Unauthorized() | Forbidden() | NotFound() | Rejected() | InvalidArgument():
+        case Unauthorized() | Forbidden() | NotConfigured() | NotFound() | Rejected() | InvalidArgument():
             transitions.refused(context, tx, prompt, error)
         case _:
             transitions.unconfirmed(context, tx, prompt, answered=error.status_code is not None)

@@ -11,6 +11,7 @@ import structlog
 
 from bot import slack_text
 from bot.messages import job_answers as say
+from bot.messages.projects import unknown_project
 from bot.model import (
     Access,
     JobNumber,
@@ -18,8 +19,12 @@ from bot.model import (
     Message,
     NewDelivery,
     Origin,
+    Project,
+    Projects,
     SharedFile,
+    TakeThread,
     TrackedJob,
+    UnknownProject,
     is_direct_message,
     message_key,
 )
@@ -82,11 +87,16 @@ async def heard_reply(context: Context, heard: ThreadReply) -> None:
     if thanks.is_thanks(slack_text.to_plain(thread.text, {}, {})):
         await _thank(context, heard.origin)
         return
-    job = thread.job
-    if job is None or (slack_text.mentions(heard.text, context.bot_user) and _is_over(job)):
+    is_mention, job = slack_text.mentions(heard.text, context.bot_user), thread.job
+    try:
+        text, project = context.projects.take(thread.text) if is_mention else (thread.text, None)
+    except UnknownProject as unknown:
+        await _tell_unknown(context, heard.origin, unknown)
+        return
+    if job is None or (is_mention and _is_over(job)) or (project and project.id != job.project):
         await _ask(context, heard.origin, thread.text, heard.files)
     else:
-        await _steer(context, job, heard, thread.text, is_among_people=not thread.for_bot)
+        await _steer(context, job, heard, text, is_among_people=not thread.for_bot)
 
 
 def look(tx: Transaction, origin: Origin, text: str) -> SpokenThread:
@@ -184,13 +194,24 @@ async def heard_mention(context: Context, heard: Mention) -> None:
 
 async def _ask(context: Context, origin: Origin, text: str, files: tuple[SharedFile, ...]) -> None:
     """Ask for a job, whose face will be in the thread of the message. Without text, send the greeting."""
-    text, take = asked_to_take(text, origin)
+    try:
+        text, take, project = words_for_job(context.projects, text, origin)
+    except UnknownProject as unknown:
+        await _tell_unknown(context, origin, unknown)
+        return
     if slack_text.is_blank(slack_text.to_plain(text, {}, {})):
         names = [each.name for each in files]
         hint = say.nothing_to_send(names) if names else say.greeting(context.bot_name)
         await _tell_in_private(context, origin, "greeting", hint)
         return
-    request = AskRequest(origin, text, heard=_is_noted(origin), take_thread=take, files=files)
+    request = AskRequest(
+        origin,
+        text,
+        heard=_is_noted(origin),
+        take_thread=take,
+        files=files,
+        project=project.id if project else None,
+    )
     try:
         asked = await ask(context, request)
     except TooManyWaiting as full:
@@ -198,6 +219,27 @@ async def _ask(context: Context, origin: Origin, text: str, files: tuple[SharedF
         return
     if asked.same:
         await _tell_in_private(context, origin, "same", say.same_job(asked.job))
+
+
+def words_for_job(
+    projects: Projects, text: str, origin: Origin
+) -> tuple[str, TakeThread | None, Project | None]:
+    """Return a text that asks for a job without the words about its thread and its project, and these.
+
+    The words may stand in either order. Raises UnknownProject.
+    """
+    text, project = projects.take(text)
+    text, take = asked_to_take(text, origin)
+    if project is None:
+        text, project = projects.take(text)
+    return text, take, project
+
+
+async def _tell_unknown(context: Context, origin: Origin, unknown: UnknownProject) -> None:
+    prompt = slack_text.to_plain(unknown.text, {}, {})
+    await _tell_in_private(
+        context, origin, "project", unknown_project(unknown.name, context.projects, prompt)
+    )
 
 
 async def _thank(context: Context, origin: Origin) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from bot.docs_api import DocsApiError, Forbidden, Job, NotFound, Unauthorized
+from bot.docs_api import DocsApiError, Forbidden, Job, NotConfigured, NotFound, Unauthorized
 from bot.messages import jobs as say
 from bot.messages import problems
 from bot.messages.problems import Problem
@@ -180,6 +180,8 @@ def _problem(prompt: Prompt, error: DocsApiError) -> Problem:
             return problems.key_forbidden()
         case NotFound() if prompt.kind is PromptKind.START:
             return problems.project_unknown()
+        case NotConfigured():
+            return problems.not_served()
         case NotFound():
             return problems.job_unknown()
         case _:

@@ -130,7 +130,7 @@ async def read_on(context: Context, number: QuestionId, origin: Origin, extent: 
         return say.not_kept()
     if extent is not None:
         again = replace(origin, key=RequestKey(f"question:{number}:{extent}"))
-        await ask_visitors(context, again, replace(question.query, extent=extent))
+        await ask_visitors(context, again, replace(question.query, extent=extent), question.project)
     return chosen(extent)
 
 

@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 import structlog
 
 from bot.docs_api import (
     DocsApiError,
     Forbidden,
+    NotConfigured,
     NotFound,
     RateLimited,
     Rejected,
     Unauthorized,
     VisitorsPage,
 )
-from bot.model import Counts, Priority, ReadingProblem, Snapshot, SnapshotState, back_off_seconds
+from bot.model import Counts, Priority, ProjectId, ReadingProblem, Snapshot, SnapshotState, back_off_seconds
 from bot.store import DatabaseTrouble, LeaseLost, Transaction
 from bot.store.snapshots import ReadPage
 from bot.work.context import WorkerContext
@@ -38,15 +39,19 @@ _SWEEP_FINAL = timedelta(days=200)
 
 async def fetch_snapshots(context: WorkerContext) -> int:
     """Make the most urgent calls that the budget allows, each for one page of rows. Return their number."""
-    now, project = context.clock(), context.project
-    waiting, key_refused_now = await context.store.read(
-        lambda tx: (tx.snapshots.waiting(now), reading_is_refused(tx, project, now))
-    )
-    if not waiting:
-        return 0
-    if key_refused_now:
-        return await _fail_all(context)
-    claimed = await context.store.write(lambda tx: _claim(context, tx))
+    waiting = await context.store.read(lambda tx: _waiting(tx, context.clock()))
+    return sum([await _fetch_some(context, project, refused=refused) for project, refused in waiting.items()])
+
+
+def _waiting(tx: Transaction, now: datetime) -> dict[ProjectId, bool]:
+    """Return the projects that have something to fetch, and of each whether its key is refused."""
+    return {project: reading_is_refused(tx, project, now) for project in tx.snapshots.waiting_projects(now)}
+
+
+async def _fetch_some(context: WorkerContext, project: ProjectId, *, refused: bool) -> int:
+    if refused:
+        return await _fail_all(context, project)
+    claimed = await context.store.write(lambda tx: _claim(context, tx, project))
     await run_all(*(_fetch(context, snapshot) for snapshot in claimed))
     if claimed:
         context.wake()
@@ -60,26 +65,26 @@ async def sweep_snapshots(context: WorkerContext) -> int:
     return await context.store.write(lambda tx: tx.snapshots.sweep(opened_before, final_before))
 
 
-def _claim(context: WorkerContext, tx: Transaction) -> Sequence[Snapshot]:
+def _claim(context: WorkerContext, tx: Transaction, project: ProjectId) -> Sequence[Snapshot]:
     """Claim snapshots and count their calls. The lock on the budget keeps other processes out meanwhile."""
     limit, now = context.analytics.calls_an_hour, context.clock()
-    tx.budget.lock(context.project)
-    budget = tx.budget.read(context.project, limit, now)
+    tx.budget.lock(project)
+    budget = tx.budget.read(project, limit, now)
     if not budget.free:
         return []
-    claimed = tx.snapshots.claim(context.claimer(), min(budget.free, _AT_ONCE), Priority.CHART)
+    claimed = tx.snapshots.claim(context.claimer(), project, min(budget.free, _AT_ONCE), Priority.CHART)
     room = min(context.analytics.background_room(budget), _AT_ONCE)
     if not claimed and room > 0:
-        claimed = tx.snapshots.claim(context.claimer(), room, Priority.AHEAD)
-    tx.budget.take(context.project, len(claimed), now)
+        claimed = tx.snapshots.claim(context.claimer(), project, room, Priority.AHEAD)
+    tx.budget.take(project, len(claimed), now)
     return claimed
 
 
-async def _fail_all(context: WorkerContext) -> int:
+async def _fail_all(context: WorkerContext, project: ProjectId) -> int:
     """Fail the waiting snapshots without a call, because the key was refused a moment ago."""
 
     def fail(tx: Transaction) -> int:
-        claimed = tx.snapshots.claim(context.claimer(), _REFUSED_AT_ONCE, Priority.AHEAD)
+        claimed = tx.snapshots.claim(context.claimer(), project, _REFUSED_AT_ONCE, Priority.AHEAD)
         for snapshot in claimed:
             tx.snapshots.settle(
                 snapshot.id, owner=context.owner, state=SnapshotState.FAILED, problem=ReadingProblem.KEY
@@ -176,7 +181,7 @@ async def _pause_calls(context: WorkerContext, snapshot: Snapshot, retry_after_s
     until = context.after(max(retry_after_seconds or _UNKNOWN_WAIT_SECONDS, 1.0))
 
     def hold(tx: Transaction) -> None:
-        tx.budget.mark_exhausted(context.project, until)
+        tx.budget.mark_exhausted(snapshot.project, until)
         tx.snapshots.settle(snapshot.id, owner=context.owner, state=SnapshotState.REQUESTED)
 
     await context.store.write(hold)
@@ -189,6 +194,8 @@ def problem_of(error: Exception) -> ReadingProblem:
             return ReadingProblem.KEY
         case Forbidden():
             return ReadingProblem.FORBIDDEN
+        case NotConfigured():
+            return ReadingProblem.NOT_SERVED
         case NotFound():
             return ReadingProblem.PROJECT
         case Rejected():

@@ -47,7 +47,8 @@ def _compare(context: WorkerContext, number: JobNumber, tx: Transaction) -> None
     if job is None or job.compare_at is None or job.compare_at > now:
         return  # another process was faster, or the job has gone on
     periods = windows(context, job)
-    if periods is None or job.page is None or now - (job.reviewed_at or now) > _GIVE_UP:
+    is_late = now - (job.reviewed_at or now) > _GIVE_UP
+    if periods is None or job.page is None or is_late or not context.projects.serve(job.project):
         log.info("page_not_compared", job=number)
         tx.jobs.update(number, compare_at=None)
         return

@@ -23,6 +23,7 @@ from bot.model import (
     NewDelivery,
     Origin,
     Priority,
+    ProjectId,
     Question,
     QuestionId,
     QuestionState,
@@ -58,25 +59,34 @@ _SHOWN_FACTOR = 8.0
 """Age of the question at the first progress update, and the factor of the age at each later one."""
 
 
-async def ask_visitors(context: Context, origin: Origin, query: VisitorsQuery) -> None:
-    """Store a question. A worker answers it; after three seconds without an answer it says so first."""
+async def ask_visitors(
+    context: Context, origin: Origin, query: VisitorsQuery, project: ProjectId | None = None
+) -> None:
+    """Store a question. A worker answers it; after three seconds without an answer it says so first.
+
+    ``project``: None for that of the channel.
+    """
     try:
-        await context.store.write(lambda tx: _store(context, tx, origin, query))
+        await context.store.write(lambda tx: _store(context, tx, origin, query, project))
     except AlreadyStored:
         log.info("question_repeated", user=origin.user)
     context.wake()
 
 
-def _store(context: Context, tx: Transaction, origin: Origin, query: VisitorsQuery) -> None:
+def _store(
+    context: Context, tx: Transaction, origin: Origin, query: VisitorsQuery, named: ProjectId | None
+) -> None:
     if tx.questions.with_key(origin.key) is not None:
         return
     now, analytics = context.clock(), context.analytics
-    current = request_snapshot(tx, analytics, context.project, query.period, Priority.ASKED, now)
-    compared = _request_compared(context, tx, query, now)
+    project = named or context.project_of(tx, origin.channel).id
+    shown = context.projects.shown(project)
+    current = request_snapshot(tx, analytics, project, query.period, Priority.ASKED, now)
+    compared = _request_compared(context, tx, project, query, now)
     tx.questions.add(
         origin,
-        query,
-        project=context.project,
+        replace(query, label=shown.label if shown else None),
+        project=project,
         now=current.id,
         was=compared.id if compared else None,
         asked_at=now,
@@ -84,7 +94,7 @@ def _store(context: Context, tx: Transaction, origin: Origin, query: VisitorsQue
 
 
 def _request_compared(
-    context: Context, tx: Transaction, query: VisitorsQuery, now: datetime
+    context: Context, tx: Transaction, project: ProjectId, query: VisitorsQuery, now: datetime
 ) -> Snapshot | None:
     """Request the period compared with; its totals only, if pages could not be compared."""
     if query.compared is None:
@@ -94,7 +104,7 @@ def _request_compared(
     return request_snapshot(
         tx,
         context.analytics,
-        context.project,
+        project,
         query.compared,
         Priority.COMPARED,
         now,
@@ -173,7 +183,7 @@ def _tell_reading(tx: Transaction, question: Question, now: datetime) -> bool:
     if tx.outbox.state_of(_reading_key(question)) is not None:
         return False
     response_url, _ = tx.questions.urls(question.id)
-    message = say.reading(question.query.period, question.id)
+    message = say.reading(question.query, question.id)
     note = _private_delivery(_reading_key(question), question, message, response_url)
     tx.outbox.add(note, now)
     return True
@@ -231,8 +241,8 @@ def _snapshots_of(
 
 def _unreadable(question: Question, current: Snapshot, budget: Budget) -> Message:
     if current.state is SnapshotState.FAILED:
-        return say.not_readable(question.query.period, current.problem or ReadingProblem.UNWELL)
-    return say.budget_used_up(question.query.period, budget)
+        return say.not_readable(question.query, current.problem or ReadingProblem.UNWELL)
+    return say.budget_used_up(question.query, budget)
 
 
 def _plan_chart(

@@ -307,7 +307,7 @@ async def test_the_suggested_page_is_one_that_nobody_has_worked_on_lately(office
     await add_job(
         office.store, text="Improve the page /quickstart", asked_at=datetime(2026, 11, 3, tzinfo=UTC)
     )
-    assert office.context.project == PROJECT
+    assert office.context.projects.default.id == PROJECT
     await subscribed(office)
     await until(office, datetime(2026, 11, 9, 9, 0, tzinfo=UTC))
     line = next(line for line in digests(office)[0].splitlines() if "Worth improving" in line)

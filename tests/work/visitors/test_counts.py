@@ -23,7 +23,9 @@ async def newest_snapshot(office: Office, period: Period) -> tuple[Counts | None
     """What is stored of a window: totals, pages, and how many rows came twice."""
 
     def look(tx: Transaction) -> tuple[Snapshot, Sequence[PageCounts]]:
-        known = tx.snapshots.find(office.context.project, period, is_final=True, now=office.clock())
+        known = tx.snapshots.find(
+            office.context.projects.default.id, period, is_final=True, now=office.clock()
+        )
         assert known is not None
         return known, tx.pages.following(known.id, None, limit=9_999)
 

@@ -13,7 +13,7 @@ from bot.store.schema import questions, snapshots
 from bot.work.outbox.deliver import deliver_due
 from bot.work.visitors.fetch import fetch_snapshots
 from bot.work.visitors.question import answer_questions, ask_visitors
-from tests.builders import ANA, BEN, NOW, origin, rows_of
+from tests.builders import ANA, BEN, NOW, PROJECT, origin, rows_of
 from tests.site import Visit
 from tests.work.asking import DAY, FIRST, LAST, START, answered
 from tests.work.office import BUTTON_URL, Office
@@ -329,7 +329,7 @@ async def test_a_process_that_dies_while_reading_is_continued_by_another(office:
     office.budget(100, page_size=10)
     await office.visitors("compare none")
     who = office.context.claimer()
-    held = await office.store.write(lambda tx: tx.snapshots.claim(who, 4, Priority.AHEAD))
+    held = await office.store.write(lambda tx: tx.snapshots.claim(who, PROJECT, 4, Priority.AHEAD))
     assert len(held) == 1
     office.restart()
     await office.reading(5)

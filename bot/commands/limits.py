@@ -1,0 +1,35 @@
+"""``limits``: how much of both hourly limits is left."""
+
+from __future__ import annotations
+
+from bot.commands.command import Answer, Invocation
+from bot.messages import quota
+from bot.model import Message, Project, UserId, frees_at, spent_by
+from bot.store import Transaction
+from bot.work.context import Context
+from bot.work.jobs.key_health import is_refused
+
+
+async def show_limits(context: Context, invocation: Invocation) -> Answer:
+    """Return the use of both hourly limits of each project, as the database counts it."""
+
+    def look(tx: Transaction) -> Message:
+        user, known = invocation.origin.user, context.projects.known
+        return quota.limits([_limits_of(context, tx, each, user) for each in known])
+
+    return Answer(message=await context.store.read(look))
+
+
+def _limits_of(context: Context, tx: Transaction, project: Project, user: UserId) -> quota.Limits:
+    now, which = context.clock(), project.id
+    uses, held_until = tx.prompts.uses(which, now), tx.quota.exhausted_until(which, now)
+    return quota.Limits(
+        used=context.uses_an_hour if held_until else len(uses),
+        limit=context.uses_an_hour,
+        frees_at=held_until or frees_at(uses, context.uses_an_hour, 1),
+        waiting=tx.prompts.waiting_for_quota(which),
+        mine=spent_by(uses).get(user, 0),
+        analytics=tx.budget.read(which, context.analytics.calls_an_hour, now),
+        key_is_refused=is_refused(tx, which),
+        shown=context.projects.shown(which),
+    )

@@ -1,0 +1,61 @@
+"""The project of a channel: ``project`` shows it, ``project acme`` chooses it."""
+
+from __future__ import annotations
+
+import re
+
+from bot import slack_text
+from bot.commands.command import Answer, Invocation, Run
+from bot.commands.guard import once_allowed
+from bot.messages import projects as say
+from bot.model import ChannelId, Project, Projects, UnknownProject
+from bot.store import Transaction
+from bot.work.context import Context
+
+_CHOICE = re.compile(r"project(?:\s+`?([^\s`]+)`?)?", re.IGNORECASE)
+
+
+def about_project(projects: Projects, text: str) -> Run | None:
+    """Return what runs if a whole text shows or chooses a project. Where there is one, none can be chosen."""
+    found = _CHOICE.fullmatch(slack_text.to_plain(text, {}, {}).strip())
+    if found is None or (found[1] and not projects.are_several):
+        return None
+    return _choose if found[1] else _show
+
+
+async def projects_to_choose(
+    context: Context, channel: ChannelId, chosen: Project | None = None
+) -> tuple[Project, ...]:
+    """Return the projects that a form offers, first the one that it begins with; none where there is one."""
+    if not context.projects.are_several:
+        return ()
+    if chosen is None:
+        chosen = await context.store.read(lambda tx: context.project_of(tx, channel))
+    return (chosen, *(each for each in context.projects.known if each != chosen))
+
+
+async def _show(context: Context, invocation: Invocation) -> Answer:
+    channel = invocation.origin.channel
+    project = await context.store.read(lambda tx: context.project_of(tx, channel))
+    return Answer(message=say.project_here(project, context.projects))
+
+
+async def _choose(context: Context, invocation: Invocation) -> Answer:
+    origin, admins = invocation.origin, context.access_policy.admins
+    name = slack_text.to_plain(invocation.text, {}, {}).split()[1].strip("`")
+    try:
+        project = context.projects.named(name)
+    except UnknownProject as unknown:
+        return Answer(message=say.unknown_choice(unknown.name, context.projects))
+    if admins and origin.user not in admins:
+        return Answer(message=say.may_not_choose(project))
+
+    def choose(tx: Transaction) -> None:
+        tx.channels.choose_project(origin.channel, project.id)
+        tx.audit.chose_project(origin.user, project.id, tx.channels.present(origin.channel), context.clock())
+
+    async def act() -> Answer:
+        await context.store.write(choose)
+        return Answer(message=say.chosen(project))
+
+    return await once_allowed(context, origin, act)

@@ -1,0 +1,106 @@
+"""The projects of the docs service that one bot serves, and how people name them."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from bot.model.ids import ProjectId
+
+_STOPS = ",;:.!"
+"""Signs after a name that belong to the sentence."""
+_OPTION = re.compile(rf"`?project:([^\s`]+)`?[{_STOPS}]*", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Project:
+    """A project that the bot serves. ``name`` is what people type, ``label`` what they read."""
+
+    id: ProjectId
+    name: str
+    label: str
+
+
+class UnknownProject(Exception):
+    """A text names a project that the bot does not serve. ``text`` is the rest of it."""
+
+    def __init__(self, name: str, text: str) -> None:
+        super().__init__(name)
+        self.name = name
+        self.text = text
+
+
+@dataclass(frozen=True, slots=True)
+class Projects:
+    """The projects that the bot serves, the default first. Where there is one, nobody names or sees it.
+
+    ``serves_former``: the one key is also used for projects that were set up before.
+    """
+
+    known: tuple[Project, ...]
+    serves_former: bool = False
+
+    @classmethod
+    def only(cls, project: ProjectId) -> Projects:
+        """Return the single project of DOCS_PROJECT_ID, which is named by its id."""
+        return cls((Project(project, project, project),), serves_former=True)
+
+    @property
+    def default(self) -> Project:
+        """The project of channels that have chosen none."""
+        return self.known[0]
+
+    @property
+    def are_several(self) -> bool:
+        """Whether a project has to be named and shown."""
+        return len(self.known) > 1
+
+    def with_id(self, project: ProjectId) -> Project | None:
+        """Return the project with this id; None if the bot does not serve it any more."""
+        return next((each for each in self.known if each.id == project), None)
+
+    def serve(self, project: ProjectId) -> bool:
+        """Return whether the bot has a key for calls about a project."""
+        return self.serves_former or self.with_id(project) is not None
+
+    def shown(self, project: ProjectId) -> Project | None:
+        """Return the project if messages have to name it; one that is not served any more goes by its id."""
+        if not self.serve(project):
+            return Project(project, project, project)
+        return self.with_id(project) if self.are_several else None
+
+    def named(self, name: str, text: str = "") -> Project:
+        """Return the project with this name. Raises UnknownProject, with the text that goes with the name."""
+        bare = name.rstrip(_STOPS)
+        found = next((each for each in self.known if each.name == bare.lower()), None)
+        if found is None:
+            raise UnknownProject(bare or name, text)
+        return found
+
+    def take(self, text: str) -> tuple[str, Project | None]:
+        """Return a text without the project named at its start or else at its end, and that project.
+
+        Where there is one project the words are text like any other. Raises UnknownProject.
+        """
+        if not self.are_several:
+            return text, None
+        first, last = text.split(maxsplit=1), text.rsplit(maxsplit=1)
+        if first and (found := _OPTION.fullmatch(first[0])):
+            rest = "".join(first[1:])
+        elif last and (found := _OPTION.fullmatch(last[-1])):
+            rest = "".join(last[:-1])
+        else:
+            return text, None
+        return rest, self.named(found[1], rest)
+
+    def take_any(self, text: str) -> tuple[str, Project | None]:
+        """Return a text of nothing but options without the first project named in it, and that project.
+
+        Raises UnknownProject.
+        """
+        words = text.split() if self.are_several else []
+        found = next((place for place, word in enumerate(words) if _OPTION.fullmatch(word)), None)
+        if found is None:
+            return text, None
+        rest = " ".join([*words[:found], *words[found + 1 :]])
+        return rest, self.named(words[found].strip("`").partition(":")[2], rest)

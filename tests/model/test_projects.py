@@ -1,0 +1,87 @@
+"""How people name a project: at the start or the end of what they ask, and nowhere else."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bot.model import Project, ProjectId, Projects, UnknownProject
+
+ACME = Project(ProjectId("p-1"), "acme", "Acme docs")
+BETA = Project(ProjectId("p-2"), "beta-api", "Beta")
+TWO = Projects((ACME, BETA))
+ONE = Projects.only(ProjectId("p-1"))
+TEXT = st.text(max_size=60)
+NAMING = "project:"
+
+
+def _names_none(text: str) -> bool:
+    words = text.split()
+    return not any(word.strip("`").lower().startswith(NAMING) for word in (*words[:1], *words[-1:]))
+
+
+@pytest.mark.parametrize(
+    ("text", "rest", "project"),
+    [
+        ("project:acme Fix it", "Fix it", ACME),
+        ("Fix it project:beta-api", "Fix it", BETA),
+        ("  `Project:ACME`: Fix it", "Fix it", ACME),
+        ("project:acme, fix it", "fix it", ACME),
+        ("Fix it project:acme.", "Fix it", ACME),
+        ("project:beta-api", "", BETA),
+        ("project:acme Explain project:foo", "Explain project:foo", ACME),
+        ("Explain project:acme to people", "Explain project:acme to people", None),
+        ("project: acme is old", "project: acme is old", None),
+        ("subproject:acme Fix it", "subproject:acme Fix it", None),
+        ("", "", None),
+    ],
+)
+def test_a_project_is_named_at_the_start_or_the_end(text: str, rest: str, project: Project | None) -> None:
+    taken, named = TWO.take(text)
+    assert (taken.strip(), named) == (rest, project)
+
+
+@given(TEXT.filter(_names_none), st.sampled_from([ACME, BETA]), st.booleans())
+def test_a_prompt_keeps_every_other_character(text: str, project: Project, at_start: bool) -> None:
+    option = NAMING + project.name
+    taken, named = TWO.take(f"{option} {text}" if at_start else f"{text} {option}")
+    assert named == project
+    assert taken.strip() == text.strip()
+
+
+@given(TEXT)
+def test_a_text_that_names_none_is_not_touched(text: str) -> None:
+    assert ONE.take(text) == (text, None)
+    assert ONE.take_any(text) == (text, None)
+    if _names_none(text):
+        assert TWO.take(text) == (text, None)
+
+
+@pytest.mark.parametrize("text", ["project:foo Fix it", "Fix it project:foo!", "project:acme/ Fix it"])
+def test_an_unknown_name_is_told_with_the_rest_of_the_text(text: str) -> None:
+    with pytest.raises(UnknownProject) as unknown:
+        TWO.take(text)
+    assert unknown.value.text.strip() == "Fix it"
+    assert unknown.value.name in ("foo", "acme/")
+
+
+@given(st.lists(st.sampled_from(["last", "week", "path", "/api", "top", "9"])), st.integers(0, 9))
+def test_among_options_the_project_may_stand_anywhere(words: list[str], place: int) -> None:
+    given_words = [*words[:place], "project:acme", *words[place:]]
+    rest, named = TWO.take_any(" ".join(given_words))
+    assert (rest.split(), named) == (words, ACME)
+
+
+def test_a_project_is_shown_where_there_are_several() -> None:
+    assert TWO.shown(BETA.id) == BETA
+    assert ONE.shown(ProjectId("p-1")) is None
+    gone = TWO.shown(ProjectId("gone"))
+    assert gone is not None
+    assert gone.label == "gone", "one that is not served any more goes by its id"
+
+
+def test_a_single_key_is_used_for_former_projects_too() -> None:
+    assert ONE.serve(ProjectId("former"))
+    assert TWO.serve(BETA.id)
+    assert not TWO.serve(ProjectId("former"))

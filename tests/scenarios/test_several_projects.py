@@ -1,0 +1,98 @@
+"""One bot for two docs services: each project's jobs and visitors go to its own address with its own key."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator, Sequence
+from pathlib import Path
+
+import aiohttp
+import pytest
+
+from bot.app import running_bot
+from bot.settings import Settings
+from sandbox.docs_service import DocsService, DocsServiceOptions
+from sandbox.world import World
+from tests.sandbox.docs_service.caller import Caller
+from tests.scenarios.conftest import FAST
+from tests.scenarios.story import DOCS, PRODUCT, Json, Story, environment
+from tests.scenarios.timeouts import STEADY
+
+KEY = "canary-of-beta"
+
+
+@pytest.fixture(params=[False, True], ids=["socket", "http"])
+def http_mode(request: pytest.FixtureRequest) -> bool:
+    return bool(request.param)
+
+
+@pytest.fixture
+async def beta(tmp_path: Path) -> AsyncIterator[Caller]:
+    """A second docs service, with another key and project."""
+    options = DocsServiceOptions(
+        tmp_path / "beta", api_key=KEY, projects=("beta-docs",), work_seconds=0.3, pages=20, days=15
+    )
+    service = DocsService(options)
+    url = await service.start()
+    async with aiohttp.ClientSession() as session:
+        yield Caller(session, url, KEY)
+    await service.stop()
+
+
+def settings_for(world: World, beta: Caller, *names: str) -> Settings:
+    """Return the settings of a bot for these projects, the first of which is the default."""
+    entries = {
+        "acme": {"id": "acme-docs", "label": "Acme docs"},
+        "beta": {"id": "beta-docs", "label": "Beta", "address": beta.base_url, "key": KEY},
+    }
+    projects = json.dumps({name: entries[name] for name in names})
+    env = {**environment(world), "DOCS_PROJECT_ID": "", "DOCS_PROJECTS": projects}
+    return Settings.load(env, env_file=None).model_copy(update=FAST)
+
+
+async def calls(service: Caller) -> Sequence[str]:
+    """Return what the service was asked, and insist that it never refused the key or the project."""
+    log = await service.log()
+    assert not {entry["status"] for entry in log} & {401, 403, 404}, log
+    return [entry["operation"] for entry in log]
+
+
+async def test_two_projects_are_served_side_by_side_and_each_keeps_its_jobs(
+    world: World, beta: Caller
+) -> None:
+    story = Story(world)
+    async with running_bot(settings_for(world, beta, "acme", "beta"), timeouts=STEADY):
+        root = await story.finished("Add a page to Acme")
+        assert "Acme docs · asked by" in root["text"]
+        await story.command("/docs-agent", "project beta", channel=PRODUCT)
+        await story.answer("From now on, what you ask here is for *Beta*")
+        face = await story.asked("Add a page to Beta", PRODUCT)
+        await ends(story, face, 1)
+        assert "Beta · asked by" in face["text"]
+        assert (await calls(beta)).count("create") == 1
+        await story.command("/docs-visitors", "last week compare none project:beta", channel=DOCS)
+        await story.answer("Who read the docs (Beta)")
+        await story.command("/docs-agent", "project:gamma Add a page")
+        assert "Add a page" in (await story.answer("I don't know the project “gamma”"))["text"]
+    async with running_bot(settings_for(world, beta, "beta", "acme"), timeouts=STEADY):
+        story.reply(root, "Now for Acme again")
+        await ends(story, root, 2)
+    async with running_bot(settings_for(world, beta, "acme"), timeouts=STEADY):
+        before = list(await calls(beta))
+        story.reply(face, "Is anybody there?")
+        await story.until(lambda: told(story, face, "no longer set up here"), "the refusal")
+        assert await calls(beta) == before, "a project that was removed is never called"
+    assert before.count("create") == 1
+    assert "visitors" in before
+
+
+async def ends(story: Story, root: Json, count: int) -> None:
+    """Wait until a job has told so many ends in its thread."""
+    words = "ull request"
+    await story.until(
+        lambda: sum(words in one["text"] for one in story.said(root)) >= count or None, f"{count} ends"
+    )
+
+
+def told(story: Story, root: Json, words: str) -> Json | None:
+    return next((one for one in story.said(root) if words in one["text"]), None)

@@ -1,0 +1,251 @@
+"""Jobs where the bot serves several projects: chosen for a channel, named in a text, kept for good."""
+
+from __future__ import annotations
+
+import httpx
+import pytest
+
+from bot.commands.form_state import FormState
+from bot.model import Act, ChannelId, JobNumber, JobState, MessageTs, Origin, PromptState, UserId, message_key
+from bot.work.jobs.corrections import heard_change
+from bot.work.ports import Changed
+from tests.builders import ANA, BEN, CHANNEL
+from tests.work.office import BOT, Office
+from tests.work.sites import ACME, BETA, Sites, open_sites
+
+AT_BOT = f"<@{BOT}>"
+OTHER = ChannelId("C0OTHER")
+ADMIN = UserId("U0ADA")
+TALK = "1700000400.000001"
+
+
+@pytest.fixture
+async def sites(office: Office) -> Sites:
+    return await open_sites(office)
+
+
+async def types(sites: Sites, text: str, *, user: UserId = ANA, channel: ChannelId = CHANNEL) -> str:
+    """Type ``/docs-agent``, let the workers run, and return what is said at once."""
+    answer = await sites.office.types("/docs-agent", text, user=user, channel=channel)
+    await sites.office.settle()
+    return answer.message.text if answer.message else ""
+
+
+async def test_a_channel_works_on_the_default_until_somebody_chooses_another(sites: Sites) -> None:
+    await types(sites, "One")
+    assert "From now on, what you ask here is for *Beta*" in await types(sites, "project beta")
+    await types(sites, "Two")
+    await types(sites, "Three", channel=OTHER)
+    assert sites.prompts == (["One", "Three"], ["Two"])
+    faces = [post.message.text for post in sites.office.slack.posts if post.thread is None]
+    assert [label in face for face, label in zip(faces, ("Acme docs", "Beta", "Acme docs"), strict=True)] == (
+        [True, True, True]
+    )
+
+
+async def test_a_text_names_a_project_at_its_start_or_its_end_for_this_once(sites: Sites) -> None:
+    await types(sites, "project:beta One")
+    await types(sites, "Two `project:Beta`.")
+    await types(sites, "Three")
+    assert sites.prompts == (["Three"], ["One", "Two"])
+
+
+async def test_a_mention_names_a_project_too_also_beside_the_words_about_its_thread(sites: Sites) -> None:
+    await sites.office.hears(f"{AT_BOT} project:beta One")
+    await sites.office.hears(f"{AT_BOT} alone Two project:beta", thread=TALK)
+    await sites.office.hears(f"{AT_BOT} project:beta alone Three", thread=TALK)
+    await sites.office.settle()
+    assert sites.prompts[0] == []
+    assert sorted(sites.prompts[1]) == ["One", "Three", "Two"]
+
+
+async def test_a_mention_chooses_the_project_of_a_channel(sites: Sites) -> None:
+    await sites.office.hears(f"{AT_BOT} project beta")
+    await sites.office.settle()
+    assert "*Beta*" in sites.office.slack.whispers[-1][-1].text
+    await types(sites, "One")
+    assert sites.prompts == ([], ["One"])
+
+
+async def test_a_name_that_is_not_known_starts_nothing_and_the_prompt_is_there_to_copy(sites: Sites) -> None:
+    said = await types(sites, "project:gamma Add <b>a page</b>")
+    assert "I don't know the project “gamma”, so nothing was started." in said
+    assert "`acme` (Acme docs), `beta` (Beta)" in said
+    assert "Add &lt;b&gt;a page&lt;/b&gt;" in said
+    await sites.office.hears(f"{AT_BOT} Add a page project:gamma")
+    await sites.office.settle()
+    whisper = sites.office.slack.whispers[-1][-1]
+    assert "I don't know the project “gamma”" in whisper.text
+    assert "Add a page" in whisper.text
+    assert "I don't know the project “gamma”, so nothing was changed" in await types(sites, "project gamma")
+    assert sites.prompts == ([], [])
+
+
+async def test_only_admins_choose_where_there_are_some(sites: Sites) -> None:
+    sites.office.access_policy(admins=frozenset({ADMIN}))
+    assert "Only an admin of this bot" in await types(sites, "project beta")
+    assert "Here I work on *Acme docs*" in await types(sites, "project")
+    assert "for *Beta*" in await types(sites, "project beta", user=ADMIN)
+    _, [row] = await sites.office.store.read(lambda tx: tx.audit.after(0, 10))
+    assert (row.act, row.user, row.project, row.channel) == (Act.CHOSE_PROJECT, ADMIN, BETA.id, CHANNEL)
+    assert "Here I work on *Beta*" in await types(sites, "project")
+
+
+async def test_a_guest_chooses_nothing_and_is_told_no_name(sites: Sites) -> None:
+    sites.office.access_policy(users=frozenset({BEN}))
+    for text in ("project beta", "project", "project gamma", "project:gamma Add a page", "limits"):
+        said = await types(sites, text)
+        assert "acme" not in said.lower()
+        assert "Beta" not in said, "only what they wrote themselves is quoted"
+    await sites.office.hears(f"{AT_BOT} project:gamma Add a page")
+    await sites.office.settle()
+    assert "acme" not in str(sites.office.slack.whispers)
+    assert "Here I work on *Acme docs*" in await types(sites, "project", user=BEN)
+
+
+async def test_a_job_stays_with_its_project_through_follow_ups_a_restart_and_another_choice(
+    sites: Sites,
+) -> None:
+    await types(sites, "project:beta One")
+    await types(sites, "project beta")
+    await types(sites, "project acme")
+    await sites.serve(BETA, ACME)
+    await sites.office.reply("Two")
+    await sites.office.settle()
+    sites.beta.finish()
+    await sites.office.pass_time(60)
+    assert (await sites.office.job()).state is JobState.PULL_REQUEST
+    await sites.office.run_again(prompt="Three")
+    await sites.office.settle()
+    assert sites.prompts == ([], ["One", "Two", "Three"])
+    assert sites.office.docs.calls == [], "Acme's service was never called"
+
+
+async def test_a_mention_in_a_thread_that_names_another_project_starts_a_job_of_its_own(sites: Sites) -> None:
+    await sites.office.hears(f"{AT_BOT} One", thread=TALK)
+    await sites.office.settle()
+    await sites.office.hears(f"{AT_BOT} project:acme Two", thread=TALK)
+    await sites.office.hears(f"{AT_BOT} project:beta Three", thread=TALK)
+    await sites.office.settle()
+    [one, two], [three] = sites.prompts
+    assert (one, two) == ("One", "Two")
+    assert three.startswith("Three")
+    assert (await sites.office.job(2)).project == BETA.id
+
+
+async def test_the_same_words_for_two_projects_are_two_requests(sites: Sites) -> None:
+    await types(sites, "One")
+    assert await types(sites, "One project:beta") == ""
+    assert sites.prompts == (["One"], ["One"])
+    assert "a minute" in await types(sites, "project:beta One")
+
+
+async def test_an_edit_moves_a_prompt_that_still_waits(sites: Sites) -> None:
+    sites.office.limit(1)
+    await types(sites, "First")
+    ts = await sites.office.hears(f"{AT_BOT} Second")
+    await sites.office.settle()
+    said = Origin(message_key(CHANNEL, ts), ANA, CHANNEL, None, ts)
+    await heard_change(sites.office.context, Changed(said, f"{AT_BOT} project:gamma Second", "1"))
+    await heard_change(sites.office.context, Changed(said, f"{AT_BOT} project:beta Second", "2"))
+    await sites.office.settle()
+    assert sites.prompts == (["First"], ["Second"])
+    moved = await sites.office.job(2)
+    assert (moved.project, moved.project_label) == (BETA.id, "Beta")
+    _, rows = await sites.office.store.read(lambda tx: tx.audit.after(0, 10))
+    assert [(row.act, row.project) for row in rows] == [(Act.ASKED, ACME.id), (Act.ASKED, BETA.id)]
+    assert "I don't know the project “gamma”, so nothing was changed" in str(sites.office.slack.whispers)
+
+
+async def test_the_form_offers_the_channels_project_first_and_asks_for_the_chosen_one(sites: Sites) -> None:
+    await types(sites, "project beta")
+    modal = (await sites.office.types("/docs-agent")).modal
+    assert modal is not None
+    choice = next(each for each in modal.view["blocks"] if each.get("block_id") == "project")
+    options = [each["value"] for each in choice["element"]["options"]]
+    assert (options, choice["element"]["initial_option"]["value"]) == (["beta", "acme"], "beta")
+    state = FormState.loads(modal.view["private_metadata"])
+    assert await sites.office.submits("ask", state, prompt="One", project="acme") is None
+    gone = await sites.office.submits("ask", state, prompt="Two", project="gone")
+    assert gone is not None
+    assert list(gone.errors) == ["project"]
+    await sites.office.settle()
+    assert sites.prompts == (["One"], [])
+
+
+async def test_each_project_has_its_limits_and_a_refused_key_holds_up_no_other(sites: Sites) -> None:
+    sites.office.limit(1)
+    sites.beta.answer_instead("create", httpx.Response(401, json={"error": "no"}))
+    await types(sites, "One project:beta")
+    await types(sites, "Two")
+    assert sites.prompts == (["Two"], [])
+    said = await types(sites, "limits")
+    acme, beta = said.split("*Beta*\n")
+    assert acme.startswith("*Acme docs*\n")
+    assert "*0 of 1 uses left*" in acme
+    assert "refuses" not in acme
+    assert "*1 of 1 uses left*" in beta
+    assert "refuses the bot's key" in beta
+    await sites.office.pass_time(90)
+    assert sites.prompts == (["Two"], ["One"])
+
+
+async def test_a_job_of_a_project_that_is_served_no_more_says_so_once_and_is_left_alone(sites: Sites) -> None:
+    await types(sites, "project:beta One")
+    sites.office.limit(1)
+    await types(sites, "project:beta Two", user=BEN)
+    await types(sites, "project beta")
+    await sites.serve(ACME)
+    await sites.office.pass_time(3_700)
+    await sites.office.settle()
+    said = [text for text in sites.office.said() if "no longer set up here" in text]
+    assert len(said) == 2, said
+    assert (await sites.office.job()).state is JobState.UNWATCHED
+    assert (await sites.office.job(2)).state is JobState.REFUSED
+    calls, posts = list(sites.beta.calls), len(sites.office.slack.posts)
+    for _ in range(3):
+        await sites.office.pass_time(86_400)
+    assert (sites.beta.calls, len(sites.office.slack.posts)) == (calls, posts)
+    await types(sites, "Three")
+    assert sites.prompts[0] == ["Three"], "the channel's choice counts as none"
+
+
+async def test_a_prompt_run_again_never_goes_to_another_project(sites: Sites) -> None:
+    await types(sites, "project:beta One")
+    sites.beta.finish()
+    await sites.office.pass_time(60)
+    await sites.serve(ACME)
+    await sites.office.run_again()
+    await sites.office.settle()
+    assert sites.prompts == ([], ["One"])
+    assert (await sites.office.job(2)).state is JobState.REFUSED
+    assert "no longer set up here" in sites.office.said()[-1]
+
+
+async def test_help_names_the_projects_where_there_are_several(sites: Sites) -> None:
+    assert "`project:beta`" in await types(sites, "help")
+    await sites.serve(ACME)
+    assert "project:" not in await types(sites, "help")
+
+
+async def test_where_there_is_one_project_its_words_are_text(office: Office) -> None:
+    await office.started("project:beta One")
+    await office.types("/docs-agent", "project beta")
+    await office.settle()
+    assert [text for _, text in office.docs.prompts] == ["project:beta One", "project beta"]
+    assert (await office.job()).project_label is None
+    assert "There is one docs project here" in str((await office.types("/docs-agent", "project")).message)
+    modal = (await office.types("/docs-agent")).modal
+    assert modal is not None
+    assert "project" not in [each.get("block_id") for each in modal.view["blocks"]]
+    prompt = await office.store.read(lambda tx: tx.prompts.starting(JobNumber(1)))
+    assert prompt is not None
+    assert prompt.state is PromptState.SENT
+
+
+async def test_a_direct_message_has_a_project_of_its_own(sites: Sites) -> None:
+    direct = ChannelId("D0ANA")
+    await types(sites, "project beta", channel=direct)
+    await sites.office.hears("One", channel=direct, ts=MessageTs("1700000700.000001"))
+    await sites.office.settle()
+    assert sites.prompts == ([], ["One"])

@@ -1,0 +1,131 @@
+"""Visitors and digests where the bot serves several projects."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+import httpx
+import pytest
+
+from bot.model import PageRowId, SubscriptionState
+from tests.builders import ANA, CHANNEL
+from tests.work.asking import FIRST, LAST
+from tests.work.office import Office
+from tests.work.sites import ACME, BETA, Sites, open_sites
+from tests.work.weekly import until
+
+NEXT_MONDAY = datetime(2026, 11, 9, 9, 0, tzinfo=UTC)
+
+
+@pytest.fixture
+async def sites(office: Office) -> Sites:
+    sites = await open_sites(office)
+    office.docs.site.fill(3, FIRST, LAST)
+    sites.beta.site.fill(5, FIRST, LAST)
+    return sites
+
+
+async def asked(sites: Sites, text: str = "") -> str:
+    """Ask about visitors and return the answer, or what is said at once."""
+    said = (await sites.office.visitors(text)).text
+    before = len(sites.office.answers())
+    await sites.office.reading(8)
+    return said or "\n".join(sites.office.answers()[before:])
+
+
+async def test_an_answer_is_of_the_channels_project_and_says_which(sites: Sites) -> None:
+    assert "Who read the docs (Acme docs)" in await asked(sites, "compare none")
+    assert sites.beta.calls == []
+    await sites.office.types("/docs-agent", "project beta")
+    assert "Who read the docs (Beta)" in await asked(sites, "compare none")
+    assert "Who read the docs (Acme docs)" in await asked(sites, "compare none project:acme top 3")
+
+
+async def test_a_name_that_is_not_known_asks_nothing_and_lists_those_that_are(sites: Sites) -> None:
+    said = await asked(sites, "last week project:gamma")
+    assert "I don't know the project “gamma”. I know `acme` (Acme docs), `beta` (Beta)." in said
+    assert sites.office.docs.calls + sites.beta.calls == []
+
+
+async def test_the_words_after_a_mention_name_a_project_too(sites: Sites) -> None:
+    await sites.office.hears("visitors last week compare none project:beta")
+    await sites.office.reading(8)
+    assert "(Beta)" in str(sites.office.slack.whispers + sites.office.slack.private)
+    assert sites.office.docs.calls == []
+
+
+async def test_each_project_has_a_budget_and_key_health_of_its_own(sites: Sites) -> None:
+    sites.office.budget(3)
+    sites.beta.answer_instead("visitors", httpx.Response(401, json={"error": "no"}))
+    assert "doesn't accept the bot's key" in await asked(sites, "compare none project:beta")
+    assert "Who read the docs (Acme docs)" in await asked(sites, "compare none top 1")
+
+
+async def test_a_page_of_a_project_is_improved_in_that_project(sites: Sites) -> None:
+    await asked(sites, "compare none project:beta")
+    known = await sites.office.store.read(lambda tx: tx.pages.one(PageRowId(1)))
+    assert known is not None
+    assert known[2] == BETA.id
+    modal = (await sites.office.press("improve", "page:1")).modal
+    assert modal is not None
+    choice = next(each for each in modal.view["blocks"] if each.get("block_id") == "project")
+    assert choice["element"]["initial_option"]["value"] == "beta"
+
+
+async def test_a_channel_subscribes_to_each_project_and_ends_one_of_them(sites: Sites) -> None:
+    await asked(sites, "subscribe monday 09:00 UTC")
+    await asked(sites, "subscribe monday 09:00 UTC project:beta")
+    assert "already set up" in await asked(sites, "subscribe monday 09:00 UTC project:beta")
+    listed = (await sites.office.visitors("subscriptions")).text
+    assert "for Acme docs" in listed
+    assert "for Beta" in listed
+    await until(sites.office, NEXT_MONDAY)
+    posted = [text for text in sites.office.posted() if "in the week" in text]
+    assert sorted(text.split(" in the week")[0] for text in posted) == ["*Acme docs", "*Beta"]
+    await asked(sites, "unsubscribe project:acme")
+    [left] = await sites.office.store.read(lambda tx: tx.subscriptions.in_channel(CHANNEL))
+    assert left.project == BETA.id
+
+
+async def test_a_digest_of_a_project_is_asked_for_again_by_its_button(sites: Sites) -> None:
+    await sites.office.visitors("digest now project:beta path /p")
+    question = await sites.office.visitors("digest now project:beta path /p")
+    button = question.blocks[-1]["elements"][0]
+    assert button["value"] == "project:beta:/p"
+    assert "for Beta, `/p`" in str((await sites.office.press(button["action_id"], button["value"])).message)
+    other = await sites.office.visitors("digest now path /p")
+    assert "on its way" in other.text, "that of another project is another digest"
+
+
+async def test_the_digest_of_a_project_that_is_served_no_more_ends_with_one_note(sites: Sites) -> None:
+    await asked(sites, "subscribe monday 09:00 UTC project:beta")
+    await sites.serve(ACME)
+    for week in range(3):
+        await until(sites.office, NEXT_MONDAY + timedelta(days=7 * week, minutes=5))
+    notes = [text for text in sites.office.answers() if "no longer set up here" in text]
+    notes += [message.text for user, message, _ in sites.office.slack.direct if user == ANA]
+    assert len(notes) == 1, notes
+    assert "The weekly digest of beta-docs for <#C0DOCS> has ended" in notes[0]
+    assert sites.beta.calls == []
+    assert await sites.office.store.read(lambda tx: tx.subscriptions.in_channel(CHANNEL)) == []
+
+
+async def test_a_question_about_a_project_that_is_served_no_more_is_answered(sites: Sites) -> None:
+    await sites.office.visitors("compare none project:beta")
+    await sites.serve(ACME)
+    await sites.office.reading(8)
+    assert "these docs are no longer set up here" in sites.office.answers()[-1]
+    assert sites.beta.calls == []
+
+
+async def test_where_there_is_one_project_no_answer_names_it(office: Office) -> None:
+    office.docs.site.fill(3, FIRST, LAST)
+    await office.visitors("compare none")
+    await office.reading(8)
+    assert "*Who read the docs, " in office.answers()[-1]
+    assert "Acme" not in office.answers()[-1]
+    subscribing = (await office.visitors("subscribe monday 09:00 UTC")).text
+    assert "for" not in subscribing.split("every Monday")[0]
+    await office.reading(5)
+    [known] = await office.store.read(lambda tx: tx.subscriptions.in_channel(CHANNEL))
+    assert known.state is SubscriptionState.ACTIVE
