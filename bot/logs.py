@@ -58,6 +58,26 @@ class _Quiet(logging.Filter):
         return record.levelno >= _QUIET.get(record.name.partition(".")[0], logging.NOTSET)
 
 
+class _SeldomOfLibraries(logging.Filter):
+    """Applies a `Seldom` to the lines of libraries; those of the bot have passed it already."""
+
+    def __init__(self, seldom: Seldom) -> None:
+        super().__init__()
+        self._seldom = seldom
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        if isinstance(record.msg, dict):  # one of the bot's
+            return True
+        event = {"level": record.levelname.lower(), "logger": record.name, "event": record.getMessage()}
+        try:
+            passed = self._seldom(None, "", {**event, "exc_info": record.exc_info and record.exc_info[1]})
+        except structlog.DropEvent:
+            return False
+        if left_out := passed.get("left_out"):
+            record.left_out = left_out
+        return True
+
+
 class Redactor:
     """A structlog processor that removes secrets from everything that is logged, tracebacks included."""
 
@@ -89,7 +109,9 @@ class Redactor:
         return text
 
 
-def configure(level: str, form: str, secrets: Sequence[str] = ()) -> None:
+def configure(
+    level: str, form: str, secrets: Sequence[str] = (), clock: Callable[[], float] = monotonic
+) -> None:
     """Send all logs, the bot's and the libraries', through one renderer to standard error."""
     shared: list[Processor] = [
         structlog.contextvars.merge_contextvars,
@@ -97,8 +119,9 @@ def configure(level: str, form: str, secrets: Sequence[str] = ()) -> None:
         structlog.stdlib.add_logger_name,
         structlog.processors.TimeStamper(fmt="iso", utc=True),
     ]
+    seldom, of_libraries = Seldom(clock), structlog.stdlib.ExtraAdder(allow=("left_out",))
     structlog.configure(
-        processors=[*shared, Seldom(), structlog.stdlib.ProcessorFormatter.wrap_for_formatter],
+        processors=[*shared, seldom, structlog.stdlib.ProcessorFormatter.wrap_for_formatter],
         logger_factory=structlog.stdlib.LoggerFactory(),
         wrapper_class=structlog.stdlib.BoundLogger,
         cache_logger_on_first_use=False,
@@ -107,7 +130,7 @@ def configure(level: str, form: str, secrets: Sequence[str] = ()) -> None:
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(
         structlog.stdlib.ProcessorFormatter(
-            foreign_pre_chain=[*shared, structlog.stdlib.PositionalArgumentsFormatter()],
+            foreign_pre_chain=[*shared, of_libraries, structlog.stdlib.PositionalArgumentsFormatter()],
             processors=[
                 structlog.stdlib.ProcessorFormatter.remove_processors_meta,
                 # Before the Redactor: tracebacks become text, without local variables, and are cleaned too.
@@ -119,6 +142,7 @@ def configure(level: str, form: str, secrets: Sequence[str] = ()) -> None:
         )
     )
     handler.addFilter(_Quiet())
+    handler.addFilter(_SeldomOfLibraries(seldom))
     root = logging.getLogger()
     root.handlers = [handler]
     root.setLevel(level)

@@ -169,6 +169,30 @@ def test_only_trouble_is_left_out(capsys: pytest.CaptureFixture[str]) -> None:
     assert len(lines_of(capsys)) == 1
 
 
+def test_the_same_trouble_of_a_library_is_left_out_too(capsys: pytest.CaptureFixture[str]) -> None:
+    configure("INFO", "json")
+    library = logging.getLogger("some.library")
+    for _ in range(3):
+        library.warning("lost %s", "it")
+        library.info("fine")
+    try:
+        raise ValueError("another cause")
+    except ValueError:
+        library.warning("lost it", exc_info=True)
+    events = [line["event"] for line in lines_of(capsys)]
+    assert (events.count("lost it"), events.count("fine")) == (2, 3)
+
+
+def test_a_librarys_line_says_how_many_were_left_out(capsys: pytest.CaptureFixture[str]) -> None:
+    now = [0.0]
+    configure("INFO", "json", clock=lambda: now[0])
+    for now[0] in (0.0, 1.0, 2.0, 61.0):
+        logging.getLogger("some.library").error("lost it")
+    first, second = lines_of(capsys)
+    assert "left_out" not in first
+    assert second["left_out"] == 2
+
+
 def test_a_requests_reference_is_in_every_line_about_it(capsys: pytest.CaptureFixture[str]) -> None:
     configure("INFO", "json")
     log = structlog.get_logger("bot.test")

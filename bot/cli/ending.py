@@ -19,6 +19,8 @@ BAD_SETTINGS = 78
 """EX_CONFIG of sysexits.h: something in the configuration is wrong."""
 CANNOT_START = 69
 """EX_UNAVAILABLE: something that the bot needs is not there."""
+CRASHED = 70
+"""EX_SOFTWARE of sysexits.h: the bot has failed in a way that it does not know."""
 TERMINATED = 128 + signal.SIGTERM
 """The exit code that shells give a process ended by SIGTERM."""
 INTERRUPTED = 128 + signal.SIGINT

@@ -14,7 +14,7 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from bot import logs
 from bot.app import Roles, running_bot
-from bot.cli.ending import BAD_SETTINGS, CANNOT_START, about_database, echo
+from bot.cli.ending import BAD_SETTINGS, CANNOT_START, CRASHED, about_database, echo
 from bot.ops.stopping import Stopping
 from bot.setting_types import LogFormat, LogLevel
 from bot.settings import Settings, SettingsError
@@ -38,6 +38,11 @@ def run(roles: Roles) -> NoReturn:
     except OSError as error:
         advice = "Look at HOST, PORT, HEALTH_HOST and HEALTH_PORT."
         _not_started(f"{error.strerror or error}. {advice}", CANNOT_START)
+    except Exception:  # a traceback that Python prints has no format and may have a secret
+        if not structlog.is_configured():
+            logs.configure(LogLevel.ERROR, _form())
+        structlog.get_logger(__name__).critical("crashed", exc_info=True, exit_code=CRASHED)
+        raise Exit(CRASHED) from None
     raise Exit(stopping.told())
 
 
@@ -66,10 +71,13 @@ async def _run_until_stopped(settings: Settings, roles: Roles, stopping: Stoppin
 
 def _not_started(about: str, code: int) -> NoReturn:
     """Tell why the bot does not start, in the format of its log, and exit."""
-    form = Settings.chosen("LOG_FORMAT").lower() or LogFormat.AUTO
-    if logs.is_for_people(form):
+    if logs.is_for_people(_form()):
         echo(about, err=True)
     else:
-        logs.configure(LogLevel.ERROR, form)
+        logs.configure(LogLevel.ERROR, _form())
         structlog.get_logger(__name__).error("not_started", about=about, exit_code=code)
     raise Exit(code)
+
+
+def _form() -> str:
+    return Settings.chosen("LOG_FORMAT").lower() or LogFormat.AUTO

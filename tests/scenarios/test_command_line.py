@@ -17,6 +17,17 @@ from sandbox.world import World
 from tests.limits import HANG_SECONDS, STOPPED
 from tests.scenarios.story import Story, environment
 
+FAILING = """
+import sys
+from click.exceptions import Exit
+from bot.cli.running import run
+
+try:
+    run(None)
+except Exit as end:
+    sys.exit(end.exit_code)
+"""
+
 
 async def docs_bot(
     *words: str, env: dict[str, str] | None = None, folder: Path | None = None
@@ -80,6 +91,22 @@ async def test_a_port_in_use_stops_the_start_with_one_line(
     assert line["about"] == (
         f"Address already in use: 127.0.0.1, port {port}. Look at HOST, PORT, HEALTH_HOST and HEALTH_PORT."
     )
+
+
+async def test_a_failure_that_the_bot_does_not_know_is_one_line_in_the_format_of_the_log(
+    world: World, tmp_path: Path
+) -> None:
+    env = {"PATH": os.environ["PATH"], "PYTHONPATH": os.getcwd(), **environment(world)}
+    process = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-c", FAILING),
+        env={**env, "LOG_FORMAT": "json", "LOG_LEVEL": "ERROR"},
+        cwd=tmp_path,
+        stderr=asyncio.subprocess.PIPE,
+    )
+    _, said = await process.communicate()
+    line = json.loads(said.decode())
+    assert (line["event"], line["level"], process.returncode) == ("crashed", "critical", 70)
+    assert "Traceback" in line["exception"]
 
 
 async def test_the_doctor_finds_a_sound_installation_sound(world: World, tmp_path: Path) -> None:
