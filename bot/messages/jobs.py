@@ -261,8 +261,8 @@ def unread(job: TrackedJob, since: datetime, now: datetime) -> Message:
 def not_served(job: TrackedJob) -> Message:
     """Return the reply about a job that is no longer polled because its project is not served any more."""
     said = (
-        f"{b.mention(job.recipient)} :zzz: these docs are no longer set up here, so I can't tell how "
-        f"{_what(job)} goes. Look in the repository for a pull request."
+        f"{b.mention(job.recipient)} :zzz: These docs are no longer set up here, so I can't tell how "
+        f"{name(job.number)} goes. Check the repository for a pull request."
     )
     return b.with_buttons(said, _end_buttons(job))
 

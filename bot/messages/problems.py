@@ -130,7 +130,7 @@ def not_served() -> Problem:
         JobProblem.NOT_SERVED,
         "These docs are no longer set up here.",
         Spent.NO,
-        "Ask whoever runs this bot to look at `DOCS_PROJECTS`, then run it again.",
+        "Ask whoever runs this bot to check `DOCS_PROJECTS`, then run it again.",
     )
 
 

@@ -129,7 +129,7 @@ def missed(subscription: Subscription, week: Period, why: str, shown: Project | 
     if why == ReadingProblem.NOT_SERVED:
         return b.words(
             f":zzz: The weekly {_digest(shown)} for <#{subscription.channel}> has ended: these docs are no "
-            "longer set up here. Ask whoever runs this bot to look at `DOCS_PROJECTS`, then subscribe again."
+            "longer set up here. Ask whoever runs this bot to check `DOCS_PROJECTS`, then subscribe again."
         )
     return b.words(
         f":warning: There was no {_digest(shown)} for <#{subscription.channel}> for the week {dates(week)}. "

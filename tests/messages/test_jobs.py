@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from datetime import timedelta
 
 import pytest
@@ -315,3 +316,19 @@ def test_an_error_is_not_called_a_lost_answer() -> None:
     said = jobs.unconfirmed(job(JobState.UNCONFIRMED), 7, BEN, follow_up=False, answered=True).text
     assert "answered with an error" in said
     assert "lost" not in said
+
+
+@pytest.mark.parametrize("state", [JobState.WORKING, JobState.PULL_REQUEST, JobState.FAILED, JobState.GONE])
+def test_the_follow_up_of_a_job_stands_at_the_beginning_of_a_sentence(state: JobState) -> None:
+    """Its words begin with a capital."""
+    second = job(state, iteration=2, pr_link=PULL_REQUEST)
+    said = [
+        jobs.still_running(second, LATER),
+        jobs.unwatched(second, LATER),
+        jobs.unread(second, NOW, LATER),
+        jobs.not_served(second),
+        jobs.stopped_watching(second, BEN),
+        jobs.found_again(second),
+    ]
+    said += [] if state is JobState.WORKING else [jobs.ended(second, LATER)]
+    assert [each.text for each in said if re.search(r"[\w,;] The follow-up", each.text)] == []
