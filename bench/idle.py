@@ -25,6 +25,17 @@ from sandbox.ports import free_port
 
 _TOKEN = "xapp-idle"  # noqa: S105
 _BARE_TOKEN = "xapp-bare"  # noqa: S105
+_LIBRARIES = f"""
+import sys
+
+sys.modules.update(rich=None, pygments=None)
+import aiohttp.web, apscheduler.schedulers.asyncio, click, httpx_aiohttp, prometheus_client, pydantic_settings
+import slack_bolt.async_app, sqlalchemy.dialects.sqlite.pysqlite, structlog
+
+print({READY!r}, flush=True)
+sys.stdin.read()
+"""
+"""Imports the libraries of an idle bot, and nothing of its own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +73,7 @@ async def measure(size: Size, folder: Path) -> list[Report]:
         bare_env = environment(slack.url, "", app_token=_BARE_TOKEN) | {
             "SLACK_SIGNING_SECRET": SIGNING_SECRET
         }
+        libraries_mb = await _libraries_mb()
         ours, theirs = await _starts(env, bare_env, size, folder)
         rest, bare = await _rest(env, bare_env, size, folder)
         counted_env = environment(slack.url, f"sqlite:///{folder}/counted.db", app_token=_TOKEN)
@@ -72,11 +84,19 @@ async def measure(size: Size, folder: Path) -> list[Report]:
             below(Row("ready after", "s", ours.seconds, theirs.seconds), 1.5),
             Row("ready after, processor time", "s", ours.cpu_seconds, theirs.cpu_seconds),
             below(Row("memory", "MB", rest.memory_mb, bare.memory_mb), 90),
+            Row("memory, its libraries alone", "MB", libraries_mb),
             below(Row("processor, share of a core", "%", rest.cpu_percent, bare.cpu_percent), 1),
             Row("statements to the database", "/s", counted),
         )
     )
     return [report]
+
+
+async def _libraries_mb() -> float:
+    """Return the memory of a process that has only imported the bot's libraries."""
+    async with child("-c", _LIBRARIES) as libraries:
+        _ready(await libraries.hear())
+        return memory_mb(libraries.pid)
 
 
 async def _starts(

@@ -161,6 +161,7 @@ async def test_the_bot_at_rest_is_measured(tmp_path: Path) -> None:
         "ready after",
         "ready after, processor time",
         "memory",
+        "memory, its libraries alone",
         "processor, share of a core",
         "statements to the database",
     ]
