@@ -168,7 +168,6 @@ async def test_the_bot_at_rest_is_measured(tmp_path: Path) -> None:
     assert report.rows[0].ours > 0
     assert report.rows[1].ours > 0
     assert report.rows[2].ours > 0
-    assert 0 <= report.rows[-1].ours < 10, "an idle bot leaves its database alone"
 
 
 def test_the_calibration_does_the_same_work_each_time() -> None:
