@@ -37,7 +37,10 @@ class NotReadable(Exception):
 
 
 def read_rows(url: str) -> Rows:
-    """Return all rows of the bot's tables, with time zones. Raises NotReadable."""
+    """Return all rows of the bot's tables at one moment, with time zones. Raises NotReadable.
+
+    Tables read at different moments could show nothing to do while a row makes another one.
+    """
     try:
         return _from_sqlite(url) if url.startswith("sqlite") else _from_postgres(url)
     except (sqlite3.Error, psycopg.Error) as error:
@@ -48,6 +51,7 @@ def _from_sqlite(url: str) -> Rows:
     path = url.removeprefix("sqlite:///")
     with closing(sqlite3.connect(f"file:{quote(path)}?mode=ro", uri=True, timeout=0.2)) as connection:
         connection.row_factory = sqlite3.Row
+        connection.execute("BEGIN")
         found = {name: [dict(row) for row in connection.execute(f"SELECT * FROM {name}")] for name in TABLES}  # noqa: S608
     for rows in found.values():
         for row in rows:
@@ -67,6 +71,7 @@ def _from_postgres(url: str) -> Rows:
         connection.cursor(row_factory=dict_row) as cursor,
     ):
         found: Rows = {}
+        cursor.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY")
         for name in TABLES:
             found[name] = list(cursor.execute(f"SELECT * FROM {name}".encode()).fetchall())  # noqa: S608
     return found
