@@ -31,6 +31,9 @@ async def add_running_jobs(
             "iteration_requester": "U1",
             "iteration_started_at": now,
             "saw_active": True,
+            # As the docs service says it, so that a poll finds nothing new.
+            "repository": "acme/docs",
+            "ref": "main",
             "poll_at": poll_at(number),
         }
         for number in range(count)
