@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 import structlog
@@ -119,25 +119,28 @@ async def _store_alone(context: Context, request: AskRequest) -> Asked | Excepti
 def _store_all(context: Context, tx: Transaction, requests: Sequence[AskRequest]) -> list[Outcome]:
     """Store requests in groups without duplicates, so that a duplicate finds the earlier request stored."""
     asked: list[Outcome] = []
-    left = [_in_project(context, tx, request) for request in requests]
+    left = [(request, _wanted(context, tx, request)) for request in requests]
     while left:
-        group: list[AskRequest] = []
+        group: list[tuple[AskRequest, JobRequest]] = []
         seen: set[object] = set()
-        for request in left:
-            marks = {request.origin.key, _wanted(context, request)}
+        for request, wanted in left:
+            marks = {request.origin.key, wanted}
             if marks & seen:
                 break
             seen |= marks
-            group.append(request)
+            group.append((request, wanted))
         asked += _store_group(context, tx, group)
         left = left[len(group) :]
     return asked
 
 
-def _store_group(context: Context, tx: Transaction, requests: Sequence[AskRequest]) -> list[Outcome]:
-    """Store requests of which no two have the same key, or the same person, channel and text."""
+def _store_group(
+    context: Context, tx: Transaction, group: Sequence[tuple[AskRequest, JobRequest]]
+) -> list[Outcome]:
+    """Store requests of which no two have the same key, or the same person, channel, text and project."""
     now = context.clock()
-    wanted = {request.origin.key: _wanted(context, request) for request in requests}
+    requests = [request for request, _ in group]
+    wanted = {request.origin.key: job for request, job in group}
     checked = [wanted[request.origin.key] for request in requests if not request.allow_duplicate]
     known, same = tx.prompts.earlier(list(wanted), checked, now - SAME_WITHIN)
     asked: dict[RequestKey, Outcome] = {key: Asked(job, repeated=True) for key, job in known.items()}
@@ -154,8 +157,9 @@ def _store_group(context: Context, tx: Transaction, requests: Sequence[AskReques
     new, refused = _within_limit(context, tx, new)
     asked |= refused
     if new:
-        numbers = tx.jobs.add_all([wanted[each.origin.key] for each in new], now)
-        made = [_prompt(context, each, numbers[wanted[each.origin.key]], now) for each in new]
+        jobs = [wanted[each.origin.key] for each in new]
+        numbers = tx.jobs.add_all(jobs, now)
+        made = [_prompt(each, job, numbers[job], now) for each, job in zip(new, jobs, strict=True)]
         tx.prompts.add_all(made)
         asked |= {each.origin.key: Asked(each.job, repeated=False) for each in made}
         # Every process locks in the same order.
@@ -182,18 +186,9 @@ def _within_limit(
     return stored, refused
 
 
-def _in_project(context: Context, tx: Transaction, request: AskRequest) -> AskRequest:
-    if request.project is not None:
-        return request
-    return replace(request, project=context.project_of(tx, request.origin.channel).id)
-
-
-def _project(context: Context, request: AskRequest) -> ProjectId:
-    return request.project or context.projects.default.id
-
-
-def _wanted(context: Context, request: AskRequest) -> JobRequest:
-    origin, project = request.origin, _project(context, request)
+def _wanted(context: Context, tx: Transaction, request: AskRequest) -> JobRequest:
+    origin = request.origin
+    project = request.project or context.project_of(tx, origin.channel).id
     shown = context.projects.shown(project)
     return JobRequest(
         origin.user,
@@ -207,13 +202,13 @@ def _wanted(context: Context, request: AskRequest) -> JobRequest:
     )
 
 
-def _prompt(context: Context, request: AskRequest, job: JobNumber, now: datetime) -> NewPrompt:
+def _prompt(request: AskRequest, job: JobRequest, number: JobNumber, now: datetime) -> NewPrompt:
     return NewPrompt(
         request.origin,
-        job=job,
-        project=_project(context, request),
+        job=number,
+        project=job.project,
         kind=PromptKind.START,
-        raw=storable(request.raw),
+        raw=job.raw,
         asked_at=now,
         take_thread=request.take_thread,
         files=request.files,
