@@ -84,7 +84,7 @@ def _subcommand(context: Context, text: str) -> Run | None:
         return _jobs
     if status := _STATUS.fullmatch(words):
         return partial(_status, named=status[1])
-    if choice := about_project(context.projects, text):
+    if choice := about_project(context.projects, words):
         return choice
     return show_limits if words.lower() == "limits" else None
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
+from functools import partial
 
-from bot import slack_text
 from bot.commands.command import Answer, Invocation, Run
 from bot.commands.guard import once_allowed
 from bot.messages import projects as say
@@ -15,12 +15,12 @@ from bot.work.context import Context
 _CHOICE = re.compile(r"project(?:\s+`?([^\s`]+)`?)?", re.IGNORECASE)
 
 
-def about_project(projects: Projects, text: str) -> Run | None:
+def about_project(projects: Projects, words: str) -> Run | None:
     """Return what runs if a whole text shows or chooses a project. Where there is one, none can be chosen."""
-    found = _CHOICE.fullmatch(slack_text.to_plain(text, {}, {}).strip())
+    found = _CHOICE.fullmatch(words)
     if found is None or (found[1] and not projects.are_several):
         return None
-    return _choose if found[1] else _show
+    return partial(_choose, name=found[1]) if found[1] else _show
 
 
 async def projects_to_choose(
@@ -40,9 +40,8 @@ async def _show(context: Context, invocation: Invocation) -> Answer:
     return Answer(message=say.project_here(project, context.projects))
 
 
-async def _choose(context: Context, invocation: Invocation) -> Answer:
+async def _choose(context: Context, invocation: Invocation, *, name: str) -> Answer:
     origin, admins = invocation.origin, context.access_policy.admins
-    name = slack_text.to_plain(invocation.text, {}, {}).split()[1].strip("`")
     try:
         project = context.projects.named(name)
     except UnknownProject as unknown:

@@ -99,8 +99,8 @@ class Projects:
         Raises UnknownProject.
         """
         words = text.split() if self.are_several else []
-        found = next((place for place, word in enumerate(words) if _OPTION.fullmatch(word)), None)
-        if found is None:
-            return text, None
-        rest = " ".join([*words[:found], *words[found + 1 :]])
-        return rest, self.named(words[found].strip("`").partition(":")[2], rest)
+        for place, word in enumerate(words):
+            if found := _OPTION.fullmatch(word):
+                rest = " ".join([*words[:place], *words[place + 1 :]])
+                return rest, self.named(found[1], rest)
+        return text, None
