@@ -11,6 +11,7 @@ from bot.cli.ready_store import ready_store
 from bot.messages.plain_text import one_line
 from bot.messages.problems import title
 from bot.model import AuditRow, DeadLetter, JobFilter, JobNumber, TrackedJob, lifecycle
+from bot.store import Transaction
 
 _LENGTH = 300
 _MOST_ACTS = 100
@@ -21,26 +22,32 @@ async def listed(sqlalchemy_url: str, limit: int, **only: Unpack[JobFilter]) -> 
 
     Dead letters are left out where jobs are picked by something else than their channel. Raises NotReady.
     """
-    async with ready_store(sqlalchemy_url) as store:
+
+    def look(tx: Transaction) -> list[str]:
         if channel := only.get("channel"):
-            only["channel"] = await store.read(lambda tx: tx.channels.present(channel))
-        by_channel = not any(value for name, value in only.items() if name != "channel")
-        jobs = await store.read(lambda tx: tx.jobs.newest(limit, **only))
-        letters = await store.read(lambda tx: tx.dead_letters.newest(limit, channel=only.get("channel")))
-    return "\n".join(
-        [*([_line(job) for job in jobs] or ["No jobs."]), *(_dead(letters) if by_channel else [])]
-    )
+            only["channel"] = tx.channels.present(channel)
+        lines = [_line(job) for job in tx.jobs.newest(limit, **only)] or ["No jobs."]
+        if any(value for name, value in only.items() if name != "channel"):
+            return lines
+        return lines + _dead(tx.dead_letters.newest(limit, channel=only.get("channel")))
+
+    async with ready_store(sqlalchemy_url) as store:
+        return "\n".join(await store.read(look))
 
 
 async def shown(sqlalchemy_url: str, number: JobNumber) -> str:
     """Return one job with what people did to it. Raises ValueError if there is none, and NotReady."""
+
+    def look(tx: Transaction) -> list[str]:
+        job = tx.jobs.get(number)
+        if job is None:
+            raise ValueError(f"there is no job {number}")
+        _, acts = tx.audit.after(0, _MOST_ACTS, job=number)
+        letters = tx.dead_letters.newest(_MOST_ACTS, job=number)
+        return [_line(job), *_details(job), *map(_act, acts), *_dead(letters)]
+
     async with ready_store(sqlalchemy_url) as store:
-        job = await store.read(lambda tx: tx.jobs.get(number))
-        _, acts = await store.read(lambda tx: tx.audit.after(0, _MOST_ACTS, job=number))
-        letters = await store.read(lambda tx: tx.dead_letters.newest(_MOST_ACTS, job=number))
-    if job is None:
-        raise ValueError(f"there is no job {number}")
-    return "\n".join([_line(job), *_details(job), *map(_act, acts), *_dead(letters)])
+        return "\n".join(await store.read(look))
 
 
 async def retried(sqlalchemy_url: str, letter: int, now: datetime) -> str:
