@@ -46,6 +46,11 @@ def quoted(text: str, length: int) -> str:
     return escape(one_line(text, length)).replace("`", "'")
 
 
+def label(text: str) -> str:
+    """Return a project's label, or a name that somebody typed for one, for use inside a sentence."""
+    return quoted(text, 60)
+
+
 def clip_mrkdwn(mrkdwn: str, length: int) -> str:
     """Clip mrkdwn to ``length`` characters without splitting an entity, mention or link."""
     return mrkdwn if len(mrkdwn) <= length else mrkdwn[: _safe_cut(mrkdwn, length - 1)].rstrip() + "…"

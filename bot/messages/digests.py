@@ -8,7 +8,6 @@ from bot.messages import blocks as b
 from bot.messages.charts import shown_path, visitors_chart
 from bot.messages.face import name
 from bot.messages.numbers import clock, counted, dates, duration, number, page_gain, weekday
-from bot.messages.projects import label
 from bot.messages.visitors import (
     caveats,
     chart_words,
@@ -53,7 +52,7 @@ def digest(weekly: WeeklyReport) -> Message:
 def _digest(weekly: WeeklyReport) -> Message:
     answer = weekly.report
     against = "\ncompared with the week before" if answer.is_fair else ""
-    docs = label(answer.query.label) if answer.query.label else "The docs"
+    docs = b.label(answer.query.label) if answer.query.label else "The docs"
     heading = f"*{docs} in the week {dates(answer.query.period)}*{against}"
     curve = [(week, counts) for week, counts in weekly.curve if counts is not None]
     lines = [*movements(answer.movements, answer.site), work_done(weekly.work)]

@@ -15,7 +15,6 @@ from bot.model import Block, JobNumber, JobState, Message, QueueWhy, Review, Tra
 
 QUOTE_LENGTH = 300
 """The face shows the first line of a prompt, up to this length; the thread then has the whole prompt."""
-_LABEL_LENGTH = 60
 _NUMBERED = re.compile(r"/(?:pulls?|pull-requests|pullrequest|merge_requests)/([0-9]{1,8})(?![^/?#])")
 """The number of a pull request in its address, as GitHub, GitLab, Bitbucket, Azure and Gitea write it."""
 
@@ -123,7 +122,7 @@ def redrawn(face: Message, *, posted_plain: bool) -> Message:
 
 def _details(job: TrackedJob) -> str:
     """Return the small line: for which docs, who asked, how long it took, and where."""
-    parts = [b.quoted(job.project_label, _LABEL_LENGTH)] if job.project_label else []
+    parts = [b.label(job.project_label)] if job.project_label else []
     parts.append(f"asked by {b.mention(job.requester)} {b.moment(job.asked_at)}")
     if job.earlier and (words := along.taken_words(job.earlier)):
         parts.append(words)

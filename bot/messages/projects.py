@@ -7,18 +7,12 @@ from bot.messages.job_answers import with_prompt
 from bot.model import Message, Project, Projects
 
 NOT_SERVED = "These docs are no longer set up here. Close this and try again."
-_LABEL_LENGTH = 60
-
-
-def label(project: Project | str) -> str:
-    """Return how a project is shown, in mrkdwn."""
-    return b.quoted(project.label if isinstance(project, Project) else project, _LABEL_LENGTH)
 
 
 def listed(projects: Projects) -> str:
     """Return the projects with the names that people type, in mrkdwn."""
     return ", ".join(
-        b.code(each.name) + (f" ({label(each)})" if each.label != each.name else "")
+        b.code(each.name) + (f" ({b.label(each.label)})" if each.label != each.name else "")
         for each in projects.known
     )
 
@@ -39,7 +33,7 @@ def project_here(project: Project, projects: Projects) -> Message:
         return b.words("There is one docs project here, so there is nothing to choose.")
     other = next(each.name for each in projects.known if each != project)
     return b.words(
-        f"Here I work on *{label(project)}*. I know {listed(projects)}.\n"
+        f"Here I work on *{b.label(project.label)}*. I know {listed(projects)}.\n"
         f"{b.code(f'project:{other}')} at the start or the end of what you ask is for that alone. "
         f"{b.code(f'/docs-agent project {other}')} changes it for this channel."
     )
@@ -48,7 +42,7 @@ def project_here(project: Project, projects: Projects) -> Message:
 def chosen(project: Project) -> Message:
     """Return the confirmation that a channel has chosen a project."""
     return b.words(
-        f":white_check_mark: From now on, what you ask here is for *{label(project)}*. "
+        f":white_check_mark: From now on, what you ask here is for *{b.label(project.label)}*. "
         "Earlier jobs and digests stay with their project."
     )
 
@@ -64,25 +58,21 @@ def may_not_choose(project: Project) -> Message:
 def unknown_choice(name: str, projects: Projects) -> Message:
     """Return the answer to the choice of a project that there is not."""
     return b.words(
-        f":no_entry: I don't know the project {_named(name)}, so nothing was changed. "
+        f":no_entry: I don't know the project “{b.label(name)}”, so nothing was changed. "
         f"I know {listed(projects)}."
     )
 
 
 def unknown_in_options(name: str, projects: Projects) -> str:
     """Return why options cannot be understood that name a project that there is not, in mrkdwn."""
-    return f"I don't know the project {_named(name)}. I know {listed(projects)}."
+    return f"I don't know the project “{b.label(name)}”. I know {listed(projects)}."
 
 
 def unknown_project(name: str, projects: Projects, prompt: str) -> Message:
     """Return the answer to a prompt for a project that there is not. The prompt is quoted to copy."""
     first = b.code(f"project:{projects.default.name}")
     said = (
-        f":no_entry: I don't know the project {_named(name)}, so nothing was started. "
+        f":no_entry: I don't know the project “{b.label(name)}”, so nothing was started. "
         f"I know {listed(projects)}. Begin with {first} or another one."
     )
     return with_prompt(b.words(said), prompt)
-
-
-def _named(name: str) -> str:
-    return f"“{b.quoted(name, _LABEL_LENGTH)}”"

@@ -9,7 +9,6 @@ from datetime import datetime
 from bot.messages import blocks as b
 from bot.messages.numbers import counted, number
 from bot.messages.plain_text import one_line
-from bot.messages.projects import label
 from bot.model import Budget, Message, Project, ProjectId
 
 
@@ -37,7 +36,7 @@ def key_refused(project: ProjectId, *, forbidden: bool, shown: Project | None = 
 
 def _named(project: ProjectId, shown: Project | None) -> str:
     said = b.code(one_line(project, 80))
-    return f"*{label(shown)}* ({said})" if shown else said
+    return f"*{b.label(shown.label)}* ({said})" if shown else said
 
 
 def _setting(shown: Project | None) -> str:
@@ -86,7 +85,7 @@ def _left(of: Limits) -> str:
     calls_at = of.analytics.free_at
     possible = f", the next is possible at {b.moment(calls_at, '{time}')}" if calls_at else ""
     key = ":warning: The docs service refuses the bot's key, so everything waits until that's fixed.\n"
-    heading = f"*{label(of.shown)}*\n" if of.shown else ""
+    heading = f"*{b.label(of.shown.label)}*\n" if of.shown else ""
     return (
         f"{heading}{key if of.key_is_refused else ''}"
         f"*{number(left)} of {number(of.limit)} uses left*{frees}. "

@@ -13,7 +13,6 @@ from bot.messages.digests import when
 from bot.messages.numbers import clock, counted, dates
 from bot.messages.numbers import weekday as weekday_name
 from bot.messages.problems import BETWEEN_PEOPLE, reading_problem
-from bot.messages.projects import label
 from bot.messages.visitors import shown_code
 from bot.model import (
     Message,
@@ -232,15 +231,15 @@ def _short(text: str) -> str:
 
 
 def _docs(shown: Project | None) -> str:
-    return f"the docs ({label(shown)})" if shown else "the docs"
+    return f"the docs ({b.label(shown.label)})" if shown else "the docs"
 
 
 def _digest(shown: Project | None) -> str:
-    return f"digest of {label(shown)}" if shown else "docs digest"
+    return f"digest of {b.label(shown.label)}" if shown else "docs digest"
 
 
 def _of(section: str | None, shown: Project | None) -> str:
-    parts = [*([label(shown)] if shown else []), *([shown_code(section)] if section else [])]
+    parts = [*([b.label(shown.label)] if shown else []), *([shown_code(section)] if section else [])]
     return f" for {', '.join(filter(None, parts))}" if parts else ""
 
 

@@ -23,7 +23,6 @@ from bot.messages.numbers import (
     signed,
 )
 from bot.messages.problems import reading_problem
-from bot.messages.projects import label
 from bot.model import (
     Block,
     Counts,
@@ -116,7 +115,7 @@ def nobody(answer: Report) -> str:
 
 def the_docs(query: VisitorsQuery) -> str:
     """Return what was read: "the docs", with the project's label where the bot serves several."""
-    return f"the docs ({label(query.label)})" if query.label else "the docs"
+    return f"the docs ({b.label(query.label)})" if query.label else "the docs"
 
 
 def title(answer: Report) -> str:

@@ -6,7 +6,6 @@ from math import ceil
 
 from bot.messages import blocks as b
 from bot.messages.numbers import counted, dates, number
-from bot.messages.projects import label
 from bot.model import Extent, Message, Question
 
 
@@ -14,7 +13,7 @@ def ask_extent(question: Question, needed: int, limit: int) -> Message:
     """Return the question how much to read. ``needed``: the calls for all pages, as far as that is known."""
     hours = ceil(needed / limit) if limit else 1
     long = f", that is {counted(hours, 'hour', 'hours')}" if hours > 1 else ""
-    of = f" of {label(question.query.label)}" if question.query.label else ""
+    of = f" of {b.label(question.query.label)}" if question.query.label else ""
     some = f"about {number(needed)}" if needed > limit // 3 else f"more than {number(limit // 3)}"
     said = (
         f"Reading the whole site{of} for {dates(question.query.period)} needs {some} calls "

@@ -7,7 +7,6 @@ from collections.abc import Callable, Sequence
 from bot.messages import blocks as b
 from bot.messages.charts import page_table, shown_path
 from bot.messages.numbers import counted, dates, number, page_gain, percent
-from bot.messages.projects import label
 from bot.messages.visitors import (
     PAGES_IN_LINE,
     caption,
@@ -32,7 +31,7 @@ def more(answer: Report, question: QuestionId) -> Message:
 
 
 def _more(answer: Report, question: QuestionId) -> Message:
-    of = f", {label(answer.query.label)}" if answer.query.label else ""
+    of = f", {b.label(answer.query.label)}" if answer.query.label else ""
     heading = f"*More about {dates(answer.query.period)}{of}*"
     moves = movements(answer.movements, answer.site)
     notes = [*([answer.no_chart] if answer.no_chart else []), budget_used(answer)]
