@@ -239,8 +239,8 @@ def _digest(shown: Project | None) -> str:
 
 
 def _of(section: str | None, shown: Project | None) -> str:
-    parts = [*([b.label(shown.label)] if shown else []), *([shown_code(section)] if section else [])]
-    return f" for {', '.join(filter(None, parts))}" if parts else ""
+    parts = [part for part in (shown and b.label(shown.label), shown_code(section)) if part]
+    return f" for {', '.join(parts)}" if parts else ""
 
 
 def _command(verb: str, subscription: Subscription, shown: Project | None) -> str:
