@@ -80,13 +80,11 @@ def refused(context: WorkerContext, tx: Transaction, delivery: Delivery, meaning
     paused = not meaning.needs_operator and tx.subscriptions.change(
         subscription.id, was=SubscriptionState.ACTIVE, state=SubscriptionState.PAUSED, next_run_at=None
     )
+    shown = context.projects.shown(subscription.project)
     if paused:
-        what, message = "paused", say.paused(subscription, code, context.projects.shown(subscription.project))
+        what, message = "paused", say.paused(subscription, code, shown)
     elif meaning.needs_operator:
-        what, message = (
-            "refused",
-            say.not_posted(subscription, code, context.projects.shown(subscription.project)),
-        )
+        what, message = "refused", say.not_posted(subscription, code, shown)
     else:
         return
     key = f"{delivery.what.key}:{what}"
