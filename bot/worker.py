@@ -18,11 +18,11 @@ from typing import Protocol
 import structlog
 from apscheduler.schedulers.asyncio import AsyncIOScheduler
 
+from bot.work.tasks import cancel, wait_for_ends
+
 log = structlog.get_logger(__name__)
 _MOST_BACK_OFF_SECONDS = 30.0
 _MOST_IN_A_ROW = 1_000
-_CANCELLED_SECONDS = 1.5
-"""How long a cancelled run is waited for. Its last statement may take a second, or hang."""
 _DUE_CHECK = "look"
 """Name of the internal worker that checks all queues, as it appears in metrics and logs."""
 
@@ -188,14 +188,12 @@ class Workers:
         """
         self.leave_off()
         tasks = [running.task for running in self._running.values() if running.task is not None]
-        late = (await asyncio.wait(tasks, timeout=grace_seconds))[1] if tasks else set()
+        late = await wait_for_ends(tasks, grace_seconds)
         for task in late:
             log.warning("round_cancelled", name=task.get_name())
-            task.cancel()
-        if late:
-            await asyncio.wait(late, timeout=_CANCELLED_SECONDS)
+        left = await cancel(late)
         self._scheduler.shutdown(wait=False)
-        return [task.get_name() for task in late]
+        return left
 
     async def _keep(self, running: _Running) -> None:
         while True:

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Coroutine
-from time import monotonic
 from typing import Any
 
 import structlog
 
+from bot.work.tasks import cancel, wait_for_ends
+
 log = structlog.get_logger(__name__)
-_CANCELLED_SECONDS = 1.5
-"""How long a cancelled task is waited for. Its last statement may take a second, or hang."""
 
 
 class Background:
@@ -54,16 +53,7 @@ class Background:
 
         What is repeated ends at once. Return the names of the tasks that were cancelled.
         """
-        for task in self._repeated:
-            task.cancel()
-        if self._repeated:
-            await asyncio.wait(self._repeated, timeout=_CANCELLED_SECONDS)
-        until = monotonic() + grace_seconds
-        while self._tasks and monotonic() < until:
-            await asyncio.wait(tuple(self._tasks), timeout=until - monotonic())
-        late, self._is_over = tuple(self._tasks), True
-        for task in late:
-            task.cancel()
-        if late:
-            await asyncio.wait(late, timeout=_CANCELLED_SECONDS)
-        return [task.get_name() for task in late]
+        await cancel(self._repeated)
+        late = await wait_for_ends(self._tasks, grace_seconds)
+        self._is_over = True
+        return await cancel(late)

@@ -23,6 +23,7 @@ from slack_sdk.web.async_client import AsyncWebClient
 from bot.slack.background import Background
 from bot.slack.errors import translated
 from bot.work.ports import SlackError
+from bot.work.tasks import wait_for_ends
 
 log = structlog.get_logger(__name__)
 DEAF_SECONDS = 60.0
@@ -174,17 +175,11 @@ class SocketIntake:
         Requests are waited for no longer than Slack waits. Return what is left, in words.
         """
         self._closing = True
-        await self._wait_for_current(min(grace_seconds, _ACK_SECONDS))
+        await wait_for_ends(self._current, min(grace_seconds, _ACK_SECONDS))
         if self._handler is not None:
             with suppress(TimeoutError):  # Slack's answer to the end of the connection may never come
                 await asyncio.wait_for(self._handler.close_async(), _GOODBYE_SECONDS)  # type: ignore[no-untyped-call]
-        # Those that came while the connection was closing: what they begin needs what is closed next.
-        await self._wait_for_current(min(grace_seconds, _GOODBYE_SECONDS))
         await self._background.drain(_GOODBYE_SECONDS)
-        return [f"requests of Slack: {len(self._current)}"] if self._current else []
-
-    async def _wait_for_current(self, seconds: float) -> None:
-        """Wait until no request is being answered any more, for so many seconds at most."""
-        until = monotonic() + seconds
-        while self._current and monotonic() < until:
-            await asyncio.wait(tuple(self._current), timeout=until - monotonic())
+        # Those that came while the connection was closing: what they begin needs what is closed next.
+        left = await wait_for_ends(self._current, min(grace_seconds, _GOODBYE_SECONDS))
+        return [f"requests of Slack: {len(left)}"] if left else []

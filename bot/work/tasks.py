@@ -1,4 +1,4 @@
-"""Run several tasks: no failure of one ends the others, and none is waited for without a limit."""
+"""Run several tasks without one failure ending the others, and wait for their ends."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ async def run_as_claimed(
 
 
 async def wait_for_ends(tasks: Collection[asyncio.Task[None]], seconds: float) -> list[asyncio.Task[None]]:
-    """Wait until all tasks have ended, also those added meanwhile. Return those that run on after ``seconds``."""
+    """Wait ``seconds`` at most until all tasks have ended, also those added meanwhile. Return the others."""
     until, left_seconds = monotonic() + seconds, seconds
     while (running := [task for task in tasks if not task.done()]) and left_seconds >= 0:
         await asyncio.wait(running, timeout=left_seconds)

@@ -32,7 +32,7 @@ from bot.work.jobs.along import Along, what_goes_along
 from bot.work.jobs.names import plain_text
 from bot.work.jobs.thread_messages import redraw_face, reply
 from bot.work.jobs.transitions import drop_follow_ups, tell_behind_unconfirmed
-from bot.work.retry import run_as_claimed
+from bot.work.tasks import run_as_claimed
 
 log = structlog.get_logger(__name__)
 _AT_ONCE = 20

@@ -49,7 +49,8 @@ from bot.work.jobs.key_health import (
     service_failed,
 )
 from bot.work.jobs.thread_messages import redraw_face
-from bot.work.retry import retry_on_db_error, run_all
+from bot.work.retry import retry_on_db_error
+from bot.work.tasks import run_all
 
 log = structlog.get_logger(__name__)
 _AT_ONCE = 10

@@ -31,7 +31,8 @@ from bot.work.outbox.csv_upload import share_file
 from bot.work.outbox.dead_letter import give_up
 from bot.work.outbox.safe_calls import as_member, check_lease, find_earlier, follow_channel
 from bot.work.ports import SlackError, SlackRefused, SlackThrottled, SlackUnclear, SlackUnreachable
-from bot.work.retry import retry_on_db_error, run_all
+from bot.work.retry import retry_on_db_error
+from bot.work.tasks import run_all
 
 log = structlog.get_logger(__name__)
 Sent = tuple[Delivery, MessageTs | None, datetime | None]
@@ -52,7 +53,6 @@ _TOKEN_RETRIED = (DeliveryKind.REPLY, DeliveryKind.EDIT, DeliveryKind.PRIVATE, D
 """Deliveries retried for 24 h after a revoked token. The others fail at once."""
 _MOST_SEARCHES = 40
 """Maximum searches for an unconfirmed delivery, about an hour. Then it becomes a dead letter."""
-
 _PACED = (DeliveryKind.ROOT, DeliveryKind.REPLY, DeliveryKind.POST, DeliveryKind.FILE)
 """Kinds that count against Slack's limit of one post a second in a channel."""
 _CHANNEL_LIMIT_SECONDS = 1.0

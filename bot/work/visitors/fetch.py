@@ -22,7 +22,8 @@ from bot.store import DatabaseTrouble, LeaseLost, Transaction
 from bot.store.snapshots import ReadPage
 from bot.work.context import WorkerContext
 from bot.work.jobs.key_health import is_refused, key_refused, reading_is_refused, service_is_well
-from bot.work.retry import retry_on_db_error, run_all
+from bot.work.retry import retry_on_db_error
+from bot.work.tasks import run_all
 
 log = structlog.get_logger(__name__)
 _AT_ONCE = 4
