@@ -42,3 +42,8 @@ PageRowId = NewType("PageRowId", int)
 QuestionId = NewType("QuestionId", int)
 SubscriptionId = NewType("SubscriptionId", int)
 DigestId = NewType("DigestId", int)
+
+
+def can_be_id(number: int) -> bool:
+    """Return whether a row can have this number: drivers raise errors beyond the range of a column."""
+    return 0 < number < 2**31

@@ -28,12 +28,13 @@ from bot.model import (
     ChannelId,
     JobNumber,
     JobState,
+    Origin,
     ProjectId,
     Prompt,
     PromptId,
     PromptKind,
     PromptState,
-    Subscription,
+    SubscriptionId,
     TrackedJob,
     UserId,
 )
@@ -82,10 +83,12 @@ class AuditRepository:
         values = {"project": job.project, "channel": job.channel, "job": job.number, "prompt": prompt}
         self._add(act, user, at, values)
 
-    def subscribed(self, act: Act, user: UserId, subscription: Subscription, at: datetime) -> None:
-        """Add what somebody did to a subscription."""
-        place = {"project": subscription.project, "channel": subscription.channel}
-        self._add(act, user, at, {**place, "subscription": subscription.id})
+    def subscribed(
+        self, act: Act, origin: Origin, subscription: SubscriptionId, project: ProjectId, at: datetime
+    ) -> None:
+        """Add what somebody did to a subscription of their channel."""
+        place = {"project": project, "channel": origin.channel}
+        self._add(act, origin.user, at, {**place, "subscription": subscription})
 
     def chose_project(self, user: UserId, project: ProjectId, channel: ChannelId, at: datetime) -> None:
         """Add that somebody chose the project of a channel."""

@@ -9,7 +9,9 @@ from sqlalchemy import ColumnElement, and_, or_, select, true, update
 from sqlalchemy.engine import Connection
 
 from bot.model import ChannelId, DeadLetter, DeliveryKind, DeliveryState, DeliveryStep, JobNumber
+from bot.model.ids import can_be_id
 from bot.model.outbox import REPEATABLE
+from bot.store.leases import FREE
 from bot.store.schema import deliveries
 
 _DEAD = deliveries.c.state == DeliveryState.DEAD
@@ -45,9 +47,8 @@ class DeadLetterRepository:
 
     def retry(self, number: int, step: DeliveryStep) -> bool:
         """Write that a dead letter is tried again. Return False if there is none that can be."""
-        if not 0 < number < 2**31:  # beyond the column's range, where the drivers raise errors
+        if not can_be_id(number):
             return False
         mine = and_(deliveries.c.seq == number, _DEAD, _CAN_GO)
-        free = {"claimed_by": None, "claimed_until": None}
-        values = {"state": step.state, **step.fields, **free}
+        values = {"state": step.state, **step.fields, **FREE}
         return self.connection.execute(update(deliveries).where(mine).values(values)).rowcount == 1

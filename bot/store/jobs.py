@@ -29,6 +29,7 @@ from bot.model import (
     Trouble,
     UserId,
 )
+from bot.model.ids import can_be_id
 from bot.store.audit import note_job_end
 from bot.store.leases import FREE, Claimer, LeaseLost, claim, first, held_by, unclaimed
 from bot.store.schema import back_offs, jobs, prompts
@@ -116,12 +117,11 @@ class JobRepository:
 
     def get(self, number: JobNumber) -> TrackedJob | None:
         """Return the job with this number; None when there is none."""
-        # The drivers raise errors for numbers beyond the column's range.
-        return self._one(jobs.c.number == number) if 0 < number < 2**31 else None
+        return self._one(jobs.c.number == number) if can_be_id(number) else None
 
     def get_locked(self, number: JobNumber) -> TrackedJob | None:
         """Return the job with this number and lock its row until the transaction ends."""
-        if not 0 < number < 2**31:
+        if not can_be_id(number):
             return None
         self.connection.execute(select(jobs.c.number).where(jobs.c.number == number).with_for_update())
         return self.get(number)

@@ -9,6 +9,7 @@ from sqlalchemy import ColumnElement, Float, UnaryExpression, and_, cast, func, 
 from sqlalchemy.engine import Connection, RowMapping
 
 from bot.model import Counts, PageCounts, PageRowId, Period, ProjectId, SnapshotId, SortBy
+from bot.model.ids import can_be_id
 from bot.store.schema import page_visitors, snapshots
 from bot.store.snapshots import path_hash
 
@@ -104,7 +105,7 @@ class PageRepository:
 
     def one(self, row: PageRowId) -> tuple[PageCounts, Period, ProjectId] | None:
         """Return a page's counts, their period and its project; None when the row has been deleted."""
-        if not 0 < row < 2**31:
+        if not can_be_id(row):
             return None
         statement = (
             select(page_visitors, snapshots.c.first, snapshots.c.end, snapshots.c.project)

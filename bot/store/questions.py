@@ -25,6 +25,7 @@ from bot.model import (
     SortBy,
     VisitorsQuery,
 )
+from bot.model.ids import can_be_id
 from bot.store.leases import FREE, Claimer, LeaseLost, claim, first, held_by, unclaimed
 from bot.store.schema import questions
 
@@ -141,7 +142,7 @@ class QuestionRepository:
 
     def get(self, question: QuestionId) -> Question | None:
         """Return the question with this id; None when there is none, or when it has been forgotten."""
-        if not 0 < question < 2**31:
+        if not can_be_id(question):
             return None
         found = self.connection.execute(
             select(questions).where(questions.c.id == question, questions.c.user != "")

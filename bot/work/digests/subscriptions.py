@@ -13,7 +13,6 @@ from bot.model import (
     Origin,
     ProjectId,
     Subscription,
-    SubscriptionId,
     SubscriptionState,
     Weekday,
     last_full_week,
@@ -73,7 +72,7 @@ def _put(
             zone=request.zone,
             now=context.clock(),
         )
-        _note(context, tx, Act.SUBSCRIBED, request.origin, number)
+        tx.audit.subscribed(Act.SUBSCRIBED, request.origin, number, project, context.clock())
     return project, known
 
 
@@ -86,11 +85,6 @@ def _is_same(known: Subscription, request: SubscribeRequest) -> bool:
     same_time = (weekly.weekday, weekly.at) == (request.weekday, request.at)
     same_zone = weekly.zone == request.zone if request.zone else is_owner
     return same_time and same_zone and known.state is not SubscriptionState.PAUSED
-
-
-def _note(context: Context, tx: Transaction, act: Act, origin: Origin, subscription: SubscriptionId) -> None:
-    if found := tx.subscriptions.get(subscription):
-        tx.audit.subscribed(act, origin.user, found, context.clock())
 
 
 async def unsubscribe(
@@ -107,7 +101,7 @@ async def unsubscribe(
             tx.subscriptions.change(
                 each.id, state=SubscriptionState.ENDED, next_run_at=None, response_url=None
             )
-            tx.audit.subscribed(Act.UNSUBSCRIBED, origin.user, each, context.clock())
+            tx.audit.subscribed(Act.UNSUBSCRIBED, origin, each.id, each.project, context.clock())
         return len(ended), len(known) - len(ended)
 
     return say.unsubscribed(*await context.store.write(end))
