@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from datetime import datetime
+from math import ceil
 from typing import Any
 
 from pydantic import SecretStr
@@ -30,6 +32,7 @@ from bot.model import (
     ts_at,
 )
 from bot.store import Store
+from bot.store.due import Queue
 from bot.work.context import WorkerContext
 from bot.work.digests.digest import advance_digests
 from bot.work.jobs.ask import Asked, AskRequest, ask
@@ -47,6 +50,13 @@ from tests.fakes import FakeDocs, FakeSlack
 _COMMANDS_BY_NAME = {command.name: command for command in COMMANDS}
 _FORMS = {name: submit for command in COMMANDS for name, submit in command.forms.items()}
 _BUTTONS = {name: press for command in COMMANDS for name, press in command.buttons.items()}
+_WORKERS = {
+    Queue.REQUESTS: prepare_prompts,
+    Queue.DELIVERIES: deliver_due,
+    Queue.PROMPTS: submit_prompts,
+    Queue.POLLS: poll_jobs,
+}
+"""The workers for jobs, in the order of a job's life."""
 BOT = UserId("U0BOT")
 BUTTON_URL = SecretStr("https://hooks.slack.com/actions/4/5/6")
 RESPONSE_URL = SecretStr("https://hooks.slack.com/commands/1/2/3")
@@ -243,22 +253,30 @@ class Office:
 
     async def rounds(self) -> int:
         """Run each worker for jobs once and return how many items were handled."""
-        handled = await prepare_prompts(self.context)
-        handled += await deliver_due(self.context)
-        handled += await submit_prompts(self.context)
-        handled += await poll_jobs(self.context)
-        return handled
+        return await self._run(frozenset(_WORKERS))
 
     async def settle(self, seconds: float = 5.0) -> None:
         """Run the workers for jobs, with the clock moving half a second at a time."""
-        for _ in range(int(seconds * 2)):
-            while await self._is_due() and await self.rounds():
-                pass
-            self.clock.pass_seconds(0.5)
+        left = int(seconds * 2)
+        while left:
+            due = await self.store.find_due(self.clock)
+            while due.queues and await self._run(due.queues):
+                due = await self.store.find_due(self.clock)
+            steps = min(left, 1 if due.queues else self._steps_until(due.next_at))
+            self.clock.pass_seconds(steps * 0.5)
+            left -= steps
 
-    async def _is_due(self) -> bool:
-        """Return whether a worker has anything to claim; the real one also looks before it runs them."""
-        return bool((await self.store.find_due(self.clock)).queues)
+    async def _run(self, queues: frozenset[Queue]) -> int:
+        """Run the workers for jobs that have anything to claim, as the real scheduler does."""
+        handled = 0
+        for queue, work in _WORKERS.items():
+            if queue in queues:
+                handled += await work(self.context)
+        return handled
+
+    def _steps_until(self, at: datetime | None) -> int:
+        """Return in how many half seconds to look again; two seconds at most, because leases may run out."""
+        return min(ceil(max((at - self.clock()).total_seconds() * 2, 1)), 4) if at else 4
 
     async def pass_time(self, seconds: float) -> None:
         """Move the clock forward, then run the workers on everything that is due."""
