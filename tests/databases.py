@@ -52,11 +52,14 @@ class PostgresServer:
             self._server = self._start("postgres", *self._settings(), log=log.fileno())
         self._wait_until_ready()
 
-    def new_database(self) -> str:
-        """Return the SQLAlchemy URL of a fresh, empty database."""
+    def new_database(self, template: str | None = None) -> str:
+        """Return the SQLAlchemy URL of a fresh database, a copy of ``template``, or empty."""
         name = f"bot_{uuid.uuid4().hex}"
+        create = sql.SQL("CREATE DATABASE {} TEMPLATE {}").format(
+            sql.Identifier(name), sql.Identifier(template or "template1")
+        )
         with psycopg.connect(self._url(_SUPERUSER), autocommit=True) as connection:
-            connection.execute(sql.SQL("CREATE DATABASE {}").format(sql.Identifier(name)))
+            connection.execute(create)
         return self._url(name).replace("postgresql://", "postgresql+psycopg://", 1)
 
     def stop(self) -> None:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
+import shutil
 from collections.abc import AsyncIterator, Callable, Iterator
 from pathlib import Path
 
 import pytest
+from sqlalchemy.engine import make_url
 
 from bot.store import Store
 from bot.store.database import Database
@@ -20,20 +23,51 @@ def postgres(tmp_path_factory: pytest.TempPathFactory) -> Iterator[PostgresServe
     server.stop()
 
 
+@pytest.fixture(scope="session")
+def migrated_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A SQLite file with the newest schema, for copies, which take a tenth of the time of all migrations."""
+    file = tmp_path_factory.mktemp("sqlite") / "migrated.db"
+    asyncio.run(_migrate(f"sqlite:///{file}"))
+    return file
+
+
+@pytest.fixture(scope="session")
+def migrated_template(postgres: PostgresServer) -> str:
+    """The name of a PostgreSQL database with the newest schema, for copies."""
+    url = postgres.new_database()
+    asyncio.run(_migrate(url))
+    return str(make_url(url).database)
+
+
+async def _migrate(url: str) -> None:
+    database = Database.open(url)
+    await migrate(database)
+    await database.close()
+
+
+@pytest.fixture
+def is_migrated() -> bool:
+    """Whether a fresh database has the newest schema. Tests of the migrations begin with an empty one."""
+    return True
+
+
 @pytest.fixture(params=["sqlite", "postgresql"])
-def database_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
-    """The URL of a fresh, empty database."""
+def database_url(request: pytest.FixtureRequest, tmp_path: Path, is_migrated: bool) -> str:
+    """The URL of a fresh database."""
     if request.param == "sqlite":
-        return f"sqlite:///{tmp_path / 'bot.db'}"
-    new_database: Callable[[], str] = request.getfixturevalue("postgres").new_database
-    return new_database()
+        file = tmp_path / "bot.db"
+        if is_migrated:
+            shutil.copyfile(request.getfixturevalue("migrated_file"), file)
+        return f"sqlite:///{file}"
+    template = request.getfixturevalue("migrated_template") if is_migrated else None
+    new_database: Callable[[str | None], str] = request.getfixturevalue("postgres").new_database
+    return new_database(template)
 
 
 @pytest.fixture
 async def database(database_url: str) -> AsyncIterator[Database]:
     """A database with the newest schema."""
     database = Database.open(database_url)
-    await migrate(database)
     yield database
     await database.close()
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import subprocess
 import sys
-from collections.abc import AsyncIterator, Callable
+from collections.abc import Callable
 from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Any
@@ -30,10 +30,8 @@ NOW = datetime(2026, 11, 2, 9, 0, tzinfo=UTC)
 
 
 @pytest.fixture
-async def database(database_url: str) -> AsyncIterator[Database]:
-    database = Database.open(database_url)
-    yield database
-    await database.close()
+def is_migrated() -> bool:
+    return False
 
 
 async def test_a_migrated_database_has_exactly_the_tables_of_the_schema(database: Database) -> None:
