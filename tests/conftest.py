@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import logging
 import os
-from collections.abc import Generator
+from collections.abc import Generator, Iterator
 
 import hypothesis
 import pytest
@@ -26,6 +27,16 @@ for name in ("http_proxy", "https_proxy", "all_proxy", "no_proxy"):
     # Slack's library uses a proxy from the environment even for this machine.
     os.environ.pop(name, None)
     os.environ.pop(name.upper(), None)
+
+
+@pytest.fixture
+def logs_restored() -> Iterator[None]:
+    """Undoes what a test changes in the configuration of the logs."""
+    root, config = logging.getLogger(), structlog.get_config()
+    handlers, level = list(root.handlers), root.level
+    yield
+    root.handlers, root.level = handlers, level
+    structlog.configure(**config)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

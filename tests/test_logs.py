@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import logging
 import unicodedata
-from collections.abc import Iterator
 
 import pytest
 import structlog
@@ -15,6 +14,7 @@ from structlog.testing import capture_logs
 
 from bot.logs import LogSeldom, Redactor, Seldom, about_request, configure, reference, terminal_safe
 
+pytestmark = pytest.mark.usefixtures("logs_restored")
 SECRETS = ["exact-secret-value"]
 LEAKS = [
     "xoxb-123456789-abcdef",
@@ -26,15 +26,6 @@ LEAKS = [
     "http://127.0.0.1:8800/response/abcdef",
     "exact-secret-value",
 ]
-
-
-@pytest.fixture(autouse=True)
-def _restored() -> Iterator[None]:
-    root = logging.getLogger()
-    before, level = list(root.handlers), root.level
-    yield
-    root.handlers, root.level = before, level
-    structlog.reset_defaults()
 
 
 @pytest.mark.parametrize("leak", LEAKS)

@@ -6,7 +6,6 @@ from dataclasses import replace
 
 import httpx
 import pytest
-import structlog
 
 from bot.logs import configure
 from bot.model import ChannelId, JobState
@@ -205,6 +204,7 @@ async def test_with_mentions_only_replies_that_mention_the_bot_steer(office: Off
     assert [text for _, text in office.docs.prompts] == ["Add a quickstart", "make it shorter"]
 
 
+@pytest.mark.usefixtures("logs_restored")
 async def test_a_name_that_slack_never_tells_is_logged_once(
     office: Office, caplog: pytest.LogCaptureFixture, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -212,7 +212,6 @@ async def test_a_name_that_slack_never_tells_is_logged_once(
     for _ in range(3):
         await office.ask("Ask <@U0STRANGER> about it")
         await office.settle(1)
-    structlog.reset_defaults()
     assert capsys.readouterr().err.count("name_not_told") == 1
 
 
