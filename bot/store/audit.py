@@ -95,7 +95,7 @@ class AuditRepository:
         self._add(Act.CHOSE_PROJECT, user, at, {"project": project, "channel": channel})
 
     def _add(self, act: Act, user: UserId, at: datetime, values: dict[str, object]) -> None:
-        self.connection.execute(insert(audit).values(at=at, user=user, act=act, **values))
+        self.connection.execute(insert(audit), {"at": at, "user": user, "act": act, **values})
 
     def after(
         self,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, time
 from typing import TypedDict, Unpack
@@ -25,7 +25,7 @@ from bot.model import (
     Weekday,
     WeeklyTime,
 )
-from bot.store.leases import FREE, Claimer, LeaseLost, claim, first, held_by, unclaimed
+from bot.store.leases import FREE, NOW, Claimer, claim, claiming_oldest, write_row
 from bot.store.schema import digests, subscriptions
 from bot.store.upsert import insert_unless_there
 
@@ -182,6 +182,10 @@ class SubscriptionRepository:
         return [to_subscription(row) for row in self.connection.execute(statement).mappings()]
 
 
+_DUE = and_(digests.c.state == DigestState.GATHERING, digests.c.due_at <= NOW)
+_CLAIM = claiming_oldest(digests, _DUE)
+
+
 @dataclass(frozen=True, slots=True)
 class DigestRepository:
     """The digests, within one transaction."""
@@ -250,28 +254,20 @@ class DigestRepository:
 
     def claim(self, claimer: Claimer, limit: int) -> Sequence[Digest]:
         """Claim unfinished digests that are due."""
-        due = and_(digests.c.state == DigestState.GATHERING, digests.c.due_at <= claimer.now)
-        candidates = first(digests, and_(due, unclaimed(digests, claimer.now)), limit)
-        rows = claim(self.connection, digests, claimer, candidates=candidates, still=due)
+        rows = claim(self.connection, _CLAIM, claimer, limit=limit)
         return [to_digest(row) for row in rows]
 
     def finish(self, digest: DigestId, state: DigestState, *, owner: str) -> None:
         """Write a digest's final state and free its lease. Raises LeaseLost unless ``owner`` holds it."""
-        self._settle(digest, owner, {"state": state, "response_url": None})
+        write_row(self.connection, digests, digest, owner, {"state": state, "response_url": None, **FREE})
 
     def put_back(self, digest: DigestId, owner: str, due_at: datetime, attempts: int) -> None:
         """Set a waiting digest's due time and attempts, and free its lease.
 
         Raises LeaseLost unless ``owner`` holds the lease.
         """
-        self._settle(digest, owner, {"due_at": due_at, "attempts": attempts})
-
-    def _settle(self, digest: DigestId, owner: str, values: Mapping[str, object]) -> None:
-        result = self.connection.execute(
-            update(digests).where(digests.c.id == digest, held_by(digests, owner)).values({**values, **FREE})
-        )
-        if result.rowcount != 1:
-            raise LeaseLost(f"digest {digest}")
+        waiting = {"due_at": due_at, "attempts": attempts}
+        write_row(self.connection, digests, digest, owner, {**waiting, **FREE})
 
     def response_url(self, digest: DigestId) -> SecretStr | None:
         """Return the response URL of the person who asked, which may have expired."""

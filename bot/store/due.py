@@ -76,9 +76,9 @@ def _conditions() -> list[tuple[Queue, ColumnElement[bool]]]:
     active = and_(subs.c.state == SubscriptionState.ACTIVE, subs.c.next_run_at <= NOW)
     return [
         (Queue.REQUESTS, _waiting(prompts, PromptState.NEW)),
-        (Queue.PROMPTS, _any(prompts, and_(prompts.c.due_at <= NOW, sendable(NOW)))),
+        (Queue.PROMPTS, _any(prompts, and_(prompts.c.due_at <= NOW, sendable()))),
         (Queue.PROMPTS, _lapsed(prompts, PromptState.SENDING)),
-        (Queue.POLLS, _any(jobs, and_(jobs.c.poll_at <= NOW, unclaimed(jobs, NOW)))),
+        (Queue.POLLS, _any(jobs, and_(jobs.c.poll_at <= NOW, unclaimed(jobs)))),
         (Queue.DELIVERIES, _waiting(deliveries, DeliveryState.PENDING)),
         (Queue.DELIVERIES, _lapsed(deliveries, DeliveryState.SENDING)),
         (Queue.SNAPSHOTS, _waiting(snapshots, SnapshotState.REQUESTED)),
@@ -86,7 +86,7 @@ def _conditions() -> list[tuple[Queue, ColumnElement[bool]]]:
         (Queue.DIGESTS, _any(subs, subs.c.state == SubscriptionState.NEW)),
         (Queue.DIGESTS, _any(subs, active)),
         (Queue.DIGESTS, _waiting(digests, DigestState.GATHERING)),
-        (Queue.UNREAD, _any(heard, and_(heard.c.due_at <= NOW, unclaimed(heard, NOW)))),
+        (Queue.UNREAD, _any(heard, and_(heard.c.due_at <= NOW, unclaimed(heard)))),
     ]
 
 
@@ -112,11 +112,11 @@ def _next(column: ColumnElement[datetime], condition: ColumnElement[bool] | None
 
 
 def _waiting(table: AnyTable, state: str) -> ColumnElement[bool]:
-    return _any(table, and_(table.c.state == state, table.c.due_at <= NOW, unclaimed(table, NOW)))
+    return _any(table, and_(table.c.state == state, table.c.due_at <= NOW, unclaimed(table)))
 
 
 def _lapsed(table: AnyTable, state: str) -> ColumnElement[bool]:
-    return _any(table, and_(table.c.state == state, unclaimed(table, NOW)))
+    return _any(table, and_(table.c.state == state, unclaimed(table)))
 
 
 def _any(table: AnyTable, condition: ColumnElement[bool]) -> ColumnElement[bool]:

@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from sqlalchemy import and_, case, delete, func, or_, select, tuple_, update
+from sqlalchemy import BindParameter, and_, bindparam, case, delete, func, or_, select, tuple_, update
 from sqlalchemy.engine import Connection
 
 from bot.model import ChannelId, MessageTs, Origin, Unread, is_direct_message, time_of, ts_at
-from bot.store.leases import FREE, Claimer, LeaseLost, claim, held_by, unclaimed
-from bot.store.schema import heard, jobs
+from bot.store.leases import FREE, NOW, Claimer, LeaseLost, claim, claiming, unclaimed
+from bot.store.schema import UtcDateTime, heard, jobs
 from bot.store.upsert import insert_unless_there
 
 MISSED_FOR = timedelta(days=1)
@@ -22,6 +22,20 @@ MOST_READ = 200
 """Maximum of threads, and of channels with direct messages, that are read again after an outage."""
 _TIMELINE = ""
 """In place of a thread: the messages of a channel outside of threads."""
+
+
+_DUE = heard.c.due_at <= NOW
+_NEWEST = select(heard.c.id).where(_DUE, unclaimed(heard)).order_by(heard.c.missed_since.desc()).limit(1)
+_CLAIM = claiming(heard, candidates=_NEWEST, still=_DUE)
+_UNTIL: BindParameter[datetime] = bindparam("until", type_=UtcDateTime)
+_WAITING = (
+    select(heard.c.id)
+    .where(heard.c.due_at < _UNTIL, heard.c.claimed_by.is_(None))
+    .order_by(heard.c.id)
+    .with_for_update(skip_locked=True)
+    .cte("waiting")
+)
+_HOLD = update(heard).where(heard.c.id.in_(select(_WAITING.c.id))).values(due_at=_UNTIL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,10 +109,7 @@ class HeardRepository:
 
     def claim(self, claimer: Claimer, next_at: datetime) -> Unread | None:
         """Claim the newest conversation to be read; no process gets another one before ``next_at``."""
-        due = and_(heard.c.due_at <= claimer.now)
-        newest = select(heard.c.id).where(due, unclaimed(heard, claimer.now))
-        candidates = newest.order_by(heard.c.missed_since.desc()).limit(1)
-        rows = claim(self.connection, heard, claimer, candidates=candidates, still=due)
+        rows = claim(self.connection, _CLAIM, claimer)
         if not rows:
             return None
         self.hold(next_at)
@@ -109,9 +120,7 @@ class HeardRepository:
 
     def hold(self, until: datetime) -> None:
         """Let no conversation be claimed before ``until``."""
-        waiting = select(heard.c.id).where(heard.c.due_at < until, heard.c.claimed_by.is_(None))
-        rows = waiting.order_by(heard.c.id).with_for_update(skip_locked=True).cte("waiting")
-        self.connection.execute(update(heard).where(heard.c.id.in_(select(rows.c.id))).values(due_at=until))
+        self.connection.execute(_HOLD, {"until": until})
 
     def settle(self, unread: Unread, owner: str) -> None:
         """Write that a conversation was read, unless it has become due again meanwhile; free its lease.
@@ -131,7 +140,7 @@ class HeardRepository:
         self._write(unread, owner, due_at=due_at, attempts=heard.c.attempts + 1)
 
     def _write(self, unread: Unread, owner: str, **values: object) -> None:
-        mine = and_(heard.c.id == unread.id, held_by(heard, owner))
+        mine = and_(heard.c.id == unread.id, heard.c.claimed_by == owner)
         if self.connection.execute(update(heard).where(mine).values({**values, **FREE})).rowcount != 1:
             raise LeaseLost(f"conversation {unread.id}")
 

@@ -31,11 +31,10 @@ from bot.model import (
 )
 from bot.model.ids import can_be_id
 from bot.store.audit import note_job_end
-from bot.store.leases import FREE, Claimer, LeaseLost, claim, first, held_by, unclaimed
+from bot.store.leases import FREE, HOLDER, NOW, Claimer, claim, claiming_oldest, held, write_row
 from bot.store.schema import back_offs, jobs, prompts
 
 _FIELDS = tuple(field.name for field in fields(TrackedJob))
-_COLUMNS = tuple(jobs.c[name] for name in _FIELDS)
 
 
 def to_job(row: RowMapping) -> TrackedJob:
@@ -70,6 +69,15 @@ _NOT_QUEUED: Mapping[str, object] = {"queue_until": None, "queue_position": None
 
 # Rows of a multi-row INSERT may be returned in any order, so each carries the values that identify it.
 _ADD = insert(jobs).returning(jobs.c.number, jobs.c.requester, jobs.c.channel, jobs.c.text, jobs.c.project)
+
+_DUE = and_(jobs.c.poll_at.is_not(None), jobs.c.poll_at <= NOW)
+_BACKING_OFF = select(back_offs.c.project).where(back_offs.c.until > NOW)
+_CLAIM_DUE = claiming_oldest(jobs, _DUE, jobs.c.project.not_in(_BACKING_OFF))
+_RESCHEDULE = (
+    update(jobs)
+    .where(jobs.c.number == bindparam("job_number"), held(jobs))
+    .values(poll_at=bindparam("next_poll_at"), saw_active=True, misses=0, **FREE)
+)
 
 
 def _is_in(thread: ThreadRef) -> ColumnElement[bool]:
@@ -196,11 +204,11 @@ class JobRepository:
 
     def update(self, number: JobNumber, **fields: Unpack[JobFields]) -> None:
         """Write columns of one job without touching its lease."""
-        self._write(number, None, fields)
+        write_row(self.connection, jobs, number, None, fields)
 
     def leave_queue(self, number: JobNumber) -> None:
         """Clear the columns that say where the job waits in the queue."""
-        self._write(number, None, _NOT_QUEUED)
+        write_row(self.connection, jobs, number, None, _NOT_QUEUED)
 
     def apply(
         self, number: JobNumber, step: JobStep, *, owner: str | None = None, **fields: Unpack[JobFields]
@@ -210,53 +218,32 @@ class JobRepository:
         Raises LeaseLost when ``owner`` is given and does not hold the lease.
         """
         queue = _NOT_QUEUED if step.leaves_queue else {}
-        self._write(number, owner, {"state": step.state, **step.fields, **queue, **fields, **FREE})
+        values = {"state": step.state, **step.fields, **queue, **fields, **FREE}
+        write_row(self.connection, jobs, number, owner, values)
         note_job_end(self.connection, number, step.state)
 
     def put_back(self, number: JobNumber, owner: str, **fields: Unpack[JobFields]) -> None:
         """Write columns of a job and free its lease. Raises LeaseLost unless ``owner`` holds it."""
-        self._write(number, owner, {**fields, **FREE})
+        write_row(self.connection, jobs, number, owner, {**fields, **FREE})
 
     def take_back(self, number: JobNumber, **fields: Unpack[JobFields]) -> None:
         """Write columns of a job and free its lease, no matter which owner holds it."""
-        self._write(number, None, {**fields, **FREE})
-
-    def _write(self, number: JobNumber, owner: str | None, values: Mapping[str, object]) -> None:
-        mine = held_by(jobs, owner) if owner else jobs.c.number == number
-        result = self.connection.execute(update(jobs).where(jobs.c.number == number, mine).values(values))
-        if result.rowcount != 1:
-            raise LeaseLost(f"job {number}")
+        write_row(self.connection, jobs, number, None, {**fields, **FREE})
 
     def claim_due(self, claimer: Claimer, limit: int) -> Sequence[tuple[TrackedJob, int]]:
         """Claim jobs that are due for a poll; return each with its number of 404 responses in a row.
 
         Skips projects with a back-off (the service failed, or refused the key).
         """
-        due = and_(jobs.c.poll_at.is_not(None), jobs.c.poll_at <= claimer.now)
-        backing_off = select(back_offs.c.project).where(back_offs.c.until > claimer.now)
-        candidates = first(
-            jobs, and_(due, unclaimed(jobs, claimer.now), jobs.c.project.not_in(backing_off)), limit
-        )
-        rows = claim(self.connection, jobs, claimer, candidates=candidates, still=due)
+        rows = claim(self.connection, _CLAIM_DUE, claimer, limit=limit)
         return [(to_job(row), row["misses"]) for row in rows]
 
     def reschedule(self, next_polls: Sequence[tuple[JobNumber, datetime]], owner: str) -> None:
         """Free the leases of jobs whose poll found nothing new, and set the time of each one's next poll."""
         if not next_polls:
             return
-        statement = (
-            update(jobs)
-            .where(jobs.c.number == bindparam("job_number"), held_by(jobs, owner))
-            .values(
-                poll_at=bindparam("next_poll_at"),
-                saw_active=True,
-                misses=0,
-                **FREE,
-            )
-        )
-        self.connection.execute(
-            statement, [{"job_number": number, "next_poll_at": at} for number, at in next_polls]
-        )
+        polls = [{"job_number": number, HOLDER.key: owner, "next_poll_at": at} for number, at in next_polls]
+        self.connection.execute(_RESCHEDULE, polls)
 
     def asked_between(
         self, project: ProjectId, since: datetime, until: datetime, limit: int
@@ -324,6 +311,6 @@ class JobRepository:
         return found[0] if found else None
 
     def _many(self, condition: ColumnElement[bool], limit: int, skipped: int = 0) -> Sequence[TrackedJob]:
-        newest_first = select(*_COLUMNS).where(condition).order_by(jobs.c.number.desc())
+        newest_first = select(jobs).where(condition).order_by(jobs.c.number.desc())
         statement = newest_first.limit(limit).offset(skipped)
         return [to_job(row) for row in self.connection.execute(statement).mappings()]

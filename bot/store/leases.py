@@ -6,7 +6,7 @@ The contract, for every queue (prompts, polls, deliveries, snapshots, questions,
   unsettled) and nobody holds its lease: ``claimed_until`` is empty or in the past.
 * ``claim`` takes rows with one statement. The claimer holds their leases until they run out. The leases of
   a dead process expire without any action.
-* Writing the outcome requires the owner (``held_by``) and frees the lease (``FREE``). When the lease ran out
+* Writing the outcome requires the owner (``held``) and frees the lease (``FREE``). When the lease ran out
   and another owner took the row, nothing is written and ``LeaseLost`` is raised.
 
 On PostgreSQL ``FOR UPDATE SKIP LOCKED`` makes claimers skip each other's rows. The condition is repeated in
@@ -16,15 +16,30 @@ and SQLAlchemy omits the lock clause there.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from enum import StrEnum
+from functools import cache
 
-from sqlalchemy import BindParameter, ColumnElement, Select, and_, bindparam, or_, select, update
+from sqlalchemy import (
+    BindParameter,
+    ColumnElement,
+    Integer,
+    Select,
+    String,
+    and_,
+    bindparam,
+    literal_column,
+    or_,
+    select,
+    update,
+)
 from sqlalchemy.engine import Connection, RowMapping
 from sqlalchemy.sql.dml import ReturningUpdate
 
 from bot.store.schema import AnyTable, UtcDateTime
+from bot.store.upsert import update_one
 
 FREE: dict[str, None] = {"claimed_by": None, "claimed_until": None}
 """Column values that free a row's lease."""
@@ -50,47 +65,46 @@ class Claimer:
 
 NOW: BindParameter[datetime] = bindparam("time_now", type_=UtcDateTime)
 """The time in a statement that is built once."""
-_OWNER: BindParameter[str] = bindparam("lease_owner")
+LIMIT: BindParameter[int] = bindparam("limit", type_=Integer)
+"""The maximum number of rows in a statement that is built once."""
+HOLDER: BindParameter[str | None] = bindparam("lease_holder", type_=String)
+"""The owner of a lease in a statement that is built once."""
+_OWNER: BindParameter[str] = bindparam("lease_owner", type_=String)
+_KEY: BindParameter[int] = bindparam("row_key", type_=Integer)
 _UNTIL: BindParameter[datetime] = bindparam("lease_until", type_=UtcDateTime)
 ClaimStatement = ReturningUpdate[tuple[object, ...]]
 
 
-def unclaimed(table: AnyTable, now: datetime | BindParameter[datetime]) -> ColumnElement[bool]:
-    """Return the condition that no lease on the row is held at ``now``."""
-    return or_(table.c.claimed_until.is_(None), table.c.claimed_until < now)
+def unclaimed(table: AnyTable) -> ColumnElement[bool]:
+    """Return the condition that no lease on the row is held at the time ``NOW``."""
+    return or_(table.c.claimed_until.is_(None), table.c.claimed_until < NOW)
 
 
-def held_by(table: AnyTable, owner: str) -> ColumnElement[bool]:
-    """Return the condition that ``owner`` holds the row's lease."""
-    return table.c.claimed_by == owner
+def held(table: AnyTable) -> ColumnElement[bool]:
+    """Return the condition that ``HOLDER`` holds the row's lease; it is always met if that is None."""
+    return or_(HOLDER.is_(None), table.c.claimed_by == HOLDER)
 
 
-def claim(
-    connection: Connection,
-    table: AnyTable,
-    claimer: Claimer,
-    *,
-    candidates: Select[int],
-    still: ColumnElement[bool],
-    values: Mapping[str, object] | None = None,
-) -> Sequence[RowMapping]:
-    """Claim those candidate rows that are still claimable, and return them as they are *after* the claim.
+def one_of(column: ColumnElement[str], values: Iterable[StrEnum]) -> ColumnElement[bool]:
+    """Return the condition that a column has one of these values, which are written into the statement.
 
-    ``candidates`` selects the primary key, ordered and limited. ``still`` repeats the condition for the row
-    itself and must not depend on other rows. ``values`` are further columns to set.
+    A list given to ``in_`` is passed as parameters, and the statement is adapted to it each time it runs.
     """
-    statement = claim_statement(table, candidates=candidates, still=still, values=values)
-    return claim_with(connection, statement, claimer)
+    return column.in_([literal_column(f"'{each}'", String) for each in values])
 
 
-def claim_statement(
+def claiming(
     table: AnyTable,
     *,
     candidates: Select[int],
     still: ColumnElement[bool],
     values: Mapping[str, object] | None = None,
 ) -> ClaimStatement:
-    """Return what ``claim`` executes, for claims so frequent that it is worth building once."""
+    """Return the statement for ``claim``. It is built once, because building takes longer than running it.
+
+    ``candidates`` selects the primary key, ordered and limited. ``still`` repeats the condition for the row
+    itself and must not depend on other rows. ``values`` are further columns to set.
+    """
     key = next(iter(table.primary_key.columns))
     # PostgreSQL may run a plain sub-select once for every row, each time with other candidates, and so
     # claim more rows than its limit. A WITH query that locks rows runs once.
@@ -99,20 +113,48 @@ def claim_statement(
     return (
         update(table)
         .where(key.in_(select(chosen.c[key.name])))
-        .where(and_(still, unclaimed(table, NOW)))
+        .where(and_(still, unclaimed(table)))
         .values(claimed_by=_OWNER, claimed_until=_UNTIL, **(values or {}))
         .returning(*table.c)
     )
 
 
-def claim_with(
-    connection: Connection, statement: ClaimStatement, claimer: Claimer, **parameters: int
+def claiming_oldest(
+    table: AnyTable, still: ColumnElement[bool], *more: ColumnElement[bool]
+) -> ClaimStatement:
+    """Return the statement that claims the oldest rows which meet ``still`` and ``more``, ``LIMIT`` at most.
+
+    ``more`` may depend on other rows.
+    """
+    candidates = first(table, and_(still, *more, unclaimed(table)))
+    return claiming(table, candidates=candidates, still=still)
+
+
+def claim(
+    connection: Connection, statement: ClaimStatement, claimer: Claimer, **parameters: object
 ) -> Sequence[RowMapping]:
-    """Claim rows with a statement of ``claim_statement``, which may have parameters of its own."""
+    """Claim those candidate rows that are still claimable, and return them as they are *after* the claim.
+
+    ``statement`` is one of ``claiming``; ``parameters`` are its own.
+    """
     own = {NOW.key: claimer.now, _OWNER.key: claimer.owner, _UNTIL.key: claimer.until}
     rows = connection.execute(statement, own | parameters).mappings().all()
     key = statement.exported_columns[0].name
     return sorted(rows, key=lambda row: row[key])
+
+
+def write_row(
+    connection: Connection, table: AnyTable, key: int, owner: str | None, values: Mapping[str, object]
+) -> None:
+    """Write columns of one row. Raises LeaseLost when ``owner`` is given and does not hold the lease."""
+    which = {_KEY.key: key, HOLDER.key: owner}
+    if not update_one(connection, table, _this_held(table), which, values):
+        raise LeaseLost(f"{table.name}: row {key}")
+
+
+@cache
+def _this_held(table: AnyTable) -> ColumnElement[bool]:
+    return and_(next(iter(table.primary_key.columns)) == _KEY, held(table))
 
 
 def release(connection: Connection, table: AnyTable, owner: str) -> None:
@@ -121,10 +163,10 @@ def release(connection: Connection, table: AnyTable, owner: str) -> None:
     Those may have been carried out already; the next claimer recognises them by their expired lease.
     """
     begun = table.c.state == "sending"
-    connection.execute(update(table).where(held_by(table, owner), ~begun).values(FREE))
+    connection.execute(update(table).where(table.c.claimed_by == owner, ~begun).values(FREE))
 
 
-def first(table: AnyTable, condition: ColumnElement[bool], limit: int | BindParameter[int]) -> Select[int]:
+def first(table: AnyTable, condition: ColumnElement[bool], limit: BindParameter[int] = LIMIT) -> Select[int]:
     """Select the primary keys of the oldest rows that match."""
     key = next(iter(table.primary_key.columns))
     return select(key).where(condition).order_by(key).limit(limit)

@@ -15,6 +15,7 @@ from sqlalchemy import (
     ColumnElement,
     Integer,
     Select,
+    String,
     and_,
     bindparam,
     delete,
@@ -44,18 +45,20 @@ from bot.model import (
     calls_of,
 )
 from bot.store.leases import (
+    HOLDER,
     NOW,
     Claimer,
     ClaimStatement,
     LeaseLost,
-    claim_statement,
-    claim_with,
+    claim,
+    claiming,
     first,
-    held_by,
+    held,
+    one_of,
     unclaimed,
 )
 from bot.store.paces import MethodPaces, PaceRepository
-from bot.store.schema import deliveries, jobs, paces, prompts
+from bot.store.schema import UtcDateTime, deliveries, jobs, paces, prompts
 from bot.store.upsert import insert_unless_there, update_one, update_shrinking
 
 _OPEN = (DeliveryState.PENDING, DeliveryState.SENDING)
@@ -165,15 +168,8 @@ class OutboxRepository:
         return self.connection.execute(statement.order_by(deliveries.c.seq.desc()).limit(1)).scalar()
 
     def _drop_edits(self, new: NewDelivery) -> None:
-        self.connection.execute(
-            delete(deliveries).where(
-                deliveries.c.job == new.job,
-                deliveries.c.kind == DeliveryKind.EDIT,
-                deliveries.c.state == DeliveryState.PENDING,
-                deliveries.c.edits.is_not_distinct_from(new.edits),
-                deliveries.c.key != new.key,
-            )
-        )
+        of_message = {"of_job": new.job, "edited": new.edits, "newest": new.key}
+        self.connection.execute(_DROP_EDITS, of_message)
 
     def claim(
         self, claimer: Claimer, limit: int, pace_seconds: float, minute_seconds: float = 60.0
@@ -187,9 +183,9 @@ class OutboxRepository:
         """
         paces = PaceRepository(self.connection)
         methods = paces.lock_methods(claimer.now, minute_seconds)
-        unconfirmed = claim_with(self.connection, _CLAIM_LAPSED, claimer, **_rooms(_LAPSED, methods, limit))
+        unconfirmed = claim(self.connection, _CLAIM_LAPSED, claimer, **_rooms(_LAPSED, methods, limit))
         methods.take(_calls_of(unconfirmed, unconfirmed=True))
-        fresh = claim_with(self.connection, _CLAIM_PENDING, claimer, **_rooms(_PENDING, methods, limit))
+        fresh = claim(self.connection, _CLAIM_PENDING, claimer, **_rooms(_PENDING, methods, limit))
         methods.take(_calls_of(fresh, unconfirmed=False))
         posted_in = (row["channel"] for row in fresh if row["kind"] in _PACED)
         paces.hold_channels(posted_in, claimer.now + timedelta(seconds=pace_seconds))
@@ -204,9 +200,7 @@ class OutboxRepository:
     def _faces(self, numbers: set[JobNumber]) -> dict[JobNumber, _Place]:
         if not numbers:
             return {}
-        began = and_(prompts.c.job == jobs.c.number, prompts.c.kind == PromptKind.START)
-        statement = select(jobs.c.number, jobs.c.root_ts, jobs.c.thread_ts, prompts.c.key)
-        found = self.connection.execute(statement.outerjoin(prompts, began).where(jobs.c.number.in_(numbers)))
+        found = self.connection.execute(_FACES, {"numbers": list(numbers)})
         return {row.number: (row.root_ts, row.thread_ts, row.key) for row in found}
 
     def _posted(self, keys: set[str]) -> dict[str, MessageTs | None]:
@@ -224,14 +218,14 @@ class OutboxRepository:
         values = {"state": step.state, **step.fields, **lease}
         shrinks = "message" in step.fields
         write = update_shrinking if shrinks else update_one
-        if not write(self.connection, deliveries, _still_held(delivery, owner), values):
+        if not write(self.connection, deliveries, _STILL_HELD, _held(delivery, owner), values):
             raise LeaseLost(f"delivery {delivery.id}")
         if step.state is DeliveryState.PENDING:
             self._drop_if_outdated(delivery.id)
 
     def remove_edit(self, delivery: Delivery, *, owner: str) -> None:
         """Delete an edit that Slack accepted. Raises LeaseLost as ``settle`` does."""
-        if self.connection.execute(delete(deliveries).where(_still_held(delivery, owner))).rowcount != 1:
+        if self.connection.execute(_REMOVE, _held(delivery, owner)).rowcount != 1:
             raise LeaseLost(f"delivery {delivery.id}")
 
     def _drop_if_outdated(self, delivery: DeliveryId) -> None:
@@ -274,14 +268,9 @@ class OutboxRepository:
         return bool(self.connection.execute(select(deliveries.c.plain).where(is_root)).scalar_one_or_none())
 
 
-def _still_held(delivery: Delivery, owner: str) -> ColumnElement[bool]:
-    """Return the condition that ``owner`` holds the lease with which it claimed the delivery.
-
-    A process whose writes wait for longer than a lease may claim a delivery again before it has written the
-    outcome of its earlier claim. That outcome must not free the new lease: another process would post again.
-    """
-    mine = and_(deliveries.c.id == delivery.id, held_by(deliveries, owner))
-    return and_(mine, deliveries.c.claimed_until == delivery.held_until)
+def _held(delivery: Delivery, owner: str) -> dict[str, object]:
+    """Return the parameters of ``_STILL_HELD`` for a delivery that ``owner`` has claimed."""
+    return {"this": delivery.id, HOLDER.key: owner, "held_until": delivery.held_until}
 
 
 def _calls_of(rows: Sequence[RowMapping], *, unconfirmed: bool) -> Iterator[Method]:
@@ -304,7 +293,7 @@ def _groups(*, unconfirmed: bool) -> list[_Group]:
     for kind in DeliveryKind:
         kinds[calls_of(kind, by_url=False, unconfirmed=unconfirmed)].append(kind)
     found = [
-        (calls, and_(deliveries.c.kind.in_(those), deliveries.c.response_url.is_(None)))
+        (calls, and_(one_of(deliveries.c.kind, those), deliveries.c.response_url.is_(None)))
         for calls, those in kinds.items()
     ]
     found.append(((), deliveries.c.response_url.is_not(None)))
@@ -317,7 +306,7 @@ def _rooms(groups: Sequence[_Group], methods: MethodPaces, limit: int) -> dict[s
 
 def _lapsed() -> Select[int]:
     """Select deliveries that were being sent when their lease ran out, as many as their methods allow."""
-    lapsed = and_(deliveries.c.state == DeliveryState.SENDING, unclaimed(deliveries, NOW))
+    lapsed = and_(deliveries.c.state == DeliveryState.SENDING, unclaimed(deliveries))
     return _any_of([first(deliveries, and_(lapsed, group.which), group.room) for group in _LAPSED])
 
 
@@ -325,14 +314,14 @@ def _pending() -> Select[int]:
     """Select deliveries to begin with, as many as the paces of channels and methods allow."""
     ready = and_(_due(), ~_waits_in_thread())
     has_room = or_(*(and_(group.which, group.room > 0) for group in _PENDING))
-    turn = or_(deliveries.c.kind.not_in(_PACED), deliveries.c.seq.in_(_heads(and_(ready, has_room))))
+    turn = or_(~one_of(deliveries.c.kind, _PACED), deliveries.c.seq.in_(_heads(and_(ready, has_room))))
     return _any_of([first(deliveries, and_(ready, group.which, turn), group.room) for group in _PENDING])
 
 
 def _heads(ready: ColumnElement[bool]) -> Select[int]:
     """Select the delivery that each channel gets next, in channels that take a post now."""
     too_soon = exists().where(paces.c.subject == deliveries.c.channel, paces.c.free_at > NOW)
-    condition = and_(ready, deliveries.c.kind.in_(_PACED), ~too_soon)
+    condition = and_(ready, one_of(deliveries.c.kind, _PACED), ~too_soon)
     return select(func.min(deliveries.c.seq)).where(condition).group_by(deliveries.c.channel)
 
 
@@ -345,7 +334,7 @@ def _due() -> ColumnElement[bool]:
     return and_(
         deliveries.c.state == DeliveryState.PENDING,
         deliveries.c.due_at <= NOW,
-        unclaimed(deliveries, NOW),
+        unclaimed(deliveries),
     )
 
 
@@ -355,12 +344,12 @@ def _waits_in_thread() -> ColumnElement[bool]:
     What people read keeps its order. An edit notifies nobody, so it waits until all is said.
     """
     other = deliveries.alias("other")
-    is_open = exists().where(other.c.job == deliveries.c.job, other.c.state.in_(_OPEN))
-    earlier, is_post = other.c.seq < deliveries.c.seq, other.c.kind.in_(_THREAD_POSTS)
+    is_open = exists().where(other.c.job == deliveries.c.job, one_of(other.c.state, _OPEN))
+    earlier, is_post = other.c.seq < deliveries.c.seq, one_of(other.c.kind, _THREAD_POSTS)
     is_edit = deliveries.c.kind == DeliveryKind.EDIT
     same = and_(other.c.kind == DeliveryKind.EDIT, other.c.edits.is_not_distinct_from(deliveries.c.edits))
     return or_(
-        and_(deliveries.c.kind.in_(_THREAD_POSTS), is_open.where(is_post, earlier)),
+        and_(one_of(deliveries.c.kind, _THREAD_POSTS), is_open.where(is_post, earlier)),
         and_(is_edit, or_(is_open.where(is_post), is_open.where(same, earlier))),
     )
 
@@ -368,9 +357,33 @@ def _waits_in_thread() -> ColumnElement[bool]:
 def _claiming(candidates: Select[int], state: DeliveryState) -> ClaimStatement:
     values = {"state": DeliveryState.SENDING, "attempts": deliveries.c.attempts + 1}
     still = deliveries.c.state == state
-    return claim_statement(deliveries, candidates=candidates, still=still, values=values)
+    return claiming(deliveries, candidates=candidates, still=still, values=values)
 
 
 _LAPSED, _PENDING = _groups(unconfirmed=True), _groups(unconfirmed=False)
+_BEGAN = and_(prompts.c.job == jobs.c.number, prompts.c.kind == PromptKind.START)
+_FACES = (
+    select(jobs.c.number, jobs.c.root_ts, jobs.c.thread_ts, prompts.c.key)
+    .outerjoin(prompts, _BEGAN)
+    .where(jobs.c.number.in_(bindparam("numbers", expanding=True)))
+)
+_STILL_HELD = and_(
+    deliveries.c.id == bindparam("this"),
+    held(deliveries),
+    deliveries.c.claimed_until.is_not_distinct_from(bindparam("held_until", type_=UtcDateTime)),
+)
+"""The condition that somebody holds the lease with which they claimed a delivery.
+
+A process whose writes wait for longer than a lease may claim a delivery again before it has written the
+outcome of its earlier claim. That outcome must not free the new lease: another process would post again.
+"""
+_DROP_EDITS = delete(deliveries).where(
+    deliveries.c.job == bindparam("of_job"),
+    deliveries.c.kind == DeliveryKind.EDIT,
+    deliveries.c.state == DeliveryState.PENDING,
+    deliveries.c.edits.is_not_distinct_from(bindparam("edited", type_=String)),
+    deliveries.c.key != bindparam("newest"),
+)
+_REMOVE = delete(deliveries).where(_STILL_HELD)
 _CLAIM_LAPSED = _claiming(_lapsed(), DeliveryState.SENDING)
 _CLAIM_PENDING = _claiming(_pending(), DeliveryState.PENDING)

@@ -7,14 +7,29 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from sqlalchemy import select, update
+from sqlalchemy import BindParameter, bindparam, select, update
 from sqlalchemy.engine import Connection
 
 from bot.model import ChannelId, Method, pace_of
-from bot.store.schema import paces
+from bot.store.leases import one_of
+from bot.store.schema import UtcDateTime, paces
 from bot.store.upsert import insert_unless_there
 
 _METHODS = sorted(Method)
+_LOCK_METHODS = (
+    select(paces).where(one_of(paces.c.subject, _METHODS)).order_by(paces.c.subject).with_for_update()
+)
+_SET = update(paces).where(paces.c.subject == bindparam("of"))
+_UNTIL: BindParameter[datetime] = bindparam("until", type_=UtcDateTime)
+# Every process locks in the same order.
+_SOONER = (
+    select(paces.c.subject)
+    .where(paces.c.subject.in_(bindparam("subjects", expanding=True)), paces.c.free_at < _UNTIL)
+    .order_by(paces.c.subject)
+    .with_for_update()
+    .cte("sooner")
+)
+_HOLD = update(paces).where(paces.c.subject.in_(select(_SOONER.c.subject))).values(free_at=_UNTIL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,8 +56,7 @@ class MethodPaces:
         for method, count in Counter(calls).items():
             pace = pace_of(method, self.minute_seconds)
             self.free_at[method] = pace.after_calls(self.free_at[method], self.now, count)
-            counted = update(paces).where(paces.c.subject == method).values(free_at=self.free_at[method])
-            self.connection.execute(counted)
+            self.connection.execute(_SET, {"of": method, "free_at": self.free_at[method]})
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,12 +70,11 @@ class PaceRepository:
         return MethodPaces(self.connection, now, minute_seconds, self._locked_times(now))
 
     def _locked_times(self, now: datetime) -> dict[Method, datetime]:
-        query = select(paces).where(paces.c.subject.in_(_METHODS)).order_by(paces.c.subject)
-        rows = self.connection.execute(query.with_for_update()).all()
+        rows = self.connection.execute(_LOCK_METHODS).all()
         if len(rows) < len(_METHODS):
             new = ({"subject": method, "free_at": now} for method in _METHODS)
             insert_unless_there(self.connection, paces, *new)
-            rows = self.connection.execute(query.with_for_update()).all()
+            rows = self.connection.execute(_LOCK_METHODS).all()
         return {Method(row.subject): row.free_at for row in rows}
 
     def hold_method(self, method: Method, until: datetime, minute_seconds: float = 60.0) -> None:
@@ -75,16 +88,6 @@ class PaceRepository:
     def _hold(self, subjects: Sequence[str], until: datetime) -> None:
         if not subjects:
             return
-        insert_unless_there(
-            self.connection, paces, *({"subject": each, "free_at": until} for each in subjects)
-        )
-        # Every process locks in the same order.
-        sooner = (
-            select(paces.c.subject)
-            .where(paces.c.subject.in_(subjects), paces.c.free_at < until)
-            .order_by(paces.c.subject)
-            .with_for_update()
-            .cte("sooner")
-        )
-        held = update(paces).where(paces.c.subject.in_(select(sooner.c.subject))).values(free_at=until)
-        self.connection.execute(held)
+        rows = ({"subject": each, "free_at": until} for each in subjects)
+        insert_unless_there(self.connection, paces, *rows)
+        self.connection.execute(_HOLD, {"subjects": subjects, "until": until})

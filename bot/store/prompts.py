@@ -8,18 +8,7 @@ from datetime import datetime
 from typing import Unpack
 
 from pydantic import SecretStr
-from sqlalchemy import (
-    BindParameter,
-    ColumnElement,
-    and_,
-    bindparam,
-    exists,
-    func,
-    insert,
-    or_,
-    select,
-    update,
-)
+from sqlalchemy import ColumnElement, and_, bindparam, exists, func, insert, or_, select, update
 from sqlalchemy.engine import Connection, RowMapping
 
 from bot.model import (
@@ -44,7 +33,18 @@ from bot.model import (
 )
 from bot.model.quota import QUOTA_PERIOD
 from bot.store.audit import note_prompt_end
-from bot.store.leases import FREE, Claimer, LeaseLost, claim, first, held_by, unclaimed
+from bot.store.leases import (
+    FREE,
+    HOLDER,
+    NOW,
+    Claimer,
+    LeaseLost,
+    claim,
+    claiming_oldest,
+    held,
+    one_of,
+    unclaimed,
+)
 from bot.store.schema import back_offs, jobs, prompts
 from bot.store.upsert import update_one, update_shrinking
 
@@ -74,15 +74,15 @@ def to_prompt(row: RowMapping) -> Prompt:
     return Prompt(**{**values, **typed})
 
 
-def sendable(now: datetime | BindParameter[datetime]) -> ColumnElement[bool]:
-    """Return the condition that a prompt waits for nothing but its time and the quota.
+def sendable() -> ColumnElement[bool]:
+    """Return the condition that a prompt waits, at the time ``NOW``, for nothing but its time and the quota.
 
     Its job's face has been posted or its service id is known, the job has no earlier unsettled prompt, and
     the project has no back-off. A follow-up behind an unconfirmed first prompt waits for a person.
     """
     earlier = prompts.alias("earlier")
     blocked = exists().where(
-        earlier.c.job == prompts.c.job, earlier.c.id < prompts.c.id, earlier.c.state.in_(_UNSETTLED)
+        earlier.c.job == prompts.c.job, earlier.c.id < prompts.c.id, one_of(earlier.c.state, _UNSETTLED)
     )
     ready = exists().where(
         jobs.c.number == prompts.c.job,
@@ -91,8 +91,8 @@ def sendable(now: datetime | BindParameter[datetime]) -> ColumnElement[bool]:
             jobs.c.service_id.is_not(None),
         ),
     )
-    backing_off = exists().where(back_offs.c.project == prompts.c.project, back_offs.c.until > now)
-    waiting = and_(prompts.c.state == PromptState.WAITING, unclaimed(prompts, now))
+    backing_off = exists().where(back_offs.c.project == prompts.c.project, back_offs.c.until > NOW)
+    waiting = and_(prompts.c.state == PromptState.WAITING, unclaimed(prompts))
     return and_(waiting, ~blocked, ready, ~backing_off)
 
 
@@ -104,13 +104,13 @@ def _face_before() -> ColumnElement[bool]:
         before.c.channel == prompts.c.channel,
         before.c.id < prompts.c.id,
         before.c.kind == PromptKind.START,
-        before.c.state.in_(_UNSENT),
+        one_of(before.c.state, _UNSENT),
         jobs.c.number == before.c.job,
         jobs.c.root_ts.is_(None),
     )
 
 
-# Built once: building a statement takes as long as running it, and these delay acknowledgements.
+# Built once: building a statement takes longer than running it.
 _ADD = insert(prompts)
 _EARLIER = (
     select(*prompts.c["key", "job", "asked_by", "channel", "raw", "project"])
@@ -122,7 +122,7 @@ _EARLIER = (
                 prompts.c.asked_by.in_(bindparam("people", expanding=True)),
                 prompts.c.asked_at > bindparam("since"),
                 prompts.c.raw.in_(bindparam("words", expanding=True)),
-                exists().where(jobs.c.number == prompts.c.job, jobs.c.state.in_(_NOT_FAILED)),
+                exists().where(jobs.c.number == prompts.c.job, one_of(jobs.c.state, _NOT_FAILED)),
             ),
         )
     )
@@ -130,9 +130,28 @@ _EARLIER = (
 )
 _WAITING_BY = (
     select(prompts.c.asked_by, func.count().label("waiting"))
-    .where(prompts.c.state.in_(_UNSENT), prompts.c.asked_by.in_(bindparam("people", expanding=True)))
+    .where(one_of(prompts.c.state, _UNSENT), prompts.c.asked_by.in_(bindparam("people", expanding=True)))
     .group_by(prompts.c.asked_by)
 )
+_IN_TURN = or_(prompts.c.kind != PromptKind.START, ~_face_before())
+_CLAIM_NEW = claiming_oldest(
+    prompts, and_(prompts.c.state == PromptState.NEW, prompts.c.due_at <= NOW), _IN_TURN
+)
+_CLAIM_ABANDONED = claiming_oldest(prompts, prompts.c.state == PromptState.SENDING)
+_CLAIM_THESE = claiming_oldest(
+    prompts, prompts.c.state == PromptState.WAITING, prompts.c.id.in_(bindparam("ids", expanding=True))
+)
+_WAITING_PROJECTS = select(prompts.c.project).where(prompts.c.due_at <= NOW, sendable()).distinct()
+_QUOTA_QUEUE = (
+    select(*prompts.c["id", "job", "kind", "asked_by", "asked_at", "due_at", "queue_position"])
+    .where(
+        prompts.c.project == bindparam("of_project"),
+        or_(prompts.c.due_at <= NOW, prompts.c.queue_position.is_not(None)),
+        sendable(),
+    )
+    .order_by(prompts.c.id)
+)
+_STILL = and_(prompts.c.id == bindparam("this"), prompts.c.state == bindparam("was"), held(prompts))
 
 
 def _values(new: NewPrompt) -> dict[str, object]:
@@ -270,10 +289,9 @@ class PromptRepository:
     def _write(
         self, prompt: PromptId, owner: str | None, was: PromptState, values: Mapping[str, object]
     ) -> None:
-        mine = held_by(prompts, owner) if owner else prompts.c.id == prompt
-        still = and_(prompts.c.id == prompt, prompts.c.state == was, mine)
         write = update_shrinking if values.get("text") == "" else update_one
-        if not write(self.connection, prompts, still, values):
+        which = {"this": prompt, "was": was, HOLDER.key: owner}
+        if not write(self.connection, prompts, _STILL, which, values):
             raise LeaseLost(f"prompt {prompt}")
 
     def claim_new(self, claimer: Claimer, limit: int) -> Sequence[Prompt]:
@@ -282,10 +300,7 @@ class PromptRepository:
         Somebody's next job in a channel is left until the face of their one before it has been posted. So the
         faces of several people's jobs go out in turn.
         """
-        due = and_(prompts.c.state == PromptState.NEW, prompts.c.due_at <= claimer.now)
-        in_turn = or_(prompts.c.kind != PromptKind.START, ~_face_before())
-        candidates = first(prompts, and_(due, in_turn, unclaimed(prompts, claimer.now)), limit)
-        rows = claim(self.connection, prompts, claimer, candidates=candidates, still=due)
+        rows = claim(self.connection, _CLAIM_NEW, claimer, limit=limit)
         return [to_prompt(row) for row in rows]
 
     def quota_queue(self, project: ProjectId, now: datetime) -> Sequence[Queued]:
@@ -293,17 +308,7 @@ class PromptRepository:
 
         They are due or have a queue position, and ``sendable``.
         """
-        condition = and_(
-            prompts.c.project == project,
-            or_(prompts.c.due_at <= now, prompts.c.queue_position.is_not(None)),
-            sendable(now),
-        )
-        columns = (prompts.c.id, prompts.c.job, prompts.c.kind, prompts.c.asked_by)
-        rows = self.connection.execute(
-            select(*columns, prompts.c.asked_at, prompts.c.due_at, prompts.c.queue_position)
-            .where(condition)
-            .order_by(prompts.c.id)
-        )
+        rows = self.connection.execute(_QUOTA_QUEUE, {"of_project": project, NOW.key: now})
         return [
             Queued(row.id, row.job, PromptKind(row.kind), row.asked_by, row.asked_at, row.due_at, row.place)
             for row in rows
@@ -313,10 +318,7 @@ class PromptRepository:
         """Claim those of these prompts that still wait and are not leased."""
         if not ids:
             return []
-        waiting = prompts.c.state == PromptState.WAITING
-        named = and_(waiting, prompts.c.id.in_(ids), unclaimed(prompts, claimer.now))
-        candidates = first(prompts, named, len(ids))
-        rows = claim(self.connection, prompts, claimer, candidates=candidates, still=waiting)
+        rows = claim(self.connection, _CLAIM_THESE, claimer, limit=len(ids), ids=ids)
         return [to_prompt(row) for row in rows]
 
     def uses(self, project: ProjectId, now: datetime, since: datetime | None = None) -> Sequence[Use]:
@@ -346,10 +348,9 @@ class PromptRepository:
     def postpone(self, project: ProjectId, now: datetime, until: datetime) -> Sequence[JobNumber]:
         """Set the due time of the project's waiting prompts to ``until``; return their jobs."""
         waiting = and_(prompts.c.project == project, prompts.c.state == PromptState.WAITING)
-        free = and_(waiting, prompts.c.due_at < until, unclaimed(prompts, now))
-        rows = self.connection.execute(
-            update(prompts).where(free).values(due_at=until, queue_position=None).returning(prompts.c.job)
-        )
+        free = and_(waiting, prompts.c.due_at < until, unclaimed(prompts))
+        later = update(prompts).where(free).values(due_at=until, queue_position=None)
+        rows = self.connection.execute(later.returning(prompts.c.job), {NOW.key: now})
         return sorted(set(rows.scalars()))
 
     def resume(self, project: ProjectId, why: QueueWhy, now: datetime) -> None:
@@ -372,15 +373,13 @@ class PromptRepository:
 
     def claim_abandoned(self, claimer: Claimer, limit: int) -> Sequence[Prompt]:
         """Claim prompts whose sender lost its lease; whether the service received them is unknown."""
-        left = prompts.c.state == PromptState.SENDING
-        candidates = first(prompts, and_(left, unclaimed(prompts, claimer.now)), limit)
-        rows = claim(self.connection, prompts, claimer, candidates=candidates, still=left)
+        rows = claim(self.connection, _CLAIM_ABANDONED, claimer, limit=limit)
         return [to_prompt(row) for row in rows]
 
     def waiting_projects(self, now: datetime) -> Sequence[ProjectId]:
         """Return the projects that have prompts to send now."""
-        statement = select(prompts.c.project).where(prompts.c.due_at <= now, sendable(now)).distinct()
-        return [ProjectId(name) for name in self.connection.execute(statement).scalars()]
+        found = self.connection.execute(_WAITING_PROJECTS, {NOW.key: now})
+        return [ProjectId(name) for name in found.scalars()]
 
     def last_unconfirmed(self, job: JobNumber) -> Prompt | None:
         """Return a job's newest unconfirmed prompt; None when there is none."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
 from typing import NotRequired, TypedDict, Unpack
@@ -26,7 +26,7 @@ from bot.model import (
     VisitorsQuery,
 )
 from bot.model.ids import can_be_id
-from bot.store.leases import FREE, Claimer, LeaseLost, claim, first, held_by, unclaimed
+from bot.store.leases import FREE, NOW, Claimer, claim, claiming_oldest, write_row
 from bot.store.schema import questions
 
 
@@ -98,6 +98,10 @@ def to_question(row: RowMapping) -> Question:
         thread_ts=row["thread_ts"],
         shown=row["shown"],
     )
+
+
+_DUE = and_(questions.c.state == QuestionState.WAITING, questions.c.due_at <= NOW)
+_CLAIM = claiming_oldest(questions, _DUE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,14 +181,12 @@ class QuestionRepository:
 
     def claim(self, claimer: Claimer, limit: int) -> Sequence[Question]:
         """Claim unanswered questions that are due."""
-        due = and_(questions.c.state == QuestionState.WAITING, questions.c.due_at <= claimer.now)
-        candidates = first(questions, and_(due, unclaimed(questions, claimer.now)), limit)
-        rows = claim(self.connection, questions, claimer, candidates=candidates, still=due)
+        rows = claim(self.connection, _CLAIM, claimer, limit=limit)
         return [to_question(row) for row in rows]
 
     def update(self, question: QuestionId, **fields: Unpack[QuestionFields]) -> None:
         """Write columns of one question without touching its lease."""
-        self._write(question, None, fields)
+        write_row(self.connection, questions, question, None, fields)
 
     def answered(self, question: QuestionId, owner: str | None = None) -> None:
         """Write that the question is answered and free its lease.
@@ -192,7 +194,7 @@ class QuestionRepository:
         Raises LeaseLost when ``owner`` is given and does not hold the lease.
         """
         over = {"state": QuestionState.ANSWERED, "response_url": None, "progress_url": None}
-        self._write(question, owner, {**over, **FREE})
+        write_row(self.connection, questions, question, owner, {**over, **FREE})
 
     def hasten(self, project: ProjectId, now: datetime) -> None:
         """Make a project's waiting questions due at ``now``, because numbers for one of them may be there."""
@@ -201,12 +203,4 @@ class QuestionRepository:
 
     def put_back(self, question: QuestionId, owner: str, due_at: datetime) -> None:
         """Set a question's due time and free its lease. Raises LeaseLost unless ``owner`` holds it."""
-        self._write(question, owner, {"due_at": due_at, **FREE})
-
-    def _write(self, question: QuestionId, owner: str | None, values: Mapping[str, object]) -> None:
-        mine = held_by(questions, owner) if owner else questions.c.id == question
-        result = self.connection.execute(
-            update(questions).where(questions.c.id == question, mine).values(values)
-        )
-        if result.rowcount != 1:
-            raise LeaseLost(f"question {question}")
+        write_row(self.connection, questions, question, owner, {"due_at": due_at, **FREE})

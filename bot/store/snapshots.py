@@ -8,11 +8,24 @@ from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from typing import TypedDict, Unpack
 
-from sqlalchemy import ColumnElement, and_, case, delete, func, or_, select, update
+from sqlalchemy import (
+    BindParameter,
+    ColumnElement,
+    Integer,
+    String,
+    and_,
+    bindparam,
+    case,
+    delete,
+    func,
+    or_,
+    select,
+    update,
+)
 from sqlalchemy.engine import Connection, RowMapping
 
 from bot.model import Counts, Period, Priority, ProjectId, Snapshot, SnapshotId, SnapshotState
-from bot.store.leases import FREE, Claimer, LeaseLost, claim, held_by, unclaimed
+from bot.store.leases import FREE, NOW, Claimer, ClaimStatement, LeaseLost, claim, claiming, first, unclaimed
 from bot.store.schema import page_visitors, snapshots
 from bot.store.upsert import insert_unless_there
 
@@ -68,6 +81,25 @@ def to_snapshot(row: RowMapping) -> Snapshot:
 def path_hash(path: str) -> str:
     """Return the hash under which a path is stored."""
     return hashlib.blake2b(path.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
+
+
+_PROJECT: BindParameter[str] = bindparam("of_project", type_=String)
+_LEAST_PRIORITY: BindParameter[int] = bindparam("least", type_=Integer)
+_DUE = and_(snapshots.c.state == SnapshotState.REQUESTED, snapshots.c.due_at <= NOW)
+_WAITING_PROJECTS = (
+    select(snapshots.c.project).where(_DUE, unclaimed(snapshots)).distinct().order_by(snapshots.c.project)
+)
+
+
+def _claiming() -> ClaimStatement:
+    due = and_(_DUE, snapshots.c.project == _PROJECT, snapshots.c.priority <= _LEAST_PRIORITY)
+    free = and_(due, unclaimed(snapshots))
+    most_urgent = select(func.min(snapshots.c.priority)).where(free).scalar_subquery()
+    candidates = first(snapshots, and_(free, snapshots.c.priority == most_urgent))
+    return claiming(snapshots, candidates=candidates, still=due)
+
+
+_CLAIM = _claiming()
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,28 +210,12 @@ class SnapshotRepository:
         None is less urgent than ``priority``. Only one priority is claimed at a time, so that a small budget
         completes urgent snapshots before it begins others.
         """
-        due = and_(
-            snapshots.c.state == SnapshotState.REQUESTED,
-            snapshots.c.due_at <= claimer.now,
-            snapshots.c.project == project,
-            snapshots.c.priority <= int(priority),
-        )
-        free = and_(due, unclaimed(snapshots, claimer.now))
-        most_urgent = select(func.min(snapshots.c.priority)).where(free).scalar_subquery()
-        candidates = (
-            select(snapshots.c.id)
-            .where(free, snapshots.c.priority == most_urgent)
-            .order_by(snapshots.c.id)
-            .limit(limit)
-        )
-        rows = claim(self.connection, snapshots, claimer, candidates=candidates, still=due)
+        rows = claim(self.connection, _CLAIM, claimer, limit=limit, of_project=project, least=int(priority))
         return [to_snapshot(row) for row in rows]
 
     def waiting_projects(self, now: datetime) -> Sequence[ProjectId]:
         """Return the projects whose snapshots have a page that could be fetched now."""
-        due = and_(snapshots.c.state == SnapshotState.REQUESTED, snapshots.c.due_at <= now)
-        free = select(snapshots.c.project).where(due, unclaimed(snapshots, now)).distinct()
-        return self.connection.execute(free.order_by(snapshots.c.project)).scalars().all()
+        return self.connection.execute(_WAITING_PROJECTS, {NOW.key: now}).scalars().all()
 
     def store(
         self,
@@ -281,7 +297,7 @@ class SnapshotRepository:
     def _settle(self, snapshot: SnapshotId, owner: str, values: Mapping[str, object]) -> None:
         result = self.connection.execute(
             update(snapshots)
-            .where(snapshots.c.id == snapshot, held_by(snapshots, owner))
+            .where(snapshots.c.id == snapshot, snapshots.c.claimed_by == owner)
             .values({**values, **FREE})
         )
         if result.rowcount != 1:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
-from sqlalchemy import Table, select
+from sqlalchemy import Connection, Engine, Executable, Table, event, select
 
 from bot.model import (
     Counts,
@@ -201,6 +202,35 @@ async def test_who_was_slow_and_was_not_overtaken_has_the_word(stock: Store) -> 
         settled = await row(stock, queue)
         assert settled["claimed_by"] is None
         assert {**settled, **FREE} != {**held, **FREE}
+
+
+@contextmanager
+def executed() -> Iterator[list[Executable]]:
+    """Yield a list that grows by each statement as it is given to SQLAlchemy."""
+    statements: list[Executable] = []
+
+    def note(_connection: Connection, statement: Executable, *_: object) -> None:
+        statements.append(statement)
+
+    event.listen(Engine, "before_execute", note)
+    try:
+        yield statements
+    finally:
+        event.remove(Engine, "before_execute", note)
+
+
+async def test_a_claim_runs_only_statements_that_are_built_once(stock: Store) -> None:
+    """Building a statement takes several times the processor time of running it."""
+    now = datetime.now(UTC)
+    lapsed = now + timedelta(seconds=LEASE_SECONDS + 1)
+    async for queue in each_queue(stock):
+        with executed() as first:
+            assert await take(stock, queue, claimer("one", now, LEASE_SECONDS))
+        with executed() as second:
+            assert await take(stock, queue, claimer("one", lapsed, LEASE_SECONDS))
+        built = {id(statement) for statement in first}
+        assert second
+        assert [str(statement) for statement in second if id(statement) not in built] == []
 
 
 async def test_many_jobs_are_put_back_without_those_that_somebody_else_took(
