@@ -358,12 +358,12 @@ async def _retry(
     if delivery.what.kind is DeliveryKind.REACTION and throttled is None:
         await give_up(context, delivery, Refusal.PERMANENT, "unreachable")
         return
-    due_at = context.after(seconds)
 
     def put_back(tx: Transaction) -> None:
-        step = lifecycle.delivery_postponed(due_at, plain=delivery.plain or plain)
-        tx.outbox.settle(delivery, step, owner=context.owner)
+        # Held first: a delivery that comes due before its pace is free waits for the workers' regular check.
         _hold(context, tx, delivery, throttled)
+        step = lifecycle.delivery_postponed(context.after(seconds), plain=delivery.plain or plain)
+        tx.outbox.settle(delivery, step, owner=context.owner)
 
     await context.store.write(put_back)
 
@@ -390,11 +390,11 @@ async def _search_later(
         return
     wait_seconds = context.timeouts.doubt_seconds * min(2.0 ** min(delivery.attempts - 1, 10), 60.0)
     wait_seconds = max(wait_seconds, throttled.retry_after_seconds if throttled else 0.0)
-    step = lifecycle.delivery_unconfirmed(context.after(wait_seconds))
 
     def keep(tx: Transaction) -> None:
-        tx.outbox.settle(delivery, step, owner=context.owner)
         _hold(context, tx, delivery, throttled)
+        step = lifecycle.delivery_unconfirmed(context.after(wait_seconds))
+        tx.outbox.settle(delivery, step, owner=context.owner)
 
     await context.store.write(keep)
     log.warning("delivery_in_doubt", delivery=delivery.id, attempts=delivery.attempts)

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
+from dataclasses import replace
+from datetime import datetime, timedelta
+
+import pytest
 
 from bot.model import ChannelId, JobNumber, Method
 from bot.work.jobs.prepare import prepare_prompts
 from bot.work.jobs.thread_messages import redraw_face
 from bot.work.outbox.deliver import deliver_due
-from bot.work.ports import SlackThrottled
+from bot.work.ports import SlackThrottled, SlackUnclear
 from tests.builders import CHANNEL
 from tests.work.office import Office
 
@@ -37,6 +40,37 @@ async def test_a_limit_of_the_channel_holds_that_channel_only(office: Office) ->
     office.clock.pass_seconds(0.2)
     await deliver_due(office.context)
     assert channels(office) == [ELSEWHERE, CHANNEL]
+
+
+@pytest.mark.parametrize("was_unclear", [False, True])
+async def test_a_delivery_that_slack_limited_goes_out_as_soon_as_it_comes_due(
+    office: Office, was_unclear: bool
+) -> None:
+    def passing() -> datetime:
+        office.clock.pass_seconds(0.001)
+        return office.clock()
+
+    office.context = replace(office.context, clock=passing)
+    await ask(office, CHANNEL)
+    if was_unclear:
+        office.slack.trouble("post", SlackUnclear())
+        await deliver_due(office.context)
+        await come_due(office)
+        office.slack.trouble("find_posted", SlackThrottled(5.0, Method.SEARCH_CHANNEL))
+    else:
+        office.slack.trouble("post", SlackThrottled(5.0, Method.POST))
+    await deliver_due(office.context)
+    await come_due(office)
+    office.context = replace(office.context, clock=office.clock)
+    await deliver_due(office.context)
+    assert channels(office) == [CHANNEL]
+
+
+async def come_due(office: Office) -> None:
+    """Let it be just after the time for which the workers' next check is scheduled."""
+    due = await office.store.find_due(office.clock)
+    assert due.next_at is not None
+    office.clock.at = due.next_at + timedelta(microseconds=1)
 
 
 async def test_a_limit_of_the_workspace_holds_all_posts_and_no_edits(office: Office) -> None:
