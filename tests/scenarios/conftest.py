@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
+import shutil
 from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
 
-from bot.app import running_bot
+from bot.app import migrate_database, running_bot
 from sandbox.world import World, WorldOptions, both_sides
 from tests import bots
 from tests.limits import HANG_SECONDS
@@ -24,10 +26,10 @@ def http_mode() -> bool:
     return False
 
 
-@pytest.fixture
-async def world(tmp_path: Path, http_mode: bool) -> AsyncIterator[World]:
-    options = WorldOptions(
-        tmp_path,
+def options(folder: Path, *, http_mode: bool = False) -> WorldOptions:
+    """Return the options of a world with an agent that works fast."""
+    return WorldOptions(
+        folder,
         http_mode=http_mode,
         work_seconds=0.3,
         answer_seconds=HANG_SECONDS,
@@ -35,7 +37,27 @@ async def world(tmp_path: Path, http_mode: bool) -> AsyncIterator[World]:
         pages=80,
         days=70,
     )
-    async with both_sides(options) as world:
+
+
+@pytest.fixture(scope="session")
+def begun(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a world in which nothing has been said yet, with its visits, its pages and a database.
+
+    Making them takes longer than many a story, so that they are made once and copied.
+    """
+
+    async def begin(folder: Path) -> Path:
+        async with both_sides(options(folder)) as world:
+            await migrate_database(world.settings)
+        return folder
+
+    return asyncio.run(begin(tmp_path_factory.mktemp("begun")))
+
+
+@pytest.fixture
+async def world(tmp_path: Path, begun: Path, http_mode: bool) -> AsyncIterator[World]:
+    shutil.copytree(begun, tmp_path, dirs_exist_ok=True)
+    async with both_sides(options(tmp_path, http_mode=http_mode)) as world:
         yield world
 
 

@@ -182,6 +182,7 @@ async def test_parts_that_hang_on_postgresql_and_slack_are_left_when_their_time_
 async def test_a_start_on_a_database_that_hangs_stops_at_once(
     tmp_path: Path, env: dict[str, str], kind: str
 ) -> None:
+    env["DATABASE_URL"] = f"sqlite:///{tmp_path / 'empty.db'}"  # so that it hangs as it is migrated
     async with database(tmp_path, kind, env) as stored:
         stored.shut()
         await stops_at_once(Bot(env, tmp_path))
