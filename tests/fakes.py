@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime
 from pathlib import Path
@@ -223,7 +223,7 @@ class FakeSlack:
         return [post for post in self.posts if post.thread is not None]
 
 
-Answer = httpx.Response | Exception
+Answer = httpx.Response | Exception | Awaitable[httpx.Response]
 PULL_REQUEST = "https://code.example/acme/docs/pull/1"
 
 
@@ -252,7 +252,7 @@ class FakeDocs:
         )
 
     def answer_instead(self, what: str, *answers: Answer) -> None:
-        """Return or raise these for the next calls of a kind, without any other effect.
+        """Return, raise or wait for these in the next calls of a kind, without any other effect.
 
         Kinds: ``create``, ``follow_up``, ``get``, ``visitors``.
         """
@@ -263,14 +263,14 @@ class FakeDocs:
         for job in self.jobs.values():
             job |= {"status": status, "prLink": pr_link}
 
-    def _handle(self, request: httpx.Request) -> httpx.Response:
+    async def _handle(self, request: httpx.Request) -> httpx.Response:
         kind = _kind(request)
         self.calls.append(kind)
         if waiting := self.instead.get(kind):
             answer = waiting.popleft()
             if isinstance(answer, Exception):
                 raise answer
-            return answer
+            return answer if isinstance(answer, httpx.Response) else await answer
         handlers: dict[str, Callable[[httpx.Request], httpx.Response]] = {
             "create": self._create,
             "follow_up": self._follow_up,

@@ -23,7 +23,7 @@ from bot.store.snapshots import ReadPage
 from bot.work.context import WorkerContext
 from bot.work.jobs.key_health import is_refused, key_refused, reading_is_refused, service_is_well
 from bot.work.retry import retry_on_db_error
-from bot.work.tasks import run_all
+from bot.work.tasks import run_all, run_as_claimed
 
 log = structlog.get_logger(__name__)
 _AT_ONCE = 4
@@ -32,6 +32,8 @@ _MOST_TRIES = 4
 _MOST_ROWS = 1_000_000
 _UNKNOWN_WAIT_SECONDS = 300.0
 """Pause after a 429 that names none."""
+_UNSERVED_WAIT_SECONDS = 5.0
+"""Pause, while others are served, of a project for which the budget allowed no call."""
 _SWEEP_OPEN = timedelta(days=2)
 """How long the pages of a period that was not over are kept."""
 _SWEEP_FINAL = timedelta(days=200)
@@ -39,9 +41,27 @@ _SWEEP_FINAL = timedelta(days=200)
 
 
 async def fetch_snapshots(context: WorkerContext) -> int:
-    """Make the most urgent calls that the budget allows, each for one page of rows. Return their number."""
-    waiting = await context.store.read(lambda tx: _waiting(tx, context.clock()))
-    return sum([await _fetch_some(context, project, refused=refused) for project, refused in waiting.items()])
+    """Make the most urgent calls that the budget allows, each for one page of rows. Return their number.
+
+    All projects are served at once. While the service of one is slow, the others are served again.
+    """
+    calls, next_at = list[int](), dict[ProjectId, datetime]()
+
+    async def claim(running: int) -> Sequence[tuple[ProjectId, bool]]:
+        if calls and not running:
+            return ()
+        now = context.clock()
+        waiting = await context.store.read(lambda tx: _waiting(tx, now))
+        return [each for each in waiting.items() if next_at.get(each[0], now) <= now]
+
+    async def serve(each: tuple[ProjectId, bool]) -> None:
+        project, refused = each
+        next_at[project] = context.after(context.timeouts.lease_seconds)  # longer than the slowest call
+        calls.append(await _fetch_some(context, project, refused=refused))
+        next_at[project] = context.after(0.0 if calls[-1] else _UNSERVED_WAIT_SECONDS)
+
+    await run_as_claimed(claim, serve)
+    return sum(calls)
 
 
 def _waiting(tx: Transaction, now: datetime) -> dict[ProjectId, bool]:

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import asyncio
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import httpx
 import pytest
 
 from bot.model import PageRowId, SubscriptionState
+from bot.work.outbox.deliver import deliver_due
+from bot.work.visitors.fetch import fetch_snapshots
+from bot.work.visitors.question import answer_questions
 from tests.builders import ANA, CHANNEL
+from tests.limits import HANG_SECONDS
 from tests.work.asking import FIRST, LAST
 from tests.work.office import Office
 from tests.work.sites import ACME, BETA, Sites, open_sites
@@ -59,6 +65,38 @@ async def test_each_project_has_a_budget_and_key_health_of_its_own(sites: Sites)
     sites.beta.answer_instead("visitors", httpx.Response(401, json={"error": "no"}))
     assert "doesn't accept the bot's key" in await asked(sites, "compare none project:beta")
     assert "Who read the docs (Acme docs)" in await asked(sites, "compare none top 1")
+
+
+async def test_a_service_that_hangs_delays_no_answer_about_another_project(sites: Sites) -> None:
+    office, hanging = sites.office, asyncio.get_running_loop().create_future()
+    office.budget(20, page_size=2)
+    office.docs.answer_instead("visitors", hanging)
+    await office.visitors("compare none project:acme")
+    await office.visitors("compare none project:beta")
+    fetching = asyncio.create_task(fetch_snapshots(office.context))
+    async with asyncio.timeout(HANG_SECONDS):
+        while not office.answers():
+            await answer_questions(office.context)
+            await deliver_due(office.context)
+            office.clock.pass_seconds(0.1)
+            await asyncio.sleep(0.01)
+    assert not fetching.done()
+    assert "(Beta)" in office.answers()[0]
+    hanging.set_result(httpx.Response(503))
+    await fetching
+
+
+async def test_a_project_that_cannot_be_served_stops_no_other_and_is_told(sites: Sites) -> None:
+    def broken() -> float:
+        raise RuntimeError("no chance")
+
+    sites.office.context = replace(sites.office.context, chance=broken)
+    sites.office.docs.answer_instead("visitors", httpx.Response(503))
+    await sites.office.visitors("compare none project:acme")
+    await sites.office.visitors("compare none project:beta")
+    with pytest.raises(RuntimeError, match="no chance"):
+        await fetch_snapshots(sites.office.context)
+    assert sites.beta.calls == ["visitors"]
 
 
 async def test_a_page_of_a_project_is_improved_in_that_project(sites: Sites) -> None:
