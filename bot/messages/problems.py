@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
-from bot.messages.blocks import quoted, words
-from bot.model import JobProblem, Message, ReadingProblem
+from bot.messages.blocks import code, quoted, words
+from bot.model import JobProblem, Message, Project, ReadingProblem
 
 
 class Spent(StrEnum):
@@ -93,13 +93,19 @@ def service_rejected(text: str) -> Problem:
     )
 
 
-def key_refused() -> Problem:
-    """Return the problem for 401: the key is unknown or has expired."""
+def key_setting(entry: Project | None) -> str:
+    """Return the settings that may have a project's key, in mrkdwn. ``entry``: see ``Projects.entry``."""
+    own = f" (or into the entry {code(entry.name)} of `DOCS_PROJECTS`)" if entry else ""
+    return f"`DOCS_API_KEY`{own}"
+
+
+def key_refused(entry: Project | None = None) -> Problem:
+    """Return the problem for 401: the key is unknown or has expired. ``entry``: see ``Projects.entry``."""
     return Problem(
         JobProblem.KEY_REFUSED,
         "The docs service doesn't accept the bot's key: it is unknown or has expired.",
         Spent.NO,
-        "Ask whoever runs this bot to put a new key into `DOCS_API_KEY`, then run it again.",
+        f"Ask whoever runs this bot to put a new key into {key_setting(entry)}, then run it again.",
     )
 
 
@@ -114,13 +120,14 @@ def key_forbidden() -> Problem:
     )
 
 
-def project_unknown() -> Problem:
-    """Return the problem for 404 on the creation of a job."""
+def project_unknown(entry: Project | None = None) -> Problem:
+    """Return the problem for 404 on the creation of a job. ``entry``: see ``Projects.entry``."""
+    setting = f"the entry {code(entry.name)} of `DOCS_PROJECTS`" if entry else "`DOCS_PROJECT_ID`"
     return Problem(
         JobProblem.PROJECT_UNKNOWN,
         "The docs service doesn't know the project this bot is set up for.",
         Spent.NO,
-        "Ask whoever runs this bot to check `DOCS_PROJECT_ID` and `DOCS_API_URL`, then run it again.",
+        f"Ask whoever runs this bot to check {setting} and `DOCS_API_URL`, then run it again.",
     )
 
 

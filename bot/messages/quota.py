@@ -9,13 +9,16 @@ from datetime import datetime
 from bot.messages import blocks as b
 from bot.messages.numbers import counted, number
 from bot.messages.plain_text import one_line
+from bot.messages.problems import key_setting
 from bot.model import Budget, Message, Project, ProjectId
 
 
-def key_refused(project: ProjectId, *, forbidden: bool, shown: Project | None = None) -> Message:
+def key_refused(
+    project: ProjectId, *, forbidden: bool, shown: Project | None = None, entry: Project | None = None
+) -> Message:
     """Return the notice to admins that the service refuses the key, with what to do.
 
-    ``forbidden``: the service answered 403 instead of 401. ``shown``: see ``Projects.shown``.
+    ``forbidden``: the service answered 403 instead of 401. ``shown`` and ``entry``: see ``Projects``.
     """
     named = _named(project, shown)
     said = "may read (only a prompt shows whether it may write)" if forbidden else "is good"
@@ -29,7 +32,7 @@ def key_refused(project: ProjectId, *, forbidden: bool, shown: Project | None = 
     return b.words(
         f":warning: {what} I've stopped calling it. What people ask waits, and nothing is lost. "
         "Check the key on the API keys page of the project's dashboard, "
-        f"put a new one into {_setting(shown)}, and restart the bot. "
+        f"put a new one into {key_setting(entry)}, and restart the bot. "
         f"`docs-bot doctor` says whether it {said}. I'll also try again by myself."
     )
 
@@ -37,11 +40,6 @@ def key_refused(project: ProjectId, *, forbidden: bool, shown: Project | None = 
 def _named(project: ProjectId, shown: Project | None) -> str:
     said = b.code(one_line(project, 80))
     return f"*{b.label(shown.label)}* ({said})" if shown else said
-
-
-def _setting(shown: Project | None) -> str:
-    entry = f" (or into its entry {b.code(shown.name)} of `DOCS_PROJECTS`)" if shown else ""
-    return f"`DOCS_API_KEY`{entry}"
 
 
 def key_accepted(project: ProjectId, shown: Project | None = None) -> Message:

@@ -69,6 +69,10 @@ class Projects:
             return Project(project, project, project)
         return self.with_id(project) if self.are_several else None
 
+    def entry(self, project: ProjectId) -> Project | None:
+        """Return the project as DOCS_PROJECTS has it; None if that is not set or has no such project."""
+        return None if self.serves_former else self.with_id(project)
+
     def named(self, name: str, text: str = "") -> Project:
         """Return the project with this name. Raises UnknownProject, with the text that goes with the name."""
         bare = name.rstrip(_STOPS)

@@ -9,8 +9,8 @@ import pytest
 
 from bot.messages import face, jobs, problems
 from bot.messages.problems import Spent
-from bot.model import Block, JobState, minutes_to_show
-from tests.builders import ANA, BEN, NOW
+from bot.model import Block, JobState, Project, minutes_to_show
+from tests.builders import ANA, BEN, NOW, PROJECT
 from tests.messages.samples import LATER, PULL_REQUEST, actions, buttons, job, quoted
 
 PINGS_ANA = f"<@{ANA}>"
@@ -175,6 +175,14 @@ def test_a_job_that_did_not_start_says_why_what_it_cost_and_what_to_do() -> None
         "The docs service didn't accept the prompt: “prompt is too long &lt;!channel&gt;” "
         "Change the prompt and ask again."
     )
+
+
+def test_what_an_operator_has_to_check_is_named_as_the_settings_have_it() -> None:
+    entry = Project(PROJECT, "acme", "Acme docs")
+    assert "into `DOCS_API_KEY`, then" in problems.key_refused().text
+    assert "(or into the entry `acme` of `DOCS_PROJECTS`), then" in problems.key_refused(entry).text
+    assert "check `DOCS_PROJECT_ID` and `DOCS_API_URL`" in problems.project_unknown().text
+    assert "check the entry `acme` of `DOCS_PROJECTS`" in problems.project_unknown(entry).text
 
 
 def test_a_job_in_doubt_is_left_to_a_person() -> None:

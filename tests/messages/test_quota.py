@@ -64,9 +64,9 @@ def test_the_limits_of_several_projects_stand_under_their_labels() -> None:
 
 def test_admins_hear_which_of_several_keys_is_refused() -> None:
     shown = Project(PROJECT, "acme", "Acme docs")
-    said = quota.key_refused(PROJECT, forbidden=False, shown=shown).text
+    said = quota.key_refused(PROJECT, forbidden=False, shown=shown, entry=shown).text
     assert "the key for *Acme docs* (`acme-docs`)" in said
-    assert "its entry `acme` of `DOCS_PROJECTS`" in said
+    assert "the entry `acme` of `DOCS_PROJECTS`" in said
     assert "*Acme docs*" in quota.key_accepted(PROJECT, shown).text
 
 

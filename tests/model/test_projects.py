@@ -81,6 +81,12 @@ def test_a_project_is_shown_where_there_are_several() -> None:
     assert gone.label == "gone", "one that is not served any more goes by its id"
 
 
+def test_the_entry_of_a_project_is_known_where_the_settings_have_entries() -> None:
+    assert ONE.entry(ProjectId("p-1")) is None
+    assert Projects((ACME,)).entry(ACME.id) == ACME, "also where there is no other"
+    assert TWO.entry(ProjectId("gone")) is None
+
+
 def test_a_single_key_is_used_for_former_projects_too() -> None:
     assert ONE.serve(ProjectId("former"))
     assert TWO.serve(BETA.id)

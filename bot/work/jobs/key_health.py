@@ -92,9 +92,9 @@ def key_refused(
     tx.back_offs.put(project, until, attempts, reason, since=since or now)
     log.error("key_refused", project=project, reason=type(error).__name__, attempts=attempts)
     if not known:
-        message = say.key_refused(
-            project, forbidden=isinstance(error, Forbidden), shown=context.projects.shown(project)
-        )
+        shown, entry = context.projects.shown(project), context.projects.entry(project)
+        forbidden = isinstance(error, Forbidden)
+        message = say.key_refused(project, forbidden=forbidden, shown=shown, entry=entry)
         _tell_admins(context, tx, f"key:{project}:refused", message, now)
     return until
 

@@ -12,6 +12,7 @@ from bot.model import (
     JobDetails,
     JobNumber,
     JobState,
+    Project,
     ProjectId,
     Prompt,
     PromptKind,
@@ -135,7 +136,7 @@ def refused(context: WorkerContext, tx: Transaction, prompt: Prompt, error: Docs
     tx.quota.lock(job.project)
     tx.prompts.apply(prompt.id, lifecycle.prompt_refused(prompt), owner=context.owner)
     tx.prompts.move_up(job.project, now)
-    problem = _problem(prompt, error)
+    problem = _problem(prompt, error, context.projects.entry(job.project))
     if prompt.kind is PromptKind.START:
         not_started(tx, prompt, problem, now)
         return
@@ -172,14 +173,14 @@ def drop_follow_ups(tx: Transaction, job: TrackedJob, now: datetime, *, is_told:
                 reply(tx, job, f"refused:{waiting.id}", message, now)
 
 
-def _problem(prompt: Prompt, error: DocsApiError) -> Problem:
+def _problem(prompt: Prompt, error: DocsApiError, entry: Project | None) -> Problem:
     match error:
         case Unauthorized():
-            return problems.key_refused()
+            return problems.key_refused(entry)
         case Forbidden():
             return problems.key_forbidden()
         case NotFound() if prompt.kind is PromptKind.START:
-            return problems.project_unknown()
+            return problems.project_unknown(entry)
         case NotConfigured():
             return problems.not_served()
         case NotFound():

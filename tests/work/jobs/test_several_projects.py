@@ -81,6 +81,12 @@ async def test_a_name_that_is_not_known_starts_nothing_and_the_prompt_is_there_t
     assert sites.prompts == ([], [])
 
 
+async def test_a_refusal_names_the_entry_of_the_projects_that_has_to_be_checked(sites: Sites) -> None:
+    sites.beta.answer_instead("create", httpx.Response(404, json={"error": "no such project"}))
+    await types(sites, "project:beta One")
+    assert "check the entry `beta` of `DOCS_PROJECTS`" in sites.office.said()[0]
+
+
 async def test_only_admins_choose_where_there_are_some(sites: Sites) -> None:
     sites.office.access_policy(admins=frozenset({ADMIN}))
     assert "Only an admin of this bot" in await types(sites, "project beta")
