@@ -117,9 +117,10 @@ def no_such_channel() -> Message:
 def _line(job: TrackedJob, permalink: str | None = None) -> str:
     url = b.web_address(job.pr_link) if job.state is JobState.PULL_REQUEST else None
     shown = f" · {b.link(url, open_words(url))}" if url and len(url) < _LISTED_URL_LENGTH else ""
+    project = f"{b.label(job.project_label)} · " if job.project_label else ""
     return (
         f"{b.link(permalink, name(job.number))} {state_words(job)} · {b.quoted(job.text, 80)} · "
-        f"{b.mention(job.requester)} · {b.moment(job.asked_at)}{shown}"
+        f"{project}{b.mention(job.requester)} · {b.moment(job.asked_at)}{shown}"
     )
 
 

@@ -67,6 +67,12 @@ def test_the_list_shows_each_job_on_a_line_in_the_order_given() -> None:
     ]
 
 
+def test_a_job_of_several_projects_is_listed_with_its_own() -> None:
+    listed = job_answers.job_list([(job(project_label="<Acme>"), None), (job(), None)]).text.splitlines()
+    assert [f"SDK · &lt;Acme&gt; · <@{ANA}>" in line for line in listed] == [False, True, False]
+    assert f"· &lt;Acme&gt; · <@{ANA}>" in job_answers.job_status(job(project_label="<Acme>")).text
+
+
 def test_an_empty_list_says_how_to_begin() -> None:
     assert "/docs-agent Add a quickstart" in job_answers.job_list([]).text
 

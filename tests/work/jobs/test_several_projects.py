@@ -43,6 +43,13 @@ async def test_a_channel_works_on_the_default_until_somebody_chooses_another(sit
     )
 
 
+async def test_a_list_of_jobs_names_the_project_of_each(sites: Sites) -> None:
+    await types(sites, "One")
+    await types(sites, "project:beta Two")
+    _, two, one = (await types(sites, "jobs")).splitlines()
+    assert (" · One · Acme docs · " in one, " · Two · Beta · " in two) == (True, True)
+
+
 async def test_a_text_names_a_project_at_its_start_or_its_end_for_this_once(sites: Sites) -> None:
     await types(sites, "project:beta One")
     await types(sites, "Two `project:Beta`.")
