@@ -53,7 +53,8 @@ def press(body: Payload, action: Payload) -> Press:
         RequestKey(f"press:{body['trigger_id']}"),
         UserId(body["user"]["id"]),
         ChannelId(channel),
-        message_ts=_ts(container.get("message_ts")),
+        _thread_of(body),
+        _ts(container.get("message_ts")),
         response_url=_url(body),
     )
     value = action.get("value") or (action.get("selected_option") or {}).get("value") or ""
@@ -61,22 +62,27 @@ def press(body: Payload, action: Payload) -> Press:
 
 
 def asker(body: Payload) -> Origin:
-    """Return who sent a command or an interaction, and where private words about it belong.
-
-    Words about a button belong into the thread in which its message stands. The message that begins a thread
-    stands in the channel.
-    """
-    container, message = body.get("container") or {}, body.get("message") or {}
-    ts = container.get("message_ts") or message.get("ts")
-    thread = container.get("thread_ts") or message.get("thread_ts")
+    """Return who sent a command or an interaction, and where private words about it belong."""
+    container = body.get("container") or {}
     channel = body.get("channel_id") or (body.get("channel") or {}).get("id") or container.get("channel_id")
     return Origin(
         RequestKey(f"private:{body.get('trigger_id')}"),
         UserId(body.get("user_id") or (body.get("user") or {}).get("id") or ""),
         ChannelId(channel or ""),
-        _ts(thread if thread != ts else None),
+        _thread_of(body),
         response_url=_url(body),
     )
+
+
+def _thread_of(body: Payload) -> MessageTs | None:
+    """Return the thread in which the message of a button stands, where private words about it belong.
+
+    The message that begins a thread stands in the channel.
+    """
+    container, message = body.get("container") or {}, body.get("message") or {}
+    ts = container.get("message_ts") or message.get("ts")
+    thread = container.get("thread_ts") or message.get("thread_ts")
+    return _ts(thread if thread != ts else None)
 
 
 def submission(body: Payload) -> Submission:

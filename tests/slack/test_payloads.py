@@ -107,8 +107,10 @@ def test_a_message_is_meant_for_the_bot_where_no_second_event_may_say_so(
 def test_private_words_belong_into_the_thread_of_the_message(
     about: dict[str, Any], thread: MessageTs | None
 ) -> None:
-    asker = payloads.asker({**BY_ANA, "channel": {"id": CHANNEL}, **about})
-    assert (asker.user, asker.channel, asker.thread, asker.response_url) == (ANA, CHANNEL, thread, URL)
+    body = {**BY_ANA, "channel": {"id": CHANNEL}, **about}
+    for origin in (payloads.asker(body), payloads.press(body, {"action_id": "read_top"}).origin):
+        here = (origin.user, origin.channel, origin.thread, origin.response_url)
+        assert here == (ANA, CHANNEL, thread, URL)
 
 
 def test_private_words_about_a_command_belong_into_its_channel() -> None:
