@@ -28,10 +28,10 @@ from sandbox.world import World
 from tests.cli.faults import CERTIFICATE, listening_with, tls, tunnel
 from tests.limits import HANG_SECONDS, STOPPED
 from tests.sandbox.workspace.small_bot import small_app
-from tests.scenarios.conftest import http_mode, world
+from tests.scenarios.conftest import begun, http_mode, world
 from tests.scenarios.story import Story
 
-__all__ = ["http_mode", "world"]
+__all__ = ["begun", "http_mode", "world"]
 AUTHORIZATION = b"Proxy-Authorization: Basic " + b64encode(b"user:canary-7f3a")
 
 
