@@ -51,6 +51,8 @@ sandbox: $(VENV)/.sandbox
 play: $(VENV)/.sandbox
 	@$(BIN)/docs-bot sandbox --play
 
+# Each worker would compile the whole tree anew where Python is told to keep no bytecode.
+test: export PYTHONDONTWRITEBYTECODE :=
 test: $(VENV)/.dev
 	$(BIN)/python -m pytest -n 4 --dist worksteal
 
