@@ -34,25 +34,26 @@ class BatchWriter(Generic[Item, Result]):
         self._most = most
         self._turns = turns
         self._waiting: list[tuple[Item, asyncio.Future[Result]]] = []
-        self._writing = asyncio.Lock()
+        self._writing: asyncio.Task[None] | None = None
 
     async def put(self, item: Item, write: Callable[[Sequence[Item]], Awaitable[Sequence[Result]]]) -> Result:
         """Write an item and return its result. Raises what the write raised.
 
         ``write`` may receive items of other callers too. It returns one result for each, in their order.
+        A caller may be cancelled; the item is written nevertheless.
         """
         done: asyncio.Future[Result] = asyncio.get_running_loop().create_future()
         self._waiting.append((item, done))
-        async with self._writing:
-            while self._waiting and not done.done():
-                await self._write_some(write)
+        if self._writing is None or self._writing.done():
+            # A task writes for all callers, who then all go on in the same turn of the event loop.
+            self._writing = asyncio.create_task(self._write_all(write))
         return await done
 
-    async def _write_some(self, write: Callable[[Sequence[Item]], Awaitable[Sequence[Result]]]) -> None:
-        await self._wait_for_more()
-        some, self._waiting = self._waiting[: self._most], self._waiting[self._most :]
-        # A caller may be cancelled. The write goes on, because it has items of other callers.
-        await asyncio.shield(asyncio.ensure_future(_write_batch(some, write)))
+    async def _write_all(self, write: Callable[[Sequence[Item]], Awaitable[Sequence[Result]]]) -> None:
+        while self._waiting:
+            await self._wait_for_more()
+            some, self._waiting = self._waiting[: self._most], self._waiting[self._most :]
+            await _write_batch(some, write)
 
     async def _wait_for_more(self) -> None:
         """Wait until no new item has arrived for ``turns`` turns of the event loop, or the batch is full."""

@@ -85,3 +85,35 @@ async def test_whoever_writes_for_others_may_stop_and_they_are_written_all_the_s
         await first
     assert sorted(name for some in paper.written for name in some) == ["a", "b", "c"]
     assert await together.put("d", paper.write) == "D"
+
+
+async def test_everybody_goes_on_in_the_same_turn_of_the_event_loop() -> None:
+    """Fifty commands that were written together are acknowledged together, not one after another."""
+    paper, turns = Paper(), 0
+    together = BatchWriter[str, str]()
+
+    async def count_turns() -> None:
+        nonlocal turns
+        while True:
+            turns += 1
+            await asyncio.sleep(0)
+
+    async def put(name: str) -> int:
+        await together.put(name, paper.write)
+        return turns
+
+    counting = asyncio.create_task(count_turns())
+    went_on_in = await asyncio.gather(*(put(str(number)) for number in range(20)))
+    counting.cancel()
+    assert len(set(went_on_in)) == len(paper.written) == 1
+
+
+async def test_an_item_that_comes_as_a_write_ends_is_written_too() -> None:
+    paper = Paper()
+    together = BatchWriter[str, str]()
+
+    async def put(*names: str) -> list[str]:
+        return [await together.put(name, paper.write) for name in names]
+
+    assert list(await asyncio.gather(put("a", "b"), put("c", "d"))) == [["A", "B"], ["C", "D"]]
+    assert sorted(name for some in paper.written for name in some) == ["a", "b", "c", "d"]
