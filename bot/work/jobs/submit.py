@@ -65,12 +65,18 @@ _UNKNOWN_WAIT_SECONDS = 60.0
 
 
 async def submit_prompts(context: WorkerContext) -> int:
-    """Send the prompts that the quota allows, and mark abandoned ones as unconfirmed. Return their number."""
-    handled = await _settle_abandoned(context)
+    """Send the prompts that the quota allows, and mark abandoned ones as unconfirmed. Return their number.
+
+    All projects are served at once, so that no prompt waits for the service of another project.
+    """
+    handled = [await _settle_abandoned(context)]
+
+    async def submit(project: ProjectId) -> None:
+        handled.append(await _submit_project(context, project))
+
     projects = await context.store.read(lambda tx: tx.prompts.waiting_projects(context.clock()))
-    for project in projects:
-        handled += await _submit_project(context, project)
-    return handled
+    await run_all(*map(submit, projects))
+    return sum(handled)
 
 
 async def _settle_abandoned(context: WorkerContext) -> int:

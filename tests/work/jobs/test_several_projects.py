@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import asyncio
+
 import httpx
 import pytest
 
 from bot.commands.form_state import FormState
 from bot.model import Act, ChannelId, JobNumber, JobState, MessageTs, Origin, PromptState, UserId, message_key
 from bot.work.jobs.corrections import heard_change
+from bot.work.jobs.prepare import prepare_prompts
+from bot.work.jobs.submit import submit_prompts
+from bot.work.outbox.deliver import deliver_due
 from bot.work.ports import Changed
 from tests.builders import ANA, BEN, CHANNEL
+from tests.limits import HANG_SECONDS
 from tests.work.office import BOT, Office
 from tests.work.sites import ACME, BETA, Sites, open_sites
 
@@ -201,6 +207,23 @@ async def test_each_project_has_its_limits_and_a_refused_key_holds_up_no_other(s
     assert "refuses the bot's key" in beta
     await sites.office.pass_time(90)
     assert sites.prompts == (["Two"], ["One"])
+
+
+async def test_a_service_that_hangs_delays_no_prompt_of_another_project(sites: Sites) -> None:
+    office, hanging = sites.office, asyncio.get_running_loop().create_future()
+    office.docs.answer_instead("create", hanging)
+    for text in ("One project:acme", "Two project:beta"):
+        await office.types("/docs-agent", text)
+        await prepare_prompts(office.context)
+        await deliver_due(office.context)
+        office.clock.pass_seconds(1.1)
+    submitting = asyncio.create_task(submit_prompts(office.context))
+    async with asyncio.timeout(HANG_SECONDS):
+        while not sites.prompts[1]:
+            await asyncio.sleep(0.01)
+    assert not submitting.done()
+    hanging.set_result(httpx.Response(503))
+    await submitting
 
 
 async def test_a_job_of_a_project_that_is_served_no_more_says_so_once_and_is_left_alone(sites: Sites) -> None:
