@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 import pytest
-from playwright.async_api import Page, async_playwright, expect
+from playwright.async_api import Browser, Page, async_playwright, expect
 
 from tests.limits import HANG_SECONDS
 
@@ -24,18 +24,28 @@ expect.set_options(timeout=_HANG_MS)
 
 
 @asynccontextmanager
-async def opened(url: str, *, height: int) -> AsyncIterator[Page]:
-    """The page at this address, in a browser of its own; what it complains of fails the test."""
+async def launched() -> AsyncIterator[Browser]:
+    """A browser without a window; it ends with the block."""
     async with async_playwright() as playwright:
         browser = await playwright.chromium.launch(
             executable_path=CHROMIUM, args=list(_QUIET), timeout=_HANG_MS
         )
-        page = await browser.new_page(viewport={"width": 1280, "height": height})
-        page.set_default_timeout(_HANG_MS)
-        errors: list[str] = []
-        page.on("pageerror", lambda error: errors.append(str(error)))
-        page.on("console", lambda message: errors.append(message.text) if message.type == "error" else None)
+        yield browser
+        await browser.close()
+
+
+@asynccontextmanager
+async def opened(browser: Browser, url: str, *, height: int) -> AsyncIterator[Page]:
+    """The page at this address, as for somebody new; what it complains of fails the test."""
+    page = await browser.new_page(viewport={"width": 1280, "height": height})
+    page.set_default_timeout(_HANG_MS)
+    errors: list[str] = []
+    page.on("pageerror", lambda error: errors.append(str(error)))
+    page.on("console", lambda message: errors.append(message.text) if message.type == "error" else None)
+    try:
         await page.goto(url)
         yield page
-        await browser.close()
+    finally:
+        for context in tuple(browser.contexts):
+            await context.close()
     assert errors == []

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Generator, Iterator
+from collections.abc import AsyncIterator, Generator, Iterator
+from typing import TYPE_CHECKING
 
 import hypothesis
 import pytest
@@ -12,6 +13,9 @@ import structlog
 
 import tests.properties  # noqa: F401 - registers the profiles
 from bot.settings import Settings
+
+if TYPE_CHECKING:
+    from playwright.async_api import Browser
 
 # Another one of `tests.properties` is chosen with `pytest --hypothesis-profile`.
 hypothesis.settings.load_profile("test")
@@ -68,3 +72,12 @@ def pytest_make_collect_report(
         report.outcome = "failed"
         report.longrepr = f"skipped, and nothing may be: {report.longrepr}"
     return report
+
+
+@pytest.fixture(scope="session")
+async def browser() -> AsyncIterator[Browser]:
+    """A browser for all tests of pages, since its start takes longer than most of them."""
+    from tests.browser import launched
+
+    async with launched() as browser:
+        yield browser

@@ -11,13 +11,13 @@ import tempfile
 from pathlib import Path
 from typing import Literal
 
-from playwright.async_api import Page, ViewportSize, expect
+from playwright.async_api import Browser, Page, ViewportSize, expect
 
 from bot.app import running_bot
 from sandbox.past import ANA, DOCS, begins_at, tell_past
 from sandbox.workspace.options import utcnow
 from sandbox.world import World, WorldOptions, both_sides
-from tests.browser import opened
+from tests.browser import launched, opened
 
 DOCS_FOLDER = Path(__file__).parents[1] / "docs"
 SIZE = ViewportSize(width=1120, height=735)
@@ -32,21 +32,22 @@ async def take() -> None:
             world.clock.set(begins_at(utcnow()))
             async with running_bot(world.settings, clock=world.clock):
                 await tell_past(world, world.settings.uses_an_hour)
-                await _thread(world)
-                await _visitors(world)
+                async with launched() as browser:
+                    await _thread(browser, world)
+                    await _visitors(browser, world)
 
 
-async def _thread(world: World) -> None:
-    async with opened(world.workspace_url, height=1000) as page:
+async def _thread(browser: Browser, world: World) -> None:
+    async with opened(browser, world.workspace_url, height=1000) as page:
         await page.set_viewport_size(SIZE)
         await page.get_by_role("button", name=re.compile("replies")).click()
         await expect(page.get_by_role("group", name="Changed files")).to_be_visible()
         await _save(page, "thread")
 
 
-async def _visitors(world: World) -> None:
+async def _visitors(browser: Browser, world: World) -> None:
     await world.workspace.people.command(ANA, DOCS, "/docs-visitors", "last week")
-    async with opened(world.workspace_url, height=1000) as page:
+    async with opened(browser, world.workspace_url, height=1000) as page:
         answer = page.get_by_role("article").filter(has_text="Only visible to you")
         await expect(answer.locator("svg.chart").first).to_be_visible()
         await answer.evaluate("one => one.scrollIntoView({ block: 'start' })")

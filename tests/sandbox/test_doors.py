@@ -8,7 +8,7 @@ from pathlib import Path
 
 import aiohttp
 import pytest
-from playwright.async_api import expect
+from playwright.async_api import Browser, expect
 
 from sandbox.docs_service import DocsService, DocsServiceOptions
 from sandbox.kept_secrets import FILE, kept_secrets
@@ -94,9 +94,9 @@ async def test_a_sandbox_uses_the_secrets_of_its_folder(tmp_path: Path) -> None:
 
 
 @needs_chromium
-async def test_a_person_archives_a_job_in_a_browser(docs_url: str) -> None:
+async def test_a_person_archives_a_job_in_a_browser(browser: Browser, docs_url: str) -> None:
     async with aiohttp.ClientSession() as session:
         job = (await Caller(session, docs_url).ask("Add a quickstart")).json["id"]
-    async with opened(f"{docs_url}/acme-docs/job/{job}", height=800) as page:
+    async with opened(browser, f"{docs_url}/acme-docs/job/{job}", height=800) as page:
         await page.get_by_role("button", name="Archive this job").click()
         await expect(page.get_by_role("heading", level=1)).to_contain_text("archived")

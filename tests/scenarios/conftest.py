@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import shutil
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -40,18 +39,15 @@ def options(folder: Path, *, http_mode: bool = False) -> WorldOptions:
 
 
 @pytest.fixture(scope="session")
-def begun(tmp_path_factory: pytest.TempPathFactory) -> Path:
+async def begun(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder of a world in which nothing has been said yet, with its visits, its pages and a database.
 
     Making them takes longer than many a story, so that they are made once and copied.
     """
-
-    async def begin(folder: Path) -> Path:
-        async with both_sides(options(folder)) as world:
-            await migrate_database(world.settings)
-        return folder
-
-    return asyncio.run(begin(tmp_path_factory.mktemp("begun")))
+    folder = tmp_path_factory.mktemp("begun")
+    async with both_sides(options(folder)) as world:
+        await migrate_database(world.settings)
+    return folder
 
 
 @pytest.fixture

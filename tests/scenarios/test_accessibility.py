@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Literal
 
 from axe_playwright_python.async_playwright import Axe
-from playwright.async_api import Page, expect
+from playwright.async_api import Browser, Page, expect
 
 from tests.browser import needs_chromium, opened
 from tests.scenarios.story import ANA, BEN, DOCS, Story
@@ -33,13 +33,13 @@ async def complaints(page: Page) -> list[str]:
     return found
 
 
-async def test_axe_finds_nothing_on_the_workspaces_page(story: Story) -> None:
+async def test_axe_finds_nothing_on_the_workspaces_page(browser: Browser, story: Story) -> None:
     root = await story.finished(PROMPT)
     story.reply(root, "Thanks, that reads well", BEN)
     await story.command("/docs-visitors", "last week top 5", ANA)
     await story.answer("People")
     place = f"/#c={DOCS}&t={root['ts']}"
-    async with opened(story.world.workspace_url + place, height=900) as page:
+    async with opened(browser, story.world.workspace_url + place, height=900) as page:
         await expect(page.get_by_role("group", name="Changed files").first).to_be_visible()
         assert await complaints(page) == []
         await page.get_by_role("textbox", name="Message #docs").fill("@")
@@ -67,10 +67,10 @@ async def test_axe_finds_nothing_on_the_workspaces_page(story: Story) -> None:
         assert await complaints(page) == []
 
 
-async def test_axe_finds_nothing_on_the_pages_of_the_docs_service(story: Story) -> None:
+async def test_axe_finds_nothing_on_the_pages_of_the_docs_service(browser: Browser, story: Story) -> None:
     await story.finished(PROMPT)
     url = story.world.docs_service_url
-    async with opened(url, height=900) as page:
+    async with opened(browser, url, height=900) as page:
         assert await complaints(page) == []
         await page.locator(".job a").click()
         assert await complaints(page) == []

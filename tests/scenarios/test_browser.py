@@ -6,7 +6,7 @@ import re
 from collections.abc import AsyncIterator
 
 import pytest
-from playwright.async_api import FilePayload, Page, expect
+from playwright.async_api import Browser, FilePayload, Page, expect
 
 from tests.browser import needs_chromium, opened
 from tests.scenarios.story import Story
@@ -16,8 +16,8 @@ pytestmark = needs_chromium
 
 
 @pytest.fixture
-async def page(story: Story) -> AsyncIterator[Page]:
-    async with opened(story.world.workspace_url, height=800) as page:
+async def page(browser: Browser, story: Story) -> AsyncIterator[Page]:
+    async with opened(browser, story.world.workspace_url, height=800) as page:
         yield page
 
 
@@ -169,8 +169,10 @@ async def test_a_pull_request_shows_its_changed_files_under_its_newest_link(page
     ).to_have_count(1)
 
 
-async def test_a_form_opens_only_in_the_tab_where_it_was_asked_for(page: Page, story: Story) -> None:
-    other = await page.context.browser.new_page()  # type: ignore[union-attr]
+async def test_a_form_opens_only_in_the_tab_where_it_was_asked_for(
+    browser: Browser, page: Page, story: Story
+) -> None:
+    other = await browser.new_page()
     await other.goto(story.world.workspace_url)
     await expect(other.get_by_role("heading", name="#docs")).to_be_visible()
     await type_in(page, "Message #docs", "/docs-agent ")

@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator
 
 import aiohttp
 import pytest
-from playwright.async_api import Locator, Page, expect
+from playwright.async_api import Browser, Locator, Page, expect
 from slack_sdk.web.async_client import AsyncWebClient
 
 from sandbox.workspace import Workspace
@@ -82,8 +82,8 @@ def report() -> list[Json]:
 
 
 @pytest.fixture
-async def page(workspace: Workspace) -> AsyncIterator[Page]:
-    async with opened(workspace.base_url, height=1000) as page:
+async def page(browser: Browser, workspace: Workspace) -> AsyncIterator[Page]:
+    async with opened(browser, workspace.base_url, height=1000) as page:
         yield page
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 
 import pytest
-from playwright.async_api import Page, expect
+from playwright.async_api import Browser, Page, expect
 
 from sandbox.workspace import Workspace
 from sandbox.workspace.state import BOT_ID, BOT_USER
@@ -47,11 +47,11 @@ FOCUS_RING_CONTRAST = """() => {
 
 
 @pytest.fixture
-async def page(workspace: Workspace) -> AsyncIterator[Page]:
+async def page(browser: Browser, workspace: Workspace) -> AsyncIterator[Page]:
     for user, text in ((ANA, "One"), (BEN, "Two"), (ANA, "Three")):
         workspace.people.say(user, DOCS, text)
     workspace.state.add_message(DOCS, user=BOT_USER, bot_id=BOT_ID, text="Visitors", blocks=report())
-    async with opened(workspace.base_url, height=900) as page:
+    async with opened(browser, workspace.base_url, height=900) as page:
         await expect(page.get_by_role("article")).to_have_count(4)
         yield page
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 
 import pytest
-from playwright.async_api import Page, expect
+from playwright.async_api import Browser, Page, expect
 
 from sandbox.workspace import Workspace
 from tests.browser import needs_chromium, opened
@@ -15,8 +15,8 @@ pytestmark = needs_chromium
 
 
 @pytest.fixture
-async def page(workspace: Workspace) -> AsyncIterator[Page]:
-    async with opened(workspace.base_url, height=900) as page:
+async def page(browser: Browser, workspace: Workspace) -> AsyncIterator[Page]:
+    async with opened(browser, workspace.base_url, height=900) as page:
         await expect(page.get_by_role("heading", name="#docs")).to_be_visible()
         yield page
 
@@ -25,6 +25,7 @@ async def test_search_finds_a_message_in_a_thread_and_goes_there(page: Page, wor
     root = workspace.people.say(BEN, PRODUCT, "Webhooks are next")
     workspace.people.say(ANA, PRODUCT, "Signatures of webhooks, too", root["ts"])
     workspace.people.say(BEN, DOCS, "Nothing about that")
+    await expect(page.get_by_role("log", name="Messages")).to_contain_text("Nothing about that")
     await page.keyboard.press("Control+k")
     await page.keyboard.type("webhooks from:ana")
     option = page.get_by_role("listbox", name="Found").get_by_role("option")
