@@ -85,7 +85,7 @@ def held(table: AnyTable) -> ColumnElement[bool]:
     return or_(HOLDER.is_(None), table.c.claimed_by == HOLDER)
 
 
-def one_of(column: ColumnElement[str], values: Iterable[StrEnum]) -> ColumnElement[bool]:
+def one_of(column: ColumnElement[object], values: Iterable[StrEnum]) -> ColumnElement[bool]:
     """Return the condition that a column has one of these values, which are written into the statement.
 
     A list given to ``in_`` is passed as parameters, and the statement is adapted to it each time it runs.

@@ -7,10 +7,11 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime, timedelta
-from typing import TypedDict
+from typing import TYPE_CHECKING, TypeAlias, TypedDict
 
 from pydantic import SecretStr
 from sqlalchemy import (
+    CTE,
     BindParameter,
     ColumnElement,
     Integer,
@@ -52,14 +53,17 @@ from bot.store.leases import (
     LeaseLost,
     claim,
     claiming,
-    first,
     held,
     one_of,
     unclaimed,
 )
 from bot.store.paces import MethodPaces, PaceRepository
-from bot.store.schema import UtcDateTime, deliveries, jobs, paces, prompts
+from bot.store.schema import AnyTable, UtcDateTime, deliveries, jobs, paces, prompts
 from bot.store.upsert import insert_unless_there, update_one, update_shrinking
+
+if TYPE_CHECKING:
+    from sqlalchemy.sql.base import ReadOnlyColumnCollection
+    from sqlalchemy.sql.elements import KeyedColumnElement
 
 _OPEN = (DeliveryState.PENDING, DeliveryState.SENDING)
 _THREAD_POSTS = (DeliveryKind.ROOT, DeliveryKind.REPLY)
@@ -68,6 +72,8 @@ _PACED = (DeliveryKind.ROOT, DeliveryKind.REPLY, DeliveryKind.POST, DeliveryKind
 
 _Place = tuple[MessageTs | None, MessageTs | None, str | None]
 """The face of a job, the thread in which it is a reply, and the key of the request that began the job."""
+_Those: TypeAlias = CTE["ReadOnlyColumnCollection[str, KeyedColumnElement[object]]"]
+"""Some of the deliveries, within a statement."""
 _NOWHERE: _Place = (None, None, None)
 _END = ":end"
 """The last part of the keys of replies that tell the end of an iteration."""
@@ -144,7 +150,8 @@ class OutboxRepository:
         }
         added = insert_unless_there(self.connection, deliveries, values)
         if added and new.kind is DeliveryKind.EDIT:
-            self._drop_edits(new)
+            older = {"of_job": new.job, "edited": new.edits, "newest": new.key}
+            self.connection.execute(_DROP_EDITS, older)
 
     def state_of(self, key: str) -> DeliveryState | None:
         """Return the state of the delivery with this key; None when there is none."""
@@ -166,10 +173,6 @@ class OutboxRepository:
             deliveries.c.key.endswith(_END),
         )
         return self.connection.execute(statement.order_by(deliveries.c.seq.desc()).limit(1)).scalar()
-
-    def _drop_edits(self, new: NewDelivery) -> None:
-        of_message = {"of_job": new.job, "edited": new.edits, "newest": new.key}
-        self.connection.execute(_DROP_EDITS, of_message)
 
     def claim(
         self, claimer: Claimer, limit: int, pace_seconds: float, minute_seconds: float = 60.0
@@ -281,22 +284,27 @@ def _calls_of(rows: Sequence[RowMapping], *, unconfirmed: bool) -> Iterator[Meth
 
 @dataclass(frozen=True, slots=True)
 class _Group:
-    """Deliveries that call the same methods, and the parameter that says how many of them may be claimed."""
+    """Deliveries that call the same methods, and the parameter that says how many of them may be claimed.
+
+    ``kinds`` is None for the deliveries by response URL.
+    """
 
     calls: tuple[Method, ...]
-    which: ColumnElement[bool]
+    kinds: Sequence[DeliveryKind] | None
     room: BindParameter[int]
+
+    def has(self, rows: AnyTable | _Those) -> ColumnElement[bool]:
+        """Return the condition that a row belongs to the group."""
+        if self.kinds is None:
+            return rows.c.response_url.is_not(None)
+        return and_(one_of(rows.c.kind, self.kinds), rows.c.response_url.is_(None))
 
 
 def _groups(*, unconfirmed: bool) -> list[_Group]:
     kinds: dict[tuple[Method, ...], list[DeliveryKind]] = defaultdict(list)
     for kind in DeliveryKind:
         kinds[calls_of(kind, by_url=False, unconfirmed=unconfirmed)].append(kind)
-    found = [
-        (calls, and_(one_of(deliveries.c.kind, those), deliveries.c.response_url.is_(None)))
-        for calls, those in kinds.items()
-    ]
-    found.append(((), deliveries.c.response_url.is_not(None)))
+    found = [*kinds.items(), ((), None)]
     return [_Group(*each, bindparam(f"room_{number}", type_=Integer)) for number, each in enumerate(found)]
 
 
@@ -307,35 +315,37 @@ def _rooms(groups: Sequence[_Group], methods: MethodPaces, limit: int) -> dict[s
 def _lapsed() -> Select[int]:
     """Select deliveries that were being sent when their lease ran out, as many as their methods allow."""
     lapsed = and_(deliveries.c.state == DeliveryState.SENDING, unclaimed(deliveries))
-    return _any_of([first(deliveries, and_(lapsed, group.which), group.room) for group in _LAPSED])
+    return _first_of(_those("lapsed", deliveries, lapsed), _LAPSED)
 
 
 def _pending() -> Select[int]:
     """Select deliveries to begin with, as many as the paces of channels and methods allow."""
-    ready = and_(_due(), ~_waits_in_thread())
-    has_room = or_(*(and_(group.which, group.room > 0) for group in _PENDING))
-    turn = or_(~one_of(deliveries.c.kind, _PACED), deliveries.c.seq.in_(_heads(and_(ready, has_room))))
-    return _any_of([first(deliveries, and_(ready, group.which, turn), group.room) for group in _PENDING])
+    has_room = or_(*(and_(group.has(deliveries), group.room > 0) for group in _PENDING))
+    due = and_(deliveries.c.state == DeliveryState.PENDING, deliveries.c.due_at <= NOW)
+    condition = and_(due, unclaimed(deliveries), has_room, ~_waits_in_thread())
+    ready = _those("ready", deliveries, condition)
+    turn = or_(~one_of(ready.c.kind, _PACED), ready.c.seq.in_(_heads(ready)))
+    return _first_of(_those("in_turn", ready, turn), _PENDING)
 
 
-def _heads(ready: ColumnElement[bool]) -> Select[int]:
+def _those(name: str, rows: AnyTable | _Those, condition: ColumnElement[bool]) -> _Those:
+    """Return the deliveries among ``rows`` that meet a condition. The database searches for them once."""
+    return select(*rows.c["seq", "kind", "channel", "response_url"]).where(condition).cte(name)
+
+
+def _heads(ready: _Those) -> Select[object]:
     """Select the delivery that each channel gets next, in channels that take a post now."""
-    too_soon = exists().where(paces.c.subject == deliveries.c.channel, paces.c.free_at > NOW)
-    condition = and_(ready, one_of(deliveries.c.kind, _PACED), ~too_soon)
-    return select(func.min(deliveries.c.seq)).where(condition).group_by(deliveries.c.channel)
+    too_soon = exists().where(paces.c.subject == ready.c.channel, paces.c.free_at > NOW)
+    condition = and_(one_of(ready.c.kind, _PACED), ~too_soon)
+    return select(func.min(ready.c.seq)).where(condition).group_by(ready.c.channel)
 
 
-def _any_of(picks: Sequence[Select[int]]) -> Select[int]:
-    chosen = union_all(*(select(pick.subquery().c.seq) for pick in picks))
+def _first_of(those: _Those, groups: Sequence[_Group]) -> Select[int]:
+    """Select the oldest of each group, as many as there is room for."""
+    oldest = select(those.c.seq).order_by(those.c.seq)
+    picks = [oldest.where(group.has(those)).limit(group.room).subquery() for group in groups]
+    chosen = union_all(*(select(pick.c.seq) for pick in picks))
     return select(deliveries.c.seq).where(deliveries.c.seq.in_(chosen)).order_by(deliveries.c.seq)
-
-
-def _due() -> ColumnElement[bool]:
-    return and_(
-        deliveries.c.state == DeliveryState.PENDING,
-        deliveries.c.due_at <= NOW,
-        unclaimed(deliveries),
-    )
 
 
 def _waits_in_thread() -> ColumnElement[bool]:

@@ -6,7 +6,7 @@ import asyncio
 from datetime import datetime, timedelta
 
 import pytest
-from sqlalchemy import select
+from sqlalchemy import Connection, Engine, event, select
 
 from bot.model import (
     ChannelId,
@@ -154,3 +154,20 @@ async def test_a_thread_that_cannot_be_posted_to_is_given_up_whole(store: Store)
     assert [delivery.what.key for delivery in await take(store)] == ["note"]
     [letter] = await store.read(lambda tx: tx.dead_letters.newest(10))
     assert (letter.job, letter.kind, letter.reason) == (job, DeliveryKind.REPLY, "is_archived")
+
+
+async def test_a_claim_asks_once_which_deliveries_wait_for_others(store: Store) -> None:
+    """That is most of its work. It was asked again for each group of methods, ten times in all."""
+    asked: list[str] = []
+
+    def note(_connection: Connection, _cursor: object, statement: str, *_: object) -> None:
+        asked.append(statement)
+
+    await write(store, "end", await add_job(store, root_ts="1.1"))
+    event.listen(Engine, "before_cursor_execute", note)
+    try:
+        assert len(await take(store)) == 1
+    finally:
+        event.remove(Engine, "before_cursor_execute", note)
+    edits_and_posts = 3
+    assert [said.count("deliveries AS other") for said in asked if " AS other" in said] == [edits_and_posts]
