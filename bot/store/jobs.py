@@ -7,7 +7,20 @@ from dataclasses import dataclass, fields
 from datetime import datetime
 from typing import Unpack
 
-from sqlalchemy import ColumnElement, and_, bindparam, exists, func, insert, not_, or_, select, true, update
+from sqlalchemy import (
+    ColumnElement,
+    Select,
+    and_,
+    bindparam,
+    exists,
+    func,
+    insert,
+    not_,
+    or_,
+    select,
+    true,
+    update,
+)
 from sqlalchemy.engine import Connection, RowMapping
 
 from bot.model import (
@@ -70,6 +83,8 @@ _NOT_QUEUED: Mapping[str, object] = {"queue_until": None, "queue_position": None
 # Rows of a multi-row INSERT may be returned in any order, so each carries the values that identify it.
 _ADD = insert(jobs).returning(jobs.c.number, jobs.c.requester, jobs.c.channel, jobs.c.text, jobs.c.project)
 
+_WITH_NUMBER = select(jobs).where(jobs.c.number == bindparam("this"))
+_WITH_NUMBER_LOCKED = _WITH_NUMBER.with_for_update()
 _DUE = and_(jobs.c.poll_at.is_not(None), jobs.c.poll_at <= NOW)
 _BACKING_OFF = select(back_offs.c.project).where(back_offs.c.until > NOW)
 _CLAIM_DUE = claiming_oldest(jobs, _DUE, jobs.c.project.not_in(_BACKING_OFF))
@@ -125,14 +140,11 @@ class JobRepository:
 
     def get(self, number: JobNumber) -> TrackedJob | None:
         """Return the job with this number; None when there is none."""
-        return self._one(jobs.c.number == number) if can_be_id(number) else None
+        return self._with_number(_WITH_NUMBER, number)
 
     def get_locked(self, number: JobNumber) -> TrackedJob | None:
         """Return the job with this number and lock its row until the transaction ends."""
-        if not can_be_id(number):
-            return None
-        self.connection.execute(select(jobs.c.number).where(jobs.c.number == number).with_for_update())
-        return self.get(number)
+        return self._with_number(_WITH_NUMBER_LOCKED, number)
 
     def known(self, number: JobNumber) -> TrackedJob:
         """Return the job with this number. Raises LookupError when there is none."""
@@ -305,6 +317,12 @@ class JobRepository:
         failing = func.count().filter(jobs.c.unread_since > since)
         found = self.connection.execute(select(func.count(), failing).where(others)).one()
         return int(found[0]), int(found[1])
+
+    def _with_number(self, statement: Select[object], number: JobNumber) -> TrackedJob | None:
+        if not can_be_id(number):
+            return None
+        row = self.connection.execute(statement, {"this": number}).mappings().first()
+        return to_job(row) if row else None
 
     def _one(self, condition: ColumnElement[bool]) -> TrackedJob | None:
         found = self._many(condition, 1)

@@ -53,6 +53,9 @@ class QuotaRepository:
         return exhausted_until(self.connection, quotas, project, now)
 
 
+_ALL = select(back_offs.c.project, back_offs.c.reason, back_offs.c.until)
+
+
 @dataclass(frozen=True, slots=True)
 class BackOffRepository:
     """The projects' back-offs, within one transaction."""
@@ -96,5 +99,5 @@ class BackOffRepository:
 
     def all(self) -> dict[ProjectId, tuple[str, datetime]]:
         """Return the reason and the end of each project's back-off, including expired ones."""
-        rows = self.connection.execute(select(back_offs.c.project, back_offs.c.reason, back_offs.c.until))
+        rows = self.connection.execute(_ALL)
         return {ProjectId(row.project): (row.reason, row.until) for row in rows}
