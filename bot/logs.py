@@ -121,7 +121,12 @@ def configure(
     ]
     seldom, of_libraries = Seldom(clock), structlog.stdlib.ExtraAdder(allow=("left_out",))
     structlog.configure(
-        processors=[*shared, seldom, structlog.stdlib.ProcessorFormatter.wrap_for_formatter],
+        processors=[
+            structlog.stdlib.filter_by_level,
+            *shared,
+            seldom,
+            structlog.stdlib.ProcessorFormatter.wrap_for_formatter,
+        ],
         logger_factory=structlog.stdlib.LoggerFactory(),
         wrapper_class=structlog.stdlib.BoundLogger,
         cache_logger_on_first_use=False,

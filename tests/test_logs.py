@@ -71,6 +71,21 @@ def test_a_line_is_json_with_its_time_level_and_source(capsys: pytest.CaptureFix
     assert line["timestamp"].endswith("Z")
 
 
+def test_a_line_below_the_level_is_dropped_before_anything_is_added_to_it() -> None:
+    configure("WARNING", "json")
+    made: list[object] = []
+
+    def note(_logger: object, _method: str, event: structlog.typing.EventDict) -> structlog.typing.EventDict:
+        made.append(event["event"])
+        return event
+
+    structlog.get_config()["processors"].insert(1, note)
+    log = structlog.get_logger("bot.test")
+    log.info("request")
+    log.warning("late")
+    assert made == ["late"]
+
+
 def test_libraries_that_would_log_bodies_are_quiet(capsys: pytest.CaptureFixture[str]) -> None:
     configure("DEBUG", "json")
     for name in ("slack_bolt.AsyncApp", "slack_sdk.web", "httpx", "aiohttp.access"):
