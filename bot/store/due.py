@@ -22,6 +22,7 @@ from bot.store.prompts import sendable
 from bot.store.schema import (
     AnyTable,
     UtcDateTime,
+    back_offs,
     deliveries,
     digests,
     heard,
@@ -94,6 +95,8 @@ def _times() -> list[ScalarSelect[datetime]]:
     return [
         _next(prompts.c.due_at, prompts.c.state == PromptState.NEW),
         _next(prompts.c.due_at, prompts.c.state == PromptState.WAITING),
+        # Prompts that are due wait while their project has a back-off.
+        _next(back_offs.c.until, None),
         _next(jobs.c.poll_at, None),
         _next(deliveries.c.due_at, deliveries.c.state == DeliveryState.PENDING),
         # An unconfirmed delivery keeps a short lease; Slack is searched for it once the lease has run out.

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 
-from sqlalchemy import update
+from sqlalchemy import select, update
 
 from bot.model import DeliveryState, PromptState
 from bot.store import Store
 from bot.store import schema as s
 from bot.store.database import Database
 from bot.store.due import Due, Queue, find_due
-from tests.builders import execute
+from tests.builders import execute, rows_of
 from tests.store.stock import fill
 
 MINUTE = timedelta(minutes=1)
@@ -63,6 +63,17 @@ async def test_what_a_dead_process_was_sending_is_due_again(store: Store, databa
     await execute(store, update(s.deliveries).values(state=DeliveryState.SENDING))
     await execute(store, update(s.prompts).values(state=PromptState.SENDING))
     assert await _due(store, -MINUTE) == {Queue.DELIVERIES, Queue.PROMPTS}
+
+
+async def test_a_prompt_that_is_due_waits_for_the_end_of_its_projects_back_off_and_no_longer(
+    store: Store, database: Database
+) -> None:
+    await _stock(database)
+    now = datetime.now(UTC).replace(microsecond=0)
+    project = (await rows_of(store, select(s.prompts.c.project)))[0]["project"]
+    await store.write(lambda tx: tx.back_offs.put(project, now + MINUTE, 1, "Unavailable", since=now))
+    assert await _find(store, now) == Due(STOCKED - {Queue.PROMPTS}, now + MINUTE)
+    assert await _find(store, now + MINUTE) == Due(STOCKED, None)
 
 
 async def test_what_comes_due_next_is_found_in_any_queue(store: Store, database: Database) -> None:
