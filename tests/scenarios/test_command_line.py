@@ -119,24 +119,31 @@ async def test_the_doctor_finds_a_sound_installation_sound(world: World, tmp_pat
 
 
 @pytest.mark.parametrize(
-    ("name", "value", "bad"),
+    "faults",
     [
-        ("SLACK_BOT_TOKEN", "xoxb-canary", "BAD  slack: Slack does not know the token (invalid_auth)"),
-        ("SLACK_APP_TOKEN", "xapp-canary", "BAD  intake: Slack does not know the token (invalid_auth)"),
-        ("DOCS_API_KEY", "canary", "BAD  docs service: "),
-        ("DOCS_PROJECT_ID", "elsewhere", "BAD  docs service: "),
-        ("DOCS_API_URL", "http://127.0.0.1:9", "BAD  docs service: "),
-        ("DATABASE_URL", "postgres://u:canary@127.0.0.1:9/d", "BAD  database: nothing listens"),
+        {
+            "SLACK_BOT_TOKEN": ("xoxb-canary", "slack: Slack does not know the token (invalid_auth)"),
+            "DOCS_API_URL": ("http://127.0.0.1:9", "docs service: "),
+            "DATABASE_URL": ("postgres://u:canary@127.0.0.1:9/d", "database: nothing listens"),
+        },
+        {
+            "SLACK_APP_TOKEN": ("xapp-canary", "intake: Slack does not know the token (invalid_auth)"),
+            "DOCS_API_KEY": ("canary", "docs service: "),
+        },
+        {"DOCS_PROJECT_ID": ("elsewhere", "docs service: ")},
     ],
 )
 async def test_the_doctor_says_what_is_wrong_and_what_to_do(
-    world: World, tmp_path: Path, name: str, value: str, bad: str
+    world: World, tmp_path: Path, faults: dict[str, tuple[str, str]]
 ) -> None:
-    code, said = await docs_bot("doctor", env={**environment(world), name: value}, folder=tmp_path)
+    wrong = {name: value for name, (value, _) in faults.items()}
+    code, said = await docs_bot("doctor", env=environment(world) | wrong, folder=tmp_path)
     assert code == 1
-    assert bad in said
     assert "canary" not in said
-    assert said.partition(bad)[2].splitlines()[1].startswith("     "), "what to do"
+    for _, told in faults.values():
+        bad = f"BAD  {told}"
+        assert bad in said
+        assert said.partition(bad)[2].splitlines()[1].startswith("     "), "what to do"
 
 
 async def test_the_jobs_are_listed_without_their_texts(story: Story, tmp_path: Path) -> None:
