@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import logging
 import os
 from collections.abc import AsyncIterator, Generator, Iterator
@@ -48,6 +49,20 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--every-place", action="store_true", help="kill the bot at every place, not only at some"
     )
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """Load the tests without garbage collections, and keep what they load out of later ones.
+
+    It stays for good, and each collection that looks at all of it takes 0.2 s.
+    """
+    gc.disable()
+    collected = yield
+    gc.collect()
+    gc.freeze()
+    gc.enable()
+    return collected
 
 
 @pytest.hookimpl(wrapper=True)
