@@ -18,6 +18,15 @@ from bot.settings import Settings
 if TYPE_CHECKING:
     from playwright.async_api import Browser
 
+_LONG = (
+    "tests/torture/",
+    "tests/scenarios/test_kill",
+    "tests/scenarios/test_operating.py",
+    "tests/scenarios/test_accessibility.py",
+    "tests/test_bench.py",
+)
+"""Where tests take from ten seconds to a minute, most of which they wait."""
+
 # Another one of `tests.properties` is chosen with `pytest --hypothesis-profile`.
 hypothesis.settings.load_profile("test")
 
@@ -63,6 +72,11 @@ def pytest_collection() -> Generator[None, object, object]:
     gc.freeze()
     gc.enable()
     return collected
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Start with the tests that take longest, so that no worker is alone with one of them in the end."""
+    items.sort(key=lambda item: not item.nodeid.startswith(_LONG))
 
 
 @pytest.hookimpl(wrapper=True)
