@@ -5,7 +5,7 @@ from __future__ import annotations
 import secrets
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, fields
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, TypeAlias, TypedDict
 
@@ -46,6 +46,7 @@ from bot.model import (
     calls_of,
 )
 from bot.store.leases import (
+    FREE,
     HOLDER,
     NOW,
     Claimer,
@@ -140,10 +141,10 @@ class OutboxRepository:
 
         An edit replaces earlier edits of the same message that are still pending.
         """
-        values = asdict(new) | {
+        values = _fields(new) | {
             "id": secrets.token_hex(11),
             "state": DeliveryState.PENDING,
-            "message": asdict(new.message) if new.message else None,
+            "message": _fields(new.message) if new.message else None,
             "response_url": new.response_url.get_secret_value() if new.response_url else None,
             "created_at": now,
             "due_at": now,
@@ -155,8 +156,7 @@ class OutboxRepository:
 
     def state_of(self, key: str) -> DeliveryState | None:
         """Return the state of the delivery with this key; None when there is none."""
-        known = self.connection.execute(select(deliveries.c.state).where(deliveries.c.key == key))
-        state = known.scalar_one_or_none()
+        state = self.connection.execute(select(deliveries.c.state).where(deliveries.c.key == key)).scalar()
         return None if state is None else DeliveryState(state)
 
     def drop_pending(self, key: str) -> None:
@@ -217,10 +217,8 @@ class OutboxRepository:
 
         Raises LeaseLost unless ``owner`` still holds the lease of this claim.
         """
-        lease = {"claimed_by": None, "claimed_until": step.lease_until}
-        values = {"state": step.state, **step.fields, **lease}
-        shrinks = "message" in step.fields
-        write = update_shrinking if shrinks else update_one
+        values = {"state": step.state, **step.fields, **FREE, "claimed_until": step.lease_until}
+        write = update_shrinking if "message" in step.fields else update_one
         if not write(self.connection, deliveries, _STILL_HELD, _held(delivery, owner), values):
             raise LeaseLost(f"delivery {delivery.id}")
         if step.state is DeliveryState.PENDING:
@@ -269,6 +267,11 @@ class OutboxRepository:
         """Return whether Slack refused the blocks of the job's face when it was to be posted."""
         is_root = and_(deliveries.c.job == job, deliveries.c.kind == DeliveryKind.ROOT)
         return bool(self.connection.execute(select(deliveries.c.plain).where(is_root)).scalar_one_or_none())
+
+
+def _fields(one: NewDelivery | Message) -> dict[str, object]:
+    """Return the fields, without copying what is in them as ``asdict`` does."""
+    return {field.name: getattr(one, field.name) for field in fields(one)}
 
 
 def _held(delivery: Delivery, owner: str) -> dict[str, object]:
@@ -336,8 +339,8 @@ def _those(name: str, rows: AnyTable | _Those, condition: ColumnElement[bool]) -
 def _heads(ready: _Those) -> Select[object]:
     """Select the delivery that each channel gets next, in channels that take a post now."""
     too_soon = exists().where(paces.c.subject == ready.c.channel, paces.c.free_at > NOW)
-    condition = and_(one_of(ready.c.kind, _PACED), ~too_soon)
-    return select(func.min(ready.c.seq)).where(condition).group_by(ready.c.channel)
+    posts = select(func.min(ready.c.seq)).where(one_of(ready.c.kind, _PACED), ~too_soon)
+    return posts.group_by(ready.c.channel)
 
 
 def _first_of(those: _Those, groups: Sequence[_Group]) -> Select[int]:
@@ -366,15 +369,13 @@ def _waits_in_thread() -> ColumnElement[bool]:
 
 def _claiming(candidates: Select[int], state: DeliveryState) -> ClaimStatement:
     values = {"state": DeliveryState.SENDING, "attempts": deliveries.c.attempts + 1}
-    still = deliveries.c.state == state
-    return claiming(deliveries, candidates=candidates, still=still, values=values)
+    return claiming(deliveries, candidates=candidates, still=deliveries.c.state == state, values=values)
 
 
 _LAPSED, _PENDING = _groups(unconfirmed=True), _groups(unconfirmed=False)
-_BEGAN = and_(prompts.c.job == jobs.c.number, prompts.c.kind == PromptKind.START)
 _FACES = (
     select(jobs.c.number, jobs.c.root_ts, jobs.c.thread_ts, prompts.c.key)
-    .outerjoin(prompts, _BEGAN)
+    .outerjoin(prompts, and_(prompts.c.job == jobs.c.number, prompts.c.kind == PromptKind.START))
     .where(jobs.c.number.in_(bindparam("numbers", expanding=True)))
 )
 _STILL_HELD = and_(
