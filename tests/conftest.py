@@ -6,6 +6,7 @@ import gc
 import logging
 import os
 from collections.abc import AsyncIterator, Generator, Iterator
+from itertools import islice
 from typing import TYPE_CHECKING
 
 import hypothesis
@@ -75,8 +76,21 @@ def pytest_collection() -> Generator[None, object, object]:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Start with the tests that take longest, so that no worker is alone with one of them in the end."""
-    items.sort(key=lambda item: not item.nodeid.startswith(_LONG))
+    """Let each worker begin with its share of the tests that take longest, so that none ends alone with them.
+
+    Each worker of pytest-xdist gets an equal part of the list, in its order.
+    """
+    workers = int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1"))
+    long = [item for item in items if item.nodeid.startswith(_LONG)]
+    others = iter([item for item in items if not item.nodeid.startswith(_LONG)])
+    left = len(items)
+    ordered: list[pytest.Item] = []
+    for number in range(workers):
+        share = long[number::workers]
+        size = left // (workers - number)
+        ordered += [*share, *islice(others, max(size - len(share), 0))]
+        left -= size
+    items[:] = [*ordered, *others]
 
 
 @pytest.hookimpl(wrapper=True)
