@@ -26,12 +26,20 @@ from dataclasses import replace
 from datetime import timedelta
 from typing import Any, TextIO
 
+from pydantic import SecretStr
+
+from bot.docs_api import DocsClient
 from tests.scenarios.clocks import ahead_by
 from tests.scenarios.places import Places, tell, watch
 
 _LOADED = (
     "alembic.command",
+    "alembic.config",
+    "apscheduler.executors.asyncio",
+    "apscheduler.triggers.interval",
     "bot.app",
+    "encodings.idna",
+    "slack_bolt.listener_matcher.async_builtins",
     "sqlalchemy.dialects.postgresql.psycopg",
     "tests.scenarios.timeouts",
 )
@@ -100,6 +108,8 @@ def serve(orders: TextIO) -> None:
     # What takes long is done once, before any loop or thread exists.
     for name in _LOADED:
         importlib.import_module(name)
+    # The first client loads the certificates for all later ones.
+    DocsClient.open(base_url="http://127.0.0.1", api_key=SecretStr("none"))
     # Else each child's first garbage collection would copy all that has been loaded.
     gc.collect()
     gc.freeze()
