@@ -72,7 +72,9 @@ class ForgetfulWorld(WorldOptions):
 
 
 async def test_an_edit_and_a_deletion_while_the_bot_was_away_count_when_it_is_back(tmp_path: Path) -> None:
-    options = ForgetfulWorld(tmp_path, answer_seconds=HANG_SECONDS, uses_an_hour=1, pages=20, days=2)
+    options = ForgetfulWorld(
+        tmp_path, work_seconds=0.3, answer_seconds=HANG_SECONDS, uses_an_hour=1, pages=20, days=2
+    )
     async with both_sides(options) as world:
         story, settings = Story(world), world.settings.model_copy(update=FAST)
         async with running_bot(settings, timeouts=STEADY):
