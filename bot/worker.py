@@ -98,6 +98,7 @@ class Workers:
         self._least_seconds = least_seconds
         self._clock = clock
         self._timer: asyncio.TimerHandle | None = None
+        self._after_runs: asyncio.TimerHandle | None = None
         self._scheduler = AsyncIOScheduler(timezone=UTC)
         self._stop = asyncio.Event()
 
@@ -139,6 +140,9 @@ class Workers:
         """Wake the workers whose queues have rows due; treat the idle others as having just finished."""
         if self._due is None:
             return 0
+        if self._after_runs is not None:
+            self._after_runs.cancel()
+            self._after_runs = None
         due = await self._due()
         for running in self._running.values():
             if not running.worker.queue:
@@ -159,6 +163,12 @@ class Workers:
             seconds = max((at - self._clock()).total_seconds(), self._least_seconds)
             self._timer = asyncio.get_running_loop().call_later(seconds, self.wake)
 
+    def _check_after_runs(self) -> None:
+        """Check soon for rows that a run has put back for later, unless another check comes before."""
+        if self._after_runs is None and not self._stopping:
+            seconds = 2 * self._least_seconds
+            self._after_runs = asyncio.get_running_loop().call_later(seconds, self.wake)
+
     def late(self, seconds: float) -> list[str]:
         """Return the workers whose last successful run is ``seconds`` older than their interval."""
         return [
@@ -175,8 +185,9 @@ class Workers:
     def leave_off(self) -> None:
         """Start no new runs."""
         self._stop.set()
-        if self._timer is not None:
-            self._timer.cancel()
+        for timer in (self._timer, self._after_runs):
+            if timer is not None:
+                timer.cancel()
         # An immediate shutdown would cancel a trigger that is running, and log that as an error.
         self._scheduler.pause()
         self.wake()
@@ -220,6 +231,8 @@ class Workers:
             running.failures += 1
             log.exception("round_failed", round=running.worker.name, failures=running.failures)
         self._observe(running.worker.name, monotonic() - began, failed)
+        if self._runs_when_due(running):
+            self._check_after_runs()
         if failed:
             await self._back_off(running.failures)
 

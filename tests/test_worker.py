@@ -267,6 +267,29 @@ async def test_the_next_look_is_made_when_something_comes_due() -> None:
     await workers.stop(1)
 
 
+async def test_what_a_run_has_put_back_for_later_is_looked_for_soon() -> None:
+    looks, may_end = asyncio.Queue[int](), asyncio.Event()
+
+    async def run() -> int:
+        await may_end.wait()
+        return 0
+
+    async def look() -> Seen:
+        looks.put_nowait(1)
+        return Seen()
+
+    workers = Workers([Worker("r", run, 0.0, queue="q")], due=look, check_seconds=3600, least_seconds=0.01)
+    workers.start()
+    async with asyncio.timeout(20):
+        await looks.get()
+        await asyncio.sleep(0.05)  # for the regular look, which also begins at the start
+        while not looks.empty():
+            looks.get_nowait()
+        may_end.set()
+        await looks.get()
+    await workers.stop(1)
+
+
 async def test_what_comes_due_at_about_the_same_time_is_looked_for_together() -> None:
     looks = asyncio.Queue[int]()
 

@@ -98,7 +98,6 @@ async def _collect_error(failed: list[Exception], write: Callable[[], Awaitable[
 
 async def _reschedule(context: WorkerContext, unchanged: Sequence[tuple[JobNumber, datetime]]) -> None:
     await context.store.write(lambda tx: tx.jobs.reschedule(unchanged, context.owner))
-    context.wake()
 
 
 async def _poll(context: WorkerContext, job: TrackedJob, misses: int) -> Poll:

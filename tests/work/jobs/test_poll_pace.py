@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-from datetime import datetime, timedelta
+from datetime import timedelta
 
 from sqlalchemy import insert, select
 
 from bot.model import JobState, ProjectId
 from bot.store.schema import jobs
-from bot.work.jobs.poll import poll_jobs
 from tests.builders import ANA, CHANNEL, PROJECT, rows_of
 from tests.work.office import Office
 
@@ -73,14 +71,3 @@ async def test_the_pace_is_learned_anew_every_ten_minutes(office: Office) -> Non
     assert office.context.pace_of(PROJECT).history is None
     await office.pass_time(300)
     assert office.context.pace_of(PROJECT).history is not None
-
-
-async def test_the_workers_look_again_after_a_poll_that_found_a_job_still_running(office: Office) -> None:
-    """Else they would not know when it is due, and poll it only at their regular check."""
-    await office.started()
-    due_at, woken_at = await next_poll_seconds(office), list[datetime]()
-    office.clock.pass_seconds(due_at)
-    office.context = replace(office.context, wake=lambda: woken_at.append(office.clock()))
-    await poll_jobs(office.context)
-    assert await next_poll_seconds(office) > 0
-    assert woken_at == [office.clock()]
