@@ -218,12 +218,10 @@ class Workers:
 
     async def _run(self, running: _Running) -> None:
         began = monotonic()
-        failed, handled = False, 0
+        failed = False
         try:
             for _ in range(_MOST_IN_A_ROW):
-                some = await running.worker.run()
-                handled += some
-                if not some or self._stopping:
+                if not await running.worker.run() or self._stopping:
                     break
             running.failures = 0
             running.finished_at = monotonic()
@@ -233,7 +231,7 @@ class Workers:
             running.failures += 1
             log.exception("round_failed", round=running.worker.name, failures=running.failures)
         self._observe(running.worker.name, monotonic() - began, failed)
-        if handled and self._runs_when_due(running):
+        if self._runs_when_due(running):
             self._check_after_runs()
         if failed:
             await self._back_off(running.failures)

@@ -268,11 +268,11 @@ async def test_the_next_look_is_made_when_something_comes_due() -> None:
 
 
 async def test_what_a_run_has_put_back_for_later_is_looked_for_soon() -> None:
-    looks, may_end, handled = asyncio.Queue[int](), asyncio.Event(), [0, 1]
+    looks, may_end = asyncio.Queue[int](), asyncio.Event()
 
     async def run() -> int:
         await may_end.wait()
-        return handled.pop()
+        return 0
 
     async def look() -> Seen:
         looks.put_nowait(1)
@@ -287,26 +287,6 @@ async def test_what_a_run_has_put_back_for_later_is_looked_for_soon() -> None:
             looks.get_nowait()
         may_end.set()
         await looks.get()
-    await workers.stop(1)
-
-
-async def test_rows_that_cannot_be_claimed_yet_are_not_looked_for_again_and_again() -> None:
-    """They are due, but wait for the end of a back-off or for a channel's pace."""
-    looks = asyncio.Queue[int]()
-
-    async def run() -> int:
-        return 0
-
-    async def look() -> Seen:
-        looks.put_nowait(1)
-        return Seen(frozenset({"q"}))
-
-    workers = Workers([Worker("r", run, 0.0, queue="q")], due=look, check_seconds=3600, least_seconds=0.001)
-    workers.start()
-    async with asyncio.timeout(20):
-        await looks.get()
-    await asyncio.sleep(0.1)
-    assert looks.qsize() <= 1  # the regular look begins at the start
     await workers.stop(1)
 
 
