@@ -19,7 +19,7 @@ from slack_sdk.web.async_client import AsyncWebClient
 from bot.model import ChannelId, DeliveryId, Message, MessageTs, Profile, UserId
 from bot.slack.client import Identity
 from bot.slack.download import read_text
-from bot.slack.errors import BLOCK_CODES, NEVER_SENT, refused, translated, wait_seconds
+from bot.slack.errors import NEVER_SENT, of_response_url, refused, translated, wait_seconds
 from bot.slack.rooms import SlackRooms
 from bot.slack.unread import said_before, said_since
 from bot.work.ports import (
@@ -156,15 +156,9 @@ class SlackMessenger:
             "text": message.text,
             "blocks": list(message.blocks),
         }
-        status, retry_after, said = await self._post(url, json=body)
-        if status == 429:
-            raise SlackThrottled(wait_seconds(retry_after))
-        if status >= 500:
-            raise SlackUnclear(f"HTTP {status}")
-        if status != 200 or '"ok":false' in said.replace(" ", ""):
-            # Slack responds with a code such as "expired_url", as plain text or JSON and with any status.
-            # Refused blocks can be left out by the caller; any other code means that the URL is unusable.
-            raise refused(next((code for code in BLOCK_CODES if code in said), "response_url_expired"))
+        failed = of_response_url(*await self._post(url, json=body))
+        if failed is not None:
+            raise failed
 
     async def whisper(
         self, channel: ChannelId, user: UserId, message: Message, *, thread: MessageTs | None

@@ -25,7 +25,7 @@ def heard(workspace: Workspace) -> list[str]:
     return [note["text"] for note in workspace.state.ephemerals.values()]
 
 
-@pytest.mark.parametrize("fault", ["500", "502_html"])
+@pytest.mark.parametrize("fault", ["500", "502_html", "error:internal_error"])
 async def test_a_private_word_is_said_again_when_slack_stumbles(
     workspace: Workspace, messenger: SlackMessenger, fault: str
 ) -> None:
