@@ -52,7 +52,8 @@ async def fetch_snapshots(context: WorkerContext) -> int:
             return ()
         now = context.clock()
         waiting = await context.store.read(lambda tx: _waiting(tx, now))
-        return [each for each in waiting.items() if next_at.get(each[0], now) <= now]
+        # One that was served during the read gets its turn in the next run, as when it is alone.
+        return [each for each in waiting.items() if each[0] not in next_at or next_at[each[0]] < now]
 
     async def serve(each: tuple[ProjectId, bool]) -> None:
         project, refused = each
