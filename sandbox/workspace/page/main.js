@@ -116,11 +116,17 @@ function offerToJoin(channel) {
   }
 }
 
-let drawing = null;
-onChange(() => {
-  // Many events at once are one drawing.
-  drawing ||= requestAnimationFrame(() => { drawing = null; draw(); });
-});
+let drawing = null, pressed = false;
+
+function drawSoon() {
+  // Many events at once are one drawing. A click on what is replaced between press and release would be lost.
+  drawing ||= requestAnimationFrame(() => { drawing = null; if (!pressed) draw(); });
+}
+
+onChange(drawSoon);
+addEventListener("pointerdown", () => { pressed = true; });
+// The click follows the release.
+for (const type of ["pointerup", "pointercancel", "blur"]) addEventListener(type, () => setTimeout(() => { pressed = false; drawSoon(); }));
 
 function announce(message) {
   if (message.user === state.me) return;

@@ -318,3 +318,17 @@ async def test_the_newest_message_stays_in_view_when_the_column_gets_narrower(
     await expect(newest).to_be_in_viewport()
     await page.set_viewport_size({"width": 500, "height": 800})
     await expect(newest).to_be_in_viewport(ratio=0.5)
+
+
+async def test_a_click_is_not_lost_when_its_message_changes_between_press_and_release(
+    page: Page, client: AsyncWebClient
+) -> None:
+    root = await client.chat_postMessage(channel=DOCS, text="Good morning")
+    await client.chat_postMessage(channel=DOCS, text="One", thread_ts=root["ts"])
+    await page.get_by_role("log", name="Messages").get_by_role("button", name="1 reply").hover()
+    await page.mouse.down()
+    await client.chat_postMessage(channel=DOCS, text="Another", thread_ts=root["ts"])
+    await expect(page.locator("#announcer")).to_contain_text("Another")
+    await page.evaluate("() => new Promise(requestAnimationFrame)")
+    await page.mouse.up()
+    await expect(page.get_by_role("log", name="Replies")).to_contain_text("Another")
