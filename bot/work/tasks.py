@@ -10,8 +10,8 @@ from typing import TypeVar
 Item = TypeVar("Item")
 _CLAIMING_SECONDS = 60.0
 """How long ``run_as_claimed`` goes on claiming, so that a run ends under constant load."""
-_BUSY_SECONDS, _SLOW_SECONDS = 0.05, 0.25
-"""Pause before the next claim while items are handled: after a claim with items, and without."""
+_BUSY_SECONDS = 0.05
+"""Pause before the next claim while items are handled, after a claim with items."""
 _CANCELLED_SECONDS = 1.5
 """How long a cancelled task is waited for. Its last statement may take a second, or hang."""
 
@@ -26,11 +26,14 @@ async def run_all(*awaitables: Awaitable[None]) -> None:
 async def run_as_claimed(
     claim: Callable[[int], Awaitable[Sequence[Item]]],
     handle: Callable[[Item], Coroutine[None, None, None]],
+    *,
+    slow_seconds: float = 0.25,
 ) -> int:
     """Claim items and handle them concurrently, also those that come meanwhile: a slow one delays no other.
 
-    ``claim`` gets the number of items that are being handled. Return how many were claimed. When one raises,
-    the others run to their end; then its error is raised.
+    ``claim`` gets the number of items that are being handled. After a claim without items the next one comes
+    ``slow_seconds`` later. Return how many were claimed. When one raises, the others run to their end; then
+    its error is raised.
     """
     handled, running, until = 0, set[asyncio.Task[None]](), monotonic() + _CLAIMING_SECONDS
     try:
@@ -40,7 +43,7 @@ async def run_as_claimed(
             running |= {asyncio.create_task(handle(item)) for item in claimed}
             if not running:
                 return handled
-            done, running = await asyncio.wait(running, timeout=_BUSY_SECONDS if claimed else _SLOW_SECONDS)
+            done, running = await asyncio.wait(running, timeout=_BUSY_SECONDS if claimed else slow_seconds)
             await run_all(*done)
         await run_all(*running)
     except BaseException as error:

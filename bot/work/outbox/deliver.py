@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 from functools import partial
+from itertools import count
 from typing import assert_never
 
 import structlog
@@ -32,7 +32,7 @@ from bot.work.outbox.dead_letter import give_up
 from bot.work.outbox.safe_calls import as_member, check_lease, find_earlier, follow_channel
 from bot.work.ports import SlackError, SlackRefused, SlackThrottled, SlackUnclear, SlackUnreachable
 from bot.work.retry import retry_on_db_error
-from bot.work.tasks import run_all
+from bot.work.tasks import run_as_claimed
 
 log = structlog.get_logger(__name__)
 Sent = tuple[Delivery, MessageTs | None, datetime | None]
@@ -43,8 +43,8 @@ The timestamp is None if nothing was posted into a channel. The time is None unl
 _AT_ONCE = 50
 _MOST_CLAIMS = 20
 """Maximum claims per run, so that a run ends under constant load."""
-_BUSY_SECONDS, _SLOW_SECONDS = 0.05, 0.5
-"""Pause before the next claim while deliveries are under way: after a claim with rows, and without."""
+_SLOW_SECONDS = 0.5
+"""Pause before the next claim while deliveries are under way, after a claim without rows."""
 _LATE_SECONDS = 0.02
 """How long after its claim a post may go out. The channel's pace has this reserve over Slack's second."""
 _MOST_TRIES = 12
@@ -62,28 +62,17 @@ _CHANNEL_LIMIT_SECONDS = 1.0
 async def deliver_due(context: WorkerContext) -> int:
     """Carry out the deliveries that are due, also those that become due meanwhile. Return their number.
 
-    A slow call to Slack does not delay other deliveries.
+    A slow call to Slack does not delay other deliveries. A call that is cancelled may have reached Slack: its
+    row stays *sending* and is searched for later.
     """
-    sent = BatchWriter[Sent, None]()
-    handled, running = 0, set[asyncio.Task[None]]()
-    try:
-        for _ in range(_MOST_CLAIMS):
-            due = await _claim(context, min(_AT_ONCE, 2 * _AT_ONCE - len(running)))
-            handled += len(due)
-            running |= {asyncio.create_task(_deliver(context, sent, delivery)) for delivery in due}
-            if not running:
-                return handled
-            running = await _wait_for_some(running, _BUSY_SECONDS if due else _SLOW_SECONDS)
-        await run_all(*running)
-    except BaseException as error:
-        # The other deliveries run to their end: their messages may have been posted already.
-        if isinstance(error, asyncio.CancelledError):
-            # A cancelled call may have reached Slack: its row stays *sending* and is searched for later.
-            for task in running:
-                task.cancel()
-        await asyncio.gather(*running, return_exceptions=True)
-        raise
-    return handled
+    sent, claims = BatchWriter[Sent, None](), count()
+
+    async def claim(running: int) -> Sequence[Delivery]:
+        if next(claims) >= _MOST_CLAIMS:
+            return ()
+        return await _claim(context, min(_AT_ONCE, 2 * _AT_ONCE - running))
+
+    return await run_as_claimed(claim, partial(_deliver, context, sent), slow_seconds=_SLOW_SECONDS)
 
 
 async def _claim(context: WorkerContext, limit: int) -> Sequence[Delivery]:
@@ -103,14 +92,6 @@ async def _claim(context: WorkerContext, limit: int) -> Sequence[Delivery]:
     for interval in intervals:
         context.wake_after(max((claimer.now + interval - context.clock()).total_seconds(), 0.0))
     return due
-
-
-async def _wait_for_some(running: set[asyncio.Task[None]], seconds: float) -> set[asyncio.Task[None]]:
-    """Wait until all are done or the time is over. Return those still running. Raise what a task raised."""
-    done, rest = await asyncio.wait(running, timeout=seconds)
-    for task in done:
-        task.result()
-    return rest
 
 
 async def _deliver(context: WorkerContext, sent: BatchWriter[Sent, None], delivery: Delivery) -> None:
