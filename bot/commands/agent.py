@@ -80,13 +80,17 @@ async def _run(context: Context, invocation: Invocation) -> Answer:
 def _subcommand(context: Context, text: str) -> Run | None:
     """Return what runs if a subcommand is the whole text: "jobs are out of date" is a prompt."""
     words = slack_text.to_plain(text, {}, {}).strip()
-    if is_list(text):
-        return _jobs
-    if status := _STATUS.fullmatch(words):
-        return partial(_status, named=status[1])
-    if choice := about_project(context.projects, words):
-        return choice
-    return show_limits if words.lower() == "limits" else None
+    match words.lower().split(maxsplit=1)[:1]:
+        case ["jobs"]:
+            return _jobs if is_list(text) else None
+        case ["status"]:
+            status = _STATUS.fullmatch(words)
+            return partial(_status, named=status[1]) if status else None
+        case ["project"]:
+            return about_project(context.projects, words)
+        case ["limits"]:
+            return show_limits if words.lower() == "limits" else None
+    return None
 
 
 def _meant_by(context: Context, text: str) -> str | None:

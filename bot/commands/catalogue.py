@@ -2,32 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from bot import slack_text
 from bot.commands import agent, followup, visitors
-from bot.commands.command import Answer, Command, Invocation
+from bot.commands.command import Command, with_help
 from bot.commands.guard import guarded
-from bot.messages.help import CommandHelp, help_message
 from bot.work.context import Context
 
-
-def _with_help(*commands: Command) -> tuple[Command, ...]:
-    """Every command answers ``help`` with the help of all, to those who may use the bot."""
-    pages = [CommandHelp(each.name, each.usage_hint, each.summary, each.examples) for each in commands]
-
-    def helped(command: Command) -> Command:
-        async def run(context: Context, invocation: Invocation) -> Answer:
-            if invocation.text.strip().lower() == "help":
-                return Answer(message=help_message(pages, context.projects))
-            return await command.run(context, invocation)
-
-        return replace(command, run=run)
-
-    return tuple(guarded(helped(command)) for command in commands)
-
-
-COMMANDS = _with_help(agent.COMMAND, followup.COMMAND, visitors.COMMAND)
+COMMANDS = tuple(guarded(each) for each in with_help(agent.COMMAND, followup.COMMAND, visitors.COMMAND))
 
 
 def meant_by(context: Context, text: str) -> tuple[Command, str] | None:

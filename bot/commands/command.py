@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from bot import slack_text
 from bot.commands.form_state import FormState
+from bot.messages.help import CommandHelp, help_message
 from bot.model import Message, Origin
 from bot.work.context import Context
 
@@ -128,3 +129,18 @@ class Command:
     buttons: Mapping[str, PressRun]
     forms: Mapping[str, SubmitRun]
     shortcuts: Mapping[str, ShortcutRun]
+
+
+def with_help(*commands: Command) -> tuple[Command, ...]:
+    """Return the commands so that each of them answers ``help`` with the help of all."""
+    pages = [CommandHelp(each.name, each.usage_hint, each.summary, each.examples) for each in commands]
+
+    def helped(command: Command) -> Command:
+        async def run(context: Context, invocation: Invocation) -> Answer:
+            if invocation.text.strip().lower() == "help":
+                return Answer(message=help_message(pages, context.projects))
+            return await command.run(context, invocation)
+
+        return replace(command, run=run)
+
+    return tuple(map(helped, commands))
