@@ -10,13 +10,12 @@ from pathlib import Path
 from time import monotonic
 from typing import Any
 from urllib.parse import urlsplit
-from zoneinfo import available_timezones
 
 import aiohttp
 from pydantic import SecretStr
 from slack_sdk.web.async_client import AsyncWebClient
 
-from bot.model import ChannelId, DeliveryId, Message, MessageTs, Profile, UserId
+from bot.model import ChannelId, DeliveryId, Message, MessageTs, Profile, UserId, zone_names
 from bot.slack.client import Identity
 from bot.slack.download import read_text
 from bot.slack.errors import NEVER_SENT, of_response_url, refused, translated, wait_seconds
@@ -318,7 +317,7 @@ class SlackMessenger:
         async with translated():
             answer = await self._client.users_info(user=user)
         zone = str((answer.get("user") or {}).get("tz") or "")
-        return zone if zone in available_timezones() else None
+        return zone if zone in zone_names() else None
 
     async def react(self, channel: ChannelId, ts: MessageTs, name: str) -> None:
         """Add a reaction to a message; one that is there already is no error.

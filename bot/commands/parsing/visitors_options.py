@@ -8,12 +8,12 @@ from dataclasses import dataclass, field
 from datetime import datetime, time
 from functools import cache
 from typing import TypeVar
-from zoneinfo import ZoneInfo, available_timezones
+from zoneinfo import ZoneInfo
 
 from bot.commands.parsing.periods import BadPeriod, UnknownPeriod, default_period, parse_period
 from bot.messages.blocks import code, escape
 from bot.messages.plain_text import one_line, visible
-from bot.model import DEFAULT_TOP, MOST_TOP, FileTo, Period, SortBy, VisitorsQuery, Weekday
+from bot.model import DEFAULT_TOP, MOST_TOP, FileTo, Period, SortBy, VisitorsQuery, Weekday, zone_names
 
 _Value = TypeVar("_Value")
 _SECTION_LENGTH = 300
@@ -257,4 +257,4 @@ def _clock(word: str, words: list[str]) -> time | None:
 @cache
 def _zones() -> dict[str, str]:
     """Return the names of all IANA time zones by their lower-case form."""
-    return {name.lower(): name for name in available_timezones() if name.lower() not in _NO_ZONES}
+    return {name.lower(): name for name in zone_names() if name.lower() not in _NO_ZONES}
