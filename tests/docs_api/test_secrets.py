@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import traceback
+from collections.abc import AsyncIterator
 from urllib.parse import urlsplit
 
 import httpx
@@ -64,6 +65,16 @@ async def test_refused_arguments_are_not_quoted() -> None:
         assert_secret(repr(docs) + str(docs) + repr(vars(docs)))
 
 
+@pytest.fixture
+async def debugged_loop() -> AsyncIterator[None]:
+    """Lets the loop, which all tests share, log what it does."""
+    loop = asyncio.get_running_loop()
+    loop.set_debug(True)
+    yield
+    loop.set_debug(False)
+
+
+@pytest.mark.usefixtures("debugged_loop")
 async def test_logs_at_their_most_talkative_hold_no_secret(caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.DEBUG)
     for name in ("httpx", "httpcore", "aiohttp", "aiohttp.client", "asyncio"):
@@ -74,7 +85,6 @@ async def test_logs_at_their_most_talkative_hold_no_secret(caplog: pytest.LogCap
             return web.json_response({"error": ECHO}, status=400, reason="Bad Request")
         return web.json_response(dict(JOB))
 
-    asyncio.get_running_loop().set_debug(True)
     async with serving(service) as base_url, client(base_url) as docs:
         await docs.get_job("acme", "job-1")
         with pytest.raises(DocsApiError):

@@ -76,7 +76,9 @@ class Heard:
 
 def small_app(client: AsyncWebClient, signing_secret: str) -> tuple[AsyncApp, Heard]:
     """Return an app that records its requests and gives simple responses."""
-    app, heard = AsyncApp(client=client, token=client.token, signing_secret=signing_secret), Heard()
+    # Without a name Bolt would read the source of every caller to find one.
+    app = AsyncApp(name="small-bot", client=client, token=client.token, signing_secret=signing_secret)
+    heard = Heard()
 
     @app.command("/docs-agent")
     async def on_command(ack: AsyncAck, body: Json, respond: AsyncRespond, client: AsyncWebClient) -> None:
