@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 import pytest
-from playwright.async_api import Browser, Page, async_playwright, expect
+from playwright.async_api import Browser, ConsoleMessage, Error, Page, async_playwright, expect
 
 from tests.limits import HANG_SECONDS
 
@@ -36,16 +36,35 @@ async def launched() -> AsyncIterator[Browser]:
 
 @asynccontextmanager
 async def opened(browser: Browser, url: str, *, height: int) -> AsyncIterator[Page]:
-    """The page at this address, as for somebody new; what it complains of fails the test."""
-    page = await browser.new_page(viewport={"width": 1280, "height": height})
+    """The page at this address, as for somebody new; what it complains of fails the test.
+
+    All use one tab after another, since a new one takes Chromium half a second of processor time. Each test
+    has a server at a port of its own, so nothing that a page stores is found by another test.
+    """
+    page = browser.contexts[0].pages[0] if browser.contexts else await browser.new_page()
     page.set_default_timeout(_HANG_MS)
+    await page.set_viewport_size({"width": 1280, "height": height})
+    await page.emulate_media(color_scheme="null", reduced_motion="null")
     errors: list[str] = []
-    page.on("pageerror", lambda error: errors.append(str(error)))
-    page.on("console", lambda message: errors.append(message.text) if message.type == "error" else None)
+
+    def note_error(error: Error) -> None:
+        errors.append(str(error))
+
+    def note_message(message: ConsoleMessage) -> None:
+        if message.type == "error":
+            errors.append(message.text)
+
+    page.on("pageerror", note_error)
+    page.on("console", note_message)
     try:
         await page.goto(url)
         yield page
     finally:
-        for context in tuple(browser.contexts):
+        page.remove_listener("pageerror", note_error)
+        page.remove_listener("console", note_message)
+        for context in browser.contexts[1:]:
             await context.close()
+        for popup in page.context.pages[1:]:
+            await popup.close()
+        await page.goto("about:blank")
     assert errors == []
