@@ -17,6 +17,7 @@ from typing import Any
 
 import psycopg
 from psycopg import sql
+from sqlalchemy.engine import make_url
 
 from tests.limits import HANG_SECONDS
 
@@ -25,6 +26,32 @@ _ACCOUNT = "nobody"
 """PostgreSQL refuses to run as root. This account is on every system, so none has to be made."""
 _READ = stat.S_IRGRP | stat.S_IROTH
 _EXECUTE = stat.S_IXGRP | stat.S_IXOTH
+
+_END_OTHERS = """
+SELECT pg_terminate_backend(pid, %s::bigint) FROM pg_stat_activity
+WHERE datname = current_database() AND pid <> pg_backend_pid() AND backend_type = 'client backend'
+"""
+_TABLES = "SELECT tablename FROM pg_tables WHERE schemaname = 'public' AND tablename <> 'alembic_version'"
+_SHAPE = """
+SELECT string_agg(one, '; ' ORDER BY one), (SELECT string_agg(version_num, ' ') FROM alembic_version)
+FROM (
+    SELECT concat_ws(' ', attrelid::regclass, attname, atttypid::regtype, atttypmod, attnotnull) AS one
+    FROM pg_attribute JOIN pg_class ON pg_class.oid = attrelid
+    WHERE relnamespace = 'public'::regnamespace AND attnum > 0 AND NOT attisdropped
+    UNION ALL SELECT pg_get_constraintdef(oid) FROM pg_constraint WHERE connamespace = 'public'::regnamespace
+    UNION ALL SELECT indexdef FROM pg_indexes WHERE schemaname = 'public'
+    UNION ALL SELECT pg_get_triggerdef(oid) FROM pg_trigger WHERE NOT tgisinternal
+) AS shape
+"""
+_RESTART = """
+SELECT setval(format('public.%I', sequencename)::regclass, start_value, false)
+FROM pg_sequences WHERE schemaname = 'public' AND last_value IS NOT NULL
+"""
+"""The sequences go on with the first number; those that nothing was taken from are there already."""
+
+
+def _delete_all(table: str) -> sql.Composed:
+    return sql.SQL("DELETE FROM {}").format(sql.Identifier(table))
 
 
 class PostgresServer:
@@ -61,6 +88,25 @@ class PostgresServer:
         with psycopg.connect(self._url(_SUPERUSER), autocommit=True) as connection:
             connection.execute(create)
         return self._url(name).replace("postgresql://", "postgresql+psycopg://", 1)
+
+    def is_emptied(self, database_url: str, like: str) -> bool:
+        """Delete every row of a database, and return whether it is like a new copy of the template ``like``.
+
+        It is not if its tables have been changed. Whoever is still connected to it is disconnected.
+        """
+        name = str(make_url(database_url).database)
+        with psycopg.connect(self._url(like)) as template:
+            expected = template.execute(_SHAPE).fetchone()
+        with psycopg.connect(self._url(name), autocommit=True) as connection:
+            connection.execute(_END_OTHERS, [HANG_SECONDS * 1_000])
+            if connection.execute(_SHAPE).fetchone() != expected:
+                return False
+            tables = [table for (table,) in connection.execute(_TABLES)]
+            # So that rows can be deleted in any order.
+            connection.execute("SET session_replication_role = replica")
+            connection.execute(sql.SQL("; ").join(map(_delete_all, tables)))
+            connection.execute(_RESTART)
+        return True
 
     def stop(self) -> None:
         """End the server at once, without writing what it holds to the disk, and delete its data."""

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import shutil
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -31,12 +32,35 @@ def migrated_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return file
 
 
+class MigratedDatabases:
+    """PostgreSQL databases with the newest schema. One that a test has left is emptied and used again.
+
+    That takes a quarter of the time of a copy, which takes a tenth of that of all migrations.
+    """
+
+    def __init__(self, server: PostgresServer) -> None:
+        self._server = server
+        url = server.new_database()
+        asyncio.run(_migrate(url))
+        self._template = str(make_url(url).database)
+        self._left: list[str] = []
+
+    @contextmanager
+    def one(self) -> Iterator[str]:
+        """The URL of a database without rows, for a test."""
+        while self._left:
+            if self._server.is_emptied(url := self._left.pop(), like=self._template):
+                break
+        else:
+            url = self._server.new_database(self._template)
+        yield url
+        self._left.append(url)
+
+
 @pytest.fixture(scope="session")
-def migrated_template(postgres: PostgresServer) -> str:
-    """The name of a PostgreSQL database with the newest schema, for copies."""
-    url = postgres.new_database()
-    asyncio.run(_migrate(url))
-    return str(make_url(url).database)
+def migrated_databases(postgres: PostgresServer) -> MigratedDatabases:
+    """PostgreSQL databases with the newest schema."""
+    return MigratedDatabases(postgres)
 
 
 async def _migrate(url: str) -> None:
@@ -52,16 +76,20 @@ def is_migrated() -> bool:
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])
-def database_url(request: pytest.FixtureRequest, tmp_path: Path, is_migrated: bool) -> str:
+def database_url(request: pytest.FixtureRequest, tmp_path: Path, is_migrated: bool) -> Iterator[str]:
     """The URL of a fresh database."""
     if request.param == "sqlite":
         file = tmp_path / "bot.db"
         if is_migrated:
             shutil.copyfile(request.getfixturevalue("migrated_file"), file)
-        return f"sqlite:///{file}"
-    template = request.getfixturevalue("migrated_template") if is_migrated else None
-    new_database: Callable[[str | None], str] = request.getfixturevalue("postgres").new_database
-    return new_database(template)
+        yield f"sqlite:///{file}"
+    elif is_migrated:
+        databases: MigratedDatabases = request.getfixturevalue("migrated_databases")
+        with databases.one() as url:
+            yield url
+    else:
+        server: PostgresServer = request.getfixturevalue("postgres")
+        yield server.new_database()
 
 
 @pytest.fixture
