@@ -207,9 +207,9 @@ def random_prompt(random: Random) -> str:
     return "".join(pieces)[:length]
 
 
-def test_thousands_of_random_prompts_give_valid_and_harmless_blocks() -> None:
+def test_a_thousand_random_prompts_give_valid_and_harmless_blocks() -> None:
     random = Random(20_261_102)
-    for number in range(1, 3_001):
+    for number in range(1, 1_001):
         state = random.choice(ENDS)
         text = random_prompt(random)
         job = TrackedJob(JobNumber(number), ProjectId("acme"), CHANNEL, ANA, text, NOW, state=state)

@@ -15,7 +15,7 @@ from tests.limits import HANG_SECONDS
 from tests.scenarios.story import Story
 from tests.scenarios.timeouts import STEADY
 
-SOME_PLACES = 4
+SOME_PLACES = 3
 FAST = {"poll_min_seconds": 0.1, "poll_max_seconds": 0.2}
 
 
