@@ -38,7 +38,7 @@ class Size:
 
 
 FULL = Size({1: 100, 10: 300, 50: 500}, 6)
-QUICK = Size({1: 20, 10: 40, 50: 100}, 2)
+QUICK = Size({1: 20, 10: 40, 50: 100}, 1)
 
 
 @dataclass(slots=True)

@@ -47,7 +47,7 @@ class Size:
     counted_seconds: float
 
 
-FULL, QUICK = Size(6, 20.0, 10.0), Size(2, 1.0, 1.0)
+FULL, QUICK = Size(6, 20.0, 10.0), Size(1, 1.0, 1.0)
 
 
 @dataclass(frozen=True, slots=True)

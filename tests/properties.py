@@ -9,7 +9,7 @@ SLOW_MACHINE = (HealthCheck.too_slow, HealthCheck.data_too_large)
 
 settings.register_profile(
     "test",
-    max_examples=50,
+    max_examples=30,
     derandomize=True,
     database=None,
     deadline=None,
