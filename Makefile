@@ -54,7 +54,7 @@ play: $(VENV)/.sandbox
 # Each worker would compile the whole tree anew where Python is told to keep no bytecode.
 test: export PYTHONDONTWRITEBYTECODE :=
 test: $(VENV)/.dev
-	$(BIN)/python -m pytest -n 4 --dist worksteal
+	$(BIN)/python -m pytest -n 5 --dist worksteal
 
 check: $(VENV)/.dev
 	$(BIN)/ruff check .

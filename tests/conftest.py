@@ -69,7 +69,6 @@ def pytest_collection() -> Generator[None, object, object]:
     """
     gc.disable()
     collected = yield
-    gc.collect()
     gc.freeze()
     # Tests make and drop whole bots; the default of 700 objects takes a tenth of their time.
     gc.set_threshold(20_000, 20, 20)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from math import ceil
 from typing import Any
 
@@ -57,6 +57,9 @@ _WORKERS = {
     Queue.POLLS: poll_jobs,
 }
 """The workers for jobs, in the order of a job's life."""
+_VISITORS_QUEUES = frozenset({Queue.SNAPSHOTS, Queue.QUESTIONS, Queue.DIGESTS, Queue.DELIVERIES})
+_REGULAR = timedelta(seconds=5)
+"""How often the real workers look into their queues when nothing seems due."""
 BOT = UserId("U0BOT")
 BUTTON_URL = SecretStr("https://hooks.slack.com/actions/4/5/6")
 RESPONSE_URL = SecretStr("https://hooks.slack.com/commands/1/2/3")
@@ -235,12 +238,20 @@ class Office:
         self.context = replace(self.context, analytics=analytics)
 
     async def reading(self, runs: int = 60, step_seconds: float = 1.1) -> None:
-        """Run the workers for visitors ``runs`` times. The clock moves after each run without work."""
+        """Run the workers for visitors ``runs`` times, or let them rest when nothing is due.
+
+        The clock moves after each time without work.
+        """
+        regular = self.clock()
         for _ in range(runs):
-            handled = await fetch_snapshots(self.context)
-            await answer_questions(self.context)
-            await advance_digests(self.context)
-            handled += await deliver_due(self.context)
+            handled = 0
+            is_due = (await self.store.find_due(self.clock)).queues & _VISITORS_QUEUES
+            if is_due or self.clock() >= regular:
+                regular = self.clock() + _REGULAR
+                handled = await fetch_snapshots(self.context)
+                await answer_questions(self.context)
+                await advance_digests(self.context)
+                handled += await deliver_due(self.context)
             self.clock.pass_seconds(0 if handled else step_seconds)
 
     def answers(self) -> list[str]:
