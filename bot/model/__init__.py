@@ -71,7 +71,7 @@ from bot.model.visitors import (
     SortBy,
     in_section,
 )
-from bot.model.weekly_time import Weekday, WeeklyTime, zone_names
+from bot.model.weekly_time import Weekday, WeeklyTime
 
 __all__ = [
     "DEFAULT_TOP",
@@ -186,5 +186,4 @@ __all__ = [
     "today",
     "ts_at",
     "week_of",
-    "zone_names",
 ]

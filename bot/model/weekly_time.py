@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
 from enum import IntEnum
-from functools import cache
-from zoneinfo import ZoneInfo, available_timezones
+from zoneinfo import ZoneInfo
 
 
 class Weekday(IntEnum):
@@ -22,12 +21,6 @@ class Weekday(IntEnum):
 
 
 _WORK_BEGINS, _WORK_ENDS = time(9), time(17)
-
-
-@cache
-def zone_names() -> frozenset[str]:
-    """Return the names of all IANA time zones. They are read from the disk once, which takes 10 to 20 ms."""
-    return frozenset(available_timezones())
 
 
 def working_time(moment: datetime, zone: str) -> datetime:

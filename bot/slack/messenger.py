@@ -15,7 +15,8 @@ import aiohttp
 from pydantic import SecretStr
 from slack_sdk.web.async_client import AsyncWebClient
 
-from bot.model import ChannelId, DeliveryId, Message, MessageTs, Profile, UserId, zone_names
+from bot.model import ChannelId, DeliveryId, Message, MessageTs, Profile, UserId
+from bot.setting_types import zone_names
 from bot.slack.client import Identity
 from bot.slack.download import read_text
 from bot.slack.errors import NEVER_SENT, of_response_url, refused, translated, wait_seconds

@@ -13,7 +13,8 @@ from zoneinfo import ZoneInfo
 from bot.commands.parsing.periods import BadPeriod, UnknownPeriod, default_period, parse_period
 from bot.messages.blocks import code, escape
 from bot.messages.plain_text import one_line, visible
-from bot.model import DEFAULT_TOP, MOST_TOP, FileTo, Period, SortBy, VisitorsQuery, Weekday, zone_names
+from bot.model import DEFAULT_TOP, MOST_TOP, FileTo, Period, SortBy, VisitorsQuery, Weekday
+from bot.setting_types import zone_names
 
 _Value = TypeVar("_Value")
 _SECTION_LENGTH = 300
