@@ -23,7 +23,7 @@ headers = { Authorization = "Bearer sandbox_key" }
 [generation]
 deterministic = true
 database = "none"
-max-examples = 40
+max-examples = 20
 """
 
 
