@@ -44,7 +44,7 @@ async def opened(browser: Browser, url: str, *, height: int) -> AsyncIterator[Pa
     page = browser.contexts[0].pages[0] if browser.contexts else await browser.new_page()
     page.set_default_timeout(_HANG_MS)
     await page.set_viewport_size({"width": 1280, "height": height})
-    await page.emulate_media(color_scheme="null", reduced_motion="null")
+    await page.emulate_media(color_scheme="light", reduced_motion="no-preference")
     errors: list[str] = []
 
     def note_error(error: Error) -> None:
