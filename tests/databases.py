@@ -89,17 +89,19 @@ class PostgresServer:
             connection.execute(create)
         return self._url(name).replace("postgresql://", "postgresql+psycopg://", 1)
 
-    def is_emptied(self, database_url: str, like: str) -> bool:
-        """Delete every row of a database, and return whether it is like a new copy of the template ``like``.
+    def shape(self, database_url: str) -> object:
+        """Return what describes the tables of a database, for ``is_emptied``."""
+        with self._connected(database_url) as connection:
+            return connection.execute(_SHAPE).fetchone()
 
-        It is not if its tables have been changed. Whoever is still connected to it is disconnected.
+    def is_emptied(self, database_url: str, shape: object) -> bool:
+        """Delete every row of a database, and return whether its tables still have this shape.
+
+        Whoever is still connected to it is disconnected.
         """
-        name = str(make_url(database_url).database)
-        with psycopg.connect(self._url(like)) as template:
-            expected = template.execute(_SHAPE).fetchone()
-        with psycopg.connect(self._url(name), autocommit=True) as connection:
+        with self._connected(database_url) as connection:
             connection.execute(_END_OTHERS, [HANG_SECONDS * 1_000])
-            if connection.execute(_SHAPE).fetchone() != expected:
+            if connection.execute(_SHAPE).fetchone() != shape:
                 return False
             tables = [table for (table,) in connection.execute(_TABLES)]
             # So that rows can be deleted in any order.
@@ -107,6 +109,9 @@ class PostgresServer:
             connection.execute(sql.SQL("; ").join(map(_delete_all, tables)))
             connection.execute(_RESTART)
         return True
+
+    def _connected(self, database_url: str) -> psycopg.Connection[Any]:
+        return psycopg.connect(self._url(str(make_url(database_url).database)), autocommit=True)
 
     def stop(self) -> None:
         """End the server at once, without writing what it holds to the disk, and delete its data."""

@@ -42,14 +42,14 @@ class MigratedDatabases:
         self._server = server
         url = server.new_database()
         asyncio.run(_migrate(url))
-        self._template = str(make_url(url).database)
+        self._template, self._shape = str(make_url(url).database), server.shape(url)
         self._left: list[str] = []
 
     @contextmanager
     def one(self) -> Iterator[str]:
         """The URL of a database without rows, for a test."""
         while self._left:
-            if self._server.is_emptied(url := self._left.pop(), like=self._template):
+            if self._server.is_emptied(url := self._left.pop(), self._shape):
                 break
         else:
             url = self._server.new_database(self._template)
