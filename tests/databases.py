@@ -17,7 +17,6 @@ from typing import Any
 
 import psycopg
 from psycopg import sql
-from sqlalchemy.engine import make_url
 
 from tests.limits import HANG_SECONDS
 
@@ -48,6 +47,11 @@ SELECT setval(format('public.%I', sequencename)::regclass, start_value, false)
 FROM pg_sequences WHERE schemaname = 'public' AND last_value IS NOT NULL
 """
 """The sequences go on with the first number; those that nothing was taken from are there already."""
+
+
+def connected(database_url: str) -> psycopg.Connection[tuple[object, ...]]:
+    """Return a connection to the database at a SQLAlchemy URL; each statement is a transaction."""
+    return psycopg.connect(database_url.replace("+psycopg", "", 1), autocommit=True)
 
 
 def _delete_all(table: str) -> sql.Composed:
@@ -91,7 +95,7 @@ class PostgresServer:
 
     def shape(self, database_url: str) -> object:
         """Return what describes the tables of a database, for ``is_emptied``."""
-        with self._connected(database_url) as connection:
+        with connected(database_url) as connection:
             return connection.execute(_SHAPE).fetchone()
 
     def is_emptied(self, database_url: str, shape: object) -> bool:
@@ -99,19 +103,16 @@ class PostgresServer:
 
         Whoever is still connected to it is disconnected.
         """
-        with self._connected(database_url) as connection:
+        with connected(database_url) as connection:
             connection.execute(_END_OTHERS, [HANG_SECONDS * 1_000])
             if connection.execute(_SHAPE).fetchone() != shape:
                 return False
-            tables = [table for (table,) in connection.execute(_TABLES)]
+            tables = [str(table) for (table,) in connection.execute(_TABLES)]
             # So that rows can be deleted in any order.
             connection.execute("SET session_replication_role = replica")
             connection.execute(sql.SQL("; ").join(map(_delete_all, tables)))
             connection.execute(_RESTART)
         return True
-
-    def _connected(self, database_url: str) -> psycopg.Connection[Any]:
-        return psycopg.connect(self._url(str(make_url(database_url).database)), autocommit=True)
 
     def stop(self) -> None:
         """End the server at once, without writing what it holds to the disk, and delete its data."""

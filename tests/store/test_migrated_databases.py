@@ -5,7 +5,7 @@ from __future__ import annotations
 import psycopg
 import pytest
 
-from tests.databases import PostgresServer
+from tests.databases import PostgresServer, connected
 from tests.store.conftest import MigratedDatabases
 
 CALLED = "INSERT INTO analytics_calls (project, at) VALUES ('acme-docs', now()) RETURNING id"
@@ -23,10 +23,6 @@ def execute(url: str, statement: str) -> object:
         cursor = connection.execute(statement)
         row = cursor.fetchone() if cursor.description else None
     return row[0] if row else None
-
-
-def connected(url: str) -> psycopg.Connection[tuple[object, ...]]:
-    return psycopg.connect(url.replace("+psycopg", ""), autocommit=True)
 
 
 def test_the_next_test_finds_no_row_and_the_same_first_number(databases: MigratedDatabases) -> None:
