@@ -7,13 +7,12 @@ import json
 import re
 import time
 from collections.abc import Callable
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 from urllib.parse import parse_qsl
 
 from aiohttp import web
 from pydantic import SecretStr
-from slack_bolt.adapter.aiohttp import to_aiohttp_response
 from slack_bolt.async_app import AsyncApp
 from slack_bolt.request.async_request import AsyncBoltRequest
 from slack_sdk.signature import SignatureVerifier
@@ -92,14 +91,17 @@ class _Intake:
             with self._keep(request):
                 # In socket mode Bolt does not parse the body or check the signature a second time.
                 asked = AsyncBoltRequest(body=_parsed(body, content_type), mode="socket_mode")
-                return await to_aiohttp_response(await self._app.async_dispatch(asked))
+                said = await self._app.async_dispatch(asked)
+                return web.Response(status=said.status, text=said.body, headers=said.first_headers())
         except _Refused as refused:
             self._refusals.warning(refused.kind)
             return web.Response(status=refused.status, text=refused.kind)
 
     async def _body(self, request: web.Request) -> str:
         try:
-            async with asyncio.timeout(self._body_seconds):
+            # A body that has arrived with its head, as Slack's do, needs no timer.
+            is_here = request.content.is_eof()
+            async with nullcontext() if is_here else asyncio.timeout(self._body_seconds):
                 return (await self._read(request)).decode("utf-8")
         except TimeoutError:
             raise _Refused(408, "body too slow") from None
@@ -113,6 +115,8 @@ class _Intake:
     async def _read(self, request: web.Request) -> bytes:
         if (request.content_length or 0) > BODY_BYTES:
             raise _Refused(413, "body too large")
+        if request.content.is_eof():
+            return request.content.read_nowait()
         raw = bytearray()
         async for piece in request.content.iter_any():
             raw += piece
