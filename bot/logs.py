@@ -122,13 +122,12 @@ def configure(
     seldom, of_libraries = Seldom(clock), structlog.stdlib.ExtraAdder(allow=("left_out",))
     structlog.configure(
         processors=[
-            structlog.stdlib.filter_by_level,
             *shared,
             seldom,
             structlog.stdlib.ProcessorFormatter.wrap_for_formatter,
         ],
         logger_factory=structlog.stdlib.LoggerFactory(),
-        wrapper_class=structlog.stdlib.BoundLogger,
+        wrapper_class=structlog.make_filtering_bound_logger(level),
         cache_logger_on_first_use=False,
     )
     pretty = is_for_people(form)
@@ -199,8 +198,11 @@ def about_request(key: str | None) -> Iterator[None]:
     if key is None:
         yield
         return
-    with structlog.contextvars.bound_contextvars(request=reference(key)):
+    before = structlog.contextvars.bind_contextvars(request=reference(key))
+    try:
         yield
+    finally:
+        structlog.contextvars.reset_contextvars(**before)
 
 
 def reference(key: str) -> str:

@@ -35,6 +35,7 @@ hypothesis.settings.load_profile("test")
 structlog.configure(
     processors=[structlog.dev.ConsoleRenderer(exception_formatter=structlog.dev.plain_traceback)]
 )
+_LOGS = structlog.get_config()
 
 for name in [*Settings.variables(), "SLACK_CLIENT_ID", "SLACK_CLIENT_SECRET"]:
     os.environ.pop(name, None)
@@ -44,14 +45,14 @@ for name in ("http_proxy", "https_proxy", "all_proxy", "no_proxy"):
     os.environ.pop(name.upper(), None)
 
 
-@pytest.fixture
+@pytest.fixture(autouse=True)
 def logs_restored() -> Iterator[None]:
-    """Undoes what a test changes in the configuration of the logs."""
-    root, config = logging.getLogger(), structlog.get_config()
+    """Undoes what a test, or a bot that several tests share, changes in the configuration of the logs."""
+    root = logging.getLogger()
     handlers, level = list(root.handlers), root.level
+    structlog.configure(**_LOGS)
     yield
     root.handlers, root.level = handlers, level
-    structlog.configure(**config)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

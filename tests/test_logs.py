@@ -14,7 +14,6 @@ from structlog.testing import capture_logs
 
 from bot.logs import LogSeldom, Redactor, Seldom, about_request, configure, reference, terminal_safe
 
-pytestmark = pytest.mark.usefixtures("logs_restored")
 SECRETS = ["exact-secret-value"]
 LEAKS = [
     "xoxb-123456789-abcdef",

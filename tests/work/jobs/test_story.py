@@ -204,7 +204,6 @@ async def test_with_mentions_only_replies_that_mention_the_bot_steer(office: Off
     assert [text for _, text in office.docs.prompts] == ["Add a quickstart", "make it shorter"]
 
 
-@pytest.mark.usefixtures("logs_restored")
 async def test_a_name_that_slack_never_tells_is_logged_once(
     office: Office, caplog: pytest.LogCaptureFixture, capsys: pytest.CaptureFixture[str]
 ) -> None:
