@@ -6,6 +6,7 @@ import platform
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import cache
 
 from prometheus_client import (
     CONTENT_TYPE_LATEST,
@@ -167,7 +168,9 @@ class Metrics:
 
     def __init__(self) -> None:
         self._registry = CollectorRegistry()
-        self._counters = {what: self._counter(*about) for what, about in _COUNTED.items()}
+        counters = {what: self._counter(*about) for what, about in _COUNTED.items()}
+        # The client would look each of them up, and check its label, for every event.
+        self._counted = cache(lambda what, how: counters[what].labels(how))
         self._runs = Histogram(
             "docs_bot_round_seconds",
             "How long a round took.",
@@ -212,7 +215,7 @@ class Metrics:
 
     def count(self, what: str, how: str) -> None:
         """Count an event, for example a poll, by how it went."""
-        self._counters[what].labels(how).inc()
+        self._counted(what, how).inc()
 
     def expect_rounds(self, names: Iterable[str]) -> None:
         """Show the rounds of these workers from the start, with zeros."""
