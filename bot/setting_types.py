@@ -125,7 +125,7 @@ def header_value(value: SecretStr) -> SecretStr:
 
 
 def unusable_certificates(found: Mapping[str, str]) -> list[str]:
-    """Return why the file of one's own CA cannot be used, which OpenSSL and httpx read from SSL_CERT_FILE."""
+    """Return why the file of one's own CA cannot be used, which OpenSSL reads from SSL_CERT_FILE."""
     try:
         if "SSL_CERT_FILE" in found:
             ssl.create_default_context(cafile=found["SSL_CERT_FILE"])
