@@ -95,6 +95,7 @@ class _Answer(BaseModel):
         frozen=True,
         hide_input_in_errors=True,
         populate_by_name=True,
+        defer_build=True,
     )
 
 

@@ -13,7 +13,7 @@ _Object = dict[str, Any]
 
 
 class _Shape(BaseModel):
-    model_config = ConfigDict(strict=True)
+    model_config = ConfigDict(strict=True, defer_build=True)
 
 
 class _Named(_Shape):
