@@ -130,6 +130,7 @@ async def running_bot(
         checks = _checks(store, outside, owner, is_door=is_door)
         await store.write(lambda tx: tx.heartbeats.forget(utc_now()))
         stack.push_async_callback(stopping.finish, lambda _seconds: store.release(owner))
+        workers: Workers | None = None
         if roles.workers:
             worker_context = _worker_context(context, settings, outside, metrics, wake_up, owner, timeouts)
             beat = _heartbeat(store, owner)
@@ -142,7 +143,6 @@ async def running_bot(
             checks["rounds"] = _rounds_check(workers)
             # Entered before the intake, so that the workers stop after it.
             stack.push_async_callback(stopping.finish, workers.stop)
-            workers.start()
             stopping.at_begin(workers.leave_off)
         else:
             wake_up.connect(Announcer(store.database))
@@ -155,6 +155,8 @@ async def running_bot(
         at = settings.health_host, settings.health_port
         listening = connections.listening(health, *at, idle_seconds=HEAD_SECONDS)
         health_port = await stack.enter_async_context(listening)
+        if workers is not None:
+            workers.start()  # last, because their first runs would delay the intake
         ready = log.bind(socket_mode=settings.socket_mode, health_port=health_port)
         ready.info("ready", intake=roles.intake, rounds=roles.workers)
         yield

@@ -107,11 +107,11 @@ class Workers:
         return self._stop.is_set()
 
     def start(self) -> None:
-        """Start all workers; each one runs once immediately."""
+        """Start all workers. Each one runs once immediately, those with a queue when a row is due."""
         for running in self._running.values():
-            running.wake_event.set()
             running.task = asyncio.create_task(self._keep(running), name=f"worker {running.worker.name}")
             if not self._runs_when_due(running):
+                running.wake_event.set()
                 self._add_interval(running)
         self._scheduler.start()
 
@@ -183,13 +183,14 @@ class Workers:
         return {name: now - running.finished_at for name, running in self._running.items()}
 
     def leave_off(self) -> None:
-        """Start no new runs."""
+        """Start no new runs; workers that have not been started never run."""
         self._stop.set()
         for timer in (self._timer, self._after_runs):
             if timer is not None:
                 timer.cancel()
         # An immediate shutdown would cancel a trigger that is running, and log that as an error.
-        self._scheduler.pause()
+        if self._scheduler.running:
+            self._scheduler.pause()
         self.wake()
 
     async def stop(self, grace_seconds: float) -> list[str]:
@@ -203,7 +204,8 @@ class Workers:
         for task in late:
             log.warning("round_cancelled", name=task.get_name())
         left = await cancel(late)
-        self._scheduler.shutdown(wait=False)
+        if self._scheduler.running:
+            self._scheduler.shutdown(wait=False)
         return left
 
     async def _keep(self, running: _Running) -> None:
