@@ -107,11 +107,11 @@ class Workers:
         return self._stop.is_set()
 
     def start(self) -> None:
-        """Start all workers. Each one runs once immediately, those with a queue when a row is due."""
+        """Start all workers; each one runs once immediately."""
         for running in self._running.values():
+            running.wake_event.set()
             running.task = asyncio.create_task(self._keep(running), name=f"worker {running.worker.name}")
             if not self._runs_when_due(running):
-                running.wake_event.set()
                 self._add_interval(running)
         self._scheduler.start()
 
