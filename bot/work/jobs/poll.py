@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections import defaultdict
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -26,6 +27,8 @@ _GROUP_SIZE = 10
 LEARNED_FROM = 200
 """The number of a project's latest finished jobs from which it learns its pace, every `_LEARNED_FOR`."""
 _LEARNED_FOR = timedelta(minutes=10)
+_Claimed = tuple[TrackedJob, int]
+"""A job to poll, with its misses (see `Poll`)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,18 +46,35 @@ class Poll:
 async def poll_jobs(context: WorkerContext) -> int:
     """Poll the jobs that are due. Jobs without news are rescheduled together in one transaction.
 
-    Return 0 if no more jobs can be due, so that the worker does not run again at once.
+    Each project's answers are written when all of them are there, so that no job's end waits for the service
+    of another project. Return 0 if no more jobs can be due, so that the worker does not run again at once.
     """
     due, backing_off = await context.store.write(lambda tx: _claim(context, tx))
-    polls = await asyncio.gather(*(_poll(context, job, misses) for job, misses in due))
+    projects: defaultdict[ProjectId, list[_Claimed]] = defaultdict(list)
+    for job, misses in due:
+        projects[job.project].append((job, misses))
     failed: list[Exception] = []
-    await _collect_error(failed, lambda: _end_back_offs(context, polls, backing_off))
-    well = _projects_that_answered(polls)
+    await asyncio.gather(
+        *(_poll_project(context, jobs, failed, project in backing_off) for project, jobs in projects.items())
+    )
+    if failed:
+        # Raised after the other jobs are written; the scheduler counts and logs it.
+        raise failed[0]
+    return len(due) if len(due) == _AT_ONCE else 0
+
+
+async def _poll_project(
+    context: WorkerContext, jobs: Sequence[_Claimed], failed: list[Exception], backs_off: bool
+) -> None:
+    """Poll jobs of one project and write the answers; collect in ``failed`` what goes wrong meanwhile."""
+    polls = await asyncio.gather(*(_poll(context, job, misses) for job, misses in jobs))
+    is_well = not all(isinstance(poll.answer, Exception) for poll in polls)
+    if is_well and backs_off:
+        await _collect_error(failed, partial(_end_back_off, context, polls[0].job.project))
     unchanged: list[tuple[JobNumber, datetime]] = []
     answered: list[tuple[Poll, Job]] = []
     for poll in polls:
         if isinstance(poll.answer, Exception):
-            is_well = poll.job.project in well
             await _collect_error(failed, partial(_settle_failed, context, poll, poll.answer, is_well=is_well))
         elif _is_unchanged(context, poll.job, poll.misses, poll.answer):
             unchanged.append((poll.job.number, next_poll_at(context, poll.job)))
@@ -63,15 +83,9 @@ async def poll_jobs(context: WorkerContext) -> int:
     if unchanged:
         await _collect_error(failed, lambda: _reschedule(context, unchanged))
     await _settle_all(context, answered, failed)
-    if failed:
-        # Raised after the other jobs are written; the scheduler counts and logs it.
-        raise failed[0]
-    return len(due) if len(due) == _AT_ONCE else 0
 
 
-def _claim(
-    context: WorkerContext, tx: Transaction
-) -> tuple[Sequence[tuple[TrackedJob, int]], frozenset[ProjectId]]:
+def _claim(context: WorkerContext, tx: Transaction) -> tuple[Sequence[_Claimed], frozenset[ProjectId]]:
     """Claim the jobs that are due. Return them with their misses, and the projects that have a back-off."""
     due = tx.jobs.claim_due(context.claimer(), _AT_ONCE)
     for project in {job.project for job, _ in due}:
@@ -112,10 +126,6 @@ async def _poll(context: WorkerContext, job: TrackedJob, misses: int) -> Poll:
         answer = error
     context.count("polls", "failed" if isinstance(answer, Exception) else "answered")
     return Poll(job, misses, answer)
-
-
-def _projects_that_answered(polls: Sequence[Poll]) -> frozenset[ProjectId]:
-    return frozenset(poll.job.project for poll in polls if not isinstance(poll.answer, Exception))
 
 
 def _is_unchanged(context: WorkerContext, job: TrackedJob, misses: int, answer: Job) -> bool:
@@ -183,16 +193,7 @@ def _log_taken_over(job: TrackedJob) -> None:
     log.info("poll_taken_over", job=job.number)
 
 
-async def _end_back_offs(
-    context: WorkerContext, polls: Sequence[Poll], backing_off: frozenset[ProjectId]
-) -> None:
-    """End the back-offs of projects for which the service has answered."""
-    well = sorted(_projects_that_answered(polls) & backing_off)
-
-    def lift(tx: Transaction) -> None:
-        for project in well:
-            service_is_well(context, tx, project, wrote=False)
-
-    if well:
-        await context.store.write(lift)
-        context.wake()
+async def _end_back_off(context: WorkerContext, project: ProjectId) -> None:
+    """End the back-off of a project for which the service has answered."""
+    await context.store.write(lambda tx: service_is_well(context, tx, project, wrote=False))
+    context.wake()

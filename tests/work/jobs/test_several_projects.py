@@ -10,6 +10,7 @@ import pytest
 from bot.commands.form_state import FormState
 from bot.model import Act, ChannelId, JobNumber, JobState, MessageTs, Origin, PromptState, UserId, message_key
 from bot.work.jobs.corrections import heard_change
+from bot.work.jobs.poll import poll_jobs
 from bot.work.jobs.prepare import prepare_prompts
 from bot.work.jobs.submit import submit_prompts
 from bot.work.outbox.deliver import deliver_due
@@ -224,6 +225,24 @@ async def test_a_service_that_hangs_delays_no_prompt_of_another_project(sites: S
     assert not submitting.done()
     hanging.set_result(httpx.Response(503))
     await submitting
+
+
+async def test_a_service_that_hangs_delays_no_end_of_another_projects_job(sites: Sites) -> None:
+    office, hanging = sites.office, asyncio.get_running_loop().create_future()
+    await types(sites, "One project:acme")
+    await types(sites, "Two project:beta")
+    sites.beta.finish()
+    office.docs.answer_instead("get", hanging)
+    office.clock.pass_seconds(60)
+    polling = asyncio.create_task(poll_jobs(office.context))
+    async with asyncio.timeout(HANG_SECONDS):
+        while (await office.job(2)).state is JobState.WORKING:
+            await asyncio.sleep(0.01)
+    assert not polling.done()
+    assert (await office.job(2)).state is JobState.PULL_REQUEST
+    hanging.set_result(httpx.Response(503))
+    await polling
+    assert (await office.job()).state is JobState.WORKING
 
 
 async def test_a_job_of_a_project_that_is_served_no_more_says_so_once_and_is_left_alone(sites: Sites) -> None:
