@@ -14,11 +14,25 @@ HOST = "127.0.0.1"
 _OWN_NAMES = ("localhost", "127.0.0.1", "::1")
 CONTROLS = "/sandbox/"
 
+_GONE = 499
+"""Nobody sees it. https://http.dev/499"""
+
 
 def guard(app: web.Application) -> None:
-    """Make an application refuse what other sites could send through a browser."""
-    app.middlewares.insert(0, _only_from_here)
+    """Make an application refuse what other sites could send through a browser, and forget who has gone."""
+    app.middlewares[:0] = [_until_gone, _only_from_here]
     app.on_response_prepare.append(_forbid_frames)
+
+
+@web.middleware
+async def _until_gone(request: web.Request, handler: Handler) -> web.StreamResponse:
+    """A sender that is killed before it has its response is no error, and no traceback in the terminal."""
+    try:
+        return await handler(request)
+    except ConnectionResetError:
+        if request.transport is not None and not request.transport.is_closing():
+            raise  # another connection broke
+        return web.Response(status=_GONE)
 
 
 @web.middleware

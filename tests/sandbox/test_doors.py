@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import stat
 from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from pathlib import Path
 
 import aiohttp
 import pytest
+from aiohttp import web
+from aiohttp.typedefs import Handler
 from playwright.async_api import Browser, expect
 
 from sandbox.docs_service import DocsService, DocsServiceOptions
+from sandbox.doors import HOST, guard
 from sandbox.kept_secrets import FILE, kept_secrets
+from sandbox.ports import free_port
 from sandbox.workspace import Workspace, WorkspaceOptions
 from sandbox.world import WorldOptions, both_sides
 from tests.browser import needs_chromium, opened
@@ -100,3 +105,46 @@ async def test_a_person_archives_a_job_in_a_browser(browser: Browser, docs_url: 
     async with opened(browser, f"{docs_url}/acme-docs/job/{job}", height=800) as page:
         await page.get_by_role("button", name="Archive this job").click()
         await expect(page.get_by_role("heading", level=1)).to_contain_text("archived")
+
+
+async def _leave(request: web.Request) -> web.StreamResponse:
+    """Open a socket for somebody who has gone meanwhile."""
+    if request.transport is not None:
+        request.transport.abort()
+    await web.WebSocketResponse().prepare(request)
+    raise AssertionError("the connection was there")
+
+
+async def _lose_another(_request: web.Request) -> web.StreamResponse:
+    raise ConnectionResetError
+
+
+@asynccontextmanager
+async def _guarded(handler: Handler) -> AsyncIterator[str]:
+    app = web.Application()
+    guard(app)
+    app.router.add_get("/", handler)
+    runner, port = web.AppRunner(app, access_log=None), free_port()
+    await runner.setup()
+    await web.TCPSite(runner, HOST, port).start()
+    try:
+        yield f"http://{HOST}:{port}/"
+    finally:
+        await runner.cleanup()
+
+
+def _told(caplog: pytest.LogCaptureFixture) -> list[str]:
+    return [line.getMessage() for line in caplog.records if line.name == "aiohttp.server"]
+
+
+async def test_who_has_gone_before_the_answer_leaves_no_traceback(caplog: pytest.LogCaptureFixture) -> None:
+    async with _guarded(_leave) as url, aiohttp.ClientSession() as session:
+        with pytest.raises(aiohttp.ServerDisconnectedError):
+            await session.ws_connect(url)
+    assert _told(caplog) == []
+
+
+async def test_a_connection_to_somebody_else_that_breaks_is_told(caplog: pytest.LogCaptureFixture) -> None:
+    async with _guarded(_lose_another) as url, aiohttp.request("GET", url) as answer:
+        assert answer.status == 500
+    assert len(_told(caplog)) == 1
