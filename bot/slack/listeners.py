@@ -216,8 +216,10 @@ class Listeners:
         self._background.start("who may", look())
 
     def _say_later(self, message: Message | None, body: Body, *, replaces: bool = False) -> None:
+        if message is None:
+            return
         asker = payloads.asker(body)
-        if message is not None and (asker.thread or asker.response_url):
+        if asker.thread or asker.response_url:
             said = say_privately(self._messenger, asker, message, replaces=replaces)
             self._background.start("answer", said)
 

@@ -73,8 +73,9 @@ class Batches:
 
     def writer(self, kind: Batch[Item, Result]) -> BatchWriter[Item, Result]:
         """Return the writer for this kind of batch, the same one for each call."""
-        made = BatchWriter[Item, Result](kind.most, kind.turns)
-        return cast("BatchWriter[Item, Result]", self._writers.setdefault(kind, made))
+        if kind not in self._writers:
+            self._writers[kind] = BatchWriter[Item, Result](kind.most, kind.turns)
+        return cast("BatchWriter[Item, Result]", self._writers[kind])
 
 
 async def _write_batch(
