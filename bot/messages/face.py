@@ -160,8 +160,8 @@ def _notes(job: TrackedJob, frees_at: datetime | None) -> list[str]:
         notes.append(f"*{REVIEW_WORDS[job.review]}*: {who}")
     if job.trouble and job.trouble_since and job.state.is_open:
         notes.append(_TROUBLE[job.trouble].format(b.moment(job.trouble_since)))
-    if job.problem and job.state is JobState.REFUSED:
-        notes.append(b.quoted(title(job.problem), 120))
+    if job.state is JobState.REFUSED and (why := b.quoted(title(job.problem or ""), 120)):
+        notes.append(why)
     return notes
 
 

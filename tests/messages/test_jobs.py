@@ -12,6 +12,7 @@ from bot.messages.problems import Spent
 from bot.model import Block, JobState, Project, minutes_to_show
 from tests.builders import ANA, BEN, NOW, PROJECT
 from tests.messages.samples import LATER, PULL_REQUEST, actions, buttons, job, quoted
+from tests.messages.slack_limits import Allowed, problems_of
 
 PINGS_ANA = f"<@{ANA}>"
 
@@ -175,6 +176,13 @@ def test_a_job_that_did_not_start_says_why_what_it_cost_and_what_to_do() -> None
         "The docs service didn't accept the prompt: “prompt is too long &lt;!channel&gt;” "
         "Change the prompt and ask again."
     )
+
+
+@pytest.mark.parametrize("stored", [None, "", " \n"])
+def test_a_refused_job_without_a_reason_shows_no_empty_line(stored: str | None) -> None:
+    refused = job(JobState.REFUSED, problem=stored)
+    assert problems_of(face.face(refused), Allowed({ANA})) == []
+    assert len(face.face(refused).blocks) == len(face.face(job(JobState.WITHDRAWN)).blocks)
 
 
 def test_what_an_operator_has_to_check_is_named_as_the_settings_have_it() -> None:
