@@ -26,7 +26,7 @@ def guard(app: web.Application) -> None:
 
 @web.middleware
 async def _until_gone(request: web.Request, handler: Handler) -> web.StreamResponse:
-    """A sender that is killed before it has its response is no error, and no traceback in the terminal."""
+    """Take a sender that was killed before it had its response for no error, so that nothing is logged."""
     try:
         return await handler(request)
     except ConnectionResetError:

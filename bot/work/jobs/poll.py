@@ -20,6 +20,7 @@ from bot.work.jobs.settle_answer import minutes_gone, next_poll_at, runs_long, s
 from bot.work.jobs.settle_error import settle_error
 from bot.work.jobs.transitions import details_of
 from bot.work.retry import retry_on_db_error
+from bot.work.tasks import run_all
 
 log = structlog.get_logger(__name__)
 _AT_ONCE = 50
@@ -54,7 +55,7 @@ async def poll_jobs(context: WorkerContext) -> int:
     for job, misses in due:
         projects[job.project].append((job, misses))
     failed: list[Exception] = []
-    await asyncio.gather(
+    await run_all(
         *(_poll_project(context, jobs, failed, project in backing_off) for project, jobs in projects.items())
     )
     if failed:
