@@ -62,6 +62,13 @@ metadata = MetaData(
     }
 )
 
+
+def _if_set(name: str, *columns: str) -> Index:
+    """Return an index without the rows in which its last column is not set, which need no entry."""
+    only = text(f"{columns[-1]} IS NOT NULL")
+    return Index(name, *columns, sqlite_where=only, postgresql_where=only)
+
+
 jobs = Table(
     "jobs",
     metadata,
@@ -114,11 +121,11 @@ jobs = Table(
     Column("claimed_by", String(80)),
     Column("claimed_until", UtcDateTime),
     Index("ix_jobs_thread", "channel", "root_ts", unique=True),
-    Index("ix_jobs_in_thread", "channel", "thread_ts"),
-    Index("ix_jobs_service_id", "service_id"),
-    Index("ix_jobs_poll_at", "poll_at"),
-    Index("ix_jobs_remind_at", "remind_at"),
-    Index("ix_jobs_compare_at", "compare_at"),
+    _if_set("ix_jobs_in_thread", "channel", "thread_ts"),
+    _if_set("ix_jobs_service_id", "service_id"),
+    _if_set("ix_jobs_poll_at", "poll_at"),
+    _if_set("ix_jobs_remind_at", "remind_at"),
+    _if_set("ix_jobs_compare_at", "compare_at"),
 )
 
 prompts = Table(
@@ -150,7 +157,7 @@ prompts = Table(
     Column("claimed_until", UtcDateTime),
     Index("ix_prompts_state", "state", "due_at"),
     Index("ix_prompts_job", "job"),
-    Index("ix_prompts_sent_at", "project", "sent_at"),
+    _if_set("ix_prompts_sent_at", "project", "sent_at"),
     Index("ix_prompts_asked_by", "asked_by", "asked_at"),
     Index("ix_prompts_waiting", "asked_by", "state"),
 )

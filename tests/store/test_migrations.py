@@ -43,6 +43,31 @@ async def test_a_migrated_database_has_exactly_the_tables_of_the_schema(database
     assert await database.read(differences) == []
 
 
+async def test_a_migrated_database_has_indexes_of_the_same_rows_as_the_schema(database: Database) -> None:
+    """Alembic compares their columns, but not which rows they leave out."""
+
+    def partial(connection: Connection) -> set[str]:
+        found, name = sa.inspect(connection), connection.dialect.name
+        return {
+            f"{index['name']}: {str(only).strip('()')}"
+            for table in found.get_table_names()
+            for index in found.get_indexes(table)
+            if (only := index["dialect_options"].get(f"{name}_where")) is not None
+        }
+
+    def wanted() -> set[str]:
+        indexes = (index for table in metadata.tables.values() for index in table.indexes)
+        return {
+            f"{index.name}: {only.text}"
+            for index in indexes
+            if (only := index.dialect_options["sqlite"]["where"]) is not None
+        }
+
+    await migrate(database)
+    assert await database.read(partial) == wanted()
+    assert len(wanted()) == 6
+
+
 async def test_processes_that_migrate_at_once_do_not_get_in_each_others_way(database_url: str) -> None:
     databases = [Database.open(database_url) for _ in range(3)]
     await asyncio.gather(*(migrate(database) for database in databases))
@@ -186,6 +211,7 @@ BREAKING: dict[str, Callable[[], None]] = {
     "changes a type": lambda: op.alter_column("jobs", "text", type_=sa.Integer()),
     "demands a column": lambda: op.add_column("jobs", sa.Column("colour", sa.Text(), nullable=False)),
     "forbids equal rows": lambda: op.create_index("ix_jobs_text", "jobs", ["text"], unique=True),
+    "drops an index": lambda: op.drop_index("ix_jobs_poll_at", table_name="jobs"),
     "forbids equal columns": lambda: op.create_unique_constraint("uq_jobs_text", "jobs", ["text"]),
     "checks": lambda: op.create_check_constraint("long", "jobs", sa.text("length(text) > 3")),
     "writes": lambda: op.execute("UPDATE jobs SET text = 'nothing'"),
@@ -205,5 +231,7 @@ def test_a_migration_that_only_adds_is_allowed() -> None:
             batch.add_column(sa.Column("colour", sa.Text(), nullable=True))
             batch.add_column(sa.Column("size", sa.Integer(), nullable=False, server_default=sa.text("0")))
             batch.create_index("ix_jobs_colour", ["colour"])
+        op.drop_index("ix_jobs_poll_at", table_name="jobs")
+        op.create_index("ix_jobs_poll_at", "jobs", ["poll_at", "state"])
 
     assert breaks(upgrade) == []
