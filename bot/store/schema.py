@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -45,6 +46,17 @@ class UtcDateTime(TypeDecorator[datetime]):
             raise ValueError("a time without a zone cannot be stored")
         value = value.astimezone(UTC)
         return value.replace(tzinfo=None) if dialect.name == "sqlite" else value
+
+    def bind_processor(self, dialect: Dialect) -> Callable[[datetime | None], object] | None:
+        """Return the processor of a value. SQLite gets the text that SQLAlchemy would make, only sooner."""
+        if dialect.name != "sqlite":
+            return super().bind_processor(dialect)
+
+        def process(value: datetime | None) -> str | None:
+            stored = self.process_bind_param(value, dialect)
+            return None if stored is None else stored.isoformat(" ", "microseconds")
+
+        return process
 
     def process_result_value(self, value: datetime | None, dialect: Dialect) -> datetime | None:  # noqa: ARG002
         """Return the stored time as an aware time in UTC."""

@@ -1,0 +1,46 @@
+"""Times in rows: aware and in UTC for the code, and on SQLite as the text that SQLAlchemy would write."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sqlalchemy import DateTime, create_engine
+from sqlalchemy.dialects import sqlite
+
+from bot.store.schema import UtcDateTime
+
+DIALECT = sqlite.dialect()
+WRITE = UtcDateTime().dialect_impl(DIALECT).bind_processor(DIALECT)
+READ = UtcDateTime().dialect_impl(DIALECT).result_processor(DIALECT, None)
+AS_SQLALCHEMY = DateTime().dialect_impl(DIALECT).bind_processor(DIALECT)
+
+
+FIRST, LAST = map(datetime.fromisoformat, ("0001-01-03", "9999-12-29"))
+"""Every zone's times between them are times in UTC, too."""
+
+
+@given(st.datetimes(FIRST, LAST, timezones=st.timezones()))
+def test_a_time_is_the_text_that_sqlalchemy_would_write_and_comes_back(time: datetime) -> None:
+    assert WRITE is not None
+    assert AS_SQLALCHEMY is not None
+    assert READ is not None
+    in_utc = time.astimezone(UTC)
+    assert WRITE(time) == AS_SQLALCHEMY(in_utc.replace(tzinfo=None))
+    assert READ(WRITE(time)) == in_utc
+
+
+def test_no_time_stays_none_and_a_naive_one_is_refused() -> None:
+    assert WRITE is not None
+    assert WRITE(None) is None
+    with pytest.raises(ValueError, match="without a zone"):
+        WRITE(datetime(2026, 11, 2))  # noqa: DTZ001
+
+
+def test_other_databases_get_aware_times() -> None:
+    process = UtcDateTime().bind_processor(create_engine("postgresql+psycopg://").dialect)
+    assert process is not None
+    time = datetime(2026, 11, 2, 9, tzinfo=UTC)
+    assert process(time) == time
