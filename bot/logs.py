@@ -128,7 +128,6 @@ def configure(
         ],
         logger_factory=structlog.stdlib.LoggerFactory(),
         wrapper_class=structlog.make_filtering_bound_logger(level),
-        cache_logger_on_first_use=False,
     )
     pretty = is_for_people(form)
     handler = logging.StreamHandler(sys.stderr)

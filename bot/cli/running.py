@@ -66,6 +66,8 @@ async def _run_until_stopped(settings: Settings, roles: Roles, stopping: Stoppin
         # Imported objects stay for good; collecting them repeatedly would delay acknowledgements by 0.1 s.
         gc.collect()
         gc.freeze()
+        # Nor does the configuration of the log change any more, so that no line has to look it up.
+        structlog.configure(cache_logger_on_first_use=True)
         await stop.wait()
 
 
