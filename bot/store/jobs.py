@@ -133,10 +133,7 @@ class JobRepository:
             for each in wanted
         ]
         added = self.connection.execute(_ADD, rows)
-        return {
-            JobRequest(row.requester, row.channel, row.text, row.project): JobNumber(row.number)
-            for row in added
-        }
+        return {JobRequest(*request): JobNumber(number) for number, *request in added}
 
     def get(self, number: JobNumber) -> TrackedJob | None:
         """Return the job with this number; None when there is none."""
