@@ -39,7 +39,8 @@ from bot.model import (
     UserId,
 )
 from bot.model.lifecycle import ENDS
-from bot.store.schema import UtcDateTime, metadata, prompts
+from bot.store.schema import metadata, prompts
+from bot.store.utc_datetime import UtcDateTime
 
 audit = Table(
     "audit",

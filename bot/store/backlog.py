@@ -9,7 +9,8 @@ from sqlalchemy import ColumnElement, ScalarSelect, func, select
 from sqlalchemy.engine import Connection
 
 from bot.model import DeliveryKind, DeliveryState, PromptState, QuestionState
-from bot.store.schema import AnyTable, UtcDateTime, back_offs, deliveries, jobs, prompts, questions
+from bot.store.schema import AnyTable, back_offs, deliveries, jobs, prompts, questions
+from bot.store.utc_datetime import UtcDateTime
 
 _UNSETTLED_PROMPTS = (PromptState.NEW, PromptState.WAITING, PromptState.SENDING)
 _UNSETTLED_DELIVERIES = (DeliveryState.PENDING, DeliveryState.SENDING)

@@ -21,7 +21,6 @@ from bot.store.leases import NOW, unclaimed
 from bot.store.prompts import sendable
 from bot.store.schema import (
     AnyTable,
-    UtcDateTime,
     back_offs,
     deliveries,
     digests,
@@ -32,6 +31,7 @@ from bot.store.schema import (
     snapshots,
 )
 from bot.store.schema import subscriptions as subs
+from bot.store.utc_datetime import UtcDateTime
 
 
 class Queue(StrEnum):

@@ -11,8 +11,9 @@ from sqlalchemy.engine import Connection
 
 from bot.model import ChannelId, MessageTs, Origin, Unread, is_direct_message, time_of, ts_at
 from bot.store.leases import FREE, NOW, Claimer, LeaseLost, claim, claiming, unclaimed
-from bot.store.schema import UtcDateTime, heard, jobs
+from bot.store.schema import heard, jobs
 from bot.store.upsert import insert_unless_there
+from bot.store.utc_datetime import UtcDateTime
 
 MISSED_FOR = timedelta(days=1)
 """Older messages are not taken, and jobs that ended earlier are not read again."""

@@ -9,8 +9,9 @@ from datetime import datetime, timedelta
 from sqlalchemy import delete, func, select, update
 from sqlalchemy.engine import Connection
 
-from bot.store.schema import UtcDateTime, heartbeats
+from bot.store.schema import heartbeats
 from bot.store.upsert import insert_unless_there
+from bot.store.utc_datetime import UtcDateTime
 
 BEAT_SECONDS = 20.0
 GONE_AFTER = timedelta(seconds=2.5 * BEAT_SECONDS)

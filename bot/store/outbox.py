@@ -59,8 +59,9 @@ from bot.store.leases import (
     unclaimed,
 )
 from bot.store.paces import MethodPaces, PaceRepository
-from bot.store.schema import AnyTable, UtcDateTime, deliveries, jobs, paces, prompts
+from bot.store.schema import AnyTable, deliveries, jobs, paces, prompts
 from bot.store.upsert import insert_unless_there, update_one, update_shrinking
+from bot.store.utc_datetime import UtcDateTime
 
 if TYPE_CHECKING:
     from sqlalchemy.sql.base import ReadOnlyColumnCollection
@@ -70,7 +71,6 @@ _OPEN = (DeliveryState.PENDING, DeliveryState.SENDING)
 _THREAD_POSTS = (DeliveryKind.ROOT, DeliveryKind.REPLY)
 _IN_THREAD = (*_THREAD_POSTS, DeliveryKind.EDIT)
 _PACED = (DeliveryKind.ROOT, DeliveryKind.REPLY, DeliveryKind.POST, DeliveryKind.FILE)
-
 _Place = tuple[MessageTs | None, MessageTs | None, str | None]
 """The face of a job, the thread in which it is a reply, and the key of the request that began the job."""
 _Those: TypeAlias = CTE["ReadOnlyColumnCollection[str, KeyedColumnElement[object]]"]

@@ -12,8 +12,9 @@ from sqlalchemy.engine import Connection
 
 from bot.model import ChannelId, Method, pace_of
 from bot.store.leases import one_of
-from bot.store.schema import UtcDateTime, paces
+from bot.store.schema import paces
 from bot.store.upsert import insert_unless_there
+from bot.store.utc_datetime import UtcDateTime
 
 _METHODS = sorted(Method)
 _LOCK_METHODS = (
