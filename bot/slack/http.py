@@ -7,7 +7,7 @@ import json
 import re
 import time
 from collections.abc import Callable
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager
 from typing import Any
 from urllib.parse import parse_qsl
 
@@ -98,10 +98,12 @@ class _Intake:
             return web.Response(status=refused.status, text=refused.kind)
 
     async def _body(self, request: web.Request) -> str:
+        if (request.content_length or 0) > BODY_BYTES:
+            raise _Refused(413, "body too large")
         try:
-            # A body that has arrived with its head, as Slack's do, needs no timer.
-            is_here = request.content.is_eof()
-            async with nullcontext() if is_here else asyncio.timeout(self._body_seconds):
+            if request.content.is_eof():  # it has arrived with its head, as Slack's do, and needs no timer
+                return request.content.read_nowait().decode("utf-8")
+            async with asyncio.timeout(self._body_seconds):
                 return (await self._read(request)).decode("utf-8")
         except TimeoutError:
             raise _Refused(408, "body too slow") from None
@@ -113,10 +115,6 @@ class _Intake:
             self._reading.pop(request.protocol, None)
 
     async def _read(self, request: web.Request) -> bytes:
-        if (request.content_length or 0) > BODY_BYTES:
-            raise _Refused(413, "body too large")
-        if request.content.is_eof():
-            return request.content.read_nowait()
         raw = bytearray()
         async for piece in request.content.iter_any():
             raw += piece
