@@ -26,7 +26,7 @@ class Batch(Generic[Item, Result]):
 class BatchWriter(Generic[Item, Result]):
     """Collects items while a write is under way and passes them to the next write, up to ``most`` at once.
 
-    No timer is involved: an item that arrives while nothing is being written is written at once.
+    No timer is involved: a write begins as soon as no other item is on its way.
     """
 
     def __init__(self, most: int = 20, turns: int = 0) -> None:

@@ -117,3 +117,33 @@ async def test_an_item_that_comes_as_a_write_ends_is_written_too() -> None:
 
     assert list(await asyncio.gather(put("a", "b"), put("c", "d"))) == [["A", "B"], ["C", "D"]]
     assert sorted(name for some in paper.written for name in some) == ["a", "b", "c", "d"]
+
+
+async def after(turns: int) -> None:
+    """Wait for some turns of the event loop."""
+    for _ in range(turns):
+        await asyncio.sleep(0)
+
+
+@pytest.mark.parametrize(("later", "written"), [(4, [["a", "b", "c"]]), (20, [["a"], ["b"], ["c"]])])
+async def test_a_write_begins_once_no_item_has_come_for_some_turns_of_the_event_loop(
+    later: int, written: list[list[str]]
+) -> None:
+    paper = Paper()
+    together = BatchWriter[str, str](turns=10)
+
+    async def put(name: str, turns: int) -> str:
+        await after(turns)
+        return await together.put(name, paper.write)
+
+    await asyncio.gather(*(put(name, number * later) for number, name in enumerate("abc")))
+    assert paper.written == written
+
+
+async def test_a_full_batch_is_written_without_waiting_for_more() -> None:
+    paper = Paper()
+    together = BatchWriter[str, str](most=2, turns=10)
+    told = asyncio.gather(together.put("a", paper.write), together.put("b", paper.write))
+    await after(5)
+    assert paper.written == [["a", "b"]]
+    await told

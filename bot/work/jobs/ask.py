@@ -73,7 +73,8 @@ class TooManyWaiting(Exception):
 
 
 Outcome = Asked | TooManyWaiting
-_ASK_BATCH = Batch[AskRequest, "Asked | Exception"](100, turns=3)
+_ASK_BATCH = Batch[AskRequest, "Asked | Exception"](100, turns=10)
+"""A command that has arrived takes up to eight turns of the event loop to be put into the batch."""
 
 
 def storable(raw: str) -> str:
