@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import logging
 import os
+import signal
 from collections.abc import AsyncIterator, Generator, Iterator
 from itertools import islice
 from typing import TYPE_CHECKING
@@ -43,6 +44,9 @@ for name in ("http_proxy", "https_proxy", "all_proxy", "no_proxy"):
     # Slack's library uses a proxy from the environment even for this machine.
     os.environ.pop(name, None)
     os.environ.pop(name.upper(), None)
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    # A script's shell has what it runs in the background ignore Ctrl-C, and so would the bots of the tests.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(autouse=True)
