@@ -135,7 +135,7 @@ def iteration_started(
     return _job_step(job, J.WORKING, fields, leaves_queue=True)
 
 
-def also_asked(job: TrackedJob, requester: UserId | None) -> list[UserId]:
+def also_asked(job: TrackedJob, requester: UserId) -> list[UserId]:
     """Return who else waits for the end that ``requester`` waits for: whose own end has not been told.
 
     Each prompt that the service accepts begins an iteration; of an iteration that another one replaced
@@ -151,11 +151,11 @@ def with_asker(job: TrackedJob, user: UserId) -> list[UserId]:
     return [each for each in waiting if each != job.recipient][:_MOST_TOLD]
 
 
-def iteration_resumed(job: TrackedJob, requester: UserId | None, at: datetime, poll_at: datetime) -> JobStep:
+def iteration_resumed(job: TrackedJob, requester: UserId, at: datetime, poll_at: datetime) -> JobStep:
     """Return the step for an unconfirmed follow-up that turns out to have been accepted."""
     fields: JobStepFields = {
         **_next_iteration(job, at, poll_at),
-        "iteration_requester": requester or job.iteration_requester,
+        "iteration_requester": requester,
         "also_asked": also_asked(job, requester),
         "saw_active": True,
     }

@@ -154,6 +154,11 @@ _QUOTA_QUEUE = (
 _STILL = and_(prompts.c.id == bindparam("this"), prompts.c.state == bindparam("was"), held(prompts))
 
 
+def _queued(project: ProjectId) -> ColumnElement[bool]:
+    placed = prompts.c.queue_position.is_not(None)
+    return and_(prompts.c.project == project, prompts.c.state == PromptState.WAITING, placed)
+
+
 def _values(new: NewPrompt) -> dict[str, object]:
     origin = new.origin
     return {
@@ -337,12 +342,7 @@ class PromptRepository:
 
     def waiting_for_quota(self, project: ProjectId) -> int:
         """Return how many prompts have a queue position."""
-        condition = and_(
-            prompts.c.project == project,
-            prompts.c.state == PromptState.WAITING,
-            prompts.c.queue_position.is_not(None),
-        )
-        statement = select(func.count()).select_from(prompts).where(condition)
+        statement = select(func.count()).select_from(prompts).where(_queued(project))
         return int(self.connection.execute(statement).scalar_one())
 
     def postpone(self, project: ProjectId, now: datetime, until: datetime) -> Sequence[JobNumber]:
@@ -363,12 +363,7 @@ class PromptRepository:
 
     def move_up(self, project: ProjectId, now: datetime) -> None:
         """Make the head of the queue due now, so that queue positions are assigned again after one left."""
-        queued = and_(
-            prompts.c.project == project,
-            prompts.c.state == PromptState.WAITING,
-            prompts.c.queue_position.is_not(None),
-        )
-        head = select(func.min(prompts.c.id)).where(queued).scalar_subquery()
+        head = select(func.min(prompts.c.id)).where(_queued(project)).scalar_subquery()
         self.connection.execute(update(prompts).where(prompts.c.id == head).values(due_at=now))
 
     def claim_abandoned(self, claimer: Claimer, limit: int) -> Sequence[Prompt]:
@@ -381,9 +376,15 @@ class PromptRepository:
         found = self.connection.execute(_WAITING_PROJECTS, {NOW.key: now})
         return [ProjectId(name) for name in found.scalars()]
 
-    def last_unconfirmed(self, job: JobNumber) -> Prompt | None:
-        """Return a job's newest unconfirmed prompt; None when there is none."""
-        return self._newest(and_(prompts.c.job == job, prompts.c.state == PromptState.UNCONFIRMED))
+    def perhaps_carried_out(self, job: JobNumber) -> Prompt | None:
+        """Return a job's newest follow-up that may have been taken: unconfirmed, dismissed or sent again."""
+        state, attempts = prompts.c.state, prompts.c.attempts
+        unknown = or_(
+            state == PromptState.UNCONFIRMED,
+            and_(state == PromptState.WITHDRAWN, attempts > 0),
+            and_(state == PromptState.REFUSED, attempts > 1),
+        )
+        return self._newest(and_(prompts.c.job == job, prompts.c.kind == PromptKind.FOLLOW_UP, unknown))
 
     def _newest(self, condition: ColumnElement[bool]) -> Prompt | None:
         newest = select(prompts).where(condition).order_by(prompts.c.id.desc()).limit(1)

@@ -33,7 +33,7 @@ _ARROW = re.compile(r"^\s+(\w+) --> (\w+):", re.MULTILINE)
 
 TO_JOB_STATE: dict[str, Callable[[TrackedJob], JobStep]] = {
     "started": lambda job: lifecycle.iteration_started(job, BEN, NOW, poll_at=NOW, saw_active=True),
-    "resumed": lambda job: lifecycle.iteration_resumed(job, None, NOW, NOW),
+    "resumed": lambda job: lifecycle.iteration_resumed(job, BEN, NOW, NOW),
     "found again": lambda job: lifecycle.found_again(job, NOW),
     "lost": lambda job: lifecycle.lost(job, NOW, NOW),
     "unwatched": lambda job: lifecycle.unwatched(job, NOW),

@@ -18,6 +18,7 @@ from bot.model import (
     JobState,
     JobStep,
     Message,
+    Prompt,
     TrackedJob,
     lifecycle,
     minutes_to_show,
@@ -51,11 +52,15 @@ def settle_answer(context: WorkerContext, tx: Transaction, job: TrackedJob, answ
         job = replace(job, doubt_until=None)  # a job that was lost has an end to tell, whatever is in doubt
     meaning = _meaning(job, answer, context.clock(), context.timeouts.stale_seconds)
     details = details_of(job, answer)
+    follow_up = tx.prompts.perhaps_carried_out(job.number) if job.doubt_until else None
     match meaning:
-        case _Meaning.RUNNING if job.doubt_until:
-            _resume(context, tx, job)
+        case _Meaning.RUNNING if follow_up:
+            _resume(context, tx, job, follow_up)
         case _Meaning.RUNNING if job.state is JobState.GONE:
             _tell_found_again(context, tx, job)
+        case _Meaning.RUNNING if job.doubt_until:
+            # Not lost, which was the question. Nobody here asked for what it does, or the answer is old.
+            put_back(context, tx, job, details, poll_at=None, doubt_until=None)
         case _Meaning.RUNNING if runs_long(context, job):
             _tell_long_running(context, tx, job)
         case _Meaning.RUNNING:
@@ -158,11 +163,10 @@ def _show_running(
         redraw_face(tx, job.number, context.clock())
 
 
-def _resume(context: WorkerContext, tx: Transaction, job: TrackedJob) -> None:
-    """Begin an iteration: the job is active, so its unconfirmed follow-up has been carried out."""
-    now, unconfirmed = context.clock(), tx.prompts.last_unconfirmed(job.number)
-    poll_at = context.after(context.pace.min_seconds)
-    step = lifecycle.iteration_resumed(job, unconfirmed.asked_by if unconfirmed else None, now, poll_at)
+def _resume(context: WorkerContext, tx: Transaction, job: TrackedJob, follow_up: Prompt) -> None:
+    """Begin an iteration: the job is active, so the follow-up has been carried out."""
+    now, poll_at = context.clock(), context.after(context.pace.min_seconds)
+    step = lifecycle.iteration_resumed(job, follow_up.asked_by, now, poll_at)
     tx.jobs.apply(job.number, step, owner=context.owner)
     outdate_end(tx, job, now)
     redraw_face(tx, job.number, now)

@@ -7,9 +7,10 @@ from typing import Any
 import httpx
 import pytest
 
-from bot.model import JobState
+from bot.model import JobState, PromptId
+from bot.work.jobs.decisions import forget
 from bot.work.jobs.poll import poll_jobs
-from tests.builders import ANA
+from tests.builders import ANA, BEN
 from tests.work.office import Office
 
 
@@ -143,3 +144,32 @@ async def test_a_follow_up_to_an_unknown_job_is_refused_and_the_job_looked_for(o
     await pass_minutes(office, 90)
     assert (await office.job()).state is JobState.GONE
     assert ":ghost:" in office.said()[-1]
+
+
+async def test_an_old_answer_about_a_job_that_is_looked_for_begins_no_iteration(office: Office) -> None:
+    await office.finished()
+    office.docs.answer_instead("follow_up", httpx.Response(404, json={"error": "no such job"}))
+    [job] = office.docs.jobs.values()
+    office.docs.answer_instead("get", httpx.Response(200, json={**job, "status": "active", "prLink": None}))
+    await office.reply("more")
+    await office.settle(60)
+    assert (await office.job()).state is JobState.PULL_REQUEST
+    assert [":memo:" in said for said in office.said()] == [True, False]
+    polls = office.docs.polls
+    await pass_minutes(office, 90)
+    assert office.docs.polls == polls
+
+
+async def test_a_dismissed_follow_up_that_is_carried_out_ends_for_who_sent_it(office: Office) -> None:
+    await office.finished()
+    office.docs.lost.append(httpx.ReadTimeout("lost"))
+    await office.reply("more", user=BEN)
+    await office.settle(1)
+    await forget(office.context, PromptId(2), BEN)
+    await office.settle()
+    assert (await office.job()).state is JobState.WORKING
+    office.docs.finish()
+    await office.settle()
+    assert (await office.job()).iteration == 2
+    assert ":memo:" in office.said()[-1]
+    assert f"<@{BEN}>" in office.said()[-1]
