@@ -41,7 +41,7 @@ from bot.work.ports import Mention, SlackError, ThreadReply
 log = structlog.get_logger(__name__)
 Body = dict[str, Any]
 _ANY = re.compile(".*")
-_TAKEN_EVERYWHERE = frozenset({"section", "context", "actions"})
+_TAKEN_EVERYWHERE = frozenset({"section", "context", "actions", "rich_text"})
 
 
 class Listeners:
@@ -241,7 +241,7 @@ def _is_taken_everywhere(message: Message) -> bool:
     """Return whether no workspace refuses the message.
 
     Some refuse charts and tables. In an acknowledgement these vanish without a word, so that the plain form
-    could not follow.
+    could not follow. Other answers go with the acknowledgement, so that no crash comes between the two.
     """
     return all(block["type"] in _TAKEN_EVERYWHERE for block in message.blocks)
 

@@ -26,6 +26,7 @@ from bot.model import (
     AccessPolicy,
     ChannelId,
     DeliveryKind,
+    JobState,
     Message,
     NewDelivery,
     Profile,
@@ -287,10 +288,20 @@ async def test_a_table_is_no_part_of_an_acknowledgement() -> None:
         "/docs-visitors", "", "", (), run, lambda _context, _text: None, buttons={}, forms={}, shortcuts={}
     )
     async with open_intake([command]) as intake:
-        for kind in ("data_table", "data_visualization", "rich_text"):
+        for kind in ("data_table", "data_visualization"):
             answer = await intake.command(kind, "/docs-visitors")
             assert (answer.status, answer.body) == (200, "")
-        assert "Read by 12 people" in (await intake.command("section", "/docs-visitors")).body
+        for kind in ("section", "rich_text"):
+            assert "Read by 12 people" in (await intake.command(kind, "/docs-visitors")).body
+
+
+async def test_what_a_job_cannot_take_is_given_back_with_the_acknowledgement(intake: Intake) -> None:
+    """A crash between the two would leave a person with neither a follow-up nor a word about it."""
+    number = await add_job(intake.store, state=JobState.ARCHIVED)
+    said = json.loads((await intake.command(f"{number} Mention Python 3.11", "/docs-followup")).body)
+    assert "has been archived" in said["text"]
+    assert "Mention Python 3.11" in said["text"]
+    assert await intake.stored() == 1
 
 
 @pytest.mark.parametrize("number", [1, 7], ids=["of another channel", "of nothing"])
