@@ -71,7 +71,7 @@ async def read_json(request: web.Request) -> Any:
         raw = await request.read()
     except web.HTTPRequestEntityTooLarge as error:
         raise RefusedError(413, "the body is too long") from error
-    except web.RequestPayloadError as error:
+    except (web.RequestPayloadError, ConnectionError) as error:  # the sender may have gone in its middle
         raise RefusedError(400, "the body cannot be read") from error
     try:
         return json.loads(raw.decode("utf-8"), parse_constant=_refuse_constant)

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
 import io
 from datetime import datetime
 from typing import Any
 
 import aiohttp
 import pytest
+from yarl import URL
 
 from sandbox.docs_service import EXPIRED_KEY, READ_KEY, DocsService, DocsServiceOptions
+from tests.limits import HANG_SECONDS
 from tests.sandbox.docs_service.caller import JSON, Caller, HeldClock
 
 JOBS = "/v2/agent/acme-docs/job"
@@ -201,3 +204,27 @@ async def test_the_log_tells_what_was_asked_and_answered_without_the_prompt(call
 
 def _with(options: DocsServiceOptions, **changes: Any) -> DocsServiceOptions:
     return DocsServiceOptions(**(vars(options) | changes))
+
+
+async def test_a_sender_that_goes_in_the_middle_of_its_body_is_no_fault_of_the_service(
+    caller: Caller, caplog: pytest.LogCaptureFixture
+) -> None:
+    url = URL(caller.base_url)
+    reader, writer = await asyncio.open_connection(url.host, url.port)
+    head = (
+        f"POST {JOBS} HTTP/1.1",
+        f"Host: {url.authority}",
+        f"Authorization: Bearer {caller.key}",
+        f"Content-Type: {JSON}",
+        "Content-Length: 100",
+        "Expect: 100-continue",
+    )
+    writer.write("\r\n".join((*head, "", "")).encode())
+    async with asyncio.timeout(HANG_SECONDS):
+        assert b"100 Continue" in await reader.readline()  # so the service waits for the body
+        writer.write(b'{"prompt":')
+        writer.close()
+        while not (logged := await caller.log()):
+            await asyncio.sleep(0.01)
+    assert [entry["status"] for entry in logged] == [400]
+    assert caplog.records == []
