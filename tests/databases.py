@@ -76,8 +76,10 @@ class PostgresServer:
             os.chown(self._data, self._account.pw_uid, self._account.pw_gid)
         self._log = folder / "postgres.log"
         with self._log.open("ab") as log:
-            # Nothing is gained by waiting for the disk: the data does not outlive the tests.
-            options = ("--no-sync", "--auth=trust", "--encoding=utf8", f"--username={_SUPERUSER}")
+            # Nothing is gained by waiting for the disk: the data does not outlive the tests. LANG may name a
+            # locale that this machine does not have.
+            options = ["--no-sync", "--no-locale", "--encoding=utf8", "--auth=trust"]
+            options.append(f"--username={_SUPERUSER}")
             if self._start("initdb", *options, log=log.fileno()).wait(HANG_SECONDS):
                 raise RuntimeError(f"initdb failed: {self._log.read_text()}")
             self._server = self._start("postgres", *self._settings(), log=log.fileno())

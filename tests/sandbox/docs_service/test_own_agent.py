@@ -248,6 +248,7 @@ async def test_the_environment_has_what_is_named_and_nothing_else_and_no_shell_r
     monkeypatch.setenv("AGENT_KEY", "given")
     monkeypatch.setenv("OTHER_KEY", "kept back")
     monkeypatch.setenv("LANG", "C.UTF-8")
+    monkeypatch.setenv("HOME", str(tmp_path))
     prints = program("print(sorted(set(os.environ) - {'LC_CTYPE'}), os.environ['AGENT_KEY'], sys.argv[1])")
     prints += " $HOME;ls"
     async with service(tmp_path, repository, prints, agent_env=("AGENT_KEY",)) as caller:
