@@ -145,7 +145,8 @@ async def database_with_subscriptions(folder: Path, *channels: str) -> str:
         "INSERT INTO subscriptions (place, project, channel, weekday, at, zone, owner, state, created_at) "
         "VALUES (:channel, :project, :channel, 0, '09:00', 'UTC', 'U1', :state, :now)"
     )
-    values = {"project": PROJECT, "state": SubscriptionState.ACTIVE.value, "now": NOW.replace(tzinfo=None)}
+    now = NOW.replace(tzinfo=None).isoformat(" ")
+    values = {"project": PROJECT, "state": SubscriptionState.ACTIVE.value, "now": now}
     for channel in channels:
         each = {**values, "channel": channel}
         await database.write(lambda connection, each=each: connection.execute(row, each).close())  # type: ignore[misc]
