@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+import structlog
 from pydantic import SecretStr
 
 from bot.model import ChannelId, Message, MessageTs, Origin, RequestKey, UserId
@@ -90,3 +91,25 @@ async def test_words_that_replace_a_message_replace_it(
     root = workspace.people.say(ANA, DOCS, "A job")["ts"]
     await say_privately(messenger, asker(workspace, root), HELLO, replaces=True, pause_seconds=0.01)
     assert [entry["method"] for entry in workspace.log if entry["to"] == "slack"] == ["response_url"]
+
+
+async def test_what_a_response_url_does_not_take_is_said_in_the_channel(
+    workspace: Workspace, messenger: SlackMessenger
+) -> None:
+    workspace.faults.order([{"method": "response_url", "fault": "error:expired_url"}])
+    await say_privately(messenger, asker(workspace), HELLO, pause_seconds=0.01)
+    [note] = workspace.state.ephemerals.values()
+    assert (note["text"], note["user"], note["channel"]) == ("Hello", ANA, DOCS)
+    assert [entry["method"] for entry in workspace.log] == ["response_url", "chat.postEphemeral"]
+
+
+async def test_what_slack_takes_nowhere_is_logged_once(
+    workspace: Workspace, messenger: SlackMessenger
+) -> None:
+    workspace.faults.order([{"method": "*", "fault": "error:user_not_in_channel", "times": 9}])
+    root = workspace.people.say(ANA, DOCS, "A job")["ts"]
+    with structlog.testing.capture_logs() as logs:
+        await say_privately(messenger, asker(workspace, root), HELLO, pause_seconds=0.01)
+    assert heard(workspace) == []
+    told = [(line["log_level"], line["way"]) for line in logs]
+    assert told == [("info", "thread"), ("info", "response_url"), ("warning", "channel")]
