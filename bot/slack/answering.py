@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from enum import StrEnum
+from collections.abc import Awaitable, Callable
+from functools import partial
 
 import structlog
 
@@ -16,15 +17,7 @@ _TRIES = 4
 """A response URL accepts five posts (https://docs.slack.dev/interactivity/handling-user-interaction)."""
 _MOST_WAIT_SECONDS = 30.0
 """The person does not expect an answer after a longer wait."""
-
-
-class _Way(StrEnum):
-    """A way to say something to one person, in the order in which they are tried."""
-
-    THREAD = "thread"
-    RESPONSE_URL = "response_url"
-    """Shows a message outside of the thread, but it can replace one, and needs no membership."""
-    CHANNEL = "channel"
+_Say = Callable[[Message], Awaitable[None]]
 
 
 async def say_privately(
@@ -37,24 +30,27 @@ async def say_privately(
 ) -> None:
     """Post a private message in the asker's thread, or else through the response URL; retry a few times.
 
+    A response URL shows a message outside of the thread, but it can replace one, and needs no membership.
     If Slack refuses one way, the next one is tried; the last is the channel, where a message replaces none.
     When Slack's response is lost, the message may appear twice. For a private message that is better than
     not at all. A refusal of all ways is logged and not raised.
     """
-    ways = _ways(asker, replaces=replaces)
+    ways = _ways(messenger, asker, replaces=replaces)
     for attempt in range(1, _TRIES + 1):
+        way, say = ways[0]
         try:
-            await _say(messenger, asker, message, ways[0], replaces=replaces)
+            await say(message)
         except SlackRefused as refusal:
             is_about_blocks = refusal.meaning is Refusal.BLOCKS
             if is_about_blocks and message.blocks != message.plain_blocks:
                 log.error("blocks_refused", reason=refusal.code, details=refusal.details)
                 message = Message(message.text, message.plain_blocks, message.plain_blocks)
             elif is_about_blocks or len(ways) == 1:
-                log.warning("answer_refused", way=ways[0], reason=refusal.code)
+                log.warning("answer_refused", way=way, reason=refusal.code)
                 return
             else:
-                log.info("way_refused", way=ways.pop(0), reason=refusal.code)
+                log.info("way_refused", way=way, reason=refusal.code)
+                del ways[0]
         except SlackError as error:
             if attempt == _TRIES:
                 log.warning("answer_not_said", reason=str(error))
@@ -65,20 +61,12 @@ async def say_privately(
             return
 
 
-def _ways(asker: Origin, *, replaces: bool) -> list[_Way]:
-    there = {
-        _Way.THREAD: asker.thread is not None and not replaces,
-        _Way.RESPONSE_URL: asker.response_url is not None,
-        _Way.CHANNEL: True,
-    }
-    return [way for way, is_there in there.items() if is_there]
-
-
-async def _say(
-    messenger: SlackMessenger, asker: Origin, message: Message, way: _Way, *, replaces: bool
-) -> None:
-    if way is _Way.RESPONSE_URL and asker.response_url is not None:
-        await messenger.answer(asker.response_url, message, replaces=replaces)
-        return
-    thread = asker.thread if way is _Way.THREAD else None
-    await messenger.whisper(asker.channel, asker.user, message, thread=thread)
+def _ways(messenger: SlackMessenger, asker: Origin, *, replaces: bool) -> list[tuple[str, _Say]]:
+    """Return the ways to say something, by name, in the order in which they are tried."""
+    whisper = partial(messenger.whisper, asker.channel, asker.user)
+    ways: list[tuple[str, _Say]] = []
+    if asker.thread is not None and not replaces:
+        ways.append(("thread", partial(whisper, thread=asker.thread)))
+    if asker.response_url is not None:
+        ways.append(("response_url", partial(messenger.answer, asker.response_url, replaces=replaces)))
+    return [*ways, ("channel", partial(whisper, thread=None))]
