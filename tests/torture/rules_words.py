@@ -125,8 +125,7 @@ def _ends(seen: Seen, checks: Checks, job: Row) -> None:
     checks.insist(
         len(told) <= len(rounds),
         f"{about}: {len(told)} ends told, the service had {len(rounds)} rounds",
-        # An old answer shows a job at work, as if an unconfirmed follow-up were carried out.
-        explained="stale_status" in seen.docs_faults and _was_unconfirmed(seen, job),
+        explained=len(told) <= len(rounds) + _misleading_answers(seen, job),
     )
     askers = {job["requester"], *(row["asked_by"] for row in seen.prompts_of[job["number"]])}
     mentioned = set[str]().union(*(who for who, _ in told))
@@ -160,12 +159,22 @@ def _ends(seen: Seen, checks: Checks, job: Row) -> None:
     _true_end(seen, checks, job, rounds)
 
 
-def _was_unconfirmed(seen: Seen, job: Row) -> bool:
-    """Return whether the outcome of one of the job's prompts was unknown at some time."""
-    return any(
-        row["state"] in ("in_doubt", "withdrawn") or row["attempts"] > 1
+def _misleading_answers(seen: Seen, job: Row) -> int:
+    """Return how many old answers may have shown the job at work, as if a follow-up were carried out.
+
+    None did unless the outcome of one of its follow-ups was unknown.
+    """
+    unknown = any(
+        row["state"] == "in_doubt" or row["attempts"] > (0 if row["state"] == "withdrawn" else 1)
         for row in seen.prompts_of[job["number"]]
+        if row["kind"] == "follow_up"
     )
+    polls = [
+        each
+        for each in seen.record.docs
+        if (each["operation"], each["job_id"], each["fault"]) == ("get", job["service_id"], "stale_status")
+    ]
+    return len(polls) if unknown else 0
 
 
 def _true_end(seen: Seen, checks: Checks, job: Row, rounds: list[Row]) -> None:
@@ -180,8 +189,12 @@ def _true_end(seen: Seen, checks: Checks, job: Row, rounds: list[Row]) -> None:
     )
     expected = "archived" if book["archived_at"] else expected
     bent = {"404", "bad_pr_link", "stale_status"} & set(seen.docs_faults)
+    doubt = any(
+        row["state"] in ("in_doubt", "withdrawn") or row["attempts"] > 1
+        for row in seen.prompts_of[job["number"]]
+    )
     checks.insist(
         job["state"] == expected,
         f"#{job['number']}: is {job['state']}, the service says {expected}",
-        explained=bent or _was_unconfirmed(seen, job),
+        explained=bent or doubt,
     )
