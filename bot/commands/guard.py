@@ -58,8 +58,14 @@ async def once_allowed(
     return await _once_decided(lambda ask: decide(context, origin.user, prompt=prompt, ask=ask), go_on)
 
 
-async def confirmed(context: Context, origin: Origin, message: Message) -> Answer:
-    """Confirm a stored request, if the person has access. Otherwise the worker that refuses it tells them."""
+async def confirmed(context: Context, origin: Origin, message: Message, *, is_stored: bool = True) -> Answer:
+    """Confirm a request, if the person has access.
+
+    Otherwise the worker that refuses the request tells them. If nothing was stored, no worker would, and
+    the listener's own check does (``guarded``).
+    """
+    if not is_stored:
+        return Answer(message=message)
 
     async def go_on(decision: Decision) -> Answer:
         return Answer(message=message) if decision.may else Answer()

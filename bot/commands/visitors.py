@@ -108,8 +108,8 @@ async def _subscriptions(
 async def _digest(context: Context, invocation: Invocation, words: str, project: ProjectId | None) -> Answer:
     """Run ``digest now [path /api]``."""
     section = parse_section(" ".join(word for word in words.split() if word.lower() != "now"))
-    message = await digest_now(context, invocation.origin, section, project)
-    return await confirmed(context, invocation.origin, message)
+    message, is_stored = await digest_now(context, invocation.origin, section, project)
+    return await confirmed(context, invocation.origin, message, is_stored=is_stored)
 
 
 async def _digest_again(context: Context, press: Press) -> Answer:
@@ -123,8 +123,8 @@ async def _digest_again(context: Context, press: Press) -> Answer:
         project = context.projects.named(name).id if name else None
     except UnknownProject as unknown:
         return Answer(message=unknown_choice(unknown.name, context.projects), replaces=True)
-    message = await digest_now(context, press.origin, section or None, project, again=True)
-    return replace(await confirmed(context, press.origin, message), replaces=True)
+    message, is_stored = await digest_now(context, press.origin, section or None, project, again=True)
+    return replace(await confirmed(context, press.origin, message, is_stored=is_stored), replaces=True)
 
 
 async def _once_allowed(
@@ -164,8 +164,8 @@ def _reader(extent: Extent | None) -> PressRun:
     """Return the handler of a button that chooses how much of a site is read; None cancels."""
 
     async def press_button(context: Context, press: Press) -> Answer:
-        message = await read_on(context, await _question(context, press), press.origin, extent)
-        return replace(await confirmed(context, press.origin, message), replaces=True)
+        message, is_stored = await read_on(context, await _question(context, press), press.origin, extent)
+        return replace(await confirmed(context, press.origin, message, is_stored=is_stored), replaces=True)
 
     return press_button
 

@@ -108,10 +108,11 @@ def _digests(seen: Seen, checks: Checks) -> None:
         is_asked = any("asked for the digest" in text for text in seen.alone(place[0])) or (
             seen.was_interrupted() and any(row["channel"] == place[1] for row in kept)
         )
+        is_refused = any("couldn't tell me who you are" in text for text in seen.alone(place[0]))
         checks.insist(
             stored[place] >= taken[place],
             f"{taken[place]} digests taken of {place}, {stored[place]} kept",
-            explained=is_asked,
+            explained=is_asked or is_refused,
         )
     written = [row for row in seen.record.of("deliveries") if row["digest"]]
     posts = {row["digest"]: row for row in written}

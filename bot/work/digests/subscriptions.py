@@ -120,11 +120,11 @@ async def digest_now(
     named: ProjectId | None = None,
     *,
     again: bool = False,
-) -> Message:
+) -> tuple[Message, bool]:
     """Request a digest of the last full week for this channel, besides the weekly ones.
 
-    The same one within a minute is sent only if the person confirms it (``again``). ``named``: the project
-    that they named; None for that of the channel.
+    Return the message for the person, and whether a digest was stored: the same one within a minute is only
+    if they confirm it (``again``). ``named``: the project that they named; None for that of the channel.
     """
 
     def add(tx: Transaction) -> tuple[ProjectId, bool]:
@@ -134,9 +134,9 @@ async def digest_now(
     project, is_added = await context.store.write(add)
     shown = context.projects.shown(project)
     if not is_added:
-        return say.digest_again(section, shown)
+        return say.digest_again(section, shown), False
     context.wake()
-    return say.digest_coming(section, shown)
+    return say.digest_coming(section, shown), True
 
 
 def _add_digest(

@@ -123,15 +123,20 @@ def _send_csv(context: Context, tx: Transaction, number: QuestionId) -> Message 
     return None
 
 
-async def read_on(context: Context, number: QuestionId, origin: Origin, extent: Extent | None) -> Message:
-    """Ask a question again, to the extent that its person chose; do nothing if they cancelled (None)."""
+async def read_on(
+    context: Context, number: QuestionId, origin: Origin, extent: Extent | None
+) -> tuple[Message, bool]:
+    """Ask a question again, to the extent that its person chose; do nothing if they cancelled (None).
+
+    Return the message for the person, and whether the question was stored.
+    """
     question = await context.store.read(lambda tx: tx.questions.get(number))
     if question is None:
-        return say.not_kept()
+        return say.not_kept(), False
     if extent is not None:
         again = replace(origin, key=RequestKey(f"question:{number}:{extent}"))
         await ask_visitors(context, again, replace(question.query, extent=extent), question.project)
-    return chosen(extent)
+    return chosen(extent), extent is not None
 
 
 async def how_counted(context: Context, number: QuestionId) -> Message:
