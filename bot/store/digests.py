@@ -227,13 +227,14 @@ class DigestRepository:
     def asked_since(
         self, project: ProjectId, channel: ChannelId, section: str | None, since: datetime
     ) -> bool:
-        """Return whether a person asked for this digest in the channel after ``since``."""
+        """Return whether somebody asked for this digest here after ``since``, unless it was missed."""
         same = and_(
             digests.c.project == project,
             digests.c.channel == channel,
             digests.c.section.is_not_distinct_from(section),
             digests.c.asked_by.is_not(None),
             digests.c.begun_at > since,
+            digests.c.state != DigestState.MISSED,
         )
         return self.connection.execute(select(digests.c.id).where(same).limit(1)).first() is not None
 

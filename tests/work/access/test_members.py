@@ -262,6 +262,14 @@ async def test_who_may_not_is_told_so_where_nothing_was_stored_that_a_worker_wou
     assert told in answer.message.text
 
 
+async def test_nobody_learns_from_a_digest_that_a_guest_asked_for_it(office: Office) -> None:
+    office.slack.profiles[GUS] = NOT_MEMBERS[Access.GUEST]
+    await office.visitors("digest now", user=GUS)
+    await office.reading(5, step_seconds=0.1)
+    answer = await office.visitors("digest now", user=BEN)
+    assert "on its way" in answer.text
+
+
 async def test_a_guest_whom_slack_has_not_told_of_yet_decides_nothing(office: Office) -> None:
     office.limit(1)
     await office.ask("One")
