@@ -14,7 +14,10 @@ from bot.work.ports import SlackError, SlackRefused, SlackThrottled
 
 log = structlog.get_logger(__name__)
 _TRIES = 4
-"""A response URL accepts five posts (https://docs.slack.dev/interactivity/handling-user-interaction)."""
+"""Tries that fail without a refusal. A response URL accepts five posts, one of which Slack may refuse.
+
+https://docs.slack.dev/interactivity/handling-user-interaction
+"""
 _MOST_WAIT_SECONDS = 30.0
 """The person does not expect an answer after a longer wait."""
 _Say = Callable[[Message], Awaitable[None]]
@@ -36,7 +39,8 @@ async def say_privately(
     not at all. A refusal of all ways is logged and not raised.
     """
     ways = _ways(messenger, asker, replaces=replaces)
-    for attempt in range(1, _TRIES + 1):
+    failures = 0
+    while True:
         way, say = ways[0]
         try:
             await say(message)
@@ -52,11 +56,12 @@ async def say_privately(
                 log.info("way_refused", way=way, reason=refusal.code)
                 del ways[0]
         except SlackError as error:
-            if attempt == _TRIES:
+            failures += 1
+            if failures == _TRIES:
                 log.warning("answer_not_said", reason=str(error))
                 return
             asked = error.retry_after_seconds if isinstance(error, SlackThrottled) else 0.0
-            await asyncio.sleep(min(max(asked, pause_seconds * attempt), _MOST_WAIT_SECONDS))
+            await asyncio.sleep(min(max(asked, pause_seconds * failures), _MOST_WAIT_SECONDS))
         else:
             return
 

@@ -103,6 +103,16 @@ async def test_what_a_response_url_does_not_take_is_said_in_the_channel(
     assert [entry["method"] for entry in workspace.log] == ["response_url", "chat.postEphemeral"]
 
 
+async def test_a_refusal_after_many_failures_is_not_the_end(
+    workspace: Workspace, messenger: SlackMessenger
+) -> None:
+    url = {"method": "response_url"}
+    workspace.faults.order([url | {"fault": "500", "times": 3}, url | {"fault": "error:expired_url"}])
+    await say_privately(messenger, asker(workspace), HELLO, pause_seconds=0.01)
+    assert heard(workspace) == ["Hello"]
+    assert [entry["method"] for entry in workspace.log] == ["response_url"] * 4 + ["chat.postEphemeral"]
+
+
 async def test_what_slack_takes_nowhere_is_logged_once(
     workspace: Workspace, messenger: SlackMessenger
 ) -> None:
