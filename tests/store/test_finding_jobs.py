@@ -1,0 +1,39 @@
+"""The job of a thread is found by an index, because every message in a channel asks for it."""
+
+from __future__ import annotations
+
+import shutil
+import sqlite3
+from pathlib import Path
+from typing import cast
+
+from bot.model import JobRequest, MessageTs, ThreadRef
+from bot.store import Store, Transaction
+from tests.builders import ANA, CHANNEL, NOW, PROJECT, set_job
+
+MANY = 1_000
+
+
+async def test_a_threads_job_is_found_without_reading_the_channels_other_jobs(
+    migrated_file: Path, tmp_path: Path
+) -> None:
+    file = shutil.copyfile(migrated_file, tmp_path / "bot.db")
+    store = Store.open(f"sqlite:///{file}")
+
+    def ask(tx: Transaction) -> None:
+        wanted = [JobRequest(ANA, CHANNEL, f"Page {number}", PROJECT) for number in range(MANY)]
+        for number in tx.jobs.add_all(wanted, NOW).values():
+            set_job(tx, number, root_ts=MessageTs(f"{number}.1"))
+
+    def steps(tx: Transaction) -> int:
+        counted: list[None] = []
+        driver = cast("sqlite3.Connection", tx.jobs.connection.connection.driver_connection)
+        driver.set_progress_handler(lambda: counted.append(None), 1)
+        found = tx.jobs.in_thread(ThreadRef(CHANNEL, MessageTs("7.1")))
+        driver.set_progress_handler(None, 0)
+        assert found is not None
+        return len(counted)
+
+    await store.write(ask)
+    assert await store.read(steps) < MANY
+    await store.close()
