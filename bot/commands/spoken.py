@@ -23,7 +23,7 @@ from bot.work.ports import Mention, ThreadReply
 async def heard(context: Context, message: ThreadReply | Mention) -> None:
     """Run the command that a message means, or handle it as a prompt for the agent.
 
-    Raises ThreadNotKnownYet, as ``heard_reply`` does.
+    Raises TooEarly, as ``heard_reply`` does.
     """
     # The answers to commands are private, and apps cannot read any.
     is_by_app = message.origin.user in context.access_policy.bots

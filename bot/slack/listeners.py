@@ -35,7 +35,7 @@ from bot.work.access.channels import rename_channel
 from bot.work.context import Context
 from bot.work.jobs.corrections import heard_change
 from bot.work.jobs.missed import Gap
-from bot.work.jobs.thread_events import ThreadNotKnownYet
+from bot.work.jobs.thread_events import TooEarly
 from bot.work.ports import Mention, SlackError, ThreadReply
 
 log = structlog.get_logger(__name__)
@@ -318,7 +318,7 @@ def build_app(
 
 async def _failed(error: Exception, body: Body) -> None:
     """Log an event that could not be stored; Bolt's status 500 makes Slack deliver it again."""
-    if isinstance(error, ThreadNotKnownYet):
+    if isinstance(error, TooEarly):
         log.info("event_too_early", event_id=body.get("event_id"))
         return
     log.error("event_not_stored", event_id=body.get("event_id"), exc_info=error)

@@ -176,16 +176,16 @@ def changed(event: Payload) -> Changed | None:
             pass
         case _:
             return None
-    about = {**before, "ts": now["ts"], "channel": event["channel"]}
+    about, was = {**before, "ts": now["ts"], "channel": event["channel"]}, text_of(before) if before else None
     if before.get("bot_id") or not now["ts"]:
         return None
     if now.get("subtype") == "tombstone":
-        return Changed(_said(about | {"user": before.get("user") or ""}), None, event["ts"])
+        return Changed(_said(about | {"user": before.get("user") or ""}), None, event["ts"], was)
     user, editor = now.get("user"), (now.get("edited") or {}).get("user")
     is_by_author = user and editor == user and not now.get("bot_id")
     if not is_by_author or now.get("subtype") not in _HUMAN_SUBTYPES or before.get("text") == now.get("text"):
         return None
-    return Changed(_said(about | now), text_of(now), event["ts"])
+    return Changed(_said(about | now), text_of(now), event["ts"], was)
 
 
 def changed_after(since: MessageTs, message: Payload) -> Changed | None:

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from sqlalchemy import select, update
 from sqlalchemy.engine import Connection
 
-from bot.model import Project, Prompt, PromptId, RequestKey
+from bot.model import Origin, Project, Prompt, PromptId, RequestKey
 from bot.store.audit import audit
 from bot.store.prompts import to_prompt
-from bot.store.schema import jobs, prompts
+from bot.store.schema import deliveries, jobs, prompts
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +23,12 @@ class CorrectionRepository:
         """Return the prompt of the request with this key; None when there is none."""
         row = self.connection.execute(select(prompts).where(prompts.c.key == key)).mappings().first()
         return to_prompt(row) if row else None
+
+    def was_answered(self, origin: Origin) -> bool:
+        """Return whether anything was said about a message, instead of storing it as a prompt."""
+        about_it = deliveries.c.key.startswith(f"{origin.key}:", autoescape=True)
+        found = select(deliveries.c.seq).where(deliveries.c.channel == origin.channel, about_it).limit(1)
+        return self.connection.execute(found).first() is not None
 
     def move(self, prompt: Prompt, project: Project) -> None:
         """Move a prompt that has not been sent, and the job that it starts, to another project."""

@@ -50,12 +50,14 @@ class Mention:
 class Changed:
     """A message that its author edited, with the new text; or one that was deleted, without a text.
 
-    ``at`` tells the edits of a message apart.
+    ``at`` tells the edits of a message apart. ``before``: the text before the change; None in what is read
+    again.
     """
 
     origin: Origin
     text: str | None
     at: str
+    before: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

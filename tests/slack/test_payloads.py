@@ -144,7 +144,7 @@ EDITED = {
 def test_an_edit_names_its_message_its_author_and_the_new_text() -> None:
     said = Origin(RequestKey(f"message:{CHANNEL}:1.2"), ANA, CHANNEL, FIRST, SECOND)
     in_thread = EDITED | {"message": NOW_IS | {"thread_ts": FIRST}}
-    assert payloads.changed(in_thread) == Changed(said, "Add two", "1.6")
+    assert payloads.changed(in_thread) == Changed(said, "Add two", "1.6", "Add a page")
 
 
 @pytest.mark.parametrize(
@@ -179,6 +179,7 @@ def test_a_deleted_message_is_known_with_and_without_replies(event: dict[str, An
     gone = payloads.changed(event | {"channel": CHANNEL, "ts": "1.6"})
     assert gone is not None
     assert (gone.origin.key, gone.text) == (f"message:{CHANNEL}:1.2", None)
+    assert gone.before == ("Add a page" if "previous_message" in event else None)
 
 
 SINCE = MessageTs("1.4")

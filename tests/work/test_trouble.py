@@ -12,7 +12,7 @@ from bot.slack.errors import refused
 from bot.work.jobs.decisions import forget, run_again, send_again, withdraw
 from bot.work.jobs.prepare import prepare_prompts
 from bot.work.jobs.submit import submit_prompts
-from bot.work.jobs.thread_events import ThreadNotKnownYet
+from bot.work.jobs.thread_events import TooEarly
 from bot.work.outbox.deliver import deliver_due
 from bot.work.ports import SlackThrottled, SlackUnclear, SlackUnreachable
 from tests.builders import ANA, BEN, CHANNEL, origin
@@ -285,7 +285,7 @@ async def test_a_reply_to_a_root_that_is_not_noted_yet_is_left_for_slack_to_deli
     await office.ask("Add a quickstart")
     await prepare_prompts(office.context)
     await deliver_due(office.context)
-    with pytest.raises(ThreadNotKnownYet):
+    with pytest.raises(TooEarly):
         await office.reply("more", ts="1700000900.000001")
     await office.settle(10)
     await office.reply("more", ts="1700000900.000001")

@@ -20,20 +20,24 @@ from bot.model import (
     RequestKey,
     TrackedJob,
     UnknownProject,
+    is_direct_message,
     lifecycle,
+    time_of,
 )
-from bot.store import Transaction
+from bot.store import LeaseLost, Transaction
+from bot.store.heard import RETRIED_FOR
 from bot.work.context import Context
 from bot.work.jobs.along import asked_to_take
 from bot.work.jobs.ask import storable
 from bot.work.jobs.decisions import take_back_waiting
 from bot.work.jobs.follow_up import FollowedUp, FollowUpRequest, follow_up, takes_follow_ups
-from bot.work.jobs.thread_events import look, words_for_job
+from bot.work.jobs.thread_events import TooEarly, is_meant_for_us, look, words_for_job
 from bot.work.jobs.transitions import drop_follow_ups
-from bot.work.ports import Changed
+from bot.work.ports import Changed, ThreadReply
 
 _UNSENT = (PromptState.NEW, PromptState.WAITING)
 _OUT = (PromptState.SENDING, PromptState.SENT, PromptState.UNCONFIRMED)
+_TRIES = 3
 
 
 async def heard_change(context: Context, changed: Changed) -> None:
@@ -41,8 +45,20 @@ async def heard_change(context: Context, changed: Changed) -> None:
 
     A prompt that has not been sent gets the new text; without text it is withdrawn. The author of a prompt
     that has been sent is offered in private to send the new text as a follow-up.
+
+    Raises TooEarly if the change arrives before the message itself, which Slack delivers again after a
+    failure: the message would count as it was.
     """
-    if await context.store.write(lambda tx: _carry_out_or_tell(context, tx, changed)):
+    for attempt in range(1, _TRIES + 1):
+        try:
+            has_written = await context.store.write(lambda tx: _carry_out_or_tell(context, tx, changed))
+        except LeaseLost:
+            # A worker has taken the prompt on meanwhile. What the change means now depends on that.
+            if attempt == _TRIES:
+                raise
+        else:
+            break
+    if has_written:
         context.wake()
 
 
@@ -59,6 +75,8 @@ def _carry_out(context: Context, tx: Transaction, changed: Changed) -> bool:
     """Return whether anything was written."""
     origin = changed.origin.moved_to(tx.channels.present(changed.origin.channel))
     prompt = tx.corrections.prompt_of(origin.key)
+    if prompt is None and _is_to_come(context, tx, origin, changed.before):
+        raise TooEarly(origin.key)
     if prompt is None or not prompt.asked_by:
         return False
     is_by_asker = prompt.asked_by == origin.user
@@ -77,6 +95,23 @@ def _carry_out(context: Context, tx: Transaction, changed: Changed) -> bool:
     if prompt.state in _OUT and not _is_nothing(raw):
         return _offer(context, tx, origin, prompt, replace(changed, text=raw))
     return False
+
+
+def _is_to_come(context: Context, tx: Transaction, origin: Origin, before: str | None) -> bool:
+    """Return whether a message of which nothing is known may still be delivered, and ask for something.
+
+    ``before``: the text with which it will come.
+    """
+    said_at = origin.message_ts
+    if before is None or said_at is None or context.clock() - time_of(said_at) > RETRIED_FOR:
+        return False
+    if tx.corrections.was_answered(origin):
+        return False
+    text = slack_text.without_leading_mention(before, context.bot_user)
+    if origin.thread is not None:
+        return is_meant_for_us(context, ThreadReply(origin, before), look(tx, origin, text))
+    is_for_us = is_direct_message(origin.channel) or slack_text.mentions(before, context.bot_user)
+    return is_for_us and not slack_text.is_aside(text)
 
 
 def _prompt_with(

@@ -47,8 +47,8 @@ _OVER = frozenset({JobState.REFUSED, JobState.WITHDRAWN, JobState.ARCHIVED, JobS
 """States after which a mention in the job's thread starts a new job there."""
 
 
-class ThreadNotKnownYet(Exception):
-    """A reply to a face whose timestamp is not stored yet. Slack should deliver the event again."""
+class TooEarly(Exception):
+    """An event that came before what it is about is stored. Slack should deliver it again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,14 +71,14 @@ class SpokenThread:
 async def heard_reply(context: Context, heard: ThreadReply) -> None:
     """Store a reply in a thread as a follow-up of a job there, or ask for a job, if the bot is meant.
 
-    Raises ThreadNotKnownYet if the reply arrives after a face was posted and before its timestamp is stored.
+    Raises TooEarly if the reply arrives after a face was posted and before its timestamp is stored.
     """
     text = slack_text.without_leading_mention(heard.text, context.bot_user)
     thread = await context.store.read(lambda tx: look(tx, heard.origin, text))
     heard = replace(heard, origin=thread.origin)
     if thread.job is None and thread.being_posted and heard.parent == context.bot_user:
-        raise ThreadNotKnownYet(heard.origin.key)
-    if not _is_meant_for_us(context, heard, thread):
+        raise TooEarly(heard.origin.key)
+    if not is_meant_for_us(context, heard, thread):
         if thread.job is not None:
             await _note(context, heard.origin)
         return
@@ -129,7 +129,7 @@ def named_job(text: str) -> tuple[JobNumber, str] | None:
     return (JobNumber(int(found[1])), text[found.end() :]) if found else None
 
 
-def _is_meant_for_us(context: Context, heard: ThreadReply, thread: SpokenThread) -> bool:
+def is_meant_for_us(context: Context, heard: ThreadReply, thread: SpokenThread) -> bool:
     """Return whether a reply is for the bot: it mentions it, or stands where every reply is for it."""
     text = slack_text.without_leading_mention(heard.text, context.bot_user)
     if slack_text.is_aside(text) or slack_text.mentions_somebody_else_first(heard.text, context.bot_user):

@@ -2,16 +2,33 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import timedelta
+from typing import TypeVar
+
 import pytest
 
-from bot.model import JobState, MessageTs, Origin, PromptState, UserId, lifecycle, message_key
-from bot.store import LeaseLost
+from bot.model import (
+    ChannelId,
+    JobState,
+    MessageTs,
+    Origin,
+    PromptState,
+    UserId,
+    lifecycle,
+    message_key,
+    ts_at,
+)
+from bot.store import LeaseLost, Store, Transaction
 from bot.work.jobs.corrections import heard_change
+from bot.work.jobs.thread_events import TooEarly
 from bot.work.ports import Changed
 from bot.work.retention import forget_person
 from tests.builders import ANA, BEN, CHANNEL
 from tests.work.office import BOT, Office
 
+Result = TypeVar("Result")
 AT_BOT = f"<@{BOT}>"
 TALK = MessageTs("1700000400.000001")
 
@@ -163,6 +180,67 @@ async def test_a_follow_up_that_waits_is_replaced_and_withdrawn(office: Office) 
     await office.pass_time(3_700)
     assert sent(office) == ["Add a quickstart"]
     assert any("was withdrawn" in said for said in office.said())
+
+
+@pytest.mark.parametrize(("text", "is_sent"), [(f"{AT_BOT} Add two pages", ["Add two pages"]), (None, [])])
+@pytest.mark.parametrize("channel", [CHANNEL, ChannelId("D0ANA")])
+async def test_a_change_that_comes_before_its_message_counts_when_slack_delivers_it_again(
+    office: Office, text: str | None, is_sent: list[str], channel: ChannelId
+) -> None:
+    ts = ts_at(office.clock())
+    said = Origin(message_key(channel, ts), ANA, channel, None, ts)
+    change = Changed(said, text, "1", f"{AT_BOT} Add a page")
+    with pytest.raises(TooEarly):
+        await heard_change(office.context, change)
+    await office.hears(f"{AT_BOT} Add a page", ts=ts, channel=channel)
+    await heard_change(office.context, change)
+    await office.settle()
+    assert sent(office) == is_sent
+
+
+async def test_a_change_that_comes_before_its_reply_comes_again(office: Office) -> None:
+    await office.finished()
+    root, ts = office.slack.root().ts, ts_at(office.clock())
+    said = Origin(message_key(CHANNEL, ts), ANA, CHANNEL, root, ts)
+    with pytest.raises(TooEarly):
+        await heard_change(office.context, Changed(said, "Longer", "1", "Shorter"))
+
+
+async def test_no_other_change_comes_again(office: Office) -> None:
+    async def changes(before: str | None, ts: MessageTs, channel: ChannelId = CHANNEL) -> None:
+        said = Origin(message_key(channel, ts), ANA, channel, None, ts)
+        await heard_change(office.context, Changed(said, "Add two pages", "1", before))
+
+    now = ts_at(office.clock())
+    await changes("Among people", now)
+    await changes(f"{AT_BOT} aside not for you", now)
+    await changes(None, now)
+    await changes(f"{AT_BOT} Add a page", ts_at(office.clock() - timedelta(minutes=11)))
+    await office.hears(f"{AT_BOT} jobs", ts=now)
+    await changes(f"{AT_BOT} jobs", now)
+    await changes("Add a page", ts_at(office.clock() - timedelta(minutes=11)), ChannelId("D0ANA"))
+    assert await office.store.read(lambda tx: tx.jobs.newest(5)) == []
+
+
+class Overtaken(Store):
+    """A store whose first write finds that a worker has taken the row on."""
+
+    writes = 0
+
+    async def write(self, change: Callable[[Transaction], Result]) -> Result:
+        self.writes += 1
+        if self.writes == 1:
+            raise LeaseLost("prompt 1")
+        return await super().write(change)
+
+
+async def test_an_edit_that_a_worker_overtakes_is_carried_out_as_the_prompt_is_then(office: Office) -> None:
+    ts = await waiting(office)
+    said = Origin(message_key(CHANNEL, ts), ANA, CHANNEL, None, ts)
+    context = replace(office.context, store=Overtaken(office.store.database))
+    await heard_change(context, Changed(said, f"{AT_BOT} Add two pages", "1"))
+    await office.pass_time(3_700)
+    assert sent(office) == ["Something first", "Add two pages"]
 
 
 async def test_words_about_the_thread_are_understood_in_an_edit(office: Office) -> None:

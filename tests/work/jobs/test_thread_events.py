@@ -9,7 +9,7 @@ from typing import Any, Self, TypeVar
 import pytest
 
 from bot.model import ChannelId, MessageTs, Origin, RequestKey
-from bot.work.jobs.thread_events import ThreadNotKnownYet, heard_reply
+from bot.work.jobs.thread_events import TooEarly, heard_reply
 from bot.work.ports import ThreadReply
 from tests.builders import ANA, CHANNEL
 from tests.work.office import BOT, Office
@@ -62,5 +62,5 @@ async def test_a_root_noted_between_two_looks_is_found(office: Office) -> None:
     context = replace(office.context, store=Noted())  # type: ignore[arg-type]
     said = Origin(RequestKey("1"), ANA, CHANNEL, thread=MessageTs("1.1"), message_ts=MessageTs("1.2"))
     reply = ThreadReply(said, "more", parent=BOT)
-    with pytest.raises((FoundIt, ThreadNotKnownYet)):
+    with pytest.raises((FoundIt, TooEarly)):
         await heard_reply(context, reply)
