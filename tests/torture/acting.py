@@ -33,6 +33,7 @@ class Acting:
         self._log = workspace.log
         self._known_notes: set[str] = set()
         self._filling_in: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
+        self._said: dict[str, Json] = {}
 
     async def do(self, act: Act) -> Done:
         """Carry out one act. Sets ``made`` to false if it was impossible."""
@@ -48,6 +49,8 @@ class Acting:
             "reply": self._reply,
             "followup": self._follow_up,
             "press": self._press,
+            "edit": self._edit,
+            "delete": self._delete,
         }
         try:
             await ways[act.what](act, done)
@@ -62,7 +65,9 @@ class Acting:
             if done.act.what == "mention":
                 # Of its two events, the bot takes it from this one.
                 told = [entry for entry in told if entry["event"] == "app_mention"]
-            done.acknowledged = any(entry["acked"] for entry in told)
+            ends = [entry["at"] + entry["seconds"] for entry in told if entry["acked"]]
+            done.acknowledged = bool(ends)
+            done.acknowledged_at = datetime.fromtimestamp(min(ends), UTC) if ends else None
 
     async def _command(self, act: Act, done: Done) -> None:
         name = "/docs-agent" if act.what == "command" else "/docs-visitors"
@@ -82,7 +87,8 @@ class Acting:
 
     async def _say(self, act: Act, done: Done) -> None:
         words = f"@docs-agent {act.words}" if act.what == "mention" else act.words
-        done.ts = str(self._people.say(act.who, act.where, words)["ts"])
+        said = self._people.say(act.who, act.where, words)
+        self._said[act.marker], done.ts = said, str(said["ts"])
 
     async def _form(self, act: Act, done: Done) -> None:
         """Open the form and submit it. These are two requests; only the second one stores something."""
@@ -113,7 +119,28 @@ class Acting:
         said = self._people.say(
             act.who, root["channel"], act.words, thread_ts=root["thread_ts"] or root["ts"]
         )
-        done.ts = str(said["ts"])
+        self._said[act.marker], done.ts = said, str(said["ts"])
+
+    async def _edit(self, act: Act, done: Done) -> None:
+        said = await self._until(lambda: self._said.get(act.about))
+        if said is None:
+            done.made = False
+            return
+        mention = "@docs-agent " if _CALLED.match(said["text"]) else ""
+        self._people.edit(act.who, said["channel"], said["ts"], f"{mention}{act.words}")
+        done.ts = self._newest_ts()
+
+    async def _delete(self, act: Act, done: Done) -> None:
+        said = await self._until(lambda: self._said.get(act.about))
+        if said is None:
+            done.made = False
+            return
+        self._people.delete(act.who, said["channel"], said["ts"])
+        done.ts = self._newest_ts()
+
+    def _newest_ts(self) -> str:
+        """Return the newest timestamp of the workspace, which is that of the event sent last."""
+        return f"{self._state.last_ts // 1_000_000}.{self._state.last_ts % 1_000_000:06}"
 
     async def _follow_up(self, act: Act, done: Done) -> None:
         root = await self._until(lambda: self._root(act.about))

@@ -6,7 +6,7 @@ A plan depends on its seed only, so it is the same on every machine. ``described
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from random import Random
 
 ADMIN = "U04GUS"
@@ -71,13 +71,16 @@ SHORT_MINUTE = ((1, 2, 3), 3, 1.0)
 PATIENT, HASTY = (0.3, 1.0, 3.0), (0.05, 0.4, 1.0)
 """Delays before an event comes again. After the last one it is dropped."""
 LENGTH_SECONDS = 3.0
+SAID = ("mention", "direct", "reply")
+"""The acts that are messages, which their authors may edit and delete."""
 
 
 @dataclass(frozen=True, slots=True)
 class Act:
     """Something that a user does.
 
-    ``about``: for replies and buttons, the marker of the earlier request.
+    ``about``: for replies, buttons, edits and deletions, the marker of the earlier request. An edited message
+    keeps its marker and gets the edit's.
     """
 
     at: float
@@ -149,7 +152,7 @@ def make_plan(seed: int) -> Plan:
     intake = "http" if bots != ("run", "run") and chance.random() < 0.3 else "socket"
     acts = make_acts(chance)
     troubles = [*_troubles(chance, database, len(bots)), *_stale(chance, acts)]
-    return Plan(
+    plan = Plan(
         seed=seed,
         database=database,
         intake=intake,
@@ -163,6 +166,9 @@ def make_plan(seed: int) -> Plan:
         refused_blocks=chance.choice(((), (), NATIVE_BLOCKS, NATIVE_BLOCKS[:1])),
         redeliver_after_seconds=chance.choice((PATIENT, HASTY)),
     )
+    # Drawn last, so that the rest of a seed's plan is as it was before there were changes.
+    changes = _changes(chance, acts)
+    return replace(plan, acts=tuple(sorted([*acts, *changes], key=lambda act: act.at)))
 
 
 def _moment(chance: Random, until: float = LENGTH_SECONDS) -> float:
@@ -208,6 +214,20 @@ def _later(chance: Random, ask: Act) -> Act:
     what = chance.choice(("reply", "reply", "followup"))
     words = chance.choice(FOLLOW_UPS).format(marker)
     return Act(at, what, who, ask.where, marker, words, ask.marker)
+
+
+def _changes(chance: Random, acts: Sequence[Act]) -> list[Act]:
+    """Return the edits and deletions of messages, soon after each was said or a while later."""
+    said = [act for act in acts if act.what in SAID]
+    return [_change(chance, act) for act in said if chance.random() < 0.3]
+
+
+def _change(chance: Random, said: Act) -> Act:
+    soon, late = chance.uniform(0.0, 0.1), chance.uniform(0.1, 1.5)
+    at = round(min(said.at + chance.choice((soon, late)), LENGTH_SECONDS), 3)
+    what, marker = chance.choice(("edit", "edit", "delete")), _marker(chance)
+    words = f"{said.words} Also name {marker}." if what == "edit" else ""
+    return Act(at, what, said.who, said.where, marker, words, said.marker)
 
 
 def _numbers(chance: Random) -> Act:

@@ -17,8 +17,9 @@ class Done:
     """The result of an act.
 
     ``acknowledged``: the bot acknowledged the request. ``broken``: its answer was that something went wrong
-    and nothing was started. ``ts``: the message of a mention or reply. ``pressed``: the marker of the job
-    whose button was pressed.
+    and nothing was started. ``ts``: the message of a mention or reply, or the event of an edit or deletion.
+    ``acknowledged_at``: when the bot acknowledged an event, None for other requests. ``pressed``: the marker
+    of the job whose button was pressed.
     """
 
     act: Act
@@ -27,6 +28,7 @@ class Done:
     acknowledged: bool = False
     broken: bool = False
     ts: str | None = None
+    acknowledged_at: datetime | None = None
     pressed: str = ""
 
 

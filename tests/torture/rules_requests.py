@@ -7,6 +7,8 @@ from tests.torture.record import Done
 from tests.torture.rows import Row
 from tests.torture.seen import Seen
 
+_ENDED_FOR_GOOD = ("archived", "gone")
+"""The states of started jobs that take no follow-ups."""
 _DOUBTFUL = {"lost_answer", "timeout", "500", "502_html", "broken_json", "slow"}
 
 
@@ -16,6 +18,8 @@ def requests(seen: Seen, checks: Checks) -> None:
         _asked(seen, checks, done)
     for done in seen.follow_ups():
         _followed_up(seen, checks, done)
+    for done in seen.changes():
+        _changed(seen, checks, done)
     for row in seen.record.of("prompts"):
         _prompt(seen, checks, row)
     for job in seen.jobs.values():
@@ -40,7 +44,7 @@ def _asked(seen: Seen, checks: Checks, done: Done) -> None:
     if done.acknowledged and not done.broken:
         checks.insist(rows, f"{about}: acknowledged, and not stored")
     if act.what == "direct" and not done.acknowledged and _is_known(seen, done):
-        checks.insist(rows, f"{about}: dropped, and not read again")
+        checks.insist(rows, f"{about}: dropped, and not read again", explained=seen.was_deleted(act.marker))
     if done.broken:
         checks.insist(
             not rows,
@@ -91,8 +95,31 @@ def _followed_up(seen: Seen, checks: Checks, done: Done) -> None:
         checks.insist(
             told,
             f"{about}: {how}, not stored, and nothing was said",
-            explained=any(seen.muted(job["number"], act.who) or _is_late(seen, job) for job in threads),
+            explained=seen.was_deleted(act.marker)
+            or any(seen.muted(job["number"], act.who) or _is_late(seen, job) for job in threads),
         )
+
+
+def _changed(seen: Seen, checks: Checks, done: Done) -> None:
+    """Check that an acknowledged edit or deletion of a message counted, for what it had asked for."""
+    act, at = done.act, done.acknowledged_at
+    about = f"{act.what} of {act.about}"
+    for row in (*seen.with_marker(act.about, "start"), *seen.with_marker(act.about, "follow_up")):
+        if at is None or row["attempts"] > 1:
+            continue
+        arrived, job = seen.arrived(act.about, first=row["kind"] == "start"), seen.jobs[row["job"]]
+        if act.what == "edit" and act.marker in row["raw"]:
+            old = [each for each in arrived if act.marker not in each["prompt"]]
+            checks.insist(not old, f"{about}: it counted, and the old text was sent")
+            continue
+        is_after = row["sent_at"] is not None and row["sent_at"] > at
+        checks.insist(not is_after, f"{about}: acknowledged, and the old text was sent after it")
+        if act.what == "edit" and row["state"] == "sent":
+            checks.insist(
+                any("You edited a message" in text for text in seen.alone(act.who)),
+                f"{about}: it came too late, and the new text was not offered",
+                explained=job["state"] in _ENDED_FOR_GOOD or seen.muted(job["number"], act.who),
+            )
 
 
 def _is_late(seen: Seen, job: Row) -> bool:
@@ -133,7 +160,10 @@ def _prompt(seen: Seen, checks: Checks, row: Row) -> None:
         case "withdrawn":
             marker = next((done.act.marker for done in seen.asks() if done.act.marker in job["text"]), "")
             pressed = seen.pressed(marker, "withdraw", "forget")
-            checks.insist(pressed, f"{about}: withdrawn, and nobody pressed that")
+            deleted = any(
+                done.act.what == "delete" and done.act.about in row["raw"] for done in seen.changes()
+            )
+            checks.insist(pressed or deleted, f"{about}: withdrawn, and nobody pressed that")
         case state:
             waits = state == "waiting" and job["state"] == "in_doubt"
             checks.insist(waits, f"{about}: still {state} at the end")

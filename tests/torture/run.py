@@ -27,6 +27,7 @@ from tests.torture.rows import (
     read_rows,
     read_service,
 )
+from tests.torture.seen import ASKS
 from tests.torture.servers import database_for, drop, go_away, lock
 from tests.torture.stage import Stage, docs_log, end_faults, order_docs, order_slack, stage
 
@@ -196,7 +197,7 @@ class Run:
         if not self._plan.decision or self._record.moving:
             return
         if any(row["state"] == "in_doubt" for row in rows["prompts"]):
-            acts = [done.act for done in self._record.done]
+            acts = [done.act for done in self._record.done if done.act.what in ASKS]
             self._record.done += await self._acting.decide(self._plan.decision, acts)
             await self._settle()
 

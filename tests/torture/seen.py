@@ -138,6 +138,14 @@ class Seen:
         """Return the follow-ups that were made."""
         return [done for done in self.record.done if done.made and done.act.what in ("reply", "followup")]
 
+    def changes(self) -> list[Done]:
+        """Return the edits and deletions of messages that were made."""
+        return [done for done in self.record.done if done.made and done.act.what in ("edit", "delete")]
+
+    def was_deleted(self, marker: str) -> bool:
+        """Return whether the message with this marker was deleted."""
+        return any((done.act.what, done.act.about) == ("delete", marker) for done in self.changes())
+
     def about_numbers(self, what: str) -> list[Done]:
         """Return the questions about visitors, or requests for digests, that were made."""
         return [done for done in self.record.done if done.made and done.act.what == what]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -177,6 +177,17 @@ def _direct_message_dropped(made: Record) -> None:
         made.done.append(Done(act, AT, acknowledged=is_taken, ts=f"1772442000.00080{number}"))
 
 
+def _changed(what: str, at: datetime, **prompt: str) -> Callable[[Record], None]:
+    """Let the author of a mention change it, and the bot take that at this time."""
+
+    def change(made: Record) -> None:
+        act = Act(0.5, what, BEN, OTHER.where, "mk08", "", OTHER.marker)
+        made.done.append(Done(act, AT, acknowledged=True, acknowledged_at=at))
+        _row(made, "prompts", 1).update(prompt)
+
+    return change
+
+
 BREAKS: dict[str, Callable[[Record], object]] = {
     # Requests.
     "mk01: stored 2 times": lambda made: _row(made, "prompts", 1).update(raw="mk01 mk02"),
@@ -236,6 +247,9 @@ BREAKS: dict[str, Callable[[Record], object]] = {
     "was told alone about mk02": lambda made: made.private.append(
         {"user": ANA, "channel": PRODUCT, "ts": ROOT, "text": "mk02"}
     ),
+    "the old text was sent after it": _changed("delete", AT - timedelta(seconds=1)),
+    "it came too late, and the new text was not offered": _changed("edit", AT + timedelta(seconds=1)),
+    "it counted, and the old text was sent": _changed("edit", AT, raw="Also name mk08. It fails (mk02)"),
     # Numbers.
     "2 questions kept": _add(
         "questions", {"id": 2, "user": ANA, "channel": "C01DOCS", "state": "answered", "wish": "{}", "now": 1}
@@ -317,14 +331,14 @@ def test_an_error_of_the_database_is_explained_only_where_it_was_in_trouble() ->
 def test_a_mention_counts_as_acknowledged_by_its_own_event(tmp_path: Path) -> None:
     workspace = Workspace(WorkspaceOptions(tmp_path))
     acting, done = Acting(workspace), Done(OTHER, AT, ts="1.1")
-    entry = {"to": "bot", "kind": "event", "ts": "1.1"}
+    entry = {"to": "bot", "kind": "event", "ts": "1.1", "at": AT.timestamp(), "seconds": 0.5}
     workspace.log.append(entry | {"event": "message", "acked": True})
     workspace.log.append(entry | {"event": "app_mention", "acked": False})
     acting.settle(done)
     assert not done.acknowledged
     workspace.log.append(entry | {"event": "app_mention", "acked": True})
     acting.settle(done)
-    assert done.acknowledged
+    assert done.acknowledged_at == AT + timedelta(seconds=0.5)
 
 
 @pytest.mark.parametrize("state", JobState)
