@@ -26,7 +26,7 @@ from bot.store import Claimer, LeaseLost, Transaction
 from bot.work.batching import BatchWriter
 from bot.work.context import WorkerContext
 from bot.work.digests.post_outcome import posted
-from bot.work.jobs.thread_messages import link_from_earlier
+from bot.work.jobs.thread_messages import link_from_earlier, redraw_face
 from bot.work.outbox.csv_upload import share_file
 from bot.work.outbox.dead_letter import give_up
 from bot.work.outbox.safe_calls import as_member, check_lease, find_earlier, follow_channel
@@ -345,6 +345,9 @@ async def _retry(
         _hold(context, tx, delivery, throttled)
         step = lifecycle.delivery_postponed(context.after(seconds), plain=delivery.plain or plain)
         tx.outbox.settle(delivery, step, owner=context.owner)
+        if plain and delivery.what.kind is DeliveryKind.ROOT and delivery.what.job is not None:
+            # An edit that waits for the face was drawn with rich text, which the plain face does not have.
+            redraw_face(tx, delivery.what.job, context.clock())
 
     await context.store.write(put_back)
 

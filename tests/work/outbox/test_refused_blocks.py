@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from bot.model import JobNumber
 from bot.slack.errors import refused
+from bot.work.jobs.prepare import prepare_prompts
+from bot.work.jobs.thread_messages import redraw_face
 from tests.work.office import Office
 
 
@@ -22,5 +25,16 @@ async def test_a_face_that_was_posted_plain_is_never_drawn_with_what_slack_refus
     office.slack.trouble("post", refused("feature_disabled"))
     await office.finished()
     assert [block["type"] for block in office.slack.root().message.blocks] == ["section"]
+    drawn = office.slack.edits[office.slack.root().ts]
+    assert {block["type"] for message in drawn for block in message.blocks} == {"section", "actions"}
+
+
+async def test_an_edit_that_waits_while_slack_refuses_the_face_is_drawn_anew(office: Office) -> None:
+    await office.ask("Add a page")
+    await prepare_prompts(office.context)
+    await office.store.write(lambda tx: redraw_face(tx, JobNumber(1), office.clock()))
+    office.clock.pass_seconds(1)
+    office.slack.trouble("post", refused("feature_disabled"))
+    await office.settle()
     drawn = office.slack.edits[office.slack.root().ts]
     assert {block["type"] for message in drawn for block in message.blocks} == {"section", "actions"}
