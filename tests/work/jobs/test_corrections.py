@@ -22,8 +22,10 @@ from bot.model import (
 )
 from bot.store import LeaseLost, Store, Transaction
 from bot.work.jobs.corrections import heard_change
+from bot.work.jobs.prepare import prepare_prompts
 from bot.work.jobs.thread_events import TooEarly
-from bot.work.ports import Changed
+from bot.work.outbox.deliver import deliver_due
+from bot.work.ports import Changed, SlackUnclear
 from bot.work.retention import forget_person
 from tests.builders import ANA, BEN, CHANNEL
 from tests.work.office import BOT, Office
@@ -202,6 +204,17 @@ async def test_a_change_that_comes_before_its_reply_comes_again(office: Office) 
     await office.finished()
     root, ts = office.slack.root().ts, ts_at(office.clock())
     said = Origin(message_key(CHANNEL, ts), ANA, CHANNEL, root, ts)
+    with pytest.raises(TooEarly):
+        await heard_change(office.context, Changed(said, "Longer", "1", "Shorter"))
+
+
+async def test_a_change_of_a_reply_to_a_face_that_is_not_noted_yet_comes_again(office: Office) -> None:
+    office.slack.lose_answer.append(SlackUnclear("cut"))
+    await office.ask("Add a quickstart")
+    await prepare_prompts(office.context)
+    await deliver_due(office.context)
+    ts = ts_at(office.clock())
+    said = Origin(message_key(CHANNEL, ts), ANA, CHANNEL, MessageTs("1700000000.000001"), ts)
     with pytest.raises(TooEarly):
         await heard_change(office.context, Changed(said, "Longer", "1", "Shorter"))
 
