@@ -86,9 +86,9 @@ def _end(job: TrackedJob) -> str:
     return f"{_everybody(job)} {_ENDS[job.state](job)}"
 
 
-def _everybody(job: TrackedJob) -> str:
-    """Return mentions of everybody who waits for the end."""
-    return " ".join(b.mention(user) for user in job.recipients)
+def _everybody(job: TrackedJob, *first: UserId) -> str:
+    """Return mentions of these people and of everybody who waits for the end."""
+    return " ".join(b.mention(user) for user in dict.fromkeys((*first, *job.recipients)))
 
 
 def _what(job: TrackedJob) -> str:
@@ -242,7 +242,7 @@ def unwatched(job: TrackedJob, now: datetime) -> Message:
 def stopped_watching(job: TrackedJob, user: UserId) -> Message:
     """Return the reply about a job that somebody has asked not to watch any more."""
     said = (
-        f"{b.mention(user)} :zzz: {name(job.number)} goes on at the docs service, but I've stopped "
+        f"{_everybody(job, user)} :zzz: {name(job.number)} goes on at the docs service, but I've stopped "
         f"checking and won't tell you how it ends. {_reply_here(job).capitalize()} to wake it."
     )
     return b.words(said)
@@ -251,7 +251,7 @@ def stopped_watching(job: TrackedJob, user: UserId) -> Message:
 def unread(job: TrackedJob, since: datetime, now: datetime) -> Message:
     """Return the reply about a job that is no longer polled because polls of it have failed since then."""
     said = (
-        f"{b.mention(job.recipient)} :zzz: I couldn't read the state of {name(job.number)} for "
+        f"{_everybody(job)} :zzz: I couldn't read the state of {name(job.number)} for "
         f"{lasted(now - since)}: the docs service's answers about it fail. I've stopped checking. "
         f"Check the repository for a pull request, or {_reply_here(job)} to wake it."
     )
@@ -261,7 +261,7 @@ def unread(job: TrackedJob, since: datetime, now: datetime) -> Message:
 def not_served(job: TrackedJob) -> Message:
     """Return the reply about a job that is no longer polled because its project is not served any more."""
     said = (
-        f"{b.mention(job.recipient)} :zzz: These docs are no longer set up here, so I can't tell how "
+        f"{_everybody(job)} :zzz: These docs are no longer set up here, so I can't tell how "
         f"{name(job.number)} goes. Check the repository for a pull request."
     )
     return b.with_buttons(said, _end_buttons(job))
@@ -270,7 +270,7 @@ def not_served(job: TrackedJob) -> Message:
 def found_again(job: TrackedJob) -> Message:
     """Return the reply about a job that seemed lost and still runs."""
     return b.words(
-        f"{b.mention(job.recipient)} :gear: The docs service knows {name(job.number)} again "
+        f"{_everybody(job)} :gear: The docs service knows {name(job.number)} again "
         "and is still working on it. I'll tell you here how it ends."
     )
 

@@ -334,6 +334,18 @@ def test_an_error_is_not_called_a_lost_answer() -> None:
     assert "lost" not in said
 
 
+def test_everybody_who_waits_for_the_end_hears_that_it_is_not_told_or_told_after_all() -> None:
+    running = job(JobState.WORKING, iteration_requester=ANA, also_asked=[BEN])
+    for said in (
+        jobs.unwatched(running, LATER),
+        jobs.unread(running, NOW, LATER),
+        jobs.not_served(running),
+        jobs.found_again(running),
+    ):
+        assert said.text.startswith(f"<@{ANA}> <@{BEN}> :")
+    assert jobs.stopped_watching(running, BEN).text.startswith(f"<@{BEN}> <@{ANA}> :zzz:")
+
+
 @pytest.mark.parametrize("state", [JobState.WORKING, JobState.PULL_REQUEST, JobState.FAILED, JobState.GONE])
 def test_the_follow_up_of_a_job_stands_at_the_beginning_of_a_sentence(state: JobState) -> None:
     """Its words begin with a capital."""
