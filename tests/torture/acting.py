@@ -51,6 +51,9 @@ class Acting:
             "press": self._press,
             "edit": self._edit,
             "delete": self._delete,
+            "correct": self._correct,
+            "again": self._run_again,
+            "stop": self._stop_watching,
         }
         try:
             await ways[act.what](act, done)
@@ -97,7 +100,11 @@ class Acting:
 
     async def _fill_in(self, act: Act, done: Done) -> None:
         await self._people.command(act.who, act.where, "/docs-agent", "")
-        view = await self._until(lambda: self._view(act))
+        await self._submit(act, done, "ask", f'"channel": "{act.where}"')
+
+    async def _submit(self, act: Act, done: Done, callback_id: str, about: str) -> None:
+        """Submit the form of this kind that the user was opened; its private metadata has ``about``."""
+        view = await self._until(lambda: self._view(act.who, callback_id, about))
         if view is None:
             done.made = False
             return
@@ -106,10 +113,54 @@ class Acting:
         done.broken = any(_BROKEN in str(text) for text in (answer.get("errors") or {}).values())
         done.acknowledged = bool(answer["ok"]) or done.broken
 
-    def _view(self, act: Act) -> Json | None:
-        mine = (view for view in self._state.views.values() if view["user"] == act.who)
-        asked = (view for view in mine if view["callback_id"] == "ask")
-        return next((view for view in asked if act.where in view["private_metadata"]), None)
+    def _view(self, user: str, callback_id: str, about: str) -> Json | None:
+        mine = (view for view in self._state.views.values() if view["user"] == user)
+        asked = (view for view in mine if view["callback_id"] == callback_id)
+        return next((view for view in asked if about in view["private_metadata"]), None)
+
+    async def _run_again(self, act: Act, done: Done) -> None:
+        """Choose *Run again* from the menu of a job, and submit the form with another prompt."""
+        async with self._filling_in[act.who]:
+            number = await self._choose(act, done, "run_again")
+            if number:
+                await self._submit(act, done, "run_again", f'"job": {number},')
+
+    async def _stop_watching(self, act: Act, done: Done) -> None:
+        await self._choose(act, done, "stop_watching")
+
+    async def _choose(self, act: Act, done: Done, option: str) -> str:
+        """Choose an option from the menu of a job's face. Return the job's number, empty if there is none."""
+        found = await self._until(lambda: self._option(act.about, option))
+        if found is None:
+            done.made = False
+            return ""
+        face, chosen = found
+        action = {"type": "overflow", "action_id": "job_menu", "selected_option": chosen}
+        await self._press_it(act, done, face, action)
+        return str(chosen["value"]).partition(":")[2]
+
+    def _option(self, marker: str, option: str) -> tuple[Json, Json] | None:
+        face = self._root(marker)
+        menu = self._with_action(face, "job_menu") if face else None
+        offered = menu["options"] if menu else []
+        chosen = next((each for each in offered if each["value"].startswith(f"{option}:")), None)
+        return (face, chosen) if face and chosen else None
+
+    async def _correct(self, act: Act, done: Done) -> None:
+        """Press the button that sends the new text of an edited message as a follow-up."""
+        found = await self._until(lambda: self._offer(act.who))
+        if found is None:
+            done.made = False
+            return
+        note, button = found
+        container = {"type": "ephemeral", "channel": note["channel"], "id": note["id"]}
+        action = {key: button[key] for key in ("type", "action_id", "value", "text")}
+        done.acknowledged = bool((await self._people.press(act.who, container, action))["ok"])
+
+    def _offer(self, user: str) -> tuple[Json, Json] | None:
+        notes = (note for note in self._state.ephemerals.values() if note["user"] == user)
+        found = ((note, self._with_action(note, "send_correction")) for note in notes)
+        return next(((note, button) for note, button in found if button), None)
 
     async def _reply(self, act: Act, done: Done) -> None:
         root = await self._until(lambda: self._root(act.about))
@@ -160,7 +211,8 @@ class Acting:
         await self._press_it(act, done, *found)
 
     async def _press_it(self, act: Act, done: Done, message: Json, button: Json) -> None:
-        action: Json = {key: button[key] for key in ("type", "action_id", "value", "text") if key in button}
+        keys = ("type", "action_id", "value", "text", "selected_option")
+        action: Json = {key: button[key] for key in keys if key in button}
         container = {"type": "message", "channel": message["channel"], "ts": message["ts"]}
         done.pressed = act.about
         done.acknowledged = bool((await self._people.press(act.who, container, action))["ok"])

@@ -73,14 +73,18 @@ PATIENT, HASTY = (0.3, 1.0, 3.0), (0.05, 0.4, 1.0)
 LENGTH_SECONDS = 3.0
 SAID = ("mention", "direct", "reply")
 """The acts that are messages, which their authors may edit and delete."""
+ASKS = ("command", "mention", "direct", "form")
+"""The acts that ask for a job and need no other one."""
+ENDINGS = ("again", "again", "stop", "reviewed", "not_needed")
+"""What people do with a job that runs or has ended: its menu, and the buttons under its pull request."""
 
 
 @dataclass(frozen=True, slots=True)
 class Act:
     """Something that a user does.
 
-    ``about``: for replies, buttons, edits and deletions, the marker of the earlier request. An edited message
-    keeps its marker and gets the edit's.
+    ``about``: the marker of the earlier act that it needs, such as the request of the job whose button is
+    pressed. An edited message keeps its marker and gets the edit's.
     """
 
     at: float
@@ -168,7 +172,8 @@ def make_plan(seed: int) -> Plan:
     )
     # Drawn last, so that the rest of a seed's plan is as it was before there were changes.
     changes = _changes(chance, acts)
-    return replace(plan, acts=tuple(sorted([*acts, *changes], key=lambda act: act.at)))
+    more = [*changes, *_corrections(chance, acts, changes), *_endings(chance, acts)]
+    return replace(plan, acts=tuple(sorted([*acts, *more], key=lambda act: act.at)))
 
 
 def _moment(chance: Random, until: float = LENGTH_SECONDS) -> float:
@@ -206,7 +211,7 @@ def _ask(chance: Random) -> Act:
 
 def _later(chance: Random, ask: Act) -> Act:
     who = chance.choice((ask.who, ask.who, *PEOPLE)) if ask.what != "direct" else ask.who
-    at = round(min(ask.at + chance.uniform(0.2, 1.8), LENGTH_SECONDS), 3)
+    at = _after(chance, ask)
     if chance.random() < 0.35:
         button = chance.choice(BUTTONS[:3])
         return Act(at, "press", who, ask.where, _marker(chance), button, ask.marker)
@@ -228,6 +233,37 @@ def _change(chance: Random, said: Act) -> Act:
     what, marker = chance.choice(("edit", "edit", "delete")), _marker(chance)
     words = f"{said.words} Also name {marker}." if what == "edit" else ""
     return Act(at, what, said.who, said.where, marker, words, said.marker)
+
+
+def _corrections(chance: Random, acts: Sequence[Act], changes: Sequence[Act]) -> list[Act]:
+    """Return the presses that send an edited message once more, as a follow-up."""
+    asked = {act.marker for act in acts if act.what in ASKS}
+    offered = [act for act in changes if act.what == "edit" and act.about in asked]
+    return [
+        replace(
+            act, at=_after(chance, act), what="correct", marker=_marker(chance), words="", about=act.marker
+        )
+        for act in offered
+        if chance.random() < 0.6
+    ]
+
+
+def _endings(chance: Random, acts: Sequence[Act]) -> list[Act]:
+    threads = [act for act in acts if act.what in ASKS and act.where not in (SECRET, ARCHIVED)]
+    about = [chance.choice(threads) for _ in range(chance.choice((0, 0, 1, 1, 2)))] if threads else []
+    return [_ending(chance, ask) for ask in about]
+
+
+def _ending(chance: Random, ask: Act) -> Act:
+    at, what, marker = _after(chance, ask), chance.choice(ENDINGS), _marker(chance)
+    if what in ("reviewed", "not_needed"):
+        return Act(at, "press", ask.who, ask.where, marker, what, ask.marker)
+    words = chance.choice(PROMPTS).format(marker) if what == "again" else ""
+    return Act(at, what, ask.who, ask.where, marker, words, ask.marker)
+
+
+def _after(chance: Random, act: Act) -> float:
+    return round(min(act.at + chance.uniform(0.2, 1.8), LENGTH_SECONDS), 3)
 
 
 def _numbers(chance: Random) -> Act:

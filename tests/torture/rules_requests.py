@@ -20,6 +20,7 @@ def requests(seen: Seen, checks: Checks) -> None:
         _followed_up(seen, checks, done)
     for done in seen.changes():
         _changed(seen, checks, done)
+        _corrected(seen, checks, done)
     for row in seen.record.of("prompts"):
         _prompt(seen, checks, row)
     for job in seen.jobs.values():
@@ -72,11 +73,16 @@ def _followed_up(seen: Seen, checks: Checks, done: Done) -> None:
     resent = seen.pressed(act.about, "send_again")
     about = f"{act.what} {act.marker}"
     checks.insist(len(rows) <= 1, f"{about}: stored {len(rows)} times")
-    checks.insist(len(sent) <= 1 + resent, f"{about}: sent {len(sent)} times")
+    most = 1 + resent + len(seen.corrections(act.marker))
+    checks.insist(len(sent) <= most, f"{about}: sent {len(sent)} times")
     checks.insist(not seen.arrived(act.marker, first=True), f"{about}: a follow-up started a job")
     for row in rows:
         job = seen.jobs[row["job"]]
-        checks.insist(act.about in job["text"], f"{about}: went to job {job['number']}, which is another one")
+        checks.insist(
+            act.about in job["text"],
+            f"{about}: went to job {job['number']}, which is another one",
+            explained=job.get("again_of") is not None and act.what == "reply",
+        )
         wrong = [each["job_id"] for each in sent if each["job_id"] != job["service_id"]]
         checks.insist(not wrong, f"{about}: arrived at the service's job {wrong}, not at {job['service_id']}")
         if row["state"] == "sent":
@@ -120,6 +126,15 @@ def _changed(seen: Seen, checks: Checks, done: Done) -> None:
                 f"{about}: it came too late, and the new text was not offered",
                 explained=job["state"] in _ENDED_FOR_GOOD or seen.muted(job["number"], act.who),
             )
+
+
+def _corrected(seen: Seen, checks: Checks, done: Done) -> None:
+    """Check that the new text of an edited message is sent as a follow-up once at most."""
+    act, about = done.act, f"correction {done.act.marker}"
+    rows = (*seen.with_marker(act.marker, "follow_up"), *seen.corrections(act.marker))
+    sent = seen.arrived(act.marker, first=False)
+    checks.insist(len(rows) <= 1, f"{about}: stored {len(rows)} times")
+    checks.insist(len(sent) <= 1 + seen.pressed(act.about, "send_again"), f"{about}: sent {len(sent)} times")
 
 
 def _is_late(seen: Seen, job: Row) -> bool:

@@ -83,7 +83,10 @@ def _message(seen: Seen, checks: Checks, message: Json) -> None:
         checks.insist(job, f"{about}: in a thread that is no job's")
         if job is not None:
             named = {int(each) for each in _NUMBERED.findall(message["text"])} - {job["number"]}
-            checks.insist(not named, f"{about}: in the thread of #{job['number']}")
+            links = {row["id"] for row in seen.deliveries(job["number"]) if ":again:" in row["key"]}
+            checks.insist(
+                not named, f"{about}: in the thread of #{job['number']}", explained=delivery in links
+            )
             markers = {done.act.marker for done in seen.asks() if done.act.marker in message["text"]}
             foreign = [marker for marker in markers if marker not in job["text"]]
             checks.insist(not foreign, f"{about}: tells {foreign} in the thread of #{job['number']}")
@@ -122,10 +125,12 @@ def _ends(seen: Seen, checks: Checks, job: Row) -> None:
         for row in seen.deliveries(job["number"])
         if row["kind"] == "reply" and row["state"] == "dead" and row["key"].endswith(":end")
     ]
+    # A job that is not watched any more is told like an end.
+    ends = len(told) - min(seen.stops(job), sum(sign == "zzz" for _, sign in told))
     checks.insist(
-        len(told) <= len(rounds),
-        f"{about}: {len(told)} ends told, the service had {len(rounds)} rounds",
-        explained=len(told) <= len(rounds) + _misleading_answers(seen, job),
+        ends <= len(rounds),
+        f"{about}: {ends} ends told, the service had {len(rounds)} rounds",
+        explained=ends <= len(rounds) + _misleading_answers(seen, job),
     )
     askers = {job["requester"], *(row["asked_by"] for row in seen.prompts_of[job["number"]])}
     mentioned = set[str]().union(*(who for who, _ in told))

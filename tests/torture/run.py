@@ -16,7 +16,7 @@ from typing import Any
 from tests.bots import Zygote
 from tests.torture.acting import Acting
 from tests.torture.bots import Bot
-from tests.torture.plan import Act, Plan, Trouble
+from tests.torture.plan import ASKS, Act, Plan, Trouble
 from tests.torture.record import Record
 from tests.torture.rows import (
     NotReadable,
@@ -27,7 +27,6 @@ from tests.torture.rows import (
     read_rows,
     read_service,
 )
-from tests.torture.seen import ASKS
 from tests.torture.servers import database_for, drop, go_away, lock
 from tests.torture.stage import Stage, docs_log, end_faults, order_docs, order_slack, stage
 
@@ -197,7 +196,7 @@ class Run:
         if not self._plan.decision or self._record.moving:
             return
         if any(row["state"] == "in_doubt" for row in rows["prompts"]):
-            acts = [done.act for done in self._record.done if done.act.what in ASKS]
+            acts = [done.act for done in self._record.done if done.act.what in (*ASKS, "again")]
             self._record.done += await self._acting.decide(self._plan.decision, acts)
             await self._settle()
 

@@ -7,14 +7,13 @@ import re
 from collections import Counter, defaultdict
 from typing import Any
 
-from tests.torture.plan import ARCHIVED, SECRET
+from tests.torture.plan import ARCHIVED, ASKS, SECRET
 from tests.torture.record import Done, Record
 from tests.torture.rows import Row
 
 Json = dict[str, Any]
 END = re.compile(r"^(<@U\w+>(?: <@U\w+>)*) :(memo|heavy_minus_sign|x|file_folder|ghost|zzz): ")
 _USER = re.compile(r"U\w+")
-ASKS = ("command", "mention", "direct", "form")
 _NATURAL = {ARCHIVED: {"is_archived"}, SECRET: {"channel_not_found", "not_in_channel"}}
 _FOLLOWS_FROM = {"not_in_channel": "conversations.join", "file_not_found": "upload"}
 """Error codes of Slack that follow from the refusal of an earlier call."""
@@ -55,10 +54,14 @@ class Seen:
         return sum(self.presses[marker, button] for button in buttons)
 
     def with_marker(self, marker: str, kind: str) -> list[Row]:
-        """Return the stored prompts of a kind that contain this marker."""
-        return [
-            row for row in self.record.of("prompts") if row["kind"] == kind and marker in (row["raw"] or "")
-        ]
+        """Return the stored prompts of a kind that contain this marker, without corrections."""
+        rows = [row for row in self.record.of("prompts") if not _is_correction(row)]
+        return [row for row in rows if row["kind"] == kind and marker in (row["raw"] or "")]
+
+    def corrections(self, marker: str) -> list[Row]:
+        """Return the stored follow-ups with the new text of the edited message with this marker."""
+        rows = self.record.of("prompts")
+        return [row for row in rows if _is_correction(row) and marker in (row["raw"] or "")]
 
     def arrived(self, marker: str, *, first: bool) -> list[Row]:
         """Return the prompts with this marker that the docs service received, as first ones or later ones."""
@@ -132,7 +135,7 @@ class Seen:
 
     def asks(self) -> list[Done]:
         """Return the requests for new jobs that were made."""
-        return [done for done in self.record.done if done.made and done.act.what in ASKS]
+        return [done for done in self.record.done if done.made and done.act.what in (*ASKS, "again")]
 
     def follow_ups(self) -> list[Done]:
         """Return the follow-ups that were made."""
@@ -142,6 +145,11 @@ class Seen:
         """Return the edits and deletions of messages that were made."""
         return [done for done in self.record.done if done.made and done.act.what in ("edit", "delete")]
 
+    def stops(self, job: Row) -> int:
+        """Return how often somebody asked not to watch a job any more."""
+        done = [each for each in self.record.done if each.made and each.act.what == "stop"]
+        return sum(each.act.about in job["text"] for each in done)
+
     def was_deleted(self, marker: str) -> bool:
         """Return whether the message with this marker was deleted."""
         return any((done.act.what, done.act.about) == ("delete", marker) for done in self.changes())
@@ -149,6 +157,10 @@ class Seen:
     def about_numbers(self, what: str) -> list[Done]:
         """Return the questions about visitors, or requests for digests, that were made."""
         return [done for done in self.record.done if done.made and done.act.what == what]
+
+
+def _is_correction(row: Row) -> bool:
+    return str(row.get("key")).startswith("correction:")
 
 
 def delivery_of(message: Json) -> str | None:
