@@ -39,6 +39,9 @@ def _asked(seen: Seen, checks: Checks, done: Done) -> None:
     act = done.act
     rows, created = seen.with_marker(act.marker, "start"), seen.arrived(act.marker, first=True)
     resent = seen.pressed(act.marker, "send_again")
+    if act.what == "again":
+        # Both jobs may stand in one thread.
+        resent += seen.pressed(act.about, "send_again")
     about = f"{act.what} {act.marker}"
     checks.insist(len(rows) <= 1, f"{about}: stored {len(rows)} times")
     checks.insist(len(created) <= 1 + resent, f"{about}: created {len(created)} times")
@@ -173,8 +176,10 @@ def _prompt(seen: Seen, checks: Checks, row: Row) -> None:
         case "sent":
             checks.insist(job["service_id"], f"{about}: sent, and the job has no id")
         case "withdrawn":
-            marker = next((done.act.marker for done in seen.asks() if done.act.marker in job["text"]), "")
-            pressed = seen.pressed(marker, "withdraw", "forget")
+            acts = [done.act for done in seen.asks() if done.act.marker in job["text"]]
+            # A job that was run again may stand in the thread of the earlier one.
+            markers = {each for act in acts for each in (act.marker, act.about)}
+            pressed = any(seen.pressed(marker, "withdraw", "forget") for marker in markers)
             deleted = any(
                 done.act.what == "delete" and done.act.about in row["raw"] for done in seen.changes()
             )
