@@ -74,9 +74,13 @@ class JobStep:
 
 @dataclass(frozen=True, slots=True)
 class PromptStep:
-    """A step of a prompt; written only while the prompt is still in state ``was``."""
+    """A step of a prompt; written only while its state and its text as typed are still these.
+
+    Its message may be edited while a worker prepares it, and the same worker may have claimed it anew.
+    """
 
     was: PromptState
+    raw: str
     state: PromptState
     fields: PromptStepFields
 
@@ -104,7 +108,7 @@ def _job_step(
 def _prompt_step(prompt: Prompt, state: PromptState, fields: PromptStepFields) -> PromptStep:
     if state not in PROMPT_STEPS[prompt.state]:
         raise IllegalStep(f"prompt {prompt.id}: {prompt.state} to {state}")
-    return PromptStep(prompt.state, state, fields)
+    return PromptStep(prompt.state, prompt.raw, state, fields)
 
 
 def iteration_started(

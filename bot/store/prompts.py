@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Unpack
 
 from pydantic import SecretStr
-from sqlalchemy import ColumnElement, and_, bindparam, exists, func, insert, or_, select, update
+from sqlalchemy import ColumnElement, Text, and_, bindparam, exists, func, insert, or_, select, update
 from sqlalchemy.engine import Connection, RowMapping
 
 from bot.model import (
@@ -151,7 +151,11 @@ _QUOTA_QUEUE = (
     )
     .order_by(prompts.c.id)
 )
-_STILL = and_(prompts.c.id == bindparam("this"), prompts.c.state == bindparam("was"), held(prompts))
+_AS_READ = bindparam("as_read", type_=Text)
+_UNEDITED = or_(_AS_READ.is_(None), prompts.c.raw == _AS_READ)
+_STILL = and_(
+    prompts.c.id == bindparam("this"), prompts.c.state == bindparam("was"), held(prompts), _UNEDITED
+)
 
 
 def _queued(project: ProjectId) -> ColumnElement[bool]:
@@ -245,11 +249,8 @@ class PromptRepository:
             prompts.c.raw == raw,
             prompts.c.state.not_in((PromptState.REFUSED, PromptState.WITHDRAWN)),
         )
-        found = self.connection.execute(
-            select(prompts.c.id).where(same).order_by(prompts.c.id.desc()).limit(1)
-        )
-        prompt = found.scalar_one_or_none()
-        return None if prompt is None else PromptId(prompt)
+        newest = self._newest(same)
+        return newest.id if newest else None
 
     def has_asked(self, user: UserId, job: JobNumber) -> bool:
         """Return whether a prompt of this user for this job has passed the access check."""
@@ -266,21 +267,22 @@ class PromptRepository:
 
     def update(self, prompt: PromptId, *, was: PromptState, **fields: Unpack[PromptFields]) -> None:
         """Write columns of a prompt. Raises LeaseLost unless it is still in state ``was``."""
-        self._write(prompt, None, was, fields)
+        self._write(prompt, {"was": was}, fields)
 
     def apply(self, prompt: PromptId, step: PromptStep, *, owner: str | None = None) -> None:
         """Write a step of a prompt's lifecycle and free its lease.
 
-        Raises LeaseLost when the prompt is no longer in the step's initial state, or when ``owner`` is given
-        and does not hold the lease.
+        Raises LeaseLost when the prompt is no longer as the step found it, or when ``owner`` is given and
+        does not hold the lease.
         """
-        self._write(prompt, owner, step.was, {"state": step.state, **step.fields, **FREE})
+        still = {"was": step.was, _AS_READ.key: step.raw, HOLDER.key: owner}
+        self._write(prompt, still, {"state": step.state, **step.fields, **FREE})
         note_prompt_end(self.connection, prompt, step.state)
 
     def begin_sending(self, prompt: PromptId, step: PromptStep, claimer: Claimer) -> None:
         """Write that a prompt is about to be sent, and renew its lease, so that the call has a full lease."""
-        lease = {"claimed_until": claimer.until}
-        self._write(prompt, claimer.owner, step.was, {"state": step.state, **step.fields, **lease})
+        still = {"was": step.was, _AS_READ.key: step.raw, HOLDER.key: claimer.owner}
+        self._write(prompt, still, {"state": step.state, **step.fields, "claimed_until": claimer.until})
 
     def put_back(
         self, prompt: PromptId, owner: str, *, was: PromptState, **fields: Unpack[PromptFields]
@@ -289,13 +291,12 @@ class PromptRepository:
 
         Raises LeaseLost unless the prompt is in state ``was`` and ``owner`` holds its lease.
         """
-        self._write(prompt, owner, was, {**fields, **FREE})
+        self._write(prompt, {"was": was, HOLDER.key: owner}, {**fields, **FREE})
 
-    def _write(
-        self, prompt: PromptId, owner: str | None, was: PromptState, values: Mapping[str, object]
-    ) -> None:
+    def _write(self, prompt: PromptId, still: Mapping[str, object], values: Mapping[str, object]) -> None:
+        """Write columns of a prompt that is ``still`` as these parameters of ``_STILL`` say."""
         write = update_shrinking if values.get("text") == "" else update_one
-        which = {"this": prompt, "was": was, HOLDER.key: owner}
+        which = {"this": prompt, HOLDER.key: None, _AS_READ.key: None, **still}
         if not write(self.connection, prompts, _STILL, which, values):
             raise LeaseLost(f"prompt {prompt}")
 

@@ -14,6 +14,7 @@ from bot.model import (
     JobState,
     MessageTs,
     Origin,
+    PromptId,
     PromptState,
     UserId,
     lifecycle,
@@ -91,6 +92,37 @@ async def test_an_edit_while_a_worker_prepares_the_prompt_is_not_lost(office: Of
         await office.store.write(lambda tx: tx.prompts.apply(claimed.id, step, owner="one"))
     await office.settle()
     assert sent(office) == ["Add two pages"]
+
+
+@pytest.mark.parametrize("begins", [False, True])
+async def test_a_worker_that_claims_an_edited_prompt_anew_does_not_write_what_it_read_before(
+    office: Office, begins: bool
+) -> None:
+    """The same process holds the lease both times."""
+    ts = await (waiting(office) if begins else office.hears(f"{AT_BOT} Add a page"))
+    said, claimer = Origin(message_key(CHANNEL, ts), ANA, CHANNEL, None, ts), office.context.claimer()
+    number = PromptId(2 if begins else 1)
+    read = await office.store.read(lambda tx: tx.prompts.get(number))
+    assert read is not None
+    await heard_change(office.context, Changed(said, f"{AT_BOT} Add two pages", "1"))
+    if begins:
+        await prepare_prompts(office.context)
+        await office.store.write(lambda tx: tx.prompts.claim_these(claimer, [number]))
+    else:
+        await office.store.write(lambda tx: tx.prompts.claim_new(claimer, 5))
+
+    def write(tx: Transaction) -> None:
+        if begins:
+            tx.prompts.begin_sending(number, lifecycle.prompt_sending(read, office.clock()), claimer)
+        else:
+            step = lifecycle.prompt_prepared(read, "Add a page")
+            tx.prompts.apply(number, step, owner=claimer.owner)
+
+    with pytest.raises(LeaseLost):
+        await office.store.write(write)
+    office.limit(100)
+    await office.pass_time(3_700)
+    assert sent(office)[-1] == "Add two pages"
 
 
 @pytest.mark.parametrize("text", [None, AT_BOT, f"{AT_BOT} aside never mind"])
