@@ -40,7 +40,11 @@ def _questions(seen: Seen, checks: Checks) -> None:
         # Whoever Slack did not vouch for at that moment hears a refusal instead of the numbers.
         alone = seen.alone(row["user"])
         heard = answer is not None or any("docs" in text or ":no_entry:" in text for text in alone)
-        checks.insist(heard, f"question {row['id']}: answered, and {row['user']} heard nothing")
+        checks.insist(
+            heard,
+            f"question {row['id']}: answered, and {row['user']} heard nothing",
+            explained=seen.muted(None, row["user"]),
+        )
 
 
 def _is_answer(row: Row) -> bool:
