@@ -52,6 +52,8 @@ class Acting:
             "edit": self._edit,
             "delete": self._delete,
             "correct": self._correct,
+            "repeat": self._command,
+            "anyway": self._ask_anyway,
             "again": self._run_again,
             "stop": self._stop_watching,
         }
@@ -73,7 +75,7 @@ class Acting:
             done.acknowledged_at = datetime.fromtimestamp(min(ends), UTC) if ends else None
 
     async def _command(self, act: Act, done: Done) -> None:
-        name = "/docs-agent" if act.what == "command" else "/docs-visitors"
+        name = "/docs-agent" if act.what in ("command", "repeat") else "/docs-visitors"
         answer = await self._people.command(act.who, act.where, name, act.words)
         done.acknowledged, done.broken = bool(answer["ok"]), self._was_broken(act)
 
@@ -148,7 +150,15 @@ class Acting:
 
     async def _correct(self, act: Act, done: Done) -> None:
         """Press the button that sends the new text of an edited message as a follow-up."""
-        found = await self._until(lambda: self._offer(act.who))
+        await self._press_alone(act, done, "send_correction")
+
+    async def _ask_anyway(self, act: Act, done: Done) -> None:
+        """Press the button that runs a repeated command nevertheless."""
+        await self._press_alone(act, done, "ask_anyway")
+
+    async def _press_alone(self, act: Act, done: Done, button_id: str) -> None:
+        """Press a button in a message that only the user sees."""
+        found = await self._until(lambda: self._offer(act.who, button_id))
         if found is None:
             done.made = False
             return
@@ -157,9 +167,9 @@ class Acting:
         action = {key: button[key] for key in ("type", "action_id", "value", "text")}
         done.acknowledged = bool((await self._people.press(act.who, container, action))["ok"])
 
-    def _offer(self, user: str) -> tuple[Json, Json] | None:
+    def _offer(self, user: str, button_id: str) -> tuple[Json, Json] | None:
         notes = (note for note in self._state.ephemerals.values() if note["user"] == user)
-        found = ((note, self._with_action(note, "send_correction")) for note in notes)
+        found = ((note, self._with_action(note, button_id)) for note in notes)
         return next(((note, button) for note, button in found if button), None)
 
     async def _reply(self, act: Act, done: Done) -> None:

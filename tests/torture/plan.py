@@ -172,7 +172,7 @@ def make_plan(seed: int) -> Plan:
     )
     # Drawn last, so that the rest of a seed's plan is as it was before there were changes.
     changes = _changes(chance, acts)
-    more = [*changes, *_corrections(chance, acts, changes), *_endings(chance, acts)]
+    more = [*changes, *_corrections(chance, acts, changes), *_endings(chance, acts), *_repeats(chance, acts)]
     return replace(plan, acts=tuple(sorted([*acts, *more], key=lambda act: act.at)))
 
 
@@ -246,6 +246,21 @@ def _corrections(chance: Random, acts: Sequence[Act], changes: Sequence[Act]) ->
         for act in offered
         if chance.random() < 0.6
     ]
+
+
+def _repeats(chance: Random, acts: Sequence[Act]) -> list[Act]:
+    """Return commands typed a second time, and presses that run them nevertheless."""
+    repeats: list[Act] = []
+    for act in acts:
+        if act.what != "command" or chance.random() < 0.8:
+            continue
+        at = round(min(act.at + chance.uniform(0.0, 1.0), LENGTH_SECONDS), 3)
+        repeats.append(replace(act, at=at, what="repeat", marker=_marker(chance), about=act.marker))
+        if chance.random() < 0.5:
+            repeats.append(
+                replace(repeats[-1], at=_after(chance, act), what="anyway", marker=_marker(chance))
+            )
+    return repeats
 
 
 def _endings(chance: Random, acts: Sequence[Act]) -> list[Act]:

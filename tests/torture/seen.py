@@ -145,6 +145,17 @@ class Seen:
         """Return the edits and deletions of messages that were made."""
         return [done for done in self.record.done if done.made and done.act.what in ("edit", "delete")]
 
+    def repeats(self, marker: str) -> list[Done]:
+        """Return how the command with this marker was typed again."""
+        typed = [each for each in self.record.done if each.made and each.act.what == "repeat"]
+        return [each for each in typed if each.act.about == marker]
+
+    def anyways(self, user: str) -> int:
+        """Return how often a user asked for a repeated command to be run nevertheless."""
+        return sum(
+            (each.act.what, each.act.who) == ("anyway", user) for each in self.record.done if each.made
+        )
+
     def stops(self, job: Row) -> int:
         """Return how often somebody asked not to watch a job any more."""
         done = [each for each in self.record.done if each.made and each.act.what == "stop"]

@@ -21,6 +21,7 @@ from tests.torture.checker import check
 from tests.torture.checks import Checks
 from tests.torture.made_up import (
     ANA,
+    ASK,
     AT,
     BEN,
     FOLLOW_UP,
@@ -188,6 +189,11 @@ def _changed(what: str, at: datetime, **prompt: str) -> Callable[[Record], None]
     return change
 
 
+def _typed_again(made: Record) -> None:
+    made.done.append(Done(replace(ASK, what="repeat", about=ASK.marker), AT, acknowledged=True))
+    made.rows["prompts"].append(prompt(9, ASK, 1, "start"))
+
+
 BREAKS: dict[str, Callable[[Record], object]] = {
     # Requests.
     "mk01: stored 2 times": lambda made: _row(made, "prompts", 1).update(raw="mk01 mk02"),
@@ -247,6 +253,7 @@ BREAKS: dict[str, Callable[[Record], object]] = {
     "was told alone about mk02": lambda made: made.private.append(
         {"user": ANA, "channel": PRODUCT, "ts": ROOT, "text": "mk02"}
     ),
+    "command mk01: stored 2 times": _typed_again,
     "the old text was sent after it": _changed("delete", AT - timedelta(seconds=1)),
     "it came too late, and the new text was not offered": _changed("edit", AT + timedelta(seconds=1)),
     "it counted, and the old text was sent": _changed("edit", AT, raw="Also name mk08. It fails (mk02)"),
