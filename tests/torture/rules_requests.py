@@ -145,11 +145,13 @@ def _changed(seen: Seen, checks: Checks, done: Done) -> None:
 
 
 def _corrected(seen: Seen, checks: Checks, done: Done) -> None:
-    """Check that the new text of an edited message is sent as a follow-up once at most."""
+    """Check that the new text of an edited message is kept once, and sent as a follow-up once at most."""
     act, about = done.act, f"correction {done.act.marker}"
-    rows = (*seen.with_marker(act.marker, "follow_up"), *seen.corrections(act.marker))
-    sent = seen.arrived(act.marker, first=False)
+    corrections = seen.corrections(act.marker)
+    rows = (*seen.with_marker(act.marker, "follow_up"), *corrections)
     checks.insist(len(rows) <= 1, f"{about}: stored {len(rows)} times")
+    # A follow-up that was edited before it went out counts as a follow-up.
+    sent = seen.arrived(act.marker, first=False) if corrections else []
     checks.insist(len(sent) <= 1 + seen.pressed(act.about, "send_again"), f"{about}: sent {len(sent)} times")
 
 
