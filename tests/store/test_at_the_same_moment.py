@@ -6,12 +6,14 @@ import asyncio
 from collections.abc import AsyncIterator
 from dataclasses import replace
 from datetime import datetime
+from functools import partial
 
 import httpx
 import pytest
 
-from bot.model import JobState, PromptId, UserId
-from bot.store import Store
+from bot.model import ChannelId, JobNumber, JobState, Prompt, PromptId, PromptState, UserId
+from bot.slack.errors import refused
+from bot.store import Store, Transaction
 from bot.work.jobs.decisions import withdraw
 from bot.work.jobs.prepare import prepare_prompts
 from bot.work.jobs.submit import submit_prompts
@@ -81,3 +83,24 @@ async def test_a_use_that_a_refusal_gives_back_is_for_who_waits(office: Office) 
     await submit_prompts(office.context)
     await submit_prompts(office.context)
     assert [text for _, text in office.docs.prompts] == ["p1"]
+
+
+def starting(number: int, tx: Transaction) -> Prompt | None:
+    return tx.prompts.starting(JobNumber(number))
+
+
+async def test_a_face_that_slack_refuses_and_its_job_that_is_withdrawn_get_along(office: Office) -> None:
+    numbers = range(1, 9)
+    for number in numbers:
+        await office.ask(f"p{number}", channel=ChannelId(f"C{number}"))
+    for _ in numbers:
+        await prepare_prompts(office.context)
+    office.slack.trouble("post", *[refused("thread_not_found")] * len(numbers))
+    withdrawing = [withdraw(office.context, PromptId(number), ANA) for number in numbers]
+    _, *withdrawn = await asyncio.gather(deliver_due(office.context), *withdrawing)
+    for number, is_withdrawn in zip(numbers, withdrawn, strict=True):
+        job = await office.job(number)
+        prompt = await office.store.read(partial(starting, number))
+        assert prompt is not None
+        ends = (JobState.WITHDRAWN, PromptState.WITHDRAWN), (JobState.REFUSED, PromptState.REFUSED)
+        assert (job.state, prompt.state) == ends[0 if is_withdrawn else 1]

@@ -38,9 +38,14 @@ async def give_up(context: WorkerContext, delivery: Delivery, meaning: Refusal, 
     now = context.clock()
 
     def bury(tx: Transaction) -> None:
-        tx.outbox.settle(delivery, lifecycle.delivery_dead(delivery.what, now, code), owner=context.owner)
         job = tx.jobs.get(delivery.what.job) if delivery.what.job is not None else None
-        if job is not None and delivery.what.kind is DeliveryKind.ROOT:
+        is_face = job is not None and delivery.what.kind is DeliveryKind.ROOT
+        if job is not None and is_face:
+            # Before any other row, as when somebody withdraws the job, which may happen at this moment.
+            tx.quota.lock(job.project)
+            job = tx.jobs.get_locked(job.number)
+        tx.outbox.settle(delivery, lifecycle.delivery_dead(delivery.what, now, code), owner=context.owner)
+        if job is not None and is_face:
             _refuse_job(context, tx, job, meaning, code, now)
         elif job is not None and delivery.what.kind is DeliveryKind.REPLY:
             _tell_recipients(tx, job, delivery, code, now)
