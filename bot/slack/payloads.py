@@ -176,9 +176,10 @@ def changed(event: Payload) -> Changed | None:
             pass
         case _:
             return None
-    about, was = {**before, "ts": now["ts"], "channel": event["channel"]}, text_of(before) if before else None
+    about = {**before, "ts": now["ts"], "channel": event["channel"]}
     if before.get("bot_id") or not now["ts"]:
         return None
+    was = text_of(before) if before else None
     if now.get("subtype") == "tombstone":
         return Changed(_said(about | {"user": before.get("user") or ""}), None, event["ts"], was)
     user, editor = now.get("user"), (now.get("edited") or {}).get("user")

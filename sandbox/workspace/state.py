@@ -162,6 +162,11 @@ class State:
         """Return a new, unique message timestamp."""
         micros = int(self.clock().timestamp() * 1_000_000)
         self.last_ts = max(micros, self.last_ts + 1)
+        return self.newest_ts
+
+    @property
+    def newest_ts(self) -> str:
+        """Return the timestamp that was made last."""
         return f"{self.last_ts // 1_000_000}.{self.last_ts % 1_000_000:06}"
 
     def new_id(self, letter: str) -> str:

@@ -24,6 +24,10 @@ _CALLED = re.compile(r"<@(U\w+)>")
 _NUMBER = re.compile(r"· Job (\d+)")
 
 
+class NeverAppeared(Exception):
+    """What an act is about never appeared, so that nobody could do it."""
+
+
 class Acting:
     """Carries out the acts of all users of one workspace."""
 
@@ -59,7 +63,7 @@ class Acting:
         }
         try:
             await ways[act.what](act, done)
-        except Refused:
+        except (Refused, NeverAppeared):
             done.made = False
         return done
 
@@ -107,9 +111,6 @@ class Acting:
     async def _submit(self, act: Act, done: Done, callback_id: str, about: str) -> None:
         """Submit the form of this kind that the user was opened; its private metadata has ``about``."""
         view = await self._until(lambda: self._view(act.who, callback_id, about))
-        if view is None:
-            done.made = False
-            return
         values = {"prompt": {"prompt": {"type": "plain_text_input", "value": act.words}}}
         answer = await self._people.submit_view(act.who, view["id"], values)
         done.broken = any(_BROKEN in str(text) for text in (answer.get("errors") or {}).values())
@@ -124,19 +125,14 @@ class Acting:
         """Choose *Run again* from the menu of a job, and submit the form with another prompt."""
         async with self._filling_in[act.who]:
             number = await self._choose(act, done, "run_again")
-            if number:
-                await self._submit(act, done, "run_again", f'"job": {number},')
+            await self._submit(act, done, "run_again", f'"job": {number},')
 
     async def _stop_watching(self, act: Act, done: Done) -> None:
         await self._choose(act, done, "stop_watching")
 
     async def _choose(self, act: Act, done: Done, option: str) -> str:
-        """Choose an option from the menu of a job's face. Return the job's number, empty if there is none."""
-        found = await self._until(lambda: self._option(act.about, option))
-        if found is None:
-            done.made = False
-            return ""
-        face, chosen = found
+        """Choose an option from the menu of a job's face. Return the job's number."""
+        face, chosen = await self._until(lambda: self._option(act.about, option))
         action = {"type": "overflow", "action_id": "job_menu", "selected_option": chosen}
         await self._press_it(act, done, face, action)
         return str(chosen["value"]).partition(":")[2]
@@ -158,14 +154,9 @@ class Acting:
 
     async def _press_alone(self, act: Act, done: Done, button_id: str) -> None:
         """Press a button in a message that only the user sees."""
-        found = await self._until(lambda: self._offer(act.who, button_id))
-        if found is None:
-            done.made = False
-            return
-        note, button = found
+        note, button = await self._until(lambda: self._offer(act.who, button_id))
         container = {"type": "ephemeral", "channel": note["channel"], "id": note["id"]}
-        action = {key: button[key] for key in ("type", "action_id", "value", "text")}
-        done.acknowledged = bool((await self._people.press(act.who, container, action))["ok"])
+        done.acknowledged = await self._press_in(container, act, button)
 
     def _offer(self, user: str, button_id: str) -> tuple[Json, Json] | None:
         notes = (note for note in self._state.ephemerals.values() if note["user"] == user)
@@ -174,9 +165,6 @@ class Acting:
 
     async def _reply(self, act: Act, done: Done) -> None:
         root = await self._until(lambda: self._root(act.about))
-        if root is None:
-            done.made = False
-            return
         said = self._people.say(
             act.who, root["channel"], act.words, thread_ts=root["thread_ts"] or root["ts"]
         )
@@ -184,48 +172,34 @@ class Acting:
 
     async def _edit(self, act: Act, done: Done) -> None:
         said = await self._until(lambda: self._said.get(act.about))
-        if said is None:
-            done.made = False
-            return
         mention = "@docs-agent " if _CALLED.match(said["text"]) else ""
         self._people.edit(act.who, said["channel"], said["ts"], f"{mention}{act.words}")
-        done.ts = self._newest_ts()
+        done.ts = self._state.newest_ts
 
     async def _delete(self, act: Act, done: Done) -> None:
         said = await self._until(lambda: self._said.get(act.about))
-        if said is None:
-            done.made = False
-            return
         self._people.delete(act.who, said["channel"], said["ts"])
-        done.ts = self._newest_ts()
-
-    def _newest_ts(self) -> str:
-        """Return the newest timestamp of the workspace, which is that of the event sent last."""
-        return f"{self._state.last_ts // 1_000_000}.{self._state.last_ts % 1_000_000:06}"
+        done.ts = self._state.newest_ts
 
     async def _follow_up(self, act: Act, done: Done) -> None:
         root = await self._until(lambda: self._root(act.about))
-        number = _NUMBER.search(root["text"]) if root else None
-        if root is None or number is None:
-            done.made = False
-            return
-        words = f"{number[1]} {act.words}"
+        words = f"{_NUMBER.findall(root['text'])[0]} {act.words}"
         answer = await self._people.command(act.who, root["channel"], "/docs-followup", words)
         done.acknowledged, done.broken = bool(answer["ok"]), self._was_broken(act)
 
     async def _press(self, act: Act, done: Done) -> None:
-        found = await self._until(lambda: self._button(act))
-        if found is None:
-            done.made = False
-            return
-        await self._press_it(act, done, *found)
+        await self._press_it(act, done, *await self._until(lambda: self._button(act)))
 
     async def _press_it(self, act: Act, done: Done, message: Json, button: Json) -> None:
-        keys = ("type", "action_id", "value", "text", "selected_option")
-        action: Json = {key: button[key] for key in keys if key in button}
         container = {"type": "message", "channel": message["channel"], "ts": message["ts"]}
         done.pressed = act.about
-        done.acknowledged = bool((await self._people.press(act.who, container, action))["ok"])
+        done.acknowledged = await self._press_in(container, act, button)
+
+    async def _press_in(self, container: Json, act: Act, button: Json) -> bool:
+        """Press a button, or choose from a menu. Return whether that was acknowledged."""
+        keys = ("type", "action_id", "value", "text", "selected_option")
+        action = {key: button[key] for key in keys if key in button}
+        return bool((await self._people.press(act.who, container, action))["ok"])
 
     async def decide(self, button: str, asks: Sequence[Act]) -> list[Done]:
         """Press this button as each user whom the bot asked about an unconfirmed prompt."""
@@ -272,8 +246,11 @@ class Acting:
         return None
 
     async def _until(self, look: Callable[[], Any]) -> Any:
+        """Return what appears within a user's patience. Raise :class:`NeverAppeared` otherwise."""
         deadline = monotonic() + _PATIENCE_SECONDS
-        while (found := look()) is None and monotonic() < deadline:
+        while (found := look()) is None:
+            if monotonic() > deadline:
+                raise NeverAppeared
             await asyncio.sleep(0.03)
         return found
 

@@ -73,8 +73,8 @@ PATIENT, HASTY = (0.3, 1.0, 3.0), (0.05, 0.4, 1.0)
 LENGTH_SECONDS = 3.0
 SAID = ("mention", "direct", "reply")
 """The acts that are messages, which their authors may edit and delete."""
-ASKS = ("command", "mention", "direct", "form")
-"""The acts that ask for a job and need no other one."""
+ASKS = ("command", "mention", "direct", "form", "again")
+"""The acts that ask for a job."""
 ENDINGS = ("again", "again", "stop", "reviewed", "not_needed")
 """What people do with a job that runs or has ended: its menu, and the buttons under its pull request."""
 
@@ -240,9 +240,7 @@ def _corrections(chance: Random, acts: Sequence[Act], changes: Sequence[Act]) ->
     asked = {act.marker for act in acts if act.what in ASKS}
     offered = [act for act in changes if act.what == "edit" and act.about in asked]
     return [
-        replace(
-            act, at=_after(chance, act), what="correct", marker=_marker(chance), words="", about=act.marker
-        )
+        Act(_after(chance, act), "correct", act.who, act.where, _marker(chance), "", act.marker)
         for act in offered
         if chance.random() < 0.6
     ]
@@ -254,7 +252,7 @@ def _repeats(chance: Random, acts: Sequence[Act]) -> list[Act]:
     for act in acts:
         if act.what != "command" or chance.random() < 0.8:
             continue
-        at = round(min(act.at + chance.uniform(0.0, 1.0), LENGTH_SECONDS), 3)
+        at = _after(chance, act, 0.0, 1.0)
         repeats.append(replace(act, at=at, what="repeat", marker=_marker(chance), about=act.marker))
         if chance.random() < 0.5:
             repeats.append(
@@ -277,8 +275,8 @@ def _ending(chance: Random, ask: Act) -> Act:
     return Act(at, what, ask.who, ask.where, marker, words, ask.marker)
 
 
-def _after(chance: Random, act: Act) -> float:
-    return round(min(act.at + chance.uniform(0.2, 1.8), LENGTH_SECONDS), 3)
+def _after(chance: Random, act: Act, least: float = 0.2, most: float = 1.8) -> float:
+    return round(min(act.at + chance.uniform(least, most), LENGTH_SECONDS), 3)
 
 
 def _numbers(chance: Random) -> Act:

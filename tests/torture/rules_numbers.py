@@ -55,7 +55,7 @@ def _is_answer(row: Row) -> bool:
 def _made(seen: Seen, what: str, *, taken: bool) -> Counter[tuple[str, str]]:
     return Counter(
         (done.act.who, done.act.where)
-        for done in seen.about_numbers(what)
+        for done in seen.made(what)
         if not taken or (done.acknowledged and not done.broken)
     )
 
@@ -136,7 +136,7 @@ def _digests(seen: Seen, checks: Checks) -> None:
             )
     for message in seen.record.messages:
         if message["bot_id"] and message["text"].startswith(_DIGEST):
-            for_it = (*seen.about_numbers("digest"), *seen.about_numbers("weekly"))
+            for_it = seen.made("digest", "weekly")
             places = {done.act.where for done in for_it}
             checks.insist(
                 message["channel"] in places, f"a digest in {message['channel']}, where nobody asked"

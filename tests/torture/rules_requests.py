@@ -195,9 +195,7 @@ def _prompt(seen: Seen, checks: Checks, row: Row) -> None:
             # A job that was run again may stand in the thread of the earlier one.
             markers = {each for act in acts for each in (act.marker, act.about)}
             pressed = any(seen.pressed(marker, "withdraw", "forget") for marker in markers)
-            deleted = any(
-                done.act.what == "delete" and done.act.about in row["raw"] for done in seen.changes()
-            )
+            deleted = any(done.act.about in row["raw"] for done in seen.made("delete"))
             checks.insist(pressed or deleted, f"{about}: withdrawn, and nobody pressed that")
         case state:
             waits = state == "waiting" and job["state"] == "in_doubt"

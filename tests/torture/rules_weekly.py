@@ -15,7 +15,7 @@ _REFUSED, _PAUSED = "The digest wasn't set up", ":double_vertical_bar:"
 def weekly(seen: Seen, checks: Checks) -> None:
     """Check each subscription from the answer to its owner to the digest of its week."""
     stored = seen.record.of("subscriptions")
-    for done in seen.about_numbers("weekly"):
+    for done in seen.made("weekly"):
         if any(text.startswith(_TAKEN) for text in seen.told_in(done.act.who, done.act.where)):
             kept = [row for row in stored if row["channel"] == done.act.where]
             checks.insist(kept, f"subscription in {done.act.where}: said to be taken, and not stored")
@@ -31,7 +31,7 @@ def weekly(seen: Seen, checks: Checks) -> None:
 def _settled(seen: Seen, checks: Checks, row: Row, digests: list[Row]) -> None:
     """Check the state of a subscription, and that its owner knows of it."""
     about, state = f"subscription {row['id']}", row["state"]
-    asked = {(done.act.who, done.act.where) for done in seen.about_numbers("weekly")}
+    asked = {(done.act.who, done.act.where) for done in seen.made("weekly")}
     checks.insist((row["owner"], row["channel"]) in asked, f"{about}: nobody asked for it")
     checks.insist(state in ("active", "paused", "ended"), f"{about}: still {state} at the end")
     if state == "active":

@@ -196,7 +196,7 @@ class Run:
         if not self._plan.decision or self._record.moving:
             return
         if any(row["state"] == "in_doubt" for row in rows["prompts"]):
-            acts = [done.act for done in self._record.done if done.act.what in (*ASKS, "again")]
+            acts = [done.act for done in self._record.done if done.act.what in ASKS]
             self._record.done += await self._acting.decide(self._plan.decision, acts)
             await self._settle()
 

@@ -135,39 +135,35 @@ class Seen:
 
     def asks(self) -> list[Done]:
         """Return the requests for new jobs that were made."""
-        return [done for done in self.record.done if done.made and done.act.what in (*ASKS, "again")]
+        return self.made(*ASKS)
 
     def follow_ups(self) -> list[Done]:
         """Return the follow-ups that were made."""
-        return [done for done in self.record.done if done.made and done.act.what in ("reply", "followup")]
+        return self.made("reply", "followup")
 
     def changes(self) -> list[Done]:
         """Return the edits and deletions of messages that were made."""
-        return [done for done in self.record.done if done.made and done.act.what in ("edit", "delete")]
+        return self.made("edit", "delete")
 
     def repeats(self, marker: str) -> list[Done]:
         """Return how the command with this marker was typed again."""
-        typed = [each for each in self.record.done if each.made and each.act.what == "repeat"]
-        return [each for each in typed if each.act.about == marker]
+        return [each for each in self.made("repeat") if each.act.about == marker]
 
     def anyways(self, user: str) -> int:
         """Return how often a user asked for a repeated command to be run nevertheless."""
-        return sum(
-            (each.act.what, each.act.who) == ("anyway", user) for each in self.record.done if each.made
-        )
+        return sum(each.act.who == user for each in self.made("anyway"))
 
     def stops(self, job: Row) -> int:
         """Return how often somebody asked not to watch a job any more."""
-        done = [each for each in self.record.done if each.made and each.act.what == "stop"]
-        return sum(each.act.about in job["text"] for each in done)
+        return sum(each.act.about in job["text"] for each in self.made("stop"))
 
     def was_deleted(self, marker: str) -> bool:
         """Return whether the message with this marker was deleted."""
-        return any((done.act.what, done.act.about) == ("delete", marker) for done in self.changes())
+        return any(done.act.about == marker for done in self.made("delete"))
 
-    def about_numbers(self, what: str) -> list[Done]:
-        """Return the questions about visitors, or requests for digests, that were made."""
-        return [done for done in self.record.done if done.made and done.act.what == what]
+    def made(self, *what: str) -> list[Done]:
+        """Return the acts of these kinds that were possible."""
+        return [done for done in self.record.done if done.made and done.act.what in what]
 
 
 def _is_correction(row: Row) -> bool:

@@ -57,9 +57,9 @@ async def heard_change(context: Context, changed: Changed) -> None:
             if attempt == _TRIES:
                 raise
         else:
-            break
-    if has_written:
-        context.wake()
+            if has_written:
+                context.wake()
+            return
 
 
 def _carry_out_or_tell(context: Context, tx: Transaction, changed: Changed) -> bool:
@@ -110,9 +110,7 @@ def _is_to_come(context: Context, tx: Transaction, origin: Origin, before: str |
     text = slack_text.without_leading_mention(before, context.bot_user)
     if origin.thread is not None:
         thread = look(tx, origin, text)
-        # It may stand under a face whose timestamp is not known yet.
-        is_unknown = thread.job is None and thread.being_posted
-        return is_unknown or is_meant_for_us(context, ThreadReply(origin, before), thread)
+        return thread.being_posted or is_meant_for_us(context, ThreadReply(origin, before), thread)
     is_for_us = is_direct_message(origin.channel) or slack_text.mentions(before, context.bot_user)
     return is_for_us and not slack_text.is_aside(text)
 

@@ -57,15 +57,15 @@ class SpokenThread:
 
     ``origin``: that of the reply, under the present id of its channel. ``job``: the job that the reply
     steers. ``text``: the reply without the mention and the job's name. ``for_bot``: the thread was begun by
-    a face, or by a message that asked the bot. ``being_posted``: a face whose timestamp is not known yet may
-    have begun it.
+    a face, or by a message that asked the bot. ``being_posted``: no job is known here, and a face whose
+    timestamp is not known yet may have begun the thread.
     """
 
     origin: Origin
     job: TrackedJob | None
     text: str
     for_bot: bool
-    being_posted: bool
+    being_posted: bool = False
 
 
 async def heard_reply(context: Context, heard: ThreadReply) -> None:
@@ -76,7 +76,7 @@ async def heard_reply(context: Context, heard: ThreadReply) -> None:
     text = slack_text.without_leading_mention(heard.text, context.bot_user)
     thread = await context.store.read(lambda tx: look(tx, heard.origin, text))
     heard = replace(heard, origin=thread.origin)
-    if thread.job is None and thread.being_posted and heard.parent == context.bot_user:
+    if thread.being_posted and heard.parent == context.bot_user:
         raise TooEarly(heard.origin.key)
     if not is_meant_for_us(context, heard, thread):
         if thread.job is not None:
@@ -119,8 +119,8 @@ def look(tx: Transaction, origin: Origin, text: str) -> SpokenThread:
     named = named_job(text)
     job = tx.jobs.get(named[0]) if named else None
     if named and job is not None and job.thread == thread:
-        return SpokenThread(origin, job, named[1], for_bot, being_posted)
-    return SpokenThread(origin, newest, text, for_bot, being_posted)
+        return SpokenThread(origin, job, named[1], for_bot)
+    return SpokenThread(origin, newest, text, for_bot)
 
 
 def named_job(text: str) -> tuple[JobNumber, str] | None:

@@ -39,7 +39,7 @@ async def give_up(context: WorkerContext, delivery: Delivery, meaning: Refusal, 
 
     def bury(tx: Transaction) -> None:
         job = tx.jobs.get(delivery.what.job) if delivery.what.job is not None else None
-        is_face = job is not None and delivery.what.kind is DeliveryKind.ROOT
+        is_face = delivery.what.kind is DeliveryKind.ROOT
         if job is not None and is_face:
             # Before any other row, as when somebody withdraws the job, which may happen at this moment.
             tx.quota.lock(job.project)
