@@ -1,20 +1,18 @@
-"""Bolt's listeners: parse each request, pass it to its use case, and acknowledge it once it is stored.
+"""The listeners: parse each request, pass it to its use case, and acknowledge it once it is stored.
 
-``process_before_response`` makes Bolt respond after the listener has ended. So every acknowledged request has
-been stored, and Slack delivers an event again if it could not be stored.
+A listener returns what the acknowledgement says. So every acknowledged request has been stored, and Slack
+delivers an event again if it could not be stored.
 """
 
 from __future__ import annotations
 
-import re
 import secrets
-from collections.abc import Awaitable, Callable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any
 
 import structlog
 from pydantic import SecretStr
-from slack_bolt.async_app import AsyncAck, AsyncApp
+from slack_bolt.async_app import AsyncApp
 from slack_bolt.authorization import AuthorizeResult
 from slack_sdk.web.async_client import AsyncWebClient
 
@@ -28,6 +26,7 @@ from bot.slack import payloads
 from bot.slack.answering import say_privately
 from bot.slack.background import Background
 from bot.slack.client import Identity
+from bot.slack.dispatch import Body, Dispatch, Kind, Listener
 from bot.slack.errors import translated
 from bot.slack.messenger import SlackMessenger
 from bot.store import DatabaseTrouble
@@ -39,8 +38,6 @@ from bot.work.jobs.thread_events import TooEarly
 from bot.work.ports import Mention, SlackError, ThreadReply
 
 log = structlog.get_logger(__name__)
-Body = dict[str, Any]
-_ANY = re.compile(".*")
 _TAKEN_EVERYWHERE = frozenset({"section", "context", "actions", "rich_text"})
 
 
@@ -66,25 +63,27 @@ class Listeners:
         self._gap = gap
         self._count = count
 
-    def register(self, app: AsyncApp, commands: Sequence[Command]) -> None:
-        """Register every command with its buttons, forms and shortcuts, and the events for messages."""
+    def of(self, commands: Sequence[Command]) -> Dispatch:
+        """Return the listeners of these commands, their buttons, forms and shortcuts, and of the events."""
+        found = Dispatch()
         for command in commands:
-            app.command(command.name)(self._command(command))
+            found.add(Kind.COMMAND, command.name, self._command(command))
             for action_id, pressed in command.buttons.items():
-                app.action(action_id)(self._press(pressed))
+                found.add(Kind.BUTTON, action_id, self._press(pressed))
             for callback_id, submitted in command.forms.items():
-                app.view(callback_id)(self._submit(submitted))
+                found.add(Kind.FORM, callback_id, self._submit(submitted))
             for callback_id, used in command.shortcuts.items():
-                app.shortcut(callback_id)(self._shortcut(used))
-        # Catch-alls: buttons that only open a link, and actions that another version of the app offered.
-        app.action(_ANY)(_acknowledge)
-        for refuse in (app.command, app.shortcut):
-            refuse(_ANY)(self._unknown)
-        app.view(_ANY)(_acknowledge)
-        app.event("message")(self._heard)
-        app.event("app_mention")(self._heard)
-        app.event("channel_id_changed")(self._renamed)
-        app.event(_ANY)(_nothing)  # Slack would deliver unacknowledged events again
+                found.add(Kind.SHORTCUT, callback_id, self._shortcut(used))
+        found.add(Kind.EVENT, "message", self._heard)
+        found.add(Kind.EVENT, "app_mention", self._heard)
+        found.add(Kind.EVENT, "channel_id_changed", self._renamed)
+        # Buttons that only open a link, events that Slack would deliver again if they were not acknowledged,
+        # and what another version of the app offered.
+        for kind in (Kind.BUTTON, Kind.FORM, Kind.EVENT):
+            found.add_for_others(kind, _acknowledge)
+        for kind in (Kind.COMMAND, Kind.SHORTCUT):
+            found.add_for_others(kind, self._unknown)
+        return found
 
     @contextmanager
     def _arrived(self, kind: str, key: str, what: str | None) -> Iterator[None]:
@@ -94,86 +93,79 @@ class Listeners:
             log.info("request", kind=kind, what=what)
             yield
 
-    def _command(self, command: Command) -> Callable[..., Awaitable[None]]:
-        async def listener(ack: AsyncAck, body: Body) -> None:
-            with self._arrived("command", f"command:{body.get('trigger_id')}", command.name):
-                await handle(ack, body)
+    def _command(self, command: Command) -> Listener:
+        async def listener(body: Body) -> Body | None:
+            with self._arrived(Kind.COMMAND, f"command:{body.get('trigger_id')}", command.name):
+                return await handle(body)
 
-        async def handle(ack: AsyncAck, body: Body) -> None:
+        async def handle(body: Body) -> Body | None:
             try:
                 answer = await command.run(self._context, payloads.invocation(body))
             except Exception as error:
                 # The person is told here and the operator in the log, under one reference.
                 broken = _broke("command_failed", error, command=command.name)
                 told = with_prompt(broken, payloads.invocation(body).typed)
-                await ack(**_private(Message(told.text, told.plain_blocks)))
-                return
+                return _private(Message(told.text, told.plain_blocks))
             if answer.message is None or not _is_taken_everywhere(answer.message):
-                await ack()
                 self._show(answer, body)
-                return
-            await ack(**_private(answer.message))
+                return None
             self._open_later(answer, body)
+            return _private(answer.message)
 
         return listener
 
-    def _press(self, pressed: PressRun) -> Callable[..., Awaitable[None]]:
-        async def listener(ack: AsyncAck, body: Body, action: Body) -> None:
+    def _press(self, pressed: PressRun) -> Listener:
+        async def listener(body: Body) -> None:
+            action = body["actions"][0]
             name = action.get("action_id")
-            with self._arrived("button", f"press:{body.get('trigger_id')}", name):
+            with self._arrived(Kind.BUTTON, f"press:{body.get('trigger_id')}", name):
                 try:
                     answer = await pressed(self._context, payloads.press(body, action))
                 except Exception as error:
                     answer = Answer(message=_broke("button_failed", error, action=name))
-                await ack()
                 self._show(answer, body)
 
         return listener
 
-    def _submit(self, submitted: SubmitRun) -> Callable[..., Awaitable[None]]:
-        async def listener(ack: AsyncAck, body: Body) -> None:
+    def _submit(self, submitted: SubmitRun) -> Listener:
+        async def listener(body: Body) -> Body | None:
             name = body["view"].get("callback_id")
-            with self._arrived("form", f"view:{body['view'].get('id')}", name):
+            with self._arrived(Kind.FORM, f"view:{body['view'].get('id')}", name):
                 try:
                     errors = await submitted(self._context, payloads.submission(body))
                 except Exception as error:
                     broken = _broke("form_failed", error, form=name)
-                    await ack(response_action="errors", errors={_first_input(body): bare(broken)})
-                    return
-                if errors is None:
-                    await ack()
-                else:
-                    await ack(response_action="errors", errors=dict(errors.errors))
+                    return _refused({_first_input(body): bare(broken)})
+                return _refused(errors.errors) if errors else None
 
         return listener
 
-    def _shortcut(self, used: ShortcutRun) -> Callable[..., Awaitable[None]]:
-        async def listener(ack: AsyncAck, body: Body) -> None:
+    def _shortcut(self, used: ShortcutRun) -> Listener:
+        async def listener(body: Body) -> None:
             key = f"shortcut:{body.get('trigger_id')}"
-            with self._arrived("shortcut", key, body.get("callback_id")):
+            with self._arrived(Kind.SHORTCUT, key, body.get("callback_id")):
                 try:
                     answer = await used(self._context, payloads.shortcut_use(body))
                 except Exception as error:
                     answer = Answer(message=_broke("shortcut_failed", error))
-                await ack()
                 self._show(answer, body)
 
         return listener
 
-    async def _unknown(self, ack: AsyncAck, body: Body) -> None:
+    async def _unknown(self, body: Body) -> Body | None:
         """Tell the person that this version of the bot does not know the command or shortcut."""
         log.warning("unknown_to_this_version", offered=body.get("command") or body.get("callback_id"))
         if "command" in body:
-            await ack(**_private(problems.unknown_command()))
-            return
-        await ack()
+            return _private(problems.unknown_command())
         self._say_later(problems.unknown_command(), body)
+        return None
 
-    async def _heard(self, event: Body) -> None:
+    async def _heard(self, body: Body) -> None:
         """Handle a message event. An exception leaves it unacknowledged, so that Slack delivers it again."""
+        event = body["event"]
         heard = payloads.spoken(event, self._context.bot_user, self._context.access_policy.bots)
         if heard is None:
-            if (changed := payloads.changed(event)) is not None:
+            if (changed := payloads.changed(event, self._context.bot_user)) is not None:
                 await heard_change(self._context, changed)
             return
         self._count("requests", "message")
@@ -187,8 +179,9 @@ class Listeners:
                 self._gap.begin()
                 raise
 
-    async def _renamed(self, event: Body) -> None:
+    async def _renamed(self, body: Body) -> None:
         """https://docs.slack.dev/reference/events/channel_id_changed"""
+        event = body["event"]
         old, new = ChannelId(event["old_channel_id"]), ChannelId(event["new_channel_id"])
         await rename_channel(self._context, old, new)
         # What was said under the new id may have been missed.
@@ -246,10 +239,15 @@ def _is_taken_everywhere(message: Message) -> bool:
     return all(block["type"] in _TAKEN_EVERYWHERE for block in message.blocks)
 
 
-def _private(message: Message) -> dict[str, Any]:
-    """Return the arguments of an acknowledgement with a message that only the person sees."""
-    given: dict[str, Any] = {"response_type": "ephemeral", "text": message.text}
+def _private(message: Message) -> Body:
+    """Return an acknowledgement with a message that only the person sees."""
+    given: Body = {"response_type": "ephemeral", "text": message.text}
     return given | {"blocks": list(message.blocks)} if message.blocks else given
+
+
+def _refused(errors: Mapping[str, str]) -> Body:
+    """Return an acknowledgement with the errors of a form's inputs, which stays open."""
+    return {"response_action": "errors", "errors": dict(errors)}
 
 
 def _broke(event: str, error: Exception, **about: object) -> Message:
@@ -264,12 +262,8 @@ def _first_input(body: Body) -> str:
     return next((str(block["block_id"]) for block in blocks if block.get("type") == "input"), "prompt")
 
 
-async def _acknowledge(ack: AsyncAck) -> None:
-    await ack()
-
-
-async def _nothing() -> None:
-    """Ignore an event; Bolt acknowledges it."""
+async def _acknowledge(_body: Body) -> None:
+    """Do nothing; the request is acknowledged."""
 
 
 def build_app(
@@ -304,15 +298,14 @@ def build_app(
         authorize=authorize,
         # Bolt does not start without a secret; ``http.py`` checks signatures before Bolt gets a request.
         signing_secret=signing_secret.get_secret_value() if signing_secret else secrets.token_hex(16),
-        process_before_response=True,
+        before_authorize=listeners.of(commands),
         # Middleware for features that the bot does not use; each would cost every request time.
         request_verification_enabled=False,
-        ignoring_self_assistant_message_events_enabled=False,
+        ignoring_self_events_enabled=False,
         attaching_function_token_enabled=False,
         attaching_conversation_kwargs_enabled=False,
     )
     app.error(_failed)
-    listeners.register(app, commands)
     return app
 
 

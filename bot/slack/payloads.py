@@ -131,12 +131,14 @@ def shortcut_use(body: Payload) -> ShortcutUse:
 def spoken(
     event: Payload, bot: UserId, bots: Collection[UserId] = frozenset()
 ) -> ThreadReply | Mention | None:
-    """Return a person's reply in a thread, mention or direct message; None for any other event.
+    """Return a person's reply in a thread, mention or direct message; None for any other event and the bot's.
 
     A mention arrives as two events (``app_mention`` and ``message``), which get the same key. In a group
     direct message it may arrive as ``message`` alone, so there the text tells whether it is one.
     ``bots``: the apps and bot users whose mentions count, also in threads.
     """
+    if event.get("user") == bot:
+        return None
     if event.get("bot_id") and bots:
         return _mention_by_bot(event, bot, bots)
     if event.get("bot_id") or not event.get("user") or event.get("subtype") not in _HUMAN_SUBTYPES:
@@ -155,15 +157,15 @@ def _mention_by_bot(event: Payload, bot: UserId, bots: Collection[UserId]) -> Me
     app = event.get("app_id") or (event.get("bot_profile") or {}).get("app_id")
     found = next((UserId(each) for each in (event.get("user"), app) if each and each in bots), None)
     text, is_known = text_of(event), event.get("channel") and event.get("ts")
-    if found is None or not is_known or event.get("user") == bot or not slack_text.mentions(text, bot):
+    if found is None or not is_known or not slack_text.mentions(text, bot):
         return None
     if event.get("subtype") not in (*_HUMAN_SUBTYPES, "bot_message"):
         return None
     return Mention(_said({**event, "user": found}), text, files_of(event))
 
 
-def changed(event: Payload) -> Changed | None:
-    """Return the edit of a message by its author, or its deletion; None for any other event.
+def changed(event: Payload, bot: UserId) -> Changed | None:
+    """Return the edit of a message by its author, or its deletion; None for any other event and the bot's.
 
     Slack also tells of messages that only got a preview of a link. A deleted message with replies stays, as a
     tombstone. https://docs.slack.dev/reference/events/message/message_changed
@@ -177,7 +179,7 @@ def changed(event: Payload) -> Changed | None:
         case _:
             return None
     about = {**before, "ts": now["ts"], "channel": event["channel"]}
-    if before.get("bot_id") or not now["ts"]:
+    if before.get("bot_id") or bot in (before.get("user"), now.get("user")) or not now["ts"]:
         return None
     was = text_of(before) if before else None
     if now.get("subtype") == "tombstone":

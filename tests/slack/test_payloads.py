@@ -130,6 +130,14 @@ def test_what_was_said_in_a_thread_tells_people_from_bots_and_leaves_notices_out
     assert payloads.said(person | {"subtype": "channel_join"}) is None
 
 
+@pytest.mark.parametrize("about", [{"thread_ts": FIRST}, {"channel_type": "im"}, {"type": "app_mention"}])
+def test_the_bot_does_not_hear_itself(about: dict[str, Any]) -> None:
+    """Slack marks a bot's message with its id, but not every file that a bot shares."""
+    event = {"type": "message", "user": ANA, "channel": CHANNEL, "ts": SECOND, "text": f"<@{BOT}> Hi"} | about
+    assert payloads.spoken(event, BOT) is not None
+    assert payloads.spoken(event | {"user": BOT}, BOT, {BOT}) is None
+
+
 WAS = {"user": ANA, "ts": SECOND, "text": "Add a page"}
 NOW_IS = WAS | {"text": "Add two", "edited": {"user": ANA, "ts": "1.5"}}
 EDITED = {
@@ -144,7 +152,7 @@ EDITED = {
 def test_an_edit_names_its_message_its_author_and_the_new_text() -> None:
     said = Origin(RequestKey(f"message:{CHANNEL}:1.2"), ANA, CHANNEL, FIRST, SECOND)
     in_thread = EDITED | {"message": NOW_IS | {"thread_ts": FIRST}}
-    assert payloads.changed(in_thread) == Changed(said, "Add two", "1.6", "Add a page")
+    assert payloads.changed(in_thread, BOT) == Changed(said, "Add two", "1.6", "Add a page")
 
 
 @pytest.mark.parametrize(
@@ -154,13 +162,20 @@ def test_an_edit_names_its_message_its_author_and_the_new_text() -> None:
         EDITED | {"message": WAS | {"text": "Add two"}},
         EDITED | {"message": NOW_IS | {"edited": {"user": BEN}}},
         EDITED | {"message": NOW_IS | {"bot_id": "B1"}},
+        EDITED | {"message": NOW_IS | {"user": BOT, "edited": {"user": BOT}}, "previous_message": {}},
+        {
+            "subtype": "message_deleted",
+            "channel": CHANNEL,
+            "deleted_ts": SECOND,
+            "previous_message": WAS | {"user": BOT},
+        },
         {"subtype": "message_changed", "channel": CHANNEL, "ts": "1.6"},
         {"subtype": "message_deleted", "channel": CHANNEL, "ts": "1.6"},
         EDITED | {"subtype": None},
     ],
 )
 def test_previews_edits_of_others_and_of_bots_are_no_edits(event: dict[str, Any]) -> None:
-    assert payloads.changed(event) is None
+    assert payloads.changed(event, BOT) is None
 
 
 @pytest.mark.parametrize(
@@ -176,7 +191,7 @@ def test_previews_edits_of_others_and_of_bots_are_no_edits(event: dict[str, Any]
     ],
 )
 def test_a_deleted_message_is_known_with_and_without_replies(event: dict[str, Any]) -> None:
-    gone = payloads.changed(event | {"channel": CHANNEL, "ts": "1.6"})
+    gone = payloads.changed(event | {"channel": CHANNEL, "ts": "1.6"}, BOT)
     assert gone is not None
     assert (gone.origin.key, gone.text) == (f"message:{CHANNEL}:1.2", None)
     assert gone.before == ("Add a page" if "previous_message" in event else None)
