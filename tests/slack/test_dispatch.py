@@ -62,6 +62,14 @@ async def test_a_request_goes_to_the_listener_of_its_kind_and_name(kind: Kind, b
     assert (said.status, said.body) == (200, '{"said": "the one"}')
 
 
+def test_a_name_has_one_listener() -> None:
+    dispatch = Dispatch()
+    dispatch.add(Kind.BUTTON, "one", saying("first"))
+    dispatch.add(Kind.FORM, "one", saying("another kind"))
+    with pytest.raises(ValueError, match="the button 'one' has two listeners"):
+        dispatch.add(Kind.BUTTON, "one", saying("second"))
+
+
 @pytest.mark.parametrize("body", [{}, {"type": "url_verification"}, {"type": "view_closed"}])
 async def test_what_nobody_listens_for_is_left_to_bolt(body: dict[str, Any]) -> None:
     dispatch = Dispatch()
