@@ -43,7 +43,7 @@ class Dispatch(AsyncMiddleware):
         self._others: dict[Kind, Listener] = {}
 
     def add(self, kind: Kind, name: str, listener: Listener) -> None:
-        """Add the listener for a command, button, form, shortcut or event. Raises ValueError if it has one."""
+        """Add the listener of a command, button, form, shortcut or event. Raises ValueError for a second."""
         if (kind, name) in self._named:
             raise ValueError(f"the {kind} {name!r} has two listeners")
         self._named[kind, name] = listener
