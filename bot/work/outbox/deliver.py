@@ -48,6 +48,10 @@ _SLOW_SECONDS = 0.5
 _LATE_SECONDS = 0.02
 """How long after its claim a post may go out. The channel's pace has this reserve over Slack's second."""
 _MOST_TRIES = 12
+"""Maximum tries of a delivery that Slack refuses for the moment, about ten minutes."""
+_SEEN = (DeliveryKind.REPLY, DeliveryKind.EDIT)
+"""Deliveries into a channel that the bot has seen. One that it does not see any more may have a new id, of
+which Slack tells at once, after a minute or after five: https://docs.slack.dev/apis/events-api#retries"""
 _TOKEN_RETRY = timedelta(hours=24)
 _TOKEN_RETRIED = (DeliveryKind.REPLY, DeliveryKind.EDIT, DeliveryKind.PRIVATE, DeliveryKind.WHISPER)
 """Deliveries retried for 24 h after a revoked token. The others fail at once."""
@@ -288,7 +292,8 @@ async def _settle_error(context: WorkerContext, delivery: Delivery, error: Slack
         return
     waits = _waits_for_token(context, delivery, error)
     throttled = error if isinstance(error, SlackThrottled) else None
-    if delivery.unconfirmed and (waits or _is_temporary(error)):
+    passes = _is_temporary(delivery, error)
+    if delivery.unconfirmed and (waits or passes):
         # The search itself may have failed, so an earlier attempt may still have been delivered.
         await _search_later(context, delivery, throttled)
         return
@@ -302,7 +307,7 @@ async def _settle_error(context: WorkerContext, delivery: Delivery, error: Slack
         case SlackRefused(meaning=Refusal.BLOCKS) if not delivery.plain:
             log.error("blocks_refused", delivery=delivery.id, reason=error.code, details=error.details)
             await _retry(context, delivery, 0.0, plain=True)
-        case SlackRefused() if waits or (_is_temporary(error) and delivery.attempts < _MOST_TRIES):
+        case SlackRefused() if waits or (passes and delivery.attempts < _MOST_TRIES):
             await _retry(context, delivery, back_off_seconds(delivery.attempts, context.chance()))
         case SlackRefused():
             await give_up(context, delivery, error.meaning, error.code)
@@ -320,10 +325,11 @@ def _waits_for_token(context: WorkerContext, delivery: Delivery, error: SlackErr
     return context.clock() - delivery.created_at < _TOKEN_RETRY
 
 
-def _is_temporary(error: SlackError) -> bool:
+def _is_temporary(delivery: Delivery, error: SlackError) -> bool:
     """Return whether the same call may succeed a little later."""
     if isinstance(error, SlackRefused):
-        return error.meaning is Refusal.PASSING
+        may_have_moved = error.meaning is Refusal.NOT_VISIBLE and delivery.what.kind in _SEEN
+        return may_have_moved or error.meaning is Refusal.PASSING
     return isinstance(error, SlackThrottled | SlackUnreachable)
 
 

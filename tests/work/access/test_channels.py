@@ -97,6 +97,35 @@ async def test_a_job_goes_on_in_the_channel_under_its_new_id(moving: Office, sla
     assert len(moving.said()) == 1
 
 
+async def test_an_end_waits_until_slack_tells_the_new_id(moving: Office, slack: MovingSlack) -> None:
+    """As when the bot was restarting at the change: Slack tells of it again after a minute."""
+    await moving.started()
+    slack.move(CHANNEL, NEW)
+    moving.docs.finish()
+    await moving.settle(60)
+    assert moving.said() == []
+    await rename_channel(moving.context, CHANNEL, NEW)
+    await moving.settle(60)
+    [end] = moving.said()
+    assert "the pull request is ready" in end
+    assert moving.root_text().startswith(":memo:")
+    assert slack.direct == []
+
+
+async def test_an_end_whose_channel_is_gone_for_good_is_told_alone(
+    moving: Office, slack: MovingSlack
+) -> None:
+    await moving.started()
+    slack.move(CHANNEL, NEW)
+    moving.docs.finish()
+    await moving.settle(60)
+    assert slack.direct == []
+    for _ in range(15):
+        await moving.pass_time(60)
+    [told] = [message.text for _, message, _ in slack.direct]
+    assert "Job 1" in told
+
+
 async def test_a_delivery_that_was_claimed_before_the_change_is_posted_after_it(
     moving: Office, slack: MovingSlack
 ) -> None:
