@@ -63,7 +63,7 @@ class Listeners:
         self._gap = gap
         self._count = count
 
-    def of(self, commands: Sequence[Command]) -> Dispatch:
+    def dispatch(self, commands: Sequence[Command]) -> Dispatch:
         """Return the listeners of these commands, their buttons, forms and shortcuts, and of the events."""
         found = Dispatch()
         for command in commands:
@@ -298,7 +298,7 @@ def build_app(
         authorize=authorize,
         # Bolt does not start without a secret; ``http.py`` checks signatures before Bolt gets a request.
         signing_secret=signing_secret.get_secret_value() if signing_secret else secrets.token_hex(16),
-        before_authorize=listeners.of(commands),
+        before_authorize=listeners.dispatch(commands),
         # Middleware for features that the bot does not use; each would cost every request time.
         request_verification_enabled=False,
         ignoring_self_events_enabled=False,
