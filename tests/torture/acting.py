@@ -207,8 +207,10 @@ class Acting:
         for message in [each for some in self._state.messages.values() for each in some.values()]:
             called, pressed = _CALLED.match(message["text"]), self._with_action(message, button)
             if message["thread_ts"] and called and pressed:
-                root = self._state.messages[message["channel"]][message["thread_ts"]]
-                about = next((ask.marker for ask in asks if ask.marker in root["text"]), "")
+                # Not the message that began the thread, which may have been deleted.
+                said = self._state.thread(message["channel"], message["thread_ts"])
+                faces = [each["text"] for each in said if each["bot_id"]]
+                about = next((ask.marker for ask in asks if any(is_face(f, ask.marker) for f in faces)), "")
                 act = Act(0, "press", called[1], message["channel"], "decided in the end", button, about)
                 made = Done(act, datetime.now(UTC))
                 await self._press_until_it_works(act, made, message, pressed)
