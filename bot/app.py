@@ -332,8 +332,6 @@ async def _take_in(
     )
     app = build_app(
         client=outside.client,
-        identity=outside.identity,
-        token=settings.slack_bot_token,
         signing_secret=settings.slack_signing_secret,
         listeners=listeners,
         commands=COMMANDS,

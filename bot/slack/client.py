@@ -23,7 +23,6 @@ class Identity:
 
     bot_user: UserId
     bot_name: str
-    bot_id: str
     team: str
     team_id: str
     workspace_url: str
@@ -54,7 +53,6 @@ async def identify(client: AsyncWebClient) -> Identity:
     return Identity(
         bot_user=UserId(str(answer.get("user_id") or "")),
         bot_name=str(answer.get("user") or "docs-agent"),
-        bot_id=str(answer.get("bot_id") or ""),
         team=str(answer.get("team") or ""),
         team_id=str(answer.get("team_id") or ""),
         workspace_url=str(answer.get("url") or ""),

@@ -25,7 +25,6 @@ from bot.model import ChannelId, Message
 from bot.slack import payloads
 from bot.slack.answering import say_privately
 from bot.slack.background import Background
-from bot.slack.client import Identity
 from bot.slack.dispatch import Body, Dispatch, Kind, Listener
 from bot.slack.errors import translated
 from bot.slack.messenger import SlackMessenger
@@ -86,7 +85,7 @@ class Listeners:
         return found
 
     @contextmanager
-    def _arrived(self, kind: str, key: str, what: str | None) -> Iterator[None]:
+    def _arrived(self, kind: Kind, key: str, what: str | None) -> Iterator[None]:
         """Count and log a request, and put its reference into each log line until the block ends."""
         self._count("requests", kind)
         with about_request(key):
@@ -269,44 +268,31 @@ async def _acknowledge(_body: Body) -> None:
 def build_app(
     *,
     client: AsyncWebClient,
-    identity: Identity,
-    token: SecretStr,
     signing_secret: SecretStr | None,
     listeners: Listeners,
     commands: Sequence[Command],
 ) -> AsyncApp:
     """Return Bolt's app with all listeners.
 
-    The bot's identity is given, so that no request has to ask Slack for it. ``signing_secret`` is None in
-    Socket Mode, where nothing arrives over HTTP.
+    ``signing_secret`` is None in Socket Mode, where nothing arrives over HTTP.
     """
-    known = AuthorizeResult(
-        enterprise_id=identity.enterprise_id,
-        team_id=identity.team_id,
-        bot_id=identity.bot_id,
-        bot_user_id=identity.bot_user,
-        bot_token=token.get_secret_value(),
-    )
-
-    async def authorize() -> AuthorizeResult:
-        return known
-
     app = AsyncApp(
         name="docs-agent",
-        # Without a token, because ``authorize`` returns it; Bolt warns when it gets both.
+        # Without a token, so that Bolt asks ``_authorize`` and not Slack.
         client=AsyncWebClient(base_url=client.base_url, session=client.session),
-        authorize=authorize,
+        authorize=_authorize,
         # Bolt does not start without a secret; ``http.py`` checks signatures before Bolt gets a request.
         signing_secret=signing_secret.get_secret_value() if signing_secret else secrets.token_hex(16),
         before_authorize=listeners.dispatch(commands),
-        # Middleware for features that the bot does not use; each would cost every request time.
         request_verification_enabled=False,
-        ignoring_self_events_enabled=False,
-        attaching_function_token_enabled=False,
-        attaching_conversation_kwargs_enabled=False,
     )
     app.error(_failed)
     return app
+
+
+async def _authorize() -> AuthorizeResult:
+    """Let requests without a listener pass to Bolt's own middleware, which needs no token for them."""
+    return AuthorizeResult(enterprise_id=None, team_id=None)
 
 
 async def _failed(error: Exception, body: Body) -> None:

@@ -34,7 +34,7 @@ from bot.model import (
     UserId,
 )
 from bot.slack.background import Background
-from bot.slack.client import Identity, open_session, web_client
+from bot.slack.client import open_session, web_client
 from bot.slack.listeners import Listeners, build_app
 from bot.slack.messenger import SlackMessenger
 from bot.store import Store
@@ -113,13 +113,8 @@ async def open_intake(commands: Sequence[Command]) -> AsyncIterator[Intake]:
             on_message=heard,
             count=lambda _what, _how: None,
         )
-        identity = Identity(
-            UserId("U0BOT"), "docs-agent", "B0BOT", "Acme", "T1", "https://acme.slack.com/", None
-        )
         app = build_app(
             client=client,
-            identity=identity,
-            token=SecretStr("xoxb-1"),
             signing_secret=SecretStr(SECRET),
             listeners=listeners,
             commands=commands,
