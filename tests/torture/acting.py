@@ -165,9 +165,7 @@ class Acting:
 
     async def _reply(self, act: Act, done: Done) -> None:
         root = await self._until(lambda: self._root(act.about))
-        said = self._people.say(
-            act.who, root["channel"], act.words, thread_ts=root["thread_ts"] or root["ts"]
-        )
+        said = self._people.say(act.who, root["channel"], act.words, thread_ts=_thread_of(root))
         self._said[act.marker], done.ts = said, str(said["ts"])
 
     async def _edit(self, act: Act, done: Done) -> None:
@@ -207,10 +205,10 @@ class Acting:
         for message in [each for some in self._state.messages.values() for each in some.values()]:
             called, pressed = _CALLED.match(message["text"]), self._with_action(message, button)
             if message["thread_ts"] and called and pressed:
-                # Not the message that began the thread, which may have been deleted.
-                said = self._state.thread(message["channel"], message["thread_ts"])
-                faces = [each["text"] for each in said if each["bot_id"]]
-                about = next((ask.marker for ask in asks if any(is_face(f, ask.marker) for f in faces)), "")
+                # The face tells; the message that began the thread may have been deleted.
+                faces = ((ask.marker, self._root(ask.marker)) for ask in asks)
+                here = (each for each, face in faces if face and _thread_of(face) == message["thread_ts"])
+                about = next(here, "")
                 act = Act(0, "press", called[1], message["channel"], "decided in the end", button, about)
                 made = Done(act, datetime.now(UTC))
                 await self._press_until_it_works(act, made, message, pressed)
@@ -241,7 +239,7 @@ class Acting:
         root = self._root(act.about)
         if root is None:
             return None
-        for message in reversed(self._state.thread(root["channel"], root["thread_ts"] or root["ts"])):
+        for message in reversed(self._state.thread(root["channel"], _thread_of(root))):
             button = self._with_action(message, act.words)
             if button is not None:
                 return message, button
@@ -255,6 +253,11 @@ class Acting:
                 raise NeverAppeared
             await asyncio.sleep(0.03)
         return found
+
+
+def _thread_of(face: Json) -> str:
+    """Return the thread of a job's face, which it begins or in which it is a reply."""
+    return str(face["thread_ts"] or face["ts"])
 
 
 def is_face(text: str, marker: str) -> bool:
