@@ -64,26 +64,32 @@ def follow_up_withdrawn(job: TrackedJob, prompt: Prompt, by: UserId) -> Message:
     )
 
 
-def ended(job: TrackedJob, now: datetime, *, was_lost: bool = False, is_first: bool = True) -> Message:
+def ended(
+    job: TrackedJob, now: datetime, *, is_new: bool = True, was_lost: bool = False, is_first: bool = True
+) -> Message:
     """Return the reply at the end of an iteration: the result, and what to do next.
 
-    ``was_lost``: the thread was told that the docs service does not know the job. ``is_first``: no other job
-    in the thread offers its pull request, so this one's button stands out.
+    ``is_new``: the job had no pull request before this iteration. ``was_lost``: the thread was told that the
+    docs service does not know the job. ``is_first``: no other job in the thread offers its pull request, so
+    this one's button stands out.
     """
     del now
     again = " (The docs service knows it again.)" if was_lost else ""
     url = b.web_address(job.pr_link) if job.state is JobState.PULL_REQUEST else None
     address = b.link(url, open_words(url)) if url else ""
-    return b.with_buttons(f"{_end(job)}{again}", _end_buttons(job, is_first=is_first), address=address)
+    return b.with_buttons(
+        f"{_end(job, is_new)}{again}", _end_buttons(job, is_first=is_first), address=address
+    )
 
 
-def outdated_end(job: TrackedJob) -> Message:
+def outdated_end(job: TrackedJob, *, is_new: bool = True) -> Message:
     """Return an end as it is shown once the job goes on: the same words, without buttons."""
-    return b.words(b.clip_bytes(_end(job), b.EDITED_BYTES))
+    return b.words(b.clip_bytes(_end(job, is_new), b.EDITED_BYTES))
 
 
-def _end(job: TrackedJob) -> str:
-    return f"{_everybody(job)} {_ENDS[job.state](job)}"
+def _end(job: TrackedJob, is_new: bool) -> str:
+    said = _new_pull_request if is_new and job.state is JobState.PULL_REQUEST else _ENDS[job.state]
+    return f"{_everybody(job)} {said(job)}"
 
 
 def _everybody(job: TrackedJob, *first: UserId) -> str:
@@ -106,23 +112,32 @@ def _reply_here(job: TrackedJob) -> str:
     return "mention me here" if job.thread_ts else "reply here"
 
 
+def _new_pull_request(job: TrackedJob) -> str:
+    called = name(job.number)
+    if b.web_address(job.pr_link) is None:
+        return _odd_address(job, called)
+    return (
+        f":memo: {called} is done{_took(job)}: the pull request is ready. "
+        f"Review it, or {_reply_here(job)} to have something changed."
+    )
+
+
 def _pull_request(job: TrackedJob) -> str:
     if b.web_address(job.pr_link) is None:
-        odd = b.quoted(job.pr_link or "", 300)
-        return (
-            f":memo: {_what(job)} is done{_took(job)}, but I can't link to the address of its pull "
-            f"request: `{odd}`. It must be https, on a host that whoever runs this bot allows. "
-            "Look for it in the repository."
-        )
-    if job.iteration > 1:
-        return (
-            f":memo: {_what(job)} is finished{_took(job)}. Look at the pull request: "
-            "the docs service doesn't say whether it changed. "
-            f"{_reply_here(job).capitalize()} to have something else changed."
-        )
+        return _odd_address(job, _what(job))
     return (
-        f":memo: {_what(job)} is done{_took(job)}: the pull request is ready. "
-        f"Review it, or {_reply_here(job)} to have something changed."
+        f":memo: {_what(job)} is finished{_took(job)}. Look at the pull request: "
+        "the docs service doesn't say whether it changed. "
+        f"{_reply_here(job).capitalize()} to have something else changed."
+    )
+
+
+def _odd_address(job: TrackedJob, what: str) -> str:
+    odd = b.quoted(job.pr_link or "", 300)
+    return (
+        f":memo: {what} is done{_took(job)}, but I can't link to the address of its pull "
+        f"request: `{odd}`. It must be https, on a host that whoever runs this bot allows. "
+        "Look for it in the repository."
     )
 
 
@@ -130,8 +145,7 @@ def _no_change(job: TrackedJob) -> str:
     return (
         f":heavy_minus_sign: {_what(job)} finished{_took(job)} without changing a file. "
         "Usually the docs say it already, or the prompt was too broad or too vague. "
-        f"{_reply_here(job).capitalize()} and name the page and what it should say, "
-        "or ask what the agent found."
+        f"{_reply_here(job).capitalize()} and name the page and what it should say."
     )
 
 
@@ -195,9 +209,9 @@ def _review(job: TrackedJob) -> list[Block]:
     return [b.button(REVIEW_WORDS[each], action, str(job.number)) for each, action in actions.items()]
 
 
-def reviewed_end(job: TrackedJob) -> Message:
+def reviewed_end(job: TrackedJob, *, is_new: bool = True) -> Message:
     """Return the end of a job as it is shown once somebody has said what became of its pull request."""
-    return b.with_buttons(b.clip_bytes(_end(job), b.EDITED_BYTES), _end_buttons(job, is_first=False))
+    return b.with_buttons(b.clip_bytes(_end(job, is_new), b.EDITED_BYTES), _end_buttons(job, is_first=False))
 
 
 def reminder(job: TrackedJob) -> Message:

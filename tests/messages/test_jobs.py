@@ -110,7 +110,7 @@ def test_without_the_link_button_the_words_still_lead_to_the_pull_request() -> N
 
 
 def test_the_end_of_a_follow_up_is_told_to_who_asked_for_it() -> None:
-    end = jobs.ended(job(iteration=2, iteration_requester=BEN), LATER)
+    end = jobs.ended(job(iteration=2, iteration_requester=BEN), LATER, is_new=False)
     assert end.text.startswith(f"<@{BEN}> :memo: The follow-up to Job 42 is finished")
     assert PINGS_ANA not in end.text
     assert "Look at the pull request: the docs service doesn't say whether it changed." in end.text

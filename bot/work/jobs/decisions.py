@@ -28,7 +28,7 @@ from bot.store import LeaseLost, Transaction
 from bot.work.context import Context
 from bot.work.jobs.ask import Asked, AskRequest, ask
 from bot.work.jobs.follow_up import FollowedUp, FollowUpRequest, follow_up
-from bot.work.jobs.thread_messages import edit_reply, outdate_reminder, redraw_face, reply
+from bot.work.jobs.thread_messages import edit_reply, outdate_reminder, redraw_face, reply, tells_new
 from bot.work.jobs.transitions import drop_follow_ups, show_decision
 
 COMPARED_AFTER = timedelta(days=30)
@@ -142,7 +142,7 @@ async def review(context: Context, number: JobNumber, said: Review, by: UserId) 
         job = redraw_face(tx, number, now)
         end = tx.outbox.newest_end(number, job.iteration)
         if end is not None:
-            edit_reply(tx, job, end, say.reviewed_end(job), now)
+            edit_reply(tx, job, end, say.reviewed_end(job, is_new=tells_new(job, end)), now)
         outdate_reminder(tx, job, now)
         return True
 

@@ -25,7 +25,7 @@ from bot.model import (
 )
 from bot.store import Transaction
 from bot.work.context import WorkerContext
-from bot.work.jobs.thread_messages import outdate_end, redraw_face, reply
+from bot.work.jobs.thread_messages import NEW_END, outdate_end, redraw_face, reply
 from bot.work.jobs.transitions import details_of
 
 log = structlog.get_logger(__name__)
@@ -206,14 +206,17 @@ def end_iteration(
 ) -> None:
     """Write the end of an iteration together with the messages about it."""
     now, state, was_lost = context.clock(), step.state, job.state is JobState.GONE
-    occasion = f"round:{job.iteration}:end"
+    is_new = job.iteration == 1 or (state is JobState.PULL_REQUEST and job.pr_link is None)
+    occasion = f"round:{job.iteration}"
     if JobState.GONE in (state, job.state):
         # An iteration may end, be lost and be found again, and each is told.
-        occasion = f"round:{job.iteration}:{state}:{now.isoformat()}:end"
+        occasion += f":{state}:{now.isoformat()}"
+    occasion += NEW_END if is_new and job.iteration > 1 else ":end"
     tx.jobs.apply(job.number, step, owner=context.owner, **details.fields())
     outdate_end(tx, job, now)
     job = redraw_face(tx, job.number, now)
     is_first = not tx.jobs.offers_pull_request(job)
-    reply(tx, job, occasion, say.ended(job, now, was_lost=was_lost, is_first=is_first), now)
+    message = say.ended(job, now, is_new=is_new, was_lost=was_lost, is_first=is_first)
+    reply(tx, job, occasion, message, now)
     context.count("ends", state)
     log.info("job_ended", job=job.number, state=state, iteration=job.iteration)

@@ -11,6 +11,9 @@ from bot.model import DeliveryKind, JobNumber, JobState, Message, NewDelivery, T
 from bot.store import Transaction
 from bot.work.context import Context
 
+NEW_END = ":new:end"
+"""The last part of the key of an end that told a first pull request after an earlier iteration."""
+
 
 def redraw_face(tx: Transaction, number: JobNumber, now: datetime) -> TrackedJob:
     """Edit a job's face so that it shows the current state. Return the job."""
@@ -34,8 +37,13 @@ def outdate_end(tx: Transaction, job: TrackedJob, now: datetime) -> None:
     """Take the buttons from the end that was told last. ``job`` is as it was when the end was told."""
     key = tx.outbox.newest_end(job.number, job.iteration) if job.state in say.TOLD_ENDS else None
     if key is not None:
-        edit_reply(tx, job, key, say.outdated_end(job), now)
+        edit_reply(tx, job, key, say.outdated_end(job, is_new=tells_new(job, key)), now)
     outdate_reminder(tx, job, now)
+
+
+def tells_new(job: TrackedJob, end: str) -> bool:
+    """Return whether the end with this key told the first pull request of its job."""
+    return job.iteration == 1 or end.endswith(NEW_END)
 
 
 def reminder_of(job: TrackedJob) -> str:

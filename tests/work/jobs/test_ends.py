@@ -163,3 +163,45 @@ async def test_the_requester_stops_watching_and_a_reply_wakes_the_job(office: Of
     await office.settle()
     assert (await office.job()).state is JobState.WORKING
     assert (await office.press("job_menu", "stop_watching:9")).message is not None
+
+
+async def test_a_first_pull_request_is_told_as_a_first_one_whatever_was_asked_before(office: Office) -> None:
+    """The first iteration ended without a pull request; its words stay when its buttons go."""
+    await office.started()
+    office.docs.finish(pr_link=None)
+    await office.settle()
+    await office.reply("Then add it to the guides")
+    await office.settle()
+    office.docs.finish()
+    await office.pass_time(120)
+    told = office.said()[1]
+    assert "Job 1 is done" in told
+    assert "the pull request is ready" in told
+    await office.press("reviewed", "1")
+    await office.settle()
+    assert told.startswith(shown(office)[1].text)
+    await office.reply("Mention Python 3.11 too")
+    await office.settle()
+    assert told.startswith(shown(office)[1].text)
+    office.docs.finish()
+    await office.pass_time(120)
+    assert "The follow-up to Job 1 is finished" in office.said()[2]
+
+
+async def test_people_who_reply_before_the_first_end_are_told_of_a_first_pull_request(office: Office) -> None:
+    await office.started()
+    await office.reply("Mention Python 3.11 too", user=BEN)
+    await office.settle()
+    office.docs.finish()
+    await office.pass_time(120)
+    [end] = office.said()
+    assert "Job 1 is done" in end
+    assert "the pull request is ready" in end
+
+
+async def test_nobody_is_invited_to_ask_what_the_agent_cannot_answer(office: Office) -> None:
+    await office.started()
+    office.docs.finish(pr_link=None)
+    await office.settle()
+    [end] = office.said()
+    assert end.endswith("Reply here and name the page and what it should say.")
