@@ -29,8 +29,9 @@ async def said_since(
     """Return the messages for which an event would have been handled, oldest first. Raises a SlackError.
 
     ``thread``: the thread to read; without one, the direct messages of the channel. Reads 1,000 messages at
-    most. Messages that people edited have their newest text, and deleted ones are missing. Messages before
-    ``since`` follow as changes, if their authors edited them later or left a thread behind that goes on.
+    most. Messages that people edited have their newest text, and deleted ones are missing. What authors have
+    edited after ``since``, or left as a thread that goes on, follows as changes: of older messages, and of
+    these, because Slack may have delivered one with its old text meanwhile.
     https://docs.slack.dev/reference/methods/conversations.replies
     https://docs.slack.dev/reference/methods/conversations.history
     """
@@ -45,7 +46,7 @@ async def said_since(
     # Slack returns the first message of a thread whatever its age.
     all_of_it = [found[ts] | about for ts in sorted(found) if _TS.fullmatch(ts)]
     said = (payloads.spoken(each, bot) for each in all_of_it if each["ts"] > since)
-    changed = (payloads.changed_after(since, each) for each in all_of_it if each["ts"] <= since)
+    changed = (payloads.changed_after(since, each) for each in all_of_it)
     return [each for each in (*said, *changed) if each is not None]
 
 

@@ -14,7 +14,7 @@ from bot.model import ChannelId, DeliveryId, Message, MessageTs, Refusal, UserId
 from bot.slack.client import identify, open_session, web_client
 from bot.slack.errors import wait_seconds
 from bot.slack.messenger import SlackMessenger
-from bot.work.ports import SlackRefused, SlackThrottled, SlackUnclear, SlackUnreachable
+from bot.work.ports import Changed, Mention, SlackRefused, SlackThrottled, SlackUnclear, SlackUnreachable
 from sandbox.workspace import Workspace
 from sandbox.workspace.options import utcnow
 
@@ -259,3 +259,17 @@ async def test_the_token_goes_to_slacks_own_hosts_only(messenger: SlackMessenger
     ):
         with pytest.raises(SlackRefused, match="file_elsewhere"):
             await messenger.read_text(url, most_bytes=20)
+
+
+async def test_an_edit_of_a_missed_message_is_told_besides_the_message(
+    messenger: SlackMessenger, workspace: Workspace
+) -> None:
+    """Its event may have come with the old text before it is read again."""
+    direct, since = ChannelId("D01ANA"), MessageTs(workspace.state.new_ts())
+    said = workspace.people.say(ANA, direct, "Add a page")
+    workspace.people.edit(ANA, direct, said["ts"], "Add two")
+    [missed, changed] = await messenger.said_since(direct, thread=None, since=since)
+    assert isinstance(missed, Mention)
+    assert isinstance(changed, Changed)
+    assert missed.origin == changed.origin
+    assert missed.text == changed.text == "Add two"

@@ -146,6 +146,19 @@ async def test_an_edit_that_was_missed_is_offered_once_however_it_comes(office: 
     assert "You edited a message" in offer.text
 
 
+async def test_an_edit_in_an_outage_counts_though_slack_repeats_the_old_text_first(office: Office) -> None:
+    office.limit(1)
+    await office.finished("Add a quickstart")
+    late = office.missed("Mention retries")
+    office.slack.said[:] = [replace(late, text="Mention backoff")]
+    office.slack.changed.append(Changed(late.origin, "Mention backoff", "1700009000.000001"))
+    await Gap(office.context).end()
+    await again(office, late)
+    await read_on(office)
+    await catch_up_all(office)
+    assert await prompts(office) == ["Add a quickstart", "Mention backoff"]
+
+
 async def test_messages_of_an_earlier_day_are_not_taken(office: Office) -> None:
     await office.started("Add a quickstart")
     old = ts_at(NOW - timedelta(days=1, seconds=1))
