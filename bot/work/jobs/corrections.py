@@ -31,6 +31,7 @@ from bot.work.jobs.along import asked_to_take
 from bot.work.jobs.ask import storable
 from bot.work.jobs.decisions import take_back_waiting
 from bot.work.jobs.follow_up import FollowedUp, FollowUpRequest, follow_up, takes_follow_ups
+from bot.work.jobs.thanks import is_thanks
 from bot.work.jobs.thread_events import TooEarly, is_meant_for_us, look, words_for_job
 from bot.work.jobs.transitions import drop_follow_ups
 from bot.work.ports import Changed, ThreadReply
@@ -43,8 +44,9 @@ _TRIES = 3
 async def heard_change(context: Context, changed: Changed) -> None:
     """Carry out the change of a message that brought a prompt.
 
-    A prompt that has not been sent gets the new text; without text it is withdrawn. The author of a prompt
-    that has been sent is offered in private to send the new text as a follow-up.
+    A prompt that has not been sent gets the new text; without text, or when the message is not for the bot
+    any more, it is withdrawn. The author of a prompt that has been sent is offered in private to send the new
+    text as a follow-up.
 
     Raises TooEarly if the change arrives before the message itself, which Slack delivers again after a
     failure: the message would count as it was.
@@ -80,7 +82,7 @@ def _carry_out(context: Context, tx: Transaction, changed: Changed) -> bool:
     if prompt is None or not prompt.asked_by:
         return False
     is_by_asker = prompt.asked_by == origin.user
-    if changed.text is None:
+    if changed.text is None or (is_by_asker and not _is_for_us(context, tx, origin, changed.text)):
         return prompt.state in _UNSENT and _withdraw(context, tx, prompt)
     if not is_by_asker:
         return False
@@ -115,12 +117,23 @@ def _is_to_come(context: Context, tx: Transaction, origin: Origin, before: str |
     return is_for_us and not slack_text.is_aside(text)
 
 
+def _is_for_us(context: Context, tx: Transaction, origin: Origin, text: str) -> bool:
+    """Return whether an edited message is for the bot. In direct messages nobody else is there."""
+    if is_direct_message(origin.channel):
+        return True
+    if origin.thread is None:
+        return slack_text.mentions(text, context.bot_user)
+    thread = look(tx, origin, slack_text.without_leading_mention(text, context.bot_user))
+    return is_meant_for_us(context, ThreadReply(origin, text), thread)
+
+
 def _prompt_with(
     context: Context, tx: Transaction, origin: Origin, prompt: Prompt, text: str
 ) -> tuple[str, Prompt, Project | None]:
     """Return the text for the agent in a message, the prompt with the thread that it takes along now, and
     the project that the message names. Raises UnknownProject.
     """
+    is_mention = slack_text.mentions(text, context.bot_user)
     text = slack_text.without_leading_mention(text, context.bot_user)
     project, take = None, prompt.take_thread
     if prompt.kind is PromptKind.START:
@@ -130,12 +143,14 @@ def _prompt_with(
         return storable(text), replace(prompt, take_thread=take), project
     thread = look(tx, origin, text)
     if thread.job is not None and thread.job.number == prompt.job:
-        text, take = asked_to_take(thread.text, origin) if not thread.for_bot else (thread.text, take)
+        named = context.projects.take(thread.text)[0] if is_mention else thread.text
+        text, take = asked_to_take(named, origin) if not thread.for_bot else (named, take)
     return storable(text), replace(prompt, take_thread=take), None
 
 
 def _is_nothing(raw: str) -> bool:
-    return slack_text.is_aside(raw) or slack_text.is_blank(slack_text.to_plain(raw, {}, {}))
+    plain = slack_text.to_plain(raw, {}, {})
+    return slack_text.is_aside(raw) or slack_text.is_blank(plain) or is_thanks(plain)
 
 
 def _replace(context: Context, tx: Transaction, prompt: Prompt, raw: str, project: Project | None) -> bool:

@@ -136,6 +136,52 @@ async def test_a_deleted_message_of_a_prompt_that_waits_withdraws_it(
     assert sent(office) == ["Something first"]
 
 
+@pytest.mark.parametrize("thread", [None, TALK])
+async def test_a_mention_that_is_edited_away_is_withdrawn(office: Office, thread: MessageTs | None) -> None:
+    office.limit(1)
+    await office.started("Something first", user=BEN)
+    ts = await office.hears(f"{AT_BOT} Add a page", thread=thread)
+    await office.settle(2)
+    await edits(office, ts, "never mind, the page is there", thread=thread)
+    assert (await office.job(2)).state is JobState.WITHDRAWN
+    await office.pass_time(3_700)
+    assert sent(office) == ["Something first"]
+
+
+@pytest.mark.parametrize("text", ["<@U0BEN> what do you think?", f"{AT_BOT} thanks!"])
+async def test_a_reply_that_is_edited_so_that_it_asks_the_agent_for_nothing_is_withdrawn(
+    office: Office, text: str
+) -> None:
+    office.limit(1)
+    await office.finished()
+    ts = MessageTs("1700000500.000777")
+    await office.reply("Shorter", ts=ts)
+    await office.settle(2)
+    await edits(office, ts, text, thread=office.slack.root().ts)
+    await office.pass_time(3_700)
+    assert sent(office) == ["Add a quickstart"]
+
+
+@pytest.mark.parametrize("thread", [None, TALK])
+async def test_an_edit_of_a_direct_message_needs_no_mention(office: Office, thread: MessageTs | None) -> None:
+    office.limit(1)
+    await office.started("Something first", user=BEN)
+    direct = ChannelId("D0ANA")
+    ts = await office.hears("Add a page", channel=direct, thread=thread)
+    await office.settle(2)
+    said = Origin(message_key(direct, ts), ANA, direct, thread, ts)
+    await heard_change(office.context, Changed(said, "Add two pages", "1"))
+    await office.pass_time(3_700)
+    assert sent(office) == ["Something first", "Add two pages"]
+
+
+async def test_a_mention_that_is_edited_away_after_it_went_out_offers_nothing(office: Office) -> None:
+    ts = await office.hears(f"{AT_BOT} Add a page")
+    await office.settle()
+    await edits(office, ts, "never mind, the page is there")
+    assert office.slack.whispers == []
+
+
 async def test_a_message_deleted_at_once_leaves_no_face(office: Office) -> None:
     ts = await office.hears(f"{AT_BOT} Add a page")
     await edits(office, ts, None)

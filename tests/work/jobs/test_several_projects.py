@@ -304,3 +304,17 @@ async def test_a_direct_message_has_a_project_of_its_own(sites: Sites) -> None:
     await sites.office.hears("One", channel=direct, ts=MessageTs("1700000700.000001"))
     await sites.office.settle()
     assert sites.prompts == ([], ["One"])
+
+
+async def test_a_follow_up_that_names_its_project_is_the_same_however_it_is_heard(sites: Sites) -> None:
+    """What was edited while the bot was away is heard as a message, and as an edit that changes nothing."""
+    office = sites.office
+    root = await office.hears(f"{AT_BOT} One")
+    await office.settle()
+    ts = await office.hears(f"{AT_BOT} project:acme Shorter", thread=root)
+    await office.settle()
+    said = Origin(message_key(CHANNEL, ts), ANA, CHANNEL, root, ts)
+    await heard_change(office.context, Changed(said, f"{AT_BOT} project:acme Shorter", "1"))
+    await office.settle()
+    assert sites.prompts == (["One", "Shorter"], [])
+    assert office.slack.whispers == []
