@@ -234,7 +234,7 @@ def _stream(response: httpx.Response) -> httpx.AsyncByteStream:
 
 
 def _aiohttp_transport(proxy: str | None) -> httpx.AsyncBaseTransport:
-    limits = httpx.Limits(max_connections=50, keepalive_expiry=5.0)
+    limits = httpx.Limits(keepalive_expiry=5.0)
     # Given none, httpx loads the known authorities again, in 30 ms and 1 MB. aiohttp uses its own.
     unused = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     return _Connections(verify=unused, limits=limits, proxy=_proxy(proxy) if proxy else None)
@@ -270,10 +270,9 @@ class _Connections(AiohttpTransport):
         return await super().handle_async_request(request)
 
     def get_client(self) -> aiohttp.ClientSession:
-        connector = aiohttp.TCPConnector(
-            limit=self.limits.max_connections or 0,
-            keepalive_timeout=self.limits.keepalive_expiry or 5.0,
-        )
+        # Not limited (0): a call that waited for a connection would seem not to reach the service. Callers
+        # limit how many calls they make at once.
+        connector = aiohttp.TCPConnector(limit=0, keepalive_timeout=self.limits.keepalive_expiry or 5.0)
         return aiohttp.ClientSession(connector=connector, cookie_jar=aiohttp.DummyCookieJar())
 
 

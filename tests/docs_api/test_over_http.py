@@ -372,6 +372,26 @@ async def test_many_calls_at_once_share_the_client() -> None:
     assert [job.id for job in jobs] == [f"j{number}" for number in range(120)]
 
 
+async def test_a_job_is_created_while_many_reads_are_slow() -> None:
+    all_asked, may_answer, asked = asyncio.Event(), asyncio.Event(), list[str]()
+
+    async def service(request: web.BaseRequest) -> web.Response:
+        if request.method == "GET":
+            asked.append(request.path)
+            if len(asked) == 150:
+                all_asked.set()
+            await may_answer.wait()
+        return web.json_response(dict(JOB))
+
+    async with serving(service) as base_url, client(base_url) as docs:
+        reads = [asyncio.create_task(docs.get_job("acme", f"j{number}")) for number in range(150)]
+        async with asyncio.timeout(HANG_SECONDS):
+            await all_asked.wait()
+        assert (await docs.create_job("acme", PROMPT)).id == "job-1"
+        may_answer.set()
+        await asyncio.gather(*reads)
+
+
 async def test_a_closed_client_says_so() -> None:
     docs = client("http://127.0.0.1:1")
     await docs.aclose()
