@@ -223,10 +223,10 @@ class Workers:
         failed = False
         try:
             for _ in range(_MOST_IN_A_ROW):
-                if not await running.worker.run() or self._stopping:
+                is_done = not await running.worker.run()
+                running.failures, running.finished_at = 0, monotonic()
+                if is_done or self._stopping:
                     break
-            running.failures = 0
-            running.finished_at = monotonic()
         except Exception:
             # A failing run must not stop the worker: it is logged, counted, and repeated after a back-off.
             failed = True

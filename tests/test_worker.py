@@ -139,6 +139,26 @@ async def test_how_long_ago_a_round_ended_is_known() -> None:
     await rounds.stop(1)
 
 
+async def test_a_worker_that_has_much_to_do_is_not_late() -> None:
+    ended_at, ages, enough = monotonic(), list[bool](), asyncio.Event()
+
+    async def run() -> int:
+        nonlocal ended_at
+        ages.append(workers.ages_seconds()["r"] <= monotonic() - ended_at)
+        if len(ages) == 5:
+            enough.set()
+        ended_at = monotonic()
+        return 1 if len(ages) < 5 else 0
+
+    workers = Workers([Worker("r", run, 3600)])
+    ended_at = monotonic()
+    workers.start()
+    async with asyncio.timeout(HANG_SECONDS):
+        await enough.wait()
+    await workers.stop(1)
+    assert all(ages[1:])
+
+
 async def test_a_broken_round_waits_although_the_bell_rings_and_stops_at_once() -> None:
     tries, failed = 0, asyncio.Event()
 
