@@ -4,9 +4,10 @@ Jobs are parsed leniently: only the id is required, and invalid optional fields 
 because of an invalid date would leave its caller not knowing whether the job exists. Visitor counts are
 parsed strictly: a missing number is an error, never zero.
 
-No model has a value that a database refuses. A text of a job with a NUL character or a lone surrogate, or one
-that is too long, is an error, and so is a count beyond 64 bits. The path of a page may come from anybody who
-visits the docs: such characters are replaced in it, so that one visitor cannot make all rows unreadable.
+No model has a value that a database refuses. An id of a job with a NUL character or a lone surrogate, or one
+that is too long, is an error, and so is a count beyond 64 bits. In a job's other texts and in the path of a
+page such characters are replaced: a job's end is told whatever its link is, and a path may come from anybody
+who visits the docs, who must not make all rows unreadable.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ class JobStatus(StrEnum):
 
 MAX_ID_LENGTH = 400
 MAX_TEXT_LENGTH = 4_000
-"""Upper limit for the other texts of a job, in characters."""
+"""Upper limit for the other texts of a job, in characters. The rest is left out."""
 _MAX_COUNT = 2**63 - 1
 _YEARS = range(1970, 9_999)
 """A time in another year counts as invalid: in some time zone it is outside what a `datetime` holds."""
@@ -58,12 +59,13 @@ def _cleaned(raw: object) -> object:
     return _NOT_STORABLE.sub("\ufffd", raw) if isinstance(raw, str) else raw
 
 
-def _text_or_none(raw: object) -> object:
-    return raw if isinstance(raw, str) and raw else None
+def _text_or_empty(raw: object) -> str:
+    # A blank, because it makes a link unusable: one that was changed could lead elsewhere.
+    return _NOT_STORABLE.sub(" ", raw)[:MAX_TEXT_LENGTH] if isinstance(raw, str) else ""
 
 
-def _text_or_empty(raw: object) -> object:
-    return raw if isinstance(raw, str) else ""
+def _text_or_none(raw: object) -> str | None:
+    return _text_or_empty(raw) or None
 
 
 def _moment_or_none(raw: object) -> datetime | None:
@@ -82,8 +84,7 @@ def _object_or_empty(raw: object) -> object:
     return raw if isinstance(raw, dict | Source) else {}
 
 
-_Text = Annotated[str, Field(max_length=MAX_TEXT_LENGTH), AfterValidator(_storable)]
-_LenientText = Annotated[_Text | None, BeforeValidator(_text_or_none)]
+_LenientText = Annotated[str | None, BeforeValidator(_text_or_none)]
 _LenientMoment = Annotated[datetime | None, BeforeValidator(_moment_or_none)]
 _Count = Annotated[int, Field(ge=0, le=_MAX_COUNT, strict=True)]
 
@@ -112,8 +113,8 @@ class Job(_Answer):
     ``pr_link`` is the service's unchecked text: it may be null in every status and need not be a web address.
     """
 
-    id: Annotated[_Text, Field(max_length=MAX_ID_LENGTH), AfterValidator(_callable)]
-    status: Annotated[_Text, BeforeValidator(_text_or_empty)] = ""
+    id: Annotated[str, Field(max_length=MAX_ID_LENGTH), AfterValidator(_storable), AfterValidator(_callable)]
+    status: Annotated[str, BeforeValidator(_text_or_empty)] = ""
     source: Annotated[Source, BeforeValidator(_object_or_empty)] = Source()
     model: _LenientText = None
     pr_link: _LenientText = None

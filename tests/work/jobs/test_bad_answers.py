@@ -25,7 +25,7 @@ BAD: dict[str, Answer] = {
     "not JSON": lambda: httpx.Response(200, text="{"),
     "web page": lambda: httpx.Response(200, text="<html>", headers={"content-type": "text/html"}),
     "no id": lambda: httpx.Response(200, json={"status": "completed"}),
-    "not storable": lambda: httpx.Response(200, json={"id": "job-1", "prLink": "a\x00b"}),
+    "not storable": lambda: httpx.Response(200, json={"id": "job-1\x00", "status": "completed"}),
     "redirect": lambda: httpx.Response(302, headers={"location": "https://elsewhere.example"}),
     "400": lambda: httpx.Response(400, json={"error": "no"}),
     "timeout": lambda: httpx.ReadTimeout("slow"),

@@ -56,6 +56,18 @@ async def test_the_face_keeps_the_pull_request_when_a_follow_up_fails(office: Of
     assert PULL_REQUEST in str(face.blocks)
 
 
+@pytest.mark.parametrize("odd", ["\x00", "x" * 4_000])
+async def test_an_end_is_told_without_its_link_where_that_cannot_be_stored(office: Office, odd: str) -> None:
+    await office.started()
+    office.docs.finish(pr_link=PULL_REQUEST + odd)
+    await office.settle()
+    [reply] = office.slack.replies()
+    assert "is done" in reply.message.text
+    assert "I can't link to the address of its pull request" in reply.message.text
+    assert "|" not in reply.message.text
+    assert (await office.job()).state is JobState.PULL_REQUEST
+
+
 async def test_an_edit_of_unclear_outcome_posts_nothing(office: Office) -> None:
     await office.finished()
     office.slack.trouble("edit", SlackUnclear("lost"), SlackUnclear("lost"))
