@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from enum import StrEnum
+from typing import TypeVar
 
 from bot.docs_api import DocsClient, DocsClients
 from bot.logs import LogOnce
@@ -25,6 +26,9 @@ from bot.model import (
 from bot.store import Claimer, Store, Transaction
 from bot.work.batching import Batches
 from bot.work.ports import Clock, Messenger
+from bot.work.retry import retry_on_db_error
+
+Result = TypeVar("Result")
 
 
 class FollowUps(StrEnum):
@@ -148,6 +152,14 @@ class WorkerContext(Context):
     def claimer(self) -> Claimer:
         """Return the claimer for a lease that this process takes now."""
         return Claimer(self.owner, self.clock(), self.timeouts.lease_seconds)
+
+    async def settle(self, change: Callable[[Transaction], Result]) -> Result:
+        """Write the outcome for a claimed row and free its lease; retry for 20 s while the database is away.
+
+        An outcome that is not written waits until the lease has run out. Raises LeaseLost, also when an
+        earlier try was committed although it failed, and DatabaseTrouble when the database stays away.
+        """
+        return await retry_on_db_error(lambda: self.store.write(change))
 
     def pace_of(self, project: ProjectId) -> PollPace:
         """Return the pace of polling a project's jobs: as its past jobs suggest, or the usual one."""

@@ -20,11 +20,11 @@ _FIRST_SECONDS, _MOST_SECONDS = 0.1, 2.0
 
 
 async def retry_on_db_error(write: Callable[[], Awaitable[Result]]) -> Result:
-    """Write the result of a remote call, and retry for 20 s while the database is unavailable.
+    """Do what ends with a write, and retry for 20 s while the database is unavailable.
 
-    ``write`` must be one transaction that frees a lease under its owner's name. If an earlier try was
-    committed although it failed, the next one raises LeaseLost and writes nothing. Raises DatabaseTrouble
-    when the database stays away.
+    ``write`` must be harmless to repeat, because an earlier try may have been committed although it failed.
+    One transaction that frees a lease under its owner's name is: the next try raises LeaseLost and writes
+    nothing. Raises DatabaseTrouble when the database stays away.
     """
     until, pause_seconds = monotonic() + _PATIENCE_SECONDS, _FIRST_SECONDS
     while True:

@@ -3,22 +3,30 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import suppress
 from typing import TypeVar
 
 import httpx
 import pytest
-from sqlalchemy import Engine
+from sqlalchemy import Engine, select
 from sqlalchemy.engine import Connection
 from sqlalchemy.exc import OperationalError
 
+from bot.commands import spoken
 from bot.model import ChannelId, DeliveryId, JobState, Message, MessageTs, UserId
 from bot.store.database import Database
+from bot.store.schema import metadata
+from bot.work.context import WorkerContext
+from bot.work.digests.digest import advance_digests
+from bot.work.jobs.missed import Gap, catch_up
 from bot.work.jobs.poll import poll_jobs
 from bot.work.jobs.prepare import prepare_prompts
 from bot.work.jobs.submit import submit_prompts
 from bot.work.outbox.deliver import deliver_due
-from tests.builders import CHANNEL, new_store
+from bot.work.visitors.fetch import fetch_snapshots
+from bot.work.visitors.question import answer_questions
+from tests.builders import CHANNEL, new_store, rows_of
 from tests.fakes import FakeDocs, FakeSlack
 from tests.work.office import Office
 
@@ -35,7 +43,15 @@ class Stumbling(Database):
         self.before: list[Exception | None] = []
         self.after: list[Exception | None] = []
 
+        self.every_third = False
+        self._turns = {"read": 0, "write": 0}
+
+    async def read(self, query: Callable[[Connection], Result]) -> Result:
+        self._stumble("read")
+        return await super().read(query)
+
     async def write(self, change: Callable[[Connection], Result]) -> Result:
+        self._stumble("write")
         before, after = _next(self.before), _next(self.after)
         if before is not None:
             raise before
@@ -43,6 +59,12 @@ class Stumbling(Database):
         if after is not None:
             raise after
         return result
+
+    def _stumble(self, what: str) -> None:
+        """Fail the second time of three when ``every_third`` is set."""
+        self._turns[what] = self._turns[what] + 1 if self.every_third else 0
+        if self._turns[what] % 3 == 2:
+            raise AWAY
 
 
 def _next(errors: list[Exception | None]) -> Exception | None:
@@ -185,3 +207,96 @@ async def test_an_end_is_told_though_another_look_cannot_be_written(
     with pytest.raises(RuntimeError, match="unheard of"):
         await poll_jobs(office.context)
     assert (await office.job(2)).state is JobState.PULL_REQUEST
+
+
+async def leases(office: Office) -> list[str]:
+    """The tables with rows that a process holds."""
+    tables = [table for table in metadata.sorted_tables if "claimed_by" in table.c]
+    found = [
+        await rows_of(office.store, select(table).where(table.c.claimed_by.is_not(None))) for table in tables
+    ]
+    return [table.name for table, rows in zip(tables, found, strict=True) if rows]
+
+
+async def asked_for_a_job(office: Office) -> None:
+    await office.ask("Add a quickstart")
+
+
+async def prepared(office: Office) -> None:
+    await office.ask("Add a quickstart")
+    await prepare_prompts(office.context)
+
+
+async def ended(office: Office) -> None:
+    await office.started()
+    office.docs.finish()
+    office.clock.pass_seconds(100)
+
+
+async def unreadable(office: Office) -> None:
+    await office.started()
+    office.docs.answer_instead("get", httpx.Response(500))
+    office.clock.pass_seconds(100)
+
+
+async def asked_about_visitors(office: Office) -> None:
+    await office.visitors("last week compare none")
+
+
+async def unread_visitors(office: Office) -> None:
+    office.docs.answer_instead("visitors", httpx.Response(500))
+    await asked_about_visitors(office)
+
+
+async def calls_used_up(office: Office) -> None:
+    office.docs.answer_instead("visitors", httpx.Response(429))
+    await asked_about_visitors(office)
+
+
+async def asked_for_a_digest(office: Office) -> None:
+    await office.visitors("subscribe monday 09:00 UTC")
+    await office.reading(5)
+    office.clock.pass_seconds(7 * 86_400)
+    await advance_digests(office.context)
+    office.clock.pass_seconds(1)
+
+
+async def missed_something(office: Office) -> None:
+    await office.finished()
+    office.missed("Mention retries")
+    await Gap(office.context).end()
+
+
+async def catch_up_once(context: WorkerContext) -> int:
+    return await catch_up(context, spoken.heard)
+
+
+@pytest.mark.parametrize(
+    ("arrange", "work"),
+    [
+        (asked_for_a_job, prepare_prompts),
+        (ended, poll_jobs),
+        (unreadable, poll_jobs),
+        (asked_about_visitors, fetch_snapshots),
+        (unread_visitors, fetch_snapshots),
+        (calls_used_up, fetch_snapshots),
+        (asked_about_visitors, answer_questions),
+        (asked_for_a_digest, advance_digests),
+        (missed_something, catch_up_once),
+        (prepared, deliver_due),
+    ],
+)
+async def test_nothing_waits_for_a_lease_to_run_out_because_the_database_stumbled(
+    office: Office,
+    database: Stumbling,
+    arrange: Callable[[Office], Awaitable[None]],
+    work: Callable[[WorkerContext], Awaitable[int]],
+) -> None:
+    """The claim goes through, and after it every third read and write fails, from the next one on."""
+    await arrange(office)
+    assert await leases(office) == []
+    database.every_third = True
+    with suppress(OperationalError):
+        await work(office.context)
+    database.every_third = False
+    assert await leases(office) == []

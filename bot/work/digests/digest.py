@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from dataclasses import replace
 from datetime import datetime, timedelta
+from functools import partial
 from zoneinfo import ZoneInfo
 
 import structlog
@@ -36,6 +37,7 @@ from bot.work.context import WorkerContext
 from bot.work.digests.post_outcome import first_run, week_key
 from bot.work.digests.report import CURVE_WEEKS, weekly_report
 from bot.work.ports import SlackError
+from bot.work.retry import retry_on_db_error
 from bot.work.visitors.snapshots import find_snapshot, request_snapshot
 
 log = structlog.get_logger(__name__)
@@ -66,7 +68,7 @@ async def advance_digests(context: WorkerContext) -> int:
         await context.store.write(lambda tx: _plan(context, tx))
     if coming or gathering:
         claimed = await context.store.write(lambda tx: tx.digests.claim(context.claimer(), _AT_ONCE))
-        await asyncio.gather(*(_advance(context, each) for each in claimed))
+        await asyncio.gather(*(retry_on_db_error(partial(_advance, context, each)) for each in claimed))
     return 0  # a digest that waits becomes due again by itself
 
 
@@ -169,7 +171,7 @@ async def _advance(context: WorkerContext, each: Digest) -> None:
         return _settle(context, tx, each)
 
     try:
-        told = await context.store.write(settle)
+        told = await context.settle(settle)
     except LeaseLost:
         log.warning("digest_taken_over", digest=each.id)
         return

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
+from functools import partial
 
 import structlog
 
@@ -23,6 +24,7 @@ from bot.work.ports import (
     SlackUnreachable,
     ThreadReply,
 )
+from bot.work.retry import retry_on_db_error
 
 Take = Callable[[Context, ThreadReply | Mention], Awaitable[None]]
 """Handles a message; see ``bot/commands/spoken.py``."""
@@ -90,10 +92,10 @@ async def _read(context: WorkerContext, unread: Unread, take: Take) -> None:
         await _settle_error(context, unread, error)
         return
     for heard in said:
-        await _take(context, heard, take)
+        await retry_on_db_error(partial(_take, context, heard, take))
     if said:
         log.info("missed_messages", channel=unread.channel, messages=len(said))
-    await context.store.write(lambda tx: tx.heard.settle(unread, context.owner))
+    await context.settle(lambda tx: tx.heard.settle(unread, context.owner))
 
 
 async def _take(context: WorkerContext, heard: ThreadReply | Mention | Changed, take: Take) -> None:
@@ -123,7 +125,7 @@ async def _settle_error(context: WorkerContext, unread: Unread, error: SlackErro
         case SlackRefused() if error.meaning.needs_operator:
             await _put_back(context, unread, _OPERATOR_SECONDS, everything=True)
         case SlackUnclear() | SlackRefused():
-            await context.store.write(lambda tx: tx.heard.settle(unread, context.owner))
+            await context.settle(lambda tx: tx.heard.settle(unread, context.owner))
         case _:
             raise error
 
@@ -138,7 +140,7 @@ async def _put_back(
         if everything:
             tx.heard.hold(until)
 
-    await context.store.write(put_back)
+    await context.settle(put_back)
 
 
 async def forget_heard(context: Context) -> int:

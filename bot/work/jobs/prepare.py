@@ -32,6 +32,7 @@ from bot.work.jobs.along import Along, what_goes_along
 from bot.work.jobs.names import plain_text
 from bot.work.jobs.thread_messages import redraw_face, reply
 from bot.work.jobs.transitions import drop_follow_ups, tell_behind_unconfirmed
+from bot.work.retry import retry_on_db_error
 from bot.work.tasks import run_as_claimed
 
 log = structlog.get_logger(__name__)
@@ -68,7 +69,7 @@ async def prepare_prompts(context: WorkerContext) -> int:
 
 async def _prepare(context: WorkerContext, prompt: Prompt) -> None:
     with about_request(prompt.key):
-        await _prepare_known(context, prompt)
+        await retry_on_db_error(partial(_prepare_known, context, prompt))
 
 
 async def _prepare_known(context: WorkerContext, prompt: Prompt) -> None:
@@ -88,7 +89,7 @@ async def _prepare_known(context: WorkerContext, prompt: Prompt) -> None:
             _write(context, tx, prompt, prepared)
 
     try:
-        await context.store.write(settle)
+        await context.settle(settle)
     except LeaseLost:
         log.info("prompt_taken_over", prompt=prompt.id)
         return

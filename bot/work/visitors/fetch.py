@@ -22,7 +22,6 @@ from bot.store import DatabaseTrouble, LeaseLost, Transaction
 from bot.store.snapshots import ReadPage
 from bot.work.context import WorkerContext
 from bot.work.jobs.key_health import is_refused, key_refused, reading_is_refused, service_is_well
-from bot.work.retry import retry_on_db_error
 from bot.work.tasks import run_all, run_as_claimed
 
 log = structlog.get_logger(__name__)
@@ -167,7 +166,7 @@ async def _store(context: WorkerContext, snapshot: Snapshot, page: VisitorsPage)
         if is_refused(tx, snapshot.project):
             service_is_well(context, tx, snapshot.project, wrote=False)
 
-    await retry_on_db_error(lambda: context.store.write(keep))
+    await context.settle(keep)
     context.count("analytics", "read")
 
 
@@ -195,7 +194,7 @@ async def _settle_error(context: WorkerContext, snapshot: Snapshot, error: Excep
         if isinstance(error, Unauthorized):
             key_refused(context, tx, snapshot.project, error, wrote=False)
 
-    await context.store.write(settle)
+    await context.settle(settle)
 
 
 async def _pause_calls(context: WorkerContext, snapshot: Snapshot, retry_after_seconds: float | None) -> None:
@@ -206,7 +205,7 @@ async def _pause_calls(context: WorkerContext, snapshot: Snapshot, retry_after_s
         tx.budget.mark_exhausted(snapshot.project, until)
         tx.snapshots.settle(snapshot.id, owner=context.owner, state=SnapshotState.REQUESTED)
 
-    await context.store.write(hold)
+    await context.settle(hold)
 
 
 def problem_of(error: Exception) -> ReadingProblem:
