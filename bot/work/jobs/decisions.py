@@ -128,28 +128,28 @@ async def stop_watching(context: Context, number: JobNumber, by: UserId) -> bool
 
 async def review(context: Context, number: JobNumber, said: Review, by: UserId) -> bool:
     """Note what became of a job's pull request. Return False if it is known, or if the job has gone on."""
-    now = context.clock()
-
-    def note(tx: Transaction) -> bool:
-        job = tx.jobs.get_locked(number)
-        if job is None or not job.awaits_review:
-            return False
-        is_compared = said is Review.REVIEWED and job.page is not None
-        compare_at = now + COMPARED_AFTER if is_compared else None
-        tx.jobs.update(
-            number, review=said, reviewed_by=by, reviewed_at=now, remind_at=None, compare_at=compare_at
-        )
-        job = redraw_face(tx, number, now)
-        end = tx.outbox.newest_end(number, job.iteration)
-        if end is not None:
-            edit_reply(tx, job, end, say.reviewed_end(job, is_new=tells_new(job, end)), now)
-        outdate_reminder(tx, job, now)
-        return True
-
-    noted = await context.store.write(note)
+    noted = await context.store.write(lambda tx: note_review(tx, number, said, by, context.clock()))
     if noted:
         context.wake()
     return noted
+
+
+def note_review(tx: Transaction, number: JobNumber, said: Review, by: UserId, now: datetime) -> bool:
+    """Do what ``review`` does, within a transaction."""
+    job = tx.jobs.get_locked(number)
+    if job is None or job.is_forgotten or not job.awaits_review:
+        return False
+    is_compared = said is Review.REVIEWED and job.page is not None
+    compare_at = now + COMPARED_AFTER if is_compared else None
+    tx.jobs.update(
+        number, review=said, reviewed_by=by, reviewed_at=now, remind_at=None, compare_at=compare_at
+    )
+    job = redraw_face(tx, number, now)
+    end = tx.outbox.newest_end(number, job.iteration)
+    if end is not None:
+        edit_reply(tx, job, end, say.reviewed_end(job, is_new=tells_new(job, end)), now)
+    outdate_reminder(tx, job, now)
+    return True
 
 
 async def withdraw(context: Context, number: PromptId, by: UserId) -> bool:

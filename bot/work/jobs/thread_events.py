@@ -21,6 +21,7 @@ from bot.model import (
     Origin,
     Project,
     Projects,
+    Review,
     SharedFile,
     TakeThread,
     TrackedJob,
@@ -35,6 +36,7 @@ from bot.work.context import Context, FollowUps
 from bot.work.jobs import thanks
 from bot.work.jobs.along import asked_to_take
 from bot.work.jobs.ask import AskRequest, TooManyWaiting, ask
+from bot.work.jobs.decisions import note_review
 from bot.work.jobs.follow_up import FollowUpRequest, follow_up
 from bot.work.jobs.thread_messages import reply as say_in_thread
 from bot.work.ports import Mention, ThreadReply
@@ -84,8 +86,9 @@ async def heard_reply(context: Context, heard: ThreadReply) -> None:
         return
     if await _was_told_same(context, heard.origin):
         return
-    if thanks.is_thanks(slack_text.to_plain(thread.text, {}, {})):
-        await _thank(context, heard.origin)
+    said = slack_text.to_plain(thread.text, {}, {})
+    if thanks.is_thanks(said):
+        await _thank(context, heard.origin, thread.job if thanks.says_reviewed(said) else None)
         return
     is_mention, job = slack_text.mentions(heard.text, context.bot_user), thread.job
     try:
@@ -242,14 +245,20 @@ async def _tell_unknown(context: Context, origin: Origin, unknown: UnknownProjec
     )
 
 
-async def _thank(context: Context, origin: Origin) -> None:
-    """React to a message that only thanks or agrees, unless its author may not use the bot."""
+async def _thank(context: Context, origin: Origin, reviewed: TrackedJob | None = None) -> None:
+    """React to a message that only thanks or agrees, unless its author may not use the bot.
+
+    ``reviewed``: the job of which it says that its pull request is reviewed or merged.
+    """
     denied = await _denied(context, origin)
     key = f"{origin.key}:thanks"
     reaction = NewDelivery.react(key, origin.channel, origin.message_ts, thanks.REACTION)
 
     def react(tx: Transaction) -> None:
         if denied is None:
+            # When its event comes again, the job may have another pull request.
+            if reviewed and tx.outbox.state_of(key) is None:
+                note_review(tx, reviewed.number, Review.REVIEWED, origin.user, context.clock())
             tx.outbox.add(reaction, context.clock())
         _note_heard(tx, origin)
 

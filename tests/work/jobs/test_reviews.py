@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from bot.model import Message, Review
+from bot.model import JobState, Message, Profile, Review
 from bot.model.weekly_time import working_time
 from bot.work.jobs.remind import remind
 from bot.work.ports import SlackUnreachable
@@ -131,3 +131,56 @@ async def test_a_follow_up_asks_for_a_new_review(office: Office) -> None:
 def test_people_work_from_nine_to_five_on_weekdays_of_their_zone(at: str, zone: str, works_at: str) -> None:
     moment, expected = (datetime.fromisoformat(each).replace(tzinfo=UTC) for each in (at, works_at))
     assert working_time(moment, zone) == expected
+
+
+@pytest.mark.parametrize("words", ["merged", "Merged!", "ok, merging now", "approved :tada:", "#1 merged"])
+async def test_who_replies_that_it_is_merged_has_said_it_as_with_the_button(
+    office: Office, words: str
+) -> None:
+    await office.finished()
+    await office.reply(words, user=BEN)
+    await office.settle()
+    job = await office.job()
+    assert (job.review, job.reviewed_by) == (Review.REVIEWED, BEN)
+    assert f"*Reviewed or merged*: <@{BEN}>" in office.root_text()
+    assert offered(shown(office)[0]) == ["view_pull_request", "follow_up", "job_menu"]
+    assert [prompt for _, prompt in office.docs.prompts] == ["Add a quickstart"]
+    assert [name for _, name in office.slack.reactions] == ["+1"]
+
+
+@pytest.mark.parametrize("words", ["merged", "done", "approved", "LGTM", "reviewed and merged", "Erledigt!"])
+@pytest.mark.parametrize("action", ["reviewed", "not_needed"])
+async def test_words_that_agree_never_reopen_a_job_or_change_what_was_said_of_it(
+    office: Office, words: str, action: str
+) -> None:
+    await office.finished()
+    await office.press(action, "1")
+    await office.reply(words, user=BEN)
+    await office.settle()
+    job = await office.job()
+    assert (job.state, job.review, job.reviewed_by) == (JobState.PULL_REQUEST, Review(action), ANA)
+    assert [prompt for _, prompt in office.docs.prompts] == ["Add a quickstart"]
+
+
+async def test_merged_of_a_job_without_a_pull_request_or_by_a_stranger_is_no_review(office: Office) -> None:
+    await office.started()
+    await office.reply("merged")
+    await office.settle()
+    assert ((await office.job()).state, (await office.job()).review) == (JobState.WORKING, None)
+    office.docs.finish()
+    await office.settle()
+    office.slack.profiles[BEN] = Profile(True, False, False, False)
+    await office.reply("merged", user=BEN)
+    await office.settle()
+    assert (await office.job()).awaits_review
+
+
+async def test_merged_is_said_of_what_was_there_then_though_its_event_comes_again(office: Office) -> None:
+    await office.finished()
+    await office.reply("merged", ts="1700000500.000777")
+    await office.reply("Mention Python 3.11 too")
+    await office.settle()
+    office.docs.finish()
+    await office.pass_time(120)
+    await office.reply("merged", ts="1700000500.000777")
+    assert (await office.job()).awaits_review

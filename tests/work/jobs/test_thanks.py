@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from bot.work.jobs.thanks import is_thanks
+from bot.work.jobs.thanks import is_thanks, says_reviewed
 
 
 @pytest.mark.parametrize(
@@ -33,3 +33,21 @@ def test_thanks_are_found_whatever_stands_around_them(text: str) -> None:
 )
 def test_everything_else_is_for_the_agent(text: str) -> None:
     assert not is_thanks(text)
+
+
+@pytest.mark.parametrize("text", ["merged", "Merged!", ":tada: ok, merging now", "Approved.", "Gemergt!"])
+def test_who_says_that_it_is_merged_agrees_too(text: str) -> None:
+    assert is_thanks(text)
+    assert says_reviewed(text)
+
+
+@pytest.mark.parametrize(
+    "text", ["done is spelled wrong, fix it", "merged cells look odd", "merged?", "not merged"]
+)
+def test_what_only_begins_so_is_for_the_agent(text: str) -> None:
+    assert not is_thanks(text)
+
+
+@pytest.mark.parametrize("text", ["thanks", "done", ":tada:", "lgtm", ""])
+def test_thanks_alone_say_nothing_of_a_review(text: str) -> None:
+    assert not says_reviewed(text)
