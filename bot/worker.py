@@ -23,6 +23,8 @@ from bot.work.tasks import cancel, wait_for_ends
 log = structlog.get_logger(__name__)
 _MOST_BACK_OFF_SECONDS = 30.0
 _MOST_IN_A_ROW = 1_000
+_STEP_SECONDS = 2.0
+"""The clock was set when it has moved by so much more or less than time has passed since the last check."""
 _DUE_CHECK = "look"
 """Name of the internal worker that checks all queues, as it appears in metrics and logs."""
 
@@ -88,15 +90,18 @@ class Workers:
         """``observe`` gets the name, the duration in seconds and the failure of each run of a worker.
 
         ``due`` checks all queues. It is called when woken, when a row comes due and every ``check_seconds``.
+        These pass at the same pace when the clock is set; then all workers with an interval run at once.
         ``least_seconds`` is the minimum wait for the next row to come due, so that rows due at about the same
         time are handled together.
         """
         self._due = due
+        self._check_seconds = check_seconds
         due_check = [Worker(_DUE_CHECK, self._check_due, check_seconds)] if due else []
         self._running = {each.name: _Running(each) for each in (*workers, *due_check)}
         self._observe = observe
         self._least_seconds = least_seconds
         self._clock = clock
+        self._clock_offset = self._read_clock_offset()
         self._timer: asyncio.TimerHandle | None = None
         self._after_runs: asyncio.TimerHandle | None = None
         self._scheduler = AsyncIOScheduler(timezone=UTC)
@@ -111,7 +116,7 @@ class Workers:
         for running in self._running.values():
             running.wake_event.set()
             running.task = asyncio.create_task(self._keep(running), name=f"worker {running.worker.name}")
-            if not self._runs_when_due(running):
+            if not self._runs_when_due(running) and running.worker.name != _DUE_CHECK:
                 self._add_interval(running)
         self._scheduler.start()
 
@@ -143,6 +148,8 @@ class Workers:
         if self._after_runs is not None:
             self._after_runs.cancel()
             self._after_runs = None
+        self._follow_clock()
+        self._schedule_check(None)
         due = await self._due()
         for running in self._running.values():
             if not running.worker.queue:
@@ -155,13 +162,26 @@ class Workers:
         return 0
 
     def _schedule_check(self, at: datetime | None) -> None:
-        """Schedule a check for the time at which the next row comes due."""
+        """Schedule a check for the time at which the next row comes due, or the next regular one."""
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
-        if at is not None and not self._stopping:
-            seconds = max((at - self._clock()).total_seconds(), self._least_seconds)
+        if not self._stopping:
+            until = self._check_seconds if at is None else (at - self._clock()).total_seconds()
+            seconds = min(max(until, self._least_seconds), self._check_seconds)
             self._timer = asyncio.get_running_loop().call_later(seconds, self.wake)
+
+    def _follow_clock(self) -> None:
+        """Run all workers with an interval now if the clock was set: APScheduler's intervals follow it."""
+        offset = self._read_clock_offset()
+        was_set, self._clock_offset = abs(offset - self._clock_offset) > _STEP_SECONDS, offset
+        if was_set:
+            for job in self._scheduler.get_jobs():
+                job.modify(next_run_time=datetime.now(UTC))
+
+    def _read_clock_offset(self) -> float:
+        """Return by how many seconds the clock is ahead of the time that passes."""
+        return self._clock().timestamp() - monotonic()
 
     def _check_after_runs(self) -> None:
         """Check soon for rows that a run has put back for later, unless another check comes before."""

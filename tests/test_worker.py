@@ -9,8 +9,11 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from time import monotonic
 
+import pytest
+
 from bot.worker import WakeUp, Worker, Workers
 from tests.limits import HANG_SECONDS
+from tests.scenarios.clocks import SetClock
 
 
 @dataclass(frozen=True)
@@ -341,4 +344,43 @@ async def test_what_comes_due_at_about_the_same_time_is_looked_for_together() ->
         await looks.get()
         await asyncio.sleep(0.05)
     assert looks.qsize() <= 1  # the regular look begins at the start
+    await workers.stop(1)
+
+
+@pytest.mark.parametrize("hours", [-1, 2])
+async def test_workers_with_long_intervals_run_at_once_when_the_clock_is_set(hours: int) -> None:
+    runs, clock = asyncio.Queue[int](), SetClock()
+
+    async def run() -> int:
+        runs.put_nowait(1)
+        return 0
+
+    async def look() -> Seen:
+        return Seen()
+
+    workers = Workers([Worker("r", run, 3600, wakes=False)], due=look, check_seconds=0.02, clock=clock)
+    workers.start()
+    async with asyncio.timeout(HANG_SECONDS):
+        await runs.get()
+        await asyncio.sleep(0.1)
+        while not runs.empty():  # the interval also begins at the start
+            runs.get_nowait()
+        clock.ahead = timedelta(hours=hours)
+        await runs.get()
+    await workers.stop(1)
+
+
+async def test_regular_looks_go_on_however_far_away_the_next_row_is() -> None:
+    looks, clock = asyncio.Queue[int](), SetClock()
+
+    async def look() -> Seen:
+        looks.put_nowait(1)
+        return Seen(next_at=datetime.now(UTC) + timedelta(hours=1))
+
+    workers = Workers([], due=look, check_seconds=0.01, least_seconds=0.0, clock=clock)
+    workers.start()
+    clock.ahead = timedelta(hours=-1)
+    async with asyncio.timeout(HANG_SECONDS):
+        for _ in range(5):
+            await looks.get()
     await workers.stop(1)

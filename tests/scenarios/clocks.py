@@ -1,8 +1,7 @@
-"""Clocks of bots that run days ahead, for what comes due only then."""
+"""Clocks of bots that run days ahead, for what comes due only then, and clocks that are set meanwhile."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from zoneinfo import ZoneInfo
 
@@ -19,6 +18,12 @@ def working_day_ahead(days: int) -> timedelta:
     return working_time(midnight.astimezone(UTC), _ZONE) - now
 
 
-def ahead_by(ahead: timedelta) -> Callable[[], datetime]:
-    """Return a clock that is so far ahead."""
-    return lambda: datetime.now(UTC) + ahead
+class SetClock:
+    """A clock that shows the present, unless it is set ahead, or back."""
+
+    def __init__(self, ahead: timedelta = timedelta(0)) -> None:
+        self.ahead = ahead
+
+    def __call__(self) -> datetime:
+        """Return what the clock shows."""
+        return datetime.now(UTC) + self.ahead

@@ -29,7 +29,7 @@ from typing import Any, TextIO
 from pydantic import SecretStr
 
 from bot.docs_api import DocsClient
-from tests.scenarios.clocks import ahead_by
+from tests.scenarios.clocks import SetClock
 from tests.scenarios.places import Places, tell, watch
 
 _LOADED = (
@@ -60,7 +60,7 @@ async def _run(order: dict[str, Any]) -> None:
     role = order.get("role", "run")
     roles = Roles(intake=role != "work", workers=role != "serve")
     given = {name: order[name] for name in ("lease_seconds", "deaf_seconds") if order.get(name)}
-    timeouts, clock = replace(SHORT, **given), ahead_by(timedelta(seconds=order.get("ahead") or 0.0))
+    timeouts, clock = replace(SHORT, **given), SetClock(timedelta(seconds=order.get("ahead") or 0.0))
     settings = Settings.load(order["env"], env_file=None)
     async with running_bot(settings, roles=roles, timeouts=timeouts, clock=clock):
         tell(ready=True)
