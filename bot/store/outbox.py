@@ -61,7 +61,6 @@ from bot.store.leases import (
 from bot.store.paces import MethodPaces, PaceRepository
 from bot.store.schema import AnyTable, deliveries, jobs, paces, prompts
 from bot.store.upsert import insert_unless_there, update_one, update_shrinking
-from bot.store.utc_datetime import UtcDateTime
 
 if TYPE_CHECKING:
     from sqlalchemy.sql.base import ReadOnlyColumnCollection
@@ -276,7 +275,7 @@ def _fields(one: NewDelivery | Message) -> dict[str, object]:
 
 def _held(delivery: Delivery, owner: str) -> dict[str, object]:
     """Return the parameters of ``_STILL_HELD`` for a delivery that ``owner`` has claimed."""
-    return {"this": delivery.id, HOLDER.key: owner, "held_until": delivery.held_until}
+    return {"this": delivery.id, HOLDER.key: owner, "this_attempt": delivery.attempts}
 
 
 def _calls_of(rows: Sequence[RowMapping], *, unconfirmed: bool) -> Iterator[Method]:
@@ -381,12 +380,13 @@ _FACES = (
 _STILL_HELD = and_(
     deliveries.c.id == bindparam("this"),
     held(deliveries),
-    deliveries.c.claimed_until.is_not_distinct_from(bindparam("held_until", type_=UtcDateTime)),
+    deliveries.c.attempts == bindparam("this_attempt", type_=Integer),
 )
 """The condition that somebody holds the lease with which they claimed a delivery.
 
 A process whose writes wait for longer than a lease may claim a delivery again before it has written the
 outcome of its earlier claim. That outcome must not free the new lease: another process would post again.
+Each claim is an attempt of its own.
 """
 _DROP_EDITS = delete(deliveries).where(
     deliveries.c.job == bindparam("of_job"),
