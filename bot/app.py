@@ -44,6 +44,7 @@ from bot.store.heartbeats import BEAT_SECONDS
 from bot.store.migrate import migrate
 from bot.work.context import Context, FollowUps, Timeouts, WorkerContext
 from bot.work.digests.digest import advance_digests
+from bot.work.heartbeat import beat, follow_clock
 from bot.work.jobs.missed import Gap, catch_up, forget_heard
 from bot.work.jobs.poll import poll_jobs
 from bot.work.jobs.prepare import prepare_prompts
@@ -127,15 +128,14 @@ async def running_bot(
         connections = Connections(most_connections(settings.http_connections))
         # What is stored is carried out later; a command that Slack cannot bring is lost.
         is_door = roles.intake and not settings.socket_mode
-        checks = _checks(store, outside, owner, is_door=is_door)
-        await store.write(lambda tx: tx.heartbeats.forget(utc_now()))
+        checks = _checks(context, outside, owner, is_door=is_door)
+        await store.write(lambda tx: tx.heartbeats.forget(clock()))
         stack.push_async_callback(stopping.finish, lambda _seconds: store.release(owner))
         workers: Workers | None = None
         if roles.workers:
             worker_context = _worker_context(context, settings, outside, metrics, wake_up, owner, timeouts)
-            beat = _heartbeat(store, owner)
-            await beat()
-            workers = _workers(worker_context, metrics, beat)
+            await beat(worker_context)
+            workers = _workers(worker_context, metrics)
             wake_up.connect(workers)
             listener = Listener(store.database, wake_up.wake)
             stack.callback(listener.stop)
@@ -265,17 +265,17 @@ def _access_policy(settings: Settings) -> AccessPolicy:
 
 
 def _checks(
-    store: Store, outside: Outside, owner: str, *, is_door: bool
+    context: Context, outside: Outside, owner: str, *, is_door: bool
 ) -> dict[str, Callable[[], Awaitable[Check]]]:
     """Return the readiness checks of every process. Without ``is_door`` it needs Slack and workers, too."""
     return {
-        "database": database_check(store, owner, utc_now),
+        "database": database_check(context.store, owner, context.clock),
         "slack": SlackCheck(partial(identify, outside.client), required=not is_door),
-        "workers": workers_check(store, utc_now, required=not is_door),
+        "workers": workers_check(context.store, context.clock, required=not is_door),
     }
 
 
-def _workers(context: WorkerContext, metrics: Metrics, beat: Callable[[], Awaitable[int]]) -> Workers:
+def _workers(context: WorkerContext, metrics: Metrics) -> Workers:
     """Return the workers. One check of all queues finds due rows, also those that other processes wrote."""
     workers = Workers(
         [
@@ -294,7 +294,8 @@ def _workers(context: WorkerContext, metrics: Metrics, beat: Callable[[], Awaita
             Worker("trouble", partial(show_trouble, context), 15.0, wakes=False),
             Worker("forget", partial(forget_old, context), _SWEEP_SECONDS, wakes=False),
             Worker("forget heard", partial(forget_heard, context), _SWEEP_SECONDS, wakes=False),
-            Worker("heartbeat", beat, BEAT_SECONDS, wakes=False),
+            Worker("heartbeat", partial(beat, context), BEAT_SECONDS, wakes=False),
+            Worker("clock", partial(follow_clock, context), 1.0, queue=Queue.AHEAD),
         ],
         observe=metrics.observe_run,
         due=partial(context.store.find_due, context.clock),
@@ -364,14 +365,6 @@ async def _take_in(
     await intake.look()
     background.repeat("look at the socket", intake.look, look_seconds)
     return {"socket": _socket_check(intake)}
-
-
-def _heartbeat(store: Store, process: str) -> Callable[[], Awaitable[int]]:
-    async def beat() -> int:
-        await store.write(lambda tx: tx.heartbeats.beat(process, utc_now()))
-        return 0
-
-    return beat
 
 
 def _rounds_check(workers: Workers) -> Callable[[], Awaitable[Check]]:

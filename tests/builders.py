@@ -44,7 +44,7 @@ class HeldClock:
         return self.at
 
     def pass_seconds(self, seconds: float) -> None:
-        """Move the clock forward."""
+        """Move the clock forward, or back if negative."""
         self.at += timedelta(seconds=seconds)
 
 

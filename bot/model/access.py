@@ -107,7 +107,8 @@ class MemberCache:
 
     def has(self, user: UserId, rule: str, now: datetime) -> bool:
         """Return whether the cache knows the user as a member."""
-        return self._until.get((user, rule), now) > now
+        # Not further ahead than it was put there: the clock may have been set back since.
+        return now < self._until.get((user, rule), now) <= now + _CACHED
 
     def add(self, user: UserId, rule: str, now: datetime) -> None:
         """Remember a member."""

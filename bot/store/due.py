@@ -25,12 +25,14 @@ from bot.store.schema import (
     deliveries,
     digests,
     heard,
+    heartbeats,
     jobs,
     prompts,
     questions,
     snapshots,
 )
 from bot.store.schema import subscriptions as subs
+from bot.store.set_back import TOLERATED, TOO_LATE, is_ahead
 from bot.store.utc_datetime import UtcDateTime
 
 
@@ -49,6 +51,8 @@ class Queue(StrEnum):
     """New subscriptions, subscriptions whose weekly time has come, and digests that wait for numbers."""
     UNREAD = "unread"
     """Conversations to be read again after an outage."""
+    AHEAD = "ahead"
+    """Heartbeats that lie ahead of the clock, because it was set back."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +70,7 @@ def find_due(connection: Connection, now: datetime) -> Due:
     the order in a thread and a channel's pace. ``next_at`` ignores most leases: a lease that runs out belongs
     to a dead process, and the workers' regular check finds such rows.
     """
-    found = connection.execute(_STATEMENT, {NOW.key: now}).one()
+    found = connection.execute(_STATEMENT, {NOW.key: now, TOO_LATE.key: now + TOLERATED}).one()
     flags, coming = found[: len(_CONDITIONS)], found[len(_CONDITIONS) :]
     queues = frozenset(queue for (queue, _), is_due in zip(_CONDITIONS, flags, strict=True) if is_due)
     return Due(queues, min((at for at in coming if isinstance(at, datetime)), default=None))
@@ -88,6 +92,7 @@ def _conditions() -> list[tuple[Queue, ColumnElement[bool]]]:
         (Queue.DIGESTS, _any(subs, active)),
         (Queue.DIGESTS, _waiting(digests, DigestState.GATHERING)),
         (Queue.UNREAD, _any(heard, and_(heard.c.due_at <= NOW, unclaimed(heard)))),
+        (Queue.AHEAD, _any(heartbeats, is_ahead())),
     ]
 
 

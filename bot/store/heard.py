@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 
 from sqlalchemy import BindParameter, and_, bindparam, case, delete, func, or_, select, tuple_, update
 from sqlalchemy.engine import Connection
@@ -21,6 +21,8 @@ RETRIED_FOR = timedelta(minutes=10)
 """Slack delivers an event again for about six minutes. https://docs.slack.dev/apis/events-api#retries"""
 MOST_READ = 200
 """Maximum of threads, and of channels with direct messages, that are read again after an outage."""
+_AT_ONCE = datetime.fromtimestamp(0, UTC)
+"""Slack's clock, which a message tells, may be ahead of this machine's."""
 _TIMELINE = ""
 """In place of a thread: the messages of a channel outside of threads."""
 
@@ -57,7 +59,7 @@ class HeardRepository:
         first: dict[str, object] = {"ts": origin.message_ts}
         if origin.thread is None and is_direct_message(origin.channel):
             said_at = time_of(origin.message_ts)
-            first |= {"missed_since": ts_at(said_at - RETRIED_FOR), "due_at": said_at}
+            first |= {"missed_since": ts_at(said_at - RETRIED_FOR), "due_at": _AT_ONCE}
         if not insert_unless_there(self.connection, heard, {**place, **first}):
             older = and_(heard.c.channel == place["channel"], heard.c.thread == place["thread"])
             newer = heard.c.ts < origin.message_ts

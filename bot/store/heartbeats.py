@@ -6,10 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from sqlalchemy import delete, func, select, update
+from sqlalchemy import delete, func, or_, select, update
 from sqlalchemy.engine import Connection
 
 from bot.store.schema import heartbeats
+from bot.store.set_back import TOLERATED
 from bot.store.upsert import insert_unless_there
 from bot.store.utc_datetime import UtcDateTime
 
@@ -35,7 +36,12 @@ class HeartbeatRepository:
         self._write(process, {"tried_at": now})
 
     def _write(self, process: str, values: Mapping[str, datetime]) -> None:
-        known = update(heartbeats).where(heartbeats.c.process == process)
+        # One that lies ahead tells that the clock was set back, until the times have been moved back.
+        come = (
+            or_(heartbeats.c[name].is_(None), heartbeats.c[name] <= at + TOLERATED)
+            for name, at in values.items()
+        )
+        known = update(heartbeats).where(heartbeats.c.process == process, *come)
         if not self.connection.execute(known.values(**values)).rowcount:
             insert_unless_there(self.connection, heartbeats, {"process": process, **values})
 
@@ -46,8 +52,12 @@ class HeartbeatRepository:
         return {row.process: row.beat_at for row in rows}
 
     def end(self, process: str) -> None:
-        """Remove a process that stops in order, so that it does not count as gone."""
-        self.connection.execute(delete(heartbeats).where(heartbeats.c.process == process))
+        """Note that a process stops in order, so that it does not count as gone.
+
+        The time of its last heartbeat is kept, in case the clock is set back before the next process starts.
+        """
+        ended = {"tried_at": func.coalesce(heartbeats.c.beat_at, heartbeats.c.tried_at), "beat_at": None}
+        self.connection.execute(update(heartbeats).where(heartbeats.c.process == process).values(ended))
 
     def forget(self, now: datetime) -> None:
         """Remove the processes that are of no interest any more."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import TypeVar
 
 import structlog
@@ -40,6 +40,7 @@ from bot.store.questions import QuestionRepository
 from bot.store.quota import BackOffRepository, QuotaRepository
 from bot.store.retention import RetentionRepository
 from bot.store.schema import digests, jobs, prompts, questions, snapshots
+from bot.store.set_back import move_back
 from bot.store.snapshots import SnapshotRepository
 
 log = structlog.get_logger(__name__)
@@ -167,6 +168,10 @@ class Transaction:
     def backlog(self, now: datetime) -> Backlog:
         """Return how old the oldest unsettled work is, and how much of it needs a person."""
         return find_backlog(self.connection, now)
+
+    def move_back(self, now: datetime) -> timedelta | None:
+        """Move times that lie ahead back by as much as the clock was set back; None when it was not."""
+        return move_back(self.connection, now)
 
 
 class Store:

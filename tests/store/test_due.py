@@ -15,7 +15,7 @@ from tests.builders import execute, rows_of
 from tests.store.stock import fill
 
 MINUTE = timedelta(minutes=1)
-STOCKED = frozenset(Queue) - {Queue.REQUESTS}
+STOCKED = frozenset(Queue) - {Queue.REQUESTS, Queue.AHEAD}
 
 
 async def _stock(database: Database) -> None:

@@ -35,6 +35,7 @@ from bot.store import Store
 from bot.store.due import Queue
 from bot.work.context import WorkerContext
 from bot.work.digests.digest import advance_digests
+from bot.work.heartbeat import beat, follow_clock
 from bot.work.jobs.ask import Asked, AskRequest, ask
 from bot.work.jobs.poll import poll_jobs
 from bot.work.jobs.prepare import prepare_prompts
@@ -51,12 +52,13 @@ _COMMANDS_BY_NAME = {command.name: command for command in COMMANDS}
 _FORMS = {name: submit for command in COMMANDS for name, submit in command.forms.items()}
 _BUTTONS = {name: press for command in COMMANDS for name, press in command.buttons.items()}
 _WORKERS = {
+    Queue.AHEAD: follow_clock,
     Queue.REQUESTS: prepare_prompts,
     Queue.DELIVERIES: deliver_due,
     Queue.PROMPTS: submit_prompts,
     Queue.POLLS: poll_jobs,
 }
-"""The workers for jobs, in the order of a job's life."""
+"""What follows a clock that was set back, and the workers for jobs, in the order of a job's life."""
 _VISITORS_QUEUES = frozenset({Queue.SNAPSHOTS, Queue.QUESTIONS, Queue.DIGESTS, Queue.DELIVERIES})
 _REGULAR = timedelta(seconds=5)
 """How often the real workers look into their queues when nothing seems due."""
@@ -288,6 +290,12 @@ class Office:
     def _steps_until(self, at: datetime | None) -> int:
         """Return in how many half seconds to look again; two seconds at most, because leases may run out."""
         return min(ceil(max((at - self.clock()).total_seconds() * 2, 1)), 4) if at else 4
+
+    async def set_clock(self, ahead: timedelta) -> None:
+        """Set the clock ahead, or back if negative; a heartbeat is written before and afterwards."""
+        await beat(self.context)
+        self.clock.pass_seconds(ahead.total_seconds())
+        await beat(self.context)
 
     async def pass_time(self, seconds: float) -> None:
         """Move the clock forward, then run the workers on everything that is due."""

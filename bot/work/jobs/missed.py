@@ -105,7 +105,8 @@ async def _take(context: WorkerContext, heard: ThreadReply | Mention | Changed, 
         return
     if heard.origin.message_ts is None:
         return
-    said_at = time_of(heard.origin.message_ts)
+    # Slack's clock may be ahead of this machine's, and what was said would wait until then.
+    said_at = min(time_of(heard.origin.message_ts), context.clock())
     # In batches of its own, because requests that come in now share the transaction of the others.
     then = replace(context, clock=lambda: said_at, batches=Batches())
     await take(then, heard)

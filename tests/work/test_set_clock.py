@@ -1,0 +1,70 @@
+"""The clock is set ahead and back: jobs go on at once, and nothing is done twice."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+
+from bot.commands.spoken import heard
+from bot.model import MemberCache, ts_at
+from bot.work.ports import SlackUnclear
+from tests.builders import ANA, BEN
+from tests.work.jobs.test_missed import prompts, read_on
+from tests.work.office import Office
+
+HOUR = timedelta(hours=1)
+
+
+@pytest.mark.parametrize("back", [HOUR, 2 * HOUR, 400 * 24 * HOUR])
+async def test_a_bot_whose_clock_was_ahead_posts_starts_and_tells_ends_when_it_is_set_back(
+    office: Office, back: timedelta
+) -> None:
+    await office.set_clock(2 * HOUR)
+    await office.finished("Add a quickstart")
+    await office.started("Add a guide", user=BEN)
+    await office.set_clock(-back)
+    await office.settle()
+    asked = await office.started("Add a tutorial")
+    office.docs.finish()
+    await office.settle(20)
+    assert len([post for post in office.slack.posts if post.thread is None]) == 3
+    assert len(office.said()) == 3
+    assert (await office.job(asked.job)).pr_link is not None
+
+
+async def test_uses_of_the_quota_do_not_count_for_hours_when_the_clock_is_set_back(office: Office) -> None:
+    office.limit(1)
+    await office.set_clock(2 * HOUR)
+    await office.finished("Add a quickstart")
+    await office.set_clock(-2 * HOUR)
+    await office.started("Add a guide", user=BEN)
+    await office.pass_time(3_700)
+    assert len(office.docs.jobs) == 2
+
+
+async def test_a_post_of_unclear_outcome_is_found_though_the_clock_is_set_back(office: Office) -> None:
+    await office.set_clock(2 * HOUR)
+    office.slack.lose_answer.append(SlackUnclear("no answer"))
+    await office.ask("Add a quickstart")
+    await office.rounds()
+    await office.set_clock(-2 * HOUR)
+    await office.settle()
+    assert len([post for post in office.slack.posts if post.thread is None]) == 1
+
+
+async def test_what_was_missed_does_not_wait_until_the_clock_is_where_slacks_is(office: Office) -> None:
+    slacks_time = office.clock() + 2 * HOUR
+    office.missed("Add a page", direct=True, ts=ts_at(slacks_time - timedelta(minutes=1)))
+    await heard(office.context, office.missed("help", direct=True, ts=ts_at(slacks_time)))
+    await read_on(office)
+    await office.settle()
+    assert await prompts(office) == ["Add a page"]
+    assert len(office.docs.jobs) == 1
+
+
+def test_a_member_is_not_remembered_for_longer_when_the_clock_is_set_back(office: Office) -> None:
+    cache, now = MemberCache(), office.clock()
+    cache.add(ANA, "rule", now + HOUR)
+    assert cache.has(ANA, "rule", now + HOUR)
+    assert not cache.has(ANA, "rule", now)
