@@ -157,7 +157,7 @@ class SnapshotRepository:
         self, row: RowMapping, *, with_pages: bool, priority: Priority, now: datetime
     ) -> Snapshot:
         """Request a snapshot again if it failed, rests or lacks pages that are now required."""
-        more = with_pages and not row["with_pages"]
+        more = with_pages and (not row["with_pages"] or _lacks_pages(row))
         idle = row["state"] in (SnapshotState.FAILED, SnapshotState.RESTING)
         values: dict[str, object] = {}
         if more:
@@ -230,7 +230,7 @@ class SnapshotRepository:
         """Store the result of one call and free the lease. Return how many of its rows were new.
 
         ``pauses``: the snapshot rests until a question that waits for it has been looked at, unless it is for
-        a digest.
+        a digest. Whatever was requested of it since the claim is kept: to rest, or to read its pages, too.
         Raises LeaseLost unless ``owner`` holds the lease.
         """
         fresh = self._add_rows(snapshot.id, page.rows) if snapshot.with_pages else 0
@@ -248,18 +248,11 @@ class SnapshotRepository:
                 "next_offset": next_offset,
                 "attempts": 0,
                 "taken_at": page.taken_at,
-                "state": SnapshotState.DONE if is_last else self._state_between(pauses=pauses),
+                "state": _last_state(snapshot) if is_last else _state_between(pauses=pauses),
                 "complete": is_last and snapshot.with_pages,
             },
         )
         return fresh
-
-    def _state_between(self, *, pauses: bool) -> ColumnElement[str] | SnapshotState:
-        """Return the state of a snapshot between two calls."""
-        if not pauses:
-            return SnapshotState.REQUESTED
-        is_for_person = snapshots.c.priority < int(Priority.DIGEST)
-        return case((is_for_person, SnapshotState.RESTING.value), else_=SnapshotState.REQUESTED.value)
 
     def most_rows(self, project: ProjectId) -> int:
         """Return the most pages that a period of the project had, of those read whole; 0 if none was."""
@@ -333,14 +326,15 @@ class SnapshotRepository:
 
         These are the pages of unfinished periods requested before ``before``, and of finished periods that
         ended before ``rows_before``. Totals stay, because the chart of past weeks uses them. Pages fetched
-        after ``before`` stay too: somebody may be reading them, or the fetch is not complete.
+        after ``before`` stay too, since somebody may be reading them, and so do those of a fetch under way.
         """
         stale: ColumnElement[bool] = and_(snapshots.c.is_final.is_(False), snapshots.c.created_at < before)
         old = and_(snapshots.c.is_final, snapshots.c.end < rows_before)
+        free = or_(snapshots.c.claimed_until.is_(None), snapshots.c.claimed_until < before)
         found = self.connection.execute(
             select(snapshots.c.id)
             .where(or_(stale, old), snapshots.c.with_pages, snapshots.c.rows > 0)
-            .where(snapshots.c.taken_at < before)
+            .where(snapshots.c.taken_at < before, free)
             .limit(limit)
         )
         ids = list(found.scalars())
@@ -351,6 +345,25 @@ class SnapshotRepository:
                 update(snapshots).where(snapshots.c.id.in_(ids)).values(**emptied, state=SnapshotState.DONE)
             )
         return len(ids)
+
+
+def _lacks_pages(row: RowMapping) -> bool:
+    """Return whether a snapshot is done without any call for its pages, as earlier versions left some."""
+    return row["state"] == SnapshotState.DONE and not row["complete"] and not row["next_offset"]
+
+
+def _last_state(claimed: Snapshot) -> ColumnElement[str] | SnapshotState:
+    """Return the state after the last call. Pages may have been requested while the totals were read."""
+    if claimed.with_pages:
+        return SnapshotState.DONE
+    return case((snapshots.c.with_pages, SnapshotState.REQUESTED.value), else_=SnapshotState.DONE.value)
+
+
+def _state_between(*, pauses: bool) -> ColumnElement[str]:
+    """Return the state between two calls: as it is, or resting at a pause."""
+    is_for_person = snapshots.c.priority < int(Priority.DIGEST)
+    rests = case((is_for_person, SnapshotState.RESTING.value), else_=snapshots.c.state)
+    return rests if pauses else snapshots.c.state
 
 
 def _storable(path: str) -> str:

@@ -8,6 +8,7 @@ from datetime import date, datetime, time, timedelta
 from functools import partial
 
 import pytest
+from sqlalchemy import update
 
 from bot.model import (
     Counts,
@@ -24,6 +25,7 @@ from bot.model import (
     in_section,
 )
 from bot.store import Claimer, LeaseLost, Store, Transaction
+from bot.store.schema import snapshots
 from bot.store.snapshots import ReadPage
 from tests.builders import CHANNEL, NOW, PROJECT, claimer, origin
 
@@ -270,3 +272,44 @@ async def test_a_subscription_is_one_for_each_place_and_changes_only_from_where_
         return tx.subscriptions.change(one.id, was=SubscriptionState.NEW, state=SubscriptionState.PROVING)
 
     assert [await store.write(prove) for _ in range(2)] == [True, False]
+
+
+async def test_pages_asked_for_while_the_totals_are_being_read_are_read_too(store: Store) -> None:
+    await want(store, with_pages=False)
+    [held] = await claim(store, claimer())
+    asked = await want(store)
+    await store_page(store, held, ReadPage(SITE, [("/", SITE)], NOW), next_offset=0, is_last=True)
+    read = await stored(store, asked.id)
+    assert (read.state, read.totals) == (SnapshotState.REQUESTED, SITE)
+    [again] = await claim(store, claimer())
+    assert again.with_pages
+    await store_page(store, again, ReadPage(SITE, [("/", SITE)], NOW), next_offset=250, is_last=True)
+    done = await stored(store, asked.id)
+    assert (done.state, done.rows, done.complete) == (SnapshotState.DONE, 1, True)
+
+
+async def test_a_window_once_taken_for_done_without_its_pages_is_read_when_asked_for(store: Store) -> None:
+    await want(store, with_pages=False)
+    [held] = await claim(store, claimer())
+    await store_page(store, held, ReadPage(SITE, [("/", SITE)], NOW), next_offset=0, is_last=True)
+    await store.write(lambda tx: tx.connection.execute(update(snapshots).values(with_pages=True)))
+    assert (await want(store)).state is SnapshotState.REQUESTED
+
+
+async def test_a_window_that_its_questions_have_left_is_not_read_on_by_a_call_under_way(store: Store) -> None:
+    asked = await want(store)
+    [held] = await claim(store, claimer())
+    await store.write(lambda tx: tx.snapshots.rest([asked.id]))
+    await store_page(store, held, ReadPage(SITE, [("/", SITE)], NOW), next_offset=1, is_last=False)
+    assert (await stored(store, asked.id)).state is SnapshotState.RESTING
+
+
+async def test_pages_of_an_old_window_stay_while_its_next_page_is_being_read(store: Store) -> None:
+    await want(store, WEEK)
+    after, later = WEEK.end + timedelta(days=1), NOW + timedelta(days=3)
+    [held] = await claim(store, claimer())
+    await store_page(store, held, ReadPage(SITE, [("/a", SITE)], NOW), next_offset=1, is_last=False)
+    [held] = await claim(store, claimer(at=later))
+    assert await store.write(lambda tx: tx.snapshots.sweep(later - timedelta(days=2), after)) == 0
+    await store_page(store, held, ReadPage(SITE, [("/b", SITE)], later), next_offset=2, is_last=True)
+    assert (await stored(store, held.id)).rows == 2

@@ -358,3 +358,19 @@ async def test_somebody_elses_question_that_is_turned_away_ends_nobodys_reading(
     assert "Guests can't" in refusal.text
     assert "/p1" in str(answer.blocks)
     assert "Only the first" not in str(answer.blocks)
+
+
+async def test_a_day_asked_for_while_the_chart_reads_it_is_answered_with_its_pages(office: Office) -> None:
+    office.docs.site.read("/quickstart", FIRST, FIRST, people=3, agents=1)
+
+    async def asked_meanwhile() -> httpx.Response:
+        await office.visitors(f"{FIRST} compare none")
+        return httpx.Response(200, json=office.docs.site.answer(FIRST, FIRST + DAY, 1, 0))
+
+    await office.visitors("compare none")
+    await fetch_snapshots(office.context)
+    await answer_questions(office.context)
+    office.docs.answer_instead("visitors", asked_meanwhile())
+    await office.reading(20)
+    [day] = [answer for answer in office.answers() if "26 Oct 2026*" in answer]
+    assert "`/quickstart`" in day, day
