@@ -8,7 +8,7 @@ from functools import partial
 from bot.commands.command import Answer, Invocation, Run
 from bot.commands.guard import once_allowed
 from bot.messages import projects as say
-from bot.model import ChannelId, Project, Projects, UnknownProject
+from bot.model import ChannelId, Project, Projects, UnknownProject, is_direct_message
 from bot.store import Transaction
 from bot.work.context import Context
 
@@ -46,7 +46,7 @@ async def _choose(context: Context, invocation: Invocation, *, name: str) -> Ans
         project = context.projects.named(name)
     except UnknownProject as unknown:
         return Answer(message=say.unknown_choice(unknown.name, context.projects))
-    if admins and origin.user not in admins:
+    if admins and origin.user not in admins and not is_direct_message(origin.channel):
         return Answer(message=say.may_not_choose(project))
 
     def choose(tx: Transaction) -> None:

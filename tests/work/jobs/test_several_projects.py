@@ -111,6 +111,14 @@ async def test_only_admins_choose_where_there_are_some(sites: Sites) -> None:
     assert "Here I work on *Beta*" in await types(sites, "project")
 
 
+async def test_everybody_chooses_for_their_own_direct_message(sites: Sites) -> None:
+    sites.office.access_policy(admins=frozenset({ADMIN}))
+    direct = ChannelId("D0ANA")
+    assert "for *Beta*" in await types(sites, "project beta", channel=direct)
+    assert "Here I work on *Beta*" in await types(sites, "project", channel=direct)
+    assert "Here I work on *Acme docs*" in await types(sites, "project")
+
+
 async def test_a_guest_chooses_nothing_and_is_told_no_name(sites: Sites) -> None:
     sites.office.access_policy(users=frozenset({BEN}))
     for text in ("project beta", "project", "project gamma", "project:gamma Add a page", "limits"):
