@@ -160,13 +160,17 @@ class SubscriptionRepository:
         subscription: SubscriptionId,
         *,
         was: SubscriptionState | None = None,
+        revision: int | None = None,
         **fields: Unpack[SubscriptionFields],
     ) -> bool:
-        """Write columns if the subscription is in state ``was`` (None: any state). Return whether it was."""
-        still = subscriptions.c.state == was if was else subscriptions.c.id == subscription
-        result = self.connection.execute(
-            update(subscriptions).where(subscriptions.c.id == subscription, still).values(dict(fields))
-        )
+        """Write columns if the subscription is in state ``was`` and has this revision (None: any).
+
+        Return whether it was.
+        """
+        still = [subscriptions.c.id == subscription]
+        still += [subscriptions.c.state == was] if was else []
+        still += [subscriptions.c.revision == revision] if revision else []
+        result = self.connection.execute(update(subscriptions).where(*still).values(dict(fields)))
         return result.rowcount == 1
 
     def response_url(self, subscription: SubscriptionId) -> SecretStr | None:

@@ -116,7 +116,11 @@ def refuse_subscription(
     """End a new subscription, unless it has been changed meanwhile."""
     url = tx.subscriptions.response_url(subscription.id)
     changed = tx.subscriptions.change(
-        subscription.id, was=SubscriptionState.NEW, state=SubscriptionState.ENDED, response_url=None
+        subscription.id,
+        was=SubscriptionState.NEW,
+        revision=subscription.revision,
+        state=SubscriptionState.ENDED,
+        response_url=None,
     )
     if changed:
         what = f"subscription:{subscription.id}:{subscription.revision}"

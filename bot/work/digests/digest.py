@@ -83,7 +83,11 @@ async def _post_first(context: WorkerContext, subscription: Subscription) -> Non
 
     def post_first(tx: Transaction) -> bool:
         changed = tx.subscriptions.change(
-            subscription.id, was=SubscriptionState.NEW, state=SubscriptionState.PROVING, zone=zone
+            subscription.id,
+            was=SubscriptionState.NEW,
+            revision=subscription.revision,
+            state=SubscriptionState.PROVING,
+            zone=zone,
         )
         known = tx.subscriptions.get(subscription.id)
         if not changed or known is None:

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from collections.abc import Awaitable, Callable
+from dataclasses import replace
+from datetime import UTC, datetime, time
 
-from bot.model import SubscriptionState
+from bot.model import Profile, SubscriptionState, UserId, Weekday
 from bot.slack.errors import refused
-from tests.builders import ANA
+from bot.store import Transaction
+from tests.builders import ANA, BEN, PROJECT, origin
+from tests.fakes import FakeSlack
 from tests.work.office import RESPONSE_URL, Office
 from tests.work.weekly import digests, of_channel, subscribed, until
 
@@ -102,3 +106,64 @@ async def test_subscribing_again_changes_the_time_and_does_not_repeat_a_week(off
     assert len(digests(office)) == 1
     await until(office, datetime(2026, 11, 19, 10, 0, tzinfo=UTC))
     assert len(digests(office)) == 2
+
+
+class SlowSlack(FakeSlack):
+    """A workspace in which something else happens while somebody is looked up."""
+
+    meanwhile: Callable[[], Awaitable[object]] | None = None
+
+    async def user_zone(self, user: UserId) -> str | None:
+        await self._pass()
+        return await super().user_zone(user)
+
+    async def profile(self, user: UserId) -> Profile:
+        await self._pass()
+        return await super().profile(user)
+
+    async def _pass(self) -> None:
+        meanwhile, self.meanwhile = self.meanwhile, None
+        if meanwhile:
+            await meanwhile()
+
+
+async def test_a_subscription_changed_while_its_zone_is_asked_for_keeps_the_zone_it_was_given(
+    office: Office,
+) -> None:
+    slack = SlowSlack(zones={ANA: "Europe/Berlin"})
+    office.context = replace(office.context, messenger=slack)
+    await office.visitors("subscribe monday 09:00")
+    slack.meanwhile = lambda: office.visitors("subscribe tuesday 10:00 America/New_York")
+    await office.reading(10)
+    weekly = (await of_channel(office)).weekly
+    assert (weekly.weekday, weekly.zone) == (Weekday.TUESDAY, "America/New_York")
+    assert [post.message.text.split(" this channel")[0] for post in slack.posts] == [
+        "Every Tuesday at 10:00 (America/New_York)"
+    ]
+
+
+async def test_a_guest_s_refusal_does_not_end_what_somebody_else_has_subscribed_to_meanwhile(
+    office: Office,
+) -> None:
+    slack = SlowSlack(
+        profiles={ANA: Profile(is_guest=True, is_bot=False, is_stranger=False, is_deleted=False)}
+    )
+    office.context = replace(office.context, messenger=slack)
+    await office.store.write(lambda tx: subscribe_unseen(office, tx))
+    slack.meanwhile = lambda: office.visitors("subscribe tuesday 10:00 UTC", user=BEN)
+    await office.reading(10)
+    subscription = await of_channel(office)
+    assert (subscription.owner, subscription.state) == (BEN, SubscriptionState.ACTIVE)
+
+
+def subscribe_unseen(office: Office, tx: Transaction) -> None:
+    """Subscribe as a guest whom the bot has not looked up."""
+    tx.subscriptions.put(
+        origin(),
+        project=PROJECT,
+        section=None,
+        weekday=Weekday.MONDAY,
+        at=time(9),
+        zone="UTC",
+        now=office.clock(),
+    )
