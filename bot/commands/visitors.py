@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from dataclasses import replace
@@ -15,7 +14,7 @@ from bot.commands.parsing.visitors_options import Misunderstood, parse_query, pa
 from bot.commands.projects import projects_to_choose
 from bot.messages import modals, visitors_answers
 from bot.messages.projects import unknown_choice, unknown_in_options
-from bot.model import Extent, Message, Origin, PageRowId, Project, ProjectId, QuestionId, UnknownProject
+from bot.model import Extent, Message, Origin, PageKey, Project, ProjectId, QuestionId, UnknownProject
 from bot.work.context import Context
 from bot.work.digests.subscriptions import (
     SubscribeRequest,
@@ -30,7 +29,6 @@ from bot.work.visitors.question import ask_visitors, show_progress
 NAME = "/docs-visitors"
 _PATH_LENGTH = 300
 """A form keeps no longer path: Slack allows 3,000 characters, of which JSON may need twelve for one."""
-_PAGE = re.compile(r"page:([0-9]{1,10})")
 
 
 async def _run(context: Context, invocation: Invocation) -> Answer:
@@ -195,9 +193,8 @@ async def _question(context: Context, press: Press) -> QuestionId:
 
 async def _improve(context: Context, press: Press) -> Answer:
     """Open the form of ``/docs-agent`` with a prompt about a page and its numbers."""
-    found = _PAGE.fullmatch(press.value)
-    row = PageRowId(int(found[1])) if found else PageRowId(0)
-    known = await context.store.read(lambda tx: tx.pages.one(row))
+    key = PageKey(press.value.removeprefix("page:"))
+    known = await context.store.read(lambda tx: tx.pages.one(key))
     if known is None:
         return Answer(message=visitors_answers.not_kept())
     page, period, project = known

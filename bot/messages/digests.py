@@ -111,7 +111,7 @@ def suggested(suggestion: Suggestion) -> str:
 def _improve(suggestion: Suggestion | None) -> list[Block]:
     if suggestion is None:
         return []
-    return [b.button("Improve this page", "improve_page", f"page:{suggestion.page.row}", style="primary")]
+    return [b.button("Improve this page", "improve_page", f"page:{suggestion.page.key}", style="primary")]
 
 
 def footer(subscription: Subscription) -> str:

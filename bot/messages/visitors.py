@@ -346,9 +346,9 @@ def named_pages(answer: Report) -> list[PageCounts]:
 
 def improve_menu(pages: Sequence[PageCounts]) -> list[Block]:
     """Return a menu that offers a job for each of the pages, without duplicates."""
-    rows = list({page.row: page for page in pages}.values())[:_MOST_OPTIONS]
+    rows = list({page.key: page for page in pages}.values())[:_MOST_OPTIONS]
     options = [
-        (f"{shown_path(page.path, _OPTION_PATH_LENGTH)} · {number(page.now.total)}", f"page:{page.row}")
+        (f"{shown_path(page.path, _OPTION_PATH_LENGTH)} · {number(page.now.total)}", f"page:{page.key}")
         for page in rows
     ]
     return [b.menu("Improve a page…", "improve", options)] if options else []

@@ -36,8 +36,11 @@ RequestKey = NewType("RequestKey", str)
 """Idempotency key of a request from Slack: the same when Slack delivers the request again."""
 
 SnapshotId = NewType("SnapshotId", int)
-PageRowId = NewType("PageRowId", int)
-"""Id of one page's row in one snapshot; the value of a button about that page."""
+PageKey = NewType("PageKey", str)
+"""A snapshot's id and the hash of a page's path, for a button about that page.
+
+The id of the page's row is given to another page once the row has been deleted.
+"""
 
 QuestionId = NewType("QuestionId", int)
 SubscriptionId = NewType("SubscriptionId", int)

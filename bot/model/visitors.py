@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from enum import IntEnum, StrEnum
 from zoneinfo import ZoneInfo
 
-from bot.model.ids import PageRowId, ProjectId, SnapshotId
+from bot.model.ids import PageKey, ProjectId, SnapshotId
 from bot.model.period import Period
 
 _SETTLED = timedelta(hours=3)
@@ -42,7 +42,7 @@ class PageCounts:
     ``was`` are its counts in the period compared with; None if the page has no row there.
     """
 
-    row: PageRowId
+    key: PageKey
     path: str
     now: Counts
     was: Counts | None = None

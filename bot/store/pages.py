@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from sqlalchemy import ColumnElement, Float, UnaryExpression, and_, cast, func, or_, select, true
 from sqlalchemy.engine import Connection, RowMapping
 
-from bot.model import Counts, PageCounts, PageRowId, Period, ProjectId, SnapshotId, SortBy
+from bot.model import Counts, PageCounts, PageKey, Period, ProjectId, SnapshotId, SortBy
 from bot.model.ids import can_be_id
 from bot.store.schema import page_visitors, snapshots
 from bot.store.snapshots import path_hash
@@ -17,6 +18,8 @@ _now = page_visitors.alias("now")
 _was = page_visitors.alias("was")
 _COLUMNS = (
     _now.c.id,
+    _now.c.snapshot,
+    _now.c.hash,
     _now.c.path,
     _now.c.human,
     _now.c.ai,
@@ -25,6 +28,7 @@ _COLUMNS = (
     _was.c.ai.label("was_ai"),
     _was.c.total.label("was_total"),
 )
+_KEY = re.compile(r"([0-9]{1,10}):([0-9a-f]{32})")
 _LEAST_NEW = 4
 """By the rule of ``moved``, a change from 0 is significant from 5 visitors on."""
 _LEAST_READERS = 10
@@ -44,7 +48,12 @@ def _within(path: ColumnElement[str], section: str | None) -> ColumnElement[bool
 
 def _to_page(row: RowMapping) -> PageCounts:
     was = None if row["was_total"] is None else Counts(row["was_human"], row["was_ai"], row["was_total"])
-    return PageCounts(row["id"], row["path"], Counts(row["human"], row["ai"], row["total"]), was)
+    counts = Counts(row["human"], row["ai"], row["total"])
+    return PageCounts(_key(row["snapshot"], row["hash"]), row["path"], counts, was)
+
+
+def _key(snapshot: SnapshotId, path_hash: str) -> PageKey:
+    return PageKey(f"{snapshot}:{path_hash}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,21 +112,22 @@ class PageRepository:
         condition = and_(_within(_now.c.path, section), many >= _LEAST_READERS, hardly)
         return self._pages(now, None, condition, (many.desc(), _now.c.id), limit)
 
-    def one(self, row: PageRowId) -> tuple[PageCounts, Period, ProjectId] | None:
-        """Return a page's counts, their period and its project; None when the row has been deleted."""
-        if not can_be_id(row):
+    def one(self, key: PageKey) -> tuple[PageCounts, Period, ProjectId] | None:
+        """Return a page's counts, their period and its project; None if they are not stored (any more)."""
+        parts = _KEY.fullmatch(key)
+        if parts is None or not can_be_id(snapshot := int(parts[1])):
             return None
         statement = (
             select(page_visitors, snapshots.c.first, snapshots.c.end, snapshots.c.project)
             .join(snapshots, snapshots.c.id == page_visitors.c.snapshot)
-            .where(page_visitors.c.id == row)
+            .where(page_visitors.c.snapshot == snapshot, page_visitors.c.hash == parts[2])
         )
         found = self.connection.execute(statement).mappings().first()
         if found is None:
             return None
         counts = Counts(found["human"], found["ai"], found["total"])
         period = Period(found["first"], found["end"])
-        return PageCounts(row, found["path"], counts), period, found["project"]
+        return PageCounts(key, found["path"], counts), period, found["project"]
 
     def of_path(self, snapshot: SnapshotId, path: str) -> Counts | None:
         """Return a page's counts in a snapshot; None if nobody read it, or if it has not been fetched."""
@@ -127,10 +137,14 @@ class PageRepository:
 
     def following(
         self, snapshot: SnapshotId, section: str | None, after: int = 0, limit: int = 1_000
-    ) -> Sequence[PageCounts]:
-        """Return the pages after the row ``after``, in the service's order; empty when there are no more."""
+    ) -> tuple[Sequence[PageCounts], int]:
+        """Return the pages after the row ``after``, in the service's order, and the row to go on after.
+
+        There are no pages when there are no more.
+        """
         condition = and_(_within(_now.c.path, section), _now.c.id > after)
-        return self._pages(snapshot, None, condition, (_now.c.id,), limit)
+        rows = self._rows(snapshot, None, condition, (_now.c.id,), limit)
+        return [_to_page(row) for row in rows], rows[-1]["id"] if rows else after
 
     def _pages(
         self,
@@ -140,6 +154,16 @@ class PageRepository:
         order: tuple[ColumnElement[int] | UnaryExpression[int], ...],
         limit: int,
     ) -> Sequence[PageCounts]:
+        return [_to_page(row) for row in self._rows(now, was, condition, order, limit)]
+
+    def _rows(
+        self,
+        now: SnapshotId,
+        was: SnapshotId | None,
+        condition: ColumnElement[bool],
+        order: tuple[ColumnElement[int] | UnaryExpression[int], ...],
+        limit: int,
+    ) -> Sequence[RowMapping]:
         pairs = _now.outerjoin(_was, and_(_was.c.snapshot == (was or 0), _was.c.hash == _now.c.hash))
         statement = (
             select(*_COLUMNS)
@@ -148,4 +172,4 @@ class PageRepository:
             .order_by(*order)
             .limit(limit)
         )
-        return [_to_page(row) for row in self.connection.execute(statement).mappings()]
+        return self.connection.execute(statement).mappings().all()

@@ -183,7 +183,7 @@ def large_counts(draw: st.DrawFn) -> Counts:
 
 @given(large_counts(), large_counts(), large_counts(), large_counts())
 def test_no_number_is_a_sum(site: Counts, before: Counts, first: Counts, second: Counts) -> None:
-    pages = (PageCounts(report().top[0].row, "/a", first), PageCounts(report().top[1].row, "/b", second))
+    pages = (PageCounts(report().top[0].key, "/a", first), PageCounts(report().top[1].key, "/b", second))
     steps = report().query.period.steps()
     answer = report(site=site, before=before, top=pages, chart=((steps[0], first), (steps[1], second)))
     forms = [*essence(visitors.report(answer, QUESTION)), *essence(visitors_more.more(answer, QUESTION))]

@@ -168,7 +168,7 @@ def test_the_suggested_page_has_a_button_that_leads_to_work() -> None:
         assert (button["text"]["text"], button["action_id"], button["value"], button["style"]) == (
             "Improve this page",
             "improve_page",
-            f"page:{DOWN.row}",
+            f"page:{DOWN.key}",
             "primary",
         )
 

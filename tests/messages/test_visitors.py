@@ -265,8 +265,8 @@ def test_every_page_that_is_named_can_be_improved_and_each_once() -> None:
     answer = replace(answer, top=(*answer.movements.risen, falling))
     menu = elements(answer_of(answer, QUESTION).blocks)[-1]
     assert [(option["text"]["text"], option["value"]) for option in menu["options"]] == [
-        ("/quickstart · 950", f"page:{answer.top[0].row}"),
-        ("/down · 5", f"page:{falling.row}"),
+        ("/quickstart · 950", f"page:{answer.top[0].key}"),
+        ("/down · 5", f"page:{falling.key}"),
     ]
 
 

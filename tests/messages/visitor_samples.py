@@ -17,7 +17,7 @@ from bot.model import (
     JobState,
     Movements,
     PageCounts,
-    PageRowId,
+    PageKey,
     Period,
     Question,
     QuestionId,
@@ -46,9 +46,14 @@ QUESTION = QuestionId(7)
 _rows = count(1)
 
 
+def page_key(number: int) -> PageKey:
+    """The key of a page, as long as keys are."""
+    return PageKey(f"{number}:{number:032x}")
+
+
 def page(path: str, now: tuple[int, int, int], was: tuple[int, int, int] | None = None) -> PageCounts:
     """A page by its people, AI agents and all visitors, now and before."""
-    return PageCounts(PageRowId(next(_rows)), path, Counts(*now), Counts(*was) if was else None)
+    return PageCounts(page_key(next(_rows)), path, Counts(*now), Counts(*was) if was else None)
 
 
 def snapshot(period: Period = WEEK, **values: Any) -> Snapshot:
@@ -190,7 +195,7 @@ PERIODS = st.builds(
     st.integers(1, 366),
 )
 PAGES = st.builds(
-    PageCounts, st.integers(1, 2**31 - 1).map(PageRowId), PATHS, COUNTS, st.one_of(st.none(), COUNTS)
+    PageCounts, st.integers(1, 2**31 - 1).map(page_key), PATHS, COUNTS, st.one_of(st.none(), COUNTS)
 )
 SOME_PAGES = st.lists(PAGES, max_size=5).map(tuple)
 MOVEMENTS = st.builds(Movements, SOME_PAGES, SOME_PAGES, SOME_PAGES, SOME_PAGES, SOME_PAGES, SOME_PAGES)
@@ -239,7 +244,7 @@ def many_pages(draw: st.DrawFn, most: int = MOST_TOP) -> tuple[PageCounts, ...]:
     drawn = draw(st.lists(PAGES, max_size=4))
     size = draw(st.integers(0, most)) if drawn else 0
     return tuple(
-        PageCounts(PageRowId(at + 1), each.path, each.now, each.was)
+        PageCounts(page_key(at + 1), each.path, each.now, each.was)
         for at, each in enumerate(drawn[at % len(drawn)] for at in range(size))
     )
 

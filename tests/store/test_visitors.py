@@ -13,7 +13,7 @@ from sqlalchemy import update
 from bot.model import (
     Counts,
     PageCounts,
-    PageRowId,
+    PageKey,
     Period,
     Priority,
     Snapshot,
@@ -191,7 +191,7 @@ async def test_pages_are_ranked_and_compared(store: Store) -> None:
     now = await read(store, WEEK, PAGES)
     assert (now.rows, now.repeated, now.complete) == (len(PAGES), 0, True)
 
-    def compare(tx: Transaction) -> PageRowId:
+    def compare(tx: Transaction) -> PageKey:
         pages = tx.pages
         top = pages.top(now.id, was.id, None, SortBy.AI, 2)
         assert [(page.path, page.was) for page in top] == [("/api/orders", None), ("/api", BEFORE["/api"])]
@@ -203,7 +203,7 @@ async def test_pages_are_ranked_and_compared(store: Store) -> None:
         assert paths(pages.appeared(was.id, now.id, None, 5)) == ["/old"]
         assert paths(pages.leaning(now.id, SITE, None, to_ai=True, limit=5)) == ["/api/orders"]
         assert paths(pages.leaning(now.id, SITE, None, to_ai=False, limit=5)) == ["/", "/apiary"]
-        return top[0].row
+        return top[0].key
 
     first = await store.read(compare)
     one = await store.read(lambda tx: tx.pages.one(first))

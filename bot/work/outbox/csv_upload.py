@@ -86,17 +86,19 @@ async def _write_csv(context: WorkerContext, question: Question, path: Path) -> 
     count, after = 0, 0
     await asyncio.to_thread(path.write_text, BOM + csv_line(HEADER), "utf-8", newline="")
     while True:
-        snapshot, pages = await context.store.read(partial(_pages_after, question, after))
+        snapshot, pages, after = await context.store.read(partial(_pages_after, question, after))
         if not pages:
             return count, snapshot.complete
         lines = [csv_line((page.path, page.now.human, page.now.ai, page.now.total)) for page in pages]
         await asyncio.to_thread(_append, path, "".join(lines))
-        count, after = count + len(pages), pages[-1].row
+        count += len(pages)
 
 
-def _pages_after(question: Question, after: int, tx: Transaction) -> tuple[Snapshot, Sequence[PageCounts]]:
-    pages = tx.pages.following(question.now, question.query.section, after)
-    return tx.snapshots.get([question.now])[question.now], pages
+def _pages_after(
+    question: Question, after: int, tx: Transaction
+) -> tuple[Snapshot, Sequence[PageCounts], int]:
+    pages, last = tx.pages.following(question.now, question.query.section, after)
+    return tx.snapshots.get([question.now])[question.now], pages, last
 
 
 def _append(path: Path, text: str) -> None:

@@ -27,7 +27,7 @@ async def newest_snapshot(office: Office, period: Period) -> tuple[Counts | None
             office.context.projects.default.id, period, is_final=True, now=office.clock()
         )
         assert known is not None
-        return known, tx.pages.following(known.id, None, limit=9_999)
+        return known, tx.pages.following(known.id, None, limit=9_999)[0]
 
     known, pages = await office.store.read(look)
     return known.totals, {page.path: page.now for page in pages}, known.repeated

@@ -9,7 +9,8 @@ from datetime import UTC, datetime, timedelta
 import httpx
 import pytest
 
-from bot.model import PageRowId, SubscriptionState
+from bot.model import PageKey, SubscriptionState
+from bot.store.snapshots import path_hash
 from bot.work.outbox.deliver import deliver_due
 from bot.work.visitors.fetch import fetch_snapshots
 from bot.work.visitors.question import answer_questions
@@ -101,10 +102,11 @@ async def test_a_project_that_cannot_be_served_stops_no_other_and_is_told(sites:
 
 async def test_a_page_of_a_project_is_improved_in_that_project(sites: Sites) -> None:
     await asked(sites, "compare none project:beta")
-    known = await sites.office.store.read(lambda tx: tx.pages.one(PageRowId(1)))
+    key = PageKey(f"1:{path_hash('/page-0')}")
+    known = await sites.office.store.read(lambda tx: tx.pages.one(key))
     assert known is not None
     assert known[2] == BETA.id
-    modal = (await sites.office.press("improve", "page:1")).modal
+    modal = (await sites.office.press("improve", f"page:{key}")).modal
     assert modal is not None
     choice = next(each for each in modal.view["blocks"] if each.get("block_id") == "project")
     assert choice["element"]["initial_option"]["value"] == "beta"
