@@ -99,7 +99,8 @@ class Snapshot:
 
     ``next_offset``: where the next call continues. ``rows``: number of stored pages. ``repeated``: number of
     rows that were returned twice because the ranking changed between calls; as many others may be missing.
-    ``complete``: all pages were read. ``is_final``: the counts will not change any more.
+    ``complete``: all pages were read. ``is_final``: the counts will not change any more. ``due_at``: when it
+    may be fetched (again). ``attempts``: calls that failed since the last one that did not.
     """
 
     id: SnapshotId
@@ -116,6 +117,7 @@ class Snapshot:
     complete: bool
     is_final: bool
     taken_at: datetime | None
+    due_at: datetime
     problem: str | None = None
 
 

@@ -74,6 +74,7 @@ def to_snapshot(row: RowMapping) -> Snapshot:
         complete=row["complete"],
         is_final=row["is_final"],
         taken_at=row["taken_at"],
+        due_at=row["due_at"],
         problem=row["problem"],
     )
 
@@ -117,11 +118,13 @@ class SnapshotRepository:
         priority: Priority,
         is_final: bool,
         now: datetime,
+        is_patient: bool = False,
     ) -> Snapshot:
         """Return the snapshot of a period: an existing one, or a new one for the workers to fetch.
 
         A finished period has one snapshot, which stays valid. A snapshot of an unfinished period is reused
         for ``FRESH``. An existing snapshot is fetched again or further if it failed, rests or lacks pages.
+        ``is_patient``: one that failed stays so until its pause is over, because nobody waits for it.
         """
         known = self._known(project, period, is_final=is_final, now=now)
         if known is None:
@@ -138,6 +141,9 @@ class SnapshotRepository:
             known = self._known(project, period, is_final=is_final, now=now)
         if known is None:
             raise LookupError("a snapshot that was just written is not there")
+        pauses = is_patient and known["state"] == SnapshotState.FAILED and known["due_at"] > now
+        if pauses:
+            return to_snapshot(known)
         return self._reactivate(known, with_pages=with_pages, priority=priority, now=now)
 
     def _known(
@@ -163,8 +169,7 @@ class SnapshotRepository:
         if more:
             values |= {"with_pages": True}
         if more or idle:
-            values |= {"state": SnapshotState.REQUESTED, "priority": priority, "due_at": now, "attempts": 0}
-            values |= {"problem": None}
+            values |= {"state": SnapshotState.REQUESTED, "priority": priority, "due_at": now, "problem": None}
         elif row["state"] == SnapshotState.REQUESTED and priority < row["priority"]:
             values |= {"priority": priority}
         if values:
@@ -296,11 +301,11 @@ class SnapshotRepository:
         if result.rowcount != 1:
             raise LeaseLost(f"snapshot {snapshot}")
 
-    def retry(self, snapshot: SnapshotId, due_at: datetime) -> None:
-        """Fetch a failed snapshot again at ``due_at``."""
+    def retry(self, snapshot: SnapshotId, now: datetime) -> None:
+        """Fetch a failed snapshot again if its pause is over."""
         failed = and_(snapshots.c.id == snapshot, snapshots.c.state == SnapshotState.FAILED)
-        values = {"state": SnapshotState.REQUESTED, "attempts": 0, "due_at": due_at}
-        self.connection.execute(update(snapshots).where(failed).values(**values))
+        again = update(snapshots).where(failed, snapshots.c.due_at <= now)
+        self.connection.execute(again.values(state=SnapshotState.REQUESTED))
 
     def rest(self, ids: Iterable[SnapshotId]) -> None:
         """Stop fetching these snapshots, because no question waits for them. Fetched pages stay.

@@ -73,6 +73,7 @@ def snapshot(period: Period = WEEK, **values: Any) -> Snapshot:
         "complete": True,
         "is_final": True,
         "taken_at": TAKEN,
+        "due_at": TAKEN,
     }
     return Snapshot(**(given | values))
 

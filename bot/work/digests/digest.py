@@ -48,8 +48,6 @@ _CATCH_UP = timedelta(hours=24)
 """How late a digest may still be posted, for example after a stop of the bot."""
 _ASKED_WAIT_SECONDS = 600.0
 """How long a digest that somebody asked for waits for its pages."""
-_RETRY_SECONDS = (60.0, 300.0, 900.0, 1_800.0)
-"""Pauses before a failed snapshot is fetched again; the last one repeats."""
 
 
 async def advance_digests(context: WorkerContext) -> int:
@@ -137,7 +135,7 @@ def _plan(context: WorkerContext, tx: Transaction) -> None:
             coming.add((subscription.project, week))
     for project, week in coming:
         for period in (week, week.before()):
-            request_snapshot(tx, context.analytics, project, period, Priority.AHEAD, now)
+            request_snapshot(tx, context.analytics, project, period, Priority.AHEAD, now, is_patient=True)
 
 
 def _add_digest(
@@ -243,13 +241,14 @@ def _earlier_weeks(week: Period) -> list[Period]:
 def _snapshot(
     context: WorkerContext, tx: Transaction, each: Digest, period: Period, priority: Priority, now: datetime
 ) -> Snapshot:
-    """Return a snapshot with pages. The first attempt requests anew one that failed for another request."""
+    """Return a snapshot with pages. If a person waits, one that failed for another request is tried again."""
     known = tx.snapshots.begun_for(each.project, period, each.begun_at) if each.attempts else None
     # Another request stopped the fetching of a resting snapshot. Requesting it again resumes it.
     rests = known is not None and known.state is SnapshotState.RESTING
     if known is not None and known.with_pages and not rests:
         return known
-    return request_snapshot(tx, context.analytics, each.project, period, priority, now)
+    is_patient = each.asked_by is None
+    return request_snapshot(tx, context.analytics, each.project, period, priority, now, is_patient=is_patient)
 
 
 def _totals(context: WorkerContext, tx: Transaction, each: Digest, week: Period, now: datetime) -> Snapshot:
@@ -258,7 +257,7 @@ def _totals(context: WorkerContext, tx: Transaction, each: Digest, week: Period,
     if known is not None and each.attempts and known.state is not SnapshotState.RESTING:
         return known
     return request_snapshot(
-        tx, context.analytics, each.project, week, Priority.HISTORY, now, with_pages=False
+        tx, context.analytics, each.project, week, Priority.HISTORY, now, with_pages=False, is_patient=True
     )
 
 
@@ -270,12 +269,11 @@ def _wait(context: WorkerContext, tx: Transaction, each: Digest) -> bool:
 
 
 def _retry_failed(context: WorkerContext, tx: Transaction, each: Digest, failed: list[Snapshot]) -> bool:
-    """Fetch failed snapshots again, after a pause that grows with each attempt."""
-    pause_seconds = _RETRY_SECONDS[min(each.attempts, len(_RETRY_SECONDS)) - 1]
-    due_at = context.after(pause_seconds)
+    """Fetch failed snapshots again whose pause is over, and wait for the others."""
     for snapshot in failed:
-        tx.snapshots.retry(snapshot.id, due_at)
-    tx.digests.put_back(each.id, context.owner, due_at, max(each.attempts, 1) + 1)
+        tx.snapshots.retry(snapshot.id, context.clock())
+    due_at = max(min(each.due_at for each in failed), context.after(context.timeouts.reading_seconds))
+    tx.digests.put_back(each.id, context.owner, due_at, max(each.attempts, 1))
     return False
 
 

@@ -19,7 +19,7 @@ from bot.docs_api import (
 )
 from bot.model import Counts, Priority, ProjectId, ReadingProblem, Snapshot, SnapshotState, back_off_seconds
 from bot.store import DatabaseTrouble, LeaseLost, Transaction
-from bot.store.snapshots import ReadPage
+from bot.store.snapshots import ReadPage, SnapshotFields
 from bot.work.context import WorkerContext
 from bot.work.jobs.key_health import is_refused, key_refused, reading_is_refused, service_is_well
 from bot.work.tasks import run_all, run_as_claimed
@@ -108,7 +108,11 @@ async def _fail_all(context: WorkerContext, project: ProjectId) -> int:
         claimed = tx.snapshots.claim(context.claimer(), project, _REFUSED_AT_ONCE, Priority.AHEAD)
         for snapshot in claimed:
             tx.snapshots.settle(
-                snapshot.id, owner=context.owner, state=SnapshotState.FAILED, problem=ReadingProblem.KEY
+                snapshot.id,
+                owner=context.owner,
+                state=SnapshotState.FAILED,
+                problem=ReadingProblem.KEY,
+                due_at=context.clock() + _pause(snapshot.attempts),
             )
         return len(claimed)
 
@@ -180,21 +184,28 @@ async def _settle_error(context: WorkerContext, snapshot: Snapshot, error: Excep
     attempts, problem = snapshot.attempts + 1, problem_of(error)
     gives_up = problem is not ReadingProblem.UNWELL or attempts >= _MOST_TRIES
     asked_wait = getattr(error, "retry_after_seconds", None) or 0.0
-    wait_seconds = max(asked_wait, back_off_seconds(attempts, context.chance(), cap=60.0))
+    wait = timedelta(seconds=max(asked_wait, back_off_seconds(attempts, context.chance(), cap=60.0)))
+    outcome = SnapshotFields(attempts=attempts, due_at=context.clock() + wait)
+    if gives_up:
+        due_at = context.clock() + max(wait, _pause(attempts))
+        outcome = SnapshotFields(
+            attempts=attempts, due_at=due_at, state=SnapshotState.FAILED, problem=problem
+        )
 
     def settle(tx: Transaction) -> None:
-        tx.snapshots.settle(
-            snapshot.id,
-            owner=context.owner,
-            attempts=attempts,
-            state=SnapshotState.FAILED if gives_up else SnapshotState.REQUESTED,
-            problem=problem if gives_up else None,
-            due_at=context.after(wait_seconds),
-        )
+        tx.snapshots.settle(snapshot.id, owner=context.owner, **outcome)
         if isinstance(error, Unauthorized):
             key_refused(context, tx, snapshot.project, error, wrote=False)
 
     await context.settle(settle)
+
+
+def _pause(attempts: int) -> timedelta:
+    """Return for how long a failed snapshot is not fetched unless a person asks.
+
+    After the first quick calls this makes six calls in the first hour, and two in each later one.
+    """
+    return min(max(attempts - _MOST_TRIES + 1, 1), 3) * timedelta(minutes=10)
 
 
 async def _pause_calls(context: WorkerContext, snapshot: Snapshot, retry_after_seconds: float | None) -> None:
@@ -203,7 +214,7 @@ async def _pause_calls(context: WorkerContext, snapshot: Snapshot, retry_after_s
 
     def hold(tx: Transaction) -> None:
         tx.budget.mark_exhausted(snapshot.project, until)
-        tx.snapshots.settle(snapshot.id, owner=context.owner, state=SnapshotState.REQUESTED)
+        tx.snapshots.settle(snapshot.id, owner=context.owner)
 
     await context.settle(hold)
 

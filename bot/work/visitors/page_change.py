@@ -65,7 +65,9 @@ def _compare(context: WorkerContext, number: JobNumber, tx: Transaction) -> None
 def _counts(context: WorkerContext, tx: Transaction, job: TrackedJob, period: Period) -> Counts | None:
     """Return the page's visitors in a period; None while they are being fetched."""
     now, project = context.clock(), job.project
-    snapshot = request_snapshot(tx, context.analytics, project, period, Priority.HISTORY, now)
+    snapshot = request_snapshot(
+        tx, context.analytics, project, period, Priority.HISTORY, now, is_patient=True
+    )
     if snapshot.state is not SnapshotState.DONE or not snapshot.complete:
         return None
     return tx.pages.of_path(snapshot.id, job.page or "") or Counts(0, 0, 0)

@@ -17,8 +17,12 @@ def request_snapshot(
     now: datetime,
     *,
     with_pages: bool = True,
+    is_patient: bool = False,
 ) -> Snapshot:
-    """Return the snapshot of a period. A worker fetches its numbers if they are not stored yet."""
+    """Return the snapshot of a period. A worker fetches its numbers if they are not stored yet.
+
+    ``is_patient``: one that failed is not fetched before its pause is over.
+    """
     return tx.snapshots.request(
         project,
         period,
@@ -26,6 +30,7 @@ def request_snapshot(
         priority=priority,
         is_final=analytics.is_final(period, now),
         now=now,
+        is_patient=is_patient,
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from datetime import UTC, date, datetime, time, timedelta
 from itertools import pairwise
 from math import ceil
@@ -9,14 +10,16 @@ from zoneinfo import ZoneInfo
 
 import httpx
 import pytest
+from sqlalchemy import select
 
 from bot.model import JobState, Profile, SubscriptionState, VisitorsQuery, last_full_week
 from bot.slack.errors import refused
+from bot.store.schema import snapshots
 from bot.work.digests.digest import advance_digests
 from bot.work.ports import SlackUnclear
 from bot.work.visitors.fetch import fetch_snapshots
 from bot.work.visitors.question import answer_questions, ask_visitors
-from tests.builders import ANA, BEN, PROJECT, add_job, origin
+from tests.builders import ANA, BEN, PROJECT, add_job, origin, rows_of
 from tests.work.office import RESPONSE_URL, Office
 from tests.work.weekly import DAY, MONDAY, WEEK, digests, of_channel, subscribed, until
 
@@ -215,6 +218,34 @@ async def test_a_service_that_is_down_in_the_morning_is_waited_for(office: Offic
     await office.reading(80, step_seconds=60)
     [digest] = digests(office)
     assert "Top 5 of" in digest or "5 pages" in digest
+
+
+async def failures(office: Office) -> Counter[int]:
+    """How many calls have failed, by snapshot."""
+    rows = await rows_of(office.store, select(snapshots.c.id, snapshots.c.attempts))
+    return Counter({row["id"]: row["attempts"] for row in rows})
+
+
+async def test_a_week_that_fails_while_it_is_read_ahead_costs_few_calls_until_it_is_well(
+    office: Office,
+) -> None:
+    office.docs.site.fill(5, MONDAY, MONDAY + 6 * DAY)
+    await subscribed(office)
+    await office.visitors("subscribe monday 09:30 UTC path /page-1")
+    office.docs.answer_instead("visitors", *(httpx.Response(503) for _ in range(2_000)))
+    office.clock.at, begun_at = (datetime(2026, 11, 9, 3, 0, tzinfo=UTC),) * 2
+    an_hour = []
+    for hour in range(8):
+        before = await failures(office)
+        while office.clock() < begun_at + timedelta(hours=hour + 1):
+            await office.reading(1, step_seconds=60)
+        an_hour.append(dict(await failures(office) - before))
+    assert max(count for counts in an_hour for count in counts.values()) <= 6, an_hour
+    used = 2_000 - len(office.docs.instead["visitors"])
+    assert used == sum(count for counts in an_hour for count in counts.values()), "each call is counted"
+    office.docs.instead.clear()
+    await office.reading(40, step_seconds=60)
+    assert len(digests(office)) == 2
 
 
 async def test_a_week_that_cannot_be_read_for_a_day_is_told_to_the_owner_once(office: Office) -> None:

@@ -125,3 +125,14 @@ async def test_a_chart_is_left_out_when_its_calls_would_use_up_the_hour(office: 
     assert rest is not None
     assert "There's no chart, to keep the rest of the hourly budget" in rest.text
     assert len(office.docs.site.calls) == 2
+
+
+async def test_whoever_asks_again_after_a_failure_need_not_wait_for_its_pause(office: Office) -> None:
+    office.docs.site.fill(3, FIRST, LAST)
+    office.docs.answer_instead("visitors", *(httpx.Response(503) for _ in range(4)))
+    await office.visitors("compare none")
+    await office.reading(60)
+    assert "didn't give a usable answer" in office.answers()[-1]
+    await office.visitors("compare none")
+    await office.reading(10)
+    assert "All together" in office.answers()[-1]
