@@ -1,4 +1,4 @@
-"""Answers about visitors are shared in a channel or sent as a file, once."""
+"""Answers about visitors are shared in a channel or sent as a file, once, and lead to the form of a page."""
 
 from __future__ import annotations
 
@@ -11,10 +11,12 @@ import pytest
 
 from bot.model import ChannelId, Counts
 from bot.slack.errors import refused
+from bot.store.snapshots import path_hash
 from bot.work.ports import SlackUnclear
+from bot.work.visitors.fetch import sweep_snapshots
 from tests.builders import ANA, BEN, CHANNEL
 from tests.site import Site
-from tests.work.asking import FIRST, LAST, answered
+from tests.work.asking import DAY, FIRST, LAST, answered
 from tests.work.office import Office
 
 
@@ -160,3 +162,48 @@ async def test_a_button_of_another_channels_answer_is_answered_as_for_an_unknown
     assert (office.slack.posts, office.slack.files) == (posts, files)
     inside = await office.press(action, number, user=BEN)
     assert inside != unknown
+
+
+def improve_value(office: Office) -> str:
+    """The value of the first page in the menu under the latest answer."""
+    row = next(block for block in office.slack.private[-1][1].blocks if block["type"] == "actions")
+    menu = next(element for element in row["elements"] if element["type"] == "static_select")
+    return str(menu["options"][0]["value"])
+
+
+async def test_an_old_button_never_opens_the_form_of_another_page(office: Office) -> None:
+    office.docs.site.read("/guides/install", FIRST, LAST, people=12)
+    await office.visitors("compare none")
+    await office.reading(20)
+    old = improve_value(office)
+    office.clock.pass_seconds(210 * 86_400)
+    assert await sweep_snapshots(office.context) == 1
+    office.docs.site.read("/zzz", FIRST + 210 * DAY, LAST + 210 * DAY, people=5)
+    await office.visitors("compare none")
+    await office.reading(20)
+    assert "/zzz" in office.answers()[-1]
+    for value in (old, "page:1"):
+        pressed = await office.press("improve", value)
+        assert pressed.modal is None
+        assert pressed.message is not None
+        assert "no longer have those numbers" in pressed.message.text
+    assert (await office.press("improve", improve_value(office))).modal is not None
+
+
+async def test_a_page_of_an_answer_leads_to_the_form_of_the_agent(office: Office) -> None:
+    office.docs.site.read("/webhooks", FIRST, LAST, people=12, agents=340)
+    await office.visitors("compare none")
+    await office.reading(20)
+    answer = await office.press("improve", improve_value(office))
+    assert answer.modal is not None
+    text = answer.modal.view["blocks"][0]["element"]["initial_value"]
+    assert "Improve the page /webhooks" in text
+    assert "12 people, 340 AI agents, 352 in all" in text
+    assert "mostly by AI agents" in text
+
+
+async def test_a_page_whose_numbers_are_not_kept_any_more_says_so(office: Office) -> None:
+    for value in ("page:99999", f"page:9999999999:{path_hash('/')}", "page:1:x", "nonsense", ""):
+        answer = await office.press("improve", value)
+        assert answer.message is not None
+        assert "no longer have those numbers" in answer.message.text

@@ -10,9 +10,8 @@ from sqlalchemy import select
 from bot.commands.command import Answer
 from bot.model import MessageTs, Period, Priority, Profile, SnapshotState, VisitorsQuery
 from bot.store.schema import questions, snapshots
-from bot.store.snapshots import path_hash
 from bot.work.outbox.deliver import deliver_due
-from bot.work.visitors.fetch import fetch_snapshots, sweep_snapshots
+from bot.work.visitors.fetch import fetch_snapshots
 from bot.work.visitors.question import answer_questions, ask_visitors
 from tests.builders import ANA, BEN, NOW, PROJECT, origin, rows_of
 from tests.site import Visit
@@ -265,51 +264,6 @@ async def test_progress_is_shown_a_few_times_at_most(office: Office) -> None:
     await office.reading(80, step_seconds=10)
     shown = [text for text in office.answers() if "so far" in text]
     assert len(shown) == 3
-
-
-def improve_value(office: Office) -> str:
-    """The value of the first page in the menu under the latest answer."""
-    row = next(block for block in office.slack.private[-1][1].blocks if block["type"] == "actions")
-    menu = next(element for element in row["elements"] if element["type"] == "static_select")
-    return str(menu["options"][0]["value"])
-
-
-async def test_an_old_button_never_opens_the_form_of_another_page(office: Office) -> None:
-    office.docs.site.read("/guides/install", FIRST, LAST, people=12)
-    await office.visitors("compare none")
-    await office.reading(20)
-    old = improve_value(office)
-    office.clock.pass_seconds(210 * 86_400)
-    assert await sweep_snapshots(office.context) == 1
-    office.docs.site.read("/zzz", FIRST + 210 * DAY, LAST + 210 * DAY, people=5)
-    await office.visitors("compare none")
-    await office.reading(20)
-    assert "/zzz" in office.answers()[-1]
-    for value in (old, "page:1"):
-        pressed = await office.press("improve", value)
-        assert pressed.modal is None
-        assert pressed.message is not None
-        assert "no longer have those numbers" in pressed.message.text
-    assert (await office.press("improve", improve_value(office))).modal is not None
-
-
-async def test_a_page_of_an_answer_leads_to_the_form_of_the_agent(office: Office) -> None:
-    office.docs.site.read("/webhooks", FIRST, LAST, people=12, agents=340)
-    await office.visitors("compare none")
-    await office.reading(20)
-    answer = await office.press("improve", improve_value(office))
-    assert answer.modal is not None
-    text = answer.modal.view["blocks"][0]["element"]["initial_value"]
-    assert "Improve the page /webhooks" in text
-    assert "12 people, 340 AI agents, 352 in all" in text
-    assert "mostly by AI agents" in text
-
-
-async def test_a_page_whose_numbers_are_not_kept_any_more_says_so(office: Office) -> None:
-    for value in ("page:99999", f"page:9999999999:{path_hash('/')}", "page:1:x", "nonsense", ""):
-        answer = await office.press("improve", value)
-        assert answer.message is not None
-        assert "no longer have those numbers" in answer.message.text
 
 
 async def test_buttons_of_unknown_questions_say_so(office: Office) -> None:
