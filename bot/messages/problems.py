@@ -93,6 +93,17 @@ def service_rejected(text: str) -> Problem:
     )
 
 
+def only_this_refused(status_code: int | None) -> Problem:
+    """Return the problem for 401 or 403 on one prompt while others are taken."""
+    return Problem(
+        JobProblem.REJECTED,
+        f"The docs service takes other prompts but refuses this one (HTTP {status_code}). "
+        "Perhaps a firewall in front of it objects to something in the text.",
+        Spent.NO,
+        "Change the prompt and ask again, for example without code or markup.",
+    )
+
+
 def key_setting(entry: Project | None) -> str:
     """Return the settings that may have a project's key, in mrkdwn. ``entry``: see ``Projects.entry``."""
     own = f" (or into the entry {code(entry.name)} of `DOCS_PROJECTS`)" if entry else ""

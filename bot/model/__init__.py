@@ -48,11 +48,13 @@ from bot.model.projects import Project, Projects, UnknownProject
 from bot.model.prompts import JobRequest, NewPrompt, Prompt, PromptFields, PromptKind, PromptState
 from bot.model.questions import DEFAULT_TOP, MOST_TOP, Extent, FileTo, Question, QuestionState, VisitorsQuery
 from bot.model.quota import (
+    MAY_NOT_WRITE,
     QUOTA_PERIOD,
     Queued,
     Use,
     fair_order,
     frees_at,
+    least_tried_first,
     remembered_since,
     spent_by,
     still_counted,
@@ -75,6 +77,7 @@ from bot.model.weekly_time import Weekday, WeeklyTime
 
 __all__ = [
     "DEFAULT_TOP",
+    "MAY_NOT_WRITE",
     "MOST_TOP",
     "QUOTA_PERIOD",
     "Access",
@@ -175,6 +178,7 @@ __all__ = [
     "in_section",
     "is_direct_message",
     "last_full_week",
+    "least_tried_first",
     "lifecycle",
     "message_key",
     "minutes_to_show",

@@ -280,7 +280,9 @@ def prompt_prepared(prompt: Prompt, text: str, along: str = "") -> PromptStep:
 
 def prompt_edited(prompt: Prompt, raw: str, take_thread: TakeThread | None, at: datetime) -> PromptStep:
     """Return the step for a prompt whose message was edited before it was sent. It is prepared again."""
-    return _prompt_step(prompt, P.NEW, {"raw": raw, "take_thread": take_thread, "due_at": at})
+    return _prompt_step(
+        prompt, P.NEW, {"raw": raw, "take_thread": take_thread, "due_at": at, "sent_at": None}
+    )
 
 
 def prompt_sending(prompt: Prompt, at: datetime) -> PromptStep:
@@ -294,9 +296,13 @@ def prompt_sent(prompt: Prompt) -> PromptStep:
     return _prompt_step(prompt, P.SENT, {"response_url": None, "text": ""})
 
 
-def prompt_postponed(prompt: Prompt, due_at: datetime) -> PromptStep:
-    """Return the step for a prompt that was not sent and used nothing of the quota; it is sent later."""
-    return _prompt_step(prompt, P.WAITING, {"sent_at": None, "due_at": due_at})
+def prompt_postponed(prompt: Prompt, due_at: datetime, *, is_refused: bool = False) -> PromptStep:
+    """Return the step for a prompt that was not taken and used nothing of the quota; it is sent later.
+
+    ``is_refused``: the service refused it as it refuses a bad key, so when that was is kept (``sent_at``).
+    """
+    fields: PromptStepFields = {"due_at": due_at} if is_refused else {"due_at": due_at, "sent_at": None}
+    return _prompt_step(prompt, P.WAITING, fields)
 
 
 def prompt_unconfirmed(prompt: Prompt) -> PromptStep:

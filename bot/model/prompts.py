@@ -66,7 +66,8 @@ class Prompt:
     ``take_thread``: when earlier messages go along; None for never. ``files``: the files of the message.
     ``along``: what goes to the agent after the text, set together with it. Until then it holds the messages
     that were given in a form.
-    ``key`` is that of the request.
+    ``key`` is that of the request. ``sent_at``: when it was sent; of a prompt that waits: when it was sent
+    and the service refused it as it refuses a bad key (401 or 403).
     """
 
     id: PromptId
@@ -85,6 +86,7 @@ class Prompt:
     files: tuple[SharedFile, ...] = ()
     along: str | None = None
     key: str = ""
+    sent_at: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)

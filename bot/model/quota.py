@@ -9,6 +9,8 @@ from datetime import datetime, timedelta
 from bot.model.ids import JobNumber, PromptId, UserId
 from bot.model.prompts import PromptKind
 
+MAY_NOT_WRITE = "ForbiddenToWrite"
+"""The reason of a back-off because prompts are refused; reading goes on, and does not end it."""
 QUOTA_PERIOD = timedelta(hours=1)
 _MARGIN = timedelta(seconds=1)
 """Allowance for a difference between the bot's clock and the service's."""
@@ -19,6 +21,7 @@ class Queued:
     """A prompt that is ready to be sent as soon as the quota allows it.
 
     ``queue_position`` and ``due_at`` are those last written; no position: it has not waited yet.
+    ``refused_at``: when it was sent and refused as with a bad key, None if it was not.
     """
 
     id: PromptId
@@ -28,6 +31,7 @@ class Queued:
     asked_at: datetime
     due_at: datetime
     queue_position: int | None = None
+    refused_at: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +57,16 @@ def fair_order(queue: Sequence[Queued], uses: Sequence[Use]) -> list[Queued]:
         counts[waiting.asked_by] = rank + 1
         ranked.append((rank, waiting.kind is PromptKind.START, waiting.id, waiting))
     return [waiting for *_, waiting in sorted(ranked, key=lambda each: each[:3])]
+
+
+def least_tried_first(queue: Sequence[Queued]) -> list[Queued]:
+    """Return the order in which prompts try a refused key: who has not tried, then who tried longest ago.
+
+    Perhaps the service refuses only one of them, which must not hold up the others.
+    """
+    tried = [each for each in queue if each.refused_at is not None]
+    untried = [each for each in queue if each.refused_at is None]
+    return [*untried, *sorted(tried, key=lambda each: each.refused_at or each.asked_at)]
 
 
 def remembered_since(queue: Sequence[Queued], now: datetime) -> datetime:

@@ -43,6 +43,7 @@ from bot.model import (
     UserId,
 )
 from bot.model.ids import can_be_id
+from bot.model.quota import MAY_NOT_WRITE
 from bot.store.audit import note_job_end
 from bot.store.leases import FREE, HOLDER, NOW, Claimer, claim, claiming_oldest, held, write_row
 from bot.store.schema import back_offs, jobs, prompts
@@ -86,7 +87,7 @@ _ADD = insert(jobs).returning(jobs.c.number, jobs.c.requester, jobs.c.channel, j
 _WITH_NUMBER = select(jobs).where(jobs.c.number == bindparam("this"))
 _WITH_NUMBER_LOCKED = _WITH_NUMBER.with_for_update()
 _DUE = and_(jobs.c.poll_at.is_not(None), jobs.c.poll_at <= NOW)
-_BACKING_OFF = select(back_offs.c.project).where(back_offs.c.until > NOW)
+_BACKING_OFF = select(back_offs.c.project).where(back_offs.c.until > NOW, back_offs.c.reason != MAY_NOT_WRITE)
 _CLAIM_DUE = claiming_oldest(jobs, _DUE, jobs.c.project.not_in(_BACKING_OFF))
 _RESCHEDULE = (
     update(jobs)
@@ -243,7 +244,7 @@ class JobRepository:
     def claim_due(self, claimer: Claimer, limit: int) -> Sequence[tuple[TrackedJob, int]]:
         """Claim jobs that are due for a poll; return each with its number of 404 responses in a row.
 
-        Skips projects with a back-off (the service failed, or refused the key).
+        Skips projects with a back-off (the service failed, or refused the key for more than writing).
         """
         rows = claim(self.connection, _CLAIM_DUE, claimer, limit=limit)
         return [(to_job(row), row["misses"]) for row in rows]

@@ -143,7 +143,7 @@ _CLAIM_THESE = claiming_oldest(
 )
 _WAITING_PROJECTS = select(prompts.c.project).where(prompts.c.due_at <= NOW, sendable()).distinct()
 _QUOTA_QUEUE = (
-    select(*prompts.c["id", "job", "kind", "asked_by", "asked_at", "due_at", "queue_position"])
+    select(*prompts.c["id", "job", "kind", "asked_by", "asked_at", "due_at", "queue_position", "sent_at"])
     .where(
         prompts.c.project == bindparam("of_project"),
         or_(prompts.c.due_at <= NOW, prompts.c.queue_position.is_not(None)),
@@ -315,10 +315,7 @@ class PromptRepository:
         They are due or have a queue position, and ``sendable``.
         """
         rows = self.connection.execute(_QUOTA_QUEUE, {"of_project": project, NOW.key: now})
-        return [
-            Queued(row.id, row.job, PromptKind(row.kind), row.asked_by, row.asked_at, row.due_at, row.place)
-            for row in rows
-        ]
+        return [Queued(row.id, row.job, PromptKind(row.kind), *row[3:]) for row in rows]
 
     def claim_these(self, claimer: Claimer, ids: Sequence[PromptId]) -> Sequence[Prompt]:
         """Claim those of these prompts that still wait and are not leased."""
@@ -329,17 +326,18 @@ class PromptRepository:
 
     def uses(self, project: ProjectId, now: datetime, since: datetime | None = None) -> Sequence[Use]:
         """Return the project's uses in the last hour, or from ``since`` on, and prompts about to be sent."""
-        sent = and_(prompts.c.project == project, prompts.c.sent_at >= (since or now - QUOTA_PERIOD))
-        about_to = and_(
-            prompts.c.project == project,
-            prompts.c.state == PromptState.WAITING,
-            prompts.c.sent_at.is_(None),
-            prompts.c.claimed_until > now,
-        )
-        rows = self.connection.execute(
-            select(prompts.c.asked_by, prompts.c.sent_at).where(or_(sent, about_to))
-        )
-        return [Use(row.asked_by, row.sent_at or now) for row in rows]
+        waits = prompts.c.state == PromptState.WAITING
+        sent = and_(prompts.c.sent_at >= (since or now - QUOTA_PERIOD), ~waits)
+        about_to = and_(waits, prompts.c.claimed_until > now)
+        which = and_(prompts.c.project == project, or_(sent, about_to))
+        rows = self.connection.execute(select(*prompts.c["asked_by", "sent_at", "state"]).where(which))
+        return [Use(who, now if state == PromptState.WAITING else at) for who, at, state in rows]
+
+    def took_any_since(self, project: ProjectId, since: datetime) -> bool:
+        """Return whether the service has taken a prompt of the project sent at ``since`` or later."""
+        taken = and_(prompts.c.state == PromptState.SENT, prompts.c.sent_at >= since)
+        found = select(prompts.c.id).where(prompts.c.project == project, taken).limit(1)
+        return self.connection.execute(found).first() is not None
 
     def waiting_for_quota(self, project: ProjectId) -> int:
         """Return how many prompts have a queue position."""

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import cast
 
-from sqlalchemy import delete, select, update
+from sqlalchemy import and_, delete, select, update
 from sqlalchemy.engine import Connection
 
-from bot.model import ProjectId
-from bot.store.schema import AnyTable, back_offs, quotas
+from bot.model import JobNumber, ProjectId
+from bot.store.schema import AnyTable, back_offs, jobs, quotas
 from bot.store.upsert import insert_unless_there
 
 
@@ -74,6 +74,14 @@ class BackOffRepository:
         values = {"until": until, "attempts": attempts, "reason": reason, "since": since}
         if not insert_unless_there(self.connection, back_offs, {"project": project, **values}):
             self.connection.execute(update(back_offs).where(back_offs.c.project == project).values(**values))
+
+    def hasten(self, job: JobNumber, reason: str, until: datetime) -> None:
+        """End the back-off of a job's project by then, if it has this reason."""
+        project = select(jobs.c.project).where(jobs.c.number == job).scalar_subquery()
+        longer = and_(back_offs.c.reason == reason, back_offs.c.until > until)
+        self.connection.execute(
+            update(back_offs).where(back_offs.c.project == project, longer).values(until=until)
+        )
 
     def since(self, project: ProjectId) -> datetime | None:
         """Return when the project's trouble began; None when the service works."""

@@ -9,15 +9,23 @@ import structlog
 
 from bot.docs_api import DocsApiError, Forbidden, RateLimited, Unauthorized, Unavailable
 from bot.messages import quota as say
-from bot.model import ChannelId, Message, NewDelivery, ProjectId, QueueWhy, Trouble, back_off_seconds
+from bot.model import (
+    MAY_NOT_WRITE,
+    ChannelId,
+    JobNumber,
+    Message,
+    NewDelivery,
+    ProjectId,
+    QueueWhy,
+    Trouble,
+    back_off_seconds,
+)
 from bot.store import Transaction
 from bot.work.context import WorkerContext
 from bot.work.jobs.thread_messages import redraw_face
 
 log = structlog.get_logger(__name__)
-_MAY_NOT_WRITE = "ForbiddenToWrite"
-"""Back-off reason: the key may read but not write. A successful read does not end this back-off."""
-_KEY_REASONS = frozenset({Unauthorized.__name__, Forbidden.__name__, _MAY_NOT_WRITE})
+_KEY_REASONS = frozenset({Unauthorized.__name__, Forbidden.__name__, MAY_NOT_WRITE})
 _NOWHERE = ChannelId("-")
 """The channel of a private delivery that belongs to no channel."""
 _OVERLOADED = 503
@@ -70,7 +78,7 @@ def is_refused(tx: Transaction, project: ProjectId) -> bool:
 def reading_is_refused(tx: Transaction, project: ProjectId, now: datetime) -> bool:
     """Return whether the key was refused even for reading and its back-off is not over."""
     reason, until = (tx.back_offs.all()).get(project, ("", now))
-    return reason in _KEY_REASONS and reason != _MAY_NOT_WRITE and until > now
+    return reason in _KEY_REASONS and reason != MAY_NOT_WRITE and until > now
 
 
 def key_refused(
@@ -85,9 +93,14 @@ def key_refused(
     tx.quota.lock(project)
     now, known = context.clock(), is_refused(tx, project)
     attempts = tx.back_offs.attempts(project) + 1 if known else 1
-    wait_seconds = back_off_seconds(attempts, context.chance(), first=_FIRST_SECONDS, cap=_CAP_SECONDS)
+    # While prompts wait that have not been tried, each is: perhaps only this one is refused.
+    doubled = 1 if wrote and _any_untried(tx, project, now) else attempts
+    wait_seconds = back_off_seconds(doubled, context.chance(), first=_FIRST_SECONDS, cap=_CAP_SECONDS)
     until = context.after(wait_seconds)
-    reason = _MAY_NOT_WRITE if wrote and isinstance(error, Forbidden) else type(error).__name__
+    # Only a read shows whether the key is bad for reading too.
+    reason = type(error).__name__
+    if wrote:
+        reason = (known and tx.back_offs.reason(project)) or MAY_NOT_WRITE
     since = tx.back_offs.since(project) if known else None
     tx.back_offs.put(project, until, attempts, reason, since=since or now)
     log.error("key_refused", project=project, reason=type(error).__name__, attempts=attempts)
@@ -97,6 +110,15 @@ def key_refused(
         message = say.key_refused(project, forbidden=forbidden, shown=shown, entry=entry)
         _tell_admins(context, tx, f"key:{project}:refused", message, now)
     return until
+
+
+def _any_untried(tx: Transaction, project: ProjectId, now: datetime) -> bool:
+    return any(each.refused_at is None for each in tx.prompts.quota_queue(project, now))
+
+
+def try_soon(context: WorkerContext, tx: Transaction, job: JobNumber) -> None:
+    """Let a new prompt of a job be tried soon though others are refused: perhaps this one is not."""
+    tx.back_offs.hasten(job, MAY_NOT_WRITE, context.after(_FIRST_SECONDS))
 
 
 def trouble_of(reason: str) -> Trouble | None:
@@ -122,7 +144,7 @@ def service_is_well(context: WorkerContext, tx: Transaction, project: ProjectId,
     The admins are told if a refused key is accepted again. ``wrote``: the call was a prompt and not a read.
     """
     reason = tx.back_offs.reason(project)
-    if reason is None or (reason == _MAY_NOT_WRITE and not wrote):
+    if reason is None or (reason == MAY_NOT_WRITE and not wrote):
         return
     if reason in _KEY_REASONS:
         tx.quota.lock(project)

@@ -29,6 +29,7 @@ from bot.work.access.check import AskSlack, Decision, decide
 from bot.work.access.denied import refuse_named, refuse_prompt, tell_named
 from bot.work.context import WorkerContext
 from bot.work.jobs.along import Along, what_goes_along
+from bot.work.jobs.key_health import try_soon
 from bot.work.jobs.names import plain_text
 from bot.work.jobs.thread_messages import redraw_face, reply
 from bot.work.jobs.transitions import drop_follow_ups, tell_behind_unconfirmed
@@ -77,6 +78,8 @@ async def _prepare_known(context: WorkerContext, prompt: Prompt) -> None:
     prepared = await _read_in_slack(context, prompt) if decision.may else _Prepared("")
 
     def settle(tx: Transaction) -> None:
+        if decision.may:
+            try_soon(context, tx, prompt.job)
         if decision.may is None:
             _decide_later(context, tx, prompt)
         elif decision.denied is not None:

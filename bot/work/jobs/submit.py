@@ -34,6 +34,7 @@ from bot.model import (
     back_off_seconds,
     fair_order,
     frees_at,
+    least_tried_first,
     lifecycle,
     remembered_since,
     still_counted,
@@ -119,8 +120,10 @@ def _claim_free(context: WorkerContext, tx: Transaction, project: ProjectId) -> 
     uses, queue = still_counted(remembered, now), fair_order(waiting, remembered)
     held_until = tx.quota.exhausted_until(project, now)
     free = 0 if held_until else max(0, context.uses_an_hour - len(uses))
-    # After a refused key, one prompt tries it, not all of them.
-    at_once = 1 if is_refused(tx, project) else _AT_ONCE
+    at_once = _AT_ONCE
+    if is_refused(tx, project):
+        # One prompt tries the refused key, not all of them.
+        at_once, queue = 1, least_tried_first(queue)
     prompts = tx.prompts.claim_these(context.claimer(), [each.id for each in queue[: min(free, at_once)]])
     return prompts, _set_queue_positions(context, tx, queue[free:], uses, held_until)
 
@@ -243,14 +246,21 @@ def _write_error(
             _wait_for_quota(context, tx, prompt, project, error.retry_after_seconds)
         case Unavailable(sent=False):
             _try_later(context, tx, prompt)
+        case Unauthorized() | Forbidden() if _refused_alone(tx, prompt, project):
+            transitions.refused(context, tx, prompt, error, is_alone=True)
         case Unauthorized() | Forbidden() if context.clock() - prompt.asked_at < _KEY_RETRY:
             until = key_refused(context, tx, project, error, wrote=True)
-            transitions.back_to_waiting(context, tx, prompt, context.clock())
+            transitions.back_to_waiting(context, tx, prompt, context.clock(), is_refused=True)
             postpone_prompts(context, tx, project, until)
         case Unauthorized() | Forbidden() | NotConfigured() | NotFound() | Rejected() | InvalidArgument():
             transitions.refused(context, tx, prompt, error)
         case _:
             transitions.unconfirmed(context, tx, prompt, answered=error.status_code is not None)
+
+
+def _refused_alone(tx: Transaction, prompt: Prompt, project: ProjectId) -> bool:
+    """Return whether the service has taken another prompt since it first refused this one."""
+    return prompt.sent_at is not None and tx.prompts.took_any_since(project, prompt.sent_at)
 
 
 def _wait_for_quota(

@@ -67,9 +67,15 @@ def _few_left(context: WorkerContext, tx: Transaction, project: ProjectId) -> in
     return max(0, left) if left * 5 <= context.uses_an_hour else None
 
 
-def back_to_waiting(context: WorkerContext, tx: Transaction, prompt: Prompt, due_at: datetime) -> None:
-    """Write that a prompt was not sent and spent no use; it waits until ``due_at``."""
-    tx.prompts.apply(prompt.id, lifecycle.prompt_postponed(prompt, due_at), owner=context.owner)
+def back_to_waiting(
+    context: WorkerContext, tx: Transaction, prompt: Prompt, due_at: datetime, *, is_refused: bool = False
+) -> None:
+    """Write that a prompt was not taken and spent no use; it waits until ``due_at``.
+
+    ``is_refused``: see ``lifecycle.prompt_postponed``.
+    """
+    step = lifecycle.prompt_postponed(prompt, due_at, is_refused=is_refused)
+    tx.prompts.apply(prompt.id, step, owner=context.owner)
 
 
 def unconfirmed(context: WorkerContext, tx: Transaction, prompt: Prompt, *, answered: bool = False) -> None:
@@ -130,13 +136,19 @@ def _poll_for_a_while(context: WorkerContext, tx: Transaction, number: JobNumber
         tx.jobs.take_back(number, doubt_until=context.after(quiet), poll_at=context.after(soon))
 
 
-def refused(context: WorkerContext, tx: Transaction, prompt: Prompt, error: DocsApiError) -> None:
-    """Write that the service refused a prompt, tell why and what to do, and move the queue up."""
+def refused(
+    context: WorkerContext, tx: Transaction, prompt: Prompt, error: DocsApiError, *, is_alone: bool = False
+) -> None:
+    """Write that the service refused a prompt, tell why and what to do, and move the queue up.
+
+    ``is_alone``: it takes other prompts.
+    """
     now, job = context.clock(), tx.jobs.known(prompt.job)
     tx.quota.lock(job.project)
     tx.prompts.apply(prompt.id, lifecycle.prompt_refused(prompt), owner=context.owner)
     tx.prompts.move_up(job.project, now)
-    problem = _problem(prompt, error, context.projects.entry(job.project))
+    entry = context.projects.entry(job.project)
+    problem = problems.only_this_refused(error.status_code) if is_alone else _problem(prompt, error, entry)
     if prompt.kind is PromptKind.START:
         not_started(tx, prompt, problem, now)
         return
