@@ -174,6 +174,9 @@ def _queued(job: TrackedJob, until: datetime) -> str:
             return f"{what} waits: the docs service refuses the bot's key. I'll try again at {at}"
         case QueueWhy.SERVICE:
             return f"{what} waits: I can't reach the docs service. I'll try again at {at}"
+        case QueueWhy.SHARE:
+            why = "whoever asked has had their share of the hourly limit"
+            return f"{what} waits: {why}. It goes out at about {at}"
         case _ if job.queue_position:
             position = job.queue_position
             return f"{what} waits for the shared hourly limit: place {position}, goes out at about {at}"

@@ -88,6 +88,7 @@ def _left(of: Limits) -> str:
         f"{heading}{key if of.key_is_refused else ''}"
         f"*{number(left)} of {number(of.limit)} uses left*{frees}. "
         f"Of those spent in the last hour, {counted(of.mine, 'was yours', 'were yours')}.\n"
-        f"{queue} for a use. People take turns: your second waits until everybody's first is out.\n"
+        f"{queue} for a use. People take turns: your second waits until everybody's first is out. "
+        "One person can have half of an hour's uses while others ask, and four fifths otherwise.\n"
         f"Visitors: {number(calls_left)} of {number(of.analytics.limit)} analytics calls left{possible}."
     )

@@ -23,6 +23,8 @@ class QueueWhy(StrEnum):
 
     LIMIT = "limit"
     """The shared hourly limit is used up."""
+    SHARE = "share"
+    """Whoever asked has had their share of the hourly limit."""
     SERVICE = "service"
     """The docs service cannot be reached."""
     KEY = "key"

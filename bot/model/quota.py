@@ -12,6 +12,8 @@ from bot.model.prompts import PromptKind
 MAY_NOT_WRITE = "ForbiddenToWrite"
 """The reason of a back-off because prompts are refused; reading goes on, and does not end it."""
 QUOTA_PERIOD = timedelta(hours=1)
+UNKNOWN_WAIT = timedelta(seconds=60)
+"""Wait when nothing tells when the next use frees."""
 _MARGIN = timedelta(seconds=1)
 """Allowance for a difference between the bot's clock and the service's."""
 
@@ -42,6 +44,19 @@ class Use:
     at: datetime
 
 
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """A prompt that has to wait, and when it goes out as far as can be told now.
+
+    ``is_over_share``: it waits longer because whoever asked has had their share of the hour (see ``share``).
+    """
+
+    waiting: Queued
+    queue_position: int
+    at: datetime
+    is_over_share: bool
+
+
 def fair_order(queue: Sequence[Queued], uses: Sequence[Use]) -> list[Queued]:
     """Return the queue in fair order: a user with fewer uses goes first.
 
@@ -67,6 +82,72 @@ def least_tried_first(queue: Sequence[Queued]) -> list[Queued]:
     tried = [each for each in queue if each.refused_at is not None]
     untried = [each for each in queue if each.refused_at is None]
     return [*untried, *sorted(tried, key=lambda each: each.refused_at or each.asked_at)]
+
+
+def share(limit: int, *, is_alone: bool) -> int:
+    """Return how many uses of an hour one person can have.
+
+    Half of the limit is kept for others who have asked within the hour, or a fifth for whoever asks next.
+    """
+    return max(1, limit - limit // (5 if is_alone else 2))
+
+
+def in_turn(
+    queue: Sequence[Queued], uses: Sequence[Use], limit: int, now: datetime, held_until: datetime | None
+) -> tuple[Sequence[Queued], Sequence[Turn]]:
+    """Return the prompts of a queue, in its order, that may go now, and when each of the others goes.
+
+    ``uses``: those of the last hour. ``held_until``: until when the service says that it takes none.
+    """
+    within, over = _split(queue, uses, limit)
+    room = max(0, limit - len(uses))
+    going = [] if held_until else within[:room]
+    room -= len(going)
+    counted = [*uses, *(Use(each.asked_by, now) for each in going)]
+    had: dict[UserId, list[datetime]] = {each.asked_by: [] for each in queue}
+    for use in counted:
+        had.setdefault(use.asked_by, []).append(use.at)
+    alone_at, turns = _alone_at(queue, uses, now), []
+    for position, waiting in enumerate([*within[len(going) :], *over], 1):
+        frees = frees_at(counted, limit, position - room) if position > room else now
+        at, mine = max(frees or now + UNKNOWN_WAIT, held_until or now), had[waiting.asked_by]
+        own = _share_frees_at(mine, limit, alone_at) if position > len(within) - len(going) else None
+        is_over = own is not None and own > at
+        at = max(at, own or at)
+        mine.append(at)
+        turns.append(Turn(waiting, position, at, is_over))
+    return going, turns
+
+
+def _split(queue: Sequence[Queued], uses: Sequence[Use], limit: int) -> tuple[list[Queued], list[Queued]]:
+    """Split a queue into the prompts within the shares of their people and those over them."""
+    within: list[Queued] = []
+    over: list[Queued] = []
+    count = dict(spent_by(uses))
+    most = share(limit, is_alone=len({*count, *(each.asked_by for each in queue)}) == 1)
+    for waiting in queue:
+        count[waiting.asked_by] = count.get(waiting.asked_by, 0) + 1
+        (within if count[waiting.asked_by] <= most else over).append(waiting)
+    return within, over
+
+
+def _alone_at(queue: Sequence[Queued], uses: Sequence[Use], now: datetime) -> datetime | None:
+    """Return when nobody else has asked within the hour; None while several wait."""
+    people = {each.asked_by for each in queue}
+    others = [use.at + QUOTA_PERIOD + _MARGIN for use in uses if use.asked_by not in people]
+    return None if len(people) > 1 else max(others, default=now)
+
+
+def _share_frees_at(mine: Sequence[datetime], limit: int, alone_at: datetime | None) -> datetime | None:
+    """Return when somebody with these uses has had less than their share; None if they have now."""
+    usual = _room_at(mine, share(limit, is_alone=False))
+    if usual is None or alone_at is None:
+        return usual
+    return min(usual, max(alone_at, _room_at(mine, share(limit, is_alone=True)) or alone_at))
+
+
+def _room_at(mine: Sequence[datetime], most: int) -> datetime | None:
+    return sorted(mine)[-most] + QUOTA_PERIOD + _MARGIN if len(mine) >= most else None
 
 
 def remembered_since(queue: Sequence[Queued], now: datetime) -> datetime:

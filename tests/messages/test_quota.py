@@ -84,6 +84,11 @@ def test_admins_are_told_what_to_do_about_the_key(forbidden: bool) -> None:
     ("why", "place", "words"),
     [
         (QueueWhy.LIMIT, 3, "It waits for the shared hourly limit: place 3, goes out at about <!date^"),
+        (
+            QueueWhy.SHARE,
+            3,
+            "It waits: whoever asked has had their share of the hourly limit. It goes",
+        ),
         (QueueWhy.KEY, None, "It waits: the docs service refuses the bot's key. I'll try again at <!date^"),
         (QueueWhy.SERVICE, None, "It waits: I can't reach the docs service. I'll try again at <!date^"),
     ],

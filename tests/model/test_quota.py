@@ -2,13 +2,27 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import timedelta
 
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.model import JobNumber, PromptId, PromptKind, Queued, Use, UserId, fair_order, frees_at, spent_by
-from bot.model.quota import QUOTA_PERIOD
+from bot.model import (
+    JobNumber,
+    PromptId,
+    PromptKind,
+    Queued,
+    Use,
+    UserId,
+    fair_order,
+    frees_at,
+    in_turn,
+    least_tried_first,
+    spent_by,
+    still_counted,
+)
+from bot.model.quota import QUOTA_PERIOD, share
 from tests.builders import ANA, BEN, NOW
 
 PEOPLE = (ANA, BEN, UserId("U0CHIKA"))
@@ -89,3 +103,65 @@ def test_a_place_is_reached_when_enough_uses_have_run_out(
 
 def test_without_any_use_only_the_service_knows() -> None:
     assert frees_at([], 100, 1) is None
+
+
+limits = st.integers(1, 30)
+
+
+@given(queues, histories, limits)
+def test_nobody_gets_more_than_their_share_and_nothing_is_left_out(
+    queue: list[Queued], uses: list[Use], limit: int
+) -> None:
+    order, had = fair_order(queue, uses), spent_by(uses)
+    going, turns = in_turn(order, uses, limit, NOW, None)
+    assert sorted(each.id for each in (*going, *(turn.waiting for turn in turns))) == sorted(
+        each.id for each in queue
+    )
+    assert len(uses) + len(going) <= max(limit, len(uses))
+    people = {use.asked_by for use in uses} | {each.asked_by for each in queue}
+    most = share(limit, is_alone=len(people) == 1)
+    for who in people:
+        own = sum(each.asked_by == who for each in going)
+        assert own == 0 or had.get(who, 0) + own <= most
+    assert [turn.queue_position for turn in turns] == list(range(1, len(turns) + 1))
+
+
+@given(st.lists(st.integers(0, 900), max_size=60), st.integers(5, 30))
+def test_after_one_person_alone_the_next_persons_prompt_goes_at_once(gaps: list[int], limit: int) -> None:
+    uses: list[Use] = []
+    now = NOW
+    for number, seconds in enumerate(gaps, 1):
+        now += timedelta(seconds=seconds)
+        going, _ = in_turn([waiting(number, ANA)], still_counted(uses, now), limit, now, None)
+        uses += [Use(each.asked_by, now) for each in going]
+        [next_goes], _ = in_turn([waiting(99, BEN)], still_counted(uses, now), limit, now, None)
+        assert next_goes.asked_by == BEN
+
+
+@given(queues, histories, limits)
+def test_when_all_goes_as_told_each_goes_at_its_time(
+    queue: list[Queued], uses: list[Use], limit: int
+) -> None:
+    """Nobody asks anything more: nothing goes later than it was told."""
+    left, spent, now = fair_order(queue, uses), list(uses), NOW
+    told: dict[PromptId, object] = {}
+    for _ in range(200):
+        counted = still_counted(spent, now)
+        going, turns = in_turn(fair_order(left, spent), counted, limit, now, None)
+        for each in going:
+            assert each.id not in told or told[each.id] >= now - timedelta(seconds=2)  # type: ignore[operator]
+        spent += [Use(each.asked_by, now) for each in going]
+        left = [turn.waiting for turn in turns]
+        if not left:
+            break
+        told = {turn.waiting.id: turn.at for turn in turns}
+        soonest = min(turn.at for turn in turns)
+        assert soonest > now
+        now = soonest
+    assert left == []
+
+
+def test_while_a_key_is_refused_who_was_not_tried_goes_first_then_who_was_tried_longest_ago() -> None:
+    tried = [replace(waiting(n, ANA), refused_at=NOW - timedelta(minutes=n)) for n in (1, 3, 2)]
+    order = least_tried_first([*tried, waiting(4, BEN), waiting(5, ANA)])
+    assert [each.id for each in order] == [4, 5, 3, 2, 1]

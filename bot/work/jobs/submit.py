@@ -23,17 +23,18 @@ from bot.docs_api import (
 )
 from bot.logs import about_request
 from bot.model import (
+    UNKNOWN_WAIT,
     ProjectId,
     Prompt,
     PromptKind,
     PromptState,
-    Queued,
     QueueWhy,
     TrackedJob,
-    Use,
+    Turn,
     back_off_seconds,
     fair_order,
     frees_at,
+    in_turn,
     least_tried_first,
     lifecycle,
     remembered_since,
@@ -61,8 +62,6 @@ _SHOWN_POSITIONS = 5
 """Up to this queue position, the face shows every change of position."""
 _KEY_RETRY = timedelta(hours=24)
 """How long a prompt waits while the key is refused. Then it is refused and the thread is told why."""
-_UNKNOWN_WAIT_SECONDS = 60.0
-"""Wait when nothing tells when the next use frees."""
 
 
 async def submit_prompts(context: WorkerContext) -> int:
@@ -119,58 +118,38 @@ def _claim_free(context: WorkerContext, tx: Transaction, project: ProjectId) -> 
     remembered = tx.prompts.uses(project, now, remembered_since(waiting, now))
     uses, queue = still_counted(remembered, now), fair_order(waiting, remembered)
     held_until = tx.quota.exhausted_until(project, now)
-    free = 0 if held_until else max(0, context.uses_an_hour - len(uses))
     at_once = _AT_ONCE
     if is_refused(tx, project):
         # One prompt tries the refused key, not all of them.
         at_once, queue = 1, least_tried_first(queue)
-    prompts = tx.prompts.claim_these(context.claimer(), [each.id for each in queue[: min(free, at_once)]])
-    return prompts, _set_queue_positions(context, tx, queue[free:], uses, held_until)
+    going, turns = in_turn(queue, uses, context.uses_an_hour, now, held_until)
+    prompts = tx.prompts.claim_these(context.claimer(), [each.id for each in going[:at_once]])
+    return prompts, _set_queue_positions(context, tx, turns)
 
 
-def _set_queue_positions(
-    context: WorkerContext,
-    tx: Transaction,
-    queue: Sequence[Queued],
-    uses: Sequence[Use],
-    held_until: datetime | None,
-) -> bool:
-    """Set queue position and due time of each prompt in the queue; skip changes under two minutes.
+def _set_queue_positions(context: WorkerContext, tx: Transaction, turns: Sequence[Turn]) -> bool:
+    """Set queue position and due time of each prompt that waits; skip changes under two minutes.
 
     Return whether any was set.
     """
-    now = context.clock()
-    # If only the service reports a reached limit, the uses free by our count are usable after its wait.
-    room = max(0, context.uses_an_hour - len(uses)) if held_until else 0
-    moved: list[tuple[Queued, int, datetime]] = []
-    for queue_position, waiting in enumerate(queue, 1):
-        frees = (
-            frees_at(uses, context.uses_an_hour, queue_position - room)
-            if queue_position > room
-            else held_until
-        )
-        frees = frees or context.after(_UNKNOWN_WAIT_SECONDS)
-        until = max(frees, held_until or frees, context.after(1.0))
-        if (
-            waiting.queue_position != queue_position
-            or _differs_much(until, waiting.due_at)
-            or waiting.due_at <= now
-        ):
-            moved.append((waiting, queue_position, until))
-    for waiting, queue_position, until in sorted(moved, key=lambda each: each[0].job):
-        tx.prompts.update(waiting.id, was=PromptState.WAITING, due_at=until, queue_position=queue_position)
-        tx.jobs.update(
-            waiting.job, queue_until=until, queue_position=queue_position, queue_why=QueueWhy.LIMIT
-        )
-        if (
-            waiting.queue_position is None
-            or _differs_much(until, waiting.due_at)
-            or queue_position <= _SHOWN_POSITIONS
-        ):
+    now, soonest = context.clock(), context.after(1.0)
+    moved = [each for each in turns if _has_moved(each, max(each.at, soonest), now)]
+    for turn in sorted(moved, key=lambda each: each.waiting.job):
+        waiting, position, until = turn.waiting, turn.queue_position, max(turn.at, soonest)
+        why = QueueWhy.SHARE if turn.is_over_share else QueueWhy.LIMIT
+        tx.prompts.update(waiting.id, was=PromptState.WAITING, due_at=until, queue_position=position)
+        tx.jobs.update(waiting.job, queue_until=until, queue_position=position, queue_why=why)
+        is_new = waiting.queue_position is None
+        if is_new or _differs_much(until, waiting.due_at) or position <= _SHOWN_POSITIONS:
             redraw_face(tx, waiting.job, now)
-        if waiting.queue_position is None:
+        if is_new:
             context.count("prompts", "queued")
     return bool(moved)
+
+
+def _has_moved(turn: Turn, until: datetime, now: datetime) -> bool:
+    was = turn.waiting
+    return was.queue_position != turn.queue_position or _differs_much(until, was.due_at) or was.due_at <= now
 
 
 def _differs_much(until: datetime, was: datetime) -> bool:
@@ -278,7 +257,7 @@ def _wait_for_quota(
         until = context.after(max(retry_after_seconds, 1.0))
     else:
         frees = frees_at(tx.prompts.uses(project, now), 0, 1)
-        until = min(frees or context.after(_UNKNOWN_WAIT_SECONDS), context.after(15 * _UNKNOWN_WAIT_SECONDS))
+        until = min(frees or now + UNKNOWN_WAIT, now + 15 * UNKNOWN_WAIT)
     tx.quota.mark_exhausted(project, max(until, context.after(1.0)))
 
 

@@ -212,3 +212,63 @@ async def test_the_root_says_how_many_uses_are_left_when_few_are(office: Office)
     said = office.slack.edits[root.ts][-1].text
     assert re.search(r"1 use of this hour left, the next frees at <!date\^(\d+)\^{time}\|", said)
     assert abs(int(re.findall(r"date\^(\d+)", said)[-1]) - frees_at) < 60
+
+
+def by(office: Office, prefix: str) -> int:
+    """How many of the prompts that reached the service begin so."""
+    return sum(text.startswith(prefix) for text in sent(office))
+
+
+async def ask_often(office: Office, user: UserId, prefix: str, count: int) -> None:
+    """Somebody asks, each time when their prompt before has been handled."""
+    for number in range(count):
+        await office.ask(f"{prefix}{number}", user=user)
+        await office.settle(1)
+    await office.settle(10)
+
+
+async def test_the_next_persons_prompt_goes_at_once_however_much_one_has_asked(office: Office) -> None:
+    office.limit(12)
+    await ask_often(office, ANA, "a", 14)
+    assert by(office, "a") == 10
+    await say_all(office, (BEN, "b"))
+    assert by(office, "b") == 1
+
+
+async def test_where_somebody_else_asks_one_person_gets_half_of_the_hour(office: Office) -> None:
+    office.limit(12)
+    await say_all(office, (BEN, "before"))
+    await ask_often(office, ANA, "a", 9)
+    assert by(office, "a") == 6
+    await ask_often(office, BEN, "b", 5)
+    assert by(office, "b") == 6
+    root = [post for post in office.slack.posts if post.thread is None][7]
+    shown = office.slack.edits[root.ts][-1]
+    assert "whoever asked has had their share of the hourly limit. It goes out at about <!date^" in shown.text
+    assert "Withdraw" in str(shown.blocks)
+
+
+async def test_what_waits_for_a_share_goes_at_the_time_that_its_face_says(office: Office) -> None:
+    office.limit(4)
+    await say_all(office, (BEN, "b"))
+    for number in range(3):
+        office.clock.pass_seconds(300)
+        await say_all(office, (ANA, f"a{number}"))
+    job = await office.job(4)
+    assert job.queue_why is QueueWhy.SHARE
+    assert job.queue_until is not None
+    office.clock.at = job.queue_until - timedelta(seconds=3)
+    await office.settle(1)
+    assert by(office, "a") == 2
+    await office.settle(4)
+    assert by(office, "a") == 3
+
+
+async def test_a_share_grows_when_nobody_else_has_asked_for_an_hour(office: Office) -> None:
+    office.limit(10)
+    await say_all(office, (BEN, "b"))
+    office.clock.pass_seconds(1_800)
+    await ask_often(office, ANA, "a", 9)
+    assert by(office, "a") == 5
+    await office.pass_time(1_802)
+    assert by(office, "a") == 8
