@@ -27,9 +27,11 @@ from bot.commands.job_lists import is_list, list_jobs, thread_link, turn_page
 from bot.commands.limits import show_limits
 from bot.commands.parsing.job_reference import find_job
 from bot.commands.projects import about_project, projects_to_choose
+from bot.commands.unsent import send_anyway, unsent
 from bot.messages import along, modals
 from bot.messages import job_answers as say
 from bot.messages.projects import NOT_SERVED, unknown_project
+from bot.messages.reflexes import SEND_ANYWAY
 from bot.model import (
     ChannelId,
     JobNumber,
@@ -73,6 +75,8 @@ async def _run(context: Context, invocation: Invocation) -> Answer:
         return await _ask_form(context, invocation.origin, project=project)
     if subcommand := _subcommand(context, text):
         return await subcommand(context, replace(invocation, text=text))
+    if (answer := unsent(invocation, invocation.text, text)) is not None:
+        return answer
     asked = await ask(context, AskRequest(invocation.origin, text, project=project.id if project else None))
     return Answer(message=say.same_job(asked.job)) if asked.same else Answer()
 
@@ -370,6 +374,7 @@ COMMAND = Command(
         "ask_anyway": _ask_anyway,
         "follow_up_anyway": _follow_up_anyway,
         "send_correction": _send_correction,
+        SEND_ANYWAY: send_anyway,
     },
     forms={"ask": _submit, "run_again": _submit_again},
     shortcuts={"ask_about": _ask_about},

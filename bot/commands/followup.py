@@ -9,6 +9,7 @@ from bot.commands.command import Answer, Command, FormErrors, Invocation, Modal,
 from bot.commands.form_state import FormState
 from bot.commands.guard import confirmed, for_reader, known_to_see
 from bot.commands.parsing.job_reference import find_job, looks_like_job
+from bot.commands.unsent import reflex_of, unsent
 from bot.messages import job_answers as say
 from bot.messages import modals
 from bot.messages.blocks import bare
@@ -66,6 +67,7 @@ async def _send_to_named(
     if (
         job is not None
         and _text_after_name(invocation)
+        and reflex_of(_text_after_name(invocation), thanks=True) is None
         and not await known_to_see(context, invocation.origin, job)
     ):
         request = FollowUpRequest(invocation.origin, job.number, _text_after_name(invocation), named=named)
@@ -113,6 +115,8 @@ async def _form(context: Context, invocation: Invocation) -> Answer:
 async def _send(
     context: Context, invocation: Invocation, job: TrackedJob, raw: str, *, guessed: bool
 ) -> Answer:
+    if (answer := unsent(invocation, raw, job=job.number)) is not None:
+        return answer
     result = await follow_up(context, FollowUpRequest(invocation.origin, job.number, raw))
     if result is None:
         return _refused(say.no_such_job(str(job.number)), invocation, raw)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import replace
 
 from bot import slack_text
-from bot.commands.catalogue import meant_by
-from bot.commands.command import Invocation
-from bot.model import Origin, is_direct_message
+from bot.commands.catalogue import COMMANDS, meant_by
+from bot.commands.command import Command, Invocation
+from bot.commands.unsent import reflex_of
+from bot.model import Origin, UnknownProject, is_direct_message
 from bot.store import Transaction
 from bot.work.context import Context
 from bot.work.jobs.thread_events import (
@@ -43,7 +45,7 @@ async def _ran_command(context: Context, message: ThreadReply | Mention) -> bool
     text = slack_text.without_leading_mention(message.text, context.bot_user)
     is_mention = text != message.text or isinstance(message, Mention)
     is_for_us = is_mention or is_direct_message(message.origin.channel)
-    found = meant_by(context, text) if is_for_us else None
+    found = (meant_by(context, text) or _reflex(context, message, text)) if is_for_us else None
     if found is None:
         return False
     origin, is_here, was_answered = await context.store.read(lambda tx: _look(tx, message.origin, text))
@@ -58,6 +60,14 @@ async def _ran_command(context: Context, message: ThreadReply | Mention) -> bool
     if answer.message is not None:
         await answer_in_private(context, origin, answer.message)
     return True
+
+
+def _reflex(context: Context, message: ThreadReply | Mention, text: str) -> tuple[Command, str] | None:
+    """Return the command that answers words that nobody means as a prompt; files beside them mean more."""
+    with suppress(UnknownProject):
+        said, _ = context.projects.take(text)
+        return (COMMANDS[0], text) if not message.files and reflex_of(said) else None
+    return None
 
 
 def _look(tx: Transaction, origin: Origin, text: str) -> tuple[Origin, bool, bool]:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from bot import slack_text
 from bot.commands.form_state import FormState
-from bot.messages import face, job_answers, jobs, modals, problems, projects
+from bot.messages import face, job_answers, jobs, modals, problems, projects, reflexes
 from bot.messages.help import CommandHelp, help_message
 from bot.messages.page_change import visitors_before_and_after
 from bot.messages.plain_text import visible
@@ -164,6 +164,8 @@ def private_messages(job: TrackedJob, text: str) -> Iterator[Message]:
         listing = job_answers.JobListing(is_here, channel, True, True, 1, "0 mine ", "2 mine ")
         yield job_answers.job_list([(job, PERMALINK)] * 10, listing)
         yield job_answers.job_list([], listing)
+    for reflex in reflexes.Reflex:
+        yield reflexes.not_sent(reflex, text, "command:1|||stop")
     yield job_answers.no_such_channel()
     yield job_answers.job_status(job, text)
     yield job_answers.job_status(job, PERMALINK)

@@ -46,7 +46,7 @@ async def _type(office: Office, shown: str) -> str | None:
         return "there is no such command"
     answer = await office.types(name, text)
     told = answer.message.text if answer.message else ""
-    if told.startswith(_SORRY):
+    if told.startswith(_SORRY) or "so nothing was sent to the agent" in told:
         return told
     is_sent = (name == "/docs-agent" and not answer.shows) or told.startswith("Sent to ")
     prompt = text.removeprefix("42 ")

@@ -293,9 +293,7 @@ async def test_help_names_the_projects_where_there_are_several(sites: Sites) -> 
 
 async def test_where_there_is_one_project_its_words_are_text(office: Office) -> None:
     await office.started("project:beta One")
-    await office.types("/docs-agent", "project beta")
-    await office.settle()
-    assert [text for _, text in office.docs.prompts] == ["project:beta One", "project beta"]
+    assert [text for _, text in office.docs.prompts] == ["project:beta One"]
     assert (await office.job()).project_label is None
     assert "There is one docs project here" in str((await office.types("/docs-agent", "project")).message)
     modal = (await office.types("/docs-agent")).modal
