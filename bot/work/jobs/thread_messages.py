@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 from dataclasses import replace
 from datetime import datetime
 
@@ -18,11 +19,15 @@ NEW_END = ":new:end"
 def redraw_face(tx: Transaction, number: JobNumber, now: datetime) -> TrackedJob:
     """Edit a job's face so that it shows the current state. Return the job."""
     job = tx.jobs.known(number)
-    occasion = f"job:{number}:edit:{job.iteration}:{job.state}:{now.isoformat()}"
     face = faces.face(job, _next_frees_at(tx, job, now))
     message = faces.redrawn(face, posted_plain=tx.outbox.face_is_plain(number))
-    tx.outbox.add(NewDelivery.in_thread(occasion, DeliveryKind.EDIT, job, message), now)
+    tx.outbox.add(NewDelivery.in_thread(_edit_key(f"job:{number}"), DeliveryKind.EDIT, job, message), now)
     return job
+
+
+def _edit_key(edited: str) -> str:
+    """Return the key of an edit. No two are alike: the later of two in one moment replaces the earlier."""
+    return f"{edited}:edit:{secrets.token_hex(8)}"
 
 
 def _next_frees_at(tx: Transaction, job: TrackedJob, now: datetime) -> datetime | None:
@@ -60,7 +65,7 @@ def outdate_reminder(tx: Transaction, job: TrackedJob, now: datetime) -> None:
 
 def edit_reply(tx: Transaction, job: TrackedJob, key: str, message: Message, now: datetime) -> None:
     """Edit the reply in the job's thread that was posted under this key."""
-    edit = NewDelivery.in_thread(f"{key}:edit:{now.isoformat()}", DeliveryKind.EDIT, job, message)
+    edit = NewDelivery.in_thread(_edit_key(key), DeliveryKind.EDIT, job, message)
     tx.outbox.add(replace(edit, edits=key), now)
 
 
