@@ -31,7 +31,7 @@ from bot.ops.stopping import Stopping
 from bot.setting_types import ContextMode
 from bot.settings import Settings
 from bot.slack.background import Background
-from bot.slack.client import Identity, SlackClient, identify, open_session, web_client
+from bot.slack.client import Identity, SlackClient, identify, open_session, until_answered, web_client
 from bot.slack.http import add_slack_routes
 from bot.slack.listeners import Listeners, build_app
 from bot.slack.messenger import SlackMessenger
@@ -110,10 +110,12 @@ async def running_bot(
 ) -> AsyncIterator[None]:
     """Run the bot until the block ends; the block starts when it is ready. Intake stops before the workers.
 
+    While Slack cannot be reached, the start waits for it.
+
     ``clock`` returns the present time, aware and in UTC. ``stopping`` limits how long the end takes.
 
-    Raises SlackRefused for a wrong token, another SlackError when Slack cannot be reached, OSError for a port
-    in use, and SQLAlchemy's errors for a database that cannot be reached.
+    Raises SlackRefused for a wrong token, OSError for a port in use, and SQLAlchemy's errors for a database
+    that cannot be reached.
     """
     stopping = stopping or Stopping()
     logs.configure(settings.log_level, settings.log_format, settings.secrets())
@@ -186,7 +188,7 @@ async def _connect(settings: Settings, stack: AsyncExitStack) -> Outside:
     client = web_client(settings.slack_bot_token, settings.slack_api_url, session, slack_proxy)
     docs = _docs(settings)
     stack.push_async_callback(docs.aclose)
-    identity = await identify(client)
+    identity = await until_answered(partial(identify, client))
     messenger = SlackMessenger(client, session, settings.slack_api_url, identity)
     return Outside(client, identity, messenger, docs)
 
@@ -361,7 +363,7 @@ async def _take_in(
         ping_seconds=timeouts.deaf_seconds / 6,
     )
     stack.push_async_callback(stopping.finish, intake.close)
-    await intake.open()
+    await until_answered(intake.open)
     await intake.look()
     background.repeat("look at the socket", intake.look, look_seconds)
     return {"socket": _socket_check(intake)}

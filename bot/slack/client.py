@@ -2,18 +2,28 @@
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
+from typing import TypeVar
 
 import aiohttp
+import structlog
 from pydantic import SecretStr
 from slack_sdk.web.async_client import AsyncWebClient
 
-from bot.model import UserId
+from bot.model import Refusal, UserId, back_off_seconds
 from bot.slack.errors import translated
+from bot.work.ports import SlackError, SlackRefused, SlackThrottled
+
+log = structlog.get_logger(__name__)
+Answer = TypeVar("Answer")
 
 SlackClient = AsyncWebClient
 """Slack's own client class, under a name for the layers above, which do not import Slack's libraries."""
 
+_MOST_PAUSE_SECONDS = 30.0
+"""The longest pause between two questions of a start, unless Slack asks for a longer one."""
 _TIMEOUT = aiohttp.ClientTimeout(total=30, sock_connect=5)
 
 
@@ -44,6 +54,28 @@ def web_client(
     # The library takes proxies from the environment, even for local addresses, and ignores NO_PROXY.
     client.proxy = proxy
     return client
+
+
+async def until_answered(
+    ask: Callable[[], Awaitable[Answer]], pause: Callable[[float], Awaitable[object]] = asyncio.sleep
+) -> Answer:
+    """Ask Slack until it answers, with growing pauses of seconds. Raises SlackRefused if it refuses for good.
+
+    A start needs Slack, and a fault of Slack passes: an operator can do nothing about it.
+    """
+    tries = 0
+    while True:
+        tries += 1
+        seconds = back_off_seconds(tries, chance=1.0, cap=_MOST_PAUSE_SECONDS)
+        try:
+            return await ask()
+        except SlackError as error:
+            if isinstance(error, SlackRefused) and error.meaning is not Refusal.PASSING:
+                raise
+            if isinstance(error, SlackThrottled):
+                seconds = max(seconds, error.retry_after_seconds)
+            log.warning("start_waits_for_slack", reason=str(error), seconds=seconds)
+        await pause(seconds)
 
 
 async def identify(client: AsyncWebClient) -> Identity:

@@ -77,10 +77,13 @@ class SocketIntake:
         self._closing = False
 
     async def open(self, limit_seconds: float = 30.0) -> None:
-        """Connect. Raises SlackRefused for a wrong token, which Slack's library would retry for ever."""
-        self._handler = await self._new_handler()
+        """Connect; after a failure, anew. Raises SlackRefused for a wrong token.
+
+        Slack's library would retry that for ever.
+        """
+        handler = self._use(await self._new_handler())
         async with translated(), asyncio.timeout(limit_seconds):
-            await self._handler.connect_async()  # type: ignore[no-untyped-call]
+            await handler.connect_async()  # type: ignore[no-untyped-call]
         self._connected_at = self._clock()
 
     async def _new_handler(self) -> AsyncSocketModeHandler:
@@ -150,12 +153,17 @@ class SocketIntake:
         except SlackError as error:
             log.warning("socket_has_no_ticket", reason=str(error))
             return
-        abandoned, self._handler = self._handler, handler
-        if abandoned is not None:
-            self._background.start("close a socket", abandoned.close_async())  # type: ignore[no-untyped-call]
+        self._use(handler)
         if not self._closing:
             # Ends when it is connected or closed.
             self._background.start("open a socket", handler.connect_async())  # type: ignore[no-untyped-call]
+
+    def _use(self, handler: AsyncSocketModeHandler) -> AsyncSocketModeHandler:
+        """Let a handler take the place of the one before, which is closed."""
+        abandoned, self._handler = self._handler, handler
+        if abandoned is not None:
+            self._background.start("close a socket", abandoned.close_async())  # type: ignore[no-untyped-call]
+        return handler
 
     def _untried_seconds(self) -> float:
         """Return the seconds since Slack was last known to be connected, or a new ticket was asked for."""

@@ -1,0 +1,56 @@
+"""A start waits for Slack while Slack stumbles: a restart during an outage needs nobody to start it again."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from bot.app import running_bot
+from bot.work.ports import SlackRefused
+from sandbox.world import World
+from tests.scenarios.story import Story, environment
+from tests.scenarios.test_stopping import Bot
+
+PASSING = ["500", "502_html", "429", "error:internal_error"]
+
+
+@pytest.fixture
+def env(world: World) -> dict[str, str]:
+    """What a bot beside this world starts with."""
+    return environment(world) | {"HEALTH_PORT": "0", "LOG_LEVEL": "INFO", "LOG_FORMAT": "json"}
+
+
+def order(world: World, method: str, fault: str, **more: object) -> None:
+    world.workspace.faults.order([{"method": method, "fault": fault, **more}])
+
+
+@pytest.mark.parametrize("method", ["auth.test", "apps.connections.open"])
+@pytest.mark.parametrize("fault", PASSING)
+async def test_a_fault_of_slack_that_passes_delays_a_start_and_does_not_end_it(
+    world: World, method: str, fault: str
+) -> None:
+    order(world, method, fault)
+    async with running_bot(world.settings):
+        assert world.workspace.faults.waiting() == []
+        await Story(world).asked("Add a page")
+
+
+async def test_a_start_that_waits_for_slack_can_be_stopped(
+    world: World, tmp_path: Path, env: dict[str, str]
+) -> None:
+    order(world, "auth.test", "500", lasts=600)
+    bot = Bot(env, tmp_path)
+    await bot.start()
+    await bot.until("start_waits_for_slack")
+    assert await bot.stop() == 0
+    assert [line["event"] for line in bot.log][-2:] == ["stopping", "stopped"]
+
+
+@pytest.mark.parametrize("code", ["invalid_auth", "account_inactive", "token_revoked", "missing_scope"])
+async def test_a_token_that_slack_refuses_for_good_ends_a_start_at_once(world: World, code: str) -> None:
+    order(world, "auth.test", f"error:{code}")
+    with pytest.raises(SlackRefused, match=code):
+        async with running_bot(world.settings):
+            pass
+    assert [entry["method"] for entry in world.workspace.log].count("auth.test") == 1
