@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Mapping
 from datetime import datetime
 from pathlib import Path
 
@@ -26,11 +26,16 @@ class SilentMessenger:
         return MessageTs(f"1700000000.{next(self._ts):06}")
 
     async def find_posted(
-        self, channel: ChannelId, *, delivery: DeliveryId, thread: MessageTs | None, since: datetime
-    ) -> MessageTs | None:
-        """Return None: no delivery is ever unconfirmed here."""
-        del channel, delivery, thread, since
-        return None
+        self,
+        channel: ChannelId,
+        *,
+        deliveries: Collection[DeliveryId],
+        thread: MessageTs | None,
+        since: datetime,
+    ) -> Mapping[DeliveryId, MessageTs]:
+        """Return nothing: no delivery is ever unconfirmed here."""
+        del channel, deliveries, thread, since
+        return {}
 
     async def said_since(
         self, channel: ChannelId, *, thread: MessageTs | None, since: MessageTs
@@ -59,11 +64,6 @@ class SilentMessenger:
 
     async def tell(self, user: UserId, message: Message, *, delivery: DeliveryId) -> None:
         """Do nothing."""
-
-    async def find_told(self, user: UserId, *, delivery: DeliveryId, since: datetime) -> bool:
-        """Return False: no delivery is ever unconfirmed here."""
-        del user, delivery, since
-        return False
 
     async def conversation_with(self, user: UserId) -> ChannelId:
         """Return a conversation id made from the user's id."""

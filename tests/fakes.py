@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections import deque
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime
 from pathlib import Path
@@ -91,12 +91,19 @@ class FakeSlack:
         return ts
 
     async def find_posted(
-        self, channel: ChannelId, *, delivery: DeliveryId, thread: MessageTs | None, since: datetime
-    ) -> MessageTs | None:
+        self,
+        channel: ChannelId,
+        *,
+        deliveries: Collection[DeliveryId],
+        thread: MessageTs | None,
+        since: datetime,
+    ) -> Mapping[DeliveryId, MessageTs]:
         self._raise_next_trouble("find_posted")
-        here = [post for post in self.posts if (post.channel, post.thread) == (channel, thread)]
-        found = (post.ts for post in here if post.delivery == delivery)
-        return next(found, None)
+        here = {
+            post.delivery: post.ts for post in self.posts if (post.channel, post.thread) == (channel, thread)
+        }
+        told = {key: MessageTs("1") for user, _, key in self.direct if channel == f"D{user[1:]}"}
+        return {key: ts for key, ts in (told | here).items() if key in deliveries}
 
     async def said_since(
         self, channel: ChannelId, *, thread: MessageTs | None, since: MessageTs
@@ -136,9 +143,6 @@ class FakeSlack:
     async def tell(self, user: UserId, message: Message, *, delivery: DeliveryId) -> None:
         self._raise_next_trouble("tell")
         self.direct.append((user, message, delivery))
-
-    async def find_told(self, user: UserId, *, delivery: DeliveryId, since: datetime) -> bool:
-        return any(told == (user, delivery) for told in ((who, key) for who, _, key in self.direct))
 
     async def conversation_with(self, user: UserId) -> ChannelId:
         self._raise_next_trouble("conversation_with")

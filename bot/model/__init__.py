@@ -40,7 +40,16 @@ from bot.model.jobs import (
 from bot.model.lifecycle import DeliveryStep, IllegalStep, JobStep, PromptStep
 from bot.model.message import Block, Message
 from bot.model.origin import Origin, Unread, message_key, time_of, ts_at
-from bot.model.outbox import DeadLetter, Delivery, DeliveryKind, DeliveryState, NewDelivery, calls_of
+from bot.model.outbox import (
+    DeadLetter,
+    Delivery,
+    DeliveryKind,
+    DeliveryState,
+    NewDelivery,
+    Place,
+    calls_of,
+    place_of,
+)
 from bot.model.pace import Method, Pace, pace_of
 from bot.model.period import Period, day_start, full_days, last_full_week, today, week_of
 from bot.model.polling import PollPace, back_off_seconds
@@ -127,6 +136,7 @@ __all__ = [
     "PageCounts",
     "PageKey",
     "Period",
+    "Place",
     "PollPace",
     "Priority",
     "Profile",
@@ -189,6 +199,7 @@ __all__ = [
     "message_key",
     "minutes_to_show",
     "pace_of",
+    "place_of",
     "remembered_since",
     "spent_by",
     "still_counted",

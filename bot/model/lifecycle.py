@@ -352,13 +352,16 @@ def delivery_retried(at: datetime) -> DeliveryStep:
 
 
 def delivery_postponed(due_at: datetime, *, plain: bool) -> DeliveryStep:
-    """Return the step for a delivery that certainly failed and is retried at ``due_at``.
+    """Return the step for a delivery that certainly failed, or is not there, and is retried at ``due_at``.
 
     ``plain``: retry without the blocks.
     """
     return DeliveryStep(DeliveryState.PENDING, {"due_at": due_at, "plain": plain})
 
 
-def delivery_unconfirmed(check_at: datetime) -> DeliveryStep:
-    """Return the step for a delivery that may have succeeded: *sending* until it is checked."""
-    return DeliveryStep(DeliveryState.SENDING, {}, lease_until=check_at)
+def delivery_unconfirmed(check_at: datetime, along_from: datetime) -> DeliveryStep:
+    """Return the step for a delivery that may have succeeded: *sending* until it is checked.
+
+    ``along_from``: when it may be checked with others of its conversation; sooner it may not be there yet.
+    """
+    return DeliveryStep(DeliveryState.SENDING, {"due_at": along_from}, lease_until=check_at)

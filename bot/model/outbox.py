@@ -60,20 +60,66 @@ _CALLS: Mapping[DeliveryKind, tuple[Method, ...]] = {
     DeliveryKind.POST: (Method.POST,),
     DeliveryKind.FILE: (Method.BEGIN_UPLOAD, Method.END_UPLOAD),
 }
-_SEARCHES: Mapping[DeliveryKind, tuple[Method, ...]] = {
-    DeliveryKind.ROOT: (Method.SEARCH_CHANNEL, Method.SEARCH_THREAD),
-    DeliveryKind.REPLY: (Method.SEARCH_THREAD,),
-    DeliveryKind.PRIVATE: (Method.SEARCH_CHANNEL,),
-    DeliveryKind.POST: (Method.SEARCH_CHANNEL,),
-    DeliveryKind.FILE: (Method.SEARCH_CHANNEL,),
-}
 
 
-def calls_of(kind: DeliveryKind, *, by_url: bool, unconfirmed: bool) -> tuple[Method, ...]:
-    """Return the methods of Slack that a delivery calls; none through a response URL, which has no limit."""
+def calls_of(kind: DeliveryKind, *, by_url: bool, unconfirmed: bool = False) -> tuple[Method, ...]:
+    """Return the methods of Slack that a delivery calls; none through a response URL, which has no limit.
+
+    ``unconfirmed``: of a file, which is looked for first. For posts see ``Place``.
+    """
     if by_url:
         return ()
-    return (*(_SEARCHES.get(kind, ()) if unconfirmed else ()), *_CALLS[kind])
+    is_sought = unconfirmed and kind is DeliveryKind.FILE
+    return (*((Method.SEARCH_CHANNEL,) if is_sought else ()), *_CALLS[kind])
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A conversation in which posts of unclear outcome are searched for, all of them with one reading.
+
+    ``thread``: the thread of the channel; None for its other messages. ``user``: whose direct messages it is
+    in the place of a channel.
+    """
+
+    channel: ChannelId
+    thread: MessageTs | None = None
+    user: UserId | None = None
+
+    @classmethod
+    def direct(cls, user: UserId) -> Self:
+        """Return the direct messages of somebody."""
+        return cls(ChannelId(""), user=user)
+
+    @property
+    def calls(self) -> tuple[Method, ...]:
+        """Return the methods of Slack that a reading calls."""
+        if self.user is not None:
+            return (Method.OPEN, Method.SEARCH_CHANNEL)
+        return (Method.SEARCH_CHANNEL if self.thread is None else Method.SEARCH_THREAD,)
+
+
+def place_of(
+    kind: DeliveryKind,
+    channel: ChannelId,
+    user: UserId | None,
+    root_ts: MessageTs | None,
+    thread_ts: MessageTs | None,
+) -> Place | None:
+    """Return where a delivery's post is searched for; None if it is no post that can be found.
+
+    ``root_ts`` and ``thread_ts`` are those of its job: the face, and the thread in which the face is a reply.
+    """
+    match kind:
+        case DeliveryKind.ROOT:
+            return Place(channel, thread_ts)
+        case DeliveryKind.REPLY:
+            return Place(channel, thread_ts or root_ts)
+        case DeliveryKind.POST:
+            return Place(channel)
+        case DeliveryKind.PRIVATE if user is not None:
+            return Place.direct(user)
+        case _:
+            return None
 
 
 REPEATABLE = (
@@ -226,8 +272,21 @@ class Delivery:
     request: str | None = None
 
     @property
+    def searched_in(self) -> Place | None:
+        """Return where it is searched for, instead of being posted; None if it is to be carried out.
+
+        What is not there is posted at its next claim.
+        """
+        what = self.what
+        if not self.unconfirmed or what.response_url is not None:
+            return None
+        return place_of(what.kind, what.channel, what.user, self.root_ts, self.thread_ts)
+
+    @property
     def calls(self) -> tuple[Method, ...]:
         """Return the methods of Slack that it calls."""
+        if self.searched_in is not None:
+            return self.searched_in.calls
         by_url = self.what.response_url is not None
         return calls_of(self.what.kind, by_url=by_url, unconfirmed=self.unconfirmed)
 

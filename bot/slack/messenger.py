@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import OrderedDict
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 from pathlib import Path
 from time import monotonic
@@ -87,18 +87,29 @@ class SlackMessenger:
         return MessageTs(str(ts))
 
     async def find_posted(
-        self, channel: ChannelId, *, delivery: DeliveryId, thread: MessageTs | None, since: datetime
-    ) -> MessageTs | None:
-        """Search the thread (the channel if None) for a delivery's message and return its timestamp."""
-        return await self._find(channel, thread, since, lambda message: _delivery_of(message) == delivery)
+        self,
+        channel: ChannelId,
+        *,
+        deliveries: Collection[DeliveryId],
+        thread: MessageTs | None,
+        since: datetime,
+    ) -> Mapping[DeliveryId, MessageTs]:
+        """Search the thread (the channel if None) for deliveries' messages and return their timestamps."""
+        found = await self._find(channel, thread, since, _delivery_of, frozenset(deliveries))
+        return {DeliveryId(delivery): ts for delivery, ts in found.items()}
 
     async def _find(
         self,
         channel: ChannelId,
         thread: MessageTs | None,
         since: datetime,
-        is_it: Callable[[dict[str, Any]], bool],
-    ) -> MessageTs | None:
+        marks_of: Callable[[dict[str, Any]], Iterable[str]],
+        sought: frozenset[str],
+    ) -> Mapping[str, MessageTs]:
+        """Read messages until all with a mark that is sought are found, or there are no more.
+
+        Raises SlackRefused if they are too many to be read again and again.
+        """
         options: dict[str, Any] = {
             "channel": channel,
             "limit": _PAGE,
@@ -108,16 +119,16 @@ class SlackMessenger:
         call: Callable[..., Awaitable[Any]] = self._client.conversations_history
         if thread is not None:
             call, options["ts"] = self._client.conversations_replies, thread
+        found: dict[str, MessageTs] = {}
         for _ in range(_MOST_PAGES):
             async with translated():
                 answer = await call(**options)
             for message in answer.get("messages") or []:
-                if is_it(message):
-                    return MessageTs(message["ts"])
+                found |= {mark: MessageTs(message["ts"]) for mark in sought.intersection(marks_of(message))}
             options["cursor"] = (answer.get("response_metadata") or {}).get("next_cursor")
-            if not options["cursor"]:
-                return None
-        raise SlackUnclear("too many messages to look through")
+            if len(found) == len(sought) or not options["cursor"]:
+                return found
+        raise refused("too_many_messages")
 
     async def said_since(
         self, channel: ChannelId, *, thread: MessageTs | None, since: MessageTs
@@ -198,11 +209,6 @@ class SlackMessenger:
         """Post a direct message; open the conversation with this person first."""
         await self.post(await self.conversation_with(user), message, delivery=delivery, thread=None)
 
-    async def find_told(self, user: UserId, *, delivery: DeliveryId, since: datetime) -> bool:
-        """Return whether a delivery's message is in the conversation with this person."""
-        channel = await self.conversation_with(user)
-        return await self.find_posted(channel, delivery=delivery, thread=None, since=since) is not None
-
     async def conversation_with(self, user: UserId) -> ChannelId:
         """Open the direct conversation with a user and return its id.
 
@@ -257,12 +263,7 @@ class SlackMessenger:
 
     async def find_file(self, channel: ChannelId, name: str, *, since: datetime) -> bool:
         """Return whether a message with a file of this name is in the channel."""
-
-        def has_it(message: dict[str, Any]) -> bool:
-            files = message.get("files") or []
-            return any(name in (file.get("name"), file.get("title")) for file in files)
-
-        return await self._find(channel, None, since, has_it) is not None
+        return bool(await self._find(channel, None, since, _files_of, frozenset({name})))
 
     async def profile(self, user: UserId) -> Profile:
         """Return what kind of user this is.
@@ -379,9 +380,12 @@ class SlackMessenger:
         return name
 
 
-def _delivery_of(message: dict[str, Any]) -> str | None:
+def _delivery_of(message: dict[str, Any]) -> Iterable[str]:
     metadata = message.get("metadata") or {}
-    if metadata.get("event_type") != EVENT_TYPE:
-        return None
-    delivery = (metadata.get("event_payload") or {}).get("delivery")
-    return str(delivery) if delivery else None
+    if metadata.get("event_type") == EVENT_TYPE:
+        yield str((metadata.get("event_payload") or {}).get("delivery"))
+
+
+def _files_of(message: dict[str, Any]) -> Iterable[str]:
+    for file in message.get("files") or []:
+        yield from (str(file.get("name")), str(file.get("title")))

@@ -3,28 +3,20 @@
 from __future__ import annotations
 
 import secrets
-from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, TypeAlias, TypedDict
+from typing import TypedDict
 
 from pydantic import SecretStr
 from sqlalchemy import (
-    CTE,
-    BindParameter,
-    ColumnElement,
     Integer,
-    Select,
     String,
     and_,
     bindparam,
     delete,
     exists,
-    func,
-    or_,
     select,
-    union_all,
     update,
 )
 from sqlalchemy.engine import Connection, RowMapping
@@ -40,40 +32,24 @@ from bot.model import (
     JobNumber,
     Message,
     MessageTs,
-    Method,
     NewDelivery,
     PromptKind,
-    calls_of,
 )
 from bot.store.leases import (
     FREE,
     HOLDER,
-    NOW,
     Claimer,
-    ClaimStatement,
     LeaseLost,
-    claim,
-    claiming,
     held,
-    one_of,
-    unclaimed,
 )
-from bot.store.paces import MethodPaces, PaceRepository
-from bot.store.schema import AnyTable, deliveries, jobs, paces, prompts
+from bot.store.outbox_claims import PACED, THREAD_POSTS, claim_pending, claim_unconfirmed
+from bot.store.paces import PaceRepository
+from bot.store.schema import deliveries, jobs, prompts
 from bot.store.upsert import insert_unless_there, update_one, update_shrinking
 
-if TYPE_CHECKING:
-    from sqlalchemy.sql.base import ReadOnlyColumnCollection
-    from sqlalchemy.sql.elements import KeyedColumnElement
-
-_OPEN = (DeliveryState.PENDING, DeliveryState.SENDING)
-_THREAD_POSTS = (DeliveryKind.ROOT, DeliveryKind.REPLY)
-_IN_THREAD = (*_THREAD_POSTS, DeliveryKind.EDIT)
-_PACED = (DeliveryKind.ROOT, DeliveryKind.REPLY, DeliveryKind.POST, DeliveryKind.FILE)
+_IN_THREAD = (*THREAD_POSTS, DeliveryKind.EDIT)
 _Place = tuple[MessageTs | None, MessageTs | None, str | None]
 """The face of a job, the thread in which it is a reply, and the key of the request that began the job."""
-_Those: TypeAlias = CTE["ReadOnlyColumnCollection[str, KeyedColumnElement[object]]"]
-"""Some of the deliveries, within a statement."""
 _NOWHERE: _Place = (None, None, None)
 _END = ":end"
 """The last part of the keys of replies that tell the end of an iteration."""
@@ -185,11 +161,9 @@ class OutboxRepository:
         """
         paces = PaceRepository(self.connection)
         methods = paces.lock_methods(claimer.now, minute_seconds)
-        unconfirmed = claim(self.connection, _CLAIM_LAPSED, claimer, **_rooms(_LAPSED, methods, limit))
-        methods.take(_calls_of(unconfirmed, unconfirmed=True))
-        fresh = claim(self.connection, _CLAIM_PENDING, claimer, **_rooms(_PENDING, methods, limit))
-        methods.take(_calls_of(fresh, unconfirmed=False))
-        posted_in = (row["channel"] for row in fresh if row["kind"] in _PACED)
+        unconfirmed = claim_unconfirmed(self.connection, claimer, methods, limit)
+        fresh = claim_pending(self.connection, claimer, methods, limit)
+        posted_in = (row["channel"] for row in fresh if row["kind"] in PACED)
         paces.hold_channels(posted_in, claimer.now + timedelta(seconds=pace_seconds))
         taken = [*((row, False) for row in fresh), *((row, True) for row in unconfirmed)]
         faces = self._faces({row["job"] for row, _ in taken if row["job"] is not None})
@@ -278,100 +252,6 @@ def _held(delivery: Delivery, owner: str) -> dict[str, object]:
     return {"this": delivery.id, HOLDER.key: owner, "this_attempt": delivery.attempts}
 
 
-def _calls_of(rows: Sequence[RowMapping], *, unconfirmed: bool) -> Iterator[Method]:
-    for row in rows:
-        by_url = row["response_url"] is not None
-        yield from calls_of(DeliveryKind(row["kind"]), by_url=by_url, unconfirmed=unconfirmed)
-
-
-@dataclass(frozen=True, slots=True)
-class _Group:
-    """Deliveries that call the same methods, and the parameter that says how many of them may be claimed.
-
-    ``kinds`` is None for the deliveries by response URL.
-    """
-
-    calls: tuple[Method, ...]
-    kinds: Sequence[DeliveryKind] | None
-    room: BindParameter[int]
-
-    def has(self, rows: AnyTable | _Those) -> ColumnElement[bool]:
-        """Return the condition that a row belongs to the group."""
-        if self.kinds is None:
-            return rows.c.response_url.is_not(None)
-        return and_(one_of(rows.c.kind, self.kinds), rows.c.response_url.is_(None))
-
-
-def _groups(*, unconfirmed: bool) -> list[_Group]:
-    kinds: dict[tuple[Method, ...], list[DeliveryKind]] = defaultdict(list)
-    for kind in DeliveryKind:
-        kinds[calls_of(kind, by_url=False, unconfirmed=unconfirmed)].append(kind)
-    found = [*kinds.items(), ((), None)]
-    return [_Group(*each, bindparam(f"room_{number}", type_=Integer)) for number, each in enumerate(found)]
-
-
-def _rooms(groups: Sequence[_Group], methods: MethodPaces, limit: int) -> dict[str, int]:
-    return {group.room.key: methods.room(group.calls, limit) for group in groups}
-
-
-def _lapsed() -> Select[int]:
-    """Select deliveries that were being sent when their lease ran out, as many as their methods allow."""
-    lapsed = and_(deliveries.c.state == DeliveryState.SENDING, unclaimed(deliveries))
-    return _first_of(_those("lapsed", deliveries, lapsed), _LAPSED)
-
-
-def _pending() -> Select[int]:
-    """Select deliveries to begin with, as many as the paces of channels and methods allow."""
-    has_room = or_(*(and_(group.has(deliveries), group.room > 0) for group in _PENDING))
-    due = and_(deliveries.c.state == DeliveryState.PENDING, deliveries.c.due_at <= NOW)
-    condition = and_(due, unclaimed(deliveries), has_room, ~_waits_in_thread())
-    ready = _those("ready", deliveries, condition)
-    turn = or_(~one_of(ready.c.kind, _PACED), ready.c.seq.in_(_heads(ready)))
-    return _first_of(_those("in_turn", ready, turn), _PENDING)
-
-
-def _those(name: str, rows: AnyTable | _Those, condition: ColumnElement[bool]) -> _Those:
-    """Return the deliveries among ``rows`` that meet a condition. The database searches for them once."""
-    return select(*rows.c["seq", "kind", "channel", "response_url"]).where(condition).cte(name)
-
-
-def _heads(ready: _Those) -> Select[object]:
-    """Select the delivery that each channel gets next, in channels that take a post now."""
-    too_soon = exists().where(paces.c.subject == ready.c.channel, paces.c.free_at > NOW)
-    posts = select(func.min(ready.c.seq)).where(one_of(ready.c.kind, _PACED), ~too_soon)
-    return posts.group_by(ready.c.channel)
-
-
-def _first_of(those: _Those, groups: Sequence[_Group]) -> Select[int]:
-    """Select the oldest of each group, as many as there is room for."""
-    oldest = select(those.c.seq).order_by(those.c.seq)
-    picks = [oldest.where(group.has(those)).limit(group.room).subquery() for group in groups]
-    chosen = union_all(*(select(pick.c.seq) for pick in picks))
-    return select(deliveries.c.seq).where(deliveries.c.seq.in_(chosen)).order_by(deliveries.c.seq)
-
-
-def _waits_in_thread() -> ColumnElement[bool]:
-    """Return the condition that others in the same thread go first.
-
-    What people read keeps its order. An edit notifies nobody, so it waits until all is said.
-    """
-    other = deliveries.alias("other")
-    is_open = exists().where(other.c.job == deliveries.c.job, one_of(other.c.state, _OPEN))
-    earlier, is_post = other.c.seq < deliveries.c.seq, one_of(other.c.kind, _THREAD_POSTS)
-    is_edit = deliveries.c.kind == DeliveryKind.EDIT
-    same = and_(other.c.kind == DeliveryKind.EDIT, other.c.edits.is_not_distinct_from(deliveries.c.edits))
-    return or_(
-        and_(one_of(deliveries.c.kind, _THREAD_POSTS), is_open.where(is_post, earlier)),
-        and_(is_edit, or_(is_open.where(is_post), is_open.where(same, earlier))),
-    )
-
-
-def _claiming(candidates: Select[int], state: DeliveryState) -> ClaimStatement:
-    values = {"state": DeliveryState.SENDING, "attempts": deliveries.c.attempts + 1}
-    return claiming(deliveries, candidates=candidates, still=deliveries.c.state == state, values=values)
-
-
-_LAPSED, _PENDING = _groups(unconfirmed=True), _groups(unconfirmed=False)
 _FACES = (
     select(jobs.c.number, jobs.c.root_ts, jobs.c.thread_ts, prompts.c.key)
     .outerjoin(prompts, and_(prompts.c.job == jobs.c.number, prompts.c.kind == PromptKind.START))
@@ -396,5 +276,3 @@ _DROP_EDITS = delete(deliveries).where(
     deliveries.c.key != bindparam("newest"),
 )
 _REMOVE = delete(deliveries).where(_STILL_HELD)
-_CLAIM_LAPSED = _claiming(_lapsed(), DeliveryState.SENDING)
-_CLAIM_PENDING = _claiming(_pending(), DeliveryState.PENDING)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -92,9 +92,17 @@ class Messenger(Rooms, Protocol):
         ...
 
     async def find_posted(
-        self, channel: ChannelId, *, delivery: DeliveryId, thread: MessageTs | None, since: datetime
-    ) -> MessageTs | None:
-        """Return the timestamp of the message that carries this delivery's id; None if there is none."""
+        self,
+        channel: ChannelId,
+        *,
+        deliveries: Collection[DeliveryId],
+        thread: MessageTs | None,
+        since: datetime,
+    ) -> Mapping[DeliveryId, MessageTs]:
+        """Return the timestamps of the messages that carry these deliveries' ids, where there is one.
+
+        The channel, or a thread of it, is read once for all of them.
+        """
         ...
 
     async def said_since(
@@ -135,10 +143,6 @@ class Messenger(Rooms, Protocol):
 
     async def tell(self, user: UserId, message: Message, *, delivery: DeliveryId) -> None:
         """Send a direct message."""
-        ...
-
-    async def find_told(self, user: UserId, *, delivery: DeliveryId, since: datetime) -> bool:
-        """Return whether a direct message with this delivery's id has been sent."""
         ...
 
     async def conversation_with(self, user: UserId) -> ChannelId:

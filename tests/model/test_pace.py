@@ -8,7 +8,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.model import DeliveryKind, Method, Pace, calls_of, pace_of
+from bot.model import (
+    ChannelId,
+    DeliveryKind,
+    MessageTs,
+    Method,
+    Pace,
+    Place,
+    UserId,
+    calls_of,
+    pace_of,
+    place_of,
+)
 from tests.builders import NOW
 
 MINUTE = timedelta(minutes=1)
@@ -63,4 +74,12 @@ def test_what_goes_through_a_response_url_is_called_without_limit() -> None:
 
 
 def test_a_search_counts_beside_the_call_that_it_is_for() -> None:
-    assert calls_of(DeliveryKind.REPLY, by_url=False, unconfirmed=True) == (Method.SEARCH_THREAD, Method.POST)
+    file = (Method.SEARCH_CHANNEL, Method.BEGIN_UPLOAD, Method.END_UPLOAD)
+    assert calls_of(DeliveryKind.FILE, by_url=False, unconfirmed=True) == file
+
+
+def test_a_reading_counts_once_for_all_posts_that_it_looks_for() -> None:
+    thread, channel = MessageTs("1.1"), ChannelId("C1")
+    ends = {place_of(DeliveryKind.REPLY, channel, UserId(f"U{n}"), thread, None) for n in range(9)}
+    assert [place and place.calls for place in ends] == [(Method.SEARCH_THREAD,)]
+    assert Place.direct(UserId("U1")).calls == (Method.OPEN, Method.SEARCH_CHANNEL)

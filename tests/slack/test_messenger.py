@@ -38,22 +38,29 @@ async def post(
     return await messenger.post(channel, HELLO, delivery=ONE, thread=thread)
 
 
-async def test_a_post_carries_its_delivery_and_is_found_by_it(messenger: SlackMessenger) -> None:
+async def find(
+    messenger: SlackMessenger, channel: ChannelId, delivery: DeliveryId, thread: MessageTs | None
+) -> MessageTs | None:
     since = utcnow() - timedelta(seconds=5)
+    return (await messenger.find_posted(channel, deliveries=[delivery], thread=thread, since=since)).get(
+        delivery
+    )
+
+
+async def test_a_post_carries_its_delivery_and_is_found_by_it(messenger: SlackMessenger) -> None:
     root = await post(messenger)
     reply = await messenger.post(DOCS, HELLO, delivery=DeliveryId("delivery-2"), thread=root)
-    assert await messenger.find_posted(DOCS, delivery=ONE, thread=None, since=since) == root
-    found = await messenger.find_posted(DOCS, delivery=DeliveryId("delivery-2"), thread=root, since=since)
+    assert await find(messenger, DOCS, ONE, None) == root
+    found = await find(messenger, DOCS, DeliveryId("delivery-2"), root)
     assert found == reply
-    assert await messenger.find_posted(DOCS, delivery=DeliveryId("no"), thread=root, since=since) is None
+    assert await find(messenger, DOCS, DeliveryId("no"), root) is None
 
 
 async def test_a_post_is_found_on_a_later_page(messenger: SlackMessenger, workspace: Workspace) -> None:
     root = await post(messenger)
     for _ in range(450):
         workspace.state.add_message(DOCS, user=ANA, text="talk")
-    since = utcnow() - timedelta(seconds=5)
-    assert await messenger.find_posted(DOCS, delivery=ONE, thread=None, since=since) == root
+    assert await find(messenger, DOCS, ONE, None) == root
 
 
 @pytest.mark.parametrize("fault", ["500", "502_html", "lost_answer", "error:fatal_error"])
@@ -140,10 +147,10 @@ async def test_a_reaction_that_is_there_already_is_as_good_as_done(
 async def test_a_direct_message_reaches_the_person_and_is_found_again(
     messenger: SlackMessenger, workspace: Workspace
 ) -> None:
-    since = utcnow() - timedelta(seconds=5)
-    assert not await messenger.find_told(ANA, delivery=ONE, since=since)
+    talk = await messenger.conversation_with(ANA)
+    assert not await find(messenger, talk, ONE, None)
     await messenger.tell(ANA, HELLO, delivery=ONE)
-    assert await messenger.find_told(ANA, delivery=ONE, since=since)
+    assert await find(messenger, talk, ONE, None)
     assert len(list(workspace.state.history("D01ANA"))) == 1
 
 

@@ -296,10 +296,13 @@ async def test_a_reply_to_a_root_that_is_not_noted_yet_is_left_for_slack_to_deli
 async def test_a_post_that_stays_unclear_is_given_up_and_told_directly(office: Office) -> None:
     await office.started()
     office.docs.finish()
-    office.slack.trouble("post", *[SlackUnclear("cut")] * 100)
-    office.slack.trouble("find_posted", *[SlackUnclear("cut")] * 100)
-    for _ in range(80):
-        await office.pass_time(130)
+    office.slack.trouble("post", *[SlackUnclear("cut")] * 1_000)
+    office.slack.trouble("find_posted", *[SlackUnclear("cut")] * 1_000)
+    for _ in range(24 * 6 - 1):
+        await office.pass_time(600)
+    assert office.slack.direct == []
+    for _ in range(6):
+        await office.pass_time(600)
     assert [user for user, _, _ in office.slack.direct] == [ANA]
 
 

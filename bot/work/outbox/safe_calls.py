@@ -78,7 +78,7 @@ async def follow_channel(context: WorkerContext, delivery: Delivery) -> bool:
     """
     now = context.clock()
     unclear, again = (
-        lifecycle.delivery_unconfirmed(now),
+        lifecycle.delivery_unconfirmed(now, now),
         lifecycle.delivery_postponed(now, plain=delivery.plain),
     )
 

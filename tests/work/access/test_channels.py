@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field, replace
 
 import pytest
 
-from bot.model import ChannelId, Message, MessageTs, Origin, UserId, message_key
+from bot.model import ChannelId, DeliveryId, Message, MessageTs, Origin, UserId, message_key
 from bot.slack.errors import refused
 from bot.work.access.channels import rename_channel
 from bot.work.jobs.prepare import prepare_prompts
@@ -42,7 +42,7 @@ class MovingSlack(FakeSlack):
         await self._reach(channel)
         return await super().post(channel, message, **about)  # type: ignore[arg-type]
 
-    async def find_posted(self, channel: ChannelId, **about: object) -> MessageTs | None:
+    async def find_posted(self, channel: ChannelId, **about: object) -> Mapping[DeliveryId, MessageTs]:
         self.searches += 1
         await self._reach(channel)
         return await super().find_posted(channel, **about)  # type: ignore[arg-type]
