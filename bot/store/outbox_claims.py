@@ -24,7 +24,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.engine import Connection, RowMapping
 
-from bot.model import DeliveryKind, DeliveryState, Method, Place, calls_of, place_of
+from bot.model import DeliveryKind, DeliveryState, JobState, Method, Place, calls_of, place_of
 from bot.store.leases import NOW, Claimer, ClaimStatement, claim, claiming, one_of, unclaimed
 from bot.store.paces import MethodPaces
 from bot.store.schema import AnyTable, deliveries, jobs, paces
@@ -164,16 +164,21 @@ def _first_of(those: _Those) -> Select[int]:
 def _waits_in_thread() -> ColumnElement[bool]:
     """Return the condition that others in the same thread go first.
 
-    What people read keeps its order. An edit notifies nobody, so it waits until all is said.
+    What people read keeps its order, behind the face, which begins the thread. An edit notifies nobody, so
+    it waits until all is said.
     """
     other = deliveries.alias("other")
     is_open = exists().where(other.c.job == deliveries.c.job, one_of(other.c.state, _OPEN))
     earlier, is_post = other.c.seq < deliveries.c.seq, one_of(other.c.kind, THREAD_POSTS)
-    is_edit = deliveries.c.kind == DeliveryKind.EDIT
+    is_reply, is_edit = deliveries.c.kind == DeliveryKind.REPLY, deliveries.c.kind == DeliveryKind.EDIT
+    before_reply = or_(other.c.kind == DeliveryKind.ROOT, and_(is_post, earlier))
     same = and_(other.c.kind == DeliveryKind.EDIT, other.c.edits.is_not_distinct_from(deliveries.c.edits))
+    # A job that waits to be sent gets its face before that.
+    comes = and_(jobs.c.root_ts.is_(None), jobs.c.state == JobState.WAITING)
+    is_faceless = exists().where(jobs.c.number == deliveries.c.job, comes)
     return or_(
-        and_(one_of(deliveries.c.kind, THREAD_POSTS), is_open.where(is_post, earlier)),
-        and_(is_edit, or_(is_open.where(is_post), is_open.where(same, earlier))),
+        and_(is_reply, or_(is_open.where(before_reply), is_faceless)),
+        and_(is_edit, or_(is_open.where(is_post), is_open.where(same, earlier), is_faceless)),
     )
 
 
