@@ -19,7 +19,7 @@ from bot.model import (
     is_direct_message,
     lifecycle,
 )
-from bot.store import Transaction
+from bot.store import DatabaseTrouble, LeaseLost, Transaction
 from bot.work.context import WorkerContext
 from bot.work.digests.post_outcome import refused
 from bot.work.jobs.transitions import drop_follow_ups
@@ -57,6 +57,19 @@ async def give_up(context: WorkerContext, delivery: Delivery, meaning: Refusal, 
     await context.store.write(bury)
     context.count("deliveries", "dead")
     context.wake()
+
+
+async def bury_broken(context: WorkerContext, delivery: Delivery) -> None:
+    """Make a delivery a dead letter that the bot cannot handle, also if telling somebody fails as well."""
+    code = "unexpected_error"
+    try:
+        await give_up(context, delivery, Refusal.PERMANENT, code)
+    except (LeaseLost, DatabaseTrouble):
+        raise
+    except Exception:
+        log.error("dead_letter_not_told", delivery=delivery.id, exc_info=True)
+        step = lifecycle.delivery_dead(delivery.what, context.clock(), code)
+        await context.store.write(lambda tx: tx.outbox.settle(delivery, step, owner=context.owner))
 
 
 def _log_dead_letter(context: WorkerContext, delivery: Delivery, code: str) -> None:

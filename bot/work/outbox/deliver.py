@@ -22,13 +22,14 @@ from bot.model import (
     lifecycle,
     pace_of,
 )
-from bot.store import Claimer, LeaseLost, Transaction
+from bot.store import Claimer, DatabaseTrouble, LeaseLost, Transaction
 from bot.work.batching import BatchWriter
 from bot.work.context import WorkerContext
 from bot.work.digests.post_outcome import posted
 from bot.work.jobs.thread_messages import link_from_earlier
 from bot.work.outbox.csv_upload import share_file
-from bot.work.outbox.failures import PACED, settle_error
+from bot.work.outbox.dead_letter import bury_broken
+from bot.work.outbox.failures import MOST_TRIES, PACED, settle_error
 from bot.work.outbox.safe_calls import as_member, check_lease
 from bot.work.outbox.search import Absent, Searches
 from bot.work.ports import SlackError, SlackRefused
@@ -91,9 +92,24 @@ async def _deliver(
 ) -> None:
     with about_request(delivery.request):
         try:
-            await _deliver_known(context, sent, searches, delivery)
+            await _deliver_or_bury(context, sent, searches, delivery)
         except LeaseLost:
             log.warning("delivery_taken_over", delivery=delivery.id)
+
+
+async def _deliver_or_bury(
+    context: WorkerContext, sent: BatchWriter[Sent, None], searches: Searches, delivery: Delivery
+) -> None:
+    """Deliver. What fails again and again, and as no port says, becomes a dead letter."""
+    try:
+        await _deliver_known(context, sent, searches, delivery)
+    except (LeaseLost, DatabaseTrouble):
+        raise
+    except Exception:
+        if delivery.attempts < MOST_TRIES:
+            raise  # the run fails, which is logged and told; the delivery is tried again
+        log.error("delivery_broken", delivery=delivery.id, job=delivery.what.job, exc_info=True)
+        await bury_broken(context, delivery)
 
 
 async def _deliver_known(

@@ -1,0 +1,75 @@
+"""A delivery that fails in a way that the bot does not know is tried a few times and then told elsewhere."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import suppress
+from dataclasses import dataclass, replace
+
+import pytest
+
+from bot.messages import blocks as b
+from bot.model import ChannelId, DigestId, MessageTs, NewDelivery, SubscriptionId
+from bot.work.outbox.deliver import deliver_due
+from tests.builders import ANA, CHANNEL, new_store
+from tests.fakes import FakeSlack
+from tests.work.office import Office
+
+A_DAY_OF_LEASES = 960
+
+
+@dataclass
+class BrokenSlack(FakeSlack):
+    """A post in a thread raises what no port says."""
+
+    tries: int = 0
+
+    async def post(self, channel: ChannelId, *message: object, **about: object) -> MessageTs:
+        if about["thread"] is not None:
+            self.tries += 1
+            raise KeyError("unexpected")
+        return await super().post(channel, *message, **about)  # type: ignore[arg-type]
+
+
+@pytest.fixture
+def slack() -> BrokenSlack:
+    return BrokenSlack()
+
+
+@pytest.fixture
+async def office(slack: BrokenSlack) -> AsyncIterator[Office]:
+    office = Office(await new_store(), slack=slack)
+    yield office
+    await office.close()
+
+
+async def a_day(office: Office) -> None:
+    for _ in range(A_DAY_OF_LEASES):
+        office.clock.pass_seconds(91)
+        with suppress(KeyError, LookupError):
+            await deliver_due(office.context)
+
+
+async def test_an_end_that_cannot_be_said_is_given_up_and_told_directly(
+    office: Office, slack: BrokenSlack
+) -> None:
+    await office.started()
+    office.docs.finish()
+    with suppress(KeyError):
+        await office.settle(60)
+    await a_day(office)
+    assert slack.tries <= 12
+    assert [user for user, _, _ in slack.direct] == [ANA]
+    [letter] = await office.store.read(lambda tx: tx.dead_letters.newest(10))
+    assert letter.reason == "unexpected_error"
+
+
+async def test_what_can_neither_be_settled_nor_told_is_given_up_as_well(office: Office) -> None:
+    """Its subscription is gone."""
+    post = NewDelivery.post("digest:9", CHANNEL, ANA, b.words("The docs in the week"))
+    lost = replace(post, subscription=SubscriptionId(9), digest=DigestId(9))
+    await office.store.write(lambda tx: tx.outbox.add(lost, office.clock()))
+    await a_day(office)
+    assert len(office.slack.posts) == 1
+    [letter] = await office.store.read(lambda tx: tx.dead_letters.newest(10))
+    assert letter.reason == "unexpected_error"
