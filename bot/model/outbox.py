@@ -130,6 +130,7 @@ REPEATABLE = (
     DeliveryKind.FILE,
 )
 """Kinds that an operator may have tried again. The others show a state that may have changed."""
+_JOINING = (DeliveryKind.ROOT, DeliveryKind.POST, DeliveryKind.FILE)
 
 
 class DeliveryState(StrEnum):
@@ -281,6 +282,15 @@ class Delivery:
         if not self.unconfirmed or what.response_url is not None:
             return None
         return place_of(what.kind, what.channel, what.user, self.root_ts, self.thread_ts)
+
+    @property
+    def joins(self) -> bool:
+        """Whether a public channel may be joined for it: somebody has just asked for something there.
+
+        Whoever removes the bot from a channel does not want it back for an end or for a scheduled digest.
+        """
+        is_scheduled = self.what.subscription is not None and self.what.digest is not None
+        return self.what.kind in _JOINING and not is_scheduled
 
     @property
     def calls(self) -> tuple[Method, ...]:

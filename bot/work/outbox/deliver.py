@@ -195,7 +195,7 @@ async def _post(context: WorkerContext, delivery: Delivery) -> MessageTs:
             delivery.what.channel, message, delivery=delivery.id, thread=thread
         )
 
-    return await as_member(context, delivery.what.channel, post)
+    return await (as_member(context, delivery.what.channel, post) if delivery.joins else post())
 
 
 def message_of(delivery: Delivery) -> Message:

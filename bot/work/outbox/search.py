@@ -45,4 +45,6 @@ class Searches:
             thread=place.thread,
             since=min(each.created_at for each in some),
         )
+        if not any(each.joins for each in some):
+            return await search()
         return await as_member(self._context, channel, search)
