@@ -40,7 +40,7 @@ from bot.model import (
     remembered_since,
     still_counted,
 )
-from bot.store import DatabaseTrouble, LeaseLost, Transaction
+from bot.store import Claimer, DatabaseTrouble, LeaseLost, Transaction
 from bot.work.context import WorkerContext
 from bot.work.jobs import transitions
 from bot.work.jobs.key_health import (
@@ -60,6 +60,8 @@ _MOVED_SECONDS = 120.0
 """A due time that changes by less counts as unchanged."""
 _SHOWN_POSITIONS = 5
 """Up to this queue position, the face shows every change of position."""
+_CALL_SHARE = 1 / 3
+"""The share of a lease that the slowest call to the docs service may take."""
 _KEY_RETRY = timedelta(hours=24)
 """How long a prompt waits while the key is refused. Then it is refused and the thread is told why."""
 
@@ -163,10 +165,14 @@ async def _submit(context: WorkerContext, prompt: Prompt) -> None:
 
 async def _submit_known(context: WorkerContext, prompt: Prompt) -> None:
     try:
-        project, service_id = await _mark_sending(context, prompt)
+        job, claimer = await _mark_sending(context, prompt)
         # As the row is now, so that the number of attempts is the same if the row is found abandoned.
         sending = replace(prompt, state=PromptState.SENDING, attempts=prompt.attempts + 1)
-        await _call(context, sending, project, service_id)
+        if context.clock() + _CALL_SHARE * (claimer.until - claimer.now) > claimer.until:
+            # The process was suspended, and another one may have taken the prompt for abandoned.
+            await _send_later(context, sending)
+        else:
+            await _call(context, sending, job.project, job.service_id)
     except LeaseLost:
         # Withdrawn by a person, or claimed by another process, which writes the outcome.
         log.info("prompt_taken_over", prompt=prompt.id)
@@ -174,14 +180,21 @@ async def _submit_known(context: WorkerContext, prompt: Prompt) -> None:
     context.wake()
 
 
-async def _mark_sending(context: WorkerContext, prompt: Prompt) -> tuple[ProjectId, str | None]:
-    def mark(tx: Transaction) -> TrackedJob:
-        step = lifecycle.prompt_sending(prompt, context.clock())
-        tx.prompts.begin_sending(prompt.id, step, context.claimer())
-        return tx.jobs.known(prompt.job)
+async def _mark_sending(context: WorkerContext, prompt: Prompt) -> tuple[TrackedJob, Claimer]:
+    """Write that a prompt is about to be sent. Return its job, and the lease for the call."""
 
-    job = await context.store.write(mark)
-    return job.project, job.service_id
+    def mark(tx: Transaction) -> tuple[TrackedJob, Claimer]:
+        claimer = context.claimer()
+        tx.prompts.begin_sending(prompt.id, lifecycle.prompt_sending(prompt, claimer.now), claimer)
+        return tx.jobs.known(prompt.job), claimer
+
+    return await context.store.write(mark)
+
+
+async def _send_later(context: WorkerContext, prompt: Prompt) -> None:
+    """Let a prompt wait that was marked and not sent. Raises LeaseLost if another process has claimed it."""
+    log.warning("prompt_not_sent_in_time", prompt=prompt.id)
+    await context.store.write(lambda tx: transitions.back_to_waiting(context, tx, prompt, context.clock()))
 
 
 async def _call(context: WorkerContext, prompt: Prompt, project: ProjectId, service_id: str | None) -> None:
