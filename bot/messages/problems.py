@@ -162,6 +162,16 @@ def job_unknown() -> Problem:
     )
 
 
+def follow_up_not_taken() -> Problem:
+    """Return the problem for 404 on a follow-up again and again, though the service knows the job."""
+    return Problem(
+        JobProblem.REJECTED,
+        "The docs service still knows this job but takes nothing more for it.",
+        Spent.NO,
+        "Start a new one with `/docs-agent`.",
+    )
+
+
 def job_not_started() -> Problem:
     """Return the problem for a follow-up to a job that will never start."""
     return Problem(

@@ -22,6 +22,7 @@ from bot.docs_api import (
     Unavailable,
 )
 from bot.logs import about_request
+from bot.messages import problems
 from bot.model import (
     UNKNOWN_WAIT,
     ProjectId,
@@ -62,6 +63,8 @@ _SHOWN_POSITIONS = 5
 """Up to this queue position, the face shows every change of position."""
 _CALL_SHARE = 1 / 3
 """The share of a lease that the slowest call to the docs service may take."""
+_MOST_ATTEMPTS = 10
+"""So often, over almost an hour, a follow-up is sent that gets a 404 though the service knows its job."""
 _KEY_RETRY = timedelta(hours=24)
 """How long a prompt waits while the key is refused. Then it is refused and the thread is told why."""
 
@@ -208,9 +211,21 @@ async def _call(context: WorkerContext, prompt: Prompt, project: ProjectId, serv
             answer = await context.docs.send_follow_up(project, service_id, text)
     except DocsApiError as error:
         log.warning("prompt_not_taken", prompt=prompt.id, job=prompt.job, reason=type(error).__name__)
-        await retry_on_db_error(partial(_settle_error, context, prompt, project, error))
+        knows = isinstance(error, NotFound) and await _knows_job(context, project, service_id)
+        await retry_on_db_error(partial(_settle_error, context, prompt, project, error, knows_job=knows))
         return
     await retry_on_db_error(lambda: _settle_accepted(context, prompt, answer))
+
+
+async def _knows_job(context: WorkerContext, project: ProjectId, service_id: str | None) -> bool:
+    """Return whether the service may still know a job though it has just said that it does not (404)."""
+    if service_id is None:
+        return False
+    try:
+        await context.docs.get_job(project, service_id)
+    except DocsApiError as error:
+        return not isinstance(error, NotFound)
+    return True
 
 
 async def _settle_accepted(context: WorkerContext, prompt: Prompt, answer: Job) -> None:
@@ -220,16 +235,27 @@ async def _settle_accepted(context: WorkerContext, prompt: Prompt, answer: Job) 
 
 
 async def _settle_error(
-    context: WorkerContext, prompt: Prompt, project: ProjectId, error: DocsApiError
+    context: WorkerContext, prompt: Prompt, project: ProjectId, error: DocsApiError, *, knows_job: bool
 ) -> None:
-    await context.store.write(lambda tx: _write_error(context, tx, prompt, project, error))
+    await context.store.write(
+        lambda tx: _write_error(context, tx, prompt, project, error, knows_job=knows_job)
+    )
     context.count("prompts", type(error).__name__.lower())
 
 
 def _write_error(
-    context: WorkerContext, tx: Transaction, prompt: Prompt, project: ProjectId, error: DocsApiError
+    context: WorkerContext,
+    tx: Transaction,
+    prompt: Prompt,
+    project: ProjectId,
+    error: DocsApiError,
+    *,
+    knows_job: bool,
 ) -> None:
-    """Write an error: wait, mark unconfirmed, or refuse. Some cases are base classes: their order matters."""
+    """Write an error: wait, mark unconfirmed, or refuse. Some cases are base classes: their order matters.
+
+    ``knows_job``: the service may know the job of the follow-up that it did not find.
+    """
     if isinstance(error, Unavailable) and (prompt.kind is PromptKind.START or is_about_service(error)):
         # The prompts that wait would fare no better.
         service_failed(context, tx, project, error)
@@ -239,11 +265,16 @@ def _write_error(
         case Unavailable(sent=False):
             _try_later(context, tx, prompt)
         case Unauthorized() | Forbidden() if _refused_alone(tx, prompt, project):
-            transitions.refused(context, tx, prompt, error, is_alone=True)
+            problem = problems.only_this_refused(error.status_code)
+            transitions.refused(context, tx, prompt, error, problem)
         case Unauthorized() | Forbidden() if context.clock() - prompt.asked_at < _KEY_RETRY:
             until = key_refused(context, tx, project, error, wrote=True)
             transitions.back_to_waiting(context, tx, prompt, context.clock(), is_refused=True)
             postpone_prompts(context, tx, project, until)
+        case NotFound() if knows_job and prompt.attempts < _MOST_ATTEMPTS:
+            _try_later_again(context, tx, prompt)
+        case NotFound() if knows_job:
+            transitions.refused(context, tx, prompt, error, problems.follow_up_not_taken())
         case Unauthorized() | Forbidden() | NotConfigured() | NotFound() | Rejected() | InvalidArgument():
             transitions.refused(context, tx, prompt, error)
         case _:
@@ -281,3 +312,12 @@ def _try_later(context: WorkerContext, tx: Transaction, prompt: Prompt) -> None:
     if prompt.attempts >= 3:
         tx.jobs.update(prompt.job, queue_until=due_at, queue_position=None, queue_why=QueueWhy.SERVICE)
         redraw_face(tx, prompt.job, context.clock())
+
+
+def _try_later_again(context: WorkerContext, tx: Transaction, prompt: Prompt) -> None:
+    """Retry a follow-up later whose job the service knows, though it did not find it for the follow-up."""
+    wait_seconds = back_off_seconds(prompt.attempts, context.chance(), first=30.0, cap=600.0)
+    due_at = context.after(wait_seconds)
+    transitions.back_to_waiting(context, tx, prompt, due_at)
+    tx.jobs.update(prompt.job, queue_until=due_at, queue_position=None, queue_why=None)
+    redraw_face(tx, prompt.job, context.clock())

@@ -137,18 +137,21 @@ def _poll_for_a_while(context: WorkerContext, tx: Transaction, number: JobNumber
 
 
 def refused(
-    context: WorkerContext, tx: Transaction, prompt: Prompt, error: DocsApiError, *, is_alone: bool = False
+    context: WorkerContext,
+    tx: Transaction,
+    prompt: Prompt,
+    error: DocsApiError,
+    problem: Problem | None = None,
 ) -> None:
     """Write that the service refused a prompt, tell why and what to do, and move the queue up.
 
-    ``is_alone``: it takes other prompts.
+    ``problem``: what the error means here, if more is known than the error says.
     """
     now, job = context.clock(), tx.jobs.known(prompt.job)
     tx.quota.lock(job.project)
     tx.prompts.apply(prompt.id, lifecycle.prompt_refused(prompt), owner=context.owner)
     tx.prompts.move_up(job.project, now)
-    entry = context.projects.entry(job.project)
-    problem = problems.only_this_refused(error.status_code) if is_alone else _problem(prompt, error, entry)
+    problem = problem or _problem(prompt, error, context.projects.entry(job.project))
     if prompt.kind is PromptKind.START:
         not_started(tx, prompt, problem, now)
         return

@@ -22,6 +22,11 @@ async def unknown(office: Office) -> dict[str, dict[str, Any]]:
     return forgotten
 
 
+def not_found(count: int) -> list[httpx.Response]:
+    """So many times the answer about a job that the service does not know."""
+    return [httpx.Response(404, json={"error": "no such job"}) for _ in range(count)]
+
+
 async def pass_hours(office: Office, hours: int) -> None:
     """Poll once an hour, and say what there is to say afterwards."""
     for _ in range(hours):
@@ -136,11 +141,11 @@ async def test_a_lost_job_is_asked_for_once_an_hour_for_a_day(office: Office) ->
 async def test_a_follow_up_to_an_unknown_job_is_refused_and_the_job_looked_for(office: Office) -> None:
     await office.finished()
     office.docs.answer_instead("follow_up", httpx.Response(404, json={"error": "no such job"}))
+    office.docs.jobs.clear()
     await office.reply("more")
     await office.settle(3)
     assert "no longer knows this job" in office.said()[-1]
     assert (await office.job()).state is JobState.PULL_REQUEST
-    office.docs.jobs.clear()
     await pass_minutes(office, 90)
     assert (await office.job()).state is JobState.GONE
     assert ":ghost:" in office.said()[-1]
@@ -150,7 +155,8 @@ async def test_an_old_answer_about_a_job_that_is_looked_for_begins_no_iteration(
     await office.finished()
     office.docs.answer_instead("follow_up", httpx.Response(404, json={"error": "no such job"}))
     [job] = office.docs.jobs.values()
-    office.docs.answer_instead("get", httpx.Response(200, json={**job, "status": "active", "prLink": None}))
+    old = httpx.Response(200, json={**job, "status": "active", "prLink": None})
+    office.docs.answer_instead("get", *not_found(1), old)
     await office.reply("more")
     await office.settle(60)
     assert (await office.job()).state is JobState.PULL_REQUEST
@@ -173,3 +179,26 @@ async def test_a_dismissed_follow_up_that_is_carried_out_ends_for_who_sent_it(of
     assert (await office.job()).iteration == 2
     assert ":memo:" in office.said()[-1]
     assert f"<@{BEN}>" in office.said()[-1]
+
+
+async def test_a_follow_up_that_the_service_once_finds_no_job_for_is_sent_again(office: Office) -> None:
+    await office.finished()
+    office.docs.answer_instead("follow_up", *not_found(2))
+    said = len(office.said())
+    await office.reply("More")
+    await office.settle(5)
+    assert "A follow-up goes out at" in office.root_text()
+    await office.settle(300)
+    assert [text for _, text in office.docs.prompts][1:] == ["More"]
+    assert len(office.said()) == said
+    assert "A follow-up" not in office.root_text()
+
+
+async def test_a_follow_up_that_the_service_never_takes_is_told_after_an_hour(office: Office) -> None:
+    await office.finished()
+    office.docs.answer_instead("follow_up", *not_found(50))
+    await office.reply("More")
+    await office.settle(3_600)
+    assert "still knows this job but takes nothing more" in office.said()[-1]
+    assert office.docs.calls.count("follow_up") == 10
+    assert (await office.job()).state is JobState.PULL_REQUEST
