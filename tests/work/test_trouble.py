@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import httpx
@@ -17,6 +18,10 @@ from bot.work.outbox.deliver import deliver_due
 from bot.work.ports import SlackThrottled, SlackUnclear, SlackUnreachable
 from tests.builders import ANA, BEN, CHANNEL, origin
 from tests.work.office import RESPONSE_URL, Office
+
+
+class Died(Exception):
+    """The process dies in a call."""
 
 
 def buttons(blocks: Any) -> list[str]:
@@ -340,3 +345,22 @@ async def test_a_reply_in_doubt_is_looked_for_when_the_token_is_good_again(offic
     await office.settle()
     await office.pass_time(600)
     assert len(office.said()) == 1
+
+
+async def test_every_prompt_that_becomes_unconfirmed_is_counted_as_such(office: Office) -> None:
+    counted: list[tuple[str, str]] = []
+    office.context = replace(office.context, count=lambda what, how: counted.append((what, how)))
+    office.docs.lost.append(httpx.ReadTimeout("lost"))
+    await office.started("One")
+    office.docs.answer_instead("create", httpx.Response(500))
+    await office.started("Two")
+    # A process dies while it sends two prompts.
+    office.docs.answer_instead("create", Died(), Died())
+    for text in ("Three", "Four"):
+        await office.ask(text)
+        with pytest.raises(Died):
+            await office.settle(3)
+    office.restart()
+    await office.settle(120)
+    assert counted.count(("prompts", "in_doubt")) == 4
+    assert ("prompts", "unavailable") not in counted

@@ -89,6 +89,7 @@ async def _settle_abandoned(context: WorkerContext) -> int:
     for prompt in left:
         try:
             await context.store.write(partial(_write_abandoned, context, prompt))
+            context.count("prompts", PromptState.UNCONFIRMED)
         except LeaseLost:
             log.info("prompt_taken_over", prompt=prompt.id)
         except DatabaseTrouble:
@@ -97,7 +98,6 @@ async def _settle_abandoned(context: WorkerContext) -> int:
             # It must not stop the other prompts. It is tried again when its lease has run out.
             log.exception("abandoned_prompt_not_settled", prompt=prompt.id)
     if left:
-        context.count("prompts", "in_doubt")
         context.wake()
     return len(left)
 
@@ -237,10 +237,10 @@ async def _settle_accepted(context: WorkerContext, prompt: Prompt, answer: Job) 
 async def _settle_error(
     context: WorkerContext, prompt: Prompt, project: ProjectId, error: DocsApiError, *, knows_job: bool
 ) -> None:
-    await context.store.write(
+    outcome = await context.store.write(
         lambda tx: _write_error(context, tx, prompt, project, error, knows_job=knows_job)
     )
-    context.count("prompts", type(error).__name__.lower())
+    context.count("prompts", outcome)
 
 
 def _write_error(
@@ -251,10 +251,11 @@ def _write_error(
     error: DocsApiError,
     *,
     knows_job: bool,
-) -> None:
+) -> str:
     """Write an error: wait, mark unconfirmed, or refuse. Some cases are base classes: their order matters.
 
-    ``knows_job``: the service may know the job of the follow-up that it did not find.
+    Return the outcome for the metrics. ``knows_job``: the service may know the job that a follow-up got a
+    404 for.
     """
     if isinstance(error, Unavailable) and (prompt.kind is PromptKind.START or is_about_service(error)):
         # The prompts that wait would fare no better.
@@ -279,6 +280,8 @@ def _write_error(
             transitions.refused(context, tx, prompt, error)
         case _:
             transitions.unconfirmed(context, tx, prompt, answered=error.status_code is not None)
+            return PromptState.UNCONFIRMED
+    return type(error).__name__.lower()
 
 
 def _refused_alone(tx: Transaction, prompt: Prompt, project: ProjectId) -> bool:
