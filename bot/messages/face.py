@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from datetime import datetime, timedelta
 from enum import StrEnum
+from urllib.parse import urlsplit
 
 from bot.messages import along
 from bot.messages import blocks as b
@@ -138,7 +139,10 @@ def _details(job: TrackedJob) -> str:
 
 
 def _repository(repository: str, pr_link: str | None) -> str:
-    """Return the repository: a link if the pull request's address shows where it is, else code."""
+    """Return the repository: a link if its address, or the pull request's, shows where it is; else code."""
+    if (home := b.web_address(repository)) is not None:
+        path = urlsplit(home).path.rstrip("/").removesuffix(".git")
+        return b.link(home, one_line(b.host_of(home) + path, 120))
     shown, address = one_line(repository, 120), b.web_address(pr_link)
     if address is not None and re.fullmatch(r"[\w.-]+(?:/[\w.-]+)+", repository, re.ASCII):
         home, found, _ = address.partition(f"/{repository}/")

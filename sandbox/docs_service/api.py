@@ -194,15 +194,13 @@ class Api:
     def _job_json(self, request: web.Request, job: Job, *, before: bool = False) -> dict[str, Any]:
         """Return the job as JSON; with `before`, as it was before its latest change."""
         status = _previous_status(job) if before else job.status
-        repository = self._agent.repositories[job.project]
-        name = repository.path.name if self._options.repository else f"sandbox/{job.project}"
-        link = None
+        home, link = f"{self._address(request)}/{job.project}", None
         if status is not Status.ACTIVE and job.pull_number is not None:
-            link = job.link or f"{self._address(request)}/{job.project}/pull/{job.pull_number}"
+            link = job.link or f"{home}/pull/{job.pull_number}"
         return {
             "id": job.id,
             "status": str(status),
-            "source": {"repository": name, "ref": repository.main},
+            "source": {"repository": f"{home}/tree", "ref": job.branch},
             "model": MODEL,
             "prLink": link,
             "createdAt": format_time(job.created_at),

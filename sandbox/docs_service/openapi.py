@@ -80,7 +80,10 @@ _JOB: Json = {
         "source": {
             "type": "object",
             "required": ["repository", "ref"],
-            "properties": {"repository": {"type": "string"}, "ref": {"type": ["string", "null"]}},
+            "properties": {
+                "repository": {"type": "string", "format": "uri"},
+                "ref": {"type": ["string", "null"], "description": "The branch that the agent works on."},
+            },
         },
         "model": {"type": "string"},
         "prLink": {

@@ -277,6 +277,15 @@ def test_the_button_says_the_number_if_the_address_has_one(address: str, words: 
         ("acme", "`acme`"),
         ("docs/pull", "`docs/pull`"),
         ("<!here>/docs", "`&lt;!here&gt;/docs`"),
+        ("https://code.example/acme/docs", "<https://code.example/acme/docs|code.example/acme/docs>"),
+        (
+            "https://other.example/acme/docs.git",
+            "<https://other.example/acme/docs.git|other.example/acme/docs>",
+        ),
+        ("https://a.example/<!here>|x", "<https://a.example/%3C!here%3E%7Cx|a.example/&lt;!here&gt;|x>"),
+        ("http://code.example/acme/docs", "`http://code.example/acme/docs`"),
+        ("https://good.example@evil.example/a", "`https://good.example@evil.example/a`"),
+        ("git@code.example:acme/docs.git", "`git@code.example:acme/docs.git`"),
     ],
 )
 def test_a_repository_is_a_link_where_the_pull_request_shows_its_place(repository: str, shown: str) -> None:

@@ -133,7 +133,7 @@ def _is_unchanged(context: WorkerContext, job: TrackedJob, misses: int, answer: 
     """Return whether the job still runs and there is nothing to tell or to note, as with most polls."""
     if job.doubt_until or misses or job.unread_since or job.state is JobState.GONE:
         return False
-    is_noted = details_of(job, answer) == job.details
+    is_noted = details_of(context, job, answer) == job.details
     is_shown = minutes_gone(context, job) == job.shown_minutes
     return answer.is_running and is_noted and is_shown and not runs_long(context, job)
 

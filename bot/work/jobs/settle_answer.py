@@ -51,7 +51,7 @@ def settle_answer(context: WorkerContext, tx: Transaction, job: TrackedJob, answ
     if job.state is JobState.GONE and not answer.is_running:
         job = replace(job, doubt_until=None)  # a job that was lost has an end to tell, whatever is in doubt
     meaning = _meaning(job, answer, context.clock(), context.timeouts.stale_seconds)
-    details = details_of(job, answer)
+    details = details_of(context, job, answer)
     is_in_doubt = job.doubt_until is not None and meaning is _Meaning.RUNNING
     follow_up = tx.prompts.perhaps_carried_out(job.number) if is_in_doubt else None
     match meaning:

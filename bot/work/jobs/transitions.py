@@ -7,6 +7,7 @@ from datetime import datetime
 from bot.docs_api import DocsApiError, Forbidden, Job, NotConfigured, NotFound, Unauthorized
 from bot.messages import jobs as say
 from bot.messages import problems
+from bot.messages.blocks import linkable
 from bot.messages.problems import Problem
 from bot.model import (
     JobDetails,
@@ -45,15 +46,15 @@ def accepted(context: WorkerContext, tx: Transaction, prompt: Prompt, answer: Jo
         service_id=ServiceJobId(answer.id) if is_start else None,
         uses_left=_few_left(context, tx, project),
     )
-    tx.jobs.apply(job.number, step, **details_of(job, answer).fields())
+    tx.jobs.apply(job.number, step, **details_of(context, job, answer).fields())
     outdate_end(tx, job, now)
     redraw_face(tx, job.number, now)
 
 
-def details_of(job: TrackedJob, answer: Job) -> JobDetails:
+def details_of(context: WorkerContext, job: TrackedJob, answer: Job) -> JobDetails:
     """Return what an answer tells about a job; what it leaves out is as it was."""
     return JobDetails(
-        repository=answer.source.repository or job.repository,
+        repository=linkable(answer.source.repository, context.link_hosts) or job.repository,
         ref=answer.source.ref or job.ref,
         model=answer.model or job.model,
         created_at=answer.created_at or job.created_at,

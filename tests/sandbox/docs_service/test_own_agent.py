@@ -32,12 +32,13 @@ async def test_what_the_agent_changes_is_a_commit_on_a_branch_and_the_checkout_i
     async with service(tmp_path, repository, program(WRITES)) as caller:
         job = await asked(caller)
         assert (job["status"], job["prLink"]) == ("completed", f"{caller.base_url}/acme-docs/pull/1")
-        assert job["source"] == {"repository": "our-docs", "ref": "trunk"}
+        assert job["source"]["repository"] == f"{caller.base_url}/acme-docs/tree"
         assert "Fail on purpose" not in (await caller.request("GET", "/")).text
         pull = (await caller.request("GET", "/acme-docs/pull/1")).text
         assert "1 file changed" in pull
         assert "<code>trunk</code>" in pull
     [branch] = branches(repository)
+    assert job["source"]["ref"] == branch
     assert branch == f"docs-bot/{job['id'].replace('_', '-')[:12]}-explain-webhooks"
     assert git(repository, "show", f"{branch}:webhooks.md") == PROMPT
     assert git(repository, "rev-parse", f"{branch}^") == git(repository, "rev-parse", "trunk")

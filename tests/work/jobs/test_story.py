@@ -49,6 +49,19 @@ async def test_a_pull_request_on_another_host_than_the_allowed_ones_is_told_as_t
     assert "view_pull_request" not in sent
 
 
+@pytest.mark.parametrize("hosts", [(), ("github.com",), ("code.example",)])
+async def test_a_repository_s_address_is_a_link_if_its_host_is_allowed(
+    office: Office, hosts: tuple[str, ...]
+) -> None:
+    office.context = replace(office.context, link_hosts=frozenset(hosts))
+    await office.started()
+    office.docs.jobs["job-1"]["source"]["repository"] = "https://code.example/acme/docs"
+    office.docs.finish()
+    await office.settle()
+    link, code = "<https://code.example/acme/docs|code.example/acme/docs>", "`code.example/acme/docs`"
+    assert (code if hosts == ("github.com",) else link) in office.root_text()
+
+
 async def test_the_root_changes_in_place_and_stays_one_message(office: Office) -> None:
     await office.started()
     before = office.root_text()
