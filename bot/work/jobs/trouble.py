@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bot.model import MAY_NOT_WRITE
 from bot.store import Transaction
 from bot.work.context import WorkerContext
 from bot.work.jobs.key_health import trouble_of
@@ -32,7 +33,9 @@ def _show(context: WorkerContext, tx: Transaction) -> int:
         trouble, is_over = trouble_of(reason), until < context.after(-_ENDED_SECONDS)
         if trouble is None:
             continue
-        for job in tx.jobs.without_trouble(project, trouble, _AT_ONCE, only_failing=is_over):
+        # Where only prompts are refused, the running jobs are well.
+        only_failing = is_over or reason == MAY_NOT_WRITE
+        for job in tx.jobs.without_trouble(project, trouble, _AT_ONCE, only_failing=only_failing):
             tx.jobs.update(job.number, trouble=trouble, trouble_since=since)
             redraw_face(tx, job.number, now)
             count += 1

@@ -10,7 +10,7 @@ from datetime import timedelta
 import httpx
 import pytest
 
-from bot.model import JobState, UserId
+from bot.model import JobState, Trouble, UserId
 from tests.builders import BEN, new_store
 from tests.fakes import FakeDocs
 from tests.work.office import Office
@@ -124,7 +124,10 @@ async def test_a_refused_follow_up_is_told_and_the_job_stands(office: Office) ->
 async def test_running_jobs_are_asked_for_while_prompts_are_refused(office: Office) -> None:
     await office.started("Add a page", user=BEN)
     await office.ask(BAD)
-    await office.settle(600)
+    for _ in range(12):
+        await office.pass_time(60)
+    assert "refused the bot" not in office.root_text()
+    assert (await office.job(2)).trouble is Trouble.REFUSED
     office.docs.finish()
     await office.settle(60)
     assert (await office.job(1)).state is JobState.PULL_REQUEST
