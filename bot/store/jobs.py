@@ -45,7 +45,18 @@ from bot.model import (
 from bot.model.ids import can_be_id
 from bot.model.quota import MAY_NOT_WRITE
 from bot.store.audit import note_job_end
-from bot.store.leases import FREE, HOLDER, NOW, Claimer, claim, claiming_oldest, held, write_row
+from bot.store.leases import (
+    FREE,
+    HOLDER,
+    LIMIT,
+    NOW,
+    Claimer,
+    claim,
+    claiming,
+    held,
+    unclaimed,
+    write_row,
+)
 from bot.store.schema import back_offs, jobs, prompts
 
 _FIELDS = tuple(field.name for field in fields(TrackedJob))
@@ -88,7 +99,15 @@ _WITH_NUMBER = select(jobs).where(jobs.c.number == bindparam("this"))
 _WITH_NUMBER_LOCKED = _WITH_NUMBER.with_for_update()
 _DUE = and_(jobs.c.poll_at.is_not(None), jobs.c.poll_at <= NOW)
 _BACKING_OFF = select(back_offs.c.project).where(back_offs.c.until > NOW, back_offs.c.reason != MAY_NOT_WRITE)
-_CLAIM_DUE = claiming_oldest(jobs, _DUE, jobs.c.project.not_in(_BACKING_OFF))
+_CLAIM_DUE = claiming(
+    jobs,
+    candidates=select(jobs.c.number)
+    .where(_DUE, unclaimed(jobs), jobs.c.project.not_in(_BACKING_OFF))
+    .where(jobs.c.project.not_in(bindparam("besides", expanding=True)))
+    .order_by(jobs.c.poll_at, jobs.c.number)
+    .limit(LIMIT),
+    still=_DUE,
+)
 _RESCHEDULE = (
     update(jobs)
     .where(jobs.c.number == bindparam("job_number"), held(jobs))
@@ -241,12 +260,15 @@ class JobRepository:
         """Write columns of a job and free its lease, no matter which owner holds it."""
         write_row(self.connection, jobs, number, None, {**fields, **FREE})
 
-    def claim_due(self, claimer: Claimer, limit: int) -> Sequence[tuple[TrackedJob, int]]:
-        """Claim jobs that are due for a poll; return each with its number of 404 responses in a row.
+    def claim_due(
+        self, claimer: Claimer, limit: int, *, besides: Collection[ProjectId] = ()
+    ) -> Sequence[tuple[TrackedJob, int]]:
+        """Claim the most overdue polls; return each job with its number of 404 responses in a row.
 
-        Skips projects with a back-off (the service failed, or refused the key for more than writing).
+        Skips the projects in ``besides`` and those with a back-off (the service failed, or refused the key for
+        more than writing).
         """
-        rows = claim(self.connection, _CLAIM_DUE, claimer, limit=limit)
+        rows = claim(self.connection, _CLAIM_DUE, claimer, limit=limit, besides=list(besides))
         return [(to_job(row), row["misses"]) for row in rows]
 
     def reschedule(self, next_polls: Sequence[tuple[JobNumber, datetime]], owner: str) -> None:

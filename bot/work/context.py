@@ -48,6 +48,8 @@ class Timeouts:
     """Pause between two posts in a channel. Slack asks for one second; the rest allows for inexact clocks."""
     minute_seconds: float = 60.0
     """The minute of Slack's limits on its methods. Only tests shorten it."""
+    poll_seconds: float = 10.0
+    """How long a poll may take. A job that took longer is given more time when few others are polled."""
     stale_seconds: float = 60.0
     """Grace period after a follow-up in which *completed* may still be the previous iteration's."""
     names_seconds: float = 5.0

@@ -52,6 +52,19 @@ async def test_a_job_that_is_due_is_claimed_by_one_only(store: Store) -> None:
     assert await due(store, claimer("two")) == []
 
 
+async def test_the_most_overdue_poll_is_claimed_first_and_none_of_a_project_that_is_left_out(
+    store: Store,
+) -> None:
+    overdue = [timedelta(seconds=seconds) for seconds in (1, 3, 2)]
+    for seconds, late in enumerate(overdue):
+        await add_job(store, root_ts=f"1.{seconds}", service_id=f"j{seconds}", poll_at=NOW - late)
+    other = await add_job(store, root_ts="1.9", project="other", service_id="j9", poll_at=NOW)
+    who = claimer()
+    left_out = await store.write(lambda tx: tx.jobs.claim_due(who, 10, besides=[PROJECT]))
+    assert [job.number for job, _ in left_out] == [other]
+    assert [await due(store, who, 1) for _ in overdue] == [[(2, 0)], [(3, 0)], [(1, 0)]]
+
+
 async def test_a_locked_job_changes_only_afterwards(store: Store, another: Store) -> None:
     """So a follow-up is either stored before its job is refused, and falls with it, or sees that it was."""
     number, pause = await add_job(store), Pause()

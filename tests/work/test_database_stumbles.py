@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import suppress
+from dataclasses import replace
 from typing import TypeVar
 
 import httpx
@@ -194,16 +195,17 @@ async def test_what_fails_for_one_delivery_does_not_cut_off_another(office: Offi
     assert (await office.job(2)).root_ts is not None
 
 
-async def test_an_end_is_told_though_another_look_cannot_be_written(
-    office: Office, database: Stumbling
-) -> None:
+async def test_an_end_is_told_though_another_look_cannot_be_written(office: Office) -> None:
+    def broken() -> float:
+        raise RuntimeError("unheard of")
+
     for number in range(2):
         await office.ask(f"p{number}")
     await office.settle()
     office.docs.finish()
     office.docs.answer_instead("get", httpx.Response(500, text="unwell"))
     office.clock.pass_seconds(100)
-    database.before = [None, RuntimeError("unheard of")]
+    office.context = replace(office.context, chance=broken)
     with pytest.raises(RuntimeError, match="unheard of"):
         await poll_jobs(office.context)
     assert (await office.job(2)).state is JobState.PULL_REQUEST

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-from collections import defaultdict
-from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
+from collections import Counter, defaultdict
+from collections.abc import Awaitable, Callable, Collection, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from functools import partial
 
 import structlog
 
-from bot.docs_api import DocsApiError, Job
+from bot.docs_api import DocsApiError, Job, Unavailable
 from bot.model import JobNumber, JobState, ProjectId, TrackedJob
 from bot.store import DatabaseTrouble, LeaseLost, Transaction
 from bot.work.context import WorkerContext
@@ -20,11 +20,16 @@ from bot.work.jobs.settle_answer import minutes_gone, next_poll_at, runs_long, s
 from bot.work.jobs.settle_error import settle_error
 from bot.work.jobs.transitions import details_of
 from bot.work.retry import retry_on_db_error
-from bot.work.tasks import run_all
+from bot.work.tasks import run_as_claimed
 
 log = structlog.get_logger(__name__)
 _AT_ONCE = 50
+"""How many jobs are claimed at once. Of a project with so many under way none are claimed."""
 _GROUP_SIZE = 10
+_SLOW_SECONDS = 1.0
+"""Pause before the next claim while polls are under way, after a claim without jobs."""
+_TOGETHER_SECONDS = 0.25
+"""How long answers are collected, to be written together, while others of the same claim are slow."""
 LEARNED_FROM = 200
 """The number of a project's latest finished jobs from which it learns its pace, every `_LEARNED_FOR`."""
 _LEARNED_FOR = timedelta(minutes=10)
@@ -44,51 +49,116 @@ class Poll:
     answer: Job | Exception
 
 
-async def poll_jobs(context: WorkerContext) -> int:
-    """Poll the jobs that are due. Jobs without news are rescheduled together in one transaction.
+@dataclass(frozen=True, slots=True)
+class _Group:
+    """Jobs of one project that were claimed together. ``backs_off``: the project has a back-off, now over."""
 
-    Each project's answers are written when all of them are there, so that no job's end waits for the service
-    of another project. Return 0 if no more jobs can be due, so that the worker does not run again at once.
+    project: ProjectId
+    jobs: Sequence[_Claimed]
+    backs_off: bool
+
+
+@dataclass(slots=True)
+class _Run:
+    """One run of the worker. ``under_way``: how many jobs of each project wait for their answers.
+
+    ``failed``: what went wrong, collected so that the results of other jobs are written nevertheless.
     """
-    due, backing_off = await context.store.write(lambda tx: _claim(context, tx))
-    projects: defaultdict[ProjectId, list[_Claimed]] = defaultdict(list)
-    for job, misses in due:
-        projects[job.project].append((job, misses))
-    failed: list[Exception] = []
-    await run_all(
-        *(_poll_project(context, jobs, failed, project in backing_off) for project, jobs in projects.items())
-    )
-    if failed:
+
+    context: WorkerContext
+    under_way: Counter[ProjectId] = field(default_factory=Counter)
+    failed: list[Exception] = field(default_factory=list)
+    may_be_more: bool = True
+
+    async def claim(self, running: int) -> Sequence[_Group]:
+        if _is_away(self.failed) or not (running or self.may_be_more):
+            return ()
+        busy = [project for project, count in self.under_way.items() if count >= _AT_ONCE]
+        due, backing_off = await self.context.store.write(lambda tx: _claim(self.context, tx, busy))
+        self.may_be_more = bool(busy) or len(due) == _AT_ONCE
+        projects: defaultdict[ProjectId, list[_Claimed]] = defaultdict(list)
+        for job, misses in due:
+            projects[job.project].append((job, misses))
+        self.under_way.update(job.project for job, _ in due)
+        return [_Group(project, jobs, project in backing_off) for project, jobs in projects.items()]
+
+    async def poll(self, group: _Group) -> None:
+        """Poll jobs and write the answers as they come.
+
+        A failed poll is written when another job has been answered, or when there is nothing more to come:
+        what it means depends on that.
+        """
+        failing, is_well = list[Poll](), False
+        async with asyncio.TaskGroup() as tasks:
+            pending = {
+                tasks.create_task(_poll(self.context, job, misses, self._limit_seconds(job)))
+                for job, misses in group.jobs
+            }
+            while pending:
+                done, pending = await asyncio.wait(pending, timeout=_TOGETHER_SECONDS)
+                self.under_way[group.project] -= len(done)
+                polls = sorted((task.result() for task in done), key=lambda poll: poll.job.number)
+                answered = [(poll, poll.answer) for poll in polls if not isinstance(poll.answer, Exception)]
+                failing += [poll for poll in polls if isinstance(poll.answer, Exception)]
+                if answered:
+                    await self._settle_answered(group, answered, is_first=not is_well)
+                    is_well = True
+                if is_well or not pending:
+                    await self._settle_failing(failing, is_well=is_well)
+                    failing = []
+
+    def _limit_seconds(self, job: TrackedJob) -> float | None:
+        """Return how long a poll may take; None for as long as any call.
+
+        The service may always be slow about a job, so one that could not be read gets the time while others
+        have room.
+        """
+        has_room = self.under_way[job.project] <= _AT_ONCE // 2
+        return None if job.unread_since and has_room else self.context.timeouts.poll_seconds
+
+    async def _settle_answered(
+        self, group: _Group, answered: Sequence[tuple[Poll, Job]], *, is_first: bool
+    ) -> None:
+        context = self.context
+        if is_first and group.backs_off:
+            await _collect_error(self.failed, partial(_end_back_off, context, group.project))
+        news = list[tuple[Poll, Job]]()
+        unchanged = list[tuple[JobNumber, datetime]]()
+        for poll, answer in answered:
+            if _is_unchanged(context, poll.job, poll.misses, answer):
+                unchanged.append((poll.job.number, next_poll_at(context, poll.job)))
+            else:
+                news.append((poll, answer))
+        await _settle_all(context, news, self.failed)
+        if unchanged:
+            await _collect_error(self.failed, partial(_reschedule, context, unchanged))
+
+    async def _settle_failing(self, failing: Sequence[Poll], *, is_well: bool) -> None:
+        for poll in failing:
+            if isinstance(poll.answer, Exception):
+                settle = partial(_settle_failed, self.context, poll, poll.answer, is_well=is_well)
+                await _collect_error(self.failed, settle)
+
+
+async def poll_jobs(context: WorkerContext) -> int:
+    """Poll the jobs that are due, the most overdue first, also those that become due meanwhile.
+
+    No job's end waits for the answer about another one. Jobs without news are rescheduled together. Return 0,
+    so that the worker does not run again at once.
+    """
+    run = _Run(context)
+    await run_as_claimed(run.claim, run.poll, slow_seconds=_SLOW_SECONDS)
+    if run.failed:
         # Raised after the other jobs are written; the scheduler counts and logs it.
-        raise failed[0]
-    return len(due) if len(due) == _AT_ONCE else 0
+        raise run.failed[0]
+    return 0
 
 
-async def _poll_project(
-    context: WorkerContext, jobs: Sequence[_Claimed], failed: list[Exception], backs_off: bool
-) -> None:
-    """Poll jobs of one project and write the answers; collect in ``failed`` what goes wrong meanwhile."""
-    polls = await asyncio.gather(*(_poll(context, job, misses) for job, misses in jobs))
-    is_well = not all(isinstance(poll.answer, Exception) for poll in polls)
-    if is_well and backs_off:
-        await _collect_error(failed, partial(_end_back_off, context, polls[0].job.project))
-    unchanged: list[tuple[JobNumber, datetime]] = []
-    answered: list[tuple[Poll, Job]] = []
-    for poll in polls:
-        if isinstance(poll.answer, Exception):
-            await _collect_error(failed, partial(_settle_failed, context, poll, poll.answer, is_well=is_well))
-        elif _is_unchanged(context, poll.job, poll.misses, poll.answer):
-            unchanged.append((poll.job.number, next_poll_at(context, poll.job)))
-        else:
-            answered.append((poll, poll.answer))
-    if unchanged:
-        await _collect_error(failed, lambda: _reschedule(context, unchanged))
-    await _settle_all(context, answered, failed)
-
-
-def _claim(context: WorkerContext, tx: Transaction) -> tuple[Sequence[_Claimed], frozenset[ProjectId]]:
+def _claim(
+    context: WorkerContext, tx: Transaction, busy: Collection[ProjectId]
+) -> tuple[Sequence[_Claimed], frozenset[ProjectId]]:
     """Claim the jobs that are due. Return them with their misses, and the projects that have a back-off."""
-    due = tx.jobs.claim_due(context.claimer(), _AT_ONCE)
+    due = tx.jobs.claim_due(context.claimer(), _AT_ONCE, besides=busy)
     for project in {job.project for job, _ in due}:
         _learn(context, tx, project)
     return due, frozenset(tx.back_offs.all() if due else ())
@@ -103,23 +173,24 @@ def _learn(context: WorkerContext, tx: Transaction, project: ProjectId) -> None:
 
 async def _collect_error(failed: list[Exception], write: Callable[[], Awaitable[None]]) -> None:
     """Run a write and collect its error, so that the results of other jobs are written nevertheless."""
-    is_away = any(isinstance(error, DatabaseTrouble) for error in failed)
     try:
         # Retry only until the first write has given up: waiting for each of fifty jobs would take too long.
-        await (write() if is_away else retry_on_db_error(write))
+        await (write() if _is_away(failed) else retry_on_db_error(write))
     except Exception as error:  # raised at the end of the run
         failed.append(error)
+
+
+def _is_away(failed: Sequence[Exception]) -> bool:
+    return any(isinstance(error, DatabaseTrouble) for error in failed)
 
 
 async def _reschedule(context: WorkerContext, unchanged: Sequence[tuple[JobNumber, datetime]]) -> None:
     await context.store.write(lambda tx: tx.jobs.reschedule(unchanged, context.owner))
 
 
-async def _poll(context: WorkerContext, job: TrackedJob, misses: int) -> Poll:
+async def _poll(context: WorkerContext, job: TrackedJob, misses: int, limit_seconds: float | None) -> Poll:
     try:
-        if job.service_id is None:
-            raise LookupError(f"job {job.number} is polled but has not started")
-        answer: Job | Exception = await context.docs.get_job(job.project, job.service_id)
+        answer: Job | Exception = await _ask(context, job, limit_seconds)
     except DocsApiError as error:
         answer = error
     except Exception as error:  # of this job alone; it must not stop the polls of others
@@ -127,6 +198,16 @@ async def _poll(context: WorkerContext, job: TrackedJob, misses: int) -> Poll:
         answer = error
     context.count("polls", "failed" if isinstance(answer, Exception) else "answered")
     return Poll(job, misses, answer)
+
+
+async def _ask(context: WorkerContext, job: TrackedJob, limit_seconds: float | None) -> Job:
+    if job.service_id is None:
+        raise LookupError(f"job {job.number} is polled but has not started")
+    try:
+        async with asyncio.timeout(limit_seconds):
+            return await context.docs.get_job(job.project, job.service_id)
+    except TimeoutError:
+        raise Unavailable("The service did not answer in time", sent=True) from None
 
 
 def _is_unchanged(context: WorkerContext, job: TrackedJob, misses: int, answer: Job) -> bool:

@@ -1,0 +1,178 @@
+"""Slow answers about some jobs delay the ends of no others."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from datetime import datetime, timedelta
+
+import httpx
+import pytest
+from sqlalchemy import update
+
+from bot.model import JobState
+from bot.store.schema import jobs
+from bot.work.context import Timeouts
+from bot.work.jobs.poll import poll_jobs
+from tests.builders import NOW, add_job, execute
+from tests.fakes import FakeDocs
+from tests.limits import HANG_SECONDS
+from tests.work.office import Office
+from tests.work.sites import ACME, BETA, open_sites
+
+
+class SlowDocs(FakeDocs):
+    """A service that has not decided yet what it answers about some jobs."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.may_answer = asyncio.Event()
+        self.slow: set[str] = set()
+        self.asked: list[str] = []
+
+    async def _handle(self, request: httpx.Request) -> httpx.Response:
+        job_id = request.url.path.split("/")[-1]
+        if request.method == "GET":
+            self.asked.append(job_id)
+        if job_id in self.slow:
+            await self.may_answer.wait()
+        return await super()._handle(request)
+
+
+@pytest.fixture
+def docs(office: Office) -> SlowDocs:
+    """The office's docs service, from now on."""
+    slow = SlowDocs()
+    office.docs = slow
+    office.context = replace(office.context, docs=slow.client())
+    return slow
+
+
+async def running(office: Office, docs: SlowDocs, count: int) -> None:
+    """Let jobs 1 to ``count`` run and be due for a poll; the service calls them ``job-1`` and so on."""
+    for number in range(1, count + 1):
+        docs.jobs[f"job-{number}"] = {"id": f"job-{number}", "status": "active"}
+        await add_job(
+            office.store,
+            state=JobState.WORKING,
+            service_id=f"job-{number}",
+            iteration=1,
+            iteration_started_at=NOW,
+            poll_at=NOW,
+            saw_active=True,
+            root_ts=f"1700000000.{number:06}",
+        )
+
+
+@asynccontextmanager
+async def polling(office: Office, docs: SlowDocs) -> AsyncIterator[None]:
+    """Poll until the slow answers have come."""
+    task = asyncio.create_task(poll_jobs(office.context))
+    try:
+        async with asyncio.timeout(HANG_SECONDS):
+            yield
+        assert not task.done()
+        docs.may_answer.set()
+        await task
+    finally:
+        task.cancel()
+
+
+async def has_ended(office: Office, number: int) -> None:
+    while (await office.job(number)).state is not JobState.PULL_REQUEST:
+        await asyncio.sleep(0.01)
+
+
+async def test_ends_are_told_while_the_answer_about_another_job_is_slow(
+    office: Office, docs: SlowDocs
+) -> None:
+    await running(office, docs, 6)
+    docs.slow = {"job-1"}
+    docs.finish()
+    async with polling(office, docs):
+        for number in range(2, 7):
+            await has_ended(office, number)
+    assert (await office.job(1)).state is JobState.PULL_REQUEST
+
+
+async def test_a_job_is_polled_again_while_the_answer_about_another_one_is_slow(
+    office: Office, docs: SlowDocs
+) -> None:
+    await running(office, docs, 2)
+    docs.slow = {"job-1"}
+    async with polling(office, docs):
+        while docs.asked.count("job-2") < 2:
+            office.clock.pass_seconds(0.5)
+            await asyncio.sleep(0.05)
+
+
+async def test_slow_answers_about_many_jobs_delay_no_end_in_another_project(office: Office) -> None:
+    sites = await open_sites(office)
+    docs = SlowDocs()
+    office.docs = docs
+    await sites.serve(ACME, BETA)
+    await running(office, docs, 120)
+    docs.slow = set(docs.jobs)
+    sites.beta.jobs["job-b"] = {"id": "job-b", "status": "completed"}
+    await add_job(
+        office.store,
+        project=BETA.id,
+        state=JobState.WORKING,
+        service_id="job-b",
+        iteration=1,
+        iteration_started_at=NOW,
+        poll_at=NOW,
+        saw_active=True,
+        root_ts="1700000000.999999",
+    )
+    async with polling(office, docs):
+        while (await office.job(121)).state is JobState.WORKING:
+            await asyncio.sleep(0.01)
+
+
+@pytest.mark.parametrize("failing_since", [None, NOW - timedelta(minutes=1)])
+async def test_the_end_of_a_job_behind_many_that_hang_is_told_within_a_minute(
+    office: Office, docs: SlowDocs, failing_since: datetime | None
+) -> None:
+    """Fifty are polled at once. The clock moves by ten seconds for each run: so long a poll may take."""
+    office.context = replace(office.context, timeouts=Timeouts(poll_seconds=0.1))
+    await running(office, docs, 151)
+    hanging = update(jobs).where(jobs.c.number <= 150).values(unread_since=failing_since)
+    await execute(office.store, hanging)
+    docs.slow = {f"job-{number}" for number in range(1, 151)}
+    docs.finish()
+    ended = asyncio.create_task(has_ended(office, 151))
+    while (await office.job(151)).state is JobState.WORKING:
+        office.clock.pass_seconds(10)
+        polling = asyncio.create_task(poll_jobs(office.context))
+        await asyncio.wait([polling, ended], return_when=asyncio.FIRST_COMPLETED)
+    polling.cancel()
+    await ended
+    assert office.clock() - NOW <= timedelta(minutes=1)
+
+
+async def test_a_job_whose_answers_are_always_slow_is_read_at_the_second_try(
+    office: Office, docs: SlowDocs
+) -> None:
+    office.context = replace(office.context, timeouts=Timeouts(poll_seconds=0.05))
+    await running(office, docs, 1)
+    docs.slow = {"job-1"}
+    docs.finish()
+    await poll_jobs(office.context)
+    assert (await office.job()).unread_since is not None
+    office.clock.pass_seconds(60)
+    asyncio.get_running_loop().call_later(0.2, docs.may_answer.set)
+    await poll_jobs(office.context)
+    assert (await office.job()).state is JobState.PULL_REQUEST
+
+
+async def test_one_run_polls_all_jobs_that_are_due_however_many_and_however_slow(
+    office: Office, docs: SlowDocs
+) -> None:
+    await running(office, docs, 120)
+    docs.slow = set(docs.jobs)
+    asyncio.get_running_loop().call_later(0.2, docs.may_answer.set)
+    await poll_jobs(office.context)
+    assert sorted(docs.asked) == sorted(docs.jobs)
