@@ -265,8 +265,8 @@ class JobRepository:
     ) -> Sequence[tuple[TrackedJob, int]]:
         """Claim the most overdue polls; return each job with its number of 404 responses in a row.
 
-        Skips the projects in ``besides`` and those with a back-off (the service failed, or refused the key for
-        more than writing).
+        Skips the projects in ``besides`` and those with a back-off (the service failed, or refused the key
+        for more than writing).
         """
         rows = claim(self.connection, _CLAIM_DUE, claimer, limit=limit, besides=list(besides))
         return [(to_job(row), row["misses"]) for row in rows]

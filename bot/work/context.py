@@ -138,7 +138,7 @@ class WorkerContext(Context):
     ``keep``: for how long texts and people are kept after the end of a job; None means for ever.
     ``wake_after`` wakes the workers after that many seconds. ``count`` counts an event for the metrics:
     what happened, and with which outcome. ``learned`` has the paces of projects with past jobs, and since
-    when.
+    when. ``answered`` has the times of the last polls that were answered.
     """
 
     docs: DocsClient | DocsClients
@@ -150,6 +150,7 @@ class WorkerContext(Context):
     keep: timedelta | None = None
     count: Callable[[str, str], None] = field(default=lambda _what, _how: None)
     learned: dict[ProjectId, tuple[datetime, PollPace]] = field(default_factory=dict)
+    answered: dict[ProjectId, datetime] = field(default_factory=dict)
 
     def claimer(self) -> Claimer:
         """Return the claimer for a lease that this process takes now."""

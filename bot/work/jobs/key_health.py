@@ -92,11 +92,15 @@ def key_refused(
     # Locked, because of several calls refused at the same moment each would tell the admins.
     tx.quota.lock(project)
     now, known = context.clock(), is_refused(tx, project)
-    attempts = tx.back_offs.attempts(project) + 1 if known else 1
-    # While prompts wait that have not been tried, each is: perhaps only this one is refused.
-    doubled = 1 if wrote and _any_untried(tx, project, now) else attempts
-    wait_seconds = back_off_seconds(doubled, context.chance(), first=_FIRST_SECONDS, cap=_CAP_SECONDS)
-    until = context.after(wait_seconds)
+    attempts = tx.back_offs.attempts(project) if known else 0
+    _, until = tx.back_offs.all().get(project, ("", now))
+    if wrote or not known or until <= now:
+        # Otherwise reads that are refused at the same moment would each double the wait.
+        attempts += 1
+        # While prompts wait that have not been tried, each is: perhaps only this one is refused.
+        doubled = 1 if wrote and _any_untried(tx, project, now) else attempts
+        wait_seconds = back_off_seconds(doubled, context.chance(), first=_FIRST_SECONDS, cap=_CAP_SECONDS)
+        until = context.after(wait_seconds)
     # Only a read shows whether the key is bad for reading too.
     reason = type(error).__name__
     if wrote:

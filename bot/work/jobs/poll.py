@@ -120,6 +120,7 @@ class _Run:
         self, group: _Group, answered: Sequence[tuple[Poll, Job]], *, is_first: bool
     ) -> None:
         context = self.context
+        context.answered[group.project] = context.clock()
         if is_first and group.backs_off:
             await _collect_error(self.failed, partial(_end_back_off, context, group.project))
         news = list[tuple[Poll, Job]]()
@@ -260,6 +261,7 @@ async def _settle(context: WorkerContext, answered: Sequence[tuple[Poll, Job]]) 
 
 async def _settle_failed(context: WorkerContext, poll: Poll, error: Exception, *, is_well: bool) -> None:
     """Write a failed poll. ``is_well``: the service has answered for another job of the project just now."""
+    is_well = is_well or _others_are_answered(context, poll.job)
     try:
         await context.store.write(
             lambda tx: settle_error(context, tx, poll.job, poll.misses, error, is_well=is_well)
@@ -268,6 +270,12 @@ async def _settle_failed(context: WorkerContext, poll: Poll, error: Exception, *
         _log_taken_over(poll.job)
         return
     context.wake()
+
+
+def _others_are_answered(context: WorkerContext, job: TrackedJob) -> bool:
+    """Return whether the service has answered for other jobs of the project since this one cannot be read."""
+    answered_at = context.answered.get(job.project)
+    return job.unread_since is not None and answered_at is not None and answered_at > job.unread_since
 
 
 def _log_taken_over(job: TrackedJob) -> None:

@@ -84,11 +84,21 @@ def _retry_at(
     own_seconds = context.pace.retry_seconds(failing_seconds, context.chance(), cap=_UNREAD_CAP_SECONDS)
     own = context.after(max(own_seconds, wait_asked_for(error)))
     if is_key_problem(error):
-        return key_refused(context, tx, job.project, error, wrote=False)
-    if is_about_service(error) or (not is_well and _several_fail(context, tx, job)):
+        if not is_well and _all_seem_refused(context, tx, job):
+            return key_refused(context, tx, job.project, error, wrote=False)
+    elif is_about_service(error) or (not is_well and _several_fail(context, tx, job)):
         return max(own, service_failed(context, tx, job.project, error))
     log.warning("job_not_read", job=job.number, reason=type(error).__name__)
     return own
+
+
+def _all_seem_refused(context: WorkerContext, tx: Transaction, job: TrackedJob) -> bool:
+    """Return whether a refused read is about the key, and not about this job alone.
+
+    Jobs that run for long are polled once an hour, so it does not matter when the others began to fail.
+    """
+    others, failing = tx.jobs.polled_besides(job, context.after(-context.timeouts.watch_seconds))
+    return failing + 1 >= min(_SEVERAL, others + 1)
 
 
 def _several_fail(context: WorkerContext, tx: Transaction, job: TrackedJob) -> bool:

@@ -11,7 +11,7 @@ import httpx
 import pytest
 from sqlalchemy import update
 
-from bot.model import JobNumber, JobState
+from bot.model import JobNumber, JobState, UserId
 from bot.store.schema import jobs
 from bot.work.jobs.poll import poll_jobs
 from bot.work.jobs.submit import submit_prompts
@@ -19,6 +19,7 @@ from tests.builders import BEN, PROJECT, execute, set_job
 from tests.fakes import FakeDocs
 from tests.work.office import Office
 
+ADMIN = UserId("U0ADA")
 Answer = Callable[[], httpx.Response | Exception]
 BAD: dict[str, Answer] = {
     "500": lambda: httpx.Response(500, json={"error": "this job is broken"}),
@@ -239,3 +240,45 @@ async def test_an_abandoned_prompt_that_cannot_be_settled_stops_no_other(office:
     await office.ask("Another page", user=BEN)
     await office.pass_time(100)
     assert [text for _, text in office.docs.prompts] == ["Another page"]
+
+
+def admins_are_told(office: Office) -> list[str]:
+    """What the admin was told directly."""
+    return [message.text for user, message, _ in office.slack.direct if user == ADMIN]
+
+
+@pytest.mark.parametrize("status", [401, 403])
+@pytest.mark.parametrize("bad", [1, 2])
+async def test_a_job_that_the_service_does_not_show_is_no_refused_key_while_others_are_answered(
+    office: Office, docs: OddDocs, status: int, bad: int
+) -> None:
+    office.access_policy(admins=frozenset({ADMIN}))
+    await started(office, 5)
+    docs.odd = {f"job-{number}": lambda: httpx.Response(status) for number in range(1, bad + 1)}
+    for _ in range(24):
+        await office.pass_time(300)
+        await office.settle(20)
+    assert admins_are_told(office) == []
+    assert await back_off(office) is None
+    docs.finish()
+    await office.pass_time(3_700)
+    states = [(await office.job(number)).state for number in range(1, 6)]
+    assert states == [JobState.WORKING] * bad + [JobState.PULL_REQUEST] * (5 - bad)
+
+
+@pytest.mark.parametrize("count", [1, 2, 5])
+async def test_a_key_that_is_refused_for_every_job_is_told_within_a_minute(
+    office: Office, docs: OddDocs, count: int
+) -> None:
+    office.access_policy(admins=frozenset({ADMIN}))
+    await started(office, count)
+    await office.pass_time(60)
+    docs.odd = {f"job-{number}": WHOLE["key"] for number in range(1, count + 1)}
+    for _ in range(60):
+        await office.pass_time(0)
+    assert len(admins_are_told(office)) == 1
+    docs.odd = {}
+    for _ in range(90):
+        await office.pass_time(0)
+    assert len(admins_are_told(office)) == 2
+    assert await back_off(office) is None
