@@ -94,13 +94,13 @@ def begins(prefix: str) -> AfterValidator:
     """Return a validator of Slack's tokens that begin with ``prefix``."""
 
     def check(value: SecretStr) -> SecretStr:
-        token = value.get_secret_value()
+        token = header_value(value).get_secret_value()
         if not token.startswith(prefix):
             kind = next((about for start, about in _TOKENS.items() if token.startswith(start)), None)
             raise ValueError(f"must begin with {prefix}" + (f"; this is {kind}" if kind else ""))
         if token == prefix:
             raise ValueError(f"has nothing after {prefix}")
-        return header_value(value)
+        return value
 
     return AfterValidator(check)
 
@@ -117,6 +117,8 @@ def signing_secret(value: SecretStr) -> SecretStr:
 def header_value(value: SecretStr) -> SecretStr:
     """Return a secret that can be sent in a header; raise ValueError without quoting it otherwise."""
     secret = value.get_secret_value()
+    if secret[:1] in ("'", '"') and secret[:1] == secret[-1:]:
+        raise ValueError("stands in quotes, which `docker run --env-file` keeps: write it without them")
     if re.search(r"\s", secret):
         raise ValueError("has a blank or a line end in it: copy it again")
     if not re.fullmatch(r"[!-~]*", secret):

@@ -124,6 +124,14 @@ def test_hosts_for_links_are_names_and_no_addresses() -> None:
         assert "ALLOWED_LINK_HOSTS must be names of hosts" in complaint(ALLOWED_LINK_HOSTS=wrong)
 
 
+@pytest.mark.parametrize("name", ["DOCS_API_KEY", "SLACK_BOT_TOKEN", "SLACK_SIGNING_SECRET"])
+@pytest.mark.parametrize("quote", ["'", '"'])
+def test_a_key_in_quotes_is_told_before_a_service_calls_it_wrong(name: str, quote: str) -> None:
+    said = complaint(**{name: f"{quote}xoxb-canary{quote}"})
+    assert f"{name} stands in quotes, which `docker run --env-file` keeps: write it without them" in said
+    assert "canary" not in said
+
+
 def test_blank_counts_as_missing() -> None:
     assert "DOCS_API_KEY is missing" in complaint(DOCS_API_KEY="  ")
 
