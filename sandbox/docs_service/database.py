@@ -40,6 +40,8 @@ class Database:
     def _open(self) -> sqlite3.Connection:
         if self._connection is None:
             self._path.parent.mkdir(parents=True, exist_ok=True)
+            # Prompts are for this user alone. SQLite gives the files beside it the same rights.
+            self._path.touch(0o600)
             self._connection = sqlite3.connect(self._path, check_same_thread=False)
             self._connection.row_factory = sqlite3.Row
             self._connection.execute("PRAGMA journal_mode=WAL")

@@ -263,6 +263,8 @@ class State:
         }
         path.parent.mkdir(parents=True, exist_ok=True)
         draft = path.with_suffix(".new")
+        # What people write there is for this user alone.
+        draft.touch(0o600)
         draft.write_text(json.dumps(kept), encoding="utf-8")
         draft.replace(path)
 

@@ -83,6 +83,17 @@ def test_each_folder_has_secrets_of_its_own_and_keeps_them(tmp_path: Path) -> No
     assert stat.S_IMODE((first / FILE).stat().st_mode) == 0o600
 
 
+async def test_what_people_write_in_a_sandbox_is_for_this_user_alone(tmp_path: Path) -> None:
+    async with both_sides(WorldOptions(tmp_path, pages=12, days=2)):
+        pass
+    written = {file.name: stat.S_IMODE(file.stat().st_mode) for file in _files(tmp_path)}
+    assert {written["workspace.json"], written["docs-service.db"]} == {0o600}
+
+
+def _files(folder: Path) -> list[Path]:
+    return [path for path in folder.rglob("*") if path.is_file()]
+
+
 def vars_of(made: object) -> list[str]:
     return [str(getattr(made, name)) for name in ("bot_token", "app_token", "signing_secret", "api_key")]
 
