@@ -22,7 +22,7 @@ from bot.store.threads import DatabaseThreads
 
 if TYPE_CHECKING:
     import psycopg
-    from sqlalchemy.engine.interfaces import CoreExecuteOptionsParameter, DBAPIConnection
+    from sqlalchemy.engine.interfaces import CoreExecuteOptionsParameter, DBAPIConnection, ExceptionContext
     from sqlalchemy.pool import ConnectionPoolEntry
 
 Result = TypeVar("Result")
@@ -54,6 +54,11 @@ _TIMEOUTS = {
 https://www.postgresql.org/docs/current/libpq-connect.html#LIBPQ-PARAMKEYWORDS
 """
 _IDLE_SECONDS = 60
+_SESSION_OVER = ("25006", "57P01", "57P02", "57P03")
+"""A server that only reads, as the former one does after a failover, and one that shuts down or starts.
+
+https://www.postgresql.org/docs/current/errcodes-appendix.html
+"""
 _MOUNTS = Path("/proc/self/mounts")
 _NETWORK_FILE_SYSTEMS = (
     "nfs",
@@ -182,7 +187,14 @@ def _postgres_engine(url: str, connections: int) -> Engine:
         connect_args={name: value for name, value in _TIMEOUTS.items() if name not in query},
     )
     event.listen(engine, "connect", _prepare_postgres)
+    event.listen(engine, "handle_error", _leave_session)
     return engine
+
+
+def _leave_session(context: ExceptionContext) -> None:
+    """Have the pool connect anew after errors that every later statement of the session would repeat."""
+    if getattr(context.original_exception, "sqlstate", None) in _SESSION_OVER:
+        context.is_disconnect = True
 
 
 def _prepare_postgres(connection: DBAPIConnection, _record: object) -> None:

@@ -14,13 +14,14 @@ from functools import partial
 from pathlib import Path
 
 import pytest
+from psycopg import sql
 from sqlalchemy import text
-from sqlalchemy.engine import Connection
+from sqlalchemy.engine import Connection, make_url
 from sqlalchemy.exc import IntegrityError, OperationalError, SQLAlchemyError
 
 from bot.store.database import Database, is_on_network
 from bot.store.migrate import migrate
-from tests.databases import PostgresServer
+from tests.databases import PostgresServer, connected
 from tests.pause import Pause
 
 CAP_DAC_OVERRIDE = 1
@@ -348,6 +349,26 @@ async def test_postgresql_lets_go_of_what_a_vanished_process_held(postgres: Post
     assert idle == "1min"
     assert parameters["keepalives_idle"] == "7"
     assert parameters["tcp_user_timeout"] == "50000"
+
+
+async def test_after_a_failover_the_sessions_that_only_read_are_left(postgres: PostgresServer) -> None:
+    """They answer the pool's ping as the others do."""
+    url = postgres.new_database()
+    before = Database.open(url)
+    await migrate(before)
+    await before.close()
+    database = Database.open(url)
+    with connected(url) as server:
+        name = sql.Identifier(str(make_url(url).database))
+        server.execute(sql.SQL("ALTER DATABASE {} SET default_transaction_read_only = on").format(name))
+        try:
+            with pytest.raises(SQLAlchemyError, match="ReadOnlySqlTransaction"):
+                await database.write(hold)
+            server.execute(sql.SQL("ALTER DATABASE {} RESET default_transaction_read_only").format(name))
+            await database.write(hold)
+            assert await database.read(holds) == 1
+        finally:
+            await database.close()
 
 
 async def test_a_lock_that_never_ends_is_an_error_in_the_end(tmp_path: Path) -> None:
