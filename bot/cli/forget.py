@@ -40,5 +40,6 @@ def counted(counts: RowCounts) -> str:
         "messages": counts.deliveries,
         "access checks": counts.members,
         "audit rows": counts.acts,
+        "names in others' jobs": counts.names,
     }
     return ", ".join(f"{name} {count}" for name, count in numbers.items() if count)

@@ -64,7 +64,7 @@ async def forgotten(sqlalchemy_url: str, number: JobNumber) -> str:
     async with ready_store(sqlalchemy_url) as store:
         if await store.read(lambda tx: tx.jobs.get(number)) is None:
             raise ValueError(f"there is no job {number}")
-        counts = await store.write(lambda tx: tx.retention.forget_job(number))
+        counts = await store.forget(lambda tx: tx.retention.forget_job(number))
     if counts is None:
         raise ValueError(f"job {number} is under way; forget it when it is over")
     return f"Forgotten of job {number}: {counted(counts)}."

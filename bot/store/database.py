@@ -137,6 +137,15 @@ class Database:
         """Run ``query`` in a read-only transaction, which sees one state of the database."""
         return await self._reading.run(partial(_read, self._reader, query), may_leave=True)
 
+    async def empty_log(self) -> None:
+        """Move SQLite's log into the file, so that nothing that was erased is left in it.
+
+        A reader that is still at work leaves it as it is until the next time.
+        https://www.sqlite.org/pragma.html#pragma_wal_checkpoint
+        """
+        if self.file is not None:
+            await self._writing.run(partial(_empty_log, self._writer))
+
     def postgres_connection(self) -> psycopg.Connection[tuple[object, ...]]:
         """Return a new autocommit connection outside the pool; the caller closes it."""
         taken = self._writer.raw_connection()
@@ -174,6 +183,11 @@ def _write(engine: Engine, change: Callable[[Connection], Result]) -> Result:
 def _read(engine: Engine, query: Callable[[Connection], Result]) -> Result:
     with engine.connect() as connection:
         return query(connection.execution_options(**_READING[engine.dialect.name]))
+
+
+def _empty_log(engine: Engine) -> None:
+    with closing(engine.raw_connection()) as connection:
+        connection.cursor().execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
 
 def _postgres_engine(url: str, connections: int) -> Engine:
@@ -374,6 +388,8 @@ def _prepare_sqlite(read_only: bool, connection: sqlite3.Connection, _record: ob
     cursor = connection.cursor()
     cursor.execute("PRAGMA synchronous=FULL")
     cursor.execute("PRAGMA foreign_keys=ON")
+    # What is erased leaves no copy in pages that are free now.
+    cursor.execute("PRAGMA secure_delete=ON")
     if cursor.execute("PRAGMA application_id").fetchone() == (BACKUP_MARK,):
         cursor.execute("PRAGMA application_id=0")
         cursor.execute("PRAGMA wal_checkpoint(TRUNCATE)")

@@ -92,6 +92,8 @@ class RowCounts:
     deliveries: int = 0
     members: int = 0
     acts: int = 0
+    names: int = 0
+    """Mentions of a person in others' jobs: who follows one, reviewed it, or dismissed its prompt."""
 
     @property
     def total(self) -> int:
@@ -134,13 +136,7 @@ class RetentionRepository:
         theirs = _of(user)
         found = {table: self._first(table, where, limit) for table, where in theirs.items()}
         over = self._lock_jobs(found[jobs])
-        self._change(
-            jobs, and_(jobs.c.iteration_requester == user, _is_over()), {"iteration_requester": None}
-        )
-        self._change(jobs, and_(jobs.c.reviewed_by == user, _is_over()), {"reviewed_by": None})
-        self._change(jobs, jobs.c.problem == f"{JobProblem.DISMISSED}:{user}", {"problem": None})
-        is_named = jobs.c.also_asked.cast(String).contains(f'"{user}"', autoescape=True)
-        self._change(jobs, and_(is_named, _is_over()), {"also_asked": []})
+        names = self._forget_name(user)
         self._drop_dead_letters(over)
         own = self._set(prompts, found[prompts], _PROMPT)
         others = self._change(prompts, and_(prompts.c.job.in_(over), prompts.c.asked_by != ""), _PROMPT)
@@ -153,7 +149,19 @@ class RetentionRepository:
             deliveries=self._set(deliveries, found[deliveries], {"user": None, "message": None}),
             members=self._remove(members, found[members]),
             acts=self._set(audit, found[audit], {"user": ""}),
+            names=names,
         )
+
+    def _forget_name(self, user: UserId) -> int:
+        """Take a person out of jobs that are others' and over. Return how often they were named."""
+        is_among = jobs.c.also_asked.cast(String).contains(f'"{user}"', autoescape=True)
+        named: tuple[tuple[ColumnElement[bool], Mapping[str, object]], ...] = (
+            (and_(jobs.c.iteration_requester == user, _is_over()), {"iteration_requester": None}),
+            (and_(jobs.c.reviewed_by == user, _is_over()), {"reviewed_by": None}),
+            (and_(is_among, _is_over()), {"also_asked": []}),
+            (jobs.c.problem == f"{JobProblem.DISMISSED}:{user}", {"problem": None}),
+        )
+        return sum(self._change(jobs, where, values) for where, values in named)
 
     def forget_job(self, number: JobNumber) -> RowCounts | None:
         """Forget one job, with its prompts and people. Return None while something of it is under way."""
@@ -188,14 +196,6 @@ class RetentionRepository:
             acts=self._count(audit, and_(audit.c.user == user, ~IS_OVER)),
         )
 
-    def holds_messages(self) -> bool:
-        """Return whether `drop_messages` has something to do."""
-        return bool(self._first(deliveries, _KEPT_MESSAGE, 1))
-
-    def drop_messages(self, limit: int) -> int:
-        """Drop the messages of delivered deliveries, which older versions kept. Return how many."""
-        return self._set(deliveries, self._first(deliveries, _KEPT_MESSAGE, limit), {"message": None})
-
     def _lock_jobs(self, numbers: list[object]) -> list[object]:
         """Lock these jobs, and return those that are still over: a follow-up may have come meanwhile."""
         if not numbers:
@@ -208,7 +208,8 @@ class RetentionRepository:
 
     def _first(self, table: AnyTable, where: ColumnElement[bool], limit: int) -> list[object]:
         key = next(iter(table.primary_key.columns))
-        return list(self.connection.execute(select(key).where(where).order_by(key).limit(limit)).scalars())
+        # Without an order, which would make SQLite walk the keys instead of the index of what is old.
+        return list(self.connection.execute(select(key).where(where).limit(limit)).scalars())
 
     def _set(self, table: AnyTable, keys: list[object], values: Mapping[str, object]) -> int:
         return self._change(table, next(iter(table.primary_key.columns)).in_(keys), values) if keys else 0
@@ -292,6 +293,3 @@ def _unsubscribed() -> ColumnElement[bool]:
 
 def _is_settled() -> ColumnElement[bool]:
     return deliveries.c.state.not_in(_OPEN_DELIVERIES)
-
-
-_KEPT_MESSAGE = and_(deliveries.c.state == DeliveryState.SENT, deliveries.c.message.is_not(None))

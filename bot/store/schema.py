@@ -105,6 +105,7 @@ jobs = Table(
     _if_set("ix_jobs_poll_at", "poll_at"),
     _if_set("ix_jobs_remind_at", "remind_at"),
     _if_set("ix_jobs_compare_at", "compare_at"),
+    _if_set("ix_jobs_ended_at", "ended_at"),
 )
 
 prompts = Table(
@@ -174,6 +175,7 @@ deliveries = Table(
     Index("ix_deliveries_state", "state", "due_at"),
     Index("ix_deliveries_job", "job", "state"),
     Index("ix_deliveries_channel", "channel", "state"),
+    _if_set("ix_deliveries_settled_at", "settled_at"),
 )
 
 paces = Table(

@@ -220,6 +220,12 @@ class Store:
             return ["leases"]
         return []
 
+    async def forget(self, change: Callable[[Transaction], Result]) -> Result:
+        """Do as ``write``, and leave no copy of what was erased in SQLite's log."""
+        result = await self.write(change)
+        await self.database.empty_log()
+        return result
+
     async def try_writing(self, process: str, now: datetime) -> None:
         """Write something and commit it. Raises DatabaseTrouble when the database cannot be written.
 

@@ -16,22 +16,19 @@ _AT_ONCE = 50
 
 async def forget_old(context: WorkerContext) -> int:
     """Forget some of what is older than the settings allow, and return how many rows that were."""
-    handled = 0
-    if await context.store.read(lambda tx: tx.retention.holds_messages()):
-        handled += await context.store.write(lambda tx: tx.retention.drop_messages(_AT_ONCE))
     if context.keep is None:
-        return handled
+        return 0
     before = context.clock() - context.keep
-    if await context.store.read(lambda tx: tx.retention.any_before(before)):
-        forgotten = await context.store.write(lambda tx: tx.retention.forget_before(before, _AT_ONCE))
-        log.info("forgotten", jobs=forgotten.jobs, rows=forgotten.total)
-        handled += forgotten.total
-    return handled
+    if not await context.store.read(lambda tx: tx.retention.any_before(before)):
+        return 0
+    forgotten = await context.store.forget(lambda tx: tx.retention.forget_before(before, _AT_ONCE))
+    log.info("forgotten", jobs=forgotten.jobs, rows=forgotten.total)
+    return forgotten.total
 
 
 async def forget_person(store: Store, user: UserId) -> tuple[RowCounts, RowCounts]:
     """Forget what one person wrote, and them. Return what was forgotten, and what is under way and stays."""
     forgotten = RowCounts()
-    while (more := await store.write(lambda tx: tx.retention.forget_person(user, _AT_ONCE))).total:
+    while (more := await store.forget(lambda tx: tx.retention.forget_person(user, _AT_ONCE))).total:
         forgotten += more
     return forgotten, await store.read(lambda tx: tx.retention.under_way(user))

@@ -30,6 +30,16 @@ async def test_it_says_what_is_forgotten_and_what_is_under_way(tmp_path: Path) -
     assert await forget_user(url, "U0BEN") == "Nothing of U0BEN was kept."
 
 
+async def test_a_reviewer_of_others_jobs_hears_that_the_name_is_gone(tmp_path: Path) -> None:
+    url = f"sqlite:///{tmp_path / 'bot.db'}"
+    store = Store.open(url)
+    await migrate(store.database)
+    await add_job(store, state=JobState.PULL_REQUEST, ended_at=NOW, reviewed_by="U0BEN")
+    await store.close()
+    assert await forget_user(url, "U0BEN") == "Forgotten of U0BEN: names in others' jobs 1."
+    assert await forget_user(url, "U0BEN") == "Nothing of U0BEN was kept."
+
+
 @pytest.mark.parametrize("user", ["ana", "@ana", "C0DOCS", "U0ANA; DROP", "U", ""])
 async def test_only_an_id_is_taken(tmp_path: Path, user: str) -> None:
     with pytest.raises(ValueError, match="begins with U or W"):
