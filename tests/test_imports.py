@@ -49,10 +49,10 @@ def test_a_process_that_serves_loads_nothing_that_only_others_need_and_collects_
     assert told == {"unwanted": [], "code": BAD_SETTINGS, "collects": True, "app": True}
 
 
-def test_no_module_is_longer_than_four_hundred_lines() -> None:
+def test_no_module_is_longer_than_five_hundred_lines() -> None:
     longest = {
         str(path.relative_to(ROOT)): len(path.read_text().splitlines())
         for folder in ("bot", "sandbox", "tests")
         for path in (ROOT / folder).rglob("*.py")
     }
-    assert {path: length for path, length in longest.items() if length > 400} == {}
+    assert {path: length for path, length in longest.items() if length > 500} == {}
