@@ -110,12 +110,8 @@ class SlackMessenger:
 
         Raises SlackRefused if they are too many to be read again and again.
         """
-        options: dict[str, Any] = {
-            "channel": channel,
-            "limit": _PAGE,
-            "include_all_metadata": True,
-            "oldest": f"{(since - _MARGIN).timestamp():.6f}",
-        }
+        oldest = f"{(since - _MARGIN).timestamp():.6f}"
+        options: dict[str, Any] = {"channel": channel, "limit": _PAGE, "include_all_metadata": True}
         call: Callable[..., Awaitable[Any]] = self._client.conversations_history
         if thread is not None:
             call, options["ts"] = self._client.conversations_replies, thread
@@ -123,8 +119,13 @@ class SlackMessenger:
         for _ in range(_MOST_PAGES):
             async with translated():
                 answer = await call(**options)
-            for message in answer.get("messages") or []:
+            messages = answer.get("messages") or []
+            for message in messages:
                 found |= {mark: MessageTs(message["ts"]) for mark in sought.intersection(marks_of(message))}
+            # A channel's newest messages come first. The first page of them is read whatever its age, and a
+            # thread as a whole: this machine's clock may be ahead, so that ``since`` has not come in Slack.
+            if thread is None and messages and messages[-1]["ts"] < oldest:
+                return found
             options["cursor"] = (answer.get("response_metadata") or {}).get("next_cursor")
             if len(found) == len(sought) or not options["cursor"]:
                 return found

@@ -56,6 +56,28 @@ async def test_a_post_carries_its_delivery_and_is_found_by_it(messenger: SlackMe
     assert await find(messenger, DOCS, DeliveryId("no"), root) is None
 
 
+async def test_a_post_is_found_though_this_machines_clock_is_ahead_of_slacks(
+    messenger: SlackMessenger,
+) -> None:
+    root, ahead = await post(messenger), utcnow() + timedelta(hours=2)
+    second = DeliveryId("delivery-2")
+    reply = await messenger.post(DOCS, HELLO, delivery=second, thread=root)
+    found = await messenger.find_posted(DOCS, deliveries=[ONE], thread=None, since=ahead)
+    assert found == {ONE: root}
+    found = await messenger.find_posted(DOCS, deliveries=[second], thread=root, since=ahead)
+    assert found == {second: reply}
+
+
+async def test_a_channel_is_read_back_no_further_than_a_post_can_be(
+    messenger: SlackMessenger, workspace: Workspace
+) -> None:
+    for _ in range(450):
+        workspace.state.add_message(DOCS, user=ANA, text="talk")
+    since = utcnow() + timedelta(hours=2)
+    assert await messenger.find_posted(DOCS, deliveries=[ONE], thread=None, since=since) == {}
+    assert sum(entry.get("method") == "conversations.history" for entry in workspace.log) == 1
+
+
 async def test_a_post_is_found_on_a_later_page(messenger: SlackMessenger, workspace: Workspace) -> None:
     root = await post(messenger)
     for _ in range(450):
