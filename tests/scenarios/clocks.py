@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
+from mmap import ACCESS_READ, mmap
+from struct import unpack
 from zoneinfo import ZoneInfo
 
 from bot.model.weekly_time import working_time
@@ -27,3 +29,16 @@ class SetClock:
     def __call__(self) -> datetime:
         """Return what the clock shows."""
         return datetime.now(UTC) + self.ahead
+
+
+class SharedClock:
+    """A clock that another process sets: a file has the seconds by which it is ahead of the present."""
+
+    def __init__(self, file: str) -> None:
+        with open(file, "rb") as opened:
+            self._ahead = mmap(opened.fileno(), 8, access=ACCESS_READ)
+
+    def __call__(self) -> datetime:
+        """Return what the clock shows."""
+        [seconds] = unpack("d", self._ahead[:8])
+        return datetime.now(UTC) + timedelta(seconds=seconds)

@@ -7,8 +7,8 @@ itself with SIGKILL when it comes to the one it was given.
 An order has the bot's settings (``env``) and a file for its ``output``. It may name the modules of the
 work that are ``watched`` and the place to be killed at (``kill_at``), a ``role`` (run, serve or work), the
 ``lease_seconds`` of claims, the ``deaf_seconds`` of sockets and by how many seconds its clock is ``ahead``,
-and ask to be ``terse``: then a bot that cannot start says only of what kind the reason is, and whether the
-command line would have explained it.
+or the file that says so meanwhile (``clock``). It may ask to be ``terse``: then a bot that cannot start says
+only of what kind the reason is, and whether the command line would have explained it.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from typing import Any, TextIO
 from pydantic import SecretStr
 
 from bot.docs_api import DocsClient
-from tests.scenarios.clocks import SetClock
+from tests.scenarios.clocks import SetClock, SharedClock
 from tests.scenarios.places import Places, tell, watch
 
 _LOADED = (
@@ -60,7 +60,8 @@ async def _run(order: dict[str, Any]) -> None:
     role = order.get("role", "run")
     roles = Roles(intake=role != "work", workers=role != "serve")
     given = {name: order[name] for name in ("lease_seconds", "deaf_seconds") if order.get(name)}
-    timeouts, clock = replace(SHORT, **given), SetClock(timedelta(seconds=order.get("ahead") or 0.0))
+    timeouts, ahead = replace(SHORT, **given), timedelta(seconds=order.get("ahead") or 0.0)
+    clock = SharedClock(order["clock"]) if order.get("clock") else SetClock(ahead)
     settings = Settings.load(order["env"], env_file=None)
     async with running_bot(settings, roles=roles, timeouts=timeouts, clock=clock):
         tell(ready=True)

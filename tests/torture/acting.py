@@ -6,12 +6,12 @@ import asyncio
 import re
 from collections import defaultdict
 from collections.abc import Callable, Sequence
-from datetime import UTC, datetime
-from time import monotonic, time
+from time import monotonic
 from typing import Any
 
 from sandbox.workspace import Workspace
 from sandbox.workspace.people import Refused
+from tests.torture.clocks import Clocks
 from tests.torture.plan import Act
 from tests.torture.record import Done
 
@@ -31,7 +31,8 @@ class NeverAppeared(Exception):
 class Acting:
     """Carries out the acts of all users of one workspace."""
 
-    def __init__(self, workspace: Workspace) -> None:
+    def __init__(self, workspace: Workspace, clocks: Clocks) -> None:
+        self._clocks = clocks
         self._state = workspace.state
         self._people = workspace.people
         self._log = workspace.log
@@ -41,7 +42,7 @@ class Acting:
 
     async def do(self, act: Act) -> Done:
         """Carry out one act. Sets ``made`` to false if it was impossible."""
-        done = Done(act, datetime.now(UTC))
+        done = Done(act, self._clocks.now())
         ways = {
             "command": self._command,
             "visitors": self._command,
@@ -76,7 +77,7 @@ class Acting:
                 told = [entry for entry in told if entry["event"] == "app_mention"]
             ends = [entry["at"] + entry["seconds"] for entry in told if entry["acked"]]
             done.acknowledged = bool(ends)
-            done.acknowledged_at = datetime.fromtimestamp(min(ends), UTC) if ends else None
+            done.acknowledged_at = self._clocks.at(min(ends)) if ends else None
 
     async def _command(self, act: Act, done: Done) -> None:
         name = "/docs-agent" if act.what in ("command", "repeat") else "/docs-visitors"
@@ -86,7 +87,7 @@ class Acting:
     def _was_broken(self, act: Act) -> bool:
         """Return whether the user has just received the message about an unexpected error."""
         for note in reversed(list(self._state.ephemerals.values())):
-            if time() - float(note["ts"]) > _AT_ONCE_SECONDS:
+            if self._clocks.now().timestamp() - float(note["ts"]) > _AT_ONCE_SECONDS:
                 return False
             mine = note["user"] == act.who and note["channel"] == act.where
             if mine and _BROKEN in note["text"] and note["id"] not in self._known_notes:
@@ -210,7 +211,7 @@ class Acting:
                 here = (each for each, face in faces if face and _thread_of(face) == message["thread_ts"])
                 about = next(here, "")
                 act = Act(0, "press", called[1], message["channel"], "decided in the end", button, about)
-                made = Done(act, datetime.now(UTC))
+                made = Done(act, self._clocks.now())
                 await self._press_until_it_works(act, made, message, pressed)
                 done.append(made)
         return done

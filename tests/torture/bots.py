@@ -38,6 +38,7 @@ class Bot:
     env: Mapping[str, str]
     role: str
     log: Path
+    clock: Path
     complaints: list[str] = field(default_factory=list)
     failed_starts: int = 0
     starts: int = 0
@@ -68,6 +69,7 @@ class Bot:
             terse=True,
             lease_seconds=LEASE_SECONDS,
             deaf_seconds=DEAF_SECONDS,
+            clock=str(self.clock),
         )
         deadline = monotonic() + _START_SECONDS
         while is_alive(self.pid):

@@ -71,6 +71,8 @@ SHORT_MINUTE = ((1, 2, 3), 3, 1.0)
 PATIENT, HASTY = (0.3, 1.0, 3.0), (0.05, 0.4, 1.0)
 """Delays before an event comes again. After the last one it is dropped."""
 LENGTH_SECONDS = 3.0
+OUTAGE_SECONDS, HOUR_SECONDS = 6.0, 3_600.0
+"""How long an outage of Slack of two hours takes in a run."""
 SAID = ("mention", "direct", "reply")
 """The acts that are messages, which their authors may edit and delete."""
 ASKS = ("command", "mention", "direct", "form", "again")
@@ -98,11 +100,12 @@ class Act:
 
 @dataclass(frozen=True, slots=True)
 class Trouble:
-    """A fault on one ``side``: slack, docs, line, database, bot or week.
+    """A fault on one ``side``: slack, docs, line, database, bot, week or clock.
 
     It occurs ``times`` times, or for ``lasts`` seconds. ``seconds`` is a parameter of the fault: a
     ``Retry-After``, the delay of an answer, or the downtime of a process. On the side ``week`` the hour of
-    all subscriptions comes.
+    all subscriptions comes. On the side ``clock`` the clock of the bots' machine is wrong by ``seconds`` for
+    a while, or so many seconds pass for everybody while Slack is away.
     """
 
     at: float
@@ -145,6 +148,11 @@ class Plan:
         """Number of kills."""
         return sum(1 for each in self.troubles if each.side == "bot" and each.kind == "kill")
 
+    @property
+    def sets_clock(self) -> bool:
+        """Whether the clock of the bots' machine is wrong for a while."""
+        return any(each.side == "clock" and each.kind == "wrong" for each in self.troubles)
+
 
 def make_plan(seed: int) -> Plan:
     """Return the plan of a seed."""
@@ -173,7 +181,9 @@ def make_plan(seed: int) -> Plan:
     # Drawn last, so that the rest of a seed's plan is as it was before there were changes.
     changes = _changes(chance, acts)
     more = [*changes, *_corrections(chance, acts, changes), *_endings(chance, acts), *_repeats(chance, acts)]
-    return replace(plan, acts=tuple(sorted([*acts, *more], key=lambda act: act.at)))
+    plan = replace(plan, acts=tuple(sorted([*acts, *more], key=lambda act: act.at)))
+    troubles += _clocks(chance)
+    return replace(plan, troubles=tuple(sorted(troubles, key=lambda each: each.at)))
 
 
 def _moment(chance: Random, until: float = LENGTH_SECONDS) -> float:
@@ -343,6 +353,17 @@ def _line(chance: Random) -> Trouble:
 def _database(chance: Random, database: str) -> Trouble:
     kind = "gone" if database == "postgres" else chance.choice(("locked", "locked", "full"))
     return Trouble(_moment(chance, 2.5), "database", database, kind, lasts=round(chance.uniform(0.3, 1.5), 2))
+
+
+def _clocks(chance: Random) -> list[Trouble]:
+    """Return how the bots' clock is wrong for a while, ahead or behind, or an outage of Slack."""
+    what = chance.choice(("", "", "", "", "", "ahead", "ahead", "behind", "outage"))
+    at, lasts = _moment(chance, 1.5), round(chance.uniform(0.5, 3.5), 2)
+    if what == "outage":
+        return [Trouble(at, "clock", "slack", what, lasts=OUTAGE_SECONDS, seconds=2 * HOUR_SECONDS)]
+    hours = chance.uniform(2, 12) if what == "ahead" else -chance.uniform(0.1, 3)
+    seconds = round(hours * HOUR_SECONDS)
+    return [Trouble(at, "clock", "bots", "wrong", lasts=lasts, seconds=seconds)] if what else []
 
 
 def _stale(chance: Random, acts: Sequence[Act]) -> list[Trouble]:

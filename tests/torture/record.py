@@ -37,7 +37,8 @@ class Record:
     """A finished run.
 
     ``slack`` and ``docs``: request logs of both services. ``notices``: messages of Slackbot. ``moving``: rows
-    that were still open at the time limit. ``leaps``: number of calls of ``let_time_pass``.
+    that were still open at the time limit. ``ahead``: times that stayed far ahead after the bots' clock was
+    set back. ``leaps``: number of calls of ``let_time_pass``.
     ``cpu_seconds``: CPU time of the bots that were not killed.
     """
 
@@ -54,6 +55,7 @@ class Record:
     secrets: tuple[str, ...] = ()
     complaints: list[str] = field(default_factory=list)
     moving: list[str] = field(default_factory=list)
+    ahead: list[str] = field(default_factory=list)
     leaps: int = 0
     over_at: datetime = field(default_factory=lambda: datetime.now(UTC))
     kills: int = 0

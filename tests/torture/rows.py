@@ -18,11 +18,14 @@ Rows = dict[str, list[Row]]
 _LATER = ("holds.until", "limits.until", "analytics_budgets.until", "jobs.poll_at", "prompts.due_at")
 _LATER_TOO = ("deliveries.due_at", "snapshots.due_at", "questions.due_at", "digests.due_at", "heard.due_at")
 """Columns with the time at which something is due."""
+PLANNED = ("next_run_at", "remind_at", "compare_at")
+"""Columns with times days ahead."""
 TABLES = (
     "jobs",
     "prompts",
     "deliveries",
     "holds",
+    "paces",
     "analytics_budgets",
     "snapshots",
     "questions",
@@ -77,19 +80,18 @@ def _from_postgres(url: str) -> Rows:
     return found
 
 
-def let_time_pass(url: str) -> None:
+def let_time_pass(url: str, now: datetime) -> None:
     """Make everything due now that is due later, instead of waiting for it. Raises NotReadable."""
-    _bring_forward(url, (*_LATER, *_LATER_TOO))
+    _bring_forward(url, (*_LATER, *_LATER_TOO), now)
 
 
-def let_the_week_pass(url: str) -> None:
+def let_the_week_pass(url: str, now: datetime) -> None:
     """Let the hour of every active subscription come now. Raises NotReadable."""
-    _bring_forward(url, ("subscriptions.next_run_at",))
+    _bring_forward(url, ("subscriptions.next_run_at",), now)
 
 
-def _bring_forward(url: str, columns: Sequence[str]) -> None:
+def _bring_forward(url: str, columns: Sequence[str], now: datetime) -> None:
     names = [name.split(".") for name in columns]
-    now = datetime.now(UTC)
     try:
         if url.startswith("sqlite"):
             _bring_forward_sqlite(url, names, now.replace(tzinfo=None).isoformat(" "))

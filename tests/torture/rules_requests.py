@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
+
 from tests.torture.checks import Checks
 from tests.torture.record import Done
 from tests.torture.rows import Row
@@ -11,6 +13,9 @@ _ENDED_FOR_GOOD = ("archived", "gone")
 """The states of started jobs that take no follow-ups."""
 _RETRIED = ("failed", "archived", "gone", "refused", "withdrawn", "unwatched")
 """The states of jobs whose prompts may be run again without a question."""
+_SAME_WITHIN = timedelta(minutes=1)
+_CALL = timedelta(seconds=1)
+"""How long a call to the docs service takes at most when nothing delays it."""
 _DOUBTFUL = {"lost_answer", "timeout", "500", "502_html", "broken_json", "slow"}
 
 
@@ -76,9 +81,11 @@ def _asked(seen: Seen, checks: Checks, done: Done) -> None:
 def _most_jobs(seen: Seen, done: Done, rows: list[Row]) -> int:
     """Return the most jobs that a request may have: typed again it has one, unless the person insists.
 
-    After a failure typing it again is a retry.
+    After a failure typing it again is a retry. A minute later, also by a wrong clock, it is another request.
     """
     again = seen.repeats(done.act.marker)
+    if any(seen.record.plan.sets_clock or each.at - done.at > _SAME_WITHIN for each in again):
+        return 1 + seen.anyways(done.act.who) + len(again)
     has_failed = any(seen.jobs[row["job"]]["state"] in _RETRIED for row in rows)
     return 1 + (seen.anyways(done.act.who) + len(again) * has_failed if again else 0)
 
@@ -134,7 +141,11 @@ def _changed(seen: Seen, checks: Checks, done: Done) -> None:
             old = [each for each in arrived if act.marker not in each["prompt"]]
             checks.insist(not old, f"{about}: it counted, and the old text was sent")
             continue
-        is_after = row["sent_at"] is not None and row["sent_at"] > at
+        times = [row["sent_at"]]
+        if seen.record.plan.sets_clock:
+            # The bot decided to send it a moment before it arrived, and does not know exactly when.
+            times = [each["sent_at"] - _CALL for each in arrived]
+        is_after = any(sent_at is not None and sent_at > at for sent_at in times)
         checks.insist(not is_after, f"{about}: acknowledged, and the old text was sent after it")
         if act.what == "edit" and row["state"] == "sent":
             checks.insist(
@@ -177,7 +188,7 @@ def _prompt(seen: Seen, checks: Checks, row: Row) -> None:
     match row["state"]:
         case "in_doubt":
             # Count questions since the last sending only: each attempt that is unconfirmed needs its own.
-            since = [each["text"] for each in said if float(each["ts"]) >= row["sent_at"].timestamp()]
+            since = [each["text"] for each in said if seen.is_since(each, row["sent_at"])]
             told = any(":grey_question:" in text and row["asked_by"] in text for text in since)
             checks.insist(told, f"{about}: in doubt, and nobody was asked", explained=muted)
             left = not seen.record.plan.decision

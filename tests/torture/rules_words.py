@@ -157,9 +157,10 @@ def _ends(seen: Seen, checks: Checks, job: Row) -> None:
         checks.insist(
             _SIGNS[job["state"]] == f":{told[-1][1]}:", f"{about}: is {job['state']}, last told {told[-1]}"
         )
-        last = max(float(each["ts"]) for each in seen.in_thread(job) if END.match(each["text"]))
+        ends_told = [each for each in seen.in_thread(job) if END.match(each["text"])]
         checks.insist(
-            last >= job["round_started_at"].timestamp(), f"{about}: the end of its last round was never told"
+            any(seen.is_since(each, job["round_started_at"]) for each in ends_told),
+            f"{about}: the end of its last round was never told",
         )
     _true_end(seen, checks, job, rounds)
 

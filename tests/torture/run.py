@@ -19,6 +19,7 @@ from tests.torture.bots import Bot
 from tests.torture.plan import ASKS, Act, Plan, Trouble
 from tests.torture.record import Record
 from tests.torture.rows import (
+    PLANNED,
     NotReadable,
     Row,
     Rows,
@@ -36,6 +37,10 @@ _SOON_SECONDS = 1.5
 """Work that is due later than this is made due instead of waiting for it."""
 _QUIET_SECONDS = 0.6
 _LOOK_SECONDS = 0.25
+_FOLLOWED_SECONDS = 7.0
+"""Within so long the bot notices that its clock was set back, and moves back the times that lie ahead."""
+_LONGEST_WAIT = timedelta(minutes=100)
+"""Nothing is planned further ahead in a run. A clock is set ahead by two hours at least."""
 _OPEN = {
     "prompts": ("new", "waiting", "sending"),
     "deliveries": ("pending", "sending"),
@@ -77,10 +82,10 @@ class Run:
 
     def __init__(self, plan: Plan, place: Stage, zygote: Zygote, postgres: str, record: Record) -> None:
         self._plan, self._place, self._postgres, self._record = plan, place, postgres, record
-        self._acting = Acting(place.workspace)
+        self._acting = Acting(place.workspace, place.clocks)
         self._week_is_over = False
         self._bots = [
-            Bot(zygote, self._env(number), role, place.folder / f"bot-{number}.log")
+            Bot(zygote, self._env(number), role, place.folder / f"bot-{number}.log", place.clocks.file)
             for number, role in enumerate(plan.bots)
         ]
 
@@ -134,7 +139,9 @@ class Run:
                 await self._trouble_the_database(trouble)
             case "week":
                 with contextlib.suppress(NotReadable):
-                    await asyncio.to_thread(let_the_week_pass, self._place.database_url)
+                    await asyncio.to_thread(let_the_week_pass, self._place.database_url, self._now())
+            case "clock":
+                await self._trouble_the_clock(trouble)
             case _:
                 await self._trouble_a_bot(trouble)
 
@@ -148,6 +155,21 @@ class Run:
             if trouble.kind == "refused":
                 await order_slack(self._place, method="socket", fault="500", lasts=trouble.lasts)
             await line.sockets.disconnect(warn=trouble.kind == "disconnect")
+
+    async def _trouble_the_clock(self, trouble: Trouble) -> None:
+        clocks = self._place.clocks
+        if trouble.kind == "wrong":
+            clocks.set_bots(trouble.seconds)
+            await asyncio.sleep(trouble.lasts)
+            clocks.set_bots(0.0)
+            return
+        for method in ("*", "socket"):
+            await order_slack(self._place, method=method, fault="500", lasts=trouble.lasts)
+        await self._place.workspace.bot_connection.sockets.disconnect(warn=False)
+        await clocks.let_pass(trouble.seconds, trouble.lasts)
+
+    def _now(self) -> datetime:
+        return self._place.clocks.now()
 
     async def _trouble_the_database(self, trouble: Trouble) -> None:
         url = self._place.database_url
@@ -188,7 +210,8 @@ class Run:
                 continue
             if await asyncio.to_thread(self._is_over):
                 return
-        self._record.moving = due(read_rows(self._place.database_url)) or ["events, polls or edits"]
+        left = due(read_rows(self._place.database_url), self._now())
+        self._record.moving = left or ["events, polls or edits"]
 
     async def _decide(self) -> None:
         """Let users decide about unconfirmed prompts at the end of the run."""
@@ -209,16 +232,19 @@ class Run:
         """Return whether nothing is open any more. Makes work due that would be due much later."""
         try:
             rows = read_rows(self._place.database_url)
-            if not due(rows):
+            if self._plan.sets_clock and monotonic() < self._place.clocks.set_at + _FOLLOWED_SECONDS:
+                return False
+            if not due(rows, self._now()):
                 if self._week_is_over:
                     return True
                 # The last chance of every subscription to be told.
-                let_the_week_pass(self._place.database_url)
+                let_the_week_pass(self._place.database_url, self._now())
                 self._week_is_over = True
                 return False
-            if not due(rows, until=datetime.now(UTC) + timedelta(seconds=_SOON_SECONDS)):
+            if not due(rows, self._now(), until=self._now() + timedelta(seconds=_SOON_SECONDS)):
                 self._record.leaps += 1
-                let_time_pass(self._place.database_url)
+                self._record.ahead += ahead(rows, self._now()) if self._plan.sets_clock else []
+                let_time_pass(self._place.database_url, self._now())
         except NotReadable:
             return False
         return False
@@ -228,7 +254,7 @@ class Run:
         record, state = self._record, self._place.workspace.state
         for done in record.done:
             self._acting.settle(done)
-        record.over_at = datetime.now(UTC)
+        record.over_at = self._now()
         record.messages = [message for each in state.messages.values() for message in each.values()]
         record.private = list(state.ephemerals.values())
         record.notices = [str(event["text"]) for event in state.events if event["type"] == "notice"]
@@ -249,7 +275,18 @@ async def _after(seconds: float, what: Coroutine[Any, Any, None]) -> None:
     await what
 
 
-def due(rows: Rows, until: datetime | None = None) -> list[str]:
+def ahead(rows: Rows, now: datetime) -> list[str]:
+    """Return the times that lie further ahead than anything waits."""
+    return [
+        f"{table} {name} {at.isoformat()}"
+        for table, some in rows.items()
+        for row in some
+        for name, at in row.items()
+        if isinstance(at, datetime) and name not in PLANNED and at > now + _LONGEST_WAIT
+    ]
+
+
+def due(rows: Rows, now: datetime, until: datetime | None = None) -> list[str]:
     """Return descriptions of the open rows that are due before ``until``, or of all open rows."""
     latest = until or datetime.max.replace(tzinfo=UTC)
     held = {row["project"]: row["until"] for row in rows["holds"]}
@@ -267,7 +304,7 @@ def due(rows: Rows, until: datetime | None = None) -> list[str]:
                     before_it[row["job"]] = when
                 if when <= latest:
                     found.append(f"{table} {row['id']} {row['state']} due {when.isoformat()}")
-    found += _unread_or_weekly(rows, latest)
+    found += _unread_or_weekly(rows, now, latest)
     for row in rows["jobs"]:
         if row["poll_at"] is not None:
             when = max(filter(None, (row["poll_at"], row["claimed_until"], held.get(row["project"]))))
@@ -276,10 +313,9 @@ def due(rows: Rows, until: datetime | None = None) -> list[str]:
     return found
 
 
-def _unread_or_weekly(rows: Rows, latest: datetime) -> list[str]:
+def _unread_or_weekly(rows: Rows, now: datetime, latest: datetime) -> list[str]:
     """Return descriptions of conversations to be read again, and of subscriptions that are not settled."""
     unread = [row for row in rows["heard"] if row["due_at"] is not None and row["due_at"] <= latest]
-    now = datetime.now(UTC)
     weekly = [
         row
         for row in rows["subscriptions"]

@@ -5,8 +5,10 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter, defaultdict
+from datetime import datetime
 from typing import Any
 
+from tests.torture.clocks import PRECISION_SECONDS
 from tests.torture.plan import ARCHIVED, ASKS, SECRET
 from tests.torture.record import Done, Record
 from tests.torture.rows import Row
@@ -95,6 +97,11 @@ class Seen:
         about = (None, job["number"])
         mine = [each for each in said if self.job_of.get(delivery_of(each) or "") in about]
         return sorted((each for each in mine if each["ts"] != job["root_ts"]), key=lambda each: each["ts"])
+
+    def is_since(self, message: Json, at: datetime) -> bool:
+        """Return whether a message was posted after a time that the bot wrote, as far as it knows that."""
+        inexact = PRECISION_SECONDS if self.record.plan.sets_clock else 0.0
+        return float(message["ts"]) >= at.timestamp() - inexact
 
     def ends(self, job: Row) -> list[tuple[set[str], str]]:
         """Return the ends reported in a job's thread, as the mentioned users and the emoji."""

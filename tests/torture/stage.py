@@ -14,6 +14,7 @@ from sandbox.ports import free_port
 from sandbox.workspace import Workspace, WorkspaceOptions
 from sandbox.workspace.state import BOT_USER, Channel
 from sandbox.world import MANIFEST, PROJECT
+from tests.torture.clocks import Clocks
 from tests.torture.plan import ADMIN, ARCHIVED, PEOPLE, Plan
 from tests.torture.proxy import Proxy
 
@@ -35,6 +36,7 @@ class Stage:
     """
 
     folder: Path
+    clocks: Clocks
     docs: DocsService
     docs_url: str
     workspace: Workspace
@@ -57,11 +59,12 @@ async def stage(plan: Plan, folder: Path, database_url: str) -> AsyncIterator[St
         days=_DAYS,
         uses_an_hour=plan.uses_an_hour,
     )
-    docs = DocsService(docs_options)
+    clocks = Clocks(folder / "clock")
+    docs = DocsService(docs_options, clocks.now)
     docs_url = await docs.start()
     ports = tuple(free_port() if plan.intake == "http" and role != "work" else 0 for role in plan.bots)
     proxy = Proxy([port for port in ports if port])
-    workspace = Workspace(_workspace_options(plan, folder, docs_url, await proxy.start()))
+    workspace = Workspace(_workspace_options(plan, folder, docs_url, await proxy.start()), clocks.now)
     workspace.state.channels[ARCHIVED] = Channel(
         ARCHIVED, "old-docs", [*PEOPLE, BOT_USER], "Archived", is_archived=True
     )
@@ -73,7 +76,7 @@ async def stage(plan: Plan, folder: Path, database_url: str) -> AsyncIterator[St
     }
     try:
         async with aiohttp.ClientSession() as session:
-            yield Stage(folder, docs, docs_url, workspace, session, env, database_url, ports, secrets)
+            yield Stage(folder, clocks, docs, docs_url, workspace, session, env, database_url, ports, secrets)
     finally:
         await workspace.stop()
         await proxy.stop()

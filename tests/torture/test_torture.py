@@ -19,6 +19,7 @@ from tests.torture.__main__ import torture
 from tests.torture.acting import Acting, is_face
 from tests.torture.checker import check
 from tests.torture.checks import Checks
+from tests.torture.clocks import Clocks
 from tests.torture.made_up import (
     ANA,
     ASK,
@@ -72,6 +73,10 @@ def test_each_kind_of_trouble_comes_up() -> None:
     assert {("database", "locked"), ("line", "closed"), ("line", "repeat"), ("docs", "stale_status")} <= kinds
     assert {("slack", "error:token_revoked"), ("slack", "lost_answer"), ("docs", "lost_answer")} <= kinds
     assert {("line", "silent"), ("line", "refused"), ("week", "due")} <= kinds
+    assert {("clock", "wrong"), ("clock", "outage")} <= kinds
+    assert {True, False} == {
+        each.seconds > 0 for plan in plans for each in plan.troubles if each.kind == "wrong"
+    }
     assert {"weekly"} <= {act.what for plan in plans for act in plan.acts}
     assert {plan.limits for plan in plans} == {SLACK_MINUTE, SHORT_MINUTE}
     assert {plan.redeliver_after_seconds for plan in plans} == {PATIENT, HASTY}
@@ -307,6 +312,7 @@ BREAKS: dict[str, Callable[[Record], object]] = {
     ),
     "a bot ended by itself": lambda made: made.complaints.append("a bot ended by itself"),
     "still open when the time was up": lambda made: made.moving.append("prompts 1"),
+    "still far ahead after the clock was set back": lambda made: made.ahead.append("jobs poll_at"),
     "a secret in the log": lambda made: setattr(made, "log", "xoxb-sandbox"),
     "a prompt in the log": lambda made: setattr(made, "log", '{"text": "Add mk01"}'),
     "left behind": lambda made: setattr(made, "log", "Task exception was never retrieved"),
@@ -346,7 +352,7 @@ def test_an_error_of_the_database_is_explained_only_where_it_was_in_trouble() ->
 
 def test_a_mention_counts_as_acknowledged_by_its_own_event(tmp_path: Path) -> None:
     workspace = Workspace(WorkspaceOptions(tmp_path))
-    acting, done = Acting(workspace), Done(OTHER, AT, ts="1.1")
+    acting, done = Acting(workspace, Clocks(tmp_path / "clock")), Done(OTHER, AT, ts="1.1")
     entry = {"to": "bot", "kind": "event", "ts": "1.1", "at": AT.timestamp(), "seconds": 0.5}
     workspace.log.append(entry | {"event": "message", "acked": True})
     workspace.log.append(entry | {"event": "app_mention", "acked": False})
