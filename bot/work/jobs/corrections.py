@@ -77,7 +77,7 @@ def _carry_out(context: Context, tx: Transaction, changed: Changed) -> bool:
     """Return whether anything was written."""
     origin = changed.origin.moved_to(tx.channels.present(changed.origin.channel))
     prompt = tx.corrections.prompt_of(origin.key)
-    if prompt is None and _is_to_come(context, tx, origin, changed.before):
+    if prompt is None and _is_to_come(context, tx, origin, changed):
         raise TooEarly(origin.key)
     if prompt is None or not prompt.asked_by:
         return False
@@ -99,13 +99,11 @@ def _carry_out(context: Context, tx: Transaction, changed: Changed) -> bool:
     return False
 
 
-def _is_to_come(context: Context, tx: Transaction, origin: Origin, before: str | None) -> bool:
-    """Return whether a message of which nothing is known may still be delivered, and ask for something.
-
-    ``before``: the text with which it will come.
-    """
-    said_at = origin.message_ts
-    if before is None or said_at is None or context.clock() - time_of(said_at) > RETRIED_FOR:
+def _is_to_come(context: Context, tx: Transaction, origin: Origin, changed: Changed) -> bool:
+    """Return whether a message of which nothing is known may still be delivered, and ask for something."""
+    said_at, before = origin.message_ts, changed.before
+    # Both by Slack's clock: this machine's may be wrong.
+    if before is None or said_at is None or time_of(MessageTs(changed.at)) - time_of(said_at) > RETRIED_FOR:
         return False
     if tx.corrections.was_answered(origin):
         return False

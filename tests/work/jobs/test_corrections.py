@@ -278,6 +278,17 @@ async def test_a_change_that_comes_before_its_message_counts_when_slack_delivers
     assert sent(office) == is_sent
 
 
+@pytest.mark.parametrize("hours", [-9, 9])
+async def test_a_change_that_comes_before_its_message_comes_again_though_the_clock_is_wrong(
+    office: Office, hours: int
+) -> None:
+    ts = ts_at(office.clock())
+    office.clock.pass_seconds(hours * 3_600)
+    said = Origin(message_key(CHANNEL, ts), ANA, CHANNEL, None, ts)
+    with pytest.raises(TooEarly):
+        await heard_change(office.context, Changed(said, f"{AT_BOT} Longer", ts, f"{AT_BOT} Shorter"))
+
+
 async def test_a_change_that_comes_before_its_reply_comes_again(office: Office) -> None:
     await office.finished()
     root, ts = office.slack.root().ts, ts_at(office.clock())
@@ -300,7 +311,7 @@ async def test_a_change_of_a_reply_to_a_face_that_is_not_noted_yet_comes_again(o
 async def test_no_other_change_comes_again(office: Office) -> None:
     async def changes(before: str | None, ts: MessageTs, channel: ChannelId = CHANNEL) -> None:
         said = Origin(message_key(channel, ts), ANA, channel, None, ts)
-        await heard_change(office.context, Changed(said, "Add two pages", "1", before))
+        await heard_change(office.context, Changed(said, "Add two pages", ts_at(office.clock()), before))
 
     now = ts_at(office.clock())
     await changes("Among people", now)
