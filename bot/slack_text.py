@@ -10,6 +10,7 @@ import re
 import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import islice
 
 from bot.model import ChannelId, UserId
 
@@ -19,7 +20,7 @@ _ENTITY = re.compile(
 )
 """Slack's entities. Other text between ``<`` and ``>``, such as ``List<Job>``, does not match."""
 _USER = re.compile(r"<@([A-Z0-9]+)(?:\|([^<>]*))?>")
-_CHANNEL = re.compile(r"<#([A-Z0-9]+)(?:\|([^<>]*))?>")
+_NAME = re.compile(r"<([@#])([A-Z0-9]+)(?:\|([^<>]*))?>")
 _AFTER_MENTION = re.compile(r"\A(?:[ \t,]|:(?![a-z0-9_+'-]+:))*")
 """What people write between a mention and what they say. The colon of an emoji (``:tada:``) stays."""
 _ASIDE = re.compile(r"(?:!|aside\b)", re.IGNORECASE)
@@ -38,10 +39,12 @@ class UnresolvedNames:
     channels: frozenset[ChannelId]
 
 
-def unresolved_names(raw: str) -> UnresolvedNames:
-    """Return the users and channels whose names must be looked up for ``to_plain``."""
-    users = (UserId(user) for user, label in _USER.findall(raw) if not label)
-    channels = (ChannelId(channel) for channel, label in _CHANNEL.findall(raw) if not label)
+def unresolved_names(raw: str, most: int) -> UnresolvedNames:
+    """Return the users and channels, the first ``most``, whose names must be looked up for ``to_plain``."""
+    named = dict.fromkeys((sign, name) for sign, name, label in _NAME.findall(raw) if not label)
+    first = list(islice(named, most))
+    users = (UserId(name) for sign, name in first if sign == "@")
+    channels = (ChannelId(name) for sign, name in first if sign == "#")
     return UnresolvedNames(frozenset(users), frozenset(channels))
 
 

@@ -41,7 +41,7 @@ def test_what_was_escaped_does_not_become_an_entity() -> None:
 
 
 def test_only_names_that_are_missing_are_asked_for() -> None:
-    needed = slack_text.unresolved_names("<@U0ANA> <@U0BEN|Ben> <#C0DOCS> <#C1|there> &lt;@U0EVE&gt;")
+    needed = slack_text.unresolved_names("<@U0ANA> <@U0BEN|Ben> <#C0DOCS> <#C1|there> &lt;@U0EVE&gt;", 20)
     assert needed == slack_text.UnresolvedNames(frozenset({ANA}), frozenset({ChannelId("C0DOCS")}))
 
 
@@ -90,3 +90,8 @@ def test_what_shows_nothing_is_blank(text: str) -> None:
 @pytest.mark.parametrize("text", ["a", "\u200b.\u200b", "👍"])
 def test_what_shows_something_is_not_blank(text: str) -> None:
     assert not slack_text.is_blank(text)
+
+
+def test_names_are_asked_for_in_the_order_of_the_text() -> None:
+    needed = slack_text.unresolved_names("<@U0BEN> <#C0DOCS> <@U0BEN> <@U0ANA>", 2)
+    assert needed == slack_text.UnresolvedNames(frozenset({BEN}), frozenset({ChannelId("C0DOCS")}))

@@ -10,8 +10,9 @@ from pydantic import SecretStr
 from bot import slack_text
 from bot.commands.command import Invocation, Press, ShortcutUse, Submission
 from bot.commands.form_state import FormState
+from bot.messages.plain_text import clip
 from bot.model import ChannelId, MessageTs, Origin, RequestKey, UserId, message_key
-from bot.slack.written import files_of, text_of
+from bot.slack.written import MOST_CHARACTERS, files_of, text_of
 from bot.work.ports import Changed, Mention, Said, ThreadReply
 
 Payload = Mapping[str, Any]
@@ -39,7 +40,7 @@ def invocation(body: Payload) -> Invocation:
     """
     key, user = RequestKey(f"command:{body['trigger_id']}"), UserId(body["user_id"])
     origin = Origin(key, user, ChannelId(body["channel_id"]), response_url=_url(body))
-    return Invocation(origin, body["command"], body.get("text") or "")
+    return Invocation(origin, body["command"], clip(body.get("text") or "", MOST_CHARACTERS))
 
 
 def press(body: Payload, action: Payload) -> Press:
@@ -107,7 +108,7 @@ def _field(given: Payload) -> str | None:
         return ",".join(str(each["value"]) for each in ticked)
     for name in ("value", "selected_conversation", "selected_channel", "selected_user"):
         if given.get(name) is not None:
-            return str(given[name])
+            return clip(str(given[name]), MOST_CHARACTERS)
     return None
 
 

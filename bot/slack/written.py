@@ -5,21 +5,28 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from bot.messages.plain_text import clip
 from bot.model import SharedFile
 
 _TEXT_TYPES = frozenset(
     {"application/json", "application/xml", "application/yaml", "application/x-yaml", "application/toml"}
 )
+MOST_CHARACTERS = 40_000
+"""Slack's limit for a message, and here that of each text which somebody writes.
+
+https://docs.slack.dev/reference/methods/chat.postMessage
+"""
 _SIGNS = {"&": "&amp;", "<": "&lt;", ">": "&gt;"}
 
 
 def text_of(message: Mapping[str, Any]) -> str:
-    """Return a message's wire text with what was forwarded in it, quoted.
+    """Return a message's wire text with what was forwarded in it, quoted, clipped to `MOST_CHARACTERS`.
 
     Quotes within a message are a part of its text already. Previews of links are not what people said.
     https://docs.slack.dev/reference/objects/attachment-object
     """
-    return "\n\n".join(part for part in (message.get("text") or "", *_forwarded(message)) if part.strip())
+    parts = (part for part in (message.get("text") or "", *_forwarded(message)) if part.strip())
+    return clip("\n\n".join(parts), MOST_CHARACTERS)
 
 
 def _forwarded(message: Mapping[str, Any]) -> Iterator[str]:

@@ -272,7 +272,7 @@ def test_what_a_form_gives_comes_back_as_it_was_typed(text: str) -> None:
 
 @given(ANY_TEXT)
 def test_reading_what_slack_sends_never_fails(raw: str) -> None:
-    slack_text.unresolved_names(raw)
+    slack_text.unresolved_names(raw, 20)
     slack_text.is_aside(raw)
     slack_text.mentions_somebody_else_first(raw, BEN)
     slack_text.without_leading_mention(raw, BEN)

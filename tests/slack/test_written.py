@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.model import SharedFile
-from bot.slack.written import files_of, text_of
+from bot.slack.written import MOST_CHARACTERS, files_of, text_of
 
 SHARED = {"is_share": True, "author_name": "Ben <b>", "text": "The page\nis wrong"}
 HOSTED = {"name": "a.txt", "mimetype": "text/plain", "size": 10, "mode": "hosted"}
@@ -81,3 +81,10 @@ def test_no_attachment_or_file_of_any_shape_is_an_error(message: dict[str, Any])
     message = message | {"text": str(message.get("text") or "")}
     assert text_of(message).startswith(message["text"] if message["text"].strip() else "")
     assert isinstance(files_of(message), tuple)
+
+
+def test_a_text_with_what_was_forwarded_in_it_is_no_longer_than_a_message() -> None:
+    shared = {**SHARED, "text": "word " * 10_000}
+    said = text_of({"text": "Fix this", "attachments": [shared, shared]})
+    assert len(said) == MOST_CHARACTERS
+    assert said.endswith("…")

@@ -13,9 +13,14 @@ _NUMBER = re.compile(r"#?([0-9]{1,9})")
 # https://acme.slack.com/archives/C0123/p1700000000123456?thread_ts=1700000000.123456&cid=C0123
 _ARCHIVES = re.compile(r"/archives/([A-Z0-9]+)/p([0-9]{10})([0-9]{6})/?")
 
+_LINK_LENGTH = 300
+"""Upper limit for a link to a message, in characters."""
+
 
 def as_thread(named: str) -> ThreadRef | None:
     """Return the thread of a link to a Slack message; None if the text is no such link."""
+    if len(named) > _LINK_LENGTH:  # urlsplit takes time as the square of the accents in a host
+        return None
     try:
         parts = urlsplit(named)
     except ValueError:

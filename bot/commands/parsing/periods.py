@@ -88,7 +88,7 @@ _MONTH_DAY = re.compile(r"([a-z]{3,9})[.]?\s+([0-9]{1,2})(?:st|nd|rd|th)?(?:,?\s
 _SINCE = "since "
 _LEAP_YEARS = 9
 """A 29 February is found in one of so many years."""
-_BETWEEN = re.compile(r"\s*(?:\.{2,}|…|–|—|\s-\s|\bto\b)\s*")
+_BETWEEN = re.compile(r" ?(?:\.{2,}|…|–|—| - |\bto\b) ?")
 _NAMED = re.compile(r"([a-z]{3,9})[.,]?(?:\s+([0-9]{4}))?")
 _MAX_LENGTH = 60
 """Maximum characters of a text that is parsed; every valid form is shorter."""

@@ -18,9 +18,11 @@ from bot.setting_types import zone_names
 
 _Value = TypeVar("_Value")
 _SECTION_LENGTH = 300
+_MOST_CHARACTERS = 10_000
+"""Maximum length of all options together."""
 _PERIOD_WORDS = 7
 """Words of the longest period, "1 October 2025 to 5 November 2025"."""
-_TIME = re.compile(r"([0-9]{1,2})(?:[:.]([0-9]{2}))?\s*(am|pm)?(?:\s*h)?")
+_TIME = re.compile(r"([0-9]{1,2})(?:[:.]([0-9]{2}))?(am|pm)?h?")
 _SITE = re.compile(r"https?://[^/]*", re.IGNORECASE)
 _NO_ZONES = ("factory", "localtime", "posixrules")
 """Names in the zone database that are no time zones: their meaning depends on the machine."""
@@ -47,7 +49,7 @@ class _Parsed:
 
 def parse_query(text: str, now: datetime, zone: ZoneInfo) -> VisitorsQuery:
     """Return the query that a text describes. Raises Misunderstood."""
-    words, parsed = text.split(), _Parsed(now, zone)
+    words, parsed = _words(text), _Parsed(now, zone)
     while words:
         word = words.pop(0)
         option = _OPTIONS.get(word.lower())
@@ -60,6 +62,12 @@ def parse_query(text: str, now: datetime, zone: ZoneInfo) -> VisitorsQuery:
     period = _period(" ".join(parsed.rest), now, zone) if parsed.rest else default_period(now, zone)
     compared = (parsed.compared or period.before()) if parsed.compares else None
     return VisitorsQuery(period, compared, parsed.section, parsed.top, parsed.sort, parsed.file_to)
+
+
+def _words(text: str) -> list[str]:
+    if len(text) > _MOST_CHARACTERS:
+        raise Misunderstood(f"More than {_MOST_CHARACTERS:,} characters are too many for this command.")
+    return text.split()
 
 
 def _period(text: str, now: datetime, zone: ZoneInfo) -> Period:
@@ -171,7 +179,7 @@ class _ParsedWeekly:
 
 def parse_weekly(text: str) -> WeeklyWords:
     """Parse ``[monday] [09:00] [zone] [path /api]`` in any order, each once. Raises Misunderstood."""
-    words, parsed = text.split(), _ParsedWeekly()
+    words, parsed = _words(text), _ParsedWeekly()
     while words:
         _parse_weekly_word(words.pop(0), words, parsed)
     return WeeklyWords(
@@ -184,7 +192,7 @@ def parse_weekly(text: str) -> WeeklyWords:
 
 def parse_section(text: str) -> str | None:
     """Parse ``path /api``; return None for an empty text. Raises Misunderstood."""
-    words, parsed = text.split(), _ParsedWeekly()
+    words, parsed = _words(text), _ParsedWeekly()
     while words:
         word = words.pop(0)
         if not _parse_section_word(word, words, parsed):

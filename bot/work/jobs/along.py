@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import re
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -31,8 +30,9 @@ from bot.work.jobs.names import names_in
 from bot.work.ports import Said, SlackError, SlackRefused
 
 log = structlog.get_logger(__name__)
-_ALONE = re.compile(r"alone\b[\s,:]*", re.IGNORECASE)
-_WITH_THREAD = re.compile(r"\A\s*with thread\b[\s,:]*|[\s,]*\bwith thread[\s.!]*\Z", re.IGNORECASE)
+_ALONE, _WITH_THREAD = "alone", "with thread"
+_BLANKS = "".join(filter(str.isspace, map(chr, range(0x3001))))
+"""All blanks of Unicode."""
 _FORM_SECONDS = 1.5
 _MOST_FILES = 5
 _MOST_FILE_BYTES = 20_000
@@ -44,10 +44,30 @@ def asked_to_take(text: str, origin: Origin) -> tuple[str, TakeThread | None]:
     """Return a mention's text without the words about its thread, and when the thread goes along."""
     if origin.thread is None:
         return text, None
-    if alone := _ALONE.match(text.lstrip()):
-        return text.lstrip()[alone.end() :], None
-    shorter = _WITH_THREAD.sub("", text, count=1)
-    return shorter, TakeThread.IF_PUBLIC if shorter == text else TakeThread.ASKED
+    if (rest := _after(_ALONE, text)) is not None:
+        return rest, None
+    for rest in (_after(_WITH_THREAD, text), _before(_WITH_THREAD, text)):
+        if rest is not None:
+            return rest, TakeThread.ASKED
+    return text, TakeThread.IF_PUBLIC
+
+
+def _after(words: str, text: str) -> str | None:
+    """Return what follows words at the start of a text; None if it does not start with them."""
+    first, rest = (text := text.lstrip())[: len(words)], text[len(words) :]
+    return rest.lstrip(_BLANKS + ",:") if first.lower() == words and not _goes_on(rest[:1]) else None
+
+
+def _before(words: str, text: str) -> str | None:
+    """Return what stands before words at the end of a text; None if it does not end with them."""
+    text = text.rstrip(_BLANKS + ".!")
+    rest, last = text[: -len(words)], text[-len(words) :]
+    return rest.rstrip(_BLANKS + ",") if last.lower() == words and not _goes_on(rest[-1:]) else None
+
+
+def _goes_on(sign: str) -> bool:
+    """Return whether a sign beside a word is a part of it."""
+    return sign.isalnum() or sign == "_"
 
 
 @dataclass(frozen=True, slots=True)

@@ -31,14 +31,13 @@ async def names_in(
     context: Context, raw: str, seconds: float
 ) -> tuple[dict[UserId, str], dict[ChannelId, str]]:
     """Return the names that a text mentions by id: the first 20, as far as Slack returns them in time."""
-    needed, messenger = slack_text.unresolved_names(raw), context.messenger
-    first = set(sorted((*needed.users, *needed.channels), key=raw.find)[:_MOST_NAMES])
+    needed, messenger = slack_text.unresolved_names(raw, _MOST_NAMES), context.messenger
     users, channels = dict[UserId, str](), dict[ChannelId, str]()
     with suppress(TimeoutError):
         async with asyncio.timeout(seconds), asyncio.TaskGroup() as group:
-            for user in needed.users & first:
+            for user in needed.users:
                 group.create_task(_look_up(context, user, messenger.user_name, users))
-            for channel in needed.channels & first:
+            for channel in needed.channels:
                 group.create_task(_look_up(context, channel, messenger.channel_name, channels))
     return users, channels
 

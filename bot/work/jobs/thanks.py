@@ -63,6 +63,8 @@ _REVIEWED = _phrases(
     "c'est fusionné|approuvé|mergeado|fusionado|aprobado|aprovado|mergiato|approvato|goedgekeurd|"
     "マージしました|承認しました",
 )
+_LONGEST = 2 * max(map(len, _THANKS | _REVIEWED))
+"""Length in characters of the longest one, each with an accent that is a character of its own."""
 
 
 def is_thanks(text: str) -> bool:
@@ -81,8 +83,10 @@ def says_reviewed(text: str) -> bool:
 
 def _said(text: str) -> tuple[str, bool]:
     """Return the words without marks and emoji, in lower case, and whether there was an emoji."""
-    words, emoji = _without_emoji(unicodedata.normalize("NFC", text))
-    return " ".join(re.sub(r"[,.!¡…~、。！～]+", " ", words).replace("’", "'").casefold().split()), emoji
+    words, emoji = _without_emoji(text)
+    said = " ".join(re.sub(r"[,.!¡…~、。！～]+", " ", words).replace("’", "'").casefold().split())
+    # Normalising takes time as the square of the accents on one letter.
+    return unicodedata.normalize("NFC", said) if len(said) <= _LONGEST else said, emoji
 
 
 def _without_emoji(text: str) -> tuple[str, bool]:

@@ -1,0 +1,118 @@
+"""No regular expression of the bot is slow on what strangers write: its time grows as the text does."""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import pkgutil
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from time import thread_time
+
+import pytest
+
+import bot
+from tests.growth import SIGNS, texts_of, too_slow
+
+ROOT = Path(bot.__file__).parent
+FLOOR = 0.02
+"""Seconds. A pattern that is quadratic takes half a second and more for 40,000 characters."""
+METHODS = {"match", "search", "fullmatch", "sub", "subn", "split", "findall", "finditer"}
+WITH = (" ", ",", "<", "a", "1", "\n")
+"""What is mixed with the words of a pattern."""
+
+
+@dataclass(frozen=True)
+class Use:
+    """A pattern of the bot and how it is used."""
+
+    where: str
+    pattern: re.Pattern[str]
+    method: str
+
+
+def _modules() -> Iterator[str]:
+    for each in pkgutil.walk_packages(bot.__path__, "bot."):
+        if not each.name.startswith("bot.store.migrations") and not each.name.endswith("__main__"):
+            yield each.name
+
+
+def _patterns_in(value: object) -> Iterator[re.Pattern[str]]:
+    if isinstance(value, re.Pattern):
+        yield value
+    elif isinstance(value, dict):
+        for each in value.values():
+            yield from _patterns_in(each)
+    elif isinstance(value, tuple | list | set | frozenset):
+        for each in value:
+            yield from _patterns_in(each)
+
+
+def _compiled() -> Iterator[Use]:
+    """The patterns that stand in modules, each with the methods that its module calls."""
+    for name in _modules():
+        module = importlib.import_module(name)
+        source = Path(str(module.__file__)).read_text(encoding="utf-8")
+        for variable, value in vars(module).items():
+            called = METHODS & set(re.findall(rf"\b{variable}\.(\w+)\(", source))
+            for pattern in _patterns_in(value):
+                # One that is used by another name is tried in the way in which it can be slowest.
+                yield from (Use(f"{name}.{variable}", pattern, method) for method in called or {"sub"})
+
+
+def _inline() -> Iterator[Use]:
+    """The patterns that stand in a call of ``re``; what is formatted into them is a word here."""
+    for path in sorted(ROOT.rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            is_call = isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.args
+            if not is_call or getattr(node.func.value, "id", "") != "re" or node.func.attr not in METHODS:  # type: ignore[attr-defined]
+                continue
+            given = node.args[0]  # type: ignore[attr-defined]
+            parts = given.values if isinstance(given, ast.JoinedStr) else [given]
+            words = "".join(str(each.value) if isinstance(each, ast.Constant) else "word" for each in parts)
+            where = f"{path.relative_to(ROOT)}:{node.lineno}"  # type: ignore[attr-defined]
+            yield Use(where, re.compile(words), node.func.attr)  # type: ignore[attr-defined]
+
+
+USES = sorted({*_compiled(), *_inline()}, key=lambda use: (use.where, use.pattern.pattern, use.method))
+
+
+def _words_of(pattern: re.Pattern[str]) -> list[str]:
+    """What stands in a pattern as it is: runs of it come furthest before they fail."""
+    bare = re.sub(r"\\[AZbdswDSW]|\(\?[a-zA-Z:=!<]*|\[[^]]*\]", "\0", pattern.pattern)
+    found = re.findall(r"[^\0\\()\[\]{}|?*+^$.]{2,}", bare)
+    return list(dict.fromkeys(each for each in found if not each.isdecimal()))[:6]
+
+
+def _seconds_of(use: Use) -> Callable[[str], float]:
+    call = getattr(use.pattern, use.method)
+
+    def seconds(text: str) -> float:
+        began = thread_time()
+        found = call("", text) if use.method in ("sub", "subn") else call(text)
+        if use.method == "finditer":
+            for _ in found:
+                pass
+        return thread_time() - began
+
+    return seconds
+
+
+@pytest.mark.parametrize("use", USES, ids=lambda use: f"{use.where}.{use.method}")
+def test_no_pattern_is_slow_on_what_strangers_write(use: Use) -> None:
+    seconds = _seconds_of(use)
+    words = _words_of(use.pattern)
+    for text_of in (*texts_of(SIGNS), *texts_of([*words, *WITH], WITH)):
+        assert (slow := too_slow(seconds, text_of, FLOOR)) is None, f"{use.pattern.pattern}: {slow}"
+
+
+def test_every_pattern_of_the_bot_is_found() -> None:
+    """One that is compiled within a function or a class would not be."""
+    for path in sorted(ROOT.rglob("*.py")):
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        within = [each for each in tree.body if isinstance(each, ast.ClassDef | ast.FunctionDef)]
+        assert not [ast.unparse(each) for each in within if "re.compile(" in ast.unparse(each)], path
+    assert {"bot.slack_text._ENTITY", "bot.logs._PATTERNS"} <= {use.where for use in USES}
+    assert any(use.where.startswith("messages/blocks.py") for use in USES)
