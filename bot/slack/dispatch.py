@@ -79,6 +79,8 @@ def _about(body: Body) -> tuple[Kind, str] | None:
     match body.get("type"):
         case "event_callback":
             return Kind.EVENT, body["event"]["type"]
+        case "app_rate_limited":  # the only event that has no other within it
+            return Kind.EVENT, "app_rate_limited"
         case "block_actions":
             return Kind.BUTTON, body["actions"][0]["action_id"]
         case "view_submission":

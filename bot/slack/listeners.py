@@ -37,6 +37,7 @@ from bot.work.jobs.thread_events import TooEarly
 from bot.work.ports import Mention, SlackError, ThreadReply
 
 log = structlog.get_logger(__name__)
+_LIMITED_SECONDS = 60.0
 _TAKEN_EVERYWHERE = frozenset({"section", "context", "actions", "rich_text"})
 
 
@@ -76,6 +77,7 @@ class Listeners:
         found.add(Kind.EVENT, "message", self._heard)
         found.add(Kind.EVENT, "app_mention", self._heard)
         found.add(Kind.EVENT, "channel_id_changed", self._renamed)
+        found.add(Kind.EVENT, "app_rate_limited", self._limited)
         # Buttons that only open a link, events that Slack would deliver again if they were not acknowledged,
         # and what another version of the app offered.
         for kind in (Kind.BUTTON, Kind.FORM, Kind.EVENT):
@@ -163,20 +165,22 @@ class Listeners:
         """Handle a message event. An exception leaves it unacknowledged, so that Slack delivers it again."""
         event = body["event"]
         heard = payloads.spoken(event, self._context.bot_user, self._context.access_policy.bots)
-        if heard is None:
-            if (changed := payloads.changed(event, self._context.bot_user)) is not None:
+        try:
+            if heard is not None:
+                await self._spoken(heard)
+            elif (changed := payloads.changed(event, self._context.bot_user)) is not None:
                 await heard_change(self._context, changed)
-            return
+        except DatabaseTrouble:
+            # Slack gives up after three tries; then the message or its change is missed.
+            self._gap.begin()
+            raise
+
+    async def _spoken(self, heard: ThreadReply | Mention) -> None:
         self._count("requests", "message")
         await self._gap.end()
         # It may be meant for nobody here, so its arrival is logged only when it is stored.
         with about_request(heard.origin.key):
-            try:
-                await self._on_message(self._context, heard)
-            except DatabaseTrouble:
-                # Slack gives up after three tries; then the message is missed.
-                self._gap.begin()
-                raise
+            await self._on_message(self._context, heard)
 
     async def _renamed(self, body: Body) -> None:
         """https://docs.slack.dev/reference/events/channel_id_changed"""
@@ -185,6 +189,14 @@ class Listeners:
         await rename_channel(self._context, old, new)
         # What was said under the new id may have been missed.
         self._gap.begin()
+
+    async def _limited(self, _body: Body) -> None:
+        """Note that Slack drops events. It tells so once in each minute in which it does.
+
+        https://docs.slack.dev/reference/events/app_rate_limited
+        """
+        log.warning("events_dropped")
+        self._gap.begin(_LIMITED_SECONDS)
 
     def _show(self, answer: Answer, body: Body) -> None:
         if answer.later is not None:

@@ -65,8 +65,8 @@ class HeardRepository:
             newer = heard.c.ts < origin.message_ts
             self.connection.execute(update(heard).where(older, newer).values(ts=origin.message_ts))
 
-    def begin_reading(self, now: datetime) -> tuple[int, int]:
-        """Make conversations due to be read again from the newest message heard.
+    def begin_reading(self, now: datetime, due_at: datetime) -> tuple[int, int]:
+        """Make conversations due at ``due_at`` to be read again from the newest message heard now.
 
         These are the threads of jobs that are open or ended less than a day ago, and the direct messages.
         Return how many of them, the newest, will be read, and how many threads are left out. A conversation
@@ -82,9 +82,16 @@ class HeardRepository:
         ids = select(heard.c.id).where(either).order_by(heard.c.id).with_for_update()
         chosen = self.connection.execute(ids).scalars().all()
         since = func.coalesce(heard.c.missed_since, heard.c.ts)
-        due = update(heard).where(heard.c.id.in_(chosen)).values(missed_since=since, due_at=now, attempts=0)
+        due = (
+            update(heard).where(heard.c.id.in_(chosen)).values(missed_since=since, due_at=due_at, attempts=0)
+        )
         self.connection.execute(due)
         return len(chosen), left_out
+
+    def read_thread(self, channel: ChannelId, root: MessageTs, now: datetime) -> None:
+        """Make a thread due to be read from its beginning: replies to it could not be taken until now."""
+        new = {"channel": channel, "thread": root, "ts": root, "missed_since": root, "due_at": now}
+        insert_unless_there(self.connection, heard, new)
 
     def _threads(self, now: datetime) -> tuple[Sequence[tuple[ChannelId, MessageTs]], int]:
         """Return the newest threads to be read, and how many more there are. Each has a row afterwards."""

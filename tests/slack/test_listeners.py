@@ -15,7 +15,7 @@ from pydantic import SecretStr
 from slack_bolt.async_app import AsyncApp
 from slack_bolt.request.async_request import AsyncBoltRequest
 from slack_bolt.response import BoltResponse
-from sqlalchemy import text
+from sqlalchemy import select, text, update
 
 from bot.commands import COMMANDS
 from bot.commands.command import Answer, Command, Invocation
@@ -32,16 +32,29 @@ from bot.model import (
     Profile,
     Projects,
     UserId,
+    ts_at,
 )
 from bot.slack.background import Background
 from bot.slack.client import open_session, web_client
 from bot.slack.listeners import Listeners, build_app
 from bot.slack.messenger import SlackMessenger
-from bot.store import Store
+from bot.store import Store, schema
 from bot.work.context import Context
 from bot.work.jobs.missed import Gap
 from sandbox.workspace.bot_connection import signature_headers
-from tests.builders import ANA, BEN, CHANNEL, NOW, PROJECT, HeldClock, add_job, claimer, execute, new_store
+from tests.builders import (
+    ANA,
+    BEN,
+    CHANNEL,
+    NOW,
+    PROJECT,
+    HeldClock,
+    add_job,
+    claimer,
+    execute,
+    new_store,
+    rows_of,
+)
 from tests.fakes import FakeSlack
 
 SECRET = "signing-secret"
@@ -64,8 +77,11 @@ class Everybody(FakeSlack):
 class Intake:
     """Bolt's app on a real registry."""
 
-    def __init__(self, app: AsyncApp, store: Store, background: Background, everybody: Everybody) -> None:
+    def __init__(
+        self, app: AsyncApp, store: Store, background: Background, everybody: Everybody, gap: Gap
+    ) -> None:
         self.app, self.store, self.background, self.everybody = app, store, background, everybody
+        self.gap = gap
 
     async def send(self, body: str, content_type: str = "application/x-www-form-urlencoded") -> BoltResponse:
         """As Slack sends it."""
@@ -106,7 +122,7 @@ async def open_intake(commands: Sequence[Command]) -> AsyncIterator[Intake]:
         )
         listeners = Listeners(
             context=context,
-            gap=Gap(context),
+            gap=(gap := Gap(context)),
             client=client,
             messenger=SlackMessenger(client, session, NOWHERE),
             background=background,
@@ -119,7 +135,7 @@ async def open_intake(commands: Sequence[Command]) -> AsyncIterator[Intake]:
             listeners=listeners,
             commands=commands,
         )
-        yield Intake(app, store, background, everybody)
+        yield Intake(app, store, background, everybody, gap)
         await background.drain(2)
     await store.close()
 
@@ -156,6 +172,55 @@ async def test_an_event_that_could_not_be_stored_is_left_for_slack_to_deliver_ag
     assert (await intake.event(**mention)).status == 200
     await break_the_database(intake)
     assert (await intake.event(**{**mention, "ts": "1.2"})).status == 500
+
+
+async def listening(intake: Intake) -> None:
+    """A job has a thread, and nothing is to be read again."""
+    await add_job(intake.store, root_ts=ts_at(NOW))
+    await intake.gap.end()
+    await execute(intake.store, update(schema.heard).values(due_at=None, missed_since=None))
+
+
+async def is_read_again(intake: Intake) -> bool:
+    await intake.gap.end()
+    [row] = await rows_of(intake.store, select(schema.heard))
+    return row["due_at"] is not None
+
+
+MENTION = {"type": "app_mention", "channel": CHANNEL, "ts": "1.1", "user": ANA, "text": "<@U0BOT> Add a page"}
+CHANGED = {"type": "message", "subtype": "message_changed", "channel": CHANNEL, "ts": "1.2"}
+
+
+@pytest.mark.parametrize(
+    "event",
+    [
+        MENTION,
+        CHANGED
+        | {
+            "message": {"ts": "1.1", "user": ANA, "text": "Add two pages", "edited": {"user": ANA}},
+            "previous_message": {"ts": "1.1", "user": ANA, "text": "Add a page"},
+        },
+        CHANGED
+        | {
+            "subtype": "message_deleted",
+            "deleted_ts": "1.1",
+            "previous_message": {"ts": "1.1", "user": ANA, "text": "Add a page"},
+        },
+    ],
+    ids=["said", "edited", "deleted"],
+)
+async def test_what_the_database_could_not_take_is_read_again(intake: Intake, event: dict[str, Any]) -> None:
+    await listening(intake)
+    await break_the_database(intake)
+    assert (await intake.event(**event)).status == 500
+    assert await is_read_again(intake)
+
+
+async def test_that_slack_drops_events_is_acknowledged_and_what_was_missed_is_read(intake: Intake) -> None:
+    await listening(intake)
+    limited = {"type": "app_rate_limited", "team_id": "T1", "minute_rate_limited": 1518467820}
+    assert (await intake.send(json.dumps(limited), "application/json")).status == 200
+    assert await is_read_again(intake)
 
 
 async def test_a_mention_and_its_message_are_one_request(intake: Intake) -> None:

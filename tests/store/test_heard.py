@@ -24,7 +24,7 @@ def said(at_seconds: float, *, channel: ChannelId = CHANNEL, root: str | None = 
 
 
 async def begin(store: Store) -> tuple[int, int]:
-    return await store.write(lambda tx: tx.heard.begin_reading(NOW))
+    return await store.write(lambda tx: tx.heard.begin_reading(NOW, NOW))
 
 
 async def claim(store: Store, who: Claimer | None = None) -> Unread | None:
@@ -84,7 +84,7 @@ async def test_a_gap_while_a_conversation_is_read_lets_it_be_read_again(store: S
     await begin(store)
     unread = await claim(store)
     assert unread
-    await store.write(lambda tx: tx.heard.begin_reading(NOW + SECOND))
+    await store.write(lambda tx: tx.heard.begin_reading(NOW + SECOND, NOW + SECOND))
     await settle(store, unread)
     again = await claim(store, claimer(at=NOW + SECOND))
     assert again

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
+from datetime import timedelta
 from functools import partial
 
 import structlog
@@ -38,17 +39,21 @@ class Gap:
     """Whether messages may have been missed: at the start, and whenever ``begin`` was called.
 
     A gap ends before a newer message is handled. Conversations are read from the newest message heard, so a
-    newer one would hide those that were missed.
+    newer one would hide those that were missed. Where messages may still be missed for a while, they are read
+    after it.
     """
 
     def __init__(self, context: Context) -> None:
         self._context = context
         self._is_open = True
+        self._goes_on_until = context.clock()
         self._ending = asyncio.Lock()
 
-    def begin(self) -> None:
-        """Note that messages may have been missed."""
+    def begin(self, seconds: float = 0.0) -> None:
+        """Note that messages may have been missed, or may be in the next ``seconds``."""
         self._is_open = True
+        until = self._context.clock() + timedelta(seconds=seconds)
+        self._goes_on_until = max(self._goes_on_until, until)
 
     async def end(self) -> None:
         """Let workers read the conversations again if there is a gap. After DatabaseTrouble it stays."""
@@ -58,9 +63,9 @@ class Gap:
             self._is_open = False
             try:
                 context = self._context
-                count, left_out = await context.store.write(
-                    lambda tx: tx.heard.begin_reading(context.clock())
-                )
+                now = context.clock()
+                due_at = max(now, self._goes_on_until)
+                count, left_out = await context.store.write(lambda tx: tx.heard.begin_reading(now, due_at))
             except BaseException:
                 self._is_open = True
                 raise

@@ -16,6 +16,9 @@ from bot.store import schema as s
 from bot.work.context import FollowUps
 from bot.work.jobs.corrections import heard_change
 from bot.work.jobs.missed import Gap, catch_up, forget_heard
+from bot.work.jobs.prepare import prepare_prompts
+from bot.work.jobs.thread_events import TooEarly
+from bot.work.outbox.deliver import deliver_due
 from bot.work.ports import (
     Changed,
     Mention,
@@ -157,6 +160,46 @@ async def test_an_edit_in_an_outage_counts_though_slack_repeats_the_old_text_fir
     await read_on(office)
     await catch_up_all(office)
     assert await prompts(office) == ["Add a quickstart", "Mention backoff"]
+
+
+async def test_a_reply_that_slack_gave_up_before_the_face_was_found_is_taken(office: Office) -> None:
+    office.slack.lose_answer.append(SlackUnclear("cut"))
+    await office.ask("Add a quickstart")
+    await prepare_prompts(office.context)
+    await deliver_due(office.context)
+    reply = office.missed("Mention retries")
+    assert isinstance(reply, ThreadReply)
+    with pytest.raises(TooEarly):
+        await again(office, replace(reply, parent=BOT))
+    await office.settle(10)
+    await read_on(office)
+    assert await prompts(office) == ["Add a quickstart", "Mention retries"]
+
+
+async def test_a_face_whose_timestamp_is_known_at_once_costs_no_reading(office: Office) -> None:
+    await office.started()
+    await read_on(office)
+    assert office.slack.read == []
+
+
+async def test_what_is_missed_while_slack_drops_events_is_taken_afterwards(office: Office) -> None:
+    await office.finished("Add a quickstart")
+    gap = Gap(office.context)
+    await gap.end()
+    await read_on(office)
+    office.missed("Mention retries")
+    gap.begin(60)
+    await gap.end()
+    office.clock.pass_seconds(10)
+    await again(office, office.missed("Mention limits"))
+    office.clock.pass_seconds(10)
+    office.missed("Mention errors")
+    await gap.end()
+    await read_on(office, 2)
+    assert len(await prompts(office)) == 2
+    office.clock.pass_seconds(60)
+    await read_on(office)
+    assert sorted(await prompts(office))[1:] == ["Mention errors", "Mention limits", "Mention retries"]
 
 
 async def test_messages_of_an_earlier_day_are_not_taken(office: Office) -> None:
