@@ -208,10 +208,17 @@ def unknown_command() -> Message:
     )
 
 
-def something_broke(reference: str) -> Message:
-    """Return the answer after an unexpected error. ``reference`` is logged with the error."""
+def something_broke(reference: str, *, may_be_stored: bool = False) -> Message:
+    """Return the answer after an unexpected error. ``reference`` is logged with the error.
+
+    ``may_be_stored``: nobody knows, or not without another look, whether the request is carried out.
+    """
+    what = (
+        "Something went wrong on my side. I may have taken this; see `/docs-agent jobs` before you try again."
+        if may_be_stored
+        else "Something went wrong on my side, and nothing was started. Try again."
+    )
     return words(
-        ":warning: Something went wrong on my side, and nothing was started. "
-        "Try again. If it happens again, give whoever runs this bot "
+        f":warning: {what} If it happens again, give whoever runs this bot "
         f"the reference `{quoted(reference, 40)}`."
     )

@@ -8,6 +8,7 @@ from typing import Any
 
 import structlog
 
+from bot.store.deadline import within
 from bot.work.tasks import cancel, wait_for_ends
 
 log = structlog.get_logger(__name__)
@@ -43,7 +44,8 @@ class Background:
 
     async def _watched(self, name: str, work: Awaitable[None]) -> None:
         try:
-            await work
+            with within(None):  # Slack has been answered
+                await work
         except Exception:
             # The coroutine itself tells the person about a failure; the log is for the operator.
             log.exception("background_failed", work=name)

@@ -17,6 +17,11 @@ from slack_bolt.request.async_request import AsyncBoltRequest
 from slack_bolt.response import BoltResponse
 
 Body = dict[str, Any]
+INTAKE_SECONDS = 2.5
+"""How long a request may take until it is stored. Slack waits for three seconds for its acknowledgement.
+
+https://docs.slack.dev/interactivity/handling-user-interaction
+"""
 Listener = Callable[[Body], Awaitable[Body | None]]
 """Takes a payload of Slack, and returns what its acknowledgement says; None for nothing."""
 

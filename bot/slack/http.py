@@ -18,7 +18,9 @@ from slack_bolt.request.async_request import AsyncBoltRequest
 from slack_sdk.signature import SignatureVerifier
 
 from bot.logs import LogSeldom
+from bot.slack.dispatch import INTAKE_SECONDS
 from bot.slack.shapes import has_known_shape
+from bot.store.deadline import Deadline, within
 
 PATH = "/slack/events"
 BODY_BYTES = 1_000_000
@@ -82,13 +84,14 @@ class _Intake:
 
     async def take(self, request: web.Request) -> web.Response:
         """Return Bolt's response, or a refusal with a status from 400 to 499."""
+        deadline = Deadline.after(INTAKE_SECONDS)
         try:
             timestamp, signature = _claim(request)
             content_type = _content_type(request)
             body = await self._body(request)
             if not self._is_signed(body, timestamp, signature):
                 raise _Refused(401, "not signed by Slack")
-            with self._keep(request):
+            with self._keep(request), within(deadline):
                 # In socket mode Bolt does not parse the body or check the signature a second time.
                 asked = AsyncBoltRequest(body=_parsed(body, content_type), mode="socket_mode")
                 said = await self._app.async_dispatch(asked)

@@ -29,6 +29,7 @@ from bot.slack.dispatch import Body, Dispatch, Kind, Listener
 from bot.slack.errors import translated
 from bot.slack.messenger import SlackMessenger
 from bot.store import DatabaseTrouble
+from bot.store.deadline import Deadline, OutcomeUnknown, current
 from bot.work.access.channels import rename_channel
 from bot.work.context import Context
 from bot.work.jobs.corrections import heard_change
@@ -104,8 +105,7 @@ class Listeners:
                 answer = await command.run(self._context, payloads.invocation(body))
             except Exception as error:
                 # The person is told here and the operator in the log, under one reference.
-                broken = _broke("command_failed", error, command=command.name)
-                told = with_prompt(broken, payloads.invocation(body).typed)
+                told = _to_copy(_broke("command_failed", error, command=command.name), body)
                 return _private(Message(told.text, told.plain_blocks))
             if answer.message is None or not _is_taken_everywhere(answer.message):
                 self._show(answer, body)
@@ -208,12 +208,14 @@ class Listeners:
     def _show_when_decided(self, answer: Answer, body: Body) -> None:
         """Decide the answer in the background, because calls to Slack must not delay the acknowledgement."""
 
+        request = current()
+
         async def look() -> None:
             try:
                 shown = await answer.decided()
             except Exception as error:
                 # The person is told privately and the operator in the log, under one reference.
-                self._say_later(_broke("access_check_failed", error), body)
+                self._say_later(_to_copy(_broke("access_check_failed", error, request), body), body)
                 return
             self._show(shown, body)
 
@@ -261,11 +263,21 @@ def _refused(errors: Mapping[str, str]) -> Body:
     return {"response_action": "errors", "errors": dict(errors)}
 
 
-def _broke(event: str, error: Exception, **about: object) -> Message:
-    """Log the exception under the request's reference, and return a message that quotes it."""
+def _broke(event: str, error: Exception, request: Deadline | None = None, **about: object) -> Message:
+    """Log the exception under the request's reference, and return a message that quotes it.
+
+    ``request``: None for the current one. The message says so if something of it may have been stored.
+    """
     reference = structlog.contextvars.get_contextvars().get("request") or secrets.token_hex(4)
     log.error(event, reference=reference, exc_info=error, **about)
-    return problems.something_broke(reference)
+    request = request or current()
+    is_stored = isinstance(error, OutcomeUnknown) or (request is not None and request.has_written)
+    return problems.something_broke(reference, may_be_stored=is_stored)
+
+
+def _to_copy(broken: Message, body: Body) -> Message:
+    """Return the message with the command that somebody typed, which Slack does not show any more."""
+    return with_prompt(broken, payloads.invocation(body).typed) if "command" in body else broken
 
 
 def _first_input(body: Body) -> str:

@@ -21,7 +21,9 @@ from slack_sdk.socket_mode.request import SocketModeRequest
 from slack_sdk.web.async_client import AsyncWebClient
 
 from bot.slack.background import Background
+from bot.slack.dispatch import INTAKE_SECONDS
 from bot.slack.errors import translated
+from bot.store.deadline import Deadline, within
 from bot.work.ports import SlackError
 from bot.work.tasks import wait_for_ends
 
@@ -120,7 +122,8 @@ class SocketIntake:
 
     async def _answer(self, client: AsyncBaseSocketModeClient, request: SocketModeRequest) -> None:
         began = monotonic()
-        response = await run_async_bolt_app(self._app, request)
+        with within(Deadline.after(INTAKE_SECONDS)):
+            response = await run_async_bolt_app(self._app, request)
         await send_async_response(client, request, response, began)
 
     async def is_connected(self) -> bool:

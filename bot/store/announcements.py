@@ -18,6 +18,7 @@ from sqlalchemy import text
 from sqlalchemy.exc import SQLAlchemyError
 
 from bot.store.database import Database
+from bot.store.deadline import within
 
 log = structlog.get_logger(__name__)
 _CHANNEL = "docs_bot_work"
@@ -47,7 +48,10 @@ class Announcer:
         while True:
             self._again = False
             try:
-                await self._database.write(lambda connection: connection.execute(text(f"NOTIFY {_CHANNEL}")))
+                with within(None):  # begun by a request, and goes on for others
+                    await self._database.write(
+                        lambda connection: connection.execute(text(f"NOTIFY {_CHANNEL}"))
+                    )
             except SQLAlchemyError as error:
                 log.info("not_announced", reason=type(error).__name__)
             if not self._again:

@@ -8,7 +8,7 @@ import sqlite3
 import stat
 import time
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import closing, suppress
+from contextlib import closing, nullcontext, suppress
 from functools import partial
 from pathlib import Path
 from sqlite3 import SQLITE_BUSY, OperationalError
@@ -18,6 +18,7 @@ from sqlalchemy import Engine, QueuePool, StaticPool, create_engine, event
 from sqlalchemy.engine import Connection, make_url
 from sqlalchemy.exc import DisconnectionError, SQLAlchemyError
 
+from bot.store.deadline import Attempt, current, write_in_time
 from bot.store.threads import DatabaseThreads
 
 if TYPE_CHECKING:
@@ -126,16 +127,22 @@ class Database:
         return sqlite_file(self._writer.url.render_as_string(hide_password=False))
 
     async def write(self, change: Callable[[Connection], Result]) -> Result:
-        """Run ``change`` in a transaction: commit when it returns, roll back when it raises."""
-        return await self._writing.run(partial(_write, self._writer, change))
+        """Run ``change`` in a transaction: commit when it returns, roll back when it raises.
+
+        Of a request with a deadline: raises what ``write_in_time`` does.
+        """
+        if (deadline := current()) is None:
+            return await self._writing.run(partial(_write, self._writer, change))
+        return await write_in_time(self._writer, self._writing, change, deadline)
 
     async def try_writing(self, change: Callable[[Connection], None]) -> None:
         """Run ``change`` in a transaction. A caller that is cancelled does not wait for its end."""
         await self._writing.run(partial(_write, self._writer, change), may_leave=True)
 
     async def read(self, query: Callable[[Connection], Result]) -> Result:
-        """Run ``query`` in a read-only transaction, which sees one state of the database."""
-        return await self._reading.run(partial(_read, self._reader, query), may_leave=True)
+        """Run ``query`` read-only on one state of the database. Raises TooLate at a request's deadline."""
+        async with Attempt(deadline).in_time() if (deadline := current()) else nullcontext():
+            return await self._reading.run(partial(_read, self._reader, query), may_leave=True)
 
     async def empty_log(self) -> None:
         """Move SQLite's log into the file, so that nothing that was erased is left in it.

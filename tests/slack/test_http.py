@@ -19,13 +19,17 @@ from slack_bolt.request import payload_utils as bolt
 from slack_bolt.request.async_request import AsyncBoltRequest
 from structlog.testing import capture_logs
 
+from bot.commands.command import Answer, Command, Invocation
 from bot.model import UserId
 from bot.slack import payloads
+from bot.slack.dispatch import INTAKE_SECONDS
 from bot.slack.http import BODIES_BYTES, PATH, add_slack_routes
 from bot.slack.shapes import has_known_shape
+from bot.store.deadline import current
+from bot.work.context import Context
 from sandbox.workspace.bot_connection import signature_headers
 from tests.limits import HANG_SECONDS
-from tests.slack.test_listeners import SECRET, Intake, intake
+from tests.slack.test_listeners import SECRET, Intake, intake, open_intake
 
 __all__ = ["intake"]
 Json = dict[str, Any]
@@ -122,6 +126,27 @@ async def open_door(intake: Intake) -> AsyncIterator[Callable[..., Any]]:
             return Door(site.port)
 
         yield opened
+
+
+async def test_a_request_has_two_and_a_half_seconds_from_its_arrival() -> None:
+    left: list[float] = []
+
+    async def run(_context: Context, _invocation: Invocation) -> Answer:
+        request = current()
+        assert request is not None
+        left.append(request.left_seconds())
+        return Answer()
+
+    command = Command(
+        "/docs-agent", "", "", (), run, lambda _context, _text: None, buttons={}, forms={}, shortcuts={}
+    )
+    async with open_intake([command]) as intake:
+        server = web.Application()
+        add_slack_routes(server, intake.app, SecretStr(SECRET), lambda _request: nullcontext())
+        async with TestServer(server) as site:
+            assert site.port is not None
+            assert await Door(site.port).signed(json.dumps(COMMAND)) == 200
+    assert 0 < left[0] < INTAKE_SECONDS
 
 
 async def test_only_signatures_of_requests_that_name_the_workspace_are_noted(

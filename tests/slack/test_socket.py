@@ -13,7 +13,9 @@ from pydantic import SecretStr
 from slack_bolt.async_app import AsyncAck, AsyncApp
 
 from bot.slack.client import open_session, web_client
+from bot.slack.dispatch import INTAKE_SECONDS
 from bot.slack.socket import DEAF_SECONDS, SocketIntake
+from bot.store.deadline import current
 from sandbox.workspace import Workspace, WorkspaceOptions
 from tests.limits import HANG_SECONDS
 from tests.sandbox.workspace.small_bot import ANA, DOCS, Heard, HeldClock, small_app, until
@@ -192,3 +194,17 @@ async def test_a_close_leaves_events_to_others_and_still_answers_commands(opened
     await closing
     assert line.heard.of("message") == []
     assert not line.workspace.bot_connection.is_reachable()
+
+
+async def test_a_request_has_two_and_a_half_seconds_from_its_arrival(opened: Opener) -> None:
+    line, left = await opened(), list[float]()
+
+    async def see(next: Callable[[], Awaitable[None]]) -> None:  # noqa: A002 - Bolt's name
+        request = current()
+        assert request is not None
+        left.append(request.left_seconds())
+        await next()
+
+    line.app.middleware(see)
+    await line.hears()
+    assert 0 < left[0] < INTAKE_SECONDS

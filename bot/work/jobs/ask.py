@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
 import structlog
@@ -20,6 +20,7 @@ from bot.model import (
     TakeThread,
 )
 from bot.store import AlreadyStored, Transaction
+from bot.store.deadline import Deadline, OutcomeUnknown, current, within
 from bot.work.batching import Batch
 from bot.work.context import Context
 
@@ -36,6 +37,7 @@ class AskRequest:
     ``heard``: note the message as heard (``bot/store/heard.py``).
     ``take_thread`` and ``files``: see ``Prompt``. ``again_of``: the job whose prompt it runs again.
     ``page``: the path of the page at which it began. ``project``: None for that of the channel.
+    ``deadline``: ``ask`` sets it.
     """
 
     origin: Origin
@@ -48,6 +50,7 @@ class AskRequest:
     again_of: JobNumber | None = None
     page: str | None = None
     project: ProjectId | None = None
+    deadline: Deadline | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,9 +91,12 @@ async def ask(context: Context, request: AskRequest) -> Asked:
     Requests that arrive during a write share the next transaction, and so its wait for the disk.
     """
     writer = context.batches.writer(_ASK_BATCH)
+    request = replace(request, deadline=current())
     asked = await writer.put(request, lambda some: _store(context, some))
     if isinstance(asked, Exception):
         raise asked
+    if request.deadline is not None:
+        request.deadline.has_written = True
     log.info("prompt_stored", job=asked.job, repeated=asked.repeated or asked.same)
     context.wake()
     return asked
@@ -100,11 +106,23 @@ async def _store(context: Context, requests: Sequence[AskRequest]) -> list[Asked
     """Store all requests in one transaction. If it fails, store each alone: only the bad ones fail then."""
     if len(requests) > 1:
         try:
-            stored = await context.store.write(lambda tx: _store_all(context, tx, requests))
+            with within(_earliest(requests)):
+                stored = await context.store.write(lambda tx: _store_all(context, tx, requests))
             return [*stored]
+        except OutcomeUnknown as error:
+            return [error] * len(requests)
         except Exception as error:
             log.warning("not_stored_together", requests=len(requests), reason=type(error).__name__)
-    return [await _store_alone(context, request) for request in requests]
+    stored_alone: list[Asked | Exception] = []
+    for request in requests:
+        with within(request.deadline):
+            stored_alone.append(await _store_alone(context, request))
+    return stored_alone
+
+
+def _earliest(requests: Sequence[AskRequest]) -> Deadline | None:
+    known = (each.deadline for each in requests if each.deadline is not None)
+    return min(known, key=lambda each: each.at, default=None)
 
 
 async def _store_alone(context: Context, request: AskRequest) -> Asked | Exception:

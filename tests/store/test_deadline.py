@@ -1,0 +1,96 @@
+"""What a request of Slack writes is committed in time or not at all, and nobody waits longer for it."""
+
+from __future__ import annotations
+
+import asyncio
+from time import monotonic
+
+import pytest
+from sqlalchemy import event, text
+from sqlalchemy.engine import Connection
+from sqlalchemy.exc import SQLAlchemyError
+
+from bot.store.database import CONNECTIONS, Database
+from bot.store.deadline import Deadline, OutcomeUnknown, TooLate, within
+from tests.pause import Pause
+from tests.store.conftest import MigratedDatabases
+from tests.store.test_database import hold, holds
+
+SOON = 0.2
+
+
+async def test_what_is_not_ready_to_commit_in_time_is_undone(database: Database) -> None:
+    pause, request = Pause(), Deadline.after(SOON)
+
+    def hold_slowly(connection: Connection) -> None:
+        hold(connection)
+        pause()
+
+    with within(request), pytest.raises(TooLate):
+        await database.write(hold_slowly)
+    pause.end()
+    await database.write(lambda connection: connection.execute(text("SELECT 1")).close())
+    assert await database.read(holds) == 0
+    assert not request.has_written
+
+
+async def test_what_has_not_begun_in_time_is_dropped(database: Database) -> None:
+    pause = Pause()
+    others = [asyncio.create_task(database.write(lambda _connection: pause())) for _ in range(CONNECTIONS)]
+    await pause.reached()
+    with within(Deadline.after(SOON)), pytest.raises(TooLate):
+        await database.write(hold)
+    pause.end()
+    await asyncio.gather(*others)
+    assert await database.read(holds) == 0
+
+
+async def test_a_commit_that_is_not_confirmed_in_time_is_said_to_be_unknown(database: Database) -> None:
+    pause, request = Pause(), Deadline.after(SOON)
+    event.listen(database._writer, "commit", lambda _connection: pause(), once=True)
+    with within(request), pytest.raises(OutcomeUnknown):
+        await database.write(hold)
+    pause.end()
+    while not await database.read(holds):
+        await asyncio.sleep(0)
+    assert request.has_written
+
+
+async def test_a_read_ends_in_time(database: Database) -> None:
+    pause = Pause()
+    with within(Deadline.after(SOON)), pytest.raises(TooLate):
+        await database.read(lambda _connection: pause())
+    pause.end()
+
+
+async def test_what_is_written_in_time_is_noted(database: Database) -> None:
+    request = Deadline.after(10)
+    with within(request):
+        await database.write(hold)
+    assert await database.read(holds) == 1
+    assert request.has_written
+
+
+async def test_a_request_that_waits_for_a_lock_leaves_its_connection_to_others(
+    migrated_databases: MigratedDatabases,
+) -> None:
+    with migrated_databases.one() as url:
+        database, other, pause = Database.open(url), Database.open(url), Pause()
+
+        def lock(connection: Connection) -> None:
+            connection.execute(text("LOCK TABLE holds"))
+            pause()
+
+        locked = asyncio.create_task(other.write(lock))
+        await pause.reached()
+        began = monotonic()
+        with within(Deadline.after(SOON)):
+            waiting = [database.write(hold) for _ in range(CONNECTIONS)]
+            errors = await asyncio.gather(*waiting, return_exceptions=True)
+        await database.write(lambda connection: connection.execute(text("SELECT 1")).close())
+        assert monotonic() - began < 5
+        assert all(isinstance(each, SQLAlchemyError) for each in errors), errors
+        pause.end()
+        await locked
+        await database.close()
+        await other.close()
