@@ -9,6 +9,9 @@ from pydantic import SecretStr
 
 from bot.model import ChannelId, JobNumber, Origin, UserId
 
+_LENGTH = 3_000
+"""Slack's limit for ``private_metadata``. https://docs.slack.dev/reference/views/modal-views"""
+
 
 @dataclass(frozen=True, slots=True)
 class FormState:
@@ -30,10 +33,11 @@ class FormState:
         return cls(origin.channel, origin.response_url, job, seen_by)
 
     def dumps(self) -> str:
-        """Return the state as JSON of a few hundred characters; Slack allows 3,000."""
+        """Return the state as JSON: without the page if that is too long for Slack."""
         url = self.response_url.get_secret_value() if self.response_url else None
         kept = {"channel": self.channel, "response_url": url, "job": self.job, "seen_by": self.seen_by}
-        return json.dumps(kept | ({"page": self.page} if self.page else {}))
+        whole = json.dumps(kept | ({"page": self.page} if self.page else {}))
+        return whole if len(whole) <= _LENGTH else json.dumps(kept)
 
     @classmethod
     def loads(cls, text: str) -> FormState:

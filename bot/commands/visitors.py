@@ -27,8 +27,6 @@ from bot.work.visitors.buttons import how_counted, more, read_on, send_csv, shar
 from bot.work.visitors.question import ask_visitors, show_progress
 
 NAME = "/docs-visitors"
-_PATH_LENGTH = 300
-"""A form keeps no longer path: Slack allows 3,000 characters, of which JSON may need twelve for one."""
 
 
 async def _run(context: Context, invocation: Invocation) -> Answer:
@@ -199,7 +197,7 @@ async def _improve(context: Context, press: Press) -> Answer:
         return Answer(message=visitors_answers.not_kept())
     page, period, project = known
     path, text = page.path, visitors_answers.improve_prompt(page, period)
-    state = replace(FormState.at(press.origin), page=path if len(path) <= _PATH_LENGTH else None)
+    state = replace(FormState.at(press.origin), page=path)
     offered = await projects_to_choose(context, press.origin.channel, context.projects.with_id(project))
     form = modals.ask_form(channel=press.origin.channel, private=state.dumps(), text=text, projects=offered)
     return Answer(modal=Modal(form))

@@ -20,6 +20,7 @@ from bot.model import (
     Project,
     ProjectId,
     Projects,
+    PromptId,
     ThreadRef,
     UserId,
 )
@@ -139,6 +140,7 @@ class WorkerContext(Context):
     ``wake_after`` wakes the workers after that many seconds. ``count`` counts an event for the metrics:
     what happened, and with which outcome. ``learned`` has the paces of projects with past jobs, and since
     when. ``answered`` has the times of the last polls that were answered.
+    ``undecided``: since when this process has asked Slack in vain about the sender of a prompt.
     """
 
     docs: DocsClient | DocsClients
@@ -151,6 +153,7 @@ class WorkerContext(Context):
     count: Callable[[str, str], None] = field(default=lambda _what, _how: None)
     learned: dict[ProjectId, tuple[datetime, PollPace]] = field(default_factory=dict)
     answered: dict[ProjectId, datetime] = field(default_factory=dict)
+    undecided: dict[PromptId, datetime] = field(default_factory=dict)
 
     def claimer(self) -> Claimer:
         """Return the claimer for a lease that this process takes now."""

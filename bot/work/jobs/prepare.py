@@ -41,7 +41,7 @@ _AT_ONCE = 20
 _MOST_RUNNING = 200
 """Maximum prompts that wait for Slack at the same moment."""
 _UNDECIDED_FOR = timedelta(minutes=10)
-"""How long access stays undecided while Slack cannot tell. Then it is denied."""
+"""How long a process asks Slack about access while it cannot tell. Then it is denied."""
 _RETRY_SECONDS = 3.0
 
 
@@ -109,11 +109,16 @@ async def _decide(context: WorkerContext, prompt: Prompt) -> Decision:
 
     Naming a job does not prove access: a sender who named one may be outside its channel.
     """
-    is_late = context.clock() - prompt.asked_at > _UNDECIDED_FOR
+    # Not from when it was asked: it may have been said in an outage, and been read after it.
+    now = context.clock()
+    is_late = now - context.undecided.setdefault(prompt.id, now) > _UNDECIDED_FOR
     ask = AskSlack.FINAL if is_late else AskSlack.TRY
     is_named = prompt.named is not None
     job = await context.store.read(lambda tx: tx.jobs.known(prompt.job)) if is_named else None
-    return await decide(context, prompt.asked_by, channel=prompt.channel, job=job, ask=ask)
+    decision = await decide(context, prompt.asked_by, channel=prompt.channel, job=job, ask=ask)
+    if decision.may is not None:
+        context.undecided.pop(prompt.id, None)
+    return decision
 
 
 def _refuse(context: WorkerContext, tx: Transaction, prompt: Prompt, access: Access) -> None:

@@ -74,6 +74,18 @@ async def test_a_missed_direct_message_starts_a_job_once(office: Office) -> None
     assert await prompts(office) == ["Add a page"]
 
 
+async def test_what_was_said_in_an_outage_is_not_refused_when_slack_stumbles_once(office: Office) -> None:
+    await again(office, office.missed("help", direct=True))
+    office.clock.pass_seconds(3_600)
+    office.missed("Add a page", direct=True)
+    office.clock.pass_seconds(3_600)
+    await execute(office.store, text("DELETE FROM people"))
+    office.slack.trouble("profile", SlackUnreachable("down"))
+    await catch_up_all(office)
+    await office.settle()
+    assert [text for _, text in office.docs.prompts] == ["Add a page"]
+
+
 async def test_direct_messages_around_the_first_one_that_arrives_are_taken_too(office: Office) -> None:
     office.missed("Add a page", direct=True)
     office.clock.pass_seconds(100)
