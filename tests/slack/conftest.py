@@ -8,9 +8,11 @@ from pathlib import Path
 import pytest
 from pydantic import SecretStr
 
+from bot.commands import COMMANDS
 from bot.slack.client import open_session, web_client
 from bot.slack.messenger import SlackMessenger
 from sandbox.workspace import Workspace, WorkspaceOptions
+from tests.slack.intake import Intake, open_intake
 
 
 @pytest.fixture
@@ -26,3 +28,9 @@ async def messenger(workspace: Workspace) -> AsyncIterator[SlackMessenger]:
     async with open_session() as session:
         client = web_client(SecretStr("xoxb-sandbox"), workspace.api_url, session)
         yield SlackMessenger(client, session, workspace.api_url)
+
+
+@pytest.fixture
+async def intake() -> AsyncIterator[Intake]:
+    async with open_intake(COMMANDS) as intake:
+        yield intake

@@ -29,9 +29,8 @@ from bot.store.deadline import current
 from bot.work.context import Context
 from sandbox.workspace.bot_connection import signature_headers
 from tests.limits import HANG_SECONDS
-from tests.slack.test_listeners import SECRET, Intake, intake, open_intake
+from tests.slack.intake import SECRET, Intake, open_intake
 
-__all__ = ["intake"]
 Json = dict[str, Any]
 
 COMMAND: Json = {

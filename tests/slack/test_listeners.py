@@ -2,151 +2,33 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
-from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
-from typing import Any, cast
-from urllib.parse import urlencode
+from typing import Any
 
 import pytest
 import structlog
-from pydantic import SecretStr
-from slack_bolt.async_app import AsyncApp
-from slack_bolt.request.async_request import AsyncBoltRequest
-from slack_bolt.response import BoltResponse
-from sqlalchemy import event, select, text, update
+from sqlalchemy import text
 
-from bot.commands import COMMANDS
 from bot.commands.command import Answer, Command, Invocation
-from bot.commands.spoken import heard
 from bot.logs import reference
 from bot.model import (
-    Access,
-    AccessPolicy,
     ChannelId,
     DeliveryKind,
     JobState,
     Message,
     NewDelivery,
-    Profile,
-    Projects,
-    UserId,
-    ts_at,
 )
-from bot.slack.background import Background
-from bot.slack.client import open_session, web_client
-from bot.slack.listeners import Listeners, build_app
-from bot.slack.messenger import SlackMessenger
-from bot.store import Store, schema
-from bot.store.deadline import Deadline, current, within
 from bot.work.context import Context
-from bot.work.jobs.missed import Gap
-from sandbox.workspace.bot_connection import signature_headers
 from tests.builders import (
     ANA,
     BEN,
     CHANNEL,
     NOW,
-    PROJECT,
-    HeldClock,
     add_job,
     claimer,
     execute,
-    new_store,
-    rows_of,
 )
-from tests.fakes import FakeSlack
-from tests.pause import Pause
-
-SECRET = "signing-secret"
-RESPONSE_URL = "https://hooks.slack.com/commands/1/2/3"
-NOWHERE = "http://127.0.0.1:9/api/"
-"""Nobody listens there: a listener that asked Slack something before it acknowledges would fail."""
-
-
-@dataclass
-class Everybody(FakeSlack):
-    """As when Slack says of each that they are a member; ``broken`` comes instead, once."""
-
-    broken: list[Exception] = field(default_factory=list)
-
-    async def profile(self, user: UserId) -> Profile:
-        if self.broken:
-            raise self.broken.pop()
-        return await super().profile(user)
-
-
-class Intake:
-    """Bolt's app on a real registry."""
-
-    def __init__(
-        self, app: AsyncApp, store: Store, background: Background, everybody: Everybody, gap: Gap
-    ) -> None:
-        self.app, self.store, self.background, self.everybody = app, store, background, everybody
-        self.gap = gap
-
-    async def send(self, body: str, content_type: str = "application/x-www-form-urlencoded") -> BoltResponse:
-        """As Slack sends it."""
-        headers: dict[str, Any] = {**signature_headers(SECRET, body), "Content-Type": content_type}
-        with within(current() or Deadline.after(10)):
-            return await self.app.async_dispatch(AsyncBoltRequest(body=body, headers=headers))
-
-    async def command(self, text: str, name: str = "/docs-agent", trigger: str = "1.2.3") -> BoltResponse:
-        fields = {"command": name, "text": text, "trigger_id": trigger, "channel_id": CHANNEL, "user_id": ANA}
-        return await self.send(urlencode(fields | {"response_url": RESPONSE_URL}))
-
-    async def interaction(self, **payload: Any) -> BoltResponse:
-        about = {"user": {"id": ANA}, "trigger_id": "1.2.3", "team": {"id": "T1"}}
-        return await self.send(urlencode({"payload": json.dumps({**about, **payload})}))
-
-    async def event(self, **event: Any) -> BoltResponse:
-        whole = {"type": "event_callback", "event_id": "Ev1", "team_id": "T1", "event": event}
-        return await self.send(json.dumps(whole), "application/json")
-
-    async def stored(self) -> int:
-        """How many jobs stand in the registry."""
-        return len(await self.store.read(lambda tx: tx.jobs.newest(100)))
-
-
-@pytest.fixture
-async def intake() -> AsyncIterator[Intake]:
-    async with open_intake(COMMANDS) as intake:
-        yield intake
-
-
-@asynccontextmanager
-async def open_intake(commands: Sequence[Command]) -> AsyncIterator[Intake]:
-    store, background, everybody = await new_store(), Background(), Everybody()
-    await store.write(lambda tx: tx.members.note(ANA, Access.MEMBER, AccessPolicy().rule, NOW))
-    async with open_session() as session:
-        client = web_client(SecretStr("xoxb-1"), NOWHERE, session)
-        context = Context(
-            store, everybody, HeldClock(), lambda: None, Projects.only(PROJECT), UserId("U0BOT")
-        )
-        listeners = Listeners(
-            context=context,
-            gap=(gap := Gap(context)),
-            client=client,
-            messenger=cast("SlackMessenger", everybody),
-            background=background,
-            on_message=heard,
-            count=lambda _what, _how: None,
-        )
-        app = build_app(
-            client=client,
-            signing_secret=SecretStr(SECRET),
-            listeners=listeners,
-            commands=commands,
-        )
-        yield Intake(app, store, background, everybody, gap)
-        await background.drain(2)
-    await store.close()
-
-
-async def break_the_database(intake: Intake) -> None:
-    await execute(intake.store, text("DROP TABLE prompts"))
+from tests.slack.intake import Intake, break_the_database, open_intake
 
 
 async def test_a_command_is_stored_when_it_is_acknowledged(intake: Intake) -> None:
@@ -166,96 +48,6 @@ async def test_a_command_that_could_not_be_stored_says_so_with_a_reference(intak
     assert "Traceback" not in answer.body
 
 
-@pytest.fixture
-async def pause(intake: Intake) -> AsyncIterator[Pause]:
-    """The database does not answer until the pause ends."""
-    pause = Pause()
-    hanging = asyncio.create_task(intake.store.write(lambda _tx: pause()))
-    await pause.reached()
-    yield pause
-    pause.end()
-    await hanging
-
-
-async def test_a_command_that_the_database_does_not_take_in_time_is_not_carried_out_later(
-    intake: Intake, pause: Pause
-) -> None:
-    with within(Deadline.after(0.1)):
-        answer = await intake.command("Add a page")
-    said = json.loads(answer.body)["text"]
-    assert "nothing was started" in said
-    assert "/docs-agent Add a page" in said
-    pause.end()
-    assert await intake.stored() == 0
-
-
-async def test_commands_that_wait_for_one_transaction_are_told_in_time(intake: Intake) -> None:
-    """The first is being stored; the others wait to be stored together after it."""
-    pause = Pause()
-    event.listen(intake.store.database._writer, "commit", lambda _connection: pause(), once=True)
-
-    async def types(number: int, seconds: float) -> str:
-        with within(Deadline.after(seconds)):
-            return (await intake.command(f"Add page {number}", trigger=str(number))).body or "taken"
-
-    first = asyncio.create_task(types(1, 10))
-    await pause.reached()
-    others = asyncio.gather(*(types(number, 10) for number in (2, 3)), types(4, 0.0))
-    await asyncio.sleep(0)
-    pause.end()
-    assert await first == "taken"
-    *taken, late = await others
-    assert taken == ["taken", "taken"]
-    assert "nothing was started" in late
-    assert await intake.stored() == 3
-
-
-async def test_a_command_whose_commit_is_not_confirmed_may_have_been_taken(intake: Intake) -> None:
-    pause = Pause()
-    event.listen(intake.store.database._writer, "commit", lambda _connection: pause(), once=True)
-    with within(Deadline.after(0.1)):
-        answer = await intake.command("Add a page")
-    pause.end()
-    assert "I may have taken this; see `/docs-agent jobs`" in json.loads(answer.body)["text"]
-    assert await intake.stored() == 1
-
-
-async def test_an_event_that_is_not_stored_in_time_is_left_for_slack_to_deliver_again(
-    intake: Intake, pause: Pause
-) -> None:
-    with within(Deadline.after(0.1)):
-        assert (await intake.event(**MENTION)).status == 500
-    pause.end()
-    assert await intake.stored() == 0
-    assert (await intake.event(**MENTION)).status == 200
-    assert await intake.stored() == 1
-
-
-async def test_what_goes_on_after_the_acknowledgement_has_time(intake: Intake) -> None:
-    await execute(intake.store, text("DELETE FROM people"))
-    with within(Deadline.after(0.2)):
-        assert (await intake.command("jobs")).body == ""
-        await asyncio.sleep(0.3)
-        await intake.background.drain(2)
-    [(_, told)] = intake.everybody.private
-    assert "No jobs" in told.text
-
-
-async def test_a_follow_up_that_is_stored_is_not_said_to_be_nothing(intake: Intake) -> None:
-    """Whether the person may see the job is looked up later, which fails; the worker looks up again."""
-    number = await add_job(intake.store, state=JobState.WORKING)
-    await execute(intake.store, text("DELETE FROM people"))
-    intake.everybody.broken.append(RuntimeError("Slack is away"))
-    assert (await intake.command(f"{number} Delete it", "/docs-followup")).body == ""
-    await intake.background.drain(2)
-    [row] = await rows_of(intake.store, select(schema.prompts))
-    assert row["raw"] == "Delete it"
-    [(_, told)] = intake.everybody.private
-    assert "nothing was started" not in told.text
-    assert "I may have taken this" in told.text
-    assert f"/docs-followup {number} Delete it" in told.text
-
-
 async def test_an_event_that_could_not_be_stored_is_left_for_slack_to_deliver_again(intake: Intake) -> None:
     mention = {
         "type": "app_mention",
@@ -267,55 +59,6 @@ async def test_an_event_that_could_not_be_stored_is_left_for_slack_to_deliver_ag
     assert (await intake.event(**mention)).status == 200
     await break_the_database(intake)
     assert (await intake.event(**{**mention, "ts": "1.2"})).status == 500
-
-
-async def listening(intake: Intake) -> None:
-    """A job has a thread, and nothing is to be read again."""
-    await add_job(intake.store, root_ts=ts_at(NOW))
-    await intake.gap.end()
-    await execute(intake.store, update(schema.heard).values(due_at=None, missed_since=None))
-
-
-async def is_read_again(intake: Intake) -> bool:
-    await intake.gap.end()
-    [row] = await rows_of(intake.store, select(schema.heard))
-    return row["due_at"] is not None
-
-
-MENTION = {"type": "app_mention", "channel": CHANNEL, "ts": "1.1", "user": ANA, "text": "<@U0BOT> Add a page"}
-CHANGED = {"type": "message", "subtype": "message_changed", "channel": CHANNEL, "ts": "1.2"}
-
-
-@pytest.mark.parametrize(
-    "event",
-    [
-        MENTION,
-        CHANGED
-        | {
-            "message": {"ts": "1.1", "user": ANA, "text": "Add two pages", "edited": {"user": ANA}},
-            "previous_message": {"ts": "1.1", "user": ANA, "text": "Add a page"},
-        },
-        CHANGED
-        | {
-            "subtype": "message_deleted",
-            "deleted_ts": "1.1",
-            "previous_message": {"ts": "1.1", "user": ANA, "text": "Add a page"},
-        },
-    ],
-    ids=["said", "edited", "deleted"],
-)
-async def test_what_the_database_could_not_take_is_read_again(intake: Intake, event: dict[str, Any]) -> None:
-    await listening(intake)
-    await break_the_database(intake)
-    assert (await intake.event(**event)).status == 500
-    assert await is_read_again(intake)
-
-
-async def test_that_slack_drops_events_is_acknowledged_and_what_was_missed_is_read(intake: Intake) -> None:
-    await listening(intake)
-    limited = {"type": "app_rate_limited", "team_id": "T1", "minute_rate_limited": 1518467820}
-    assert (await intake.send(json.dumps(limited), "application/json")).status == 200
-    assert await is_read_again(intake)
 
 
 async def test_a_mention_and_its_message_are_one_request(intake: Intake) -> None:

@@ -1,0 +1,130 @@
+"""Bolt's app with all listeners, on a database in memory."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from typing import Any, cast
+from urllib.parse import urlencode
+
+from pydantic import SecretStr
+from slack_bolt.async_app import AsyncApp
+from slack_bolt.request.async_request import AsyncBoltRequest
+from slack_bolt.response import BoltResponse
+from sqlalchemy import text
+
+from bot.commands.command import Command
+from bot.commands.spoken import heard
+from bot.model import (
+    Access,
+    AccessPolicy,
+    Profile,
+    Projects,
+    UserId,
+)
+from bot.slack.background import Background
+from bot.slack.client import open_session, web_client
+from bot.slack.listeners import Listeners, build_app
+from bot.slack.messenger import SlackMessenger
+from bot.store import Store
+from bot.store.deadline import Deadline, current, within
+from bot.work.context import Context
+from bot.work.jobs.missed import Gap
+from sandbox.workspace.bot_connection import signature_headers
+from tests.builders import (
+    ANA,
+    CHANNEL,
+    NOW,
+    PROJECT,
+    HeldClock,
+    execute,
+    new_store,
+)
+from tests.fakes import FakeSlack
+
+SECRET = "signing-secret"
+RESPONSE_URL = "https://hooks.slack.com/commands/1/2/3"
+NOWHERE = "http://127.0.0.1:9/api/"
+"""Nobody listens there: a listener that asked Slack something before it acknowledges would fail."""
+
+
+@dataclass
+class Everybody(FakeSlack):
+    """As when Slack says of each that they are a member; ``broken`` comes instead, once."""
+
+    broken: list[Exception] = field(default_factory=list)
+
+    async def profile(self, user: UserId) -> Profile:
+        if self.broken:
+            raise self.broken.pop()
+        return await super().profile(user)
+
+
+class Intake:
+    """Bolt's app on a real registry."""
+
+    def __init__(
+        self, app: AsyncApp, store: Store, background: Background, everybody: Everybody, gap: Gap
+    ) -> None:
+        self.app, self.store, self.background, self.everybody = app, store, background, everybody
+        self.gap = gap
+
+    async def send(self, body: str, content_type: str = "application/x-www-form-urlencoded") -> BoltResponse:
+        """As Slack sends it."""
+        headers: dict[str, Any] = {**signature_headers(SECRET, body), "Content-Type": content_type}
+        with within(current() or Deadline.after(10)):
+            return await self.app.async_dispatch(AsyncBoltRequest(body=body, headers=headers))
+
+    async def command(self, text: str, name: str = "/docs-agent", trigger: str = "1.2.3") -> BoltResponse:
+        fields = {"command": name, "text": text, "trigger_id": trigger, "channel_id": CHANNEL, "user_id": ANA}
+        return await self.send(urlencode(fields | {"response_url": RESPONSE_URL}))
+
+    async def interaction(self, **payload: Any) -> BoltResponse:
+        about = {"user": {"id": ANA}, "trigger_id": "1.2.3", "team": {"id": "T1"}}
+        return await self.send(urlencode({"payload": json.dumps({**about, **payload})}))
+
+    async def event(self, **event: Any) -> BoltResponse:
+        whole = {"type": "event_callback", "event_id": "Ev1", "team_id": "T1", "event": event}
+        return await self.send(json.dumps(whole), "application/json")
+
+    async def stored(self) -> int:
+        """How many jobs stand in the registry."""
+        return len(await self.store.read(lambda tx: tx.jobs.newest(100)))
+
+
+@asynccontextmanager
+async def open_intake(commands: Sequence[Command]) -> AsyncIterator[Intake]:
+    store, background, everybody = await new_store(), Background(), Everybody()
+    await store.write(lambda tx: tx.members.note(ANA, Access.MEMBER, AccessPolicy().rule, NOW))
+    async with open_session() as session:
+        client = web_client(SecretStr("xoxb-1"), NOWHERE, session)
+        context = Context(
+            store, everybody, HeldClock(), lambda: None, Projects.only(PROJECT), UserId("U0BOT")
+        )
+        listeners = Listeners(
+            context=context,
+            gap=(gap := Gap(context)),
+            client=client,
+            messenger=cast("SlackMessenger", everybody),
+            background=background,
+            on_message=heard,
+            count=lambda _what, _how: None,
+        )
+        app = build_app(
+            client=client,
+            signing_secret=SecretStr(SECRET),
+            listeners=listeners,
+            commands=commands,
+        )
+        yield Intake(app, store, background, everybody, gap)
+        await background.drain(2)
+    await store.close()
+
+
+async def break_the_database(intake: Intake) -> None:
+    await execute(intake.store, text("DROP TABLE prompts"))
+
+
+MENTION = {"type": "app_mention", "channel": CHANNEL, "ts": "1.1", "user": ANA, "text": "<@U0BOT> Add a page"}
