@@ -19,7 +19,7 @@ Json = dict[str, Any]
 _PATIENCE_SECONDS = 4.0
 """How long a user waits for a thread or a form to appear."""
 _AT_ONCE_SECONDS = 0.05
-_BROKEN = "Something went wrong on my side"
+_BROKEN, _MAYBE = "Something went wrong on my side, and nothing was started", "I may have taken this"
 _CALLED = re.compile(r"<@(U\w+)>")
 _NUMBER = re.compile(r"· Job (\d+)")
 
@@ -82,15 +82,16 @@ class Acting:
     async def _command(self, act: Act, done: Done) -> None:
         name = "/docs-agent" if act.what in ("command", "repeat") else "/docs-visitors"
         answer = await self._people.command(act.who, act.where, name, act.words)
-        done.acknowledged, done.broken = bool(answer["ok"]), self._was_broken(act)
+        done.acknowledged = bool(answer["ok"]) and not self._was_told(act, _MAYBE)
+        done.broken = self._was_told(act, _BROKEN)
 
-    def _was_broken(self, act: Act) -> bool:
-        """Return whether the user has just received the message about an unexpected error."""
+    def _was_told(self, act: Act, words: str) -> bool:
+        """Return whether the user has just received a private message with these words."""
         for note in reversed(list(self._state.ephemerals.values())):
             if self._clocks.now().timestamp() - float(note["ts"]) > _AT_ONCE_SECONDS:
                 return False
             mine = note["user"] == act.who and note["channel"] == act.where
-            if mine and _BROKEN in note["text"] and note["id"] not in self._known_notes:
+            if mine and words in note["text"] and note["id"] not in self._known_notes:
                 self._known_notes.add(note["id"])
                 return True
         return False
@@ -114,8 +115,9 @@ class Acting:
         view = await self._until(lambda: self._view(act.who, callback_id, about))
         values = {"prompt": {"prompt": {"type": "plain_text_input", "value": act.words}}}
         answer = await self._people.submit_view(act.who, view["id"], values)
-        done.broken = any(_BROKEN in str(text) for text in (answer.get("errors") or {}).values())
-        done.acknowledged = bool(answer["ok"]) or done.broken
+        told = " ".join(map(str, (answer.get("errors") or {}).values()))
+        done.broken = _BROKEN in told
+        done.acknowledged = (bool(answer["ok"]) or done.broken) and _MAYBE not in told
 
     def _view(self, user: str, callback_id: str, about: str) -> Json | None:
         mine = (view for view in self._state.views.values() if view["user"] == user)
@@ -184,7 +186,8 @@ class Acting:
         root = await self._until(lambda: self._root(act.about))
         words = f"{_NUMBER.findall(root['text'])[0]} {act.words}"
         answer = await self._people.command(act.who, root["channel"], "/docs-followup", words)
-        done.acknowledged, done.broken = bool(answer["ok"]), self._was_broken(act)
+        done.acknowledged = bool(answer["ok"]) and not self._was_told(act, _MAYBE)
+        done.broken = self._was_told(act, _BROKEN)
 
     async def _press(self, act: Act, done: Done) -> None:
         await self._press_it(act, done, *await self._until(lambda: self._button(act)))
