@@ -28,6 +28,7 @@ from bot.ops.figures import metrics_page
 from bot.ops.health import Check, add_health_routes
 from bot.ops.metrics import Metrics
 from bot.ops.stopping import Stopping
+from bot.setting_projects import counted_with
 from bot.setting_types import ContextMode
 from bot.settings import Settings
 from bot.slack.background import Background
@@ -205,7 +206,11 @@ def _docs(settings: Settings) -> DocsClient | DocsClients:
 
 
 def _projects(settings: Settings) -> Projects:
-    known = tuple(Project(ProjectId(each.id), each.name, each.label) for each in settings.projects)
+    served = settings.projects
+    known = tuple(
+        Project(ProjectId(each.id), each.name, each.label, ProjectId(counted_with(each, served)))
+        for each in served
+    )
     return Projects(known, serves_former=not settings.docs_projects)
 
 

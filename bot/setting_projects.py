@@ -119,6 +119,14 @@ def _told(problem: Mapping[str, Any]) -> str:
     return f'"{name}" ' + ("is missing" if problem["type"] == "missing" else f"{words[0].lower()}{words[1:]}")
 
 
+def counted_with(project: DocsProject, served: Sequence[DocsProject]) -> str:
+    """Return the id under which a project's calls of the analytics API are counted.
+
+    The service counts those of an organisation together, as far as one can tell: those of one key.
+    """
+    return min(each.id for each in served if (each.address, each.key) == (project.address, project.key))
+
+
 def _repeated(entries: Sequence[ProjectEntry]) -> list[str]:
     """Return what two entries may not share. Rows of the database belong to an id, whatever its address."""
     names, ids = [each.name for each in entries], [each.id for each in entries]

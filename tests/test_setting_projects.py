@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.setting_projects import MOST_PROJECTS, DocsProject
+from bot.setting_projects import MOST_PROJECTS, DocsProject, counted_with
 from bot.settings import DocsSettings, Settings, SettingsError
 
 SLACK = {"SLACK_BOT_TOKEN": "xoxb-1", "SLACK_APP_TOKEN": "xapp-1"}
@@ -41,6 +41,14 @@ def test_several_projects_need_no_project_id_and_share_what_they_do_not_give() -
         ("acme", "p-acme", "Acme docs", "https://docs.example/base", "key-of-all"),
         ("beta", "p-beta", "beta", "https://beta.example", "key-of-beta"),
     ]
+
+
+def test_projects_with_one_key_are_counted_under_one_id_whatever_their_order() -> None:
+    more = {"id": "p-more", "key": "key-of-beta", "address": "https://beta.example"}
+    for default in ("p-acme", "p-beta", "p-more"):
+        served = load({"acme": ACME, "more": more, "beta": BETA}, DOCS_PROJECT_ID=default).projects
+        counted = {each.id: counted_with(each, served) for each in served}
+        assert counted == {"p-acme": "p-acme", "p-beta": "p-beta", "p-more": "p-beta"}
 
 
 def test_the_project_id_chooses_the_default() -> None:

@@ -29,7 +29,7 @@ def _limits_of(context: Context, tx: Transaction, project: Project, user: UserId
         frees_at=held_until or frees_at(uses, context.uses_an_hour, 1),
         waiting=tx.prompts.waiting_for_quota(which),
         mine=spent_by(uses).get(user, 0),
-        analytics=tx.budget.read(which, context.analytics.calls_an_hour, now),
+        analytics=context.budget(tx, which),
         key_is_refused=is_refused(tx, which),
         shown=context.projects.shown(which),
     )

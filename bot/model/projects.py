@@ -14,11 +14,15 @@ _OPTION = re.compile(rf"`?project:([^\s`]+)`?[{_STOPS}]*", re.IGNORECASE)
 
 @dataclass(frozen=True, slots=True)
 class Project:
-    """A project that the bot serves. ``name`` is what people type, ``label`` what they read."""
+    """A project that the bot serves. ``name`` is what people type, ``label`` what they read.
+
+    ``counted_with``: the project under which its calls of the analytics API are counted, if not its own.
+    """
 
     id: ProjectId
     name: str
     label: str
+    counted_with: ProjectId | None = None
 
 
 class UnknownProject(Exception):
@@ -68,6 +72,11 @@ class Projects:
         if not self.serve(project):
             return Project(project, project, project)
         return self.with_id(project) if self.are_several else None
+
+    def budget_of(self, project: ProjectId) -> ProjectId:
+        """Return the project that stands for the analytics budget of a project: one for all with one key."""
+        known = self.with_id(project) or (self.default if self.serves_former else None)
+        return project if known is None else known.counted_with or known.id
 
     def entry(self, project: ProjectId) -> Project | None:
         """Return the project as DOCS_PROJECTS has it; None if that is not set or has no such project."""

@@ -62,14 +62,14 @@ def read_figures(context: Context, tx: Transaction) -> Figures:
 
 
 def _of_project(context: Context, tx: Transaction, project: ProjectId) -> ProjectFigures:
-    now, calls_an_hour = context.clock(), context.analytics.calls_an_hour
+    now = context.clock()
     return ProjectFigures(
         queued_prompts=tx.prompts.waiting_for_quota(project),
         quota_used=len(tx.prompts.uses(project, now)),
         quota_limit=context.uses_an_hour,
         quota_exhausted=tx.quota.exhausted_until(project, now) is not None,
-        analytics_calls_used=tx.budget.read(project, calls_an_hour, now).used,
-        analytics_calls_limit=calls_an_hour,
+        analytics_calls_used=context.budget(tx, project).used,
+        analytics_calls_limit=context.analytics.calls_an_hour,
         key_refused=is_refused(tx, project),
     )
 

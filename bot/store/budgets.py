@@ -1,4 +1,7 @@
-"""The hourly budget of analytics calls: counted in our own rows, corrected by the service's 429 responses."""
+"""The hourly budget of analytics calls: counted in our own rows, corrected by the service's 429 responses.
+
+Projects with one key have one budget, under the id that ``Projects.budget_of`` returns.
+"""
 
 from __future__ import annotations
 

@@ -13,6 +13,7 @@ from bot.logs import LogOnce
 from bot.model import (
     AccessPolicy,
     Analytics,
+    Budget,
     ChannelId,
     MemberCache,
     MessageTs,
@@ -121,6 +122,10 @@ class Context:
         """
         chosen = tx.channels.project(channel) if self.projects.are_several else None
         return (chosen and self.projects.with_id(chosen)) or self.projects.default
+
+    def budget(self, tx: Transaction, project: ProjectId) -> Budget:
+        """Return the state of the hourly budget of analytics calls about a project."""
+        return tx.budget.read(self.projects.budget_of(project), self.analytics.calls_an_hour, self.clock())
 
     def permalink(self, thread: ThreadRef, ts: MessageTs) -> str:
         """Return the address of a message in Slack: the one that begins the thread, or a reply in it.

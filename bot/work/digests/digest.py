@@ -211,17 +211,16 @@ def _settle(context: WorkerContext, tx: Transaction, each: Digest) -> bool:
     if (
         curve_open
         and age_seconds < context.timeouts.curve_seconds
-        and _has_background_room(context, tx, each, now)
+        and _has_background_room(context, tx, each)
     ):
         return _wait(context, tx, each)
     _post(context, tx, each, current, before, now)
     return True
 
 
-def _has_background_room(context: WorkerContext, tx: Transaction, each: Digest, now: datetime) -> bool:
+def _has_background_room(context: WorkerContext, tx: Transaction, each: Digest) -> bool:
     """Return whether the hourly budget has calls left for background requests."""
-    budget = tx.budget.read(each.project, context.analytics.calls_an_hour, now)
-    return context.analytics.background_room(budget) > 0
+    return context.analytics.background_room(context.budget(tx, each.project)) > 0
 
 
 def _is_ended(tx: Transaction, each: Digest) -> bool:
@@ -309,7 +308,16 @@ def _post(
     label = shown.label if shown else None
     query = VisitorsQuery(each.week, each.week.before(), each.section, label=label)
     weekly = weekly_report(
-        tx, context.analytics, query, current, before, each.project, subscription, each.channel, now
+        tx,
+        context.analytics,
+        query,
+        current,
+        before,
+        each.project,
+        subscription,
+        each.channel,
+        context.budget(tx, each.project),
+        now,
     )
     tx.digests.finish(each.id, DigestState.TOLD, owner=context.owner)
     post = NewDelivery.post(f"digest:{each.id}", each.channel, each.asked_by, digest_message(weekly))

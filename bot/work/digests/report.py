@@ -11,6 +11,7 @@ from statistics import median
 
 from bot.model import (
     Analytics,
+    Budget,
     ChannelId,
     Counts,
     PageCounts,
@@ -51,10 +52,10 @@ def weekly_report(
     project: ProjectId,
     subscription: Subscription | None,
     channel: ChannelId,
+    budget: Budget,
     now: datetime,
 ) -> WeeklyReport:
     """Return the digest of the week in ``query``, from the stored snapshots."""
-    budget = tx.budget.read(project, analytics.calls_an_hour, now)
     report = build_report(tx, analytics, query, current, before, (), budget)
     since, until = day_start(query.period.first, analytics.zone), day_start(query.period.end, analytics.zone)
     jobs = tx.jobs.asked_between(project, since, until, _MOST_JOBS)

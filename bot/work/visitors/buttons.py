@@ -76,8 +76,7 @@ def _report_again(context: Context, tx: Transaction, question: Question) -> Repo
         return None
     was = known.get(question.was) if question.was else None
     chart = [known[each] for each in question.chart] if question.chart else None
-    now = context.clock()
-    budget = tx.budget.read(question.project, context.analytics.calls_an_hour, now)
+    budget = context.budget(tx, question.project)
     return build_report(tx, context.analytics, question.query, current, was, chart, budget)
 
 

@@ -88,16 +88,16 @@ async def sweep_snapshots(context: WorkerContext) -> int:
 
 def _claim(context: WorkerContext, tx: Transaction, project: ProjectId) -> Sequence[Snapshot]:
     """Claim snapshots and count their calls. The lock on the budget keeps other processes out meanwhile."""
-    limit, now = context.analytics.calls_an_hour, context.clock()
-    tx.budget.lock(project)
-    budget = tx.budget.read(project, limit, now)
+    counted = context.projects.budget_of(project)
+    tx.budget.lock(counted)
+    budget = context.budget(tx, project)
     if not budget.free:
         return []
     claimed = tx.snapshots.claim(context.claimer(), project, min(budget.free, _AT_ONCE), Priority.CHART)
     room = min(context.analytics.background_room(budget), _AT_ONCE)
     if not claimed and room > 0:
         claimed = tx.snapshots.claim(context.claimer(), project, room, Priority.AHEAD)
-    tx.budget.take(project, len(claimed), now)
+    tx.budget.take(counted, len(claimed), context.clock())
     return claimed
 
 
@@ -213,7 +213,7 @@ async def _pause_calls(context: WorkerContext, snapshot: Snapshot, retry_after_s
     until = context.after(max(retry_after_seconds or _UNKNOWN_WAIT_SECONDS, 1.0))
 
     def hold(tx: Transaction) -> None:
-        tx.budget.mark_exhausted(snapshot.project, until)
+        tx.budget.mark_exhausted(context.projects.budget_of(snapshot.project), until)
         tx.snapshots.settle(snapshot.id, owner=context.owner)
 
     await context.settle(hold)

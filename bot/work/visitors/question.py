@@ -165,7 +165,7 @@ async def _advance(context: WorkerContext, question: Question) -> None:
 def _settle(context: WorkerContext, tx: Transaction, question: Question) -> tuple[_Status, SecretStr | None]:
     """Answer a question or put it back. Return its status, and the response URL for progress updates."""
     now = context.clock()
-    status = _status_of(tx, context.analytics, question, now)
+    status = _status_of(tx, context.analytics, question, context.budget(tx, question.project), now)
     _, progress_url = tx.questions.urls(question.id)
     if status.is_over and not _is_being_told(tx, question):
         _answer(context, tx, question, status, now)
@@ -197,9 +197,10 @@ def _is_being_told(tx: Transaction, question: Question) -> bool:
     return tx.outbox.state_of(_reading_key(question)) is DeliveryState.SENDING
 
 
-def _status_of(tx: Transaction, analytics: Analytics, question: Question, now: datetime) -> _Status:
+def _status_of(
+    tx: Transaction, analytics: Analytics, question: Question, budget: Budget, now: datetime
+) -> _Status:
     """Return the status of a question. Plan its chart when its pages have been fetched."""
-    budget = tx.budget.read(question.project, analytics.calls_an_hour, now)
     current, compared, chart = _snapshots_of(tx, question)
     with_pages = [current, *([compared] if compared else [])]
     waits = any(each.state in _UNFETCHED for each in with_pages)
@@ -364,5 +365,5 @@ def _follow_progress(
             shown += 1
         tx.questions.update(number, progress_url=url.get_secret_value(), shown=shown)
     current, compared, chart = _snapshots_of(tx, question)
-    budget = tx.budget.read(question.project, context.analytics.calls_an_hour, now)
+    budget = context.budget(tx, question.project)
     return say.progress(question, [current, *([compared] if compared else []), *(chart or [])], budget)

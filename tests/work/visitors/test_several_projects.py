@@ -68,6 +68,28 @@ async def test_each_project_has_a_budget_and_key_health_of_its_own(sites: Sites)
     assert "Who read the docs (Acme docs)" in await asked(sites, "compare none top 1")
 
 
+async def test_projects_with_one_key_share_its_budget_of_calls(sites: Sites) -> None:
+    await sites.serve(ACME, replace(BETA, counted_with=ACME.id))
+    sites.office.budget(2)
+    await asked(sites, "compare none project:acme top 1")
+    await asked(sites, "compare none project:acme 2026-10-01")
+    assert "of this hour are used" in await asked(sites, "compare none project:beta")
+    assert sites.beta.calls == []
+    limits = (await sites.office.types("/docs-agent", "limits")).message
+    assert limits is not None
+    assert limits.text.count("0 of 2 analytics calls left") == 2
+
+
+async def test_a_429_of_one_project_holds_the_calls_of_the_others_with_its_key(sites: Sites) -> None:
+    await sites.serve(ACME, replace(BETA, counted_with=ACME.id))
+    sites.office.docs.answer_instead("visitors", httpx.Response(429, headers={"Retry-After": "600"}, json={}))
+    await asked(sites, "compare none project:acme")
+    await asked(sites, "compare none project:beta")
+    assert sites.beta.calls == []
+    sites.office.clock.pass_seconds(600)
+    assert "(Beta)" in await asked(sites, "compare none project:beta")
+
+
 async def test_a_service_that_hangs_delays_no_answer_about_another_project(sites: Sites) -> None:
     office, hanging = sites.office, asyncio.get_running_loop().create_future()
     office.budget(20, page_size=2)
