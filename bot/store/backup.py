@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import shutil
 import sqlite3
+from collections.abc import Callable
 from contextlib import closing
 from datetime import datetime
 from pathlib import Path
@@ -48,16 +50,23 @@ def _write_copy(live: sqlite3.Connection, target: Path, *, is_checked: bool) -> 
         part.unlink(missing_ok=True)
 
 
-def restore(source: Path, file: Path, now: datetime) -> Path | None:
+def _free_bytes(folder: Path) -> int:
+    return shutil.disk_usage(folder).free
+
+
+def restore(
+    source: Path, file: Path, now: datetime, free_bytes: Callable[[Path], int] = _free_bytes
+) -> Path | None:
     """Replace what the SQLite file contains by a copy; return where the earlier content is kept, if any.
 
-    Raises UnusableFile, and changes nothing, if a process has the file open or if the copy is damaged, none
-    of the bot's or of a newer version.
+    Raises UnusableFile, and changes nothing, if a process has the file open, if the copy is damaged, none
+    of the bot's or of a newer version, or if a folder has too little room. ``free_bytes`` returns its room.
     """
     if not source.is_file():
         raise UnusableFile(f"There is no file {source}.")
     if file.exists() and source.samefile(file):
         raise UnusableFile("This is the SQLite file itself: move the backup elsewhere, and name it there.")
+    _check_room(source, file, free_bytes)
     if not file.exists() or not file.stat().st_size:
         _restore_new(source, file)
         return None
@@ -68,11 +77,32 @@ def restore(source: Path, file: Path, now: datetime) -> Path | None:
             _write_copy(live, kept, is_checked=False)
             _replace(copy, live)
     except sqlite3.DatabaseError as error:
-        advice = (
-            f"move it and the files {file.name}-wal and {file.name}-shm beside it away, and run this again"
-        )
-        raise UnusableFile(f"The SQLite file cannot be replaced ({error}): {advice}.") from None
+        raise UnusableFile(
+            f"The SQLite file cannot be replaced ({error}): {_way_out(error, file)}."
+        ) from None
     return kept
+
+
+def _way_out(error: sqlite3.DatabaseError, file: Path) -> str:
+    if error.sqlite_errorcode & 0xFF in (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR):
+        return "look at the disk and the room on it, and run this again"
+    *others, last = (each.name for each in beside(file))
+    return f"move it and what there is of {', '.join(others)} and {last} beside it away, and run this again"
+
+
+def _check_room(source: Path, file: Path, free_bytes: Callable[[Path], int]) -> None:
+    """Raise UnusableFile without room for the earlier content, its journal meanwhile, and the copy."""
+    earlier = sum(each.stat().st_size for each in (file, *beside(file)) if each.exists())
+    needed, folder = earlier + max(earlier, source.stat().st_size), _first_there(file.parent)
+    if (free := free_bytes(folder)) < needed:
+        raise UnusableFile(
+            f"The disk of {folder} has {free / 1e6:,.1f} MB left, a restore takes {needed / 1e6:,.1f} MB: "
+            "make room, and run this again. Nothing was changed."
+        )
+
+
+def _first_there(folder: Path) -> Path:
+    return next(each for each in (folder, *folder.parents) if each.exists())
 
 
 def _copy(source: sqlite3.Connection, target: sqlite3.Connection) -> None:

@@ -302,8 +302,11 @@ def exposed(file: Path) -> list[Path]:
 
 
 def beside(file: Path) -> list[Path]:
-    """Return the paths at which SQLite keeps its log and the log's index beside a file."""
-    return [file.with_name(f"{file.name}{ending}") for ending in ("-wal", "-shm")]
+    """Return the paths at which SQLite keeps its log, the log's index and a journal beside a file.
+
+    Each would be applied to another file in its place. https://www.sqlite.org/tempfiles.html
+    """
+    return [file.with_name(f"{file.name}{ending}") for ending in ("-wal", "-shm", "-journal")]
 
 
 def _has_log(file: Path) -> bool:

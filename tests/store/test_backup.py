@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import re
+import resource
 import shlex
 import shutil
 import sqlite3
@@ -121,7 +122,7 @@ async def test_a_restore_brings_back_the_backup_and_keeps_the_rest(tmp_path: Pat
 async def test_a_restore_after_a_kill_takes_nothing_from_the_log_of_the_dead(tmp_path: Path) -> None:
     file, database = await backed_up(tmp_path)
     await note(database, "after")
-    for each in (file, *beside(file)):
+    for each in (file, *filter(Path.exists, beside(file))):
         shutil.copy(each, tmp_path / each.name.replace("bot", "dead"))
     await database.close()
     dead = tmp_path / "dead.db"
@@ -149,6 +150,54 @@ async def test_where_the_file_is_gone_its_log_goes_too(tmp_path: Path) -> None:
         each.write_bytes(b"of another file")
     assert restore(tmp_path / "copy.db", file, NOW) is None
     assert noted(file) == {"before"}
+
+
+def names_in(folder: Path) -> list[str]:
+    return sorted(each.name for each in folder.iterdir())
+
+
+@pytest.mark.parametrize("is_new", [True, False])
+async def test_a_restore_without_room_for_it_changes_nothing_and_says_so(
+    tmp_path: Path, is_new: bool
+) -> None:
+    file, database = await backed_up(tmp_path)
+    await note(database, "after")
+    await database.close()
+    target = tmp_path / "new.db" if is_new else file
+    needed = (tmp_path / "copy.db").stat().st_size * (1 if is_new else 2)
+    there = names_in(tmp_path)
+    with pytest.raises(UnusableFile, match="make room, and run this again"):
+        restore(tmp_path / "copy.db", target, NOW, lambda _: needed - 1)
+    assert names_in(tmp_path) == there
+    assert noted(file) == {"before", "after"}
+    restore(tmp_path / "copy.db", target, NOW, lambda _: needed)
+    assert noted(target) == {"before"}
+
+
+async def test_a_disk_that_fails_during_a_restore_is_what_the_advice_is_about(tmp_path: Path) -> None:
+    file = tmp_path / "bot.db"
+    database = await opened(file)
+    await note(database, "x" * 500_000)
+    back_up(file, tmp_path / "copy.db")
+    await database.close()
+    small = tmp_path / "small.db"
+    await (await opened(small)).close()
+    most, hardest = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (small.stat().st_size + 100_000, hardest))
+    try:
+        with pytest.raises(UnusableFile, match="look at the disk and the room on it, and run this again"):
+            restore(tmp_path / "copy.db", small, NOW)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (most, hardest))
+    assert noted(small) == set()
+
+
+async def test_a_file_to_be_moved_away_is_named_with_its_hot_journal(tmp_path: Path) -> None:
+    file, database = await backed_up(tmp_path)
+    await database.close()
+    file.write_text("no database" * 1_000)
+    with pytest.raises(UnusableFile, match=r"bot\.db-wal, bot\.db-shm and bot\.db-journal beside it away"):
+        restore(tmp_path / "copy.db", file, NOW)
 
 
 def damaged(copy: Path) -> str:
