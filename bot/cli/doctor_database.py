@@ -6,10 +6,12 @@ import asyncio
 import os
 import shutil
 import sqlite3
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 from urllib.parse import quote
 
 from sqlalchemy import Connection, make_url, text
@@ -17,9 +19,11 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from bot.cli.findings import Finding
 from bot.model import SubscriptionState
+from bot.model.weekly_time import is_zone
 from bot.store.database import Database, is_on_network, sqlite_file
+from bot.store.leases import UNREADABLE
 from bot.store.migrate import current, newest
-from bot.store.schema import metadata
+from bot.store.schema import deliveries, digests, jobs, metadata, prompts, questions, snapshots
 from bot.store.trouble import explain
 
 _LEAST_BYTES = 50_000_000
@@ -28,6 +32,14 @@ _PLACE = "Let this user write it, or name another place in DATABASE_URL."
 _CHANNELS = f"""
     SELECT DISTINCT channel FROM subscriptions WHERE state = '{SubscriptionState.ACTIVE.value}'
     ORDER BY channel LIMIT {_MOST_CHANNELS}
+"""  # noqa: S608 - of constants
+_LEASED = (jobs, prompts, deliveries, snapshots, questions, digests)
+_SET_ASIDE = " UNION ALL ".join(
+    f"SELECT '{table.name}' FROM {table.name} WHERE claimed_by = '{UNREADABLE}'"  # noqa: S608 - of constants
+    for table in _LEASED
+)
+_ZONES = f"""
+    SELECT DISTINCT zone FROM subscriptions WHERE zone <> '' AND state <> '{SubscriptionState.ENDED.value}'
 """  # noqa: S608 - of constants
 _RIGHTS = text("""
     SELECT coalesce(has_schema_privilege(current_schema(), 'CREATE'), false) AS may_create,
@@ -70,10 +82,11 @@ def _sqlite(file: Path) -> LookedAt:
         with closing(_opened(file)) as connection:
             revision = _revision_of(connection)
             rows = connection.execute(_CHANNELS).fetchall() if revision else []
+            unread = _unreadable(connection.execute, revision)
     except sqlite3.Error as error:
         found = explain(error)
         return LookedAt([Finding("database", False, found.cause, found.advice)])
-    return LookedAt([_at_revision("sqlite", revision)], [channel for (channel,) in rows])
+    return LookedAt([_at_revision("sqlite", revision), *unread], [channel for (channel,) in rows])
 
 
 def place_trouble(file: Path, least_bytes: int = _LEAST_BYTES) -> Finding | None:
@@ -113,6 +126,20 @@ def _revision_of(connection: sqlite3.Connection) -> str | None:
     return str(row[0]) if row else None
 
 
+def _unreadable(ask: Callable[[str], Iterable[Sequence[Any]]], revision: str | None) -> list[Finding]:
+    """Return what is set aside because this version or this machine cannot read it. ``ask`` runs a query."""
+    if (revision or "") < newest():
+        return []
+    found = [
+        f"{count} of {table}" for table, count in sorted(Counter(name for (name,) in ask(_SET_ASIDE)).items())
+    ]
+    found += [f"digests at times in {zone}" for (zone,) in ask(_ZONES) if not is_zone(zone)]
+    advice = (
+        "Run the newest version of the bot that has worked with it, on a machine with current time zones."
+    )
+    return [Finding("rows", False, f"cannot be read, and wait: {', '.join(found)}", advice)] if found else []
+
+
 def _at_revision(kind: str, revision: str | None) -> Finding:
     if revision == newest():
         return Finding("database", True, f"{kind}, up to date")
@@ -150,7 +177,8 @@ def _look(connection: Connection, revision: str | None, connections: int) -> Loo
         advice = "Grant the user CREATE on the schema, or run `docs-bot migrate` as another user."
         found = Finding("database", False, "the user may not create tables, and some are missing", advice)
     channels = connection.execute(text(_CHANNELS)).scalars().all() if revision and row.may_write else []
-    return LookedAt([found, _connections(row.free, connections)], channels)
+    unread = _unreadable(lambda query: connection.execute(text(query)), revision if row.may_write else None)
+    return LookedAt([found, *unread, _connections(row.free, connections)], channels)
 
 
 def _connections(free: int, connections: int) -> Finding:

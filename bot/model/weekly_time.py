@@ -40,17 +40,30 @@ def working_time(moment: datetime, zone: str) -> datetime:
     return datetime.combine(day, _WORK_BEGINS, ZoneInfo(zone)).astimezone(UTC)
 
 
+def is_zone(name: str) -> bool:
+    """Return whether this machine knows a time zone. Machines differ: zones are added and renamed."""
+    try:
+        ZoneInfo(name)
+    except (LookupError, ValueError, OSError):
+        return False
+    return True
+
+
 @dataclass(frozen=True, slots=True)
 class WeeklyTime:
     """A local time that occurs exactly once a week.
 
     If a clock change skips the time, it moves forward by the length of the jump. If the time occurs twice,
-    the first one counts.
+    the first one counts. Raises ValueError for a zone that this machine does not know.
     """
 
     weekday: Weekday
     at: time
     zone: str
+
+    def __post_init__(self) -> None:
+        if not is_zone(self.zone):
+            raise ValueError("no time zone of this machine")
 
     def next_after(self, moment: datetime) -> datetime:
         """Return the first occurrence after a moment, in UTC."""

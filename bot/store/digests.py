@@ -25,7 +25,7 @@ from bot.model import (
     Weekday,
     WeeklyTime,
 )
-from bot.store.leases import FREE, NOW, Claimer, claim, claiming_oldest, write_row
+from bot.store.leases import FREE, NOW, Claimer, claim, claiming_oldest, readable, readable_claims, write_row
 from bot.store.schema import digests, subscriptions
 from bot.store.upsert import insert_unless_there
 
@@ -150,10 +150,11 @@ class SubscriptionRepository:
             select(subscriptions)
             .where(condition)
             .order_by(subscriptions.c.next_run_at)
-            .limit(limit)
             .with_for_update(skip_locked=True)
         )
-        return [to_subscription(row) for row in self.connection.execute(statement).mappings()]
+        # Without a limit in SQL, because those that cannot be read stay due.
+        rows = self.connection.execute(statement).mappings()
+        return readable(subscriptions, rows, to_subscription)[0][:limit]
 
     def change(
         self,
@@ -182,8 +183,9 @@ class SubscriptionRepository:
         return SecretStr(url) if url else None
 
     def _many(self, condition: ColumnElement[bool], limit: int) -> Sequence[Subscription]:
-        statement = select(subscriptions).where(condition).order_by(subscriptions.c.id).limit(limit)
-        return [to_subscription(row) for row in self.connection.execute(statement).mappings()]
+        statement = select(subscriptions).where(condition).order_by(subscriptions.c.id)
+        rows = self.connection.execute(statement).mappings()
+        return readable(subscriptions, rows, to_subscription)[0][:limit]
 
 
 _DUE = and_(digests.c.state == DigestState.GATHERING, digests.c.due_at <= NOW)
@@ -260,7 +262,7 @@ class DigestRepository:
     def claim(self, claimer: Claimer, limit: int) -> Sequence[Digest]:
         """Claim unfinished digests that are due."""
         rows = claim(self.connection, _CLAIM, claimer, limit=limit)
-        return [to_digest(row) for row in rows]
+        return readable_claims(self.connection, digests, rows, to_digest, claimer.now)
 
     def finish(self, digest: DigestId, state: DigestState, *, owner: str) -> None:
         """Write a digest's final state and free its lease. Raises LeaseLost unless ``owner`` holds it."""

@@ -54,6 +54,8 @@ from bot.store.leases import (
     claim,
     claiming,
     held,
+    readable,
+    readable_claims,
     unclaimed,
     write_row,
 )
@@ -269,7 +271,9 @@ class JobRepository:
         for more than writing).
         """
         rows = claim(self.connection, _CLAIM_DUE, claimer, limit=limit, besides=list(besides))
-        return [(to_job(row), row["misses"]) for row in rows]
+        return readable_claims(
+            self.connection, jobs, rows, lambda row: (to_job(row), row["misses"]), claimer.now
+        )
 
     def reschedule(self, next_polls: Sequence[tuple[JobNumber, datetime]], owner: str) -> None:
         """Free the leases of jobs whose poll found nothing new, and set the time of each one's next poll."""
@@ -346,10 +350,13 @@ class JobRepository:
         return to_job(row) if row else None
 
     def _one(self, condition: ColumnElement[bool]) -> TrackedJob | None:
-        found = self._many(condition, 1)
-        return found[0] if found else None
+        row = self.connection.execute(_newest(condition).limit(1)).mappings().first()
+        return to_job(row) if row else None
 
     def _many(self, condition: ColumnElement[bool], limit: int, skipped: int = 0) -> Sequence[TrackedJob]:
-        newest_first = select(jobs).where(condition).order_by(jobs.c.number.desc())
-        statement = newest_first.limit(limit).offset(skipped)
-        return [to_job(row) for row in self.connection.execute(statement).mappings()]
+        statement = _newest(condition).limit(limit).offset(skipped)
+        return readable(jobs, self.connection.execute(statement).mappings(), to_job)[0]
+
+
+def _newest(condition: ColumnElement[bool]) -> Select[object]:
+    return select(jobs).where(condition).order_by(jobs.c.number.desc())

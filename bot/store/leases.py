@@ -6,6 +6,7 @@ The contract, for every queue (prompts, polls, deliveries, snapshots, questions,
   unsettled) and nobody holds its lease: ``claimed_until`` is empty or in the past.
 * ``claim`` takes rows with one statement. The claimer holds their leases until they run out. The leases of
   a dead process expire without any action.
+* A claimed row that this version cannot read is set aside (``readable_claims``), so that it stops no other.
 * Writing the outcome requires the owner (``held``) and frees the lease (``FREE``). When the lease ran out
   and another owner took the row, nothing is written and ``LeaseLost`` is raised.
 
@@ -16,12 +17,14 @@ and SQLAlchemy omits the lock clause there.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
 from functools import cache
+from typing import TypeVar
 
+import structlog
 from sqlalchemy import (
     BindParameter,
     ColumnElement,
@@ -38,12 +41,22 @@ from sqlalchemy import (
 from sqlalchemy.engine import Connection, RowMapping
 from sqlalchemy.sql.dml import ReturningUpdate
 
+from bot.logs import LogOnce
 from bot.store.schema import AnyTable
 from bot.store.upsert import update_one
 from bot.store.utc_datetime import UtcDateTime
 
 FREE: dict[str, None] = {"claimed_by": None, "claimed_until": None}
 """Column values that free a row's lease."""
+
+
+UNREADABLE = "unreadable"
+"""The owner of the leases of rows that could not be read. `docs-bot doctor` counts them."""
+_ASIDE = timedelta(hours=1)
+"""How long such a row is left alone. A newer version may be running by then."""
+_LOGGED = LogOnce()
+Item = TypeVar("Item")
+log = structlog.get_logger(__name__)
 
 
 class LeaseLost(Exception):
@@ -142,6 +155,40 @@ def claim(
     rows = connection.execute(statement, own | parameters).mappings().all()
     key = statement.exported_columns[0].name
     return sorted(rows, key=lambda row: row[key])
+
+
+def readable(
+    table: AnyTable, rows: Iterable[RowMapping], read: Callable[[RowMapping], Item]
+) -> tuple[list[Item], list[object]]:
+    """Return rows as ``read`` returns them, and the keys of those that it cannot read.
+
+    A newer version may have written a value that this one does not know. It is logged once.
+    """
+    key, found, unreadable = next(iter(table.primary_key.columns)).key, list[Item](), list[object]()
+    for row in rows:
+        try:
+            found.append(read(row))
+        except (ValueError, LookupError, TypeError, AttributeError) as error:
+            unreadable.append(row[key])
+            if _LOGGED.first(table.name, str(row[key])):
+                log.error("row_not_readable", table=table.name, row=row[key], reason=type(error).__name__)
+    return found, unreadable
+
+
+def readable_claims(
+    connection: Connection,
+    table: AnyTable,
+    rows: Iterable[RowMapping],
+    read: Callable[[RowMapping], Item],
+    now: datetime,
+) -> list[Item]:
+    """Return claimed rows as ``read`` returns them. Those that it cannot read are leased to nobody."""
+    found, unreadable = readable(table, rows, read)
+    if unreadable:
+        which = next(iter(table.primary_key.columns)).in_(unreadable)
+        aside = {"claimed_by": UNREADABLE, "claimed_until": now + _ASIDE}
+        connection.execute(update(table).where(which).values(aside))
+    return found
 
 
 def write_row(

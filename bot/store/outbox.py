@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from datetime import datetime, timedelta
+from functools import partial
 from typing import TypedDict
 
 from pydantic import SecretStr
@@ -41,6 +42,7 @@ from bot.store.leases import (
     Claimer,
     LeaseLost,
     held,
+    readable_claims,
 )
 from bot.store.outbox_claims import PACED, THREAD_POSTS, claim_pending, claim_unconfirmed
 from bot.store.paces import PaceRepository
@@ -50,7 +52,6 @@ from bot.store.upsert import insert_unless_there, update_one, update_shrinking
 _IN_THREAD = (*THREAD_POSTS, DeliveryKind.EDIT)
 _Place = tuple[MessageTs | None, MessageTs | None, str | None]
 """The face of a job, the thread in which it is a reply, and the key of the request that began the job."""
-_NOWHERE: _Place = (None, None, None)
 _END = ":end"
 """The last part of the keys of replies that tell the end of an iteration."""
 
@@ -71,9 +72,10 @@ def to_message(stored: StoredMessage | None) -> Message | None:
 
 
 def to_delivery(
-    row: RowMapping, place: _Place, *, unconfirmed: bool, posted: Mapping[str, MessageTs | None]
+    row: RowMapping, faces: dict[JobNumber, _Place], posted: dict[str, MessageTs | None], lapsed: set[int]
 ) -> Delivery:
     """Return a claimed row as a Delivery. ``posted``: the timestamps of posts to edit, by their keys."""
+    place = faces.get(row["job"], (None, None, None))
     what = NewDelivery(
         key=row["key"],
         kind=DeliveryKind(row["kind"]),
@@ -98,7 +100,7 @@ def to_delivery(
         root_ts=place[0],
         thread_ts=place[1],
         edited_ts=posted.get(what.edits) if what.edits else place[0],
-        unconfirmed=unconfirmed,
+        unconfirmed=row["seq"] in lapsed,
         plain=row["plain"],
         held_until=row["claimed_until"],
         request=place[2],
@@ -165,13 +167,11 @@ class OutboxRepository:
         fresh = claim_pending(self.connection, claimer, methods, limit)
         posted_in = (row["channel"] for row in fresh if row["kind"] in PACED)
         paces.hold_channels(posted_in, claimer.now + timedelta(seconds=pace_seconds))
-        taken = [*((row, False) for row in fresh), *((row, True) for row in unconfirmed)]
-        faces = self._faces({row["job"] for row, _ in taken if row["job"] is not None})
-        posted = self._posted({row["edits"] for row, _ in taken if row["edits"] is not None})
-        return [
-            to_delivery(row, faces.get(row["job"], _NOWHERE), unconfirmed=lapsed, posted=posted)
-            for row, lapsed in taken
-        ]
+        taken, lapsed = [*fresh, *unconfirmed], {row["seq"] for row in unconfirmed}
+        faces = self._faces({row["job"] for row in taken if row["job"] is not None})
+        posted = self._posted({row["edits"] for row in taken if row["edits"] is not None})
+        read = partial(to_delivery, faces=faces, posted=posted, lapsed=lapsed)
+        return readable_claims(self.connection, deliveries, taken, read, claimer.now)
 
     def _faces(self, numbers: set[JobNumber]) -> dict[JobNumber, _Place]:
         if not numbers:

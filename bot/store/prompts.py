@@ -43,6 +43,7 @@ from bot.store.leases import (
     claiming_oldest,
     held,
     one_of,
+    readable_claims,
     unclaimed,
 )
 from bot.store.schema import back_offs, jobs, prompts
@@ -307,7 +308,7 @@ class PromptRepository:
         faces of several people's jobs go out in turn.
         """
         rows = claim(self.connection, _CLAIM_NEW, claimer, limit=limit)
-        return [to_prompt(row) for row in rows]
+        return readable_claims(self.connection, prompts, rows, to_prompt, claimer.now)
 
     def quota_queue(self, project: ProjectId, now: datetime) -> Sequence[Queued]:
         """Return the prompts that wait for nothing but the quota, oldest first.
@@ -322,7 +323,7 @@ class PromptRepository:
         if not ids:
             return []
         rows = claim(self.connection, _CLAIM_THESE, claimer, limit=len(ids), ids=ids)
-        return [to_prompt(row) for row in rows]
+        return readable_claims(self.connection, prompts, rows, to_prompt, claimer.now)
 
     def uses(self, project: ProjectId, now: datetime, since: datetime | None = None) -> Sequence[Use]:
         """Return the project's uses in the last hour, or from ``since`` on, and prompts about to be sent."""
@@ -368,7 +369,7 @@ class PromptRepository:
     def claim_abandoned(self, claimer: Claimer, limit: int) -> Sequence[Prompt]:
         """Claim prompts whose sender lost its lease; whether the service received them is unknown."""
         rows = claim(self.connection, _CLAIM_ABANDONED, claimer, limit=limit)
-        return [to_prompt(row) for row in rows]
+        return readable_claims(self.connection, prompts, rows, to_prompt, claimer.now)
 
     def waiting_projects(self, now: datetime) -> Sequence[ProjectId]:
         """Return the projects that have prompts to send now."""

@@ -26,7 +26,7 @@ from bot.model import (
     VisitorsQuery,
 )
 from bot.model.ids import can_be_id
-from bot.store.leases import FREE, NOW, Claimer, claim, claiming_oldest, write_row
+from bot.store.leases import FREE, NOW, Claimer, claim, claiming_oldest, readable_claims, write_row
 from bot.store.schema import questions
 
 
@@ -161,7 +161,7 @@ class QuestionRepository:
             or_(questions.c.now == snapshot, questions.c.was == snapshot),
         )
         rows = self.connection.execute(select(questions.c.query).where(waits))
-        return any(_query(stored).extent is Extent.ALL for stored in rows.scalars())
+        return any(stored.get("extent", Extent.ALL) == Extent.ALL for stored in rows.scalars())
 
     def urls(self, question: QuestionId) -> tuple[SecretStr | None, SecretStr | None]:
         """Return the response URL for the answer, and that of the message that shows progress."""
@@ -182,7 +182,7 @@ class QuestionRepository:
     def claim(self, claimer: Claimer, limit: int) -> Sequence[Question]:
         """Claim unanswered questions that are due."""
         rows = claim(self.connection, _CLAIM, claimer, limit=limit)
-        return [to_question(row) for row in rows]
+        return readable_claims(self.connection, questions, rows, to_question, claimer.now)
 
     def update(self, question: QuestionId, **fields: Unpack[QuestionFields]) -> None:
         """Write columns of one question without touching its lease."""

@@ -25,7 +25,18 @@ from sqlalchemy import (
 from sqlalchemy.engine import Connection, RowMapping
 
 from bot.model import Counts, Period, Priority, ProjectId, Snapshot, SnapshotId, SnapshotState
-from bot.store.leases import FREE, NOW, Claimer, ClaimStatement, LeaseLost, claim, claiming, first, unclaimed
+from bot.store.leases import (
+    FREE,
+    NOW,
+    Claimer,
+    ClaimStatement,
+    LeaseLost,
+    claim,
+    claiming,
+    first,
+    readable_claims,
+    unclaimed,
+)
 from bot.store.schema import page_visitors, snapshots
 from bot.store.upsert import insert_unless_there
 
@@ -216,7 +227,7 @@ class SnapshotRepository:
         completes urgent snapshots before it begins others.
         """
         rows = claim(self.connection, _CLAIM, claimer, limit=limit, of_project=project, least=int(priority))
-        return [to_snapshot(row) for row in rows]
+        return readable_claims(self.connection, snapshots, rows, to_snapshot, claimer.now)
 
     def waiting_projects(self, now: datetime) -> Sequence[ProjectId]:
         """Return the projects whose snapshots have a page that could be fetched now."""

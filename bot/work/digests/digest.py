@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from dataclasses import replace
 from datetime import datetime, timedelta
 from functools import partial
@@ -38,6 +37,7 @@ from bot.work.digests.post_outcome import first_run, week_key
 from bot.work.digests.report import CURVE_WEEKS, weekly_report
 from bot.work.ports import SlackError
 from bot.work.retry import retry_on_db_error
+from bot.work.tasks import run_all
 from bot.work.visitors.snapshots import find_snapshot, request_snapshot
 
 log = structlog.get_logger(__name__)
@@ -66,7 +66,7 @@ async def advance_digests(context: WorkerContext) -> int:
         await context.store.write(lambda tx: _plan(context, tx))
     if coming or gathering:
         claimed = await context.store.write(lambda tx: tx.digests.claim(context.claimer(), _AT_ONCE))
-        await asyncio.gather(*(retry_on_db_error(partial(_advance, context, each)) for each in claimed))
+        await run_all(*(retry_on_db_error(partial(_advance, context, each)) for each in claimed))
     return 0  # a digest that waits becomes due again by itself
 
 

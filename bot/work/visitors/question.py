@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import partial
@@ -40,6 +39,7 @@ from bot.work.access.denied import refuse_question
 from bot.work.context import Context, WorkerContext
 from bot.work.ports import SlackError
 from bot.work.retry import retry_on_db_error
+from bot.work.tasks import run_all
 from bot.work.visitors.extent import calls_needed, is_over_share
 from bot.work.visitors.report import build_report
 from bot.work.visitors.snapshots import find_snapshot, request_snapshot
@@ -119,7 +119,7 @@ async def answer_questions(context: WorkerContext) -> int:
     if not await context.store.read(lambda tx: tx.questions.any_due(context.clock())):
         return 0
     claimed = await context.store.write(lambda tx: tx.questions.claim(context.claimer(), _AT_ONCE))
-    await asyncio.gather(*(retry_on_db_error(partial(_advance, context, question)) for question in claimed))
+    await run_all(*(retry_on_db_error(partial(_advance, context, question)) for question in claimed))
     return 0  # a question that waits becomes due again by itself
 
 
