@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from math import ceil
@@ -76,6 +78,8 @@ class Office:
     docs: FakeDocs = field(default_factory=FakeDocs)
     clock: HeldClock = field(default_factory=HeldClock)
     keys: int = 0
+    wakes: int = 0
+    """How often the workers were woken."""
 
     def __post_init__(self) -> None:
         self.context = WorkerContext(
@@ -87,10 +91,25 @@ class Office:
             owner="one",
             bot_user=BOT,
             projects=Projects.only(PROJECT),
-            wake=lambda: None,
+            wake=self._wake,
+            wake_after=lambda _seconds: self._wake(),
             pace=PollPace(min_seconds=2.0),
             signs_prompts=False,
         )
+
+    def _wake(self) -> None:
+        self.wakes += 1
+
+    @asynccontextmanager
+    async def wakes_somebody(self) -> AsyncIterator[None]:
+        """Fail if what happens inside leaves work in a queue that had none, and wakes no worker for it."""
+        wakes, before = self.wakes, await self._due()
+        yield
+        left = await self._due() - before
+        assert not left or self.wakes > wakes, f"nobody was woken for {', '.join(sorted(left))}"
+
+    async def _due(self) -> frozenset[Queue]:
+        return (await self.store.find_due(self.clock)).queues
 
     async def close(self) -> None:
         """Close the client of the docs service and the store."""
@@ -111,7 +130,8 @@ class Office:
         """Ask for a job, as ``/docs-agent`` does."""
         self.keys += 1
         typed = origin(key or f"command:{self.keys}", user, channel, RESPONSE_URL)
-        return await ask(self.context, AskRequest(typed, text))
+        async with self.wakes_somebody():
+            return await ask(self.context, AskRequest(typed, text))
 
     async def started(self, text: str = "Add a quickstart", **options: Any) -> Asked:
         """Ask for a job and run the workers, so that the service works on it unless something fails."""
@@ -135,7 +155,8 @@ class Office:
         root = self.slack.root()
         key = RequestKey(f"message:{root.channel}:{ts}")
         said = Origin(key, user, root.channel, thread=root.ts, message_ts=MessageTs(ts))
-        await heard(self.context, ThreadReply(said, text, files, parent=BOT))
+        async with self.wakes_somebody():
+            await heard(self.context, ThreadReply(said, text, files, parent=BOT))
 
     async def hears(
         self,
@@ -157,7 +178,8 @@ class Office:
         key, within = message_key(channel, said_at), MessageTs(thread) if thread else None
         said = Origin(key, user, channel, within, said_at)
         reply = ThreadReply(said, text, files, parent)
-        await heard(self.context, reply if thread else Mention(said, text, files))
+        async with self.wakes_somebody():
+            await heard(self.context, reply if thread else Mention(said, text, files))
         return said_at
 
     def missed(
@@ -177,7 +199,8 @@ class Office:
         self.keys += 1
         typed = origin(key or f"command:{self.keys}", user, url=RESPONSE_URL)
         said = Invocation(typed, "/docs-visitors", text)
-        answer = await (await COMMAND.run(self.context, said)).decided()
+        async with self.wakes_somebody():
+            answer = await (await COMMAND.run(self.context, said)).decided()
         return answer.message or Message("")
 
     async def types(
@@ -192,7 +215,8 @@ class Office:
         """Somebody types a slash command; returns the answer as it is when Slack is answered."""
         self.keys += 1
         said = Invocation(origin(f"command:{self.keys}", user, channel, RESPONSE_URL), command, text)
-        return await _COMMANDS_BY_NAME[command].run(self.context, said)
+        async with self.wakes_somebody():
+            return await _COMMANDS_BY_NAME[command].run(self.context, said)
 
     async def press(
         self,
@@ -210,7 +234,8 @@ class Office:
             origin(f"press:{self.keys}", user, channel, BUTTON_URL), message_ts=ts, thread=thread
         )
         press = Press(pressed, action_id, value)
-        return await (await _BUTTONS[action_id](self.context, press)).decided()
+        async with self.wakes_somebody():
+            return await (await _BUTTONS[action_id](self.context, press)).decided()
 
     async def submits(
         self, callback_id: str, form: FormState, *, user: UserId = ANA, **fields: str
@@ -218,7 +243,8 @@ class Office:
         """Submit a form that was opened with this state."""
         self.keys += 1
         typed = origin(f"view:{self.keys}", user, form.channel or CHANNEL)
-        return await _FORMS[callback_id](self.context, Submission(typed, callback_id, fields, form))
+        async with self.wakes_somebody():
+            return await _FORMS[callback_id](self.context, Submission(typed, callback_id, fields, form))
 
     async def run_again(
         self, number: int = 1, *, user: UserId = ANA, prompt: str | None = None, channel: ChannelId = CHANNEL
@@ -284,7 +310,8 @@ class Office:
         handled = 0
         for queue, work in _WORKERS.items():
             if queue in queues:
-                handled += await work(self.context)
+                async with self.wakes_somebody():
+                    handled += await work(self.context)
         return handled
 
     def _steps_until(self, at: datetime | None) -> int:
