@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
@@ -276,10 +276,10 @@ class Office:
             is_due = (await self.store.find_due(self.clock)).queues & _VISITORS_QUEUES
             if is_due or self.clock() >= regular:
                 regular = self.clock() + _REGULAR
-                handled = await fetch_snapshots(self.context)
-                await answer_questions(self.context)
-                await advance_digests(self.context)
-                handled += await deliver_due(self.context)
+                handled = await self.works(fetch_snapshots)
+                await self.works(answer_questions)
+                await self.works(advance_digests)
+                handled += await self.works(deliver_due)
             self.clock.pass_seconds(0 if handled else step_seconds)
 
     def answers(self) -> list[str]:
@@ -305,13 +305,17 @@ class Office:
             self.clock.pass_seconds(steps * 0.5)
             left -= steps
 
+    async def works(self, worker: Callable[[WorkerContext], Awaitable[int]]) -> int:
+        """Run a worker once and return how many items it handled."""
+        async with self.wakes_somebody():
+            return await worker(self.context)
+
     async def _run(self, queues: frozenset[Queue]) -> int:
         """Run the workers for jobs that have anything to claim, as the real scheduler does."""
         handled = 0
         for queue, work in _WORKERS.items():
             if queue in queues:
-                async with self.wakes_somebody():
-                    handled += await work(self.context)
+                handled += await self.works(work)
         return handled
 
     def _steps_until(self, at: datetime | None) -> int:
@@ -327,7 +331,7 @@ class Office:
     async def pass_time(self, seconds: float) -> None:
         """Move the clock forward, then run the workers on everything that is due."""
         self.clock.pass_seconds(seconds)
-        await show_trouble(self.context)
+        await self.works(show_trouble)
         await self.settle(1.0)
 
     async def job(self, number: int = 1) -> TrackedJob:

@@ -25,8 +25,8 @@ async def began_at_a_page(office: Office, path: str = "/guides/start") -> None:
 
 async def numbers_come(office: Office) -> None:
     for _ in range(8):
-        await compare_pages(office.context)
-        await fetch_snapshots(office.context)
+        await office.works(compare_pages)
+        await office.works(fetch_snapshots)
         office.clock.pass_seconds(700)
     await office.settle(1.0)
 
@@ -35,7 +35,7 @@ async def test_the_page_is_compared_once_in_equal_windows_around_the_review(offi
     await began_at_a_page(office)
     await office.press("reviewed", "1")
     office.clock.pass_seconds(29 * DAY)
-    assert await compare_pages(office.context) == 0
+    assert await office.works(compare_pages) == 0
     office.clock.pass_seconds(2 * DAY)
     await numbers_come(office)
     assert len(office.said()) == 2
@@ -44,7 +44,7 @@ async def test_the_page_is_compared_once_in_equal_windows_around_the_review(offi
     assert "small numbers" in told
     assert office.docs.calls.count("visitors") >= 2
     office.clock.pass_seconds(5 * DAY)
-    assert await compare_pages(office.context) == 0
+    assert await office.works(compare_pages) == 0
 
 
 @pytest.mark.parametrize("how", ["not needed", "follow-up", "no page"])
@@ -57,13 +57,13 @@ async def test_nothing_is_compared_without_a_page_a_review_or_when_the_job_goes_
         await office.reply("Mention Python 3.11 too")
         await office.settle()
     office.clock.pass_seconds(31 * DAY)
-    assert await compare_pages(office.context) == 0
+    assert await office.works(compare_pages) == 0
 
 
 async def test_numbers_that_never_come_are_given_up(office: Office) -> None:
     await began_at_a_page(office)
     await office.press("reviewed", "1")
     office.clock.pass_seconds(60 * DAY)
-    assert await compare_pages(office.context) == 1
-    assert await compare_pages(office.context) == 0
+    assert await office.works(compare_pages) == 1
+    assert await office.works(compare_pages) == 0
     assert len(office.said()) == 1

@@ -72,7 +72,8 @@ def mention(channel: ChannelId = CHANNEL) -> Mention:
 async def change(office: Office, slack: MovingSlack) -> None:
     """Slack changes the channel's id and tells the bot."""
     slack.move(CHANNEL, NEW)
-    await rename_channel(office.context, CHANNEL, NEW)
+    async with office.wakes_somebody():
+        await rename_channel(office.context, CHANNEL, NEW)
 
 
 @pytest.mark.parametrize("listed", [CHANNEL, NEW])
@@ -81,7 +82,8 @@ async def test_a_listed_channel_stays_listed_under_each_of_its_ids(
     office: Office, listed: ChannelId, typed_in: ChannelId
 ) -> None:
     office.access_policy(channels=frozenset({listed}))
-    await rename_channel(office.context, CHANNEL, NEW)
+    async with office.wakes_somebody():
+        await rename_channel(office.context, CHANNEL, NEW)
     assert (await office.types("/docs-agent", "Add a page", channel=typed_in)).message is None
     elsewhere = await office.types("/docs-agent", "Add a page", channel=OTHER)
     assert elsewhere.message is not None
@@ -104,7 +106,8 @@ async def test_an_end_waits_until_slack_tells_the_new_id(moving: Office, slack: 
     moving.docs.finish()
     await moving.settle(60)
     assert moving.said() == []
-    await rename_channel(moving.context, CHANNEL, NEW)
+    async with moving.wakes_somebody():
+        await rename_channel(moving.context, CHANNEL, NEW)
     await moving.settle(60)
     [end] = moving.said()
     assert "the pull request is ready" in end

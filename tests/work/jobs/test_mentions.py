@@ -266,7 +266,7 @@ async def test_what_was_missed_in_a_thread_of_people_steers_if_it_mentions_the_b
         office.slack.said.append(ThreadReply(said, text, parent=BEN))
     await Gap(office.context).end()
     for _ in range(3):
-        await catch_up(office.context, heard)
+        await office.works(lambda context: catch_up(context, heard))
         office.clock.pass_seconds(office.context.timeouts.unread_pace_seconds)
     await office.settle()
     assert sent(office) == ["Add a quickstart", "Shorter"]

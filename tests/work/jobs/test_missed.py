@@ -40,7 +40,7 @@ async def catch_up_all(office: Office, runs: int = 10) -> None:
 
 async def read_on(office: Office, runs: int = 10) -> None:
     for _ in range(runs):
-        await catch_up(office.context, spoken.heard)
+        await office.works(lambda context: catch_up(context, spoken.heard))
         office.clock.pass_seconds(office.context.timeouts.unread_pace_seconds)
 
 
@@ -269,7 +269,7 @@ async def test_a_gap_stays_while_the_database_is_away(office: Office) -> None:
     await read_on(office)
     assert await prompts(office) == ["Add a quickstart", "Mention retries"]
     await gap.end()
-    assert await catch_up(office.context, spoken.heard) == 0
+    assert await office.works(lambda context: catch_up(context, spoken.heard)) == 0
 
 
 async def test_threads_in_which_nothing_is_said_are_forgotten_after_a_day(office: Office) -> None:

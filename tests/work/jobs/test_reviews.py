@@ -34,7 +34,7 @@ def shown(office: Office) -> list[Message]:
 async def days_pass(office: Office, days: float, *, step_hours: float = 1.0) -> None:
     for _ in range(int(days * 24 / step_hours)):
         office.clock.pass_seconds(step_hours * 3_600)
-        await remind(office.context)
+        await office.works(remind)
         await office.settle(1.0)
 
 
@@ -78,12 +78,12 @@ async def test_a_reminder_goes_out_when_slack_tells_the_time_zone_again(office: 
     await office.finished()
     office.clock.pass_seconds(3 * DAY)
     office.slack.trouble("user_zone", SlackUnreachable("down"))
-    await remind(office.context)
+    await office.works(remind)
     await office.settle(1.0)
     assert len(office.said()) == 1
     office.clock.pass_seconds(700)
-    assert await remind(office.context) == 1
-    assert await remind(office.context) == 0
+    assert await office.works(remind) == 1
+    assert await office.works(remind) == 0
     await office.settle(1.0)
     assert len(office.said()) == 2
 
@@ -100,7 +100,7 @@ async def test_nobody_is_reminded_of_what_is_settled_or_goes_on(office: Office, 
     await office.settle()
     before = len(office.said())
     office.clock.pass_seconds(4 * DAY)
-    assert await remind(office.context) == 0
+    assert await office.works(remind) == 0
     assert len(office.said()) == before
 
 
