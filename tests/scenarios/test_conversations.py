@@ -71,6 +71,22 @@ async def test_an_edit_of_a_message_that_went_out_is_offered_and_sent_as_a_follo
 
 
 @pytest.mark.parametrize("http_mode", [False, True], ids=["socket", "http"])
+async def test_words_that_nobody_means_as_a_prompt_go_out_where_they_were_said_once_that_is_said(
+    story: Story,
+) -> None:
+    talk = story.people.say(BEN, DOCS, "The quickstart forgets pip")
+    asked = [story.people.say(ANA, DOCS, "@docs-agent status"), story.reply(talk, "@docs-agent stop", ANA)]
+    for words, thread in (("“status”", asked[0]), ("“stop”", talk)):
+        told = await story.answer(words)
+        assert story.said(thread) == []
+        await story.press(told, "send_anyway")
+        await story.replies(thread, 2)
+    await story.command("/docs-agent", "hi")
+    await story.press(await story.answer("“hi”"), "send_anyway")
+    await story.replies(await story.post("hi"), 1)
+
+
+@pytest.mark.parametrize("http_mode", [False, True], ids=["socket", "http"])
 async def test_the_shortcut_offers_the_threads_messages_in_its_form(story: Story) -> None:
     root = story.people.say(BEN, DOCS, "The quickstart forgets pip")
     asked = story.reply(root, PROMPT, ANA)
