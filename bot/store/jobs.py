@@ -166,6 +166,11 @@ class JobRepository:
         """Return the job with this number and lock its row until the transaction ends."""
         return self._with_number(_WITH_NUMBER_LOCKED, number)
 
+    def lock(self, numbers: Collection[JobNumber]) -> None:
+        """Lock the rows of these jobs until the transaction ends."""
+        locked = select(jobs.c.number).where(jobs.c.number.in_(numbers)).order_by(jobs.c.number)
+        self.connection.execute(locked.with_for_update()).all()
+
     def known(self, number: JobNumber) -> TrackedJob:
         """Return the job with this number. Raises LookupError when there is none."""
         job = self.get(number)

@@ -240,6 +240,11 @@ class PromptRepository:
         """Return the prompt that starts a job; None when there is none."""
         return self._newest(and_(prompts.c.job == job, prompts.c.kind == PromptKind.START))
 
+    def lock_of(self, job: JobNumber) -> None:
+        """Lock the rows of a job's prompts until the transaction ends."""
+        locked = select(prompts.c.id).where(prompts.c.job == job).order_by(prompts.c.id).with_for_update()
+        self.connection.execute(locked).all()
+
     def same_follow_up(self, user: UserId, job: JobNumber, raw: str, since: datetime) -> PromptId | None:
         """Return the user's newest follow-up with this text after ``since``, unless refused or withdrawn."""
         same = and_(

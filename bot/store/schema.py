@@ -105,7 +105,6 @@ jobs = Table(
     _if_set("ix_jobs_poll_at", "poll_at"),
     _if_set("ix_jobs_remind_at", "remind_at"),
     _if_set("ix_jobs_compare_at", "compare_at"),
-    _if_set("ix_jobs_ended_at", "ended_at"),
 )
 
 prompts = Table(

@@ -64,6 +64,7 @@ async def advance_digests(context: WorkerContext) -> int:
         await _post_first(context, subscription)
     if coming:
         await context.store.write(lambda tx: _plan(context, tx))
+        context.wake()
     if coming or gathering:
         claimed = await context.store.write(lambda tx: tx.digests.claim(context.claimer(), _AT_ONCE))
         await run_all(*(retry_on_db_error(partial(_advance, context, each)) for each in claimed))

@@ -205,8 +205,10 @@ def _take_back(
     now: datetime,
     over: Callable[[TrackedJob, datetime], JobStep],
 ) -> None:
-    """Give up a prompt; with the first prompt its job is ``over``, and so are the job's follow-ups."""
+    """Give up a prompt, and move the queue up; with the first one its job is ``over``, and its follow-ups."""
+    tx.prompts.lock_of(job.number)
     tx.prompts.apply(prompt.id, lifecycle.prompt_withdrawn(prompt, now))
+    tx.prompts.move_up(job.project, now)
     if prompt.kind is PromptKind.START:
         tx.jobs.apply(job.number, over(job, now))
         job = redraw_face(tx, job.number, now)
@@ -214,10 +216,9 @@ def _take_back(
 
 
 def take_back_waiting(tx: Transaction, prompt: Prompt, job: TrackedJob, by: UserId, now: datetime) -> None:
-    """Take back a waiting prompt, and move the queue up. A follow-up's thread is told; its job goes on."""
+    """Take back a waiting prompt. A follow-up's thread is told; its job goes on."""
     _take_back(tx, prompt, job, now, lifecycle.withdrawn)
     tx.audit.decided(Act.WITHDREW, by, job, now)
-    tx.prompts.move_up(job.project, now)
     if prompt.kind is PromptKind.FOLLOW_UP:
         tx.jobs.leave_queue(job.number)
         job = redraw_face(tx, job.number, now)

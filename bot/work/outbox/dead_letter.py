@@ -43,6 +43,7 @@ async def give_up(context: WorkerContext, delivery: Delivery, meaning: Refusal, 
         if job is not None and is_face:
             # Before any other row, as when somebody withdraws the job, which may happen at this moment.
             tx.quota.lock(job.project)
+            tx.prompts.lock_of(job.number)
             job = tx.jobs.get_locked(job.number)
         tx.outbox.settle(delivery, lifecycle.delivery_dead(delivery.what, now, code), owner=context.owner)
         if job is not None and is_face:

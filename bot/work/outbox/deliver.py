@@ -264,6 +264,9 @@ async def _post_anew(context: WorkerContext, delivery: Delivery) -> None:
 async def _settle_sent(context: WorkerContext, sent: Sequence[Sent]) -> list[None]:
     def settle(tx: Transaction) -> None:
         late: dict[ChannelId, datetime] = {}
+        # Before the deliveries, as everybody does who changes a job and says something of it.
+        whats = [each.what for each, _, _ in sent]
+        tx.jobs.lock([what.job for what in whats if what.job and what.kind is DeliveryKind.ROOT])
         for delivery, ts, free_at in sent:
             try:
                 if delivery.what.kind is DeliveryKind.EDIT:

@@ -1,4 +1,4 @@
-"""Indexes that find what is old enough to be forgotten without reading all rows."""
+"""An index that finds the deliveries that are old enough to be deleted without reading all of them."""
 
 from __future__ import annotations
 
@@ -10,20 +10,15 @@ down_revision = "0020"
 branch_labels = None
 depends_on = None
 
-_INDEXES = (
-    ("ix_jobs_ended_at", "jobs", "ended_at"),
-    ("ix_deliveries_settled_at", "deliveries", "settled_at"),
-)
-
 
 def upgrade() -> None:
     """What this version adds."""
-    for name, table, column in _INDEXES:
-        only = sa.text(f"{column} IS NOT NULL")
-        op.create_index(name, table, [column], sqlite_where=only, postgresql_where=only)
+    only = sa.text("settled_at IS NOT NULL")
+    op.create_index(
+        "ix_deliveries_settled_at", "deliveries", ["settled_at"], sqlite_where=only, postgresql_where=only
+    )
 
 
 def downgrade() -> None:
     """Back to the version before."""
-    for name, table, _column in _INDEXES:
-        op.drop_index(name, table_name=table)
+    op.drop_index("ix_deliveries_settled_at", table_name="deliveries")
