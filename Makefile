@@ -9,8 +9,9 @@ PORT ?= 8800
 RUNS ?= 200
 SEED ?= 1
 AT_ONCE ?= 10
+MUTANTS ?= 600
 
-.PHONY: help setup sandbox play test check torture seeds rolling bench texts pictures lock clean
+.PHONY: help setup sandbox play test check torture seeds rolling mutants bench texts pictures lock clean
 
 help:
 	@echo "make sandbox   a workspace to try the bot in, no account needed (PORT=$(PORT))"
@@ -23,6 +24,7 @@ help:
 	@echo "               then the property tests with many new examples"
 	@echo "make seeds     only the runs from seeds of make torture"
 	@echo "make rolling   only the processes restarted in turn, two minutes under load"
+	@echo "make mutants   which small changes of the code no test catches (MUTANTS=$(MUTANTS) SEED=$(SEED); about an hour)"
 	@echo "make bench     how fast it is, beside what one would use instead (fifteen minutes)"
 	@echo "make pictures  take the pictures in the docs anew (needs Chromium, and a font with emoji)"
 	@echo "make lock      pin the newest versions that pyproject.toml allows (needs uv)"
@@ -71,6 +73,9 @@ seeds: $(VENV)/.dev
 
 rolling: $(VENV)/.dev
 	@$(BIN)/python -m tests.torture --rolling 120
+
+mutants: $(VENV)/.dev
+	@$(BIN)/python -m tests.mutants --sample $(MUTANTS) --seed $(SEED)
 
 bench: $(VENV)/.dev
 	@$(BIN)/python -m bench

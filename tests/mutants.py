@@ -1,7 +1,7 @@
 """Tries a sample of mutants of the code that keeps promises, and says which ones no test catches.
 
-``make mutants`` runs it. Each mutant is one small change, such as ``<`` for ``<=``; the tests that pass through
-its function are run against it. https://mutmut.readthedocs.io/
+``make mutants`` runs it. Each mutant is one small change, such as ``<`` for ``<=``; the tests that pass
+through its function are run against it. https://mutmut.readthedocs.io/
 """
 
 from __future__ import annotations
@@ -20,9 +20,7 @@ _CAUGHT = ("killed", "timeout")
 
 
 def _mutmut(*arguments: str, may_fail: bool = False) -> str:
-    done = subprocess.run(  # noqa: S603 - a program of this environment
-        [_MUTMUT, *arguments], capture_output=True, text=True, check=False
-    )
+    done = subprocess.run([_MUTMUT, *arguments], capture_output=True, text=True, check=False)
     if done.returncode and not may_fail:
         sys.exit(f"mutmut {arguments[0]} failed:\n{(done.stdout + done.stderr)[-4_000:]}")
     return done.stdout
@@ -43,7 +41,7 @@ def main() -> None:
     # No mutant has this name, so this only makes them and finds out which tests pass through which function.
     _mutmut("run", "none", may_fail=True)
     every = sorted(_results())
-    chosen = random.Random(options.seed).sample(every, min(options.sample, len(every)))  # noqa: S311
+    chosen = random.Random(options.seed).sample(every, min(options.sample, len(every)))
     print(f"{len(chosen)} of {len(every)} mutants", flush=True)
     _mutmut("run", "--max-children", str(options.at_once), *chosen)
     found = {name: status for name, status in _results().items() if name in set(chosen)}
