@@ -1,6 +1,7 @@
 """Leases: how workers in several processes never work on the same row.
 
-The contract, for every queue (prompts, polls, deliveries, snapshots, questions, digests):
+The contract, for every queue (prompts, polls, deliveries, snapshots, questions, digests, conversations to be
+read):
 
 * A row is *claimable* when it meets its queue's condition (for example, it is due and nothing before it is
   unsettled) and nobody holds its lease: ``claimed_until`` is empty or in the past.
@@ -210,8 +211,10 @@ def release(connection: Connection, table: AnyTable, owner: str) -> None:
 
     Those may have been carried out already; the next claimer recognises them by their expired lease.
     """
-    begun = table.c.state == "sending"
-    connection.execute(update(table).where(table.c.claimed_by == owner, ~begun).values(FREE))
+    releasing = update(table).where(table.c.claimed_by == owner)
+    if "state" in table.c:
+        releasing = releasing.where(table.c.state != "sending")
+    connection.execute(releasing.values(FREE))
 
 
 def first(table: AnyTable, condition: ColumnElement[bool], limit: BindParameter[int] = LIMIT) -> Select[int]:

@@ -39,7 +39,7 @@ from bot.store.prompts import PromptRepository
 from bot.store.questions import QuestionRepository
 from bot.store.quota import BackOffRepository, QuotaRepository
 from bot.store.retention import RetentionRepository
-from bot.store.schema import digests, jobs, prompts, questions, snapshots
+from bot.store.schema import deliveries, metadata
 from bot.store.set_back import move_back
 from bot.store.snapshots import SnapshotRepository
 
@@ -241,6 +241,8 @@ class Store:
 
 
 def _release_all(connection: Connection, owner: str) -> None:
-    for table in (jobs, prompts, snapshots, questions, digests):
-        release(connection, table, owner)
+    for table in metadata.tables.values():
+        # Every delivery with a lease is being sent, and the table is long.
+        if "claimed_by" in table.c and table is not deliveries:
+            release(connection, table, owner)
     HeartbeatRepository(connection).end(owner)

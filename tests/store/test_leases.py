@@ -204,6 +204,18 @@ async def test_who_was_slow_and_was_not_overtaken_has_the_word(stock: Store) -> 
         assert {**settled, **FREE} != {**held, **FREE}
 
 
+async def test_a_process_that_stops_frees_its_rows_in_every_queue_but_what_it_may_have_sent(
+    stock: Store,
+) -> None:
+    with_leases = {table for table in s.metadata.tables.values() if "claimed_by" in table.c}
+    assert with_leases == {queue.table for queue in QUEUES.values()}, "no queue is left out here"
+    async for queue in each_queue(stock):
+        assert await take(stock, queue, claimer("one", datetime.now(UTC), LEASE_SECONDS))
+        assert await stock.release("one") == []
+        left = await row(stock, queue)
+        assert left["claimed_by"] == ("one" if left.get("state") == "sending" else None)
+
+
 @contextmanager
 def executed() -> Iterator[list[Executable]]:
     """Yield a list that grows by each statement as it is given to SQLAlchemy."""
