@@ -33,23 +33,31 @@ _INVISIBLE = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class UnresolvedNames:
-    """The users and channels that a text mentions by id only."""
+    """The users that a text mentions by id only, and its channels, each with its name or an empty text."""
 
     users: frozenset[UserId]
-    channels: frozenset[ChannelId]
+    channels: Mapping[ChannelId, str]
 
 
 def unresolved_names(raw: str, most: int) -> UnresolvedNames:
-    """Return the users and channels, the first ``most``, whose names must be looked up for ``to_plain``."""
-    named = dict.fromkeys((sign, name) for sign, name, label in _NAME.findall(raw) if not label)
-    first = list(islice(named, most))
-    users = (UserId(name) for sign, name in first if sign == "@")
-    channels = (ChannelId(name) for sign, name in first if sign == "#")
-    return UnresolvedNames(frozenset(users), frozenset(channels))
+    """Return the names, the first ``most``, that ``to_plain`` lacks; those of all channels may be private."""
+    named = {(sign, name): label for sign, name, label in _NAME.findall(raw) if sign == "#" or not label}
+    first = list(islice(named.items(), most))
+    users = (UserId(name) for (sign, name), _ in first if sign == "@")
+    channels = {ChannelId(name): label for (sign, name), label in first if sign == "#"}
+    return UnresolvedNames(frozenset(users), channels)
+
+
+def channels_in(raw: str) -> frozenset[ChannelId]:
+    """Return the channels that a text mentions."""
+    return frozenset(ChannelId(name) for sign, name, _ in _NAME.findall(raw) if sign == "#")
 
 
 def to_plain(raw: str, users: Mapping[UserId, str], channels: Mapping[ChannelId, str]) -> str:
-    """Return Slack's text as a person reads it. Unknown names stay ids."""
+    """Return Slack's text as a person reads it. Unknown names stay ids.
+
+    A name in ``channels`` goes before the one that Slack wrote into the text.
+    """
 
     def read(found: re.Match[str]) -> str:
         inside, _, label = found[1].partition("|")
@@ -67,7 +75,7 @@ def _entity(inside: str, label: str, users: Mapping[UserId, str], channels: Mapp
         case "@":
             return "@" + (label or users.get(UserId(inside[1:])) or inside[1:])
         case "#":
-            return "#" + (label or channels.get(ChannelId(inside[1:])) or inside[1:])
+            return "#" + (channels.get(ChannelId(inside[1:])) or label or inside[1:])
         case "!":
             return _special(inside[1:], label)
         case _:

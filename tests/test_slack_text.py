@@ -22,7 +22,7 @@ CHANNELS = {ChannelId("C0DOCS"): "docs"}
         ("see <http://acme.example|acme.example>", "see http://acme.example"),
         ("write to <mailto:ana@acme.example|ana@acme.example>", "write to ana@acme.example"),
         ("ask <@U0ANA> in <#C0DOCS>", "ask @ana in #docs"),
-        ("ask <@U0ANA|anna> in <#C0DOCS|handbook>", "ask @anna in #handbook"),
+        ("ask <@U0ANA|anna> in <#C0DOCS|handbook>", "ask @anna in #docs"),
         ("ask <@U9NEW> in <#C9NEW|>", "ask @U9NEW in #C9NEW"),
         ("for <!subteam^S1|@writers> and <!here>", "for @writers and @here"),
         ("for <!channel|channel>", "for @channel"),
@@ -40,9 +40,11 @@ def test_what_was_escaped_does_not_become_an_entity() -> None:
     assert slack_text.to_plain("&lt;@U0ANA&gt;", USERS, CHANNELS) == "<@U0ANA>"
 
 
-def test_only_names_that_are_missing_are_asked_for() -> None:
+def test_names_of_people_that_are_missing_are_asked_for_and_each_channel() -> None:
     needed = slack_text.unresolved_names("<@U0ANA> <@U0BEN|Ben> <#C0DOCS> <#C1|there> &lt;@U0EVE&gt;", 20)
-    assert needed == slack_text.UnresolvedNames(frozenset({ANA}), frozenset({ChannelId("C0DOCS")}))
+    assert needed == slack_text.UnresolvedNames(
+        frozenset({ANA}), {ChannelId("C0DOCS"): "", ChannelId("C1"): "there"}
+    )
 
 
 @pytest.mark.parametrize(
@@ -94,4 +96,4 @@ def test_what_shows_something_is_not_blank(text: str) -> None:
 
 def test_names_are_asked_for_in_the_order_of_the_text() -> None:
     needed = slack_text.unresolved_names("<@U0BEN> <#C0DOCS> <@U0BEN> <@U0ANA>", 2)
-    assert needed == slack_text.UnresolvedNames(frozenset({BEN}), frozenset({ChannelId("C0DOCS")}))
+    assert needed == slack_text.UnresolvedNames(frozenset({BEN}), {ChannelId("C0DOCS"): ""})

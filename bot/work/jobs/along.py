@@ -12,6 +12,7 @@ import structlog
 from bot import slack_text
 from bot.messages import along as say
 from bot.model import (
+    ChannelId,
     Earlier,
     Message,
     MessageTs,
@@ -149,7 +150,7 @@ async def _conversation(context: WorkerContext, prompt: Prompt) -> tuple[str, Ea
         log.warning("thread_not_read", prompt=prompt.id, reason=str(error) or type(error).__name__)
         return "", Earlier(not_taken=NotTaken.UNREAD)
     newer = [each for each in said if since is None or each.ts > since]
-    taken, left_out = await _of_members(context, newer, context.timeouts.names_seconds)
+    taken, left_out = await _of_members(context, newer, thread.channel, context.timeouts.names_seconds)
     lines = say.newest_that_fit(taken)
     return "\n".join(lines), Earlier(len(lines), left_out + len(taken) - len(lines))
 
@@ -161,14 +162,14 @@ def _thread_of(tx: Transaction, prompt: Prompt) -> tuple[ThreadRef | None, Messa
 
 
 async def _of_members(
-    context: Context, said: Sequence[Said], seconds: float
+    context: Context, said: Sequence[Said], here: ChannelId, seconds: float
 ) -> tuple[list[tuple[str, str]], int]:
     """Return names and texts of what members of this workspace said, and how many others there are."""
     others = [each for each in said if each.user != context.bot_user]
     readable = [each for each in others if not each.by_bot and _is_for_the_agent(context, each)]
     members = await _members(context, [each.user for each in reversed(readable) if each.user], seconds)
     theirs = [each for each in readable if each.user in members][-say.MOST_MESSAGES :]
-    return await _with_names(context, theirs, seconds), len(others) - len(theirs)
+    return await _with_names(context, theirs, here, seconds), len(others) - len(theirs)
 
 
 def _is_for_the_agent(context: Context, said: Said) -> bool:
@@ -193,10 +194,13 @@ async def _members(context: Context, authors: Sequence[UserId], seconds: float) 
     return members
 
 
-async def _with_names(context: Context, said: Sequence[Said], seconds: float) -> list[tuple[str, str]]:
+async def _with_names(
+    context: Context, said: Sequence[Said], here: ChannelId, seconds: float
+) -> list[tuple[str, str]]:
     """Return messages as the name of the author and the plain text."""
     authors = " ".join(f"<@{each.user}>" for each in said)
-    users, channels = await names_in(context, " ".join([authors, *(each.text for each in said)]), seconds)
+    texts = " ".join([authors, *(each.text for each in said)])
+    users, channels = await names_in(context, texts, here, seconds)
 
     def plain(each: Said) -> tuple[str, str]:
         name = users.get(each.user, each.user) if each.user else ""
@@ -229,7 +233,7 @@ async def offer_thread(context: Context, thread: ThreadRef, without: MessageTs |
             is_public = await context.messenger.is_public(thread.channel)
             said = await context.messenger.said_before(thread.channel, thread.ts, before=None)
             others = [each for each in said if each.ts != without]
-            theirs, left_out = await _of_members(context, others, _FORM_SECONDS / 3)
+            theirs, left_out = await _of_members(context, others, thread.channel, _FORM_SECONDS / 3)
     except (SlackError, TimeoutError) as error:
         log.warning("thread_not_offered", reason=str(error) or type(error).__name__)
         return OfferedThread(is_read=False)

@@ -100,7 +100,7 @@ async def _prepare_known(context: WorkerContext, prompt: Prompt) -> None:
 
 
 async def _read_in_slack(context: WorkerContext, prompt: Prompt) -> _Prepared:
-    text = await plain_text(context, prompt.raw)
+    text = await plain_text(context, prompt.raw, prompt.channel)
     return _Prepared(text, await what_goes_along(context, prompt))
 
 
