@@ -243,8 +243,11 @@ async def _submit_again(context: Context, submission: Submission) -> FormErrors 
 
 async def _review(context: Context, press: Press) -> Answer:
     async def note(job: TrackedJob) -> Answer:
-        noted = await review(context, job.number, Review(press.action_id), press.origin.user)
-        return Answer(message=None if noted else say.too_late())
+        async def act() -> Answer:
+            noted = await review(context, job.number, Review(press.action_id), press.origin.user)
+            return Answer(message=None if noted else say.too_late())
+
+        return await once_allowed(context, press.origin, act)
 
     return await _on_job(context, press, _number(press), note)
 

@@ -172,8 +172,12 @@ async def _how_counted(context: Context, press: Press) -> Answer:
 
 async def _progress(context: Context, press: Press) -> Answer:
     question = await _question(context, press)
-    message = await show_progress(context, question, press.origin.response_url)
-    return Answer(message=message or visitors_answers.not_kept(), replaces=True)
+
+    async def show() -> Answer:
+        message = await show_progress(context, question, press.origin.response_url)
+        return Answer(message=message or visitors_answers.not_kept(), replaces=True)
+
+    return await once_allowed(context, press.origin, show)
 
 
 async def _question(context: Context, press: Press) -> QuestionId:

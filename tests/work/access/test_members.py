@@ -9,7 +9,7 @@ import pytest
 from bot.commands import COMMANDS
 from bot.commands.command import Answer, Submission
 from bot.commands.form_state import FormState
-from bot.model import Access, JobState, Profile, UserId, Weekday
+from bot.model import Access, JobState, Profile, Review, UserId, Weekday
 from bot.slack.errors import refused
 from bot.work.digests.subscriptions import SubscribeRequest, digest_now, subscribe
 from bot.work.ports import SlackUnreachable
@@ -282,6 +282,17 @@ async def test_a_guest_whom_slack_has_not_told_of_yet_decides_nothing(office: Of
     assert answer.message is not None
     assert "Guests can't start jobs" in answer.message.text
     assert (await office.job(2)).state is JobState.WAITING
+
+
+@pytest.mark.parametrize("said", Review)
+async def test_a_guest_whom_slack_has_not_told_of_yet_reviews_no_pull_request(
+    office: Office, said: Review
+) -> None:
+    await office.finished()
+    office.slack.profiles[GUS] = NOT_MEMBERS[Access.GUEST]
+    answer = await office.press(said, "1", user=GUS)
+    assert "Guests can't start jobs" in str(answer.message)
+    assert (await office.job()).awaits_review
 
 
 async def test_only_who_asked_and_admins_decide_about_a_waiting_prompt(office: Office) -> None:
