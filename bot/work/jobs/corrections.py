@@ -9,6 +9,7 @@ from bot import slack_text
 from bot.messages import job_answers as say
 from bot.messages.projects import unknown_choice
 from bot.model import (
+    Access,
     Message,
     MessageTs,
     NewDelivery,
@@ -26,13 +27,20 @@ from bot.model import (
 )
 from bot.store import LeaseLost, Transaction
 from bot.store.heard import RETRIED_FOR
+from bot.work.access.denied import tell_denied
 from bot.work.context import Context
 from bot.work.jobs.along import asked_to_take
 from bot.work.jobs.ask import storable
 from bot.work.jobs.decisions import take_back_waiting
 from bot.work.jobs.follow_up import FollowedUp, FollowUpRequest, follow_up, takes_follow_ups
 from bot.work.jobs.thanks import is_thanks
-from bot.work.jobs.thread_events import TooEarly, is_meant_for_us, look, words_for_job
+from bot.work.jobs.thread_events import (
+    TooEarly,
+    is_meant_for_us,
+    look,
+    why_denied,
+    words_for_job,
+)
 from bot.work.jobs.transitions import drop_follow_ups
 from bot.work.ports import Changed, ThreadReply
 
@@ -51,6 +59,8 @@ async def heard_change(context: Context, changed: Changed) -> None:
     Raises TooEarly if the change arrives before the message itself, which Slack delivers again after a
     failure: the message would count as it was.
     """
+    if changed.text is not None and await _is_refused(context, changed):
+        return
     for attempt in range(1, _TRIES + 1):
         try:
             has_written = await context.store.write(lambda tx: _carry_out_or_tell(context, tx, changed))
@@ -62,6 +72,26 @@ async def heard_change(context: Context, changed: Changed) -> None:
             if has_written:
                 context.wake()
             return
+
+
+async def _is_refused(context: Context, changed: Changed) -> bool:
+    """Return whether the author of an edited prompt may not use the bot any more, and tell them.
+
+    While Slack does not say, the edit goes on: who may is decided again before its text has an effect.
+    """
+
+    def is_by_asker(tx: Transaction) -> tuple[Origin, bool]:
+        origin = changed.origin.moved_to(tx.channels.present(changed.origin.channel))
+        prompt = tx.corrections.prompt_of(origin.key)
+        return origin, prompt is not None and prompt.asked_by == origin.user
+
+    origin, is_asked = await context.store.read(is_by_asker)
+    denied = await why_denied(context, origin) if is_asked else None
+    if denied is None or denied is Access.UNTOLD:
+        return False
+    await context.store.write(lambda tx: tell_denied(context, tx, origin, denied))
+    context.wake()
+    return True
 
 
 def _carry_out_or_tell(context: Context, tx: Transaction, changed: Changed) -> bool:

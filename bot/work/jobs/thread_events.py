@@ -250,7 +250,7 @@ async def _thank(context: Context, origin: Origin, reviewed: TrackedJob | None =
 
     ``reviewed``: the job of which it says that its pull request is reviewed or merged.
     """
-    denied = await _denied(context, origin)
+    denied = await why_denied(context, origin)
     key = f"{origin.key}:thanks"
     reaction = NewDelivery.react(key, origin.channel, origin.message_ts, thanks.REACTION)
 
@@ -308,7 +308,7 @@ async def _tell_too_many(context: Context, origin: Origin, full: TooManyWaiting)
 
 async def _tell(context: Context, origin: Origin, tell: Callable[[Transaction], None]) -> None:
     """Answer a message that asks the agent for nothing, unless its author may not use the bot."""
-    denied = await _denied(context, origin)
+    denied = await why_denied(context, origin)
 
     def answer(tx: Transaction) -> None:
         if denied is None:
@@ -321,7 +321,7 @@ async def _tell(context: Context, origin: Origin, tell: Callable[[Transaction], 
     context.wake()
 
 
-async def _denied(context: Context, origin: Origin) -> Access | None:
+async def why_denied(context: Context, origin: Origin) -> Access | None:
     """Return why the author of a message may not use the bot; None if they may.
 
     Slack is called before the event is acknowledged, because no worker decides later. So it gets 1.5 s.
