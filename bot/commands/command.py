@@ -26,6 +26,7 @@ class Answer:
 
     Nothing means that the request is stored or done; a worker tells the outcome.
     ``replaces``: the message replaces the one whose button was pressed.
+    ``is_refusal``: the message says that the person has no access.
     ``later``: only Slack can tell whether the person has access, so this is called after the
     acknowledgement, which shows nothing. Only ``commands/guard.py`` and its callers set it.
     """
@@ -33,6 +34,7 @@ class Answer:
     message: Message | None = None
     modal: Modal | None = None
     replaces: bool = False
+    is_refusal: bool = False
     later: Callable[[], Awaitable[Answer]] | None = None
 
     @property

@@ -21,9 +21,10 @@ from bot.commands.command import (
     Submission,
 )
 from bot.messages import job_answers
+from bot.messages.access import not_allowed
 from bot.messages.blocks import bare
 from bot.messages.job_answers import forgotten
-from bot.model import ChannelId, Message, Origin, Prompt, TrackedJob, is_direct_message
+from bot.model import Access, ChannelId, Message, Origin, Prompt, TrackedJob, is_direct_message
 from bot.work.access.check import AskSlack, Decision, decide
 from bot.work.access.denied import denial
 from bot.work.context import Context
@@ -53,9 +54,14 @@ async def once_allowed(
     """Act when access, also to decide about ``prompt``, is confirmed: at once if the database can tell."""
 
     async def go_on(decision: Decision) -> Answer:
-        return await act() if decision.may else Answer(message=await denial(context, origin.user, decision))
+        return await act() if decision.may else await refusal(context, origin, decision)
 
     return await _once_decided(lambda ask: decide(context, origin.user, prompt=prompt, ask=ask), go_on)
+
+
+async def refusal(context: Context, origin: Origin, decision: Decision) -> Answer:
+    """Return the answer to somebody who may not do what they ask for; nothing if they know already."""
+    return Answer(message=await denial(context, origin, decision), is_refusal=True)
 
 
 async def confirmed(context: Context, origin: Origin, message: Message, *, is_stored: bool = True) -> Answer:
@@ -93,7 +99,7 @@ async def for_reader(
         here, ask = origin.channel, AskSlack.FINAL
         decision = await decide(context, origin.user, job=job, here=here, ask=ask)
         if decision.denied is not None:
-            return Answer(message=await denial(context, origin.user, decision))
+            return await refusal(context, origin, decision)
         return await _unless_forgotten(job, do) if job is not None and decision.may else unknown
 
     return Answer(later=later)
@@ -135,22 +141,29 @@ def _guard(
     async def checked(context: Context, request: Request) -> Answer:
         decision = await decide(context, request.origin.user, channel=_channel_of(request))
         if decision.may is False:
-            return Answer(message=_to_copy(await denial(context, request.origin.user, decision), request))
+            return _with_typed(await refusal(context, request.origin, decision), request)
         answer = await _unless_too_many(lambda: run(context, request))
-        return (
-            answer
-            if decision.may or not answer.shows
-            else await _show_once_allowed(context, request.origin, answer)
-        )
+        if not decision.may and answer.shows:
+            answer = await _show_once_allowed(context, request.origin, answer)
+        return _with_typed(answer, request)
 
     return checked
 
 
-def _to_copy(told: Message | None, request: Invocation | Press | ShortcutUse) -> Message | None:
-    """Return a refusal with the refused command, which Slack does not show any more."""
-    if told is None or not isinstance(request, Invocation):
-        return told
-    return job_answers.with_prompt(told, request.typed)
+def _with_typed(answer: Answer, request: Invocation | Press | ShortcutUse) -> Answer:
+    """Return the answer; a refusal with the refused command, which Slack does not show any more."""
+    if not isinstance(request, Invocation):
+        return answer
+    later, told = answer.later, answer.message
+    if later is not None:
+
+        async def decided() -> Answer:
+            return _with_typed(await later(), request)
+
+        return replace(answer, later=decided)
+    if told is None or not answer.is_refusal:
+        return answer
+    return replace(answer, message=job_answers.with_prompt(told, request.typed))
 
 
 async def _unless_too_many(run: Callable[[], Awaitable[Answer]]) -> Answer:
@@ -178,8 +191,8 @@ def _guard_form(
     async def checked(context: Context, submission: Submission) -> FormErrors | None:
         decision = await decide(context, submission.origin.user)
         if decision.may is False:
-            told = await denial(context, submission.origin.user, decision)
-            return FormErrors({"prompt": bare(told)}) if told else None
+            # The form stays open, with what was written in it.
+            return FormErrors({"prompt": bare(not_allowed(decision.denied or Access.UNTOLD))})
         try:
             return await submit(context, submission)
         except TooManyWaiting as full:

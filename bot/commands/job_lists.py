@@ -6,10 +6,10 @@ import re
 from dataclasses import dataclass, replace
 
 from bot.commands.command import Answer, Press
+from bot.commands.guard import refusal
 from bot.messages import job_answers as say
 from bot.model import ChannelId, Origin, TrackedJob
 from bot.work.access.check import AskSlack, decide, reads_channel
-from bot.work.access.denied import denial
 from bot.work.context import Context
 
 _WORDS = re.compile(r"jobs((?:\s+(?:mine|open|<#\w+(?:\|[^>]*)?>|#\S+))*)", re.IGNORECASE)
@@ -79,7 +79,7 @@ async def _show(context: Context, origin: Origin, wanted: JobList) -> Answer:
     async def later() -> Answer:
         decision = await decide(context, origin.user, ask=AskSlack.FINAL)
         if decision.access is None or decision.denied is not None:
-            return Answer(message=await denial(context, origin.user, decision))
+            return await refusal(context, origin, decision)
         if not await reads_channel(context, wanted.channel or origin.channel, origin.user, decision.access):
             return Answer(message=say.no_such_channel())
         return await _page(context, origin, wanted)

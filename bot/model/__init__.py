@@ -39,7 +39,7 @@ from bot.model.jobs import (
 )
 from bot.model.lifecycle import DeliveryStep, IllegalStep, JobStep, PromptStep
 from bot.model.message import Block, Message
-from bot.model.origin import Origin, Unread, message_key, time_of, ts_at
+from bot.model.origin import Origin, Unread, is_of_message, message_key, time_of, ts_at
 from bot.model.outbox import (
     DeadLetter,
     Delivery,
@@ -193,6 +193,7 @@ __all__ = [
     "in_section",
     "in_turn",
     "is_direct_message",
+    "is_of_message",
     "last_full_week",
     "least_tried_first",
     "lifecycle",

@@ -38,7 +38,7 @@ async def test_a_guest_is_told_privately_and_the_channel_sees_nothing(story: Sto
         ("/docs-visitors", "digest now"),
     ],
 )
-async def test_a_guest_sees_nothing_by_any_command_and_is_told_once(
+async def test_a_guest_sees_nothing_by_any_command_and_is_told_so(
     story: Story, command: str, text: str
 ) -> None:
     await story.command(command, text, user=GUS)

@@ -26,6 +26,7 @@ from bot.model import (
     Subscription,
     SubscriptionState,
     UserId,
+    is_of_message,
     lifecycle,
 )
 from bot.store import Transaction
@@ -35,16 +36,17 @@ from bot.work.context import Context, WorkerContext
 log = structlog.get_logger(__name__)
 
 
-async def denial(context: Context, user: UserId, decision: Decision) -> Message | None:
+async def denial(context: Context, origin: Origin, decision: Decision) -> Message | None:
     """Return the message for somebody who may not use the bot or may not decide about a prompt.
 
-    None if they were told within the last hour that they may not use the bot.
+    None if they wrote a message, and were told within the last hour that they may not use the bot. What is
+    typed or pressed has an address for an answer, which is private and disturbs nobody.
     """
     if decision.decided_by is not None:
         return say.not_yours(decision.decided_by)
     access = decision.denied or Access.UNTOLD
-    is_told = await context.store.write(lambda tx: _may_tell(context, tx, user, access))
-    return say.not_allowed(access) if is_told else None
+    may_tell = await context.store.write(lambda tx: _may_tell(context, tx, origin.user, access))
+    return say.not_allowed(access) if may_tell or origin.response_url is not None else None
 
 
 def _may_tell(context: Context, tx: Transaction, user: UserId, access: Access) -> bool:
@@ -89,7 +91,7 @@ def tell_named(context: WorkerContext, tx: Transaction, prompt: Prompt, message:
 
 def _typed(prompt: Prompt) -> str:
     """Return the text of a prompt that was typed into a command or a form, where nobody sees it any more."""
-    return "" if prompt.message_ts else slack_text.to_plain(prompt.raw, {}, {})
+    return "" if is_of_message(prompt.key) else slack_text.to_plain(prompt.raw, {}, {})
 
 
 def _apply_refusal(context: WorkerContext, tx: Transaction, prompt: Prompt) -> SecretStr | None:
@@ -151,11 +153,12 @@ def tell_denied(
     replaces: bool = False,
     prompt: str = "",
 ) -> None:
-    """Tell the person who asked, in private and at most once an hour, why it was refused.
+    """Tell the person who asked why it was refused, in private; about messages at most once an hour.
 
     ``prompt``: their text to give back, if they do not see it any more.
     """
-    if not _may_tell(context, tx, origin.user, access):
+    may_tell = _may_tell(context, tx, origin.user, access)
+    if not (may_tell or prompt or origin.response_url is not None):
         return
     message = with_prompt(say.not_allowed(access), prompt)
     key, url = f"{origin.key}:not_allowed", origin.response_url

@@ -33,7 +33,12 @@ CHIKA, GUS = UserId("U0CHIKA"), UserId("U0GUS")
 PROMPT = "Write down our secret"
 HIDDEN = pytest.mark.parametrize("hidden", [PRIVATE, DIRECT])
 _COMMANDS = {command.name: command for command in COMMANDS}
-_BUTTONS = ("run_again", "ask_anyway", "follow_up", "follow_up_anyway", "send_again", "forget", "withdraw")
+_LISTS = {"jobs_older", "jobs_newer"}
+_BUTTONS = sorted(
+    {name for each in ("/docs-agent", "/docs-followup") for name in _COMMANDS[each].buttons} - _LISTS
+)
+"""The buttons about one job, or about one of its prompts."""
+_VALUES = {"run_again": "{}:1", "job_menu": "stop_watching:{}"}
 
 
 @pytest.fixture(autouse=True)
@@ -143,11 +148,10 @@ async def test_no_button_reaches_a_job_of_another_channel(
 ) -> None:
     await started(office, hidden)
     before = traces(office)
-    value = "1:1" if action == "run_again" else "1"
-    assert await told(office, office.press(action, value, user=BEN)) == [say.no_such_job(value)]
-    assert await told(office, office.press(action, value.replace("1", "7", 1), user=BEN)) == [
-        say.no_such_job(value.replace("1", "7", 1))
-    ]
+    for number in (1, 7):
+        value = _VALUES.get(action, "{}").format(number)
+        named = value.removeprefix("stop_watching:")
+        assert await told(office, office.press(action, value, user=BEN)) == [say.no_such_job(named)]
     assert traces(office) == before
     assert len(await office.store.read(lambda tx: tx.jobs.newest(10))) == 1
 
@@ -272,6 +276,15 @@ async def test_the_same_typed_twice_at_once_tells_somebody_outside_nothing(offic
     assert said == [say.with_prompt(say.no_such_job("1"), "Delete everything")] * 2
 
 
+async def test_a_mention_tells_somebody_outside_no_hidden_job_from_none(office: Office) -> None:
+    await started(office, PRIVATE)
+    for number in (1, 99):
+        await office.hears(f"<@U0BOT> #{number} Delete everything", user=BEN)
+        await office.settle(12)
+    said = [each[-1] for each in office.slack.whispers] + [each[1] for each in office.slack.direct]
+    assert sorted(message.text for message in said) == [say.no_such_job(f"#{n}").text for n in (1, 99)]
+
+
 async def test_the_state_of_a_hidden_job_makes_no_difference(office: Office) -> None:
     await started(office, PRIVATE)
     await office.store.write(lambda tx: set_job(tx, JobNumber(1), state=JobState.ARCHIVED))
@@ -288,7 +301,7 @@ async def test_a_guest_sees_no_job_of_a_public_channel_elsewhere(office: Office)
     before = traces(office)
     said = await told(office, office.types("/docs-agent", "status 1", user=GUS))
     said += await told(office, office.types("/docs-followup", "1 Delete everything", user=GUS))
-    assert ["Guests can't start jobs" in message.text for message in said] == [True]
+    assert ["Guests can't start jobs" in message.text for message in said] == [True, True]
     assert traces(office) == before
     job, ask = await office.job(), AskSlack.FINAL
     assert await sees_job(office.context, job, GUS, Access.GUEST, here=CHANNEL, ask=ask) is False
