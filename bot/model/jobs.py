@@ -151,6 +151,8 @@ class JobFields(TypedDict, total=False):
 class JobStepFields(JobFields, total=False):
     """Columns of a job that change with a step of its lifecycle (``bot.model.lifecycle``)."""
 
+    requester: UserId
+    page: None
     service_id: ServiceJobId
     iteration: int
     iteration_requester: UserId | None

@@ -45,10 +45,14 @@ class PromptFields(TypedDict, total=False):
 class PromptStepFields(PromptFields, total=False):
     """Columns of a prompt that change with a step of its lifecycle (``bot.model.lifecycle``)."""
 
+    asked_by: UserId
     raw: str
     text: str
-    along: str
+    along: str | None
     take_thread: TakeThread | None
+    files: None
+    correction: None
+    named: None
     sent_at: datetime | None
     attempts: int
     response_url: None

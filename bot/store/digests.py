@@ -268,6 +268,15 @@ class DigestRepository:
         """Write a digest's final state and free its lease. Raises LeaseLost unless ``owner`` holds it."""
         write_row(self.connection, digests, digest, owner, {"state": state, "response_url": None, **FREE})
 
+    def refused(self, digest: DigestId, *, owner: str) -> None:
+        """End a digest, keep nothing of who asked and their words, and free its lease.
+
+        Raises LeaseLost unless ``owner`` holds the lease.
+        """
+        forgotten = {"asked_by": None, "section": None, "response_url": None}
+        over = {"state": DigestState.MISSED, **forgotten, **FREE}
+        write_row(self.connection, digests, digest, owner, over)
+
     def put_back(self, digest: DigestId, owner: str, due_at: datetime, attempts: int) -> None:
         """Set a waiting digest's due time and attempts, and free its lease.
 

@@ -100,6 +100,11 @@ def to_question(row: RowMapping) -> Question:
     )
 
 
+_OVER: dict[str, object] = {
+    "state": QuestionState.ANSWERED,
+    "response_url": None,
+    "progress_url": None,
+}
 _DUE = and_(questions.c.state == QuestionState.WAITING, questions.c.due_at <= NOW)
 _CLAIM = claiming_oldest(questions, _DUE)
 
@@ -193,8 +198,15 @@ class QuestionRepository:
 
         Raises LeaseLost when ``owner`` is given and does not hold the lease.
         """
-        over = {"state": QuestionState.ANSWERED, "response_url": None, "progress_url": None}
-        write_row(self.connection, questions, question, owner, {**over, **FREE})
+        write_row(self.connection, questions, question, owner, {**_OVER, **FREE})
+
+    def refused(self, question: QuestionId, owner: str) -> None:
+        """Write that a question is over, keep nothing of its person and their words, and free its lease.
+
+        Raises LeaseLost unless ``owner`` holds the lease.
+        """
+        forgotten: dict[str, object] = {"user": "", "query": {}, "chart": None}
+        write_row(self.connection, questions, question, owner, {**_OVER, **forgotten, **FREE})
 
     def hasten(self, project: ProjectId, now: datetime) -> None:
         """Make a project's waiting questions due at ``now``, because numbers for one of them may be there."""

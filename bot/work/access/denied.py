@@ -14,8 +14,6 @@ from bot.model import (
     Access,
     ChannelId,
     Digest,
-    DigestState,
-    JobProblem,
     Message,
     NewDelivery,
     Origin,
@@ -65,7 +63,7 @@ def refuse_prompt(context: WorkerContext, tx: Transaction, prompt: Prompt, acces
     url = _apply_refusal(context, tx, prompt)
     job = tx.jobs.known(prompt.job)
     if prompt.kind is PromptKind.START:
-        tx.jobs.apply(prompt.job, lifecycle.refused(job, f"{JobProblem.NOT_ALLOWED}:{access}", now))
+        tx.jobs.apply(prompt.job, lifecycle.denied(job, access, now))
     origin = _origin(f"prompt:{prompt.id}", prompt.asked_by, prompt.channel or job.channel, url)
     tell_denied(context, tx, origin, access, prompt=_typed(prompt))
     log.info("prompt_denied", prompt=prompt.id, access=access)
@@ -97,14 +95,14 @@ def _typed(prompt: Prompt) -> str:
 def _apply_refusal(context: WorkerContext, tx: Transaction, prompt: Prompt) -> SecretStr | None:
     """Refuse a prompt, and return the response URL for a private answer."""
     url = tx.prompts.response_url(prompt.id)
-    tx.prompts.apply(prompt.id, lifecycle.prompt_refused(prompt), owner=context.owner)
+    tx.prompts.apply(prompt.id, lifecycle.prompt_denied(prompt), owner=context.owner)
     return url
 
 
 def refuse_question(context: WorkerContext, tx: Transaction, question: Question, access: Access) -> None:
     """Refuse a question, and stop fetching the snapshots that nobody else waits for."""
     response_url, progress_url = tx.questions.urls(question.id)
-    tx.questions.answered(question.id, context.owner)
+    tx.questions.refused(question.id, context.owner)
     tx.snapshots.rest([question.now, *([question.was] if question.was else [])])
     url = progress_url or response_url
     origin = _origin(f"question:{question.id}", question.user, question.channel, url)
@@ -135,7 +133,7 @@ def refuse_digest(
 ) -> None:
     """Refuse a digest that somebody asked for."""
     url = tx.digests.response_url(digest.id)
-    tx.digests.finish(digest.id, DigestState.MISSED, owner=context.owner)
+    tx.digests.refused(digest.id, owner=context.owner)
     tell_denied(context, tx, _origin(f"digest:{digest.id}", asked_by, digest.channel, url), access)
 
 

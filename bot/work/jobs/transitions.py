@@ -175,7 +175,7 @@ def not_started(tx: Transaction, prompt: Prompt, problem: Problem, now: datetime
 def drop_follow_ups(tx: Transaction, job: TrackedJob, now: datetime, *, is_told: bool = True) -> None:
     """Refuse the follow-ups that wait for a job that will never start, and tell their senders in the thread.
 
-    ``is_told`` is false for a job without a thread.
+    ``is_told`` is false for a job without a thread, of whose follow-ups nothing is kept either.
 
     Skip follow-ups whose sender's access to the job is undecided, because the thread must not show them:
     ``prepare.py`` decides about these.
@@ -183,7 +183,8 @@ def drop_follow_ups(tx: Transaction, job: TrackedJob, now: datetime, *, is_told:
     for waiting in tx.prompts.unsettled_of(job.number):
         undecided = waiting.state is PromptState.NEW and waiting.named is not None
         if waiting.kind is PromptKind.FOLLOW_UP and not undecided:
-            tx.prompts.apply(waiting.id, lifecycle.prompt_refused(waiting))
+            step = lifecycle.prompt_refused(waiting) if is_told else lifecycle.prompt_denied(waiting)
+            tx.prompts.apply(waiting.id, step)
             message = say.follow_up_refused(waiting.asked_by, problems.job_not_started())
             if is_told:
                 reply(tx, job, f"refused:{waiting.id}", message, now)
