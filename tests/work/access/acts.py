@@ -1,0 +1,251 @@
+"""Everything that people can do to the bot, as the payloads that Slack sends."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from bot.commands import COMMANDS
+from bot.commands.form_state import FormState
+from bot.model import ChannelId, JobNumber, UserId, is_direct_message
+from tests.work.access.door import SAID_AT, url_of
+from tests.work.office import BOT
+
+Body = dict[str, Any]
+WORDS = "Zebras everywhere"
+"""A part of everything that people write here, which nothing may hold of those who may not."""
+NOW_AT = "1700000900.000001"
+
+
+@dataclass(frozen=True)
+class Scene:
+    """Who acts, and where. ``owner``: whose work it is about.
+
+    ``once_saw``: they could see it once. ``by_bot``: Slack shows it as a bot's message.
+    """
+
+    user: UserId
+    here: ChannelId
+    owner: UserId
+    once_saw: bool = False
+    by_bot: bool = False
+
+
+@dataclass(frozen=True)
+class Act:
+    """One thing that people do. ``body`` makes its payload, about the job or question of this number.
+
+    ``about``: that number. ``names``: it tells the number, so that the bot answers about it.
+    ``is_message``: others see it, too. ``is_quiet``: nobody who may not do it hears of it.
+    ``is_change``: it changes a message, of which only the author's own counts. ``takes_back``: it takes that
+    back, which everybody may. ``is_query``: it is stored as what it means, and not as it was typed.
+    ``is_askers``: it is for whoever asked, and for nobody else.
+    """
+
+    name: str
+    body: Callable[[Scene, int], Body]
+    about: int = 1
+    names: bool = False
+    is_message: bool = False
+    is_quiet: bool = False
+    is_change: bool = False
+    takes_back: bool = False
+    is_query: bool = False
+    is_askers: bool = False
+
+    def __str__(self) -> str:
+        return self.name
+
+
+def _about(scene: Scene) -> Body:
+    return {"user": {"id": scene.user}, "trigger_id": "1.2", "response_url": url_of(scene.user)}
+
+
+_JOB_OF = {"send_again": 2, "forget": 2, "withdraw": 3, "progress": 2, "read_top": 1}
+"""For which of the owner's jobs, prompts or questions a button does something; others are for the first."""
+_VALUES: dict[str, Callable[[Scene, int], str]] = {
+    "run_again": lambda _, number: f"{number}:7",
+    "jobs_older": lambda scene, _: f"0 {scene.here}",
+    "jobs_newer": lambda scene, _: f"0 {scene.here}",
+    "digest_again": lambda *_: "section:",
+    "send_anyway": lambda _, number: f"command:9||{number}|{WORDS}",
+    "improve": lambda *_: "page:1",
+    "improve_page": lambda *_: "page:1",
+}
+_NAMELESS = frozenset({"jobs_older", "jobs_newer", "digest_again", "improve", "improve_page"})
+
+
+def _press(action: str, value: Callable[[Scene, int], str]) -> Callable[[Scene, int], Body]:
+    def body(scene: Scene, number: int) -> Body:
+        pressed = {"type": "button", "action_id": action, "value": value(scene, number)}
+        container = {"channel_id": scene.here, "message_ts": "1700000800.000001"}
+        about = {"type": "block_actions", "channel": {"id": scene.here}, "container": container}
+        return {**_about(scene), **about, "actions": [pressed]}
+
+    return body
+
+
+def _buttons() -> Iterator[Act]:
+    for action in sorted({each for command in COMMANDS for each in command.buttons}):
+        value = _VALUES.get(action, lambda _, number: str(number))
+        about, names = _JOB_OF.get(action, 1), action not in _NAMELESS
+        if action == "job_menu":
+            continue
+        is_askers = action == "send_correction"
+        yield Act(f"press {action}", _press(action, value), about, names, is_askers=is_askers)
+    for key in ("command:9", "message:{}:1700000700.000001"):
+        yield Act(f"press send_anyway of a {key[:7]}", _press("send_anyway", _for_a_new_job(key)))
+    for chosen, about in (("run_again", 1), ("stop_watching", 4)):
+        value = _chosen(chosen)
+        yield Act(f"choose {chosen}", _press("job_menu", value), about, names=True)
+
+
+def _for_a_new_job(key: str) -> Callable[[Scene, int], str]:
+    return lambda scene, _: f"{key.format(scene.here)}|||{WORDS}"
+
+
+def _chosen(action: str) -> Callable[[Scene, int], str]:
+    return lambda _, number: f"{action}:{number}"
+
+
+def _forms() -> Iterator[Act]:
+    for callback in sorted({each for command in COMMANDS for each in command.forms}):
+        yield Act(f"send the form {callback}", _form(callback), names=callback != "ask")
+
+
+def _form(callback: str) -> Callable[[Scene, int], Body]:
+    def body(scene: Scene, number: int) -> Body:
+        # Opened when the person could see the job, if they ever could.
+        seen_by = scene.user if scene.owner == scene.user or scene.once_saw else None
+        job = None if callback == "ask" else JobNumber(number)
+        state = FormState(scene.here, None, job, seen_by=seen_by)
+        view = {"id": "V1", "callback_id": callback, "private_metadata": state.dumps()}
+        view |= {"state": {"values": {"prompt": {"prompt": {"value": WORDS}}}}}  # type: ignore[dict-item]
+        return {"type": "view_submission", "user": {"id": scene.user}, "trigger_id": "1.2", "view": view}
+
+    return body
+
+
+def _shortcuts() -> Iterator[Act]:
+    for callback in sorted({each for command in COMMANDS for each in command.shortcuts}):
+        yield Act(f"use the shortcut {callback}", _shortcut(callback))
+
+
+def _shortcut(callback: str) -> Callable[[Scene, int], Body]:
+    def body(scene: Scene, _number: int) -> Body:
+        message = {"ts": NOW_AT, "thread_ts": SAID_AT[1], "text": WORDS, "user": scene.owner}
+        about = {"type": "message_action", "callback_id": callback, "channel": {"id": scene.here}}
+        return {**_about(scene), **about, "message": message}
+
+    return body
+
+
+_TYPED = {
+    "/docs-agent": (
+        WORDS,
+        "",
+        "help",
+        "jobs",
+        "jobs mine",
+        "limits",
+        "project",
+        "project other",
+        "status {}",
+    ),
+    "/docs-followup": ("{} " + WORDS, "#{}", WORDS, "", "help"),
+    "/docs-visitors": (
+        "last week path /Zebras",
+        "help",
+        "subscribe tuesday 10:00 UTC path /Zebras",
+        "unsubscribe",
+        "subscriptions",
+        "digest now path /Zebras",
+    ),
+}
+
+
+def _typed() -> Iterator[Act]:
+    for command, texts in _TYPED.items():
+        for text in texts:
+            is_query = text.startswith(("last", "digest"))
+            body = _command(command, text)
+            yield Act(f"type {command} {text}".strip(), body, names="{}" in text, is_query=is_query)
+
+
+def _command(command: str, text: str) -> Callable[[Scene, int], Body]:
+    def body(scene: Scene, number: int) -> Body:
+        about = {"command": command, "text": text.format(number), "channel_id": scene.here}
+        url = url_of(scene.user)
+        return {**about, "user_id": scene.user, "trigger_id": "1.2", "response_url": url}
+
+    return body
+
+
+def _message(
+    text: str, *, thread: bool = False, files: int = 0, mention: bool = True
+) -> Callable[[Scene, int], Body]:
+    def body(scene: Scene, number: int) -> Body:
+        words = f"<@{BOT}> {text}" if mention and not is_direct_message(scene.here) else text
+        event: Body = {"type": "app_mention" if mention else "message", "channel": scene.here}
+        event |= {"user": scene.user, "ts": NOW_AT, "text": words.format(number)}
+        if is_direct_message(scene.here):
+            event |= {"type": "message", "channel_type": "im"}
+        if thread:
+            event |= {"thread_ts": SAID_AT[1], "parent_user_id": scene.owner}
+        if scene.by_bot:
+            event |= {"bot_id": "B1"}
+        event["files"] = [{"name": "a.png", "mimetype": "image/png", "size": 3}] * files
+        return _event(event)
+
+    return body
+
+
+def _event(event: Body) -> Body:
+    return {"type": "event_callback", "event_id": "Ev1", "event": event}
+
+
+def _messages() -> Iterator[Act]:
+    for text in (
+        WORDS,
+        "",
+        "jobs",
+        "limits",
+        "visitors path /Zebras",
+        "subscribe tuesday 10:00 UTC",
+        "thanks",
+    ):
+        yield Act(f"mention: {text}", _message(text), is_message=True, is_quiet=text == "thanks")
+    yield Act("mention: #1 …", _message("#{} " + WORDS), names=True, is_message=True)
+    yield Act("aside", _message(f"aside {WORDS}"), is_message=True, is_quiet=True)
+    for text in (WORDS, "jobs", "thanks", "#1"):
+        quiet = text == "thanks"
+        body = _message(text, thread=True)
+        yield Act(f"mention in the thread: {text}", body, is_message=True, is_quiet=quiet)
+    for text, files in ((WORDS, 0), ("", 1), ("thanks", 0), ("merged", 0)):
+        body, quiet = _message(text, thread=True, files=files, mention=False), text in ("thanks", "merged")
+        yield Act(f"reply: {text or 'a file'}", body, is_message=True, is_quiet=quiet)
+
+
+def _changed(*, deleted: bool) -> Callable[[Scene, int], Body]:
+    def body(scene: Scene, number: int) -> Body:
+        before = {"ts": SAID_AT[number], "user": scene.user, "text": f"<@{BOT}> Write page {number}"}
+        before |= {"bot_id": "B1"} if scene.by_bot else {}
+        event: Body = {"type": "message", "channel": scene.here, "ts": NOW_AT, "previous_message": before}
+        if deleted:
+            return _event({**event, "subtype": "message_deleted", "deleted_ts": SAID_AT[number]})
+        now = {**before, "text": f"<@{BOT}> {WORDS}", "edited": {"user": scene.user, "ts": NOW_AT}}
+        return _event({**event, "subtype": "message_changed", "message": now})
+
+    return body
+
+
+def _changes() -> Iterator[Act]:
+    for number, when in ((1, "was sent"), (3, "waits")):
+        yield Act(f"edit what {when}", _changed(deleted=False), number, is_message=True, is_change=True)
+    yield Act(
+        "delete what waits", _changed(deleted=True), 3, is_message=True, is_change=True, takes_back=True
+    )
+
+
+ACTS = (*_buttons(), *_forms(), *_shortcuts(), *_typed(), *_messages(), *_changes())
