@@ -20,9 +20,9 @@ from sqlalchemy.exc import SQLAlchemyError
 from bot.cli.findings import Finding
 from bot.model import SubscriptionState
 from bot.model.weekly_time import is_zone
-from bot.store.database import Database, is_on_network, sqlite_file
+from bot.store.database import Database, UnusableDatabase, is_on_network, sqlite_file
 from bot.store.leases import UNREADABLE
-from bot.store.migrate import current, newest
+from bot.store.migrate import current, known, newest
 from bot.store.schema import deliveries, digests, jobs, metadata, prompts, questions, snapshots
 from bot.store.trouble import explain
 
@@ -83,7 +83,7 @@ def _sqlite(file: Path) -> LookedAt:
             revision = _revision_of(connection)
             rows = connection.execute(_CHANNELS).fetchall() if revision else []
             unread = _unreadable(connection.execute, revision)
-    except sqlite3.Error as error:
+    except (sqlite3.Error, UnusableDatabase) as error:
         found = explain(error)
         return LookedAt([Finding("database", False, found.cause, found.advice)])
     return LookedAt([_at_revision("sqlite", revision), *unread], [channel for (channel,) in rows])
@@ -123,7 +123,7 @@ def _opened(file: Path) -> sqlite3.Connection:
 def _revision_of(connection: sqlite3.Connection) -> str | None:
     tables = connection.execute("SELECT name FROM sqlite_master WHERE name = 'alembic_version'").fetchone()
     row = connection.execute("SELECT version_num FROM alembic_version").fetchone() if tables else None
-    return str(row[0]) if row else None
+    return known(str(row[0]) if row else None)
 
 
 def _unreadable(ask: Callable[[str], Iterable[Sequence[Any]]], revision: str | None) -> list[Finding]:

@@ -64,10 +64,10 @@ def database_errors() -> Iterator[None]:
 
 def about_database(error: SQLAlchemyError) -> str:
     """Return why the database cannot be used, and what to do."""
-    from bot.store.database import UnusableFile
+    from bot.store.database import UnusableDatabase
     from bot.store.trouble import explain
 
-    if isinstance(error, UnusableFile):
+    if isinstance(error, UnusableDatabase):
         return str(error)
     # The error's own text may quote the address with its password.
     found = explain(error)

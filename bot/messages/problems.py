@@ -66,7 +66,7 @@ _READING = {
 
 
 def title(stored: str) -> str:
-    """Return a job's stored problem in a few words. Rows of older versions contain the words themselves."""
+    """Return a job's stored problem in a few words. A code of a newer version stands for itself."""
     code = stored.partition(":")[0]
     return _TITLES[JobProblem(code)] if code in set(JobProblem) else stored
 
@@ -74,7 +74,7 @@ def title(stored: str) -> str:
 def reading_problem(stored: str) -> str:
     """Return why visitors could not be read, as the end of a sentence.
 
-    ``stored`` is a code of ``ReadingProblem``, or in rows of older versions the words themselves.
+    ``stored`` is a code of ``ReadingProblem``; one of a newer version stands for itself.
     """
     return _READING[ReadingProblem(stored)] if stored in set(ReadingProblem) else stored
 

@@ -87,7 +87,7 @@ class JobState(StrEnum):
 
 
 class JobProblem(StrEnum):
-    """Why a job never started, as a code. Rows of older versions contain a sentence instead."""
+    """Why a job never started, as a code."""
 
     REJECTED = "rejected"
     """The docs service did not accept the prompt."""

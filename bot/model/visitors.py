@@ -71,7 +71,7 @@ class Priority(IntEnum):
 
 
 class ReadingProblem(StrEnum):
-    """Why visitors could not be read, as a code. Rows of older versions contain a sentence instead."""
+    """Why visitors could not be read, as a code."""
 
     UNWELL = "unwell"
     KEY = "key"

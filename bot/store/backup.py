@@ -9,8 +9,8 @@ from contextlib import closing
 from datetime import datetime
 from pathlib import Path
 
-from bot.store.database import BACKUP_MARK, PRIVATE_FILE, UnusableFile, beside, make_file
-from bot.store.migrate import newest
+from bot.store.database import BACKUP_MARK, PRIVATE_FILE, UnusableDatabase, beside, make_file
+from bot.store.migrate import FIRST, newest
 
 _WAIT_SECONDS = 2.0
 _STOP = "A process has the SQLite file open: stop every bot that uses it, then run this again."
@@ -19,12 +19,12 @@ _STOP = "A process has the SQLite file open: stop every bot that uses it, then r
 def back_up(file: Path, target: Path) -> None:
     """Write a copy of the SQLite file, as it is at this moment, to a new file for this user alone.
 
-    Raises UnusableFile, and leaves no copy behind, if that fails. https://www.sqlite.org/backup.html
+    Raises UnusableDatabase, and leaves no copy behind, if that fails. https://www.sqlite.org/backup.html
     """
     if not file.is_file():
-        raise UnusableFile("There is no SQLite file yet; the first start of the bot makes it.")
+        raise UnusableDatabase("There is no SQLite file yet; the first start of the bot makes it.")
     if target.exists():
-        raise UnusableFile(f"{target} exists already: name another file.")
+        raise UnusableDatabase(f"{target} exists already: name another file.")
     with closing(_opened(file)) as live:
         _write_copy(live, target, is_checked=True)
 
@@ -34,7 +34,7 @@ def _write_copy(live: sqlite3.Connection, target: Path, *, is_checked: bool) -> 
     try:
         part.touch(PRIVATE_FILE, exist_ok=False)
     except OSError as error:
-        raise UnusableFile(f"{part} cannot be made: {error.strerror}.") from None
+        raise UnusableDatabase(f"{part} cannot be made: {error.strerror}.") from None
     try:
         with closing(_opened(part)) as copy:
             _copy(live, copy)
@@ -45,7 +45,7 @@ def _write_copy(live: sqlite3.Connection, target: Path, *, is_checked: bool) -> 
                 _check(copy, target)
         part.rename(target)
     except (sqlite3.Error, OSError) as error:
-        raise UnusableFile(f"{target} could not be written: {error}.") from None
+        raise UnusableDatabase(f"{target} could not be written: {error}.") from None
     finally:
         part.unlink(missing_ok=True)
 
@@ -59,13 +59,15 @@ def restore(
 ) -> Path | None:
     """Replace what the SQLite file contains by a copy; return where the earlier content is kept, if any.
 
-    Raises UnusableFile, and changes nothing, if a process has the file open, if the copy is damaged, none
-    of the bot's or of a newer version, or if a folder has too little room. ``free_bytes`` returns its room.
+    Raises UnusableDatabase, and changes nothing, if a process has the file open, if the copy is damaged, none
+    of the bot's or of another version, or if a folder has too little room. ``free_bytes`` returns its room.
     """
     if not source.is_file():
-        raise UnusableFile(f"There is no file {source}.")
+        raise UnusableDatabase(f"There is no file {source}.")
     if file.exists() and source.samefile(file):
-        raise UnusableFile("This is the SQLite file itself: move the backup elsewhere, and name it there.")
+        raise UnusableDatabase(
+            "This is the SQLite file itself: move the backup elsewhere, and name it there."
+        )
     _check_room(source, file, free_bytes)
     if not file.exists() or not file.stat().st_size:
         _restore_new(source, file)
@@ -77,7 +79,7 @@ def restore(
             _write_copy(live, kept, is_checked=False)
             _replace(copy, live)
     except sqlite3.DatabaseError as error:
-        raise UnusableFile(
+        raise UnusableDatabase(
             f"The SQLite file cannot be replaced ({error}): {_way_out(error, file)}."
         ) from None
     return kept
@@ -91,11 +93,11 @@ def _way_out(error: sqlite3.DatabaseError, file: Path) -> str:
 
 
 def _check_room(source: Path, file: Path, free_bytes: Callable[[Path], int]) -> None:
-    """Raise UnusableFile without room for the earlier content, its journal meanwhile, and the copy."""
+    """Raise UnusableDatabase without room for the earlier content, its journal meanwhile, and the copy."""
     earlier = sum(each.stat().st_size for each in (file, *beside(file)) if each.exists())
     needed, folder = earlier + max(earlier, source.stat().st_size), _first_there(file.parent)
     if (free := free_bytes(folder)) < needed:
-        raise UnusableFile(
+        raise UnusableDatabase(
             f"The disk of {folder} has {free / 1e6:,.1f} MB left, a restore takes {needed / 1e6:,.1f} MB: "
             "make room, and run this again. Nothing was changed."
         )
@@ -106,11 +108,11 @@ def _first_there(folder: Path) -> Path:
 
 
 def _copy(source: sqlite3.Connection, target: sqlite3.Connection) -> None:
-    """Copy a database over another. Raises UnusableFile where ``sqlite3`` would wait for ever for a lock."""
+    """Copy a database. Raises UnusableDatabase where ``sqlite3`` would wait for ever for a lock."""
 
     def check(status: int, _remaining: int, _total: int) -> None:
         if status in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
-            raise UnusableFile(_STOP)
+            raise UnusableDatabase(_STOP)
 
     source.backup(target, progress=check)
 
@@ -130,7 +132,7 @@ def _replace(copy: sqlite3.Connection, live: sqlite3.Connection) -> None:
 
 
 def _close_to_others(live: sqlite3.Connection) -> None:
-    """Keep the file locked until the connection is closed. Raises UnusableFile if another one has it open.
+    """Keep the file locked until the connection is closed. Raises UnusableDatabase if another has it open.
 
     Only the last connection can end write-ahead logging: https://www.sqlite.org/wal.html
     """
@@ -142,9 +144,9 @@ def _close_to_others(live: sqlite3.Connection) -> None:
     except sqlite3.OperationalError as error:
         if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY:
             raise
-        raise UnusableFile(_STOP) from None
+        raise UnusableDatabase(_STOP) from None
     if mode != "delete":
-        raise UnusableFile(_STOP)
+        raise UnusableDatabase(_STOP)
 
 
 def _opened(file: Path, options: str = "mode=rw") -> sqlite3.Connection:
@@ -153,7 +155,7 @@ def _opened(file: Path, options: str = "mode=rw") -> sqlite3.Connection:
 
 
 def _opened_copy(source: Path) -> sqlite3.Connection:
-    """Open a copy for reading. Raises UnusableFile if it is damaged, foreign or of a newer version."""
+    """Open a copy for reading. Raises UnusableDatabase if it is damaged, foreign or of another version."""
     has_log = any(each.exists() for each in beside(source))
     copy = _opened(source, "mode=ro" if has_log else "mode=ro&immutable=1")
     try:
@@ -161,18 +163,18 @@ def _opened_copy(source: Path) -> sqlite3.Connection:
         version = copy.execute("SELECT version_num FROM alembic_version").fetchone()
     except sqlite3.DatabaseError as error:
         copy.close()
-        raise UnusableFile(f"{source} is no backup of the bot: {error}.") from None
-    except UnusableFile:
+        raise UnusableDatabase(f"{source} is no backup of the bot: {error}.") from None
+    except UnusableDatabase:
         copy.close()
         raise
-    if version is None or version[0] > newest():
+    if version is None or not FIRST <= version[0] <= newest():
         copy.close()
-        raise UnusableFile(f"{source} is of a newer version of the bot: restore it with that version.")
+        raise UnusableDatabase(f"{source} is of another version of the bot: restore it with that version.")
     return copy
 
 
 def _check(connection: sqlite3.Connection, file: Path) -> None:
-    """Raise UnusableFile if the database is damaged. https://www.sqlite.org/pragma.html#pragma_quick_check"""
+    """Raise UnusableDatabase if the database is damaged. https://www.sqlite.org/pragma.html#pragma_quick_check"""
     [found] = connection.execute("PRAGMA quick_check(1)").fetchone()
     if found != "ok":
-        raise UnusableFile(f"{file} is damaged: {found}.")
+        raise UnusableDatabase(f"{file} is damaged: {found}.")

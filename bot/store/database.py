@@ -84,8 +84,8 @@ _FUSE_NETWORK_FILE_SYSTEMS = (
 )
 
 
-class UnusableFile(SQLAlchemyError):
-    """The SQLite file cannot be used at its location; the text says why and what to do."""
+class UnusableDatabase(SQLAlchemyError):
+    """The database cannot be used as it is. The text says why and, after a colon, what to do."""
 
 
 class Database:
@@ -256,12 +256,12 @@ def _sqlite_engine(
 def _check_file(file: Path, opened: Sequence[_Identity]) -> None:
     """Make the file if it is missing. ``opened`` has the identity of the file that was opened last.
 
-    Raises UnusableFile where SQLite could not work, and where it would apply the log of an earlier file to
-    the one that has taken its place.
+    Raises UnusableDatabase where SQLite could not work, and where it would apply the log of an earlier file
+    to the one that has taken its place.
     """
     is_another = bool(opened) and opened[-1] != _identity(file)
     if _has_log(file) and (is_another or _is_marked(file)):
-        raise UnusableFile(
+        raise UnusableDatabase(
             "The SQLite file has been replaced, and the log of the earlier one lies beside it: stop the bot, "
             "move the new file elsewhere and put it back with `docs-bot restore`."
         )
@@ -271,24 +271,24 @@ def _check_file(file: Path, opened: Sequence[_Identity]) -> None:
 def make_file(file: Path) -> None:
     """Create the file and its folder for this user alone if they are missing.
 
-    Raises UnusableFile where SQLite could not work.
+    Raises UnusableDatabase where SQLite could not work.
     """
     folder = file.parent
     try:
         folder.mkdir(mode=_PRIVATE_FOLDER, parents=True, exist_ok=True)
     except OSError as error:
-        raise UnusableFile(
+        raise UnusableDatabase(
             f"The folder of the SQLite file cannot be made ({error.strerror}): "
             "make it, or name another place in DATABASE_URL."
         ) from None
     # SQLite writes its journal beside the file, so the folder must be writable too.
     if not os.access(folder, os.W_OK | os.X_OK) or (file.exists() and not os.access(file, os.R_OK | os.W_OK)):
-        raise UnusableFile(
+        raise UnusableDatabase(
             "The SQLite file or its folder is read-only: let this user write both, "
             "or name another place in DATABASE_URL."
         )
     if is_on_network(folder):
-        raise UnusableFile(
+        raise UnusableDatabase(
             "The SQLite file is on a network file system, where its locks do not hold: "
             "put it on a local disk, or give a PostgreSQL in DATABASE_URL."
         )

@@ -13,14 +13,14 @@ import structlog
 from sqlalchemy import column, inspect, select, table, text
 from sqlalchemy.engine import Connection
 
-from bot.store.database import Database, UnusableFile, make_private
+from bot.store.database import Database, UnusableDatabase, make_private
 
 if TYPE_CHECKING:
     from alembic.config import Config
 
 log = structlog.get_logger(__name__)
-HEAD = "0021"
-"""The newest revision in ``migrations/versions``; a test compares the two. Revisions sort as text."""
+FIRST = HEAD = "1000_edited_until_0.2.0"
+"""The first and the newest revision in ``migrations/versions``, as a test says. Revisions sort as text."""
 _FOLDER = Path(__file__).parent / "migrations"
 _LOCK = 7_203_114
 """Key of the PostgreSQL advisory lock for migrations; an arbitrary number, the same in every process."""
@@ -33,7 +33,7 @@ def newest() -> str:
 
 
 async def current(database: Database) -> str | None:
-    """Return the revision of a database; None when it is empty."""
+    """Return the revision of a database; None when it is empty. Raises what ``known`` does."""
     return await database.read(_revision)
 
 
@@ -41,6 +41,16 @@ def _revision(connection: Connection) -> str | None:
     if not inspect(connection).has_table(_version.name):
         return None
     revision: str | None = connection.execute(select(_version.c.version_num)).scalar_one_or_none()
+    return known(revision)
+
+
+def known(revision: str | None) -> str | None:
+    """Return the revision. Raises UnusableDatabase for one of before the first release."""
+    if revision is not None and revision < FIRST:
+        raise UnusableDatabase(
+            "The database was made before the first release, and this version cannot read it: "
+            "move the SQLite file and those beside it away, or empty the PostgreSQL database."
+        )
     return revision
 
 
@@ -48,11 +58,11 @@ async def migrate(database: Database) -> None:
     """Apply the missing migrations. When several processes call it at once, one migrates and the others wait.
 
     A database with a newer revision is left as it is, with a warning. Migrations only add to the schema, so
-    this version can work with it and a deployment can be rolled back.
+    this version can work with it and a deployment can be rolled back. Raises what ``known`` does.
     """
     try:
         found = await current(database)
-    except UnusableFile as error:
+    except UnusableDatabase as error:
         log.error("database_unusable", advice=str(error))
         raise
     _keep_private(database)
@@ -62,7 +72,7 @@ async def migrate(database: Database) -> None:
 
 
 def _keep_private(database: Database) -> None:
-    """Take the rights of other users from a SQLite file that an older version or a person has made."""
+    """Take the rights of other users from a SQLite file that a person has made."""
     if database.file is None:
         return
     try:

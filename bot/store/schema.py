@@ -1,4 +1,4 @@
-"""The tables of the newest schema, without that of `audit`. ``migrations/`` has the steps that lead to it."""
+"""The tables of the newest schema, without that of `audit`. ``migrations/`` makes them."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def _if_set(name: str, *columns: str) -> Index:
     """Return an index without the rows in which its last column is not set, which need no entry.
 
     Its ``info`` says so: for an option of PostgreSQL's, SQLAlchemy would import the whole dialect, 2.5 MB.
-    The migrations make the index.
+    The migration makes the index.
     """
     return Index(name, *columns, info={"where": f"{columns[-1]} IS NOT NULL"})
 

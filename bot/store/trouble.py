@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 
-from bot.store.database import UnusableFile
+from bot.store.database import UnusableDatabase
 
 
 class Trouble(NamedTuple):
@@ -99,7 +99,7 @@ _PHRASES = (
 
 def explain(error: SQLAlchemyError | sqlite3.Error) -> Trouble:
     """Return the cause of a database's error, or the error's type where the cause is not known."""
-    if isinstance(error, UnusableFile):
+    if isinstance(error, UnusableDatabase):
         cause, _, advice = str(error).partition(": ")
         return Trouble(cause, advice)
     driver = error.orig if isinstance(error, DBAPIError) else error

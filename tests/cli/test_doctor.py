@@ -16,7 +16,6 @@ import pytest
 from aiohttp import web
 from aiohttp.test_utils import TestServer
 from click.testing import CliRunner
-from sqlalchemy import text
 
 from bot.__main__ import cli
 from bot.cli.doctor import diagnose
@@ -25,6 +24,7 @@ from bot.cli.findings import Finding
 from bot.settings import Settings
 from bot.store.database import Database
 from bot.store.migrate import migrate
+from tests.builders import mark_revision
 
 VISITORS = {"totals": {"human": 1, "ai": 1, "total": 1}, "visitors": [], "hasMore": False}
 NOBODY = "http://127.0.0.1:1/"
@@ -248,8 +248,7 @@ async def test_a_database_of_a_newer_version_is_told_and_works(tmp_path: Path) -
     assert (await findings(DATABASE_URL=f"sqlite:///{tmp_path}/bot.db"))[
         "database"
     ].seen == "sqlite, up to date"
-    newer = text("UPDATE alembic_version SET version_num = '9999'")
-    await database.write(lambda connection: connection.execute(newer).close())
+    await mark_revision(database, "9999")
     await database.close()
     found = (await findings(DATABASE_URL=f"sqlite:///{tmp_path}/bot.db"))["database"]
     assert found.ok

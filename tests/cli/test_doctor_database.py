@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import shutil
-import sqlite3
-from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -15,7 +13,7 @@ from bot.store.database import Database
 from bot.store.leases import UNREADABLE
 from bot.store.migrate import migrate
 from bot.store.schema import snapshots, subscriptions
-from tests.builders import NOW, PROJECT
+from tests.builders import NOW, PROJECT, mark_revision
 from tests.cli.faults import (
     contents,
     database_with_subscriptions,
@@ -49,14 +47,21 @@ async def test_a_look_at_sqlite_writes_and_makes_nothing(tmp_path: Path) -> None
 
 
 async def test_a_sqlite_without_this_versions_tables_is_told(tmp_path: Path) -> None:
-    with closing(sqlite3.connect(tmp_path / "bot.db")) as connection:
-        connection.execute("CREATE TABLE alembic_version (version_num VARCHAR(32))")
-        connection.execute("CREATE TABLE subscriptions (channel TEXT, state TEXT)")
-        connection.execute("INSERT INTO alembic_version VALUES ('0001')")
-        connection.commit()
+    (tmp_path / "bot.db").touch()
     found = (await findings(DATABASE_URL=f"sqlite:///{tmp_path}/bot.db"))["database"]
-    assert (found.ok, "at revision 0001 of" in found.seen) == (True, True)
+    assert (found.ok, "at revision none of" in found.seen) == (True, True)
     assert "a start brings it up to date" in found.seen
+
+
+async def test_a_database_of_before_the_first_release_is_told(tmp_path: Path, migrated: str) -> None:
+    for url in (await database_with_subscriptions(tmp_path), migrated):
+        database = Database.open(url)
+        await mark_revision(database, "0021")
+        await database.close()
+        found = (await findings(DATABASE_URL=url.replace("postgresql+psycopg", "postgres")))["database"]
+        assert not found.ok
+        assert "made before the first release" in found.seen
+        assert "move the SQLite file" in found.advice
 
 
 async def test_a_path_of_sqlite_that_is_none_is_told(tmp_path: Path) -> None:

@@ -74,7 +74,7 @@ def test_the_rest_of_an_answer_is_valid_and_harmless(answer: Report) -> None:
 @given(reports().filter(lambda answer: not answer.is_fair))
 def test_what_cannot_be_compared_never_rises_or_falls(answer: Report) -> None:
     answer = replace(answer, movements=Movements(), top=tuple(replace(page, was=None) for page in answer.top))
-    # The reasons of older versions are any words.
+    # Reasons that this version does not know are any words.
     now, was = replace(answer.now, problem=None), answer.was and replace(answer.was, problem=None)
     answer = replace(answer, now=now, was=was)
     for message in (visitors.report(answer, QUESTION), visitors_more.more(answer, QUESTION)):

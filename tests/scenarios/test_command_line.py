@@ -13,7 +13,10 @@ from pathlib import Path
 import aiohttp
 import pytest
 
+from bot.store.database import Database
+from bot.store.migrate import migrate
 from sandbox.world import World
+from tests.builders import mark_revision
 from tests.limits import HANG_SECONDS, STOPPED
 from tests.scenarios.story import Story, environment
 
@@ -174,6 +177,21 @@ async def test_a_database_that_cannot_be_used_stops_every_command_with_a_line(
     code, said = await docs_bot(command, env=env, folder=tmp_path)
     assert code == 69
     assert "The folder of the SQLite file cannot be made" in said
+    assert "Traceback" not in said
+
+
+@pytest.mark.parametrize("command", ["run", "work", "migrate", "jobs"])
+async def test_a_database_of_before_the_first_release_stops_every_command_with_a_line(
+    world: World, tmp_path: Path, command: str
+) -> None:
+    database = Database.open(f"sqlite:///{tmp_path}/bot.db")
+    await migrate(database)
+    await mark_revision(database, "0021")
+    await database.close()
+    env = {**environment(world), "DATABASE_URL": "sqlite:///bot.db"}
+    code, said = await docs_bot(command, env=env, folder=tmp_path)
+    assert code == 69
+    assert "The database was made before the first release" in said
     assert "Traceback" not in said
 
 

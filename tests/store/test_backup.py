@@ -12,13 +12,14 @@ import subprocess
 import threading
 from contextlib import closing
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 
 import pytest
 from sqlalchemy import text
 
 from bot.store.backup import back_up, restore
-from bot.store.database import Database, UnusableFile, beside
+from bot.store.database import Database, UnusableDatabase, beside
 from bot.store.migrate import migrate
 from tests.databases import PostgresServer
 from tests.limits import HANG_SECONDS
@@ -93,13 +94,13 @@ async def test_a_backup_under_constant_writing_is_sound(tmp_path: Path) -> None:
 
 async def test_a_backup_overwrites_nothing_and_needs_a_file(tmp_path: Path) -> None:
     file = tmp_path / "bot.db"
-    with pytest.raises(UnusableFile, match="no SQLite file yet"):
+    with pytest.raises(UnusableDatabase, match="no SQLite file yet"):
         back_up(file, tmp_path / "copy.db")
     await (await opened(file)).close()
     (tmp_path / "copy.db").write_text("mine")
-    with pytest.raises(UnusableFile, match="exists already"):
+    with pytest.raises(UnusableDatabase, match="exists already"):
         back_up(file, tmp_path / "copy.db")
-    with pytest.raises(UnusableFile, match="cannot be made: No such file"):
+    with pytest.raises(UnusableDatabase, match="cannot be made: No such file"):
         back_up(file, tmp_path / "nowhere/copy.db")
     assert (tmp_path / "copy.db").read_text() == "mine"
 
@@ -135,7 +136,7 @@ async def test_a_restore_after_a_kill_takes_nothing_from_the_log_of_the_dead(tmp
 async def test_nothing_is_restored_while_a_bot_has_the_file(tmp_path: Path) -> None:
     file, database = await backed_up(tmp_path)
     await note(database, "after")
-    with pytest.raises(UnusableFile, match="stop every bot"):
+    with pytest.raises(UnusableDatabase, match="stop every bot"):
         restore(tmp_path / "copy.db", file, NOW)
     await note(database, "still works")
     await database.close()
@@ -166,7 +167,7 @@ async def test_a_restore_without_room_for_it_changes_nothing_and_says_so(
     target = tmp_path / "new.db" if is_new else file
     needed = (tmp_path / "copy.db").stat().st_size * (1 if is_new else 2)
     there = names_in(tmp_path)
-    with pytest.raises(UnusableFile, match="make room, and run this again"):
+    with pytest.raises(UnusableDatabase, match="make room, and run this again"):
         restore(tmp_path / "copy.db", target, NOW, lambda _: needed - 1)
     assert names_in(tmp_path) == there
     assert noted(file) == {"before", "after"}
@@ -185,7 +186,7 @@ async def test_a_disk_that_fails_during_a_restore_is_what_the_advice_is_about(tm
     most, hardest = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (small.stat().st_size + 100_000, hardest))
     try:
-        with pytest.raises(UnusableFile, match="look at the disk and the room on it, and run this again"):
+        with pytest.raises(UnusableDatabase, match="look at the disk and the room on it, and run this again"):
             restore(tmp_path / "copy.db", small, NOW)
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, (most, hardest))
@@ -196,7 +197,9 @@ async def test_a_file_to_be_moved_away_is_named_with_its_hot_journal(tmp_path: P
     file, database = await backed_up(tmp_path)
     await database.close()
     file.write_text("no database" * 1_000)
-    with pytest.raises(UnusableFile, match=r"bot\.db-wal, bot\.db-shm and bot\.db-journal beside it away"):
+    with pytest.raises(
+        UnusableDatabase, match=r"bot\.db-wal, bot\.db-shm and bot\.db-journal beside it away"
+    ):
         restore(tmp_path / "copy.db", file, NOW)
 
 
@@ -219,11 +222,14 @@ def no_database(copy: Path) -> str:
     return "is no backup of the bot"
 
 
-def newer(copy: Path) -> str:
+def of_another_version(revision: str, copy: Path) -> str:
     with closing(sqlite3.connect(copy)) as connection:
-        connection.execute("UPDATE alembic_version SET version_num = '9999'")
+        connection.execute("UPDATE alembic_version SET version_num = ?", (revision,))
         connection.commit()
-    return "newer version"
+    return "another version"
+
+
+newer, of_before_the_first_release = partial(of_another_version, "9999"), partial(of_another_version, "0021")
 
 
 def gone(copy: Path) -> str:
@@ -231,12 +237,12 @@ def gone(copy: Path) -> str:
     return "There is no file"
 
 
-@pytest.mark.parametrize("spoil", [damaged, foreign, no_database, newer, gone])
+@pytest.mark.parametrize("spoil", [damaged, foreign, no_database, newer, of_before_the_first_release, gone])
 async def test_what_is_no_sound_backup_changes_nothing(tmp_path: Path, spoil: object) -> None:
     file, database = await backed_up(tmp_path)
     await database.close()
     assert callable(spoil)
-    with pytest.raises(UnusableFile, match=spoil(tmp_path / "copy.db")):
+    with pytest.raises(UnusableDatabase, match=spoil(tmp_path / "copy.db")):
         restore(tmp_path / "copy.db", file, NOW)
     assert noted(file) == {"before"}
 
@@ -244,7 +250,7 @@ async def test_what_is_no_sound_backup_changes_nothing(tmp_path: Path, spoil: ob
 async def test_the_file_itself_is_no_backup_of_it(tmp_path: Path) -> None:
     file = tmp_path / "bot.db"
     await (await opened(file)).close()
-    with pytest.raises(UnusableFile, match="the SQLite file itself"):
+    with pytest.raises(UnusableDatabase, match="the SQLite file itself"):
         restore(file, file, NOW)
 
 
@@ -269,7 +275,7 @@ async def test_a_backup_beside_the_log_of_another_file_is_refused_and_not_opened
     put(left_by_the_dead, file)
     database = Database.open(f"sqlite:///{file}")
     for run in (database.write, database.read):
-        with pytest.raises(UnusableFile, match="docs-bot restore"):
+        with pytest.raises(UnusableDatabase, match="docs-bot restore"):
             await run(lambda connection: connection.execute(text("SELECT 1")).close())
     await database.close()
     assert (tmp_path / "bot.db").read_bytes() == whole
@@ -301,9 +307,9 @@ async def test_a_copy_under_a_running_bot_never_meets_its_log(tmp_path: Path) ->
     assert await database.read(lambda connection: connection.scalar(text("SELECT count(*) FROM notes"))) == 2
     (tmp_path / "own.db").replace(file)
     for _ in range(2):
-        with pytest.raises(UnusableFile, match="docs-bot restore"):
+        with pytest.raises(UnusableDatabase, match="docs-bot restore"):
             await note(database, "refused")
-        with pytest.raises(UnusableFile, match="docs-bot restore"):
+        with pytest.raises(UnusableDatabase, match="docs-bot restore"):
             await database.read(lambda connection: connection.scalar(text("SELECT count(*) FROM notes")))
     await database.close()
     file.replace(tmp_path / "own.db")

@@ -221,7 +221,7 @@ def test_a_place_that_is_read_only_is_told_at_once(tmp_path: Path, what: str) ->
     else:
         folder.chmod(0o555)
     said, seconds = start(file if what != "place" else folder / "deeper" / "bot.db")
-    assert said.startswith("UnusableFile: ")
+    assert said.startswith("UnusableDatabase: ")
     assert "DATABASE_URL" in said
     assert len(said.splitlines()) == 1
     assert seconds < 8.0

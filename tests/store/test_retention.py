@@ -50,7 +50,7 @@ async def old_job(store: Store, *, key: str = "start", **values: Any) -> JobNumb
 
 
 async def deliver(store: Store, key: str, *, state: DeliveryState = DeliveryState.SENT, **what: Any) -> None:
-    """A delivery that was settled long ago, with its message, as older versions left it."""
+    """A delivery that was settled long ago, with its message."""
     new = NewDelivery(key, DeliveryKind.REPLY, ChannelId(CHANNEL), message=Message(SECRET, ()), **what)
     await store.write(lambda tx: tx.outbox.add(new, LONG_AGO))
     settled = {"state": state, "settled_at": LONG_AGO if state is DeliveryState.SENT else None}

@@ -14,8 +14,3 @@ depends_on = None
 def upgrade() -> None:
     """What this version adds."""
     ${upgrades if upgrades else "pass"}
-
-
-def downgrade() -> None:
-    """Back to the version before."""
-    ${downgrades if downgrades else "pass"}
