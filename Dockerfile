@@ -13,7 +13,8 @@ RUN pip --python /opt/docs-bot install --no-cache-dir --no-deps --no-build-isola
 
 FROM python:${PYTHON}-slim
 ENV PATH=/opt/docs-bot/bin:$PATH \
-    PYTHONDONTWRITEBYTECODE=1
+    PYTHONDONTWRITEBYTECODE=1 \
+    HOST=0.0.0.0
 RUN useradd --uid 10001 --user-group --no-create-home --shell /usr/sbin/nologin docs-bot \
     && install --directory --owner docs-bot --group docs-bot --mode 700 /srv/docs-bot/var
 COPY --from=build /opt/docs-bot /opt/docs-bot

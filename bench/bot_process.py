@@ -46,11 +46,6 @@ from bot.__main__ import main
 
 main()
 """
-_LIMITED = """
-import resource
-
-resource.setrlimit(resource.RLIMIT_NOFILE, ({0}, {0}))
-"""
 
 
 @asynccontextmanager
@@ -60,18 +55,15 @@ async def running_bot(
     *,
     log: Path | None = None,
     tree: Path | None = None,
-    open_files: int | None = None,
 ) -> AsyncIterator[tuple[Child, int, float]]:
     """Run `python -m bot <command>` of a checkout; yield it when ready, with port and seconds to start.
 
-    ``open_files`` is its limit on open files (`ulimit -n`). The port for health is ``HEALTH_PORT`` in ``env``
-    or any that is free.
+    The port for health is ``HEALTH_PORT`` in ``env`` or any that is free.
     """
     port = free_port()
     own_env = {"HEALTH_PORT": str(free_port()), **env, "PORT": str(port)}
-    script = _AS_IN_PRODUCTION if open_files is None else _LIMITED.format(open_files) + _AS_IN_PRODUCTION
     began = perf_counter()
-    async with child("-c", script, command, env=own_env, log=log, tree=tree) as bot:
+    async with child("-c", _AS_IN_PRODUCTION, command, env=own_env, log=log, tree=tree) as bot:
         # An older checkout has one port for everything.
         await _until_started(bot, (own_env["HEALTH_PORT"], own_env["PORT"]))
         yield bot, port, perf_counter() - began

@@ -23,9 +23,9 @@ from bot.commands.spoken import heard
 from bot.docs_api import DocsClient, DocsClients
 from bot.model import AccessPolicy, Analytics, ChannelId, PollPace, Project, ProjectId, Projects, UserId
 from bot.ops.checks import SignatureCheck, SlackCheck, database_check, workers_check
-from bot.ops.connections import HEAD_SECONDS, Connections, most_connections
 from bot.ops.figures import metrics_page
 from bot.ops.health import Check, add_health_routes
+from bot.ops.listening import HEAD_SECONDS, listening
 from bot.ops.metrics import Metrics
 from bot.ops.stopping import Stopping
 from bot.setting_projects import counted_with
@@ -128,7 +128,6 @@ async def running_bot(
         outside = await _connect(settings, stack)
         metrics, wake_up, owner = Metrics(), WakeUp(), _owner()
         context = _context(settings, store, outside, wake_up, clock)
-        connections = Connections(most_connections(settings.http_connections))
         # What is stored is carried out later; a command that Slack cannot bring is lost.
         is_door = roles.intake and not settings.socket_mode
         checks = _checks(context, outside, owner, is_door=is_door)
@@ -151,13 +150,12 @@ async def running_bot(
             wake_up.connect(Announcer(store.database))
         if roles.intake:
             checks |= await _take_in(
-                settings, stack, outside, context, metrics, connections, timeouts or Timeouts(), stopping
+                settings, stack, outside, context, metrics, timeouts or Timeouts(), stopping
             )
         health = web.Application()
         add_health_routes(health, checks, metrics_page(context, metrics))
         at = settings.health_host, settings.health_port
-        listening = connections.listening(health, *at, idle_seconds=HEAD_SECONDS)
-        health_port = await stack.enter_async_context(listening)
+        health_port = await stack.enter_async_context(listening(health, *at, idle_seconds=HEAD_SECONDS))
         if workers is not None:
             workers.start()  # last, because their first runs would delay the intake
         ready = log.bind(socket_mode=settings.socket_mode, health_port=health_port)
@@ -319,7 +317,6 @@ async def _take_in(
     outside: Outside,
     context: Context,
     metrics: Metrics,
-    connections: Connections,
     timeouts: Timeouts,
     stopping: Stopping,
 ) -> dict[str, Callable[[], Awaitable[Check]]]:
@@ -351,12 +348,11 @@ async def _take_in(
             server,
             app,
             settings.slack_signing_secret or SecretStr(""),
-            connections.keep,
             workspace=outside.identity.team_id,
             note_signature=signatures.note,
         )
         at = (settings.host, settings.port)
-        await stack.enter_async_context(connections.listening(server, *at, idle_seconds=_IDLE_SECONDS))
+        await stack.enter_async_context(listening(server, *at, idle_seconds=_IDLE_SECONDS))
         return {"signatures": signatures}
     intake = SocketIntake(
         app,

@@ -211,10 +211,9 @@ class Settings(DocsSettings):
     slack_signing_secret: Annotated[SecretStr, AfterValidator(signing_secret)] | None = None
     slack_api_url: Annotated[Address, AfterValidator(with_slash)] = "https://slack.com/api/"
     port: Port = 3000
-    host: Host = "0.0.0.0"
+    host: Host = "127.0.0.1"
     health_port: Port = 3001
     health_host: Host = "127.0.0.1"
-    http_connections: Annotated[int, Field(ge=10, le=100_000)] = 500
     uses_an_hour: Annotated[int, Field(ge=1)] = 100
     waiting_per_person: Annotated[int, Field(ge=1, le=1_000)] = 10
     remind_after_days: Annotated[int, Field(ge=0, le=90)] = 3
@@ -243,7 +242,7 @@ class Settings(DocsSettings):
         """Return the names of all variables, in the order of docs/settings.md."""
         docs = DocsSettings.variables()
         own = [name for name in super().variables() if name not in docs]
-        place = own.index("HTTP_CONNECTIONS") + 1
+        place = own.index("HEALTH_HOST") + 1
         return [*own[:place], *docs, *own[place:]]
 
     @classmethod

@@ -13,7 +13,6 @@ from click.exceptions import Exit
 import bench.__main__
 import bench.one
 import bench.story
-import bench.strangers
 import bench.versus
 import tests.torture.__main__
 from bot.__main__ import cli
@@ -70,7 +69,6 @@ _MODULES: dict[str, click.Command] = {
     "bench": bench.__main__.measure,
     "bench.one": bench.one.main,
     "bench.story": bench.story.main,
-    "bench.strangers": bench.strangers.main,
     "bench.versus": bench.versus.main,
 }
 

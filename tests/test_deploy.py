@@ -233,6 +233,13 @@ def test_every_port_is_the_one_that_the_bot_opens() -> None:
     }
 
 
+def test_slack_s_requests_are_taken_from_other_machines_where_the_proxy_is_one() -> None:
+    given = {host: each.get("HOST") for host, each in environments().items()}
+    assert given == {"migrate": None, "serve": "0.0.0.0", "work": None, "compose": "0.0.0.0", "heroku": None}
+    assert "HOST=0.0.0.0" in image("ENV").split()
+    assert re.findall(r"^(\w+): env HOST=0.0.0.0 ", (ROOT / "Procfile").read_text(), re.MULTILINE) == ["web"]
+
+
 def test_probes_ask_from_another_machine_for_pages_that_the_bot_has() -> None:
     server = web.Application()
     add_health_routes(server, {}, page)

@@ -244,12 +244,11 @@ def test_the_docs_service_alone_is_checked_as_strictly() -> None:
 
 
 def test_what_is_wrong_is_told_in_the_order_of_the_readme() -> None:
-    assert Settings.variables()[4:17] == [
+    assert Settings.variables()[4:16] == [
         "PORT",
         "HOST",
         "HEALTH_PORT",
         "HEALTH_HOST",
-        "HTTP_CONNECTIONS",
         "DOCS_API_URL",
         "DOCS_API_KEY",
         "DOCS_PROJECT_ID",
@@ -297,7 +296,7 @@ def test_names_where_ids_belong_are_refused(name: str, value: str) -> None:
 
 def test_health_is_on_this_machine_alone_unless_somebody_says_otherwise() -> None:
     settings = load()
-    assert (settings.host, settings.health_host, settings.health_port) == ("0.0.0.0", "127.0.0.1", 3001)
+    assert (settings.host, settings.health_host, settings.health_port) == ("127.0.0.1", "127.0.0.1", 3001)
     assert load(HEALTH_HOST="::", HOST="localhost").health_host == "::"
     assert load(HOST="localhost").host == "127.0.0.1"
     assert "HOST must be an IP address" in complaint(HOST="example.org")

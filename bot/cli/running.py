@@ -15,6 +15,7 @@ from sqlalchemy.exc import SQLAlchemyError
 from bot import logs
 from bot.app import Roles, running_bot
 from bot.cli.ending import BAD_SETTINGS, CANNOT_START, CRASHED, about_database, echo
+from bot.ops.listening import allow_open_files
 from bot.ops.stopping import Stopping
 from bot.setting_types import LogFormat, LogLevel
 from bot.settings import Settings, SettingsError
@@ -23,6 +24,7 @@ from bot.work.ports import SlackError
 
 def run(roles: Roles) -> NoReturn:
     """Run the bot until SIGTERM or SIGINT, and exit. A start that fails is told in the format of the log."""
+    allow_open_files()
     stopping = Stopping()
     try:
         settings = Settings.load()

@@ -7,7 +7,6 @@ import json
 import re
 import time
 from collections.abc import Callable
-from contextlib import AbstractContextManager
 from typing import Any
 from urllib.parse import parse_qsl
 
@@ -33,14 +32,11 @@ _TIMESTAMP = re.compile(r"[0-9]{1,12}")
 _OLDEST_SECONDS = 300
 """https://docs.slack.dev/authentication/verifying-requests-from-slack"""
 
-Keep = Callable[[web.Request], AbstractContextManager[None]]
-
 
 def add_slack_routes(
     server: web.Application,
     app: AsyncApp,
     signing_secret: SecretStr,
-    keep: Keep,
     body_seconds: float = BODY_SECONDS,
     *,
     workspace: str = "",
@@ -48,8 +44,8 @@ def add_slack_routes(
 ) -> None:
     """Add the route ``/slack/events``. Requests that Slack has not signed are refused and store nothing.
 
-    ``keep`` protects the connection of a request that Slack has signed. ``note_signature`` gets whether the
-    signature was right, of each request whose body names the ``workspace`` (its id).
+    ``note_signature`` gets whether the signature was right, of each request whose body names the
+    ``workspace`` (its id).
     """
     verifier = SignatureVerifier(signing_secret.get_secret_value())
 
@@ -59,7 +55,7 @@ def add_slack_routes(
             note_signature(signed)
         return signed
 
-    server.router.add_post(PATH, _Intake(app, is_signed, keep, body_seconds).take)
+    server.router.add_post(PATH, _Intake(app, is_signed, body_seconds).take)
 
 
 class _Refused(Exception):
@@ -73,11 +69,10 @@ class _Refused(Exception):
 
 class _Intake:
     def __init__(
-        self, app: AsyncApp, is_signed: Callable[[str, str, str], bool], keep: Keep, body_seconds: float
+        self, app: AsyncApp, is_signed: Callable[[str, str, str], bool], body_seconds: float
     ) -> None:
         self._app = app
         self._is_signed = is_signed
-        self._keep = keep
         self._body_seconds = body_seconds
         self._refusals = LogSeldom("request_refused")
         self._reading: dict[web.RequestHandler, int] = {}
@@ -91,7 +86,7 @@ class _Intake:
             body = await self._body(request)
             if not self._is_signed(body, timestamp, signature):
                 raise _Refused(401, "not signed by Slack")
-            with self._keep(request), within(deadline):
+            with within(deadline):
                 # In socket mode Bolt does not parse the body or check the signature a second time.
                 asked = AsyncBoltRequest(body=_parsed(body, content_type), mode="socket_mode")
                 said = await self._app.async_dispatch(asked)

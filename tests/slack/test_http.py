@@ -6,7 +6,7 @@ import asyncio
 import json
 import time
 from collections.abc import AsyncIterator, Callable
-from contextlib import AsyncExitStack, nullcontext, suppress
+from contextlib import AsyncExitStack, suppress
 from typing import Any
 
 import pytest
@@ -118,8 +118,7 @@ async def open_door(intake: Intake) -> AsyncIterator[Callable[..., Any]]:
 
         async def opened(**options: Any) -> Door:
             server = web.Application()
-            keep = lambda _request: nullcontext()  # noqa: E731
-            add_slack_routes(server, intake.app, SecretStr(SECRET), keep, **options)
+            add_slack_routes(server, intake.app, SecretStr(SECRET), **options)
             site = await stack.enter_async_context(TestServer(server))
             assert site.port is not None
             return Door(site.port)
@@ -141,7 +140,7 @@ async def test_a_request_has_two_and_a_half_seconds_from_its_arrival() -> None:
     )
     async with open_intake([command]) as intake:
         server = web.Application()
-        add_slack_routes(server, intake.app, SecretStr(SECRET), lambda _request: nullcontext())
+        add_slack_routes(server, intake.app, SecretStr(SECRET))
         async with TestServer(server) as site:
             assert site.port is not None
             assert await Door(site.port).signed(json.dumps(COMMAND)) == 200

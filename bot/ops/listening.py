@@ -1,0 +1,111 @@
+"""Listening for HTTP behind a reverse proxy: how long a connection is waited for, and what the log says."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import resource
+import socket
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any, cast
+
+from aiohttp import web
+from aiohttp.http import HttpProcessingError
+from aiohttp.typedefs import Handler
+
+from bot.logs import LogSeldom
+
+HEAD_SECONDS = 5.0
+_LINGERING_SECONDS = 1.0
+"""For how long the rest of a refused body is read and discarded, so that the sender reads the refusal."""
+_STOP_SECONDS = 2.5
+"""For requests under way when listening ends; twice, because aiohttp waits again once they are cancelled."""
+_QUEUE = 1_024
+"""Connections that wait in the kernel until they are accepted."""
+_OPEN_FILES = 10_240
+"""As many as macOS allows a process that is allowed any number."""
+
+
+def allow_open_files() -> None:
+    """Let this process open as many files and connections as it may (`ulimit -Hn`)."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    most = _OPEN_FILES if hard == resource.RLIM_INFINITY else hard
+    if soft != resource.RLIM_INFINITY and soft < most:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (most, hard))
+
+
+@asynccontextmanager
+async def listening(
+    server: web.Application, host: str, port: int, *, idle_seconds: float, head_seconds: float = HEAD_SECONDS
+) -> AsyncIterator[int]:
+    """Serve an application until the block ends; yield the port. Raises OSError for a port in use.
+
+    ``idle_seconds``: how long a connection is kept for another request; ``head_seconds``: for its first one.
+    """
+    refusals, loop = LogSeldom("connection_closed"), asyncio.get_running_loop()
+    silent: set[asyncio.BaseProtocol] = set()
+
+    @web.middleware
+    async def heard(request: web.Request, handler: Handler) -> web.StreamResponse:
+        silent.discard(request.protocol)
+        return await handler(request)
+
+    def end_silence(protocol: web.RequestHandler) -> None:
+        if protocol not in silent:
+            return
+        silent.discard(protocol)
+        if protocol.transport is not None:
+            refusals.warning("no request")
+            protocol.transport.abort()
+
+    def accepted() -> asyncio.BaseProtocol:
+        protocol: web.RequestHandler = serve()
+        silent.add(protocol)
+        loop.call_later(head_seconds, end_silence, protocol)
+        return protocol
+
+    server.middlewares.append(heard)
+    runner = web.AppRunner(
+        server,
+        access_log=None,
+        logger=_ServerLog(logging.getLogger("aiohttp.server"), refusals),
+        shutdown_timeout=_STOP_SECONDS,
+        keepalive_timeout=idle_seconds,
+        lingering_time=_LINGERING_SECONDS,
+        auto_decompress=False,
+    )
+    await runner.setup()
+    serve = cast("web.Server", runner.server)
+    try:
+        listener = await loop.create_server(accepted, sock=_listener(host, port), backlog=_QUEUE)
+        try:
+            yield listener.sockets[0].getsockname()[1]
+        finally:
+            listener.close()
+    finally:
+        await runner.cleanup()
+
+
+def _listener(host: str, port: int) -> socket.socket:
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    try:
+        return socket.create_server((host, port), family=family)
+    except OSError as error:
+        said = os.strerror(error.errno) if error.errno else str(error)
+        raise OSError(error.errno, f"{said}: {host}, port {port}") from None
+
+
+class _ServerLog(logging.LoggerAdapter[logging.Logger]):
+    """The log of aiohttp's server. Requests that are not HTTP are one line a minute, without tracebacks."""
+
+    def __init__(self, logger: logging.Logger, refusals: LogSeldom) -> None:
+        super().__init__(logger)
+        self._refusals = refusals
+
+    def log(self, level: int, msg: object, *args: object, **kwargs: Any) -> None:
+        if isinstance(kwargs.get("exc_info"), HttpProcessingError):
+            self._refusals.warning("not HTTP")
+            return
+        super().log(level, msg, *args, **kwargs)

@@ -1,0 +1,145 @@
+"""Listening for HTTP: how long a connection is waited for and kept, and how many files may be open."""
+
+from __future__ import annotations
+
+import asyncio
+import resource
+import socket
+from collections.abc import AsyncIterator, Callable
+from contextlib import AsyncExitStack
+
+import pytest
+from aiohttp import web
+from structlog.testing import capture_logs
+
+from bot.ops.listening import allow_open_files, listening
+from tests.limits import HANG_SECONDS
+
+REQUEST = b"GET /now HTTP/1.1\r\nHost: bot\r\n\r\n"
+
+
+class Line:
+    """A client's connection."""
+
+    def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self.reader, self.writer = reader, writer
+
+    async def ask(self, request: bytes = REQUEST) -> bytes:
+        """Send a request and return the response's first line; empty when the connection is closed."""
+        self.writer.write(request)
+        async with asyncio.timeout(HANG_SECONDS):
+            try:
+                head = await self.reader.readuntil(b"\r\n\r\n")
+            except (asyncio.IncompleteReadError, ConnectionError):
+                return b""
+            length = next((line for line in head.split(b"\r\n") if line.startswith(b"Content-Length")), b":0")
+            await self.reader.readexactly(int(length.partition(b":")[2]))
+        return head.partition(b"\r\n")[0]
+
+    async def ends(self) -> bool:
+        """Wait until the other side closes the connection."""
+        async with asyncio.timeout(HANG_SECONDS):
+            try:
+                return await self.reader.read() == b""
+            except ConnectionError:
+                return True
+
+
+Opener = Callable[..., "asyncio.Future[Callable[[], asyncio.Future[Line]]]"]
+
+
+@pytest.fixture
+async def open_site() -> AsyncIterator[Callable[..., object]]:
+    """Opens a small application, and returns what connects to it."""
+    async with AsyncExitStack() as stack:
+
+        async def now(_request: web.Request) -> web.Response:
+            return web.Response(text="ok")
+
+        async def opened(head_seconds: float = HANG_SECONDS, idle: float = 60.0) -> object:
+            application = web.Application()
+            application.router.add_get("/now", now)
+            site = listening(application, "127.0.0.1", 0, idle_seconds=idle, head_seconds=head_seconds)
+            port = await stack.enter_async_context(site)
+
+            async def line() -> Line:
+                line = Line(*await asyncio.open_connection("127.0.0.1", port))
+                stack.callback(line.writer.close)
+                return line
+
+            return line
+
+        yield opened
+
+
+async def test_a_connection_serves_several_requests(open_site: Opener) -> None:
+    line = await (await open_site())()
+    assert [await line.ask() for _ in range(3)] == [b"HTTP/1.1 200 OK"] * 3
+
+
+@pytest.mark.parametrize("sent", [b"", b"GET /now HTTP/1.1\r\nHost: bot\r\n"])
+async def test_a_head_that_does_not_come_is_not_waited_for(open_site: Opener, sent: bytes) -> None:
+    line = await (await open_site(head_seconds=0.1))()
+    line.writer.write(sent)
+    assert await line.ends()
+
+
+async def test_a_connection_that_has_asked_is_kept_for_its_own_time(open_site: Opener) -> None:
+    line = await (await open_site(head_seconds=0.05, idle=HANG_SECONDS))()
+    assert await line.ask()
+    await asyncio.sleep(0.2)
+    assert await line.ask() == b"HTTP/1.1 200 OK"
+
+
+async def test_a_connection_is_not_kept_for_ever(open_site: Opener) -> None:
+    line = await (await open_site(idle=0.05))()
+    assert await line.ask()
+    assert await line.ends()
+
+
+@pytest.mark.parametrize(
+    "sent",
+    [
+        b"this is not HTTP\r\n\r\n",
+        b"GET /" + b"a" * 20_000 + b" HTTP/1.1\r\n\r\n",
+        b"GET /now HTTP/1.1\r\nHo st: bot\r\n\r\n",
+        b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03\r\n\r\n",
+    ],
+)
+async def test_what_is_not_http_is_refused_with_one_line_in_the_log(open_site: Opener, sent: bytes) -> None:
+    connect = await open_site()
+    with capture_logs() as logs:
+        for _ in range(3):
+            assert (await (await connect()).ask(sent)).startswith(b"HTTP/1.0 400")
+    assert [line["kind"] for line in logs] == ["not HTTP"]
+
+
+async def test_a_port_in_use_is_named() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        with pytest.raises(OSError, match=f"127.0.0.1, port {port}") as error:
+            async with listening(web.Application(), "127.0.0.1", port, idle_seconds=5.0):
+                pass
+    assert "\n" not in str(error.value)
+
+
+def test_as_many_files_may_be_open_as_the_machine_allows() -> None:
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (256, hard))
+    try:
+        allow_open_files()
+        assert resource.getrlimit(resource.RLIMIT_NOFILE)[0] in (hard, 10_240)
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+
+
+async def test_a_connection_that_arrives_at_the_moment_of_the_stop_is_no_error() -> None:
+    loop, errors = asyncio.get_running_loop(), list[object]()
+    loop.set_exception_handler(lambda _, context: errors.append(context["message"]))
+    async with listening(web.Application(), "127.0.0.1", 0, idle_seconds=5.0) as port:
+        await asyncio.sleep(0)
+        client = socket.create_connection(("127.0.0.1", port))
+        # The loop sees the connection in this step, and goes on here before it accepts it.
+        await asyncio.sleep(0)
+    client.close()
+    assert errors == []
