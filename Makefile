@@ -11,7 +11,7 @@ SEED ?= 1
 AT_ONCE ?= 10
 MUTANTS ?= 600
 
-.PHONY: help setup sandbox play test check torture seeds rolling mutants bench texts pictures lock clean
+.PHONY: help setup sandbox play test check torture seeds rolling mutants bench pictures lock clean
 
 help:
 	@echo "make sandbox   a workspace to try the bot in, no account needed (PORT=$(PORT))"
@@ -82,8 +82,6 @@ bench: $(VENV)/.dev
 
 pictures: $(VENV)/.dev
 	@$(BIN)/python -m tests.pictures
-texts: $(VENV)/.dev
-	@$(BIN)/python -m tests.texts > docs/texts.md
 
 LOCK := uv pip compile --quiet --generate-hashes --no-emit-index-url --no-emit-find-links --universal \
 	--python-version 3.11 --upgrade pyproject.toml

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import re
 from pathlib import Path
 from typing import Any
@@ -13,7 +12,6 @@ from pydantic import SecretStr
 from bot.commands import COMMANDS
 from bot.model import JobState
 from bot.settings import Settings
-from tests import texts
 from tests.papers import DOCS, PAPERS, README, ROOT, anchors, codes, fences, links, rows, section
 from tests.torture.test_torture import BREAKS
 
@@ -97,14 +95,3 @@ def test_what_a_paper_links_to_exists(paper: Path) -> None:
         target = (paper.parent / path).resolve() if path else paper
         assert target.exists(), path
         assert not anchor or anchor in anchors(target.read_text()), f"{path}#{anchor}"
-
-
-def test_the_page_of_texts_has_every_text_as_the_bot_says_it_now() -> None:
-    assert texts.PAGE.read_text("utf-8") == texts.page(), "run `make texts`"
-
-
-def test_the_page_of_texts_knows_sentences_with_what_is_filled_in() -> None:
-    source = (
-        'def say(name):\n    """Docs."""\n    return f"Hello {name}, " "how are you?"\n\nKEY = "action_id"\n'
-    )
-    assert list(texts.texts_of(ast.parse(source))) == ["Hello {…}, how are you?"]

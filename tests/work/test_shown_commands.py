@@ -25,8 +25,6 @@ _SORRY = (":no_entry:", ":warning:", "I don't know")
 
 def _shown() -> set[str]:
     papers = {each for paper in PAPERS for each in shown_in(paper.read_text()) if each.startswith("/docs-")}
-    # docs/texts.md writes {…} for what differs.
-    papers = {each for each in papers if "{…}" not in each}
     return papers | {example for command in COMMANDS for example in command.examples}
 
 
