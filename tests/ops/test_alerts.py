@@ -124,7 +124,6 @@ TROUBLES: Mapping[str, Callable[[Metrics], None]] = {
     "DocsBotKeyRefused": figures(projects=projects(key_refused=True)),
     "DocsBotQuotaUsedUp": figures(projects=projects(quota_used=100)),
     "DocsBotDeadLetter": figures(dead_letters=4),
-    "DocsBotSockets": lambda metrics: metrics.set_socket(True, 11),
 }
 
 
