@@ -20,4 +20,5 @@ async def follow_clock(context: WorkerContext) -> int:
     ahead = await context.store.write(lambda tx: tx.move_back(context.clock()))
     if ahead is not None:
         log.warning("clock_set_back", seconds=round(ahead.total_seconds()))
+        context.wake()
     return 0

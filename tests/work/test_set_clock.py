@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
 
 import pytest
 
 from bot.commands.spoken import heard
-from bot.model import MemberCache, ts_at
+from bot.model import MemberCache, MessageTs, ts_at
+from bot.work.heartbeat import follow_clock
+from bot.work.jobs.prepare import prepare_prompts
+from bot.work.outbox.deliver import deliver_due
 from bot.work.ports import SlackUnclear
-from tests.builders import ANA, BEN
+from tests.builders import ANA, BEN, HeldClock
+from tests.fakes import FakeSlack
 from tests.work.jobs.test_missed import prompts, read_on
 from tests.work.office import Office
 
@@ -68,3 +75,47 @@ def test_a_member_is_not_remembered_for_longer_when_the_clock_is_set_back(office
     cache.add(ANA, "rule", now + HOUR)
     assert cache.has(ANA, "rule", now + HOUR)
     assert not cache.has(ANA, "rule", now)
+
+
+@dataclass
+class SlackWhileTheClockIsSet(FakeSlack):
+    """Slack, in whose first call to post the clock is set."""
+
+    set_clock: Callable[[], Awaitable[None]] | None = None
+
+    async def post(self, *args: Any, **kwargs: Any) -> MessageTs:
+        set_clock, self.set_clock = self.set_clock, None
+        if set_clock is not None:
+            await set_clock()
+        return await super().post(*args, **kwargs)
+
+
+class BusyClock(HeldClock):
+    """A clock of a machine that is busy: between two looks at it 30 ms pass."""
+
+    is_busy = False
+
+    def __call__(self) -> datetime:
+        self.pass_seconds(0.03 * self.is_busy)
+        return super().__call__()
+
+
+async def test_a_channel_is_not_mute_when_the_clock_is_set_back_during_a_late_post(office: Office) -> None:
+    slack, clock = SlackWhileTheClockIsSet(), BusyClock()
+    busy = Office(office.store, slack=slack, docs=office.docs, clock=clock)
+    await busy.set_clock(2 * HOUR)
+    await busy.ask("Add a quickstart")
+    await prepare_prompts(busy.context)
+
+    async def set_back() -> None:
+        await busy.set_clock(-2 * HOUR)
+        await follow_clock(busy.context)
+
+    slack.set_clock = set_back
+    clock.is_busy = True
+    await deliver_due(busy.context)
+    clock.is_busy = False
+    await busy.settle()
+    busy.docs.finish()
+    await busy.settle()
+    assert len(busy.said()) == 1

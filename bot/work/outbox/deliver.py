@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import datetime, timedelta
+from datetime import timedelta
 from functools import partial
 from itertools import count
 from typing import assert_never
@@ -38,10 +38,10 @@ from bot.work.tasks import run_as_claimed
 
 log = structlog.get_logger(__name__)
 
-Sent = tuple[Delivery, MessageTs | None, datetime | None]
-"""A delivery that Slack accepted, the timestamp of its message, and when its channel takes the next post.
+Sent = tuple[Delivery, MessageTs | None, bool]
+"""A delivery that Slack accepted, the timestamp of its message, and whether it went out late.
 
-The timestamp is None if nothing was posted into a channel. The time is None unless the post went out late.
+The timestamp is None if nothing was posted into a channel.
 """
 _AT_ONCE = 50
 _MOST_CLAIMS = 20
@@ -115,7 +115,7 @@ async def _deliver_or_bury(
 async def _deliver_known(
     context: WorkerContext, sent: BatchWriter[Sent, None], searches: Searches, delivery: Delivery
 ) -> None:
-    free_at = _late_channel(context, delivery)
+    is_late = _is_late(context, delivery)
     try:
         ts = await _carry_out(context, searches, delivery)
         what = delivery.what
@@ -129,24 +129,24 @@ async def _deliver_known(
         # The post of a subscription writes more rows, which must not fail other deliveries.
         alone = delivery.what.subscription is not None
         if alone:
-            await retry_on_db_error(lambda: _settle_sent(context, [(delivery, ts, free_at)]))
+            await retry_on_db_error(lambda: _settle_sent(context, [(delivery, ts, is_late)]))
         else:
             await retry_on_db_error(
-                lambda: sent.put((delivery, ts, free_at), lambda some: _settle_sent(context, some))
+                lambda: sent.put((delivery, ts, is_late), lambda some: _settle_sent(context, some))
             )
     if delivery.what.kind in PACED:
         context.wake()
 
 
-def _late_channel(context: WorkerContext, delivery: Delivery) -> datetime | None:
-    """Return when the channel takes the next post if this one goes out late; None if it is on time."""
+def _is_late(context: WorkerContext, delivery: Delivery) -> bool:
+    """Return whether a post goes out so late after its claim that its channel's pace must count from now."""
     if delivery.what.kind not in PACED or delivery.held_until is None or delivery.searched_in:
-        return None
+        return False
     claimed_at = delivery.held_until - timedelta(seconds=context.timeouts.lease_seconds)
     if (context.clock() - claimed_at).total_seconds() <= _LATE_SECONDS:
-        return None
+        return False
     context.wake_after(context.timeouts.channel_pace_seconds)
-    return context.after(context.timeouts.channel_pace_seconds)
+    return True
 
 
 async def _carry_out(context: WorkerContext, searches: Searches, delivery: Delivery) -> MessageTs | None:
@@ -263,11 +263,11 @@ async def _post_anew(context: WorkerContext, delivery: Delivery) -> None:
 
 async def _settle_sent(context: WorkerContext, sent: Sequence[Sent]) -> list[None]:
     def settle(tx: Transaction) -> None:
-        late: dict[ChannelId, datetime] = {}
+        late: set[ChannelId] = set()
         # Before the deliveries, as everybody does who changes a job and says something of it.
         whats = [each.what for each, _, _ in sent]
         tx.jobs.lock([what.job for what in whats if what.job and what.kind is DeliveryKind.ROOT])
-        for delivery, ts, free_at in sent:
+        for delivery, ts, is_late in sent:
             try:
                 if delivery.what.kind is DeliveryKind.EDIT:
                     tx.outbox.remove_edit(delivery, owner=context.owner)
@@ -285,10 +285,10 @@ async def _settle_sent(context: WorkerContext, sent: Sequence[Sent]) -> list[Non
                 link_from_earlier(context, tx, delivery.what.job)
             if delivery.what.subscription is not None:
                 posted(context, tx, delivery)
-            if free_at is not None:
-                late[delivery.what.channel] = free_at
-        for channel, free_at in sorted(late.items()):
-            tx.paces.hold_channels([channel], free_at)
+            if is_late:
+                late.add(delivery.what.channel)
+        # By the clock as it is now: it may have been set back since the post.
+        tx.paces.hold_channels(late, context.after(context.timeouts.channel_pace_seconds))
 
     await context.store.write(settle)
     for _ in sent:
