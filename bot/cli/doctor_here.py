@@ -100,7 +100,10 @@ def _signatures(page: str) -> list[Finding]:
     if not refused:
         return []
     seen = f"the running bot refused {refused} and accepted {accepted}"
-    advice = "Copy the Signing Secret of this app into SLACK_SIGNING_SECRET, and look at the clock."
+    advice = (
+        "If commands fail, copy the Signing Secret of this app into SLACK_SIGNING_SECRET, and look at the "
+        "clock. Otherwise strangers sent them."
+    )
     return [Finding("signatures", accepted > 0, seen, "" if accepted else advice)]
 
 
