@@ -132,7 +132,7 @@ def jobs(number: int | None, limit: int, retry: int | None, over: int | None, **
         raise click.UsageError("JOB, --retry and --forget each stand alone")
     url = loaded(DatabaseSettings).sqlalchemy_url
     if number is not None:
-        told = shown(url, JobNumber(number))
+        told = shown(url, JobNumber(number), datetime.now(UTC))
     elif retry is not None:
         told = retried(url, retry, datetime.now(UTC))
     elif over is not None:

@@ -7,20 +7,22 @@ import os
 import shutil
 import sqlite3
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 from urllib.parse import quote
 
-from sqlalchemy import Connection, make_url, text
+from sqlalchemy import Connection, StaticPool, create_engine, make_url, text
 from sqlalchemy.exc import SQLAlchemyError
 
 from bot.cli.findings import Finding
+from bot.cli.waits import oldest
 from bot.model import SubscriptionState
 from bot.model.weekly_time import is_zone
-from bot.store.database import Database, UnusableDatabase, is_on_network, sqlite_file
+from bot.store import Transaction
+from bot.store.database import Database, is_on_network, sqlite_file
 from bot.store.leases import UNREADABLE
 from bot.store.migrate import current, known, newest
 from bot.store.schema import deliveries, digests, jobs, metadata, prompts, questions, snapshots
@@ -82,11 +84,13 @@ def _sqlite(file: Path) -> LookedAt:
         with closing(_opened(file)) as connection:
             revision = _revision_of(connection)
             rows = connection.execute(_CHANNELS).fetchall() if revision else []
-            unread = _unreadable(connection.execute, revision)
-    except (sqlite3.Error, UnusableDatabase) as error:
-        found = explain(error)
-        return LookedAt([Finding("database", False, found.cause, found.advice)])
-    return LookedAt([_at_revision("sqlite", revision), *unread], [channel for (channel,) in rows])
+            engine = create_engine("sqlite://", creator=lambda: connection, poolclass=StaticPool)
+            with engine.connect() as reading:
+                found = _of_rows(reading, revision)
+    except (sqlite3.Error, SQLAlchemyError) as error:
+        why = explain(error)
+        return LookedAt([Finding("database", False, why.cause, why.advice)])
+    return LookedAt([_at_revision("sqlite", revision), *found], [channel for (channel,) in rows])
 
 
 def place_trouble(file: Path, least_bytes: int = _LEAST_BYTES) -> Finding | None:
@@ -126,14 +130,19 @@ def _revision_of(connection: sqlite3.Connection) -> str | None:
     return known(str(row[0]) if row else None)
 
 
-def _unreadable(ask: Callable[[str], Iterable[Sequence[Any]]], revision: str | None) -> list[Finding]:
-    """Return what is set aside because this version or this machine cannot read it. ``ask`` runs a query."""
+def _of_rows(connection: Connection, revision: str | None) -> list[Finding]:
+    """Return what is set aside, and what waits; nothing where the tables are those of an older version."""
     if (revision or "") < newest():
         return []
-    found = [
-        f"{count} of {table}" for table, count in sorted(Counter(name for (name,) in ask(_SET_ASIDE)).items())
-    ]
-    found += [f"digests at times in {zone}" for (zone,) in ask(_ZONES) if not is_zone(zone)]
+    return [*_unreadable(connection), oldest(Transaction(connection), datetime.now(UTC))]
+
+
+def _unreadable(connection: Connection) -> list[Finding]:
+    """Return what is set aside because this version or this machine cannot read it."""
+    aside = Counter(connection.execute(text(_SET_ASIDE)).scalars())
+    found = [f"{count} of {table}" for table, count in sorted(aside.items())]
+    zones = connection.execute(text(_ZONES)).scalars()
+    found += [f"digests at times in {zone}" for zone in zones if not is_zone(zone)]
     advice = (
         "Run the newest version of the bot that has worked with it, on a machine with current time zones."
     )
@@ -177,8 +186,8 @@ def _look(connection: Connection, revision: str | None, connections: int) -> Loo
         advice = "Grant the user CREATE on the schema, or run `docs-bot migrate` as another user."
         found = Finding("database", False, "the user may not create tables, and some are missing", advice)
     channels = connection.execute(text(_CHANNELS)).scalars().all() if revision and row.may_write else []
-    unread = _unreadable(lambda query: connection.execute(text(query)), revision if row.may_write else None)
-    return LookedAt([found, *unread, _connections(row.free, connections)], channels)
+    rows = _of_rows(connection, revision if row.may_write else None)
+    return LookedAt([found, *rows, _connections(row.free, connections)], channels)
 
 
 def _connections(free: int, connections: int) -> Finding:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Unpack
 
+from bot.cli import waits
 from bot.cli.forget import counted
 from bot.cli.ready_store import ready_store
 from bot.messages.plain_text import one_line
@@ -35,8 +36,11 @@ async def listed(sqlalchemy_url: str, limit: int, **only: Unpack[JobFilter]) -> 
         return "\n".join(await store.read(look))
 
 
-async def shown(sqlalchemy_url: str, number: JobNumber) -> str:
-    """Return one job with what people did to it. Raises ValueError if there is none, and NotReady."""
+async def shown(sqlalchemy_url: str, number: JobNumber, now: datetime) -> str:
+    """Return one job, what it waits for, and what people did to it.
+
+    Raises ValueError if there is none, and NotReady.
+    """
 
     def look(tx: Transaction) -> list[str]:
         job = tx.jobs.get(number)
@@ -44,7 +48,8 @@ async def shown(sqlalchemy_url: str, number: JobNumber) -> str:
             raise ValueError(f"there is no job {number}")
         _, acts = tx.audit.after(0, _MOST_ACTS, job=number)
         letters = tx.dead_letters.newest(_MOST_ACTS, job=number)
-        return [_line(job), *_details(job), *map(_act, acts), *_dead(letters)]
+        waiting = [f"  {waits.words(each)}" for each in tx.waits.of_job(number, now)]
+        return [_line(job), *waiting, *_details(job), *map(_act, acts), *_dead(letters)]
 
     async with ready_store(sqlalchemy_url) as store:
         return "\n".join(await store.read(look))

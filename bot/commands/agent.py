@@ -109,7 +109,9 @@ async def _jobs(context: Context, invocation: Invocation) -> Answer:
 
 async def _status(context: Context, invocation: Invocation, *, named: str) -> Answer:
     async def tell(job: TrackedJob) -> Answer:
-        return Answer(message=say.job_status(job, thread_link(context, job)))
+        now = context.clock()
+        waiting = await context.store.read(lambda tx: tx.waits.of_job(job.number, now))
+        return Answer(message=say.job_status(job, thread_link(context, job), waiting))
 
     job, unknown = await find_job(context, named), Answer(message=say.no_such_job(named))
     return await for_reader(context, invocation.origin, job, unknown, tell)

@@ -7,12 +7,12 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 from urllib.parse import urlsplit
 
-from bot.messages import along
+from bot.messages import along, waits
 from bot.messages import blocks as b
 from bot.messages.numbers import counted
 from bot.messages.plain_text import clip, one_line, visible
 from bot.messages.problems import title
-from bot.model import Block, JobNumber, JobState, Message, QueueWhy, Review, TrackedJob, Trouble
+from bot.model import Block, JobNumber, JobState, Message, Review, TrackedJob, Trouble, why_queued
 
 QUOTE_LENGTH = 300
 """The face shows the first line of a prompt, up to this length; the thread then has the whole prompt."""
@@ -172,20 +172,8 @@ def _notes(job: TrackedJob, frees_at: datetime | None) -> list[str]:
 def _queued(job: TrackedJob, until: datetime) -> str:
     """Return why the prompt waits, its queue position, and until when."""
     what = "It" if job.state is JobState.WAITING else "A follow-up"
-    at = b.moment(until, "{time}")
-    match job.queue_why:
-        case QueueWhy.KEY:
-            return f"{what} waits: the docs service refuses the bot's key. I'll try again at {at}"
-        case QueueWhy.SERVICE:
-            return f"{what} waits: I can't reach the docs service. I'll try again at {at}"
-        case QueueWhy.SHARE:
-            why = "whoever asked has had their share of the hourly limit"
-            return f"{what} waits: {why}. It goes out at about {at}"
-        case _ if job.queue_position:
-            position = job.queue_position
-            return f"{what} waits for the shared hourly limit: place {position}, goes out at about {at}"
-        case _:
-            return f"{what} goes out at {at}"
+    why = why_queued(job.queue_why, job.queue_position)
+    return waits.words(why, until, what=what, queue_position=job.queue_position)
 
 
 def _buttons(job: TrackedJob) -> list[Block]:

@@ -6,12 +6,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from bot.messages import blocks as b
+from bot.messages import waits
 from bot.messages.along import file_names
 from bot.messages.face import name, open_words, state_words
 from bot.messages.numbers import counted
 from bot.messages.plain_text import visible
 from bot.messages.problems import BETWEEN_PEOPLE, Problem, title
-from bot.model import ChannelId, JobNumber, JobState, Message, Refusal, TrackedJob
+from bot.model import ChannelId, JobNumber, JobState, Message, Refusal, TrackedJob, Wait
 
 EMPTY_FORM = "Tell me what to change. An empty prompt isn't sent."
 NO_CHANNEL_CHOSEN = "Choose the channel where I should report."
@@ -124,9 +125,12 @@ def _line(job: TrackedJob, permalink: str | None = None) -> str:
     )
 
 
-def job_status(job: TrackedJob, permalink: str | None = None) -> Message:
-    """Return the status of one job, as the last poll found it, with a link to its thread."""
-    details = [_line(job), *_details(job)]
+def job_status(job: TrackedJob, permalink: str | None = None, waiting: Sequence[Wait] = ()) -> Message:
+    """Return the status of one job, as the last poll found it, with a link to its thread.
+
+    ``waiting``: what waits of the job.
+    """
+    details = [_line(job), *waits.lines(waiting), *_details(job)]
     if job.pr_link and b.web_address(job.pr_link) is None:
         details.append(f"Its pull request, at an address I can't link to: `{b.quoted(job.pr_link, 300)}`")
     if job.problem:

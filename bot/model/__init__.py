@@ -57,6 +57,7 @@ from bot.model.projects import Project, Projects, UnknownProject
 from bot.model.prompts import JobRequest, NewPrompt, Prompt, PromptFields, PromptKind, PromptState
 from bot.model.questions import DEFAULT_TOP, MOST_TOP, Extent, FileTo, Question, QuestionState, VisitorsQuery
 from bot.model.quota import (
+    KEY_REASONS,
     MAY_NOT_WRITE,
     QUOTA_PERIOD,
     UNKNOWN_WAIT,
@@ -85,10 +86,22 @@ from bot.model.visitors import (
     SortBy,
     in_section,
 )
+from bot.model.waits import (
+    BackOff,
+    Lease,
+    Wait,
+    Waiting,
+    WaitingDelivery,
+    WaitingPoll,
+    WaitingPrompt,
+    WaitWhy,
+    why_queued,
+)
 from bot.model.weekly_time import Weekday, WeeklyTime
 
 __all__ = [
     "DEFAULT_TOP",
+    "KEY_REASONS",
     "MAY_NOT_WRITE",
     "MOST_TOP",
     "QUOTA_PERIOD",
@@ -98,6 +111,7 @@ __all__ = [
     "Act",
     "Analytics",
     "AuditRow",
+    "BackOff",
     "Block",
     "Budget",
     "ChannelId",
@@ -123,6 +137,7 @@ __all__ = [
     "JobRequest",
     "JobState",
     "JobStep",
+    "Lease",
     "MemberCache",
     "Message",
     "MessageTs",
@@ -180,6 +195,12 @@ __all__ = [
     "Use",
     "UserId",
     "VisitorsQuery",
+    "Wait",
+    "WaitWhy",
+    "Waiting",
+    "WaitingDelivery",
+    "WaitingPoll",
+    "WaitingPrompt",
     "Weekday",
     "WeeklyReport",
     "WeeklyTime",
@@ -208,4 +229,5 @@ __all__ = [
     "today",
     "ts_at",
     "week_of",
+    "why_queued",
 ]

@@ -130,6 +130,10 @@ REPEATABLE = (
     DeliveryKind.FILE,
 )
 """Kinds that an operator may have tried again. The others show a state that may have changed."""
+PACED = (DeliveryKind.ROOT, DeliveryKind.REPLY, DeliveryKind.POST, DeliveryKind.FILE)
+"""Kinds that count against Slack's limit of one post a second in a channel."""
+QUIET = (DeliveryKind.EDIT, DeliveryKind.REACTION)
+"""Kinds that notify nobody."""
 _JOINING = (DeliveryKind.ROOT, DeliveryKind.POST, DeliveryKind.FILE)
 
 

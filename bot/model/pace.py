@@ -47,6 +47,10 @@ class Pace:
         """Return ``free_at`` after that many calls."""
         return max(free_at, now) + calls * self.interval
 
+    def next_at(self, free_at: datetime) -> datetime:
+        """Return when the next call may be made."""
+        return free_at - (self.burst - 1) * self.interval
+
     def held(self, until: datetime) -> datetime:
         """Return the ``free_at`` that allows one call at ``until``, and none before."""
         return until + (self.burst - 1) * self.interval

@@ -11,6 +11,8 @@ from bot.model.prompts import PromptKind
 
 MAY_NOT_WRITE = "ForbiddenToWrite"
 """The reason of a back-off because prompts are refused; reading goes on, and does not end it."""
+KEY_REASONS = frozenset({"Unauthorized", "Forbidden", MAY_NOT_WRITE})
+"""The reasons of back-offs because the key is refused. Other reasons are names of errors, too."""
 QUOTA_PERIOD = timedelta(hours=1)
 UNKNOWN_WAIT = timedelta(seconds=60)
 """Wait when nothing tells when the next use frees."""

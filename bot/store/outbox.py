@@ -36,6 +36,7 @@ from bot.model import (
     NewDelivery,
     PromptKind,
 )
+from bot.model.outbox import PACED
 from bot.store.leases import (
     FREE,
     HOLDER,
@@ -44,7 +45,7 @@ from bot.store.leases import (
     held,
     readable_claims,
 )
-from bot.store.outbox_claims import PACED, THREAD_POSTS, claim_pending, claim_unconfirmed
+from bot.store.outbox_claims import THREAD_POSTS, claim_pending, claim_unconfirmed
 from bot.store.paces import PaceRepository
 from bot.store.schema import deliveries, jobs, prompts
 from bot.store.upsert import insert_unless_there, update_one, update_shrinking

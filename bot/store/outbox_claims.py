@@ -25,6 +25,7 @@ from sqlalchemy import (
 from sqlalchemy.engine import Connection, RowMapping
 
 from bot.model import DeliveryKind, DeliveryState, JobState, Method, Place, calls_of, place_of
+from bot.model.outbox import PACED
 from bot.store.leases import NOW, Claimer, ClaimStatement, claim, claiming, one_of, unclaimed
 from bot.store.paces import MethodPaces
 from bot.store.schema import AnyTable, deliveries, jobs, paces
@@ -34,8 +35,7 @@ if TYPE_CHECKING:
     from sqlalchemy.sql.elements import KeyedColumnElement
 
 THREAD_POSTS = (DeliveryKind.ROOT, DeliveryKind.REPLY)
-PACED = (DeliveryKind.ROOT, DeliveryKind.REPLY, DeliveryKind.POST, DeliveryKind.FILE)
-_OPEN = (DeliveryState.PENDING, DeliveryState.SENDING)
+OPEN = (DeliveryState.PENDING, DeliveryState.SENDING)
 _Those: TypeAlias = CTE["ReadOnlyColumnCollection[str, KeyedColumnElement[object]]"]
 """Some of the deliveries, within a statement."""
 _MOST_IN_DOUBT = 1_000
@@ -135,7 +135,7 @@ def _pending() -> Select[int]:
     """Select deliveries to begin with, as many as the paces of channels and methods allow."""
     has_room = or_(*(and_(group.has(deliveries), group.room > 0) for group in _GROUPS))
     due = and_(deliveries.c.state == DeliveryState.PENDING, deliveries.c.due_at <= NOW)
-    condition = and_(due, unclaimed(deliveries), has_room, ~_waits_in_thread())
+    condition = and_(due, unclaimed(deliveries), has_room, ~waits_in_thread())
     ready = _those("ready", deliveries, condition)
     turn = or_(~one_of(ready.c.kind, PACED), ready.c.seq.in_(_heads(ready)))
     return _first_of(_those("in_turn", ready, turn))
@@ -161,14 +161,14 @@ def _first_of(those: _Those) -> Select[int]:
     return select(deliveries.c.seq).where(deliveries.c.seq.in_(chosen)).order_by(deliveries.c.seq)
 
 
-def _waits_in_thread() -> ColumnElement[bool]:
+def waits_in_thread() -> ColumnElement[bool]:
     """Return the condition that others in the same thread go first.
 
     What people read keeps its order, behind the face, which begins the thread. An edit notifies nobody, so
     it waits until all is said.
     """
     other = deliveries.alias("other")
-    is_open = exists().where(other.c.job == deliveries.c.job, one_of(other.c.state, _OPEN))
+    is_open = exists().where(other.c.job == deliveries.c.job, one_of(other.c.state, OPEN))
     earlier, is_post = other.c.seq < deliveries.c.seq, one_of(other.c.kind, THREAD_POSTS)
     is_reply, is_edit = deliveries.c.kind == DeliveryKind.REPLY, deliveries.c.kind == DeliveryKind.EDIT
     before_reply = or_(other.c.kind == DeliveryKind.ROOT, and_(is_post, earlier))

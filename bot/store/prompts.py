@@ -59,7 +59,7 @@ _NOT_FAILED = (
 )
 """States of a job for which a repeated prompt may be an accident; after a failure it is a retry."""
 _UNSENT = (PromptState.NEW, PromptState.WAITING)
-_UNSETTLED = (*_UNSENT, PromptState.SENDING)
+UNSETTLED = (*_UNSENT, PromptState.SENDING)
 
 
 def to_prompt(row: RowMapping) -> Prompt:
@@ -81,10 +81,6 @@ def sendable() -> ColumnElement[bool]:
     Its job's face has been posted or its service id is known, the job has no earlier unsettled prompt, and
     the project has no back-off. A follow-up behind an unconfirmed first prompt waits for a person.
     """
-    earlier = prompts.alias("earlier")
-    blocked = exists().where(
-        earlier.c.job == prompts.c.job, earlier.c.id < prompts.c.id, one_of(earlier.c.state, _UNSETTLED)
-    )
     ready = exists().where(
         jobs.c.number == prompts.c.job,
         or_(
@@ -94,10 +90,18 @@ def sendable() -> ColumnElement[bool]:
     )
     backing_off = exists().where(back_offs.c.project == prompts.c.project, back_offs.c.until > NOW)
     waiting = and_(prompts.c.state == PromptState.WAITING, unclaimed(prompts))
-    return and_(waiting, ~blocked, ready, ~backing_off)
+    return and_(waiting, ~is_behind(), ready, ~backing_off)
 
 
-def _face_before() -> ColumnElement[bool]:
+def is_behind() -> ColumnElement[bool]:
+    """Return the condition that an earlier prompt of the job is not settled."""
+    earlier = prompts.alias("earlier")
+    return exists().where(
+        earlier.c.job == prompts.c.job, earlier.c.id < prompts.c.id, one_of(earlier.c.state, UNSETTLED)
+    )
+
+
+def face_before() -> ColumnElement[bool]:
     """Return the condition that the face of an earlier job of this person in this channel is to be posted."""
     before = prompts.alias("before")
     return exists().where(
@@ -134,7 +138,7 @@ _WAITING_BY = (
     .where(one_of(prompts.c.state, _UNSENT), prompts.c.asked_by.in_(bindparam("people", expanding=True)))
     .group_by(prompts.c.asked_by)
 )
-_IN_TURN = or_(prompts.c.kind != PromptKind.START, ~_face_before())
+_IN_TURN = or_(prompts.c.kind != PromptKind.START, ~face_before())
 _CLAIM_NEW = claiming_oldest(
     prompts, and_(prompts.c.state == PromptState.NEW, prompts.c.due_at <= NOW), _IN_TURN
 )
@@ -398,6 +402,6 @@ class PromptRepository:
 
     def unsettled_of(self, job: JobNumber) -> Sequence[Prompt]:
         """Return a job's prompts that are new, waiting or being sent, oldest first."""
-        condition = and_(prompts.c.job == job, prompts.c.state.in_(_UNSETTLED))
+        condition = and_(prompts.c.job == job, prompts.c.state.in_(UNSETTLED))
         rows = self.connection.execute(select(prompts).where(condition).order_by(prompts.c.id))
         return [to_prompt(row) for row in rows.mappings()]

@@ -42,6 +42,7 @@ from bot.store.retention import RetentionRepository
 from bot.store.schema import deliveries, metadata
 from bot.store.set_back import move_back
 from bot.store.snapshots import SnapshotRepository
+from bot.store.waits import WaitRepository
 
 log = structlog.get_logger(__name__)
 Result = TypeVar("Result")
@@ -164,6 +165,11 @@ class Transaction:
     def digests(self) -> DigestRepository:
         """Return the repository of digests."""
         return DigestRepository(self.connection)
+
+    @property
+    def waits(self) -> WaitRepository:
+        """Return the repository that says why prompts, polls and deliveries wait."""
+        return WaitRepository(self.connection)
 
     def backlog(self, now: datetime) -> Backlog:
         """Return how old the oldest unsettled work is, and how much of it needs a person."""

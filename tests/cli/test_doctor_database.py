@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import shutil
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
 from sqlalchemy import insert, text
 
 from bot.cli.doctor_database import place_trouble
+from bot.store import Store
 from bot.store.database import Database
 from bot.store.leases import UNREADABLE
 from bot.store.migrate import migrate
 from bot.store.schema import snapshots, subscriptions
-from tests.builders import NOW, PROJECT, mark_revision
+from tests.builders import NOW, PROJECT, add_job, add_prompt, mark_revision
 from tests.cli.faults import (
     contents,
     database_with_subscriptions,
@@ -44,6 +46,28 @@ async def test_a_look_at_sqlite_writes_and_makes_nothing(tmp_path: Path) -> None
         assert (await findings(DATABASE_URL=url))["database"].ok, "while a bot has it open, too"
     finally:
         await database.close()
+
+
+@pytest.mark.parametrize("kind", ["sqlite", "postgresql"])
+async def test_the_oldest_that_waits_is_named_with_why(
+    kind: str, tmp_path: Path, postgres: PostgresServer
+) -> None:
+    url = postgres.new_database() if kind == "postgresql" else f"sqlite:///{tmp_path}/bot.db"
+    store = Store.open(url)
+    await migrate(store.database)
+    settings = {"DATABASE_URL": url.replace("postgresql+psycopg", "postgres")}
+    assert (await findings(**settings))["waiting"].seen == "nothing waits"
+    now = datetime.now(UTC)
+    number = await add_job(store, asked_at=now, root_ts="1.1")
+    asked_at, due_at = now - timedelta(hours=2), now + timedelta(hours=1)
+    await add_prompt(store, number, asked_at=asked_at, state="waiting", due_at=due_at, queue_position=1)
+    found = (await findings(**settings))["waiting"]
+    assert (found.state, "job 1, prompt waits for the hourly limit, place 1" in found.seen) == ("ok", True)
+    await add_prompt(store, await add_job(store, asked_at=now), key="k2", asked_at=now - timedelta(hours=1))
+    await store.close()
+    found = (await findings(**settings))["waiting"]
+    assert "job 2, prompt waits for the next free worker (since " in found.seen
+    assert (found.state, "docs/operating.md" in found.advice) == ("bad", True)
 
 
 async def test_a_sqlite_without_this_versions_tables_is_told(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -19,6 +20,7 @@ from bot.model import (
     Message,
     NewDelivery,
     ProjectId,
+    PromptKind,
     ServiceJobId,
     lifecycle,
 )
@@ -64,7 +66,7 @@ async def test_the_services_words_do_not_steer_the_terminal(url: str) -> None:
     await store.close()
     said = await listed(url, 10)
     assert "https://code.example/" in said
-    for text in (said, await shown(url, number)):
+    for text in (said, await shown(url, number, NOW)):
         assert "\x1b" not in text
         assert len([line for line in text.splitlines() if line.startswith("#")]) == 1
 
@@ -108,12 +110,32 @@ async def test_one_job_is_shown_with_what_people_did_and_without_their_words(url
 
     await store.write(ask_and_end)
     await store.close()
-    said = await shown(url, number)
+    said = await shown(url, number, NOW)
     assert "  project: acme-docs" in said
     assert f"  2026-11-02 09:00 UTC  asked  {ANA}  failed" in said
     assert SECRET not in said
     with pytest.raises(ValueError, match="there is no job 9"):
-        await shown(url, JobNumber(9))
+        await shown(url, JobNumber(9), NOW)
+
+
+async def test_a_job_says_for_what_its_prompt_its_poll_and_its_messages_wait(url: str) -> None:
+    store = Store.open(url)
+    number = await add_job(store, state=JobState.WORKING, root_ts="1.1", service_id="job-1", poll_at=NOW)
+    later = NOW + timedelta(minutes=10)
+    await add_prompt(
+        store, number, kind=PromptKind.FOLLOW_UP, state="waiting", due_at=later, queue_position=2
+    )
+    said = NewDelivery("r", DeliveryKind.REPLY, CHANNEL, job=number, user=ANA, message=Message(SECRET, ()))
+    await store.write(lambda tx: tx.outbox.add(said, NOW))
+    await store.write(lambda tx: tx.outbox.claim(claimer("web\x1b[2J.1"), 10, 1.0))
+    await store.close()
+    prompt, poll, message = (await shown(url, number, NOW)).splitlines()[1:4]
+    since = "(since 2026-11-02 09:00:00 UTC)"
+    assert prompt == f"  prompt waits for the hourly limit, place 2, until 2026-11-02 09:10:00 UTC {since}"
+    assert poll == f"  poll waits for the next free worker {since}"
+    assert message.startswith("  message waits for the process web")
+    assert message.endswith(f"which has its lease, until 2026-11-02 09:01:00 UTC {since}")
+    assert "\x1b" not in message
 
 
 async def test_a_dead_letter_is_tried_again_once(url: str) -> None:

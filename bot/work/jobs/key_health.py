@@ -10,6 +10,7 @@ import structlog
 from bot.docs_api import DocsApiError, Forbidden, RateLimited, Unauthorized, Unavailable
 from bot.messages import quota as say
 from bot.model import (
+    KEY_REASONS,
     MAY_NOT_WRITE,
     ChannelId,
     JobNumber,
@@ -25,7 +26,6 @@ from bot.work.context import WorkerContext
 from bot.work.jobs.thread_messages import redraw_face
 
 log = structlog.get_logger(__name__)
-_KEY_REASONS = frozenset({Unauthorized.__name__, Forbidden.__name__, MAY_NOT_WRITE})
 _NOWHERE = ChannelId("-")
 """The channel of a private delivery that belongs to no channel."""
 _OVERLOADED = 503
@@ -65,20 +65,20 @@ def service_failed(context: WorkerContext, tx: Transaction, project: ProjectId, 
         wait_seconds = wait_seconds or back_off_seconds(attempts, context.chance())
         log.warning("docs_service_unwell", project=project, reason=type(error).__name__, attempts=attempts)
     until = max(until, context.after(wait_seconds))
-    reason = reason if reason in _KEY_REASONS else type(error).__name__
+    reason = reason if reason in KEY_REASONS else type(error).__name__
     tx.back_offs.put(project, until, attempts, reason, since=tx.back_offs.since(project) or now)
     return until
 
 
 def is_refused(tx: Transaction, project: ProjectId) -> bool:
     """Return whether the project has a back-off because its key was refused."""
-    return tx.back_offs.reason(project) in _KEY_REASONS
+    return tx.back_offs.reason(project) in KEY_REASONS
 
 
 def reading_is_refused(tx: Transaction, project: ProjectId, now: datetime) -> bool:
     """Return whether the key was refused even for reading and its back-off is not over."""
     reason, until = (tx.back_offs.all()).get(project, ("", now))
-    return reason in _KEY_REASONS and reason != MAY_NOT_WRITE and until > now
+    return reason in KEY_REASONS and reason != MAY_NOT_WRITE and until > now
 
 
 def key_refused(
@@ -127,7 +127,7 @@ def try_soon(context: WorkerContext, tx: Transaction, job: JobNumber) -> None:
 
 def trouble_of(reason: str) -> Trouble | None:
     """Return what the reason of a back-off means for people; None for a service that only asks to wait."""
-    if reason in _KEY_REASONS:
+    if reason in KEY_REASONS:
         return Trouble.REFUSED
     return None if reason == RateLimited.__name__ else Trouble.AWAY
 
@@ -150,9 +150,9 @@ def service_is_well(context: WorkerContext, tx: Transaction, project: ProjectId,
     reason = tx.back_offs.reason(project)
     if reason is None or (reason == MAY_NOT_WRITE and not wrote):
         return
-    if reason in _KEY_REASONS:
+    if reason in KEY_REASONS:
         tx.quota.lock(project)
-    if not tx.back_offs.clear(project) or reason not in _KEY_REASONS:
+    if not tx.back_offs.clear(project) or reason not in KEY_REASONS:
         return
     now = context.clock()
     tx.prompts.resume(project, QueueWhy.KEY, now)

@@ -22,6 +22,7 @@ from bot.model import (
     lifecycle,
     pace_of,
 )
+from bot.model.outbox import PACED
 from bot.store import Claimer, DatabaseTrouble, LeaseLost, Transaction
 from bot.work.batching import BatchWriter
 from bot.work.context import WorkerContext
@@ -29,7 +30,7 @@ from bot.work.digests.post_outcome import posted
 from bot.work.jobs.thread_messages import link_from_earlier
 from bot.work.outbox.csv_upload import share_file
 from bot.work.outbox.dead_letter import bury_broken
-from bot.work.outbox.failures import MOST_TRIES, PACED, settle_error
+from bot.work.outbox.failures import MOST_TRIES, settle_error
 from bot.work.outbox.safe_calls import as_member, check_lease
 from bot.work.outbox.search import Absent, Searches
 from bot.work.ports import SlackError, SlackRefused

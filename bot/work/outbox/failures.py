@@ -7,6 +7,7 @@ from datetime import timedelta
 import structlog
 
 from bot.model import Delivery, DeliveryKind, Refusal, back_off_seconds, lifecycle
+from bot.model.outbox import PACED
 from bot.store import Transaction
 from bot.work.context import WorkerContext
 from bot.work.jobs.thread_messages import redraw_face
@@ -28,8 +29,6 @@ _LEAST_SEARCHES = 40
 """How often an unclear delivery is tried, also one as old as that. An operator may have it tried again."""
 _MOST_PAUSE_SECONDS = 60.0
 """The longest pause of a delivery while Slack cannot be reached or gives no clear answer."""
-PACED = (DeliveryKind.ROOT, DeliveryKind.REPLY, DeliveryKind.POST, DeliveryKind.FILE)
-"""Kinds that count against Slack's limit of one post a second in a channel."""
 _CHANNEL_LIMIT_SECONDS = 1.0
 """The longest wait that Slack's limit for a channel can ask for; more is asked for the whole workspace."""
 

@@ -1,0 +1,255 @@
+"""Why a prompt, a poll or a delivery waits, and until when, decided from what the rows say."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import StrEnum
+
+from bot.model.ids import ChannelId, JobNumber
+from bot.model.jobs import JobState, QueueWhy
+from bot.model.outbox import PACED, QUIET, DeliveryKind, DeliveryState, calls_of
+from bot.model.pace import pace_of
+from bot.model.prompts import PromptKind, PromptState
+from bot.model.quota import KEY_REASONS, MAY_NOT_WRITE
+
+
+class Waiting(StrEnum):
+    """What waits."""
+
+    PROMPT = "prompt"
+    POLL = "poll"
+    MESSAGE = "message"
+    """A delivery that tells somebody something."""
+    EDIT = "edit"
+    """An edit of a message, or a reaction: it notifies nobody."""
+
+
+class WaitWhy(StrEnum):
+    """What something waits for."""
+
+    WORKER = "worker"
+    """It is due, and the next free worker takes it."""
+    PROCESS = "process"
+    """A process works on it, or was killed meanwhile: then another one takes it when its lease ends."""
+    BEFORE = "before"
+    """Something that goes first: an earlier prompt of the job, or an earlier message of the thread."""
+    ASKER = "asker"
+    """Slack could not say who asked, or what a name in the prompt means."""
+    FACE = "face"
+    """The first message of its thread."""
+    PERSON = "person"
+    """Somebody decides about an unconfirmed prompt."""
+    SERVICE = "service"
+    """The project has a back-off, because the docs service fails or asks to wait."""
+    KEY = "key"
+    """The docs service refuses the key."""
+    LIMIT = "limit"
+    """The hourly limit on jobs."""
+    SHARE = "share"
+    """Whoever asked has had their share of the hourly limit."""
+    RETRY = "retry"
+    """It was tried and not taken."""
+    TIME = "time"
+    """A poll's time."""
+    SEARCH = "search"
+    """Slack did not say whether it took the message, so it is looked for."""
+    PACE = "pace"
+    """The pace of Slack's methods and channels."""
+
+
+_STUCK = (WaitWhy.WORKER, WaitWhy.PROCESS)
+
+
+@dataclass(frozen=True, slots=True)
+class Wait:
+    """Something that waits. ``until`` is None when nobody can tell.
+
+    ``since``: when it was asked for; of a poll: when it is due. ``due_at``: when it was to be carried out.
+    ``cause``, for operators: the process that holds the lease, or the error that led to the back-off.
+    """
+
+    what: Waiting
+    why: WaitWhy
+    since: datetime
+    due_at: datetime
+    until: datetime | None = None
+    cause: str | None = None
+    job: JobNumber | None = None
+    queue_position: int | None = None
+
+    @property
+    def stuck_since(self) -> datetime | None:
+        """Return when it was due if it waits for nothing but the bot itself; otherwise None."""
+        return max(self.since, self.due_at) if self.why in _STUCK else None
+
+
+@dataclass(frozen=True, slots=True)
+class Lease:
+    """A row's lease, perhaps one that has run out; both are None if there is none."""
+
+    owner: str | None = None
+    until: datetime | None = None
+
+    def is_held(self, now: datetime) -> bool:
+        """Return whether somebody works on the row."""
+        return self.until is not None and self.until >= now
+
+
+@dataclass(frozen=True, slots=True)
+class BackOff:
+    """A project's back-off, which may be over."""
+
+    reason: str
+    since: datetime
+    until: datetime
+
+
+_Why = tuple[WaitWhy, datetime | None, str | None]
+"""What something waits for, until when, and the cause."""
+
+
+@dataclass(frozen=True, slots=True)
+class WaitingPrompt:
+    """A prompt that is not settled, with what its sending depends on.
+
+    ``is_behind``: an earlier prompt of the job is not settled. ``face_is_open``: the face of its job, or of
+    the same person's job before it in the channel, is still to be posted.
+    """
+
+    job: JobNumber
+    kind: PromptKind
+    state: PromptState
+    job_state: JobState
+    asked_at: datetime
+    due_at: datetime
+    queue_position: int | None = None
+    queue_why: QueueWhy | None = None
+    lease: Lease = field(default_factory=Lease)
+    back_off: BackOff | None = None
+    is_behind: bool = False
+    face_is_open: bool = False
+
+    def wait(self, now: datetime) -> Wait:
+        """Return what it waits for."""
+        position = self.queue_position
+        why = self._person() or self._preparation(now) or _held(self.lease, now) or self._sending(now)
+        return Wait(Waiting.PROMPT, why[0], self.asked_at, self.due_at, *why[1:], self.job, position)
+
+    def _person(self) -> _Why | None:
+        is_follow_up = self.kind is PromptKind.FOLLOW_UP
+        behind = is_follow_up and self.job_state is JobState.UNCONFIRMED and self.state is PromptState.WAITING
+        is_open = self.state is PromptState.UNCONFIRMED or behind
+        return (WaitWhy.PERSON, None, None) if is_open else None
+
+    def _preparation(self, now: datetime) -> _Why | None:
+        if self.state is not PromptState.NEW:
+            return None
+        if self.lease.is_held(now):
+            return _held(self.lease, now)
+        if self.due_at > now:
+            return WaitWhy.ASKER, self.due_at, None
+        return (WaitWhy.FACE if self.face_is_open else WaitWhy.WORKER), None, None
+
+    def _sending(self, now: datetime) -> _Why:
+        if self.state is PromptState.SENDING:  # by a process that has lost its lease
+            return WaitWhy.WORKER, None, None
+        if self.is_behind:
+            return WaitWhy.BEFORE, None, None
+        if self.face_is_open and self.kind is PromptKind.START:
+            return WaitWhy.FACE, None, None
+        if (backing_off := _backing_off(self.back_off, now)) is not None:
+            return backing_off
+        if self.due_at > now:
+            return why_queued(self.queue_why, self.queue_position), self.due_at, None
+        return WaitWhy.WORKER, None, None
+
+
+@dataclass(frozen=True, slots=True)
+class WaitingPoll:
+    """The next poll of a job."""
+
+    job: JobNumber
+    poll_at: datetime
+    lease: Lease = field(default_factory=Lease)
+    back_off: BackOff | None = None
+
+    def wait(self, now: datetime) -> Wait:
+        """Return what it waits for."""
+        why = _held(self.lease, now) or self._pause(now)
+        return Wait(Waiting.POLL, why[0], self.poll_at, self.poll_at, *why[1:], self.job)
+
+    def _pause(self, now: datetime) -> _Why:
+        only_prompts = self.back_off is not None and self.back_off.reason == MAY_NOT_WRITE
+        backing_off = None if only_prompts else _backing_off(self.back_off, now)
+        if backing_off is not None:
+            why, until, cause = backing_off
+            return why, max(until or now, self.poll_at), cause
+        return (WaitWhy.TIME, self.poll_at, None) if self.poll_at > now else (WaitWhy.WORKER, None, None)
+
+
+@dataclass(frozen=True, slots=True)
+class WaitingDelivery:
+    """A delivery that Slack has neither accepted nor refused, with what it depends on.
+
+    ``is_behind``: others in its thread go first. ``has_face``: its job's face has been posted. ``by_url``: it
+    goes through a response URL. ``paces``: when each channel and method is free, see ``Pace``.
+    """
+
+    kind: DeliveryKind
+    state: DeliveryState
+    channel: ChannelId
+    created_at: datetime
+    due_at: datetime
+    job: JobNumber | None = None
+    lease: Lease = field(default_factory=Lease)
+    is_behind: bool = False
+    has_face: bool = True
+    by_url: bool = False
+    paces: Mapping[str, datetime] = field(default_factory=dict)
+
+    def wait(self, now: datetime) -> Wait:
+        """Return what it waits for."""
+        what = Waiting.EDIT if self.kind in QUIET else Waiting.MESSAGE
+        why = self._doubt(now) or _held(self.lease, now) or self._turn(now)
+        return Wait(what, why[0], self.created_at, self.due_at, *why[1:], self.job)
+
+    def _doubt(self, now: datetime) -> _Why | None:
+        """Return that it is searched for: nobody is sending it, and it may have been sent."""
+        if self.state is not DeliveryState.SENDING or (self.lease.owner and self.lease.is_held(now)):
+            return None
+        return WaitWhy.SEARCH, self.lease.until if self.lease.is_held(now) else None, None
+
+    def _turn(self, now: datetime) -> _Why:
+        if self.is_behind:
+            return (WaitWhy.BEFORE if self.has_face else WaitWhy.FACE), None, None
+        if self.due_at > now:
+            return WaitWhy.RETRY, self.due_at, None
+        free_at = max(self._free_at(), default=now)
+        return (WaitWhy.PACE, free_at, None) if free_at > now else (WaitWhy.WORKER, None, None)
+
+    def _free_at(self) -> list[datetime]:
+        """Return when its channel and its methods take the next call."""
+        methods = calls_of(self.kind, by_url=self.by_url)
+        channel = [self.channel] if self.kind in PACED else []
+        calls = [pace_of(each).next_at(self.paces[each]) for each in methods if each in self.paces]
+        return [*calls, *(self.paces[each] for each in channel if each in self.paces)]
+
+
+def why_queued(why: QueueWhy | None, queue_position: int | None) -> WaitWhy:
+    """Return what a prompt waits for whose time has not come, from what its job's face says."""
+    if why in (QueueWhy.KEY, QueueWhy.SERVICE, QueueWhy.SHARE):
+        return WaitWhy(why)
+    return WaitWhy.LIMIT if queue_position else WaitWhy.RETRY
+
+
+def _held(lease: Lease, now: datetime) -> _Why | None:
+    return (WaitWhy.PROCESS, lease.until, lease.owner) if lease.is_held(now) else None
+
+
+def _backing_off(back_off: BackOff | None, now: datetime) -> _Why | None:
+    if back_off is None or back_off.until <= now:
+        return None
+    why = WaitWhy.KEY if back_off.reason in KEY_REASONS else WaitWhy.SERVICE
+    return why, back_off.until, back_off.reason

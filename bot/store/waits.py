@@ -1,0 +1,157 @@
+"""What the rows say about why prompts, polls and deliveries wait; ``bot.model.waits`` decides from that."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from sqlalchemy import ColumnElement, and_, exists, select
+from sqlalchemy.engine import Connection, RowMapping
+
+from bot.model import (
+    BackOff,
+    DeliveryKind,
+    DeliveryState,
+    JobNumber,
+    JobState,
+    Lease,
+    PromptKind,
+    PromptState,
+    QueueWhy,
+    Wait,
+    WaitingDelivery,
+    WaitingPoll,
+    WaitingPrompt,
+    WaitWhy,
+)
+from bot.model.outbox import QUIET
+from bot.store.leases import one_of, readable
+from bot.store.outbox_claims import OPEN, waits_in_thread
+from bot.store.prompts import UNSETTLED, face_before, is_behind
+from bot.store.schema import back_offs, deliveries, jobs, paces, prompts
+
+_MOST = 20
+"""Maximum deliveries of a job that are looked at."""
+# The conditions that are taken over have tables of their own.
+_job, _posted, _face = jobs.alias("of"), jobs.alias("posted"), deliveries.alias("face")
+_ROW = ("kind", "state", "due_at", "job", "claimed_by", "claimed_until")
+_BACK_OFF = (
+    back_offs.c.reason,
+    back_offs.c.since.label("failing_since"),
+    back_offs.c.until.label("backs_off_until"),
+)
+_FACE_OPEN = exists().where(
+    _face.c.job == prompts.c.job, _face.c.kind == DeliveryKind.ROOT, one_of(_face.c.state, OPEN)
+)
+_PROMPTS = (
+    select(
+        *prompts.c["id", "asked_at", "queue_position", *_ROW],
+        _job.c.state.label("job_state"),
+        _job.c.queue_why,
+        *_BACK_OFF,
+        is_behind().label("is_behind"),
+        and_(prompts.c.state == PromptState.WAITING, _job.c.root_ts.is_(None), _FACE_OPEN).label("own_face"),
+        and_(prompts.c.kind == PromptKind.START, prompts.c.state == PromptState.NEW, face_before()).label(
+            "face_before"
+        ),
+    )
+    .join(_job, _job.c.number == prompts.c.job)
+    .outerjoin(back_offs, back_offs.c.project == prompts.c.project)
+    .order_by(prompts.c.id)
+)
+_POLLS = select(*jobs.c["number", "poll_at", "claimed_by", "claimed_until"], *_BACK_OFF).outerjoin(
+    back_offs, back_offs.c.project == jobs.c.project
+)
+_DELIVERIES = (
+    select(
+        *deliveries.c["seq", "channel", "created_at", "response_url", *_ROW],
+        _posted.c.root_ts,
+        waits_in_thread().label("is_behind"),
+    )
+    .outerjoin(_posted, _posted.c.number == deliveries.c.job)
+    .where(one_of(deliveries.c.state, OPEN))
+    .order_by(deliveries.c.seq)
+)
+
+
+@dataclass(frozen=True, slots=True)
+class WaitRepository:
+    """What waits, within one transaction."""
+
+    connection: Connection
+
+    def of_job(self, number: JobNumber, now: datetime) -> Sequence[Wait]:
+        """Return what waits of a job: its prompts, its next poll, then its deliveries, oldest first."""
+        states = (*UNSETTLED, PromptState.UNCONFIRMED)
+        asked = self._prompts(and_(prompts.c.job == number, prompts.c.state.in_(states)), now)
+        polls = self.connection.execute(_POLLS.where(jobs.c.number == number, jobs.c.poll_at.is_not(None)))
+        said = self._deliveries(deliveries.c.job == number, _MOST, now)
+        return [*asked, *(_poll(row).wait(now) for row in polls.mappings()), *said]
+
+    def all_prompts(self, now: datetime) -> Sequence[Wait]:
+        """Return the prompts that are not settled and wait for no person's decision, oldest first."""
+        found = self._prompts(one_of(prompts.c.state, UNSETTLED), now)
+        return [each for each in found if each.why is not WaitWhy.PERSON]
+
+    def oldest_message(self, now: datetime) -> Wait | None:
+        """Return the oldest delivery that tells somebody something."""
+        return next(iter(self._deliveries(deliveries.c.kind.not_in(QUIET), 1, now)), None)
+
+    def _prompts(self, which: ColumnElement[bool], now: datetime) -> list[Wait]:
+        rows = self.connection.execute(_PROMPTS.where(which)).mappings()
+        return [each.wait(now) for each in readable(prompts, rows, _prompt)[0]]
+
+    def _deliveries(self, which: ColumnElement[bool], limit: int, now: datetime) -> list[Wait]:
+        rows = self.connection.execute(_DELIVERIES.where(which).limit(limit)).mappings().all()
+        found = self.connection.execute(select(paces.c.subject, paces.c.free_at)) if rows else ()
+        free_at = {row.subject: row.free_at for row in found}
+        known, _ = readable(deliveries, rows, lambda row: _delivery(row, free_at))
+        return [each.wait(now) for each in known]
+
+
+def _lease(row: RowMapping) -> Lease:
+    return Lease(row["claimed_by"], row["claimed_until"])
+
+
+def _back_off(row: RowMapping) -> BackOff | None:
+    if row["backs_off_until"] is None:
+        return None
+    return BackOff(row["reason"], row["failing_since"] or row["backs_off_until"], row["backs_off_until"])
+
+
+def _prompt(row: RowMapping) -> WaitingPrompt:
+    return WaitingPrompt(
+        job=row["job"],
+        kind=PromptKind(row["kind"]),
+        state=PromptState(row["state"]),
+        job_state=JobState(row["job_state"]),
+        asked_at=row["asked_at"],
+        due_at=row["due_at"],
+        queue_position=row["queue_position"],
+        queue_why=QueueWhy(row["queue_why"]) if row["queue_why"] else None,
+        lease=_lease(row),
+        back_off=_back_off(row),
+        is_behind=bool(row["is_behind"]),
+        face_is_open=bool(row["own_face"] or row["face_before"]),
+    )
+
+
+def _poll(row: RowMapping) -> WaitingPoll:
+    return WaitingPoll(row["number"], row["poll_at"], _lease(row), _back_off(row))
+
+
+def _delivery(row: RowMapping, free_at: Mapping[str, datetime]) -> WaitingDelivery:
+    return WaitingDelivery(
+        kind=DeliveryKind(row["kind"]),
+        state=DeliveryState(row["state"]),
+        channel=row["channel"],
+        created_at=row["created_at"],
+        due_at=row["due_at"],
+        job=row["job"],
+        lease=_lease(row),
+        is_behind=bool(row["is_behind"]),
+        has_face=row["root_ts"] is not None,
+        by_url=row["response_url"] is not None,
+        paces=free_at,
+    )

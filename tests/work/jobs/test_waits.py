@@ -1,0 +1,275 @@
+"""What a job or a message waits for, and until when, as people and operators read it."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+from datetime import timedelta
+from typing import NamedTuple
+
+import httpx
+import pytest
+from sqlalchemy import update
+
+from bot.cli import waits
+from bot.model import JobNumber, MessageTs, Method, Wait, WaitWhy
+from bot.store import Claimer
+from bot.store.schema import prompts
+from bot.work.jobs.poll import poll_jobs
+from bot.work.jobs.prepare import prepare_prompts
+from bot.work.jobs.submit import submit_prompts
+from bot.work.outbox.deliver import deliver_due
+from bot.work.ports import SlackThrottled, SlackUnclear, SlackUnreachable
+from tests.builders import BEN, CHANNEL, NOW, execute
+from tests.work.office import Office
+
+POST = Method.POST
+OTHER = "another-process"
+_Story = Callable[[Office], Awaitable[object]]
+
+
+async def waiting(office: Office, number: int = 1) -> Sequence[Wait]:
+    return await office.store.read(lambda tx: tx.waits.of_job(JobNumber(number), office.clock()))
+
+
+def other(office: Office) -> Claimer:
+    """Another process, which takes something up now."""
+    return Claimer(OTHER, office.clock(), 60.0)
+
+
+async def asked(office: Office) -> None:
+    await office.ask("Add a page")
+
+
+async def prepared_elsewhere(office: Office) -> None:
+    await office.ask("Add a page")
+    await office.store.write(lambda tx: len(tx.prompts.claim_new(other(office), 1)))
+
+
+async def asker_unknown(office: Office) -> None:
+    office.slack.trouble("profile", SlackUnreachable("down"))
+    await office.ask("Add a page")
+    await prepare_prompts(office.context)
+
+
+async def face_put_off(office: Office) -> None:
+    office.slack.trouble("post", SlackThrottled(60.0, None))
+    await office.ask("Add a page")
+    await prepare_prompts(office.context)
+    await deliver_due(office.context)
+
+
+async def answer_lost(office: Office) -> None:
+    office.docs.answer_instead("create", httpx.Response(500))
+    await office.started("Add a page")
+
+
+async def service_away(office: Office) -> None:
+    office.docs.answer_instead("create", *[httpx.ConnectError("down")] * 50)
+    await office.started("Add a page", user=BEN)
+    await office.settle(20)
+
+
+async def key_refused(office: Office) -> None:
+    office.docs.answer_instead("create", *[httpx.Response(401, json={"error": "expired"})] * 9)
+    await office.started("Add a page")
+
+
+async def limit_used_up(office: Office) -> None:
+    office.limit(1)
+    await office.started("One", user=BEN)
+    await office.started("Two")
+
+
+async def share_used_up(office: Office) -> None:
+    office.limit(5)
+    for number in range(5):
+        await office.started(f"Page {number}")
+
+
+async def follow_up_not_found(office: Office) -> None:
+    await office.finished("Add a page")
+    office.docs.answer_instead("follow_up", *[httpx.Response(404, json={"error": "no such job"})] * 9)
+    await office.reply("And a second one")
+    await office.settle(2)
+
+
+async def working(office: Office) -> None:
+    await office.started("Add a page")
+
+
+async def polled_elsewhere(office: Office) -> None:
+    await office.started("Add a page")
+    office.clock.pass_seconds(60)
+    await office.store.write(lambda tx: len(tx.jobs.claim_due(other(office), 9)))
+
+
+async def poll_is_late(office: Office) -> None:
+    await office.started("Add a page")
+    office.clock.pass_seconds(60)
+
+
+async def polls_paused(office: Office) -> None:
+    await office.started("Add a page")
+    office.docs.answer_instead("get", *[httpx.Response(503, headers={"Retry-After": "300"})] * 9)
+    office.clock.pass_seconds(60)
+    await poll_jobs(office.context)
+
+
+class Case(NamedTuple):
+    """What happened to which job, why it waits and for how many seconds, and words of both texts."""
+
+    story: _Story
+    number: int
+    why: WaitWhy
+    seconds: float | None
+    people: str
+    operators: str
+
+
+CASES = [
+    Case(asked, 1, WaitWhy.WORKER, None, "It is due", "prompt waits for the next free worker"),
+    Case(prepared_elsewhere, 1, WaitWhy.PROCESS, 60, "It is in hand", f"{OTHER}, which has its lease"),
+    Case(asker_unknown, 1, WaitWhy.ASKER, 3, "couldn't tell me who asked", "could not tell who asked"),
+    Case(face_put_off, 1, WaitWhy.FACE, None, "the first message of its thread", "the first message of its"),
+    Case(answer_lost, 1, WaitWhy.PERSON, None, "*Send again* or *Dismiss*", "a person's decision"),
+    Case(
+        service_away, 1, WaitWhy.SERVICE, None, "can't reach the docs service", "back-off after Unavailable"
+    ),
+    Case(key_refused, 1, WaitWhy.KEY, None, "refuses the bot's key", "a back-off after ForbiddenToWrite"),
+    Case(limit_used_up, 2, WaitWhy.LIMIT, None, "hourly limit: place 1", "the hourly limit, place 1, until"),
+    Case(
+        share_used_up,
+        5,
+        WaitWhy.SHARE,
+        None,
+        "share of the hourly limit",
+        "has had their share",
+    ),
+    Case(follow_up_not_found, 1, WaitWhy.RETRY, None, "It goes out at", "waits for its next try, until"),
+    Case(working, 1, WaitWhy.TIME, None, "I'll ask the docs service about it at", "poll waits for its time"),
+    Case(polled_elsewhere, 1, WaitWhy.PROCESS, 60, "It is in hand", f"poll waits for the process {OTHER}"),
+    Case(poll_is_late, 1, WaitWhy.WORKER, None, "It is due", "poll waits for the next free worker"),
+    Case(polls_paused, 1, WaitWhy.SERVICE, 300, "can't reach the docs service", "back-off after Unavailable"),
+]
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.story.__name__)
+async def test_a_job_says_what_it_waits_for_and_until_when(office: Office, case: Case) -> None:
+    await case.story(office)
+    [found, *_] = await waiting(office, case.number)
+    assert found.why is case.why
+    if case.seconds is not None:
+        assert found.until == office.clock() + timedelta(seconds=case.seconds)
+    told = (await office.types("/docs-agent", f"status {case.number}")).message
+    assert told is not None
+    assert case.people in told.text
+    assert OTHER not in told.text
+    assert case.operators in waits.words(found)
+
+
+async def test_a_prompt_behind_an_unconfirmed_one_waits_for_the_same_person(office: Office) -> None:
+    await office.ask("Add a page")
+    await prepare_prompts(office.context)
+    await deliver_due(office.context)
+    await office.reply("And a second one")
+    await prepare_prompts(office.context)
+    assert [each.why for each in await waiting(office)][:2] == [WaitWhy.WORKER, WaitWhy.BEFORE]
+    office.docs.answer_instead("create", httpx.Response(500))
+    await submit_prompts(office.context)
+    assert [each.why for each in await waiting(office)][:2] == [WaitWhy.PERSON] * 2
+
+
+async def test_a_prompt_behind_another_one_of_its_job_says_so(office: Office) -> None:
+    await follow_up_not_found(office)
+    await office.reply("A third one", user=BEN)
+    await prepare_prompts(office.context)
+    assert [each.why for each in await waiting(office)][:2] == [WaitWhy.RETRY, WaitWhy.BEFORE]
+
+
+async def test_the_next_job_of_a_person_waits_for_the_face_of_the_one_before(office: Office) -> None:
+    await face_put_off(office)
+    await office.ask("Another page")
+    [found] = await waiting(office, 2)
+    assert found.why is WaitWhy.FACE
+
+
+async def test_a_claimed_prompt_whose_process_was_killed_is_due(office: Office) -> None:
+    await prepared_elsewhere(office)
+    office.clock.pass_seconds(61)
+    [found] = await waiting(office)
+    assert (found.why, found.stuck_since) == (WaitWhy.WORKER, NOW)
+
+
+async def test_a_prompt_that_only_a_newer_version_can_read_hides_no_other(office: Office) -> None:
+    await office.ask("Add a page")
+    await office.ask("Another page")
+    await execute(office.store, update(prompts).where(prompts.c.job == 1).values(kind="newer"))
+    found = await office.store.read(lambda tx: tx.waits.all_prompts(office.clock()))
+    assert [each.job for each in found] == [2]
+
+
+# Deliveries
+
+
+async def of_messages(office: Office, number: int = 1) -> list[tuple[WaitWhy, float | None]]:
+    """Return why each message of a job waits, and for how many seconds."""
+    now = office.clock()
+    return [
+        (each.why, (each.until - now).total_seconds() if each.until else None)
+        for each in await waiting(office, number)
+        if each.what in ("message", "edit")
+    ]
+
+
+async def test_a_message_that_slack_puts_off_says_until_when(office: Office) -> None:
+    await face_put_off(office)
+    assert await of_messages(office) == [(WaitWhy.RETRY, 60.0)]
+    told = (await office.types("/docs-agent", "status 1")).message
+    assert told is not None
+    assert "A message about it goes out at <!date^" in told.text
+
+
+async def test_a_message_of_unclear_outcome_is_looked_for(office: Office) -> None:
+    office.slack.trouble("post", SlackUnclear("HTTP 500"))
+    await office.ask("Add a page")
+    await prepare_prompts(office.context)
+    await deliver_due(office.context)
+    [(why, seconds)] = await of_messages(office)
+    assert (why, seconds is not None and 0 < seconds < 60) == (WaitWhy.SEARCH, True)
+    assert "Slack didn't say" in str(await office.types("/docs-agent", "status 1"))
+    office.clock.pass_seconds(60)
+    assert await of_messages(office) == [(WaitWhy.SEARCH, None)]
+
+
+async def test_a_message_that_a_process_sends_is_in_its_hands(office: Office) -> None:
+    await office.ask("Add a page")
+    await prepare_prompts(office.context)
+    await office.store.write(lambda tx: len(tx.outbox.claim(other(office), 9, 1.0)))
+    assert await of_messages(office) == [(WaitWhy.PROCESS, 60.0)]
+    office.clock.pass_seconds(61)
+    assert await of_messages(office) == [(WaitWhy.SEARCH, None)], "it was killed, and may have sent it"
+
+
+async def test_messages_wait_for_the_pace_of_their_channel_and_of_their_method(office: Office) -> None:
+    await office.ask("Add a page")
+    await prepare_prompts(office.context)
+    until = office.clock() + timedelta(seconds=5)
+    await office.store.write(lambda tx: tx.paces.hold_channels([CHANNEL], until))
+    assert await of_messages(office) == [(WaitWhy.PACE, 5.0)]
+    await office.store.write(lambda tx: tx.paces.hold_method(POST, until + timedelta(seconds=5)))
+    assert await of_messages(office) == [(WaitWhy.PACE, 10.0)]
+    office.clock.pass_seconds(10)
+    assert await of_messages(office) == [(WaitWhy.WORKER, None)]
+    await deliver_due(office.context)
+    assert office.slack.posts, "so it was"
+
+
+async def test_replies_wait_for_what_goes_before_them(office: Office) -> None:
+    office.slack.trouble("post", SlackThrottled(60.0, None))
+    await office.ask("A long prompt. " * 300)
+    await prepare_prompts(office.context)
+    await deliver_due(office.context)
+    assert {why for why, _ in (await of_messages(office))[1:]} == {WaitWhy.FACE}
+    office.slack.trouble("post", SlackUnclear("HTTP 500"))
+    await office.store.write(lambda tx: tx.jobs.update(JobNumber(1), root_ts=MessageTs("1.1")))
+    assert {why for why, _ in (await of_messages(office))[1:]} == {WaitWhy.BEFORE}
