@@ -8,14 +8,14 @@ from datetime import datetime
 from functools import partial
 
 from bot.logs import LogSeldom
-from bot.model import ProjectId
+from bot.model import ProjectId, Trouble
 from bot.ops.checks import free_bytes
 from bot.ops.health import LIMIT_SECONDS, Check
 from bot.ops.metrics import Figures, Metrics, ProjectFigures
 from bot.store import DatabaseTrouble, Transaction
 from bot.store.heartbeats import GONE_AFTER
 from bot.work.context import Context
-from bot.work.jobs.key_health import is_refused
+from bot.work.jobs.key_health import is_refused, trouble_of
 
 
 def metrics_page(
@@ -44,10 +44,13 @@ def read_figures(context: Context, tx: Transaction) -> Figures:
     """Return the figures as they are now."""
     now = context.clock()
     backlog, heartbeats = tx.backlog(now), tx.heartbeats.last(now)
+    stuck = [each.stuck_since for each in tx.waits.all_prompts(now) if each.stuck_since]
     alive = sum(at > now - GONE_AFTER for at in heartbeats.values())
     return Figures(
         oldest_prompt_seconds=_age(backlog.prompt_at, now),
+        stuck_prompt_seconds=_age(min(stuck, default=None), now),
         oldest_delivery_seconds=_age(backlog.delivery_at, now),
+        oldest_edit_seconds=_age(backlog.edit_at, now),
         oldest_question_seconds=_age(backlog.question_at, now),
         most_overdue_poll_seconds=_age(backlog.poll_at, now),
         open_jobs=backlog.open_jobs,
@@ -71,7 +74,21 @@ def _of_project(context: Context, tx: Transaction, project: ProjectId) -> Projec
         analytics_calls_used=context.budget(tx, project).used,
         analytics_calls_limit=context.analytics.calls_an_hour,
         key_refused=is_refused(tx, project),
+        service_failing_seconds=_failing_seconds(tx, project, now),
     )
+
+
+def _failing_seconds(tx: Transaction, project: ProjectId, now: datetime) -> float:
+    """Return the time from the begin of a project's back-off to its end, which may be long ago.
+
+    The back-off stays in the rows until the service answers. While nobody asks, nothing more is known: one
+    failed call in the evening is no failing night.
+    """
+    back_off = tx.back_offs.begun_before(now).get(project)
+    if back_off is None or trouble_of(back_off[0]) is not Trouble.AWAY:
+        return 0.0
+    _, since, until = back_off
+    return _age(since, min(until, now))
 
 
 def _age(at: datetime | None, now: datetime) -> float:

@@ -83,6 +83,7 @@ class ProjectFigures:
     analytics_calls_used: int = 0
     analytics_calls_limit: int = 0
     key_refused: bool = False
+    service_failing_seconds: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +94,9 @@ class Figures:
     """
 
     oldest_prompt_seconds: float = 0.0
+    stuck_prompt_seconds: float = 0.0
     oldest_delivery_seconds: float = 0.0
+    oldest_edit_seconds: float = 0.0
     oldest_question_seconds: float = 0.0
     most_overdue_poll_seconds: float = 0.0
     open_jobs: int = 0
@@ -108,7 +111,9 @@ class Figures:
 
 _GAUGES = {
     "oldest_prompt_seconds": "Age of the oldest prompt that is neither sent nor given up.",
-    "oldest_delivery_seconds": "Age of the oldest delivery that Slack has neither accepted nor refused.",
+    "stuck_prompt_seconds": "For how long the prompt is due that should have been taken up first.",
+    "oldest_delivery_seconds": "Age of the oldest message that Slack has neither accepted nor refused.",
+    "oldest_edit_seconds": "Age of the oldest edit of a message, or reaction, that Slack has not taken.",
     "oldest_question_seconds": "Age of the oldest question about visitors without an answer.",
     "most_overdue_poll_seconds": "How late the poll is that should have been made first.",
     "open_jobs": "Jobs that are polled.",
@@ -125,6 +130,7 @@ _OF_PROJECTS = {
     "analytics_calls_used": "Calls of the analytics API in the last hour.",
     "analytics_calls_limit": "The hourly limit on calls of the analytics API.",
     "key_refused": "1 while the docs service refuses the key.",
+    "service_failing_seconds": "Time over which the docs service was seen to fail; 0 once it answers.",
 }
 """The figures of projects that are gauges of the same name."""
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 
-from sqlalchemy import ColumnElement, ScalarSelect, func, select
+from sqlalchemy import ColumnElement, ScalarSelect, and_, func, select
 from sqlalchemy.engine import Connection
 
 from bot.model import DeliveryKind, DeliveryState, PromptState, QuestionState
+from bot.model.outbox import QUIET
 from bot.store.schema import AnyTable, back_offs, deliveries, jobs, prompts, questions
 from bot.store.utc_datetime import UtcDateTime
 
@@ -20,12 +21,14 @@ _UNSETTLED_DELIVERIES = (DeliveryState.PENDING, DeliveryState.SENDING)
 class Backlog:
     """Unsettled work of all processes. Times are None when there is no such row.
 
-    ``prompt_at``, ``delivery_at`` and ``question_at``: when the oldest unsettled one was asked for, whatever
-    its next attempt is. ``poll_at``: when the most overdue poll was due.
+    ``prompt_at``, ``delivery_at``, ``edit_at`` and ``question_at``: when the oldest unsettled one was asked
+    for, whatever its next attempt is. Edits and reactions tell nobody anything new, so they are no deliveries
+    here. ``poll_at``: when the most overdue poll was due.
     """
 
     prompt_at: datetime | None
     delivery_at: datetime | None
+    edit_at: datetime | None
     question_at: datetime | None
     poll_at: datetime | None
     open_jobs: int
@@ -36,11 +39,13 @@ class Backlog:
 
 def find_backlog(connection: Connection, now: datetime) -> Backlog:
     """Return the unsettled work."""
+    unsettled, is_edit = deliveries.c.state.in_(_UNSETTLED_DELIVERIES), deliveries.c.kind.in_(QUIET)
     dead = deliveries.c.state == DeliveryState.DEAD
     found = connection.execute(
         select(
             _oldest(prompts.c.asked_at, prompts.c.state.in_(_UNSETTLED_PROMPTS)),
-            _oldest(deliveries.c.created_at, deliveries.c.state.in_(_UNSETTLED_DELIVERIES)),
+            _oldest(deliveries.c.created_at, and_(unsettled, ~is_edit)),
+            _oldest(deliveries.c.created_at, and_(unsettled, is_edit)),
             _oldest(questions.c.asked_at, questions.c.state == QuestionState.WAITING),
             _oldest(jobs.c.poll_at, jobs.c.poll_at <= now),
             _count(jobs, jobs.c.poll_at.is_not(None)),

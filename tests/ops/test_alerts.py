@@ -55,10 +55,10 @@ def samples(metrics: Metrics) -> list[Sample]:
 
 
 class Prometheus:
-    """Evaluates the few forms of expression that the alerts use, on the page of now and of an hour ago."""
+    """Evaluates the few forms of expression that the alerts use, on the pages of now and of an hour ago."""
 
-    def __init__(self, now: Metrics, before: Metrics) -> None:
-        self._now = samples(now)
+    def __init__(self, now: Sequence[Metrics], before: Metrics) -> None:
+        self._now = [sample for process in now for sample in samples(process)]
         self._before = samples(before)
 
     def fires(self, expression: str) -> bool:
@@ -121,15 +121,19 @@ TROUBLES: Mapping[str, Callable[[Metrics], None]] = {
     "DocsBotUndelivered": figures(oldest_delivery_seconds=601),
     "DocsBotPollsLate": figures(most_overdue_poll_seconds=601),
     "DocsBotRoundsFail": failing("rounds"),
+    "DocsBotDocsServiceFails": figures(projects=projects(service_failing_seconds=601)),
+    "DocsBotPromptsStuck": figures(stuck_prompt_seconds=601),
+    "DocsBotUnconfirmed": figures(unconfirmed_prompts=1),
+    "DocsBotSignaturesRefused": failing("signatures"),
     "DocsBotKeyRefused": figures(projects=projects(key_refused=True)),
     "DocsBotQuotaUsedUp": figures(projects=projects(quota_used=100)),
     "DocsBotDeadLetter": figures(dead_letters=4),
 }
 
 
-def fired(now: Metrics, before: Metrics | None = None) -> set[str]:
-    """Return the alerts that fire on a page, compared with the one of an hour ago."""
-    prometheus = Prometheus(now, before or well())
+def fired(now: Metrics, before: Metrics | None = None, *, others: Sequence[Metrics] = ()) -> set[str]:
+    """Return the alerts that fire on a page and those of ``others``, compared with one of an hour ago."""
+    prometheus = Prometheus([now, *others], before or well())
     return {name for name, rule in RULES.items() if prometheus.fires(rule["expr"])}
 
 
@@ -144,11 +148,23 @@ def test_each_alert_fires_on_its_trouble_alone(alert: str) -> None:
     assert fired(metrics) == {alert}
 
 
-def test_a_wrong_signing_secret_and_a_limit_that_the_service_tells_fire_too() -> None:
+def test_a_limit_that_the_service_tells_fires_too() -> None:
+    metrics = well()
+    figures(projects=projects(quota_exhausted=True))(metrics)
+    assert fired(metrics) == {"DocsBotQuotaUsedUp"}
+
+
+def test_one_process_with_its_socket_is_enough() -> None:
+    alone = well()
+    alone.set_check("socket", False)
+    assert fired(alone) == {"DocsBotIntakeDead"}
+    assert fired(alone, others=[well()]) == set()
+
+
+def test_signatures_that_are_refused_get_nobody_up() -> None:
     metrics = well()
     metrics.set_check("signatures", False)
-    figures(projects=projects(quota_exhausted=True))(metrics)
-    assert fired(metrics) == {"DocsBotIntakeDead", "DocsBotQuotaUsedUp"}
+    assert [RULES[name]["labels"]["severity"] for name in fired(metrics)] == ["ticket"]
 
 
 def test_an_intake_that_is_not_there_fires() -> None:

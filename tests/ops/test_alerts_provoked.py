@@ -19,7 +19,7 @@ from bot.slack.errors import refused
 from bot.store import Store
 from bot.work.ports import SlackThrottled
 from tests.builders import execute, new_store
-from tests.ops.test_alerts import fired, well
+from tests.ops.test_alerts import fired, samples, well
 from tests.ops.test_checks import AskedSlack, utc_now
 from tests.work.conftest import office
 from tests.work.office import Office
@@ -43,6 +43,11 @@ async def page(office: Office, **checks: Callable[[], Awaitable[Check]]) -> Metr
     return metrics
 
 
+def gauge(metrics: Metrics, name: str) -> float:
+    """Return the highest value of a gauge."""
+    return max(sample.value for sample in samples(metrics) if sample.name == name)
+
+
 @pytest.fixture
 async def before(office: Office) -> Metrics:
     """The page of an hour ago, on which nothing had happened yet."""
@@ -52,13 +57,11 @@ async def before(office: Office) -> Metrics:
     return metrics
 
 
-async def test_requests_that_another_app_has_signed_are_a_dead_intake(
-    office: Office, before: Metrics
-) -> None:
+async def test_requests_that_another_app_has_signed_make_a_ticket(office: Office, before: Metrics) -> None:
     signatures = SignatureCheck(before.count)
     for _ in range(5):
         signatures.note(False)
-    assert fired(await page(office, signatures=signatures), before) == {"DocsBotIntakeDead"}
+    assert fired(await page(office, signatures=signatures), before) == {"DocsBotSignaturesRefused"}
 
 
 async def test_workers_that_were_stopped_and_not_started_again(office: Office, before: Metrics) -> None:
@@ -100,6 +103,74 @@ async def test_a_message_that_slack_puts_off(office: Office, before: Metrics) ->
     office.clock.pass_seconds(TEN_MINUTES + 1)
     await beat(office, "one", "two")
     assert fired(await page(office), before) == {"DocsBotUndelivered"}
+
+
+async def test_an_edit_that_slack_puts_off_gets_nobody_up(office: Office, before: Metrics) -> None:
+    await office.started("Add a page")
+    office.slack.trouble("edit", SlackThrottled(2.0 * TEN_MINUTES, None))
+    office.docs.finish()
+    await office.settle()
+    office.clock.pass_seconds(TEN_MINUTES + 198)
+    await beat(office, "one", "two")
+    found = await page(office)
+    assert gauge(found, "docs_bot_oldest_edit_seconds") >= 798
+    assert "DocsBotUndelivered" not in fired(found, before)
+
+
+async def test_a_docs_service_that_fails_is_told_until_it_answers_though_nobody_asks(
+    office: Office, before: Metrics
+) -> None:
+    for prompt in ("Add a page", "Add another", "And a third"):
+        await office.started(prompt)
+    office.docs.answer_instead("get", *[httpx.Response(503)] * 1_000)
+    for _ in range(80):
+        await office.pass_time(10)
+    await beat(office, "one", "two")
+    assert fired(await page(office), before) == {"DocsBotDocsServiceFails"}
+    office.clock.pass_seconds(300)
+    await beat(office, "one", "two")
+    found = await page(office)
+    assert gauge(found, "docs_bot_held_projects") == 0
+    assert fired(found, before) == {"DocsBotDocsServiceFails"}
+    office.docs.instead.clear()
+    await office.pass_time(600)
+    await beat(office, "one", "two")
+    assert fired(await page(office), before) == set()
+
+
+async def test_one_call_that_failed_in_the_evening_gets_nobody_up_at_night(
+    office: Office, before: Metrics
+) -> None:
+    office.docs.answer_instead("create", httpx.Response(503))
+    await office.ask("Add a page")
+    await office.settle()
+    office.clock.pass_seconds(3600)
+    await beat(office, "one", "two")
+    assert "DocsBotDocsServiceFails" not in fired(await page(office), before)
+
+
+async def test_a_prompt_that_was_lost_on_the_way_to_the_docs_service(office: Office, before: Metrics) -> None:
+    office.docs.answer_instead("create", httpx.Response(500))
+    await office.ask("Add a page")
+    await office.settle()
+    assert fired(await page(office), before) == {"DocsBotUnconfirmed"}
+
+
+async def test_a_prompt_that_nobody_takes_up(office: Office, before: Metrics) -> None:
+    await office.ask("Add a page")
+    office.clock.pass_seconds(TEN_MINUTES + 1)
+    await beat(office, "one", "two")
+    assert fired(await page(office), before) == {"DocsBotPromptsStuck"}
+
+
+async def test_prompts_that_wait_for_the_limit_get_nobody_up(office: Office, before: Metrics) -> None:
+    office.limit(1)
+    await office.started("Add a page")
+    await office.started("Add another")
+    office.docs.finish()
+    await office.pass_time(TEN_MINUTES + 60)
+    await beat(office, "one", "two")
+    assert fired(await page(office), before) == {"DocsBotQuotaUsedUp"}
 
 
 async def test_jobs_that_nobody_polls(office: Office, before: Metrics) -> None:
