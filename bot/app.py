@@ -39,7 +39,7 @@ from bot.slack.messenger import SlackMessenger
 from bot.slack.socket import SocketIntake
 from bot.store import Store
 from bot.store.announcements import Announcer, Listener
-from bot.store.database import Database
+from bot.store.database import Database, running_alone, sqlite_file
 from bot.store.due import Queue
 from bot.store.heartbeats import BEAT_SECONDS
 from bot.store.migrate import migrate
@@ -175,6 +175,7 @@ async def migrate_database(settings: Settings) -> None:
 
 
 async def _store(settings: Settings, stack: AsyncExitStack) -> Store:
+    stack.enter_context(running_alone(sqlite_file(settings.sqlalchemy_url)))
     store = Store.open(settings.sqlalchemy_url, settings.database_connections)
     stack.push_async_callback(store.close)
     await migrate(store.database)

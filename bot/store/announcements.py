@@ -1,8 +1,7 @@
-"""Announcing new work to other processes on the same database.
+"""Announcing new work to other processes on the same PostgreSQL; one process at a time runs on a SQLite.
 
-On PostgreSQL with ``NOTIFY`` (https://www.postgresql.org/docs/current/sql-notify.html) and a separate
-connection that listens. On SQLite nothing is sent: each commit changes the write-ahead log, and the listener
-watches that file. Announcements may get lost, because workers check the database every few seconds anyway.
+With ``NOTIFY`` (https://www.postgresql.org/docs/current/sql-notify.html) and a separate connection that
+listens. Announcements may get lost, because workers check the database every few seconds anyway.
 """
 
 from __future__ import annotations
@@ -11,7 +10,6 @@ import asyncio
 import threading
 from collections.abc import Callable
 from contextlib import suppress
-from pathlib import Path
 
 import structlog
 from sqlalchemy import text
@@ -22,7 +20,6 @@ from bot.store.deadline import within
 
 log = structlog.get_logger(__name__)
 _CHANNEL = "docs_bot_work"
-_FILE_SECONDS = 0.25
 _CHECK_SECONDS = 1.0
 _RETRY_SECONDS = 5.0
 
@@ -66,30 +63,15 @@ class Listener:
         self._heard = heard
         self._loop = asyncio.get_running_loop()
         self._stopped = threading.Event()
-        self._timer: asyncio.TimerHandle | None = None
 
     def start(self) -> None:
-        """Start listening. Does nothing for an in-memory database, which no other process can use."""
+        """Start listening. Does nothing for SQLite, on which no other process runs."""
         if self._database.is_postgresql:
             threading.Thread(target=self._listen, name="database listen", daemon=True).start()
-        elif (file := self._database.file) is not None:
-            self._watch(file.with_name(f"{file.name}-wal"), None)
 
     def stop(self) -> None:
         """Stop listening; the listening thread ends about a second later."""
         self._stopped.set()
-        if self._timer is not None:
-            self._timer.cancel()
-
-    def _watch(self, log_file: Path, before: tuple[int, int] | None) -> None:
-        """Check whether SQLite's write-ahead log has changed; this takes microseconds and no statement."""
-        seen = before
-        with suppress(OSError):
-            found = log_file.stat()
-            seen = (found.st_mtime_ns, found.st_size)
-        if before is not None and seen != before:
-            self._heard()
-        self._timer = self._loop.call_later(_FILE_SECONDS, self._watch, log_file, seen or (0, 0))
 
     def _listen(self) -> None:
         while not self._stopped.is_set():

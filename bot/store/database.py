@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import fcntl
 import os
 import sqlite3
 import stat
 import time
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import closing, nullcontext, suppress
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager, nullcontext, suppress
 from functools import partial
 from pathlib import Path
 from sqlite3 import SQLITE_BUSY, OperationalError
@@ -294,6 +295,36 @@ def make_file(file: Path) -> None:
         )
     # SQLite gives the files beside it the same rights. https://www.sqlite.org/wal.html
     file.touch(PRIVATE_FILE)
+
+
+@contextmanager
+def running_alone(file: Path | None) -> Iterator[None]:
+    """Be the one process that runs on a SQLite file until the block ends; the system sees to it after a kill.
+
+    Commands beside it, such as a backup, do not take part. ``file`` is None for a database that needs no
+    such care. Raises UnusableDatabase while another process runs.
+    """
+    if file is None:
+        yield
+        return
+    make_file(file)
+    path = file.resolve()
+    # A file of its own: closing the database's would free SQLite's locks.
+    beside_it = path.with_name(f"{path.name}-lock")
+    beside_it.touch(PRIVATE_FILE)
+    with beside_it.open("ab") as lock:
+        _take(lock.fileno())
+        yield
+
+
+def _take(lock: int) -> None:
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        raise UnusableDatabase(
+            "Another process runs on this SQLite file, and only one may: stop it first, "
+            "or give a PostgreSQL in DATABASE_URL, which any number may share."
+        ) from None
 
 
 def exposed(file: Path) -> list[Path]:

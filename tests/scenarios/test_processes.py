@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import os
+import signal
 import sys
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
+
+import pytest
 
 from sandbox.workspace.state import BOT_USER
 from sandbox.world import World
@@ -15,6 +18,7 @@ from tests.bots import lines, stop, wait_for, zygote
 from tests.databases import PostgresServer
 from tests.scenarios.kills import requests
 from tests.scenarios.story import Json, Story, environment
+from tests.scenarios.test_command_line import docs_bot
 from tests.store.test_database import as_anybody
 from tests.torture.bots import LEASE_SECONDS
 
@@ -82,22 +86,37 @@ def troubles(outputs: Sequence[Path]) -> list[str]:
     return [line for line in text if "locked" in line or "error" in line.lower() or "Traceback" in line]
 
 
-async def test_two_processes_share_a_sqlite_file(world: World, tmp_path: Path) -> None:
-    async with running(world, tmp_path, ["run", "run"]) as outputs:
-        await told(Story(world), steered=CHANNELS)
-    assert troubles(outputs) == []
-
-
-async def test_one_process_takes_in_and_three_carry_out_on_a_postgresql(world: World, tmp_path: Path) -> None:
+@pytest.mark.parametrize("roles", [["run", "run"], ["serve", "work", "work", "work"]], ids="-".join)
+async def test_processes_share_a_postgresql(world: World, tmp_path: Path, roles: list[str]) -> None:
     server = PostgresServer(tmp_path)
     try:
         url = server.new_database().replace("postgresql+psycopg://", "postgres://", 1)
-        roles = ["serve", "work", "work", "work"]
         async with running(world, tmp_path, roles, DATABASE_URL=url) as outputs:
-            await told(Story(world))
+            await told(Story(world), steered=CHANNELS)
         assert troubles(outputs) == []
     finally:
         server.stop()
+
+
+async def test_a_second_process_on_a_sqlite_file_is_refused_while_the_first_one_runs(
+    world: World, tmp_path: Path
+) -> None:
+    settings, logs = {**environment(world), **_FAST}, [tmp_path / "first.log", tmp_path / "second.log"]
+    async with zygote() as parent:
+        first = await parent.fork(settings, logs[0], role="run", terse=True)
+        await wait_for("the start", lambda: {"ready": True} in lines(logs[0]))
+        for second in ("run", "serve", "work"):
+            code, said = await docs_bot(second, env=settings, folder=tmp_path)
+            assert code == 69, said
+            assert "Another process runs on this SQLite file, and only one may: stop it first" in said
+            assert "Traceback" not in said
+        for command in (["jobs"], ["migrate"], ["audit"], ["backup", f"{tmp_path}/copy.db"]):
+            code, said = await docs_bot(*command, env=settings, folder=tmp_path)
+            assert code == 0, said
+        os.kill(first, signal.SIGKILL)
+        again = await parent.fork(settings, logs[1], role="run", terse=True)
+        await wait_for("the start after a kill", lambda: {"ready": True} in lines(logs[1]))
+        await stop(again)
 
 
 async def test_a_sqlite_file_that_cannot_be_written_stops_the_start_with_what_to_do(

@@ -10,12 +10,10 @@ from typing import Any
 
 import aiohttp
 import pytest
-from pydantic import SecretStr
 
-from bot.app import Roles, running_bot
+from bot.app import running_bot
 from sandbox.workspace import WorkspaceOptions
 from sandbox.world import World, WorldOptions, both_sides
-from tests.databases import PostgresServer
 from tests.limits import HANG_SECONDS
 from tests.scenarios.conftest import FAST
 from tests.scenarios.story import ANA, DOCS, Story
@@ -41,16 +39,6 @@ async def test_a_restart_in_the_middle_of_a_job_goes_on_with_it(world: World) ->
     async with running_bot(settings, timeouts=STEADY):
         await story.replies(root, 1)
     assert len(story.roots()) == 1
-
-
-async def test_one_process_takes_in_and_another_carries_out(world: World) -> None:
-    story, settings = Story(world), world.settings.model_copy(update={**FAST, "health_port": 0})
-    async with (
-        running_bot(settings, roles=Roles(intake=True, workers=False), timeouts=STEADY),
-        running_bot(settings, roles=Roles(intake=False, workers=True), timeouts=STEADY),
-    ):
-        root = await story.finished(PROMPT)
-        await story.replies(root, 1)
 
 
 async def test_what_was_asked_while_the_bot_was_away_is_heard_when_it_is_back(world: World) -> None:
@@ -165,26 +153,3 @@ async def test_no_secret_and_no_prompt_stands_in_any_log_line(
     assert len(secrets) >= 3
     leaked = [word for word in [*secrets, "Canary prompt", "canary-7f3a", "/response/"] if word in logged]
     assert leaked == []
-
-
-async def test_two_processes_share_a_postgresql(
-    world: World, tmp_path_factory: pytest.TempPathFactory
-) -> None:
-    server = PostgresServer(tmp_path_factory.mktemp("pg"))
-    try:
-        url = server.new_database().replace("postgresql+psycopg://", "postgres://", 1)
-        settings = world.settings.model_copy(
-            update={**FAST, "health_port": 0, "database_url": SecretStr(url)}
-        )
-        story = Story(world)
-        async with (
-            running_bot(settings, roles=Roles(intake=True, workers=False), timeouts=STEADY),
-            running_bot(settings, roles=Roles(intake=False, workers=True), timeouts=STEADY),
-            running_bot(settings, roles=Roles(intake=False, workers=True), timeouts=STEADY),
-        ):
-            root = await story.finished(PROMPT)
-            story.reply(root, "Mention Python 3.11 too")
-            await story.replies(root, 2)
-        assert len(story.roots()) == 1
-    finally:
-        server.stop()

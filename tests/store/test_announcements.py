@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
+import pytest
 from sqlalchemy import text
 
 from bot.store import Store
@@ -36,6 +37,10 @@ async def announced(store: Store, announcer: Announcer, heard: asyncio.Event) ->
             await asyncio.sleep(0.05)
 
 
+ON_POSTGRES = pytest.mark.parametrize("database_url", ["postgresql"], indirect=True)
+
+
+@ON_POSTGRES
 async def test_what_another_process_writes_is_heard(store: Store, another: Store) -> None:
     async with listening(store.database) as heard:
         await announced(another, Announcer(another.database), heard)
@@ -43,6 +48,7 @@ async def test_what_another_process_writes_is_heard(store: Store, another: Store
         await announced(another, Announcer(another.database), heard)
 
 
+@ON_POSTGRES
 async def test_who_stopped_listening_hears_nothing_more(store: Store, another: Store) -> None:
     async with listening(store.database) as heard:
         await announced(another, Announcer(another.database), heard)
@@ -71,7 +77,7 @@ async def test_a_listener_whose_connection_is_cut_listens_again(postgres: Postgr
     await store.close()
 
 
-async def test_a_database_in_memory_has_nobody_to_tell_or_to_hear() -> None:
+async def test_a_sqlite_has_nobody_to_tell_or_to_hear() -> None:
     database = Database.open("sqlite:///:memory:")
     async with listening(database) as heard:
         Announcer(database).wake()

@@ -12,6 +12,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+import pytest
 from sqlalchemy import func, select
 
 from bot.store.database import Database
@@ -21,6 +22,7 @@ from tests.store.stock import fill
 
 Line = dict[str, Any]
 PACE_SECONDS = 0.02
+pytestmark = pytest.mark.parametrize("database_url", ["postgresql"], indirect=True)
 
 
 async def claim_all(order: Order) -> list[Line]:

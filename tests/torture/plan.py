@@ -13,7 +13,7 @@ ADMIN = "U04GUS"
 """Does not take part in the acts."""
 PEOPLE = ("U01ANA", "U02BEN", "U03CHIKA")
 DOCS, PRODUCT, SECRET, ARCHIVED = "C01DOCS", "C03PRODUCT", "G04SECRET", "C05OLD"
-MODES = (("run",), ("run",), ("run",), ("run", "work"), ("run", "run"))
+MODES = (("run",), ("run", "work"), ("run", "run"))
 PROMPTS = (
     "Add a guide about {}",
     "Add a page that explains {} and how it is rotated",
@@ -157,10 +157,8 @@ class Plan:
 def make_plan(seed: int) -> Plan:
     """Return the plan of a seed."""
     chance = Random(seed)
-    database = "postgres" if chance.random() < 0.3 else "sqlite"
-    bots = chance.choice(MODES)
-    if bots == ("run", "run") and database == "sqlite":
-        bots = ("run",)
+    database = "postgres" if chance.random() < 0.4 else "sqlite"
+    bots = chance.choice(MODES) if database == "postgres" else ("run",)
     intake = "http" if bots != ("run", "run") and chance.random() < 0.3 else "socket"
     acts = make_acts(chance)
     troubles = [*_troubles(chance, database, len(bots)), *_stale(chance, acts)]
