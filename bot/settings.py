@@ -221,7 +221,6 @@ class Settings(DocsSettings):
     analytics_zone: Annotated[str, AfterValidator(zone)] = "UTC"
     database_url: DatabaseUrl = SecretStr(DATABASE_URL)
     database_connections: Annotated[int, Field(ge=1, le=100)] = 5
-    allow_ephemeral_sqlite: bool = False
     keep_days: Annotated[int, AfterValidator(days)] = 180
     poll_min_seconds: Annotated[float, Field(gt=0, le=3600)] = 10.0
     poll_max_seconds: Annotated[float, Field(gt=0, le=86_400)] = 60.0
@@ -289,10 +288,10 @@ def _misfits(found: Mapping[str, str]) -> list[str]:
             "SLACK_APP_TOKEN (for Socket Mode) or SLACK_SIGNING_SECRET (for HTTP) is missing: "
             "one of them must be set"
         )
-    if _forgets(found) and not _is_on("ALLOW_EPHEMERAL_SQLITE", found):
+    if _forgets(found):
         wrong.append(
             "DATABASE_URL is a SQLite, and this host (DYNO is set) forgets its disk at every restart: "
-            "give a PostgreSQL, or set ALLOW_EPHEMERAL_SQLITE=true if losing everything is wanted"
+            "give a PostgreSQL"
         )
     fields = Settings.model_fields
     port, health_port = (
@@ -369,11 +368,6 @@ def _suspicions(found: Mapping[str, str], names: list[str]) -> list[str]:
     if "SLACK_BOT_TOKEN" in names and {"SLACK_CLIENT_ID", "SLACK_CLIENT_SECRET"} <= found.keys():
         lines.append(
             "SLACK_CLIENT_ID and SLACK_CLIENT_SECRET are not used: this bot has one workspace's token"
-        )
-    if "DATABASE_URL" in names and _forgets(found):
-        lines.append(
-            "DATABASE_URL is a SQLite that this host (DYNO is set) forgets at every restart, "
-            "as ALLOW_EPHEMERAL_SQLITE allows"
         )
     return lines
 

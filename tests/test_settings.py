@@ -154,29 +154,15 @@ def test_the_shortest_wait_is_not_longer_than_the_longest() -> None:
 
 
 @pytest.mark.parametrize("url", [None, "sqlite:///var/bot.db", "sqlite://", ":memory:"])
-def test_a_sqlite_on_a_host_that_forgets_its_disk_is_refused_unless_it_is_wanted(url: str | None) -> None:
+def test_a_sqlite_on_a_host_that_forgets_its_disk_is_refused(url: str | None) -> None:
     said = complaint(DYNO="web.1", DATABASE_URL=url)
     (line,) = [line for line in said.splitlines() if line.startswith("  - ")]
     assert line.startswith("  - DATABASE_URL is a SQLite")
-    assert "ALLOW_EPHEMERAL_SQLITE=true" in line
-    assert "ALLOW_EPHEMERAL_SQLITE=true" in complaint(
-        DYNO="web.1", DATABASE_URL=url, ALLOW_EPHEMERAL_SQLITE="no"
-    )
-    (warning,) = load(DYNO="web.1", DATABASE_URL=url, ALLOW_EPHEMERAL_SQLITE="TRUE").warnings()
-    assert "ALLOW_EPHEMERAL_SQLITE" in warning
+    assert line.endswith("give a PostgreSQL")
 
 
 def test_a_disk_that_is_forgotten_does_not_matter_to_a_postgresql() -> None:
-    settings = load(DYNO="web.1", DATABASE_URL="postgres://h/d", ALLOW_EPHEMERAL_SQLITE="true")
-    assert settings.warnings() == ()
     assert load(DYNO="web.1", DATABASE_URL="postgres://h/d").warnings() == ()
-    assert load(ALLOW_EPHEMERAL_SQLITE="true").warnings() == (), "no such host"
-
-
-def test_a_wrong_word_about_forgetting_is_told_once() -> None:
-    said = complaint(DYNO="web.1", ALLOW_EPHEMERAL_SQLITE="perhaps")
-    assert len([line for line in said.splitlines() if line.startswith("  - ")]) == 1
-    assert "ALLOW_EPHEMERAL_SQLITE" in said
 
 
 def test_no_secret_stands_in_the_repr() -> None:
