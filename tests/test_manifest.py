@@ -45,7 +45,6 @@ WITHOUT_METHOD = {"files:read"}
 """Needed to read a file at its address: https://docs.slack.dev/messaging/working-with-files"""
 EVENTS = {
     "app_mention": {"app_mentions:read"},
-    "channel_id_changed": {"channels:read", "groups:read"},
     "message.channels": {"channels:history"},
     "message.groups": {"groups:history"},
     "message.im": {"im:history"},
@@ -94,7 +93,6 @@ def test_the_events_are_those_that_have_a_listener() -> None:
     assert set(re.findall(r'Kind\.EVENT, "([\w.]+)"', listeners)) == {
         "message",
         "app_mention",
-        "channel_id_changed",
     }
     assert set(MANIFEST["settings"]["event_subscriptions"]["bot_events"]) == set(EVENTS)
 

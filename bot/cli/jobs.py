@@ -25,8 +25,6 @@ async def listed(sqlalchemy_url: str, limit: int, **only: Unpack[JobFilter]) -> 
     """
 
     def look(tx: Transaction) -> list[str]:
-        if channel := only.get("channel"):
-            only["channel"] = tx.channels.present(channel)
         lines = [_line(job) for job in tx.jobs.newest(limit, **only)] or ["No jobs."]
         if any(value for name, value in only.items() if name != "channel"):
             return lines

@@ -51,7 +51,7 @@ async def _choose(context: Context, invocation: Invocation, *, name: str) -> Ans
 
     def choose(tx: Transaction) -> None:
         tx.channels.choose_project(origin.channel, project.id)
-        tx.audit.chose_project(origin.user, project.id, tx.channels.present(origin.channel), context.clock())
+        tx.audit.chose_project(origin.user, project.id, origin.channel, context.clock())
 
     async def act() -> Answer:
         await context.store.write(choose)

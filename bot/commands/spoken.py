@@ -48,7 +48,8 @@ async def _ran_command(context: Context, message: ThreadReply | Mention) -> bool
     found = (meant_by(context, text) or _reflex(context, message, text)) if is_for_us else None
     if found is None:
         return False
-    origin, is_here, was_answered = await context.store.read(lambda tx: _look(tx, message.origin, text))
+    origin = message.origin
+    is_here, was_answered = await context.store.read(lambda tx: _look(tx, origin, text))
     if is_here:
         return False
     if was_answered:
@@ -70,12 +71,9 @@ def _reflex(context: Context, message: ThreadReply | Mention, text: str) -> tupl
     return None
 
 
-def _look(tx: Transaction, origin: Origin, text: str) -> tuple[Origin, bool, bool]:
-    """Return the origin under the present id of its channel, whether the text names a job of this thread,
-    and whether the message has been answered.
-    """
-    origin = origin.moved_to(tx.channels.present(origin.channel))
+def _look(tx: Transaction, origin: Origin, text: str) -> tuple[bool, bool]:
+    """Return whether the text names a job of this thread, and whether the message has been answered."""
     named = named_job(text)
     job = tx.jobs.get(named[0]) if named else None
     is_here = job is not None and job.thread is not None and job.thread == origin.thread_ref
-    return origin, is_here, is_answered(tx, origin)
+    return is_here, is_answered(tx, origin)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from pydantic import SecretStr
@@ -42,11 +42,6 @@ class Origin:
     def thread_ref(self) -> ThreadRef | None:
         """The thread in which it was said, if it was said in one."""
         return ThreadRef(self.channel, self.thread) if self.thread else None
-
-    def moved_to(self, channel: ChannelId) -> Origin:
-        """Return the origin under another id of its channel, which the key of a message contains."""
-        key = self.key.replace(message_key(self.channel), message_key(channel), 1)
-        return replace(self, key=RequestKey(key), channel=channel)
 
     @property
     def thread_for_job(self) -> MessageTs | None:

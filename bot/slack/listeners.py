@@ -21,7 +21,7 @@ from bot.logs import about_request
 from bot.messages import problems
 from bot.messages.blocks import bare
 from bot.messages.job_answers import with_prompt
-from bot.model import ChannelId, Message
+from bot.model import Message
 from bot.slack import payloads
 from bot.slack.answering import say_privately
 from bot.slack.background import Background
@@ -30,7 +30,6 @@ from bot.slack.errors import translated
 from bot.slack.messenger import SlackMessenger
 from bot.store import DatabaseTrouble
 from bot.store.deadline import Deadline, OutcomeUnknown, current
-from bot.work.access.channels import rename_channel
 from bot.work.context import Context
 from bot.work.jobs.corrections import heard_change
 from bot.work.jobs.missed import Gap
@@ -77,7 +76,6 @@ class Listeners:
                 found.add(Kind.SHORTCUT, callback_id, self._shortcut(used))
         found.add(Kind.EVENT, "message", self._heard)
         found.add(Kind.EVENT, "app_mention", self._heard)
-        found.add(Kind.EVENT, "channel_id_changed", self._renamed)
         found.add(Kind.EVENT, "app_rate_limited", self._limited)
         # Buttons that only open a link, events that Slack would deliver again if they were not acknowledged,
         # and what another version of the app offered.
@@ -181,14 +179,6 @@ class Listeners:
         # It may be meant for nobody here, so its arrival is logged only when it is stored.
         with about_request(heard.origin.key):
             await self._on_message(self._context, heard)
-
-    async def _renamed(self, body: Body) -> None:
-        """https://docs.slack.dev/reference/events/channel_id_changed"""
-        event = body["event"]
-        old, new = ChannelId(event["old_channel_id"]), ChannelId(event["new_channel_id"])
-        await rename_channel(self._context, old, new)
-        # What was said under the new id may have been missed.
-        self._gap.begin()
 
     async def _limited(self, _body: Body) -> None:
         """Note that Slack drops events. It tells so once in each minute in which it does.

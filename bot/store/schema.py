@@ -332,13 +332,6 @@ quotas = Table(
     Column("until", UtcDateTime),
 )
 
-former_channels = Table(
-    "former_channels",
-    metadata,
-    Column("former", String(40), primary_key=True),
-    Column("channel", String(40), nullable=False),
-)
-
 channel_projects = Table(
     "channel_projects",
     metadata,

@@ -113,7 +113,7 @@ class Transaction:
 
     @property
     def channels(self) -> ChannelRepository:
-        """Return the repository of channels whose id has changed."""
+        """Return the repository of the projects that channels have chosen."""
         return ChannelRepository(self.connection)
 
     @property

@@ -119,15 +119,11 @@ class PageApi:
             people.invite(body["user"], body["channel"], body["invitee"])
             return {"ok": True}
 
-        async def share(body: Json) -> Json:
-            room = people.share(body["user"], body["channel"], shared=bool(body.get("shared", True)))
-            return {"ok": True, "channel": room.id}
-
         return {
             each.__name__: each
             for each in (
                 *(message, edit, delete, reaction, command, action, view_submit, view_close, shortcut),
-                *(channel, join, invite, share, self.pull, self.faults, self.fault, self.calm, self.hang_up),
+                *(channel, join, invite, self.pull, self.faults, self.fault, self.calm, self.hang_up),
             )
         }
 
@@ -236,8 +232,6 @@ class PageApi:
             return event if event["user"] == user and asked_in in ("", tab) else None
         if kind == "ephemeral":
             return event if event["ephemeral"]["user"] == user else None
-        if kind == "channel_id_changed":
-            return event if self._is_visible(user, event["new"]) else None
         if kind == "channel":
             room = self._state.channels.get(event["channel_id"])
             if room is None or not self._can_see(user, room):

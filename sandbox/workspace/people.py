@@ -353,32 +353,6 @@ class People:
         self.publish_channel(channel)
         return channel
 
-    def share(self, user: str, channel: str, *, shared: bool) -> Channel:
-        """Share a channel with the other organisation, or end that, and return the channel.
-
-        A private channel gets another id when it is shared. So does the copy of an invited organisation when
-        that ends. The old id names nothing any more: https://docs.slack.dev/apis/slack-connect
-        """
-        room = self._room(user, channel)
-        if room.is_im or room.is_mpim or room.is_ext_shared is shared:
-            raise Refused("not_supported", "This is shared already." if shared else "This is not shared.")
-        outside = [each.id for each in self.state.users.values() if each.is_external]
-        room.is_ext_shared = shared
-        room.members = [each for each in room.members if each not in outside] + (outside if shared else [])
-        if room.is_private or not shared:
-            self._change_id(room)
-        self.publish_channel(room)
-        return room
-
-    def _change_id(self, room: Channel) -> None:
-        """https://docs.slack.dev/reference/events/channel_id_changed"""
-        old, new = room.id, self.state.new_id("C")
-        self.state.rename_channel(old, new)
-        self.tickets.rename_channel(old, new)
-        self.state.publish("channel_id_changed", old=old, new=new)
-        event = {"type": "channel_id_changed", "old_channel_id": old, "new_channel_id": new}
-        self._events.send(new, event | {"event_ts": self.state.new_ts()})
-
     def publish_channel(self, channel: Channel) -> None:
         """Publish that a channel changed; ``PageApi`` decides whose page shows it."""
         self.state.publish("channel", channel_id=channel.id)

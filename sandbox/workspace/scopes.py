@@ -51,7 +51,6 @@ METHOD_SCOPES: Mapping[str, tuple[str, ...]] = {
 
 EVENT_SCOPES: Mapping[str, tuple[str, ...]] = {
     "app_mention": ("app_mentions:read",),
-    "channel_id_changed": ("channels:read", "groups:read"),
     **{f"message.{prefix}": (f"{prefix}:history",) for prefix in PREFIXES.values()},
 }
 """The scopes of each event, of which one is enough."""

@@ -236,17 +236,6 @@ class State:
         self.publish("ephemeral", ephemeral=note)
         return note
 
-    def rename_channel(self, old: str, new: str) -> Channel:
-        """Give a channel another id, with everything that was said in it, and return it."""
-        channel = self.channels.pop(old)
-        channel.id = new
-        self.channels[new] = channel
-        self.messages[new] = self.messages.pop(old, {})
-        for said in (*self.messages[new].values(), *self.ephemerals.values()):
-            if said["channel"] == old:
-                said["channel"] = new
-        return channel
-
     def im_of(self, user: str) -> Channel:
         """Return the direct message channel between this person and the bot."""
         return next(channel for channel in self.channels.values() if channel.is_im and channel.user == user)

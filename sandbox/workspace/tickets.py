@@ -63,13 +63,6 @@ class Tickets:
         self._response_urls[token] = about | {"left": self._options.response_url_uses}
         return f"{self.base_url}/response/{token}"
 
-    def rename_channel(self, old: str, new: str) -> None:
-        """Let response URLs of a channel go on working when it gets another id."""
-        for known in self._response_urls.values():
-            for place in (known, known["container"]):
-                if place.get("channel") == old:
-                    place["channel"] = new
-
     def use_response_url(self, token: str) -> Json:
         """Count a use of a response URL and return its origin; raise BadResponseUrl if it is not valid."""
         known = self._response_urls.get(token)

@@ -88,14 +88,6 @@ async def test_each_filter_leaves_only_its_jobs(url: str) -> None:
     assert await listed(url, 10, state=JobState.FAILED, requester=BEN) == "No jobs."
 
 
-async def test_a_channel_is_found_under_its_former_id(url: str) -> None:
-    store = Store.open(url)
-    await add_job(store)
-    await store.write(lambda tx: tx.channels.rename(CHANNEL, OTHER))
-    await store.close()
-    assert OTHER in await listed(url, 10, channel=CHANNEL)
-
-
 async def test_one_job_is_shown_with_what_people_did_and_without_their_words(url: str) -> None:
     store = Store.open(url)
     number = await add_job(store, text=SECRET, state=JobState.WORKING)

@@ -111,15 +111,6 @@ async def test_what_does_not_concern_us_is_acknowledged_and_stored_nowhere(
     assert await intake.stored() == 0
 
 
-async def test_a_channels_new_id_is_stored_or_told_again(intake: Intake) -> None:
-    await add_job(intake.store)
-    change = {"type": "channel_id_changed", "old_channel_id": CHANNEL, "new_channel_id": "C0NEW"}
-    assert (await intake.event(**change)).status == 200
-    assert len(await intake.store.read(lambda tx: tx.jobs.in_channel(ChannelId("C0NEW"), 10, ANA))) == 1
-    await break_the_database(intake)
-    assert (await intake.event(**change)).status == 500
-
-
 async def test_a_button_that_only_leads_to_an_address_is_acknowledged(intake: Intake) -> None:
     action = {"type": "button", "action_id": "view_pull_request", "value": "1"}
     assert (await intake.interaction(type="block_actions", actions=[action])).status == 200

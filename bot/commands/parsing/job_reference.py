@@ -42,7 +42,7 @@ def _find_job(tx: Transaction, named: str) -> TrackedJob | None:
     if number := _NUMBER.fullmatch(named):
         return tx.jobs.get(JobNumber(int(number[1])))
     if thread := as_thread(named):
-        return tx.jobs.in_thread(ThreadRef(tx.channels.present(thread.channel), thread.ts))
+        return tx.jobs.in_thread(thread)
     return tx.jobs.with_service_id(named)
 
 

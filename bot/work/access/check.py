@@ -82,18 +82,9 @@ async def decide(
 
 
 async def _access(context: Context, user: UserId, channel: ChannelId | None, ask: AskSlack) -> Access | None:
-    if channel is not None and not await _allows_channel(context, channel):
+    if channel is not None and not context.access_policy.allows_channel(channel):
         return Access.CHANNEL
     return await _access_of(context, user, ask)
-
-
-async def _allows_channel(context: Context, channel: ChannelId) -> bool:
-    """Return whether the bot may be used in a channel: one of the ids that it has or had is allowed."""
-    policy = context.access_policy
-    if policy.allows_channel(channel):
-        return True
-    ids = await context.store.read(lambda tx: tx.channels.ids_of(channel))
-    return any(map(policy.allows_channel, ids))
 
 
 async def _access_of(context: Context, user: UserId, ask: AskSlack) -> Access | None:

@@ -79,13 +79,13 @@ async def _is_refused(context: Context, changed: Changed) -> bool:
 
     While Slack does not say, the edit goes on: who may is decided again before its text has an effect.
     """
+    origin = changed.origin
 
-    def is_by_asker(tx: Transaction) -> tuple[Origin, bool]:
-        origin = changed.origin.moved_to(tx.channels.present(changed.origin.channel))
+    def is_by_asker(tx: Transaction) -> bool:
         prompt = tx.corrections.prompt_of(origin.key)
-        return origin, prompt is not None and prompt.asked_by == origin.user
+        return prompt is not None and prompt.asked_by == origin.user
 
-    origin, is_asked = await context.store.read(is_by_asker)
+    is_asked = await context.store.read(is_by_asker)
     denied = await why_denied(context, origin) if is_asked else None
     if denied is None or denied is Access.UNTOLD:
         return False
@@ -105,7 +105,7 @@ def _carry_out_or_tell(context: Context, tx: Transaction, changed: Changed) -> b
 
 def _carry_out(context: Context, tx: Transaction, changed: Changed) -> bool:
     """Return whether anything was written."""
-    origin = changed.origin.moved_to(tx.channels.present(changed.origin.channel))
+    origin = changed.origin
     prompt = tx.corrections.prompt_of(origin.key)
     if prompt is None and _is_to_come(context, tx, origin, changed):
         raise TooEarly(origin.key)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import structlog
 
@@ -57,13 +57,11 @@ class TooEarly(Exception):
 class SpokenThread:
     """A thread in which something was said.
 
-    ``origin``: that of the reply, under the present id of its channel. ``job``: the job that the reply
-    steers. ``text``: the reply without the mention and the job's name. ``for_bot``: the thread was begun by
-    a face, or by a message that asked the bot. ``being_posted``: no job is known here, and a face whose
-    timestamp is not known yet may have begun the thread.
+    ``job``: the job that the reply steers. ``text``: the reply without the mention and the job's name.
+    ``for_bot``: the thread was begun by a face, or by a message that asked the bot. ``being_posted``: no job
+    is known here, and a face whose timestamp is not known yet may have begun the thread.
     """
 
-    origin: Origin
     job: TrackedJob | None
     text: str
     for_bot: bool
@@ -77,7 +75,6 @@ async def heard_reply(context: Context, heard: ThreadReply) -> None:
     """
     text = slack_text.without_leading_mention(heard.text, context.bot_user)
     thread = await context.store.read(lambda tx: look(tx, heard.origin, text))
-    heard = replace(heard, origin=thread.origin)
     if thread.being_posted and heard.parent == context.bot_user:
         raise TooEarly(heard.origin.key)
     if not is_meant_for_us(context, heard, thread):
@@ -104,7 +101,6 @@ async def heard_reply(context: Context, heard: ThreadReply) -> None:
 
 def look(tx: Transaction, origin: Origin, text: str) -> SpokenThread:
     """Return the thread of a reply and the job that it steers."""
-    origin = origin.moved_to(tx.channels.present(origin.channel))
     # In this order, so that the second statement finds a timestamp that is stored between the two.
     being_posted = tx.outbox.face_being_posted(origin.channel)
     thread = origin.thread_ref
@@ -117,13 +113,13 @@ def look(tx: Transaction, origin: Origin, text: str) -> SpokenThread:
         begun = tx.jobs.get(begun_with)
         newest = begun if begun is not None and begun.channel == thread.channel else None
     if newest is None:
-        return SpokenThread(origin, None, text, for_bot=False, being_posted=being_posted)
+        return SpokenThread(None, text, for_bot=False, being_posted=being_posted)
     for_bot = begun_with is not None or tx.jobs.with_face(thread) is not None
     named = named_job(text)
     job = tx.jobs.get(named[0]) if named else None
     if named and job is not None and job.thread == thread:
-        return SpokenThread(origin, job, named[1], for_bot)
-    return SpokenThread(origin, newest, text, for_bot)
+        return SpokenThread(job, named[1], for_bot)
+    return SpokenThread(newest, text, for_bot)
 
 
 def named_job(text: str) -> tuple[JobNumber, str] | None:
@@ -185,8 +181,7 @@ async def heard_mention(context: Context, heard: Mention) -> None:
     if slack_text.is_aside(text):
         await _note(context, heard.origin)
         return
-    sent_to = heard.origin.channel
-    origin = heard.origin.moved_to(await context.store.read(lambda tx: tx.channels.present(sent_to)))
+    origin = heard.origin
     if await _was_told_same(context, origin):
         return
     if thanks.is_thanks(slack_text.to_plain(text, {}, {})):

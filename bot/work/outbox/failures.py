@@ -12,15 +12,11 @@ from bot.store import Transaction
 from bot.work.context import WorkerContext
 from bot.work.jobs.thread_messages import redraw_face
 from bot.work.outbox.dead_letter import give_up
-from bot.work.outbox.safe_calls import follow_channel
 from bot.work.ports import SlackError, SlackRefused, SlackThrottled, SlackUnclear, SlackUnreachable
 
 log = structlog.get_logger(__name__)
 MOST_TRIES = 12
 """Maximum tries of a delivery that Slack refuses for the moment, about ten minutes."""
-_SEEN = (DeliveryKind.REPLY, DeliveryKind.EDIT)
-"""Deliveries into a channel that the bot has seen. One that it does not see any more may have a new id, of
-which Slack tells at once, after a minute or after five: https://docs.slack.dev/apis/events-api#retries"""
 _PATIENCE = timedelta(hours=24)
 """How old a delivery gets while Slack refuses the token or gives no clear answer."""
 _TOKEN_RETRIED = (DeliveryKind.REPLY, DeliveryKind.EDIT, DeliveryKind.PRIVATE, DeliveryKind.WHISPER)
@@ -36,12 +32,6 @@ _CHANNEL_LIMIT_SECONDS = 1.0
 async def settle_error(context: WorkerContext, delivery: Delivery, error: SlackError) -> None:
     """Write what follows from an error: retry, search first, retry without blocks, or give up."""
     context.count("deliveries", type(error).__name__.removeprefix("Slack").lower())
-    if (
-        isinstance(error, SlackRefused)
-        and error.meaning is Refusal.NOT_VISIBLE
-        and await follow_channel(context, delivery)
-    ):
-        return
     waits = _waits_for_token(context, delivery, error)
     throttled = error if isinstance(error, SlackThrottled) else None
     passes = _is_temporary(delivery, error)
@@ -81,8 +71,7 @@ def _waits_for_token(context: WorkerContext, delivery: Delivery, error: SlackErr
 def _is_temporary(delivery: Delivery, error: SlackError) -> bool:
     """Return whether the same call may succeed a little later."""
     if isinstance(error, SlackRefused):
-        may_have_moved = error.meaning is Refusal.NOT_VISIBLE and delivery.what.kind in _SEEN
-        return (may_have_moved or error.meaning is Refusal.PASSING) and delivery.attempts < MOST_TRIES
+        return error.meaning is Refusal.PASSING and delivery.attempts < MOST_TRIES
     return isinstance(error, SlackThrottled | SlackUnreachable)
 
 

@@ -8,8 +8,8 @@ from typing import TypeVar
 
 import structlog
 
-from bot.model import ChannelId, Delivery, Refusal, lifecycle
-from bot.store import LeaseLost, Transaction
+from bot.model import ChannelId, Delivery, Refusal
+from bot.store import LeaseLost
 from bot.work.context import WorkerContext
 from bot.work.ports import SlackRefused, SlackUnclear
 
@@ -68,24 +68,3 @@ async def find_earlier(search: Awaitable[Result]) -> Result:
         if refusal.meaning is Refusal.BLOCKS:
             raise SlackUnclear(f"the look was refused: {refusal.code}") from None
         raise
-
-
-async def follow_channel(context: WorkerContext, delivery: Delivery) -> bool:
-    """Make a delivery due again if Slack has changed its channel's id. Return whether it has.
-
-    It was claimed before the change, or stored by a process that did not know of it. One whose outcome is
-    unclear is searched for under the present id.
-    """
-    now = context.clock()
-    unclear, again = (
-        lifecycle.delivery_unconfirmed(now, now),
-        lifecycle.delivery_postponed(now, plain=delivery.plain),
-    )
-
-    def follow(tx: Transaction) -> bool:
-        if not tx.channels.follow(delivery.what.channel):
-            return False
-        tx.outbox.settle(delivery, unclear if delivery.unconfirmed else again, owner=context.owner)
-        return True
-
-    return await context.store.write(follow)

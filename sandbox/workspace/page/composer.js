@@ -9,8 +9,6 @@ import { nameOf, state, userOf } from "./store.js";
 
 const OWN_COMMANDS = [
   { command: "/invite", usage_hint: "@docs-agent", description: "Bring somebody into this channel" },
-  { command: "/share", description: "Share this channel with another organisation" },
-  { command: "/unshare", description: "End that" },
 ];
 let made = 0;
 
@@ -38,7 +36,6 @@ async function send(text, threadTs, files) {
     return false;
   }
   if (command?.[1] === "/invite") return told(await post("invite", { ...where, invitee: command[2] || "" }));
-  if (["/share", "/unshare"].includes(command?.[1])) return told(await post("share", { ...where, shared: command[1] === "/share" }));
   if (command) {
     const answer = await post("command", { ...where, command: command[1], text: command[2] || "" });
     // The workspace says itself what went wrong with a command.

@@ -144,16 +144,9 @@ function takeEvent(event) {
     channel: () => { state.channels.set(event.channel.id, event.channel); changed("channels"); },
     bot: () => { state.bot = { ...state.bot, ...event.bot }; changed("bot"); },
     notice: () => notice(event.text),
-    channel_id_changed: () => moveTo(event.old, event.new),
     resync: () => start(state.me),
   };
   seen[event.type]?.();
-}
-
-/** A channel has another id: show it under that one. */
-function moveTo(old, now) {
-  if (state.channel === old) { state.channel = now; keepPlace(); }
-  start(state.me);
 }
 
 async function start(user) {

@@ -13,7 +13,7 @@ from slack_sdk.web.async_client import AsyncWebClient
 
 from sandbox.workspace import Workspace
 from tests.browser import needs_chromium, opened
-from tests.sandbox.workspace.small_bot import ANA, DOCS, SECRET, Json, until
+from tests.sandbox.workspace.small_bot import ANA, DOCS, Json, until
 
 pytestmark = needs_chromium
 
@@ -266,20 +266,6 @@ async def test_on_a_tablet_a_thread_takes_the_place_of_its_channel(
     assert await replies.evaluate("log => log.clientWidth") > 500
     await page.get_by_role("button", name="Close thread").click()
     await expect(messages).to_be_visible()
-
-
-async def test_a_channel_that_is_shared_stays_open_under_its_new_id(page: Page, workspace: Workspace) -> None:
-    workspace.people.say(ANA, SECRET, "Said before")
-    await page.get_by_role("button", name="docs-secret").click()
-    await page.get_by_role("textbox", name="Message #docs-secret").fill("/share")
-    await page.keyboard.press("Enter")
-    await expect(page.locator("#channel-about")).to_contain_text("shared with another organisation")
-    await expect(page.get_by_role("heading", name="#docs-secret")).to_be_visible()
-    await expect(page.get_by_role("log", name="Messages")).to_contain_text("Said before")
-    await page.get_by_role("textbox", name="Message #docs-secret").fill("Said after")
-    await page.keyboard.press("Enter")
-    await expect(page.get_by_role("log", name="Messages")).to_contain_text("Said after")
-    assert SECRET not in workspace.state.channels
 
 
 async def test_direct_messages_of_every_kind_are_named_by_who_is_in_them(page: Page) -> None:

@@ -269,11 +269,6 @@ def upgrade() -> None:
         sa.Column("until", sa.DateTime(timezone=True)),
     )
     op.create_table(
-        "former_channels",
-        sa.Column("former", sa.String(40), primary_key=True),
-        sa.Column("channel", sa.String(40), nullable=False),
-    )
-    op.create_table(
         "channel_projects",
         sa.Column("channel", sa.String(40), primary_key=True),
         sa.Column("project", sa.String(200), nullable=False),
