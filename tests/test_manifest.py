@@ -93,6 +93,7 @@ def test_the_events_are_those_that_have_a_listener() -> None:
     assert set(re.findall(r'Kind\.EVENT, "([\w.]+)"', listeners)) == {
         "message",
         "app_mention",
+        "app_rate_limited",  # which Slack sends unasked
     }
     assert set(MANIFEST["settings"]["event_subscriptions"]["bot_events"]) == set(EVENTS)
 
