@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
+from functools import partial
 from typing import TypeVar
 
 from bot import slack_text
@@ -41,10 +42,10 @@ def guarded(command: Command) -> Command:
     """
     return replace(
         command,
-        run=_guard(command.run),
-        buttons={name: _guard(press) for name, press in command.buttons.items()},
-        shortcuts={name: _guard(use) for name, use in command.shortcuts.items()},
-        forms={name: _guard_form(submit) for name, submit in command.forms.items()},
+        run=partial(_guarded, command.run),
+        buttons={name: partial(_guarded, press) for name, press in command.buttons.items()},
+        shortcuts={name: partial(_guarded, use) for name, use in command.shortcuts.items()},
+        forms={name: partial(_guarded_form, submit) for name, submit in command.forms.items()},
     )
 
 
@@ -135,19 +136,16 @@ def _channel_of(request: Invocation | Press | ShortcutUse) -> ChannelId | None:
     return None if isinstance(request, Press) and is_direct_message(channel) else channel
 
 
-def _guard(
-    run: Callable[[Context, Request], Awaitable[Answer]],
-) -> Callable[[Context, Request], Awaitable[Answer]]:
-    async def checked(context: Context, request: Request) -> Answer:
-        decision = await decide(context, request.origin.user, channel=_channel_of(request))
-        if decision.may is False:
-            return _with_typed(await refusal(context, request.origin, decision), request)
-        answer = await _unless_too_many(lambda: run(context, request))
-        if not decision.may and answer.shows:
-            answer = await _show_once_allowed(context, request.origin, answer)
-        return _with_typed(answer, request)
-
-    return checked
+async def _guarded(
+    run: Callable[[Context, Request], Awaitable[Answer]], context: Context, request: Request
+) -> Answer:
+    decision = await decide(context, request.origin.user, channel=_channel_of(request))
+    if decision.may is False:
+        return _with_typed(await refusal(context, request.origin, decision), request)
+    answer = await _unless_too_many(lambda: run(context, request))
+    if not decision.may and answer.shows:
+        answer = await _show_once_allowed(context, request.origin, answer)
+    return _with_typed(answer, request)
 
 
 def _with_typed(answer: Answer, request: Invocation | Press | ShortcutUse) -> Answer:
@@ -185,17 +183,16 @@ async def _show_once_allowed(context: Context, origin: Origin, answer: Answer) -
     return await once_allowed(context, origin, show)
 
 
-def _guard_form(
+async def _guarded_form(
     submit: Callable[[Context, Submission], Awaitable[FormErrors | None]],
-) -> Callable[[Context, Submission], Awaitable[FormErrors | None]]:
-    async def checked(context: Context, submission: Submission) -> FormErrors | None:
-        decision = await decide(context, submission.origin.user)
-        if decision.may is False:
-            # The form stays open, with what was written in it.
-            return FormErrors({"prompt": bare(not_allowed(decision.denied or Access.UNTOLD))})
-        try:
-            return await submit(context, submission)
-        except TooManyWaiting as full:
-            return FormErrors({"prompt": job_answers.too_many_waiting_for_form(full.limit)})
-
-    return checked
+    context: Context,
+    submission: Submission,
+) -> FormErrors | None:
+    decision = await decide(context, submission.origin.user)
+    if decision.may is False:
+        # The form stays open, with what was written in it.
+        return FormErrors({"prompt": bare(not_allowed(decision.denied or Access.UNTOLD))})
+    try:
+        return await submit(context, submission)
+    except TooManyWaiting as full:
+        return FormErrors({"prompt": job_answers.too_many_waiting_for_form(full.limit)})
