@@ -78,16 +78,18 @@ _AHEAD = select(heartbeats.c.beat_at, heartbeats.c.tried_at).where(is_ahead()).o
 _LOCK_AHEAD = _AHEAD.with_for_update()
 
 
-def move_back(connection: Connection, now: datetime) -> timedelta | None:
+def move_back(connection: Connection, now: datetime, ahead: timedelta | None = None) -> timedelta | None:
     """Move all times that lie ahead back by as much as the clock was set back, and return how much that is.
 
     Return None when it was not. Reminders stay; the next run of a subscription comes within a week.
+    ``ahead``: by how much it was, if that is known.
     """
     # The rows are locked, so that of several processes one moves the times.
     found = connection.execute(_LOCK_AHEAD, {TOO_LATE.key: now + TOLERATED}).all()
-    if not found:
+    if found and ahead is None:
+        ahead = max(at for row in found for at in row if at is not None) - now
+    if ahead is None:
         return None
-    ahead: timedelta = max(at for row in found for at in row if at is not None) - now
     for table, columns in _TIMES.items():
         _move(connection, table, columns, now, ahead)
     _plan_again(connection, now)

@@ -175,9 +175,9 @@ class Transaction:
         """Return how old the oldest unsettled work is, and how much of it needs a person."""
         return find_backlog(self.connection, now)
 
-    def move_back(self, now: datetime) -> timedelta | None:
+    def move_back(self, now: datetime, ahead: timedelta | None = None) -> timedelta | None:
         """Move times that lie ahead back by as much as the clock was set back; None when it was not."""
-        return move_back(self.connection, now)
+        return move_back(self.connection, now, ahead)
 
 
 class Store:

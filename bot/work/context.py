@@ -74,6 +74,8 @@ class Timeouts:
     """Pause between two checks of a question or a digest whose numbers are being fetched."""
     deaf_seconds: float = 60.0
     """How long Slack's socket may be away. Then a new ticket is asked for, and messages are read again."""
+    under_way_seconds: float = 3.0
+    """How long a transaction may be under way when the clock is set back. Then times are moved once more."""
     unread_pace_seconds: float = 1.5
     """Pause between two conversations that are read again. Slack allows 50 such calls a minute."""
     digest_seconds: float = 3 * 3_600.0

@@ -35,7 +35,7 @@ from bot.model import (
 )
 from bot.store import Store
 from bot.store.due import Queue
-from bot.work.context import WorkerContext
+from bot.work.context import Timeouts, WorkerContext
 from bot.work.digests.digest import advance_digests
 from bot.work.heartbeat import beat, follow_clock
 from bot.work.jobs.ask import Asked, AskRequest, ask
@@ -92,6 +92,7 @@ class Office:
             bot_user=BOT,
             projects=Projects.only(PROJECT),
             wake=self._wake,
+            timeouts=Timeouts(under_way_seconds=0.0),
             wake_after=lambda _seconds: self._wake(),
             pace=PollPace(min_seconds=2.0),
             signs_prompts=False,

@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
+from sqlalchemy import update
 
 from bot.commands.spoken import heard
 from bot.model import MemberCache, MessageTs, ts_at
+from bot.store.schema import jobs
 from bot.work.heartbeat import follow_clock
 from bot.work.jobs.prepare import prepare_prompts
 from bot.work.outbox.deliver import deliver_due
 from bot.work.ports import SlackUnclear
-from tests.builders import ANA, BEN, HeldClock
+from tests.builders import ANA, BEN, HeldClock, execute
 from tests.fakes import FakeSlack
 from tests.work.jobs.test_missed import prompts, read_on
 from tests.work.office import Office
@@ -119,3 +122,22 @@ async def test_a_channel_is_not_mute_when_the_clock_is_set_back_during_a_late_po
     busy.docs.finish()
     await busy.settle()
     assert len(busy.said()) == 1
+
+
+async def test_what_was_under_way_when_the_clock_was_set_back_does_not_wait_for_hours(office: Office) -> None:
+    await office.started("Add a quickstart")
+    await office.set_clock(2 * HOUR)
+    late = office.clock()
+    await office.set_clock(-2 * HOUR)
+    under_way = list[asyncio.Task[None]]()
+
+    def commit_late() -> None:
+        if not under_way:
+            writing = execute(office.store, update(jobs).values(poll_at=late))
+            under_way.append(asyncio.create_task(writing))
+
+    await follow_clock(replace(office.context, wake=commit_late))
+    await asyncio.gather(*under_way)
+    office.docs.finish()
+    await office.settle(20)
+    assert len(office.said()) == 1
