@@ -7,14 +7,14 @@ from contextlib import suppress
 from dataclasses import replace
 
 from bot import slack_text
-from bot.commands.command import Answer, Command, Invocation, Modal, Press, PressRun
+from bot.commands.command import Answer, Command, Invocation, Modal, Press
 from bot.commands.form_state import FormState
 from bot.commands.guard import confirmed, once_allowed
 from bot.commands.parsing.visitors_options import Misunderstood, parse_query, parse_section, parse_weekly
 from bot.commands.projects import projects_to_choose
 from bot.messages import modals, visitors_answers
 from bot.messages.projects import unknown_choice, unknown_in_options
-from bot.model import Extent, Message, Origin, PageKey, Project, ProjectId, QuestionId, UnknownProject
+from bot.model import Message, Origin, PageKey, Project, ProjectId, QuestionId, UnknownProject
 from bot.work.context import Context
 from bot.work.digests.subscriptions import (
     SubscribeRequest,
@@ -23,8 +23,8 @@ from bot.work.digests.subscriptions import (
     subscribe,
     unsubscribe,
 )
-from bot.work.visitors.buttons import how_counted, more, read_on, send_csv, share
-from bot.work.visitors.question import ask_visitors, show_progress
+from bot.work.visitors.buttons import how_counted, more, send_csv, share
+from bot.work.visitors.question import ask_visitors
 
 NAME = "/docs-visitors"
 
@@ -156,28 +156,8 @@ async def _more(context: Context, press: Press) -> Answer:
     return Answer(message=await more(context, await _question(context, press)))
 
 
-def _reader(extent: Extent | None) -> PressRun:
-    """Return the handler of a button that chooses how much of a site is read; None cancels."""
-
-    async def press_button(context: Context, press: Press) -> Answer:
-        message, is_stored = await read_on(context, await _question(context, press), press.origin, extent)
-        return replace(await confirmed(context, press.origin, message, is_stored=is_stored), replaces=True)
-
-    return press_button
-
-
 async def _how_counted(context: Context, press: Press) -> Answer:
     return Answer(message=await how_counted(context, await _question(context, press)))
-
-
-async def _progress(context: Context, press: Press) -> Answer:
-    question = await _question(context, press)
-
-    async def show() -> Answer:
-        message = await show_progress(context, question, press.origin.response_url)
-        return Answer(message=message or visitors_answers.not_kept(), replaces=True)
-
-    return await once_allowed(context, press.origin, show)
 
 
 async def _question(context: Context, press: Press) -> QuestionId:
@@ -226,11 +206,7 @@ COMMAND = Command(
         "share": _share,
         "csv_file": _csv_file,
         "more": _more,
-        "read_top": _reader(Extent.TOP),
-        "read_all": _reader(Extent.ALL),
-        "read_none": _reader(None),
         "how_counted": _how_counted,
-        "progress": _progress,
         "digest_again": _digest_again,
         "improve": _improve,
         "improve_page": _improve,

@@ -26,7 +26,6 @@ from bot.messages.problems import reading_problem
 from bot.model import (
     Block,
     Counts,
-    Extent,
     Message,
     PageCounts,
     Period,
@@ -287,6 +286,9 @@ def caveats(answer: Report) -> list[str]:
 
 def _about_before(answer: Report, compared: Period) -> list[str]:
     if answer.before is None:
+        if _is_before_left_out(answer):
+            why = ", because no calls were left"
+            return [f"The period before ({dates(compared)}) wasn't read{why}."] if answer.now.complete else []
         why = _problem(answer.was.problem if answer.was else None)
         return [f"The period before ({dates(compared)}) couldn't be read{why}."]
     if not answer.is_fair:
@@ -310,14 +312,21 @@ def _cut_short(answer: Report) -> str:
     read = counted(answer.now.rows, "page", "pages")
     if answer.now.state is SnapshotState.DONE or answer.now.problem:
         return f"Only {read} could be read{_problem(answer.now.problem)}. The ranking covers those alone."
-    if answer.query.extent is Extent.TOP:
-        return f"Only the first {read} that the service names were read. The ranking covers those alone."
     free_at = answer.budget.free_at
     return (
-        f"Only the first {read} that the service names were read, then the hourly budget of "
-        f"{counted(answer.budget.limit, 'call', 'calls')} was used up. The ranking covers those alone. "
-        f"Ask again {f'after {b.moment(free_at, TIME_OF_DAY)}' if free_at else 'later'}, "
+        f"Only the first {read} that the service names were read, then no calls were left"
+        f"{' for more or for the period before' if _is_before_left_out(answer) else ''}. The ranking covers "
+        f"those alone. Ask again{f' after {b.moment(free_at, TIME_OF_DAY)}' if free_at else ''}, "
         "and I'll go on where I stopped."
+    )
+
+
+def _is_before_left_out(answer: Report) -> bool:
+    """Return whether no calls were left for the period compared with."""
+    return (
+        answer.query.compared is not None
+        and answer.before is None
+        and not (answer.was and answer.was.problem)
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bot.messages import blocks as b
 from bot.messages.charts import shown_path
-from bot.messages.numbers import counted, dates, number
+from bot.messages.numbers import counted, dates
 from bot.messages.plain_text import one_line
 from bot.messages.problems import BETWEEN_PEOPLE, reading_problem
 from bot.messages.visitors import TIME_OF_DAY, page_numbers, shown_code, the_docs
@@ -14,7 +14,6 @@ from bot.model import (
     PageCounts,
     Period,
     Question,
-    QuestionId,
     Refusal,
     Snapshot,
     VisitorsQuery,
@@ -33,33 +32,10 @@ _PROMPT_PATH_LENGTH = 2_000
 """The agent needs the whole path, and the store keeps no longer one."""
 
 
-def reading(query: VisitorsQuery, question: QuestionId) -> Message:
-    """Return the immediate answer to a question, before the first call."""
-    reading = f"Reading who read {the_docs(query)}, {dates(query.period)}"
-    said = f":hourglass_flowing_sand: {reading}. I'll answer here."
-    return b.with_buttons(said, [b.button("Show progress", "progress", str(question))])
-
-
-def progress(question: Question, parts: list[Snapshot], budget: Budget) -> Message:
-    """Return the progress of a question, to replace the message whose button was pressed."""
-    calls = sum(part.calls for part in parts)
-    pages = counted(sum(part.rows for part in parts), "page row", "page rows")
-    used = f"{number(budget.used)} of {number(budget.limit)}"
-    waits = (
-        f" The next call is possible at {b.moment(budget.free_at, TIME_OF_DAY)}." if budget.free_at else ""
-    )
-    said = (
-        f":hourglass_flowing_sand: Reading who read {the_docs(question.query)}, "
-        f"{dates(question.query.period)}: "
-        f"{pages} read in {counted(calls, 'call', 'calls')} so far. "
-        f"{used} calls of the hour are used.{waits} I'll answer here."
-    )
-    return b.with_buttons(said, [b.button("Show progress", "progress", str(question.id))])
-
-
-def moved_on() -> Message:
-    """Return the replacement of the progress message once the answer was sent."""
-    return b.words(":white_check_mark: The answer is there.")
+def reading(query: VisitorsQuery) -> Message:
+    """Return what is said while the numbers of a question are read."""
+    what = f"{the_docs(query)}, {dates(query.period)}"
+    return b.words(f":hourglass_flowing_sand: Reading who read {what}. I'll answer here.")
 
 
 def not_readable(query: VisitorsQuery, problem: str) -> Message:

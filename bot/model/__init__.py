@@ -55,7 +55,7 @@ from bot.model.period import Period, day_start, full_days, last_full_week, today
 from bot.model.polling import PollPace, back_off_seconds
 from bot.model.projects import Project, Projects, UnknownProject
 from bot.model.prompts import JobRequest, NewPrompt, Prompt, PromptFields, PromptKind, PromptState
-from bot.model.questions import DEFAULT_TOP, MOST_TOP, Extent, FileTo, Question, QuestionState, VisitorsQuery
+from bot.model.questions import DEFAULT_TOP, MOST_TOP, FileTo, Question, QuestionState, VisitorsQuery
 from bot.model.quota import (
     KEY_REASONS,
     MAY_NOT_WRITE,
@@ -126,7 +126,6 @@ __all__ = [
     "DigestId",
     "DigestState",
     "Earlier",
-    "Extent",
     "FileTo",
     "IllegalStep",
     "JobDetails",

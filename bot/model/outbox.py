@@ -166,9 +166,8 @@ class DeliveryStepFields(TypedDict, total=False):
 class NewDelivery:
     """A delivery to add to the outbox.
 
-    ``key`` is unique, so that the same event is reported once. ``replaces``: the message sent to the
-    response URL replaces the message that contains the pressed button. ``message_ts``: the message that gets
-    a reaction, or the thread of a whisper, which is None outside of threads. ``edits``: the key of the post
+    ``key`` is unique, so that the same event is reported once. ``message_ts``: the message that gets a
+    reaction, or the thread of a whisper, which is None outside of threads. ``edits``: the key of the post
     that an edit changes; None for the job's face.
     """
 
@@ -181,7 +180,6 @@ class NewDelivery:
     message_ts: MessageTs | None = None
     reaction: str | None = None
     response_url: SecretStr | None = None
-    replaces: bool = False
     subscription: SubscriptionId | None = None
     digest: DigestId | None = None
     question: QuestionId | None = None

@@ -23,16 +23,6 @@ class FileTo(StrEnum):
     CHANNEL = "channel"
 
 
-class Extent(StrEnum):
-    """How much of a site is read for a query, if reading all would take many calls."""
-
-    ASK = "ask"
-    """Ask the person when reading all would take more than a third of the hour's calls."""
-    TOP = "top"
-    """Read the pages that the service names first, with up to a third of the hour's calls."""
-    ALL = "all"
-
-
 @dataclass(frozen=True, slots=True)
 class VisitorsQuery:
     """A query about visitors: the period, the period to compare with, and how to list the pages.
@@ -46,7 +36,6 @@ class VisitorsQuery:
     top: int = DEFAULT_TOP
     sort: SortBy = SortBy.TOTAL
     file_to: FileTo = FileTo.NOWHERE
-    extent: Extent = Extent.ASK
     label: str | None = None
 
 
@@ -78,5 +67,10 @@ class Question:
     """None until it is decided whether the answer has a chart."""
     thread_ts: MessageTs | None = None
     """The thread in which it was asked, if it was asked in one."""
-    shown: int = 0
-    """How many times the progress was shown."""
+    calls_before: int = 0
+    """How many calls had been made for its windows when it was asked."""
+
+    @property
+    def windows(self) -> tuple[SnapshotId, ...]:
+        """The snapshots of its period and of the one compared with, whose pages are read."""
+        return (self.now,) if self.was is None else (self.now, self.was)

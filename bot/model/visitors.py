@@ -150,13 +150,8 @@ class Analytics:
 
     @property
     def question_calls(self) -> int:
-        """The most calls that one question takes before its person is asked: a third of the hour's."""
+        """The most calls that one question takes: a third of the hour's."""
         return max(1, self.calls_an_hour // 3)
-
-    @property
-    def pause_calls(self) -> int:
-        """After how many calls the reading of a period pauses, so that its questions can be looked at."""
-        return max(1, self.question_calls // 4)
 
     def is_final(self, period: Period, now: datetime) -> bool:
         """Return whether the counts of a period will not change any more."""

@@ -87,7 +87,6 @@ def to_delivery(
         message_ts=row["message_ts"],
         reaction=row["reaction"],
         response_url=SecretStr(row["response_url"]) if row["response_url"] else None,
-        replaces=row["replaces"],
         subscription=row["subscription"],
         digest=row["digest"],
         question=row["question"],

@@ -12,7 +12,6 @@ from sqlalchemy import and_, insert, or_, select, update
 from sqlalchemy.engine import Connection, RowMapping
 
 from bot.model import (
-    Extent,
     FileTo,
     Origin,
     Period,
@@ -34,8 +33,6 @@ class QuestionFields(TypedDict, total=False):
     """Columns that change while a question waits."""
 
     chart: list[SnapshotId]
-    shown: int
-    progress_url: str
 
 
 class StoredQuery(TypedDict):
@@ -47,7 +44,6 @@ class StoredQuery(TypedDict):
     top: int
     sort: str
     file_to: str
-    extent: NotRequired[str]
     label: NotRequired[str | None]
 
 
@@ -60,7 +56,6 @@ def _stored(query: VisitorsQuery) -> StoredQuery:
         "top": query.top,
         "sort": query.sort,
         "file_to": query.file_to,
-        "extent": query.extent,
         "label": query.label,
     }
 
@@ -77,7 +72,6 @@ def _query(stored: StoredQuery) -> VisitorsQuery:
         top=stored["top"],
         sort=SortBy(stored["sort"]),
         file_to=FileTo(stored["file_to"]),
-        extent=Extent(stored.get("extent", Extent.ALL)),
         label=stored.get("label"),
     )
 
@@ -96,14 +90,13 @@ def to_question(row: RowMapping) -> Question:
         was=row["was"],
         chart=None if row["chart"] is None else tuple(row["chart"]),
         thread_ts=row["thread_ts"],
-        shown=row["shown"],
+        calls_before=row["calls_before"],
     )
 
 
 _OVER: dict[str, object] = {
     "state": QuestionState.ANSWERED,
     "response_url": None,
-    "progress_url": None,
 }
 _DUE = and_(questions.c.state == QuestionState.WAITING, questions.c.due_at <= NOW)
 _CLAIM = claiming_oldest(questions, _DUE)
@@ -123,6 +116,7 @@ class QuestionRepository:
         project: ProjectId,
         now: SnapshotId,
         was: SnapshotId | None,
+        calls_before: int,
         asked_at: datetime,
     ) -> QuestionId:
         """Store a question and return its id. The key of its origin is unique (see ``with_key``)."""
@@ -135,6 +129,7 @@ class QuestionRepository:
             "state": QuestionState.WAITING,
             "now": now,
             "was": was,
+            "calls_before": calls_before,
             "asked_at": asked_at,
             "due_at": asked_at,
             "response_url": origin.stored_url,
@@ -159,25 +154,17 @@ class QuestionRepository:
         row = found.mappings().first()
         return to_question(row) if row else None
 
-    def wants_all(self, snapshot: SnapshotId) -> bool:
-        """Return whether somebody waits for all pages of this snapshot, however many calls they take."""
-        waits = and_(
-            questions.c.state == QuestionState.WAITING,
-            or_(questions.c.now == snapshot, questions.c.was == snapshot),
-        )
-        rows = self.connection.execute(select(questions.c.query).where(waits))
-        return any(stored.get("extent", Extent.ALL) == Extent.ALL for stored in rows.scalars())
+    def waiting_for(self, snapshot: SnapshotId) -> Sequence[Question]:
+        """Return the questions that wait for the pages of a snapshot."""
+        pages = or_(questions.c.now == snapshot, questions.c.was == snapshot)
+        waits = select(questions).where(questions.c.state == QuestionState.WAITING, pages)
+        return [to_question(row) for row in self.connection.execute(waits).mappings()]
 
-    def urls(self, question: QuestionId) -> tuple[SecretStr | None, SecretStr | None]:
-        """Return the response URL for the answer, and that of the message that shows progress."""
-        found = self.connection.execute(
-            select(questions.c.response_url, questions.c.progress_url).where(questions.c.id == question)
-        )
-        response_url, progress_url = found.one()
-        return (
-            SecretStr(response_url) if response_url else None,
-            SecretStr(progress_url) if progress_url else None,
-        )
+    def response_url(self, question: QuestionId) -> SecretStr | None:
+        """Return the response URL for the answer; None when there is none."""
+        stored = select(questions.c.response_url).where(questions.c.id == question)
+        url = self.connection.execute(stored).scalar_one()
+        return SecretStr(url) if url else None
 
     def any_due(self, now: datetime) -> bool:
         """Return whether a question is due."""

@@ -67,7 +67,6 @@ _QUESTION: Mapping[str, object] = {
     "query": {},
     "chart": None,
     "response_url": None,
-    "progress_url": None,
 }
 _DIGEST: Mapping[str, object] = {"asked_by": None, "section": None, "response_url": None}
 _SUBSCRIPTION: Mapping[str, object] = {

@@ -241,12 +241,10 @@ class SnapshotRepository:
         owner: str,
         next_offset: int,
         is_last: bool,
-        pauses: bool = False,
     ) -> int:
         """Store the result of one call and free the lease. Return how many of its rows were new.
 
-        ``pauses``: the snapshot rests until a question that waits for it has been looked at, unless it is for
-        a digest. Whatever was requested of it since the claim is kept: to rest, or to read its pages, too.
+        Whatever was requested of it since the claim is kept: to rest, or to read its pages, too.
         Raises LeaseLost unless ``owner`` holds the lease.
         """
         fresh = self._add_rows(snapshot.id, page.rows) if snapshot.with_pages else 0
@@ -264,16 +262,11 @@ class SnapshotRepository:
                 "next_offset": next_offset,
                 "attempts": 0,
                 "taken_at": page.taken_at,
-                "state": _last_state(snapshot) if is_last else _state_between(pauses=pauses),
+                "state": _last_state(snapshot) if is_last else snapshots.c.state,
                 "complete": is_last and snapshot.with_pages,
             },
         )
         return fresh
-
-    def most_rows(self, project: ProjectId) -> int:
-        """Return the most pages that a period of the project had, of those read whole; 0 if none was."""
-        whole = and_(snapshots.c.project == project, snapshots.c.complete)
-        return int(self.connection.execute(select(func.max(snapshots.c.rows)).where(whole)).scalar() or 0)
 
     def _add_rows(self, snapshot: SnapshotId, rows: Sequence[tuple[str, Counts]]) -> int:
         by_hash = {path_hash(path): (path, counts) for path, counts in rows}
@@ -373,13 +366,6 @@ def _last_state(claimed: Snapshot) -> ColumnElement[str] | SnapshotState:
     if claimed.with_pages:
         return SnapshotState.DONE
     return case((snapshots.c.with_pages, SnapshotState.REQUESTED.value), else_=SnapshotState.DONE.value)
-
-
-def _state_between(*, pauses: bool) -> ColumnElement[str]:
-    """Return the state between two calls: as it is, or resting at a pause."""
-    is_for_person = snapshots.c.priority < int(Priority.DIGEST)
-    rests = case((is_for_person, SnapshotState.RESTING.value), else_=snapshots.c.state)
-    return rests if pauses else snapshots.c.state
 
 
 def _storable(path: str) -> str:

@@ -111,8 +111,7 @@ def test_what_is_said_while_reading_is_valid_and_harmless(
 ) -> None:
     query = question.query
     for message in (
-        visitors_answers.reading(query, question.id),
-        visitors_answers.progress(question, parts, budget),
+        visitors_answers.reading(query),
         visitors_answers.not_readable(query, text),
         visitors_answers.budget_used_up(query, budget),
         visitors_answers.how_counted(question, parts[0], zone),

@@ -200,8 +200,8 @@ def test_an_answer_cut_short_by_the_budget_says_when_to_ask_again() -> None:
         now=snapshot(state=SnapshotState.RESTING, complete=False, rows=500), budget=Budget(100, 100, NOW)
     )
     assert (
-        "Only the first 500 pages that the service names were read, then the hourly budget of 100 calls "
-        "was used up. The ranking covers those alone. "
+        "Only the first 500 pages that the service names were read, then no calls were left. "
+        "The ranking covers those alone. "
         "Ask again after <!date^1793610000^{time}|2026-11-02 09:00 UTC>, "
         "and I'll go on where I stopped."
     ) in small_print(answer)
@@ -209,7 +209,7 @@ def test_an_answer_cut_short_by_the_budget_says_when_to_ask_again() -> None:
 
 def test_an_answer_cut_short_while_the_budget_is_free_again_says_so_too() -> None:
     answer = report(now=snapshot(state=SnapshotState.RESTING, complete=False))
-    assert "Ask again later, and I'll go on where I stopped." in text(answer)
+    assert "Ask again, and I'll go on where I stopped." in text(answer)
 
 
 def test_an_answer_cut_short_by_a_problem_says_which() -> None:
@@ -230,6 +230,15 @@ def test_a_period_before_that_could_not_be_read_is_told_with_its_reason() -> Non
     why = "The period before (19–25 Oct 2026) couldn't be read: they couldn't be read in time."
     assert why in message.text
     assert "compared with" not in message.text
+
+
+def test_a_period_before_for_which_no_calls_were_left_is_told_in_one_sentence() -> None:
+    was = snapshot(BEFORE, totals=None, state=SnapshotState.RESTING, complete=False, rows=0)
+    said = small_print(report(was=was, before=None))
+    assert "The period before (19–25 Oct 2026) wasn't read, because no calls were left." in said
+    cut = small_print(report(now=snapshot(state=SnapshotState.RESTING, complete=False), was=was, before=None))
+    assert any("then no calls were left for more or for the period before." in note for note in cut)
+    assert not any("(19–25 Oct 2026)" in note for note in cut)
 
 
 def test_a_period_before_that_was_read_in_part_is_told() -> None:

@@ -7,9 +7,7 @@ import pytest
 from bot.messages import visitors_answers
 from bot.model import Budget, PageCounts, Refusal, VisitorsQuery
 from tests.builders import ANA, NOW
-from tests.messages.samples import buttons
 from tests.messages.visitor_samples import (
-    QUESTION,
     TAKEN,
     WEEK,
     ZONE,
@@ -21,32 +19,9 @@ from tests.messages.visitor_samples import (
 READ = VisitorsQuery(WEEK, None)
 
 
-def test_it_is_said_what_is_being_read_with_a_button_for_progress() -> None:
-    message = visitors_answers.reading(READ, QUESTION)
+def test_it_is_said_what_is_being_read() -> None:
     said = "Reading who read the docs, 26 Oct – 1 Nov 2026. I'll answer here."
-    assert message.text == f":hourglass_flowing_sand: {said}"
-    assert buttons(message) == [("Show progress", "progress", "7")]
-
-
-def test_progress_tells_rows_calls_and_the_budget() -> None:
-    parts = [snapshot(rows=500, calls=2), snapshot(rows=250, calls=1)]
-    message = visitors_answers.progress(question(), parts, Budget(100, 14, None))
-    assert message.text == (
-        ":hourglass_flowing_sand: Reading who read the docs, 26 Oct – 1 Nov 2026: "
-        "750 page rows read in 3 calls so far. 14 of 100 calls of the hour are used. "
-        "I'll answer here."
-    )
-    assert buttons(message) == [("Show progress", "progress", "7")]
-
-
-def test_progress_that_waits_for_the_budget_says_until_when() -> None:
-    message = visitors_answers.progress(question(), [snapshot(rows=1, calls=1)], Budget(100, 100, NOW))
-    assert "1 page row read in 1 call so far." in message.text
-    assert "The next call is possible at <!date^1793610000^{time}|2026-11-02 09:00 UTC>." in message.text
-
-
-def test_an_answer_elsewhere_leaves_no_button_behind() -> None:
-    assert buttons(visitors_answers.moved_on()) == []
+    assert visitors_answers.reading(READ).text == f":hourglass_flowing_sand: {said}"
 
 
 def test_what_could_not_be_read_is_told_with_the_reason_and_what_to_do() -> None:

@@ -23,7 +23,7 @@ PROMPTS = (
     "Archive this job. It was about {}",
 )
 FOLLOW_UPS = ("Add an example of {}", "Mention {} in the changelog", "Change nothing, only look at {}")
-BUTTONS = ("send_again", "forget", "withdraw", "share", "more", "csv_file", "progress")
+BUTTONS = ("send_again", "forget", "withdraw", "share", "more", "csv_file")
 VISITS = ("last week compare none csv", "last week compare none csv here", "7d compare none", "yesterday")
 
 SLACK_METHODS = (

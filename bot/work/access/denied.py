@@ -101,13 +101,12 @@ def _apply_refusal(context: WorkerContext, tx: Transaction, prompt: Prompt) -> S
 
 def refuse_question(context: WorkerContext, tx: Transaction, question: Question, access: Access) -> None:
     """Refuse a question, and stop fetching the snapshots that nobody else waits for."""
-    response_url, progress_url = tx.questions.urls(question.id)
+    url = tx.questions.response_url(question.id)
     tx.questions.refused(question.id, context.owner)
-    tx.snapshots.rest([question.now, *([question.was] if question.was else [])])
-    url = progress_url or response_url
+    tx.snapshots.rest(question.windows)
     origin = _origin(f"question:{question.id}", question.user, question.channel, url)
     origin = replace(origin, thread=question.thread_ts)
-    tell_denied(context, tx, origin, access, replaces=progress_url is not None)
+    tell_denied(context, tx, origin, access)
 
 
 def refuse_subscription(
@@ -148,7 +147,6 @@ def tell_denied(
     origin: Origin,
     access: Access,
     *,
-    replaces: bool = False,
     prompt: str = "",
 ) -> None:
     """Tell the person who asked why it was refused, in private; about messages at most once an hour.
@@ -160,6 +158,6 @@ def tell_denied(
         return
     message = with_prompt(say.not_allowed(access), prompt)
     key, url = f"{origin.key}:not_allowed", origin.response_url
-    thread = origin.thread if url is not None and not replaces else None
+    thread = origin.thread if url is not None else None
     note = NewDelivery.private(key, origin.channel, origin.user, message, response_url=url, thread=thread)
-    tx.outbox.add(replace(note, replaces=replaces), context.clock())
+    tx.outbox.add(note, context.clock())

@@ -221,9 +221,7 @@ async def _tell(context: WorkerContext, searches: Searches, delivery: Delivery) 
     """Send a private message through the response URL, or as a direct message if Slack refuses the URL."""
     if delivery.what.response_url is not None:
         try:
-            await context.messenger.answer(
-                delivery.what.response_url, message_of(delivery), replaces=delivery.what.replaces
-            )
+            await context.messenger.answer(delivery.what.response_url, message_of(delivery))
         except SlackRefused as refusal:
             if refusal.meaning is Refusal.BLOCKS and not delivery.plain:
                 raise

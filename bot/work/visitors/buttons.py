@@ -6,24 +6,20 @@ from dataclasses import replace
 
 from bot.messages import visitors, visitors_more
 from bot.messages import visitors_answers as say
-from bot.messages.visitors_extent import chosen
 from bot.model import (
     DeliveryState,
-    Extent,
     FileTo,
     Message,
     NewDelivery,
-    Origin,
     Question,
     QuestionId,
     QuestionState,
     Report,
-    RequestKey,
     UserId,
 )
 from bot.store import Transaction
 from bot.work.context import Context
-from bot.work.visitors.question import ask_visitors, file_key, send_file
+from bot.work.visitors.question import file_key, send_file
 from bot.work.visitors.report import build_report
 
 _MOST_KEYS = 50
@@ -69,7 +65,7 @@ def _free_key(tx: Transaction, what: str) -> str | None:
 
 def _report_again(context: Context, tx: Transaction, question: Question) -> Report | None:
     """Build a report again from the same snapshots; None if they have been deleted meanwhile."""
-    ids = [question.now, *([question.was] if question.was else []), *(question.chart or ())]
+    ids = [*question.windows, *(question.chart or ())]
     known = tx.snapshots.get(ids)
     current = known.get(question.now)
     if current is None or current.totals is None or not current.with_pages:
@@ -120,22 +116,6 @@ def _send_csv(context: Context, tx: Transaction, number: QuestionId) -> Message 
         return say.file_sent_before()
     send_file(tx, question, FileTo.PRIVATE, context.clock(), key=key)
     return None
-
-
-async def read_on(
-    context: Context, number: QuestionId, origin: Origin, extent: Extent | None
-) -> tuple[Message, bool]:
-    """Ask a question again, to the extent that its person chose; do nothing if they cancelled (None).
-
-    Return the message for the person, and whether the question was stored.
-    """
-    question = await context.store.read(lambda tx: tx.questions.get(number))
-    if question is None:
-        return say.not_kept(), False
-    if extent is not None:
-        again = replace(origin, key=RequestKey(f"question:{number}:{extent}"))
-        await ask_visitors(context, again, replace(question.query, extent=extent), question.project)
-    return chosen(extent), extent is not None
 
 
 async def how_counted(context: Context, number: QuestionId) -> Message:

@@ -17,12 +17,22 @@ from bot.docs_api import (
     Unauthorized,
     VisitorsPage,
 )
-from bot.model import Counts, Priority, ProjectId, ReadingProblem, Snapshot, SnapshotState, back_off_seconds
+from bot.model import (
+    Counts,
+    Priority,
+    ProjectId,
+    ReadingProblem,
+    Snapshot,
+    SnapshotId,
+    SnapshotState,
+    back_off_seconds,
+)
 from bot.store import DatabaseTrouble, LeaseLost, Transaction
 from bot.store.snapshots import ReadPage, SnapshotFields
 from bot.work.context import WorkerContext
 from bot.work.jobs.key_health import is_refused, key_refused, reading_is_refused, service_is_well
 from bot.work.tasks import run_all, run_as_claimed
+from bot.work.visitors.snapshots import has_had_share
 
 log = structlog.get_logger(__name__)
 _AT_ONCE = 4
@@ -151,8 +161,6 @@ async def _store(context: WorkerContext, snapshot: Snapshot, page: VisitorsPage)
     step = context.analytics.page_size if snapshot.with_pages else 0
     next_offset = snapshot.next_offset + step
 
-    is_at_pause = (snapshot.calls + 1) % context.analytics.pause_calls == 0
-
     def keep(tx: Transaction) -> None:
         fresh = tx.snapshots.store(
             snapshot,
@@ -160,18 +168,27 @@ async def _store(context: WorkerContext, snapshot: Snapshot, page: VisitorsPage)
             owner=context.owner,
             next_offset=next_offset,
             is_last=not has_more,
-            pauses=is_at_pause and not tx.questions.wants_all(snapshot.id),
         )
+        rests = _rest_if_had(context, tx, snapshot.id)
         if has_more and (not fresh or next_offset >= _MOST_ROWS):
             tx.snapshots.stop(snapshot.id, ReadingProblem.ENDLESS)
             log.warning("visitors_without_end", snapshot=snapshot.id, offset=next_offset)
-        if is_at_pause or not has_more:
+        if rests or not has_more:
             tx.questions.hasten(snapshot.project, context.clock())
         if is_refused(tx, snapshot.project):
             service_is_well(context, tx, snapshot.project, wrote=False)
 
     await context.settle(keep)
     context.count("analytics", "read")
+
+
+def _rest_if_had(context: WorkerContext, tx: Transaction, snapshot: SnapshotId) -> bool:
+    """Stop reading if questions wait for a snapshot and all have had their share. Return whether so."""
+    waiting, now = tx.questions.waiting_for(snapshot), context.clock()
+    if not waiting or not all(has_had_share(tx, context.analytics, each, now) for each in waiting):
+        return False
+    tx.snapshots.rest({window for each in waiting for window in each.windows})
+    return True
 
 
 async def _settle_error(context: WorkerContext, snapshot: Snapshot, error: Exception) -> None:

@@ -7,17 +7,14 @@ from datetime import datetime
 from functools import partial
 
 import structlog
-from pydantic import SecretStr
 
 from bot.messages import visitors
 from bot.messages import visitors_answers as say
-from bot.messages.visitors_extent import ask_extent
 from bot.model import (
     Analytics,
     Budget,
     DeliveryKind,
     DeliveryState,
-    Extent,
     FileTo,
     Message,
     NewDelivery,
@@ -26,7 +23,6 @@ from bot.model import (
     ProjectId,
     Question,
     QuestionId,
-    QuestionState,
     ReadingProblem,
     Report,
     Snapshot,
@@ -37,12 +33,10 @@ from bot.store import AlreadyStored, LeaseLost, Transaction
 from bot.work.access.check import AskSlack, decide
 from bot.work.access.denied import refuse_question
 from bot.work.context import Context, WorkerContext
-from bot.work.ports import SlackError
 from bot.work.retry import retry_on_db_error
 from bot.work.tasks import run_all
-from bot.work.visitors.extent import calls_needed, is_over_share
 from bot.work.visitors.report import build_report
-from bot.work.visitors.snapshots import find_snapshot, request_snapshot
+from bot.work.visitors.snapshots import chart_calls, has_had_share, request_snapshot
 
 log = structlog.get_logger(__name__)
 _AT_ONCE = 20
@@ -54,11 +48,6 @@ _SOON_SECONDS = 20.0
 """A question waits for the budget if the next call frees within this time."""
 _QUIET_SECONDS = 3.0
 """How long a question is read without a word. Most answers come sooner."""
-_MOST_SHOWN = 3
-"""Progress updates per question. The button's own reply and the answer use the same five-post URL."""
-_FIRST_SHOWN_SECONDS = 5.0
-_SHOWN_FACTOR = 8.0
-"""Age of the question at the first progress update, and the factor of the age at each later one."""
 
 
 async def ask_visitors(
@@ -91,6 +80,7 @@ def _store(
         project=project,
         now=current.id,
         was=compared.id if compared else None,
+        calls_before=current.calls + (compared.calls if compared else 0),
         asked_at=now,
     )
 
@@ -115,7 +105,7 @@ def _request_compared(
 
 
 async def answer_questions(context: WorkerContext) -> int:
-    """Check the questions that are due: send the answer, or show the progress."""
+    """Check the questions that are due: send the answer, or say that their numbers are being read."""
     if not await context.store.read(lambda tx: tx.questions.any_due(context.clock())):
         return 0
     claimed = await context.store.write(lambda tx: tx.questions.claim(context.claimer(), _AT_ONCE))
@@ -127,12 +117,11 @@ async def answer_questions(context: WorkerContext) -> int:
 class _Status:
     """The status of a question: a report, or why there is none, or neither while its numbers are fetched.
 
-    ``is_partial``: the budget is used up, so the report lacks some of the numbers.
+    ``is_partial``: no calls are left for it, so the report lacks some of the numbers.
     ``is_announced``: the person is told now that the numbers are being read.
     """
 
     snapshots: list[Snapshot]
-    budget: Budget
     report: Report | None = None
     unreadable: Message | None = None
     is_partial: bool = False
@@ -151,7 +140,7 @@ async def _advance(context: WorkerContext, question: Question) -> None:
             await context.settle(lambda tx: refuse_question(context, tx, question, denied))
             context.wake()
             return
-        status, progress_url = await context.settle(lambda tx: _settle(context, tx, question))
+        status = await context.settle(lambda tx: _settle(context, tx, question))
     except LeaseLost:
         log.warning("question_taken_over", question=question.id)
         return
@@ -159,21 +148,19 @@ async def _advance(context: WorkerContext, question: Question) -> None:
         context.wake()
     if not status.is_over:
         context.wake_after(context.timeouts.reading_seconds * 1.1)
-        await _show_progress(context, question, status, progress_url)
 
 
-def _settle(context: WorkerContext, tx: Transaction, question: Question) -> tuple[_Status, SecretStr | None]:
-    """Answer a question or put it back. Return its status, and the response URL for progress updates."""
+def _settle(context: WorkerContext, tx: Transaction, question: Question) -> _Status:
+    """Answer a question or put it back. Return its status."""
     now = context.clock()
     status = _status_of(tx, context.analytics, question, context.budget(tx, question.project), now)
-    _, progress_url = tx.questions.urls(question.id)
     if status.is_over and not _is_being_told(tx, question):
         _answer(context, tx, question, status, now)
-        return status, None
+        return status
     is_late = (now - question.asked_at).total_seconds() >= _QUIET_SECONDS
-    is_announced = is_late and progress_url is None and _tell_reading(tx, question, now)
+    is_announced = is_late and _tell_reading(tx, question, now)
     tx.questions.put_back(question.id, context.owner, context.after(context.timeouts.reading_seconds))
-    return replace(status, report=None, unreadable=None, is_announced=is_announced), progress_url
+    return replace(status, report=None, unreadable=None, is_announced=is_announced)
 
 
 def _reading_key(question: Question) -> str:
@@ -184,10 +171,7 @@ def _tell_reading(tx: Transaction, question: Question, now: datetime) -> bool:
     """Add the message that the numbers are being read to the outbox. Return False if it was added before."""
     if tx.outbox.state_of(_reading_key(question)) is not None:
         return False
-    response_url, _ = tx.questions.urls(question.id)
-    message = say.reading(question.query, question.id)
-    note = _private_delivery(_reading_key(question), question, message, response_url)
-    tx.outbox.add(note, now)
+    tx.outbox.add(_private_delivery(tx, _reading_key(question), question, say.reading(question.query)), now)
     return True
 
 
@@ -204,38 +188,33 @@ def _status_of(
     current, compared, chart = _snapshots_of(tx, question)
     with_pages = [current, *([compared] if compared else [])]
     waits = any(each.state in _UNFETCHED for each in with_pages)
-    wait = (budget.free_at - now).total_seconds() if budget.free_at is not None else 0.0
-    is_partial = waits and wait > _SOON_SECONDS
     snapshots = [*with_pages, *(chart or [])]
-    if waits and not is_partial and question.query.extent is not Extent.ALL:
-        needed = calls_needed(with_pages, tx.snapshots.most_rows(question.project), analytics)
-        is_held = is_over_share(with_pages, analytics)
-        if question.query.extent is Extent.ASK and (is_held or needed > analytics.question_calls):
-            asked = ask_extent(question, needed, analytics.calls_an_hour)
-            return _Status(snapshots, budget, unreadable=asked, is_partial=True)
-        is_partial = is_held
+    wait = (budget.free_at - now).total_seconds() if budget.free_at is not None else 0.0
+    is_used_up = waits and wait > _SOON_SECONDS
+    has_had_pages = question.chart is not None or has_had_share(tx, analytics, question, now)
+    is_partial = is_used_up or (waits and current.totals is not None and has_had_pages)
     if waits and not is_partial:
-        tx.snapshots.read_on([each.id for each in with_pages], now)
-        return _Status(snapshots, budget)
+        tx.snapshots.read_on(question.windows, now)
+        return _Status(snapshots)
     if current.totals is None:
-        return _Status(snapshots, budget, unreadable=_unreadable(question, current, budget))
-    if question.chart is None and not is_partial:
+        return _Status(snapshots, unreadable=_unreadable(question, current, budget))
+    if question.chart is None and not is_used_up:
         chart = _plan_chart(tx, analytics, question, budget, now)
         snapshots = [*with_pages, *(chart or [])]
-    if not is_partial and any(each.state in _UNFETCHED for each in chart or []):
+    if not is_used_up and any(each.state in _UNFETCHED for each in chart or []):
         if budget.free_at is None:
             tx.snapshots.read_on([each.id for each in chart or []], now)
-            return _Status(snapshots, budget)
+            return _Status(snapshots)
         is_partial = True
     report = build_report(tx, analytics, question.query, current, compared, chart, budget)
-    return _Status(snapshots, budget, report, is_partial=is_partial)
+    return _Status(snapshots, report, is_partial=is_partial)
 
 
 def _snapshots_of(
     tx: Transaction, question: Question
 ) -> tuple[Snapshot, Snapshot | None, list[Snapshot] | None]:
     """Return a question's snapshots: of its period, of the compared period, and of the chart."""
-    ids = [question.now, *([question.was] if question.was else []), *(question.chart or ())]
+    ids = [*question.windows, *(question.chart or ())]
     known = tx.snapshots.get(ids)
     # An empty list means no chart, None means that the chart is not decided.
     chart = [known[each] for each in question.chart] if question.chart else None
@@ -251,17 +230,14 @@ def _unreadable(question: Question, current: Snapshot, budget: Budget) -> Messag
 def _plan_chart(
     tx: Transaction, analytics: Analytics, question: Question, budget: Budget, now: datetime
 ) -> list[Snapshot] | None:
-    """Request the snapshots of the chart if the calls for them leave the reserve; otherwise return None."""
-    steps = question.query.period.steps()
-    known = [find_snapshot(tx, analytics, question.project, step, now) for step in steps]
-    missing = sum(1 for each in known if each is None or each.totals is None)
-    left = analytics.question_calls if question.query.extent is not Extent.ALL else missing
-    if missing and missing > min(left, budget.free - _CHART_RESERVE):
+    """Request the snapshots of the chart if the share and the reserve allow it; otherwise return None."""
+    missing = chart_calls(tx, analytics, question, now)
+    if missing is None or (missing and missing > budget.free - _CHART_RESERVE):
         tx.questions.update(question.id, chart=[])
         return None
     chart = [
         request_snapshot(tx, analytics, question.project, step, Priority.CHART, now, with_pages=False)
-        for step in steps
+        for step in question.query.period.steps()
     ]
     tx.questions.update(question.id, chart=[each.id for each in chart])
     return chart
@@ -276,28 +252,19 @@ def _answer(
         message = visitors.report(status.report, question.id)
     if message is None:
         raise ValueError(f"question {question.id} has no answer yet")
-    response_url, progress_url = tx.questions.urls(question.id)
+    answer = _private_delivery(tx, f"question:{question.id}:answer", question, message)
     tx.questions.answered(question.id, context.owner)
     if status.is_partial:
         tx.snapshots.rest([each.id for each in status.snapshots])
-    tx.outbox.add(_answer_delivery(question, message, response_url, progress_url), now)
+    tx.outbox.add(answer, now)
     if status.report is not None:
         send_file(tx, question, question.query.file_to, now)
 
 
-def _answer_delivery(
-    question: Question, message: Message, response_url: SecretStr | None, progress_url: SecretStr | None
-) -> NewDelivery:
-    """Return the delivery of an answer: in place of its progress, or where the person wrote to the bot."""
-    key = f"question:{question.id}:answer"
-    if progress_url is None:
-        return _private_delivery(key, question, message, response_url)
-    note = NewDelivery.private(key, question.channel, question.user, message, response_url=progress_url)
-    return replace(note, question=question.id, replaces=True)
-
-
-def _private_delivery(key: str, question: Question, message: Message, url: SecretStr | None) -> NewDelivery:
+def _private_delivery(tx: Transaction, key: str, question: Question, message: Message) -> NewDelivery:
+    """Return the delivery of a private message, to where the person wrote to the bot."""
     channel, user, thread, about = question.channel, question.user, question.thread_ts, question.id
+    url = tx.questions.response_url(question.id)
     if url is None:
         return NewDelivery.whisper(key, channel, user, message, thread=thread, question=about)
     note = NewDelivery.private(key, channel, user, message, response_url=url, thread=thread)
@@ -323,47 +290,3 @@ def send_file(
         question=question.id,
     )
     tx.outbox.add(file, now)
-
-
-async def _show_progress(
-    context: WorkerContext, question: Question, status: _Status, url: SecretStr | None
-) -> None:
-    """Show the progress in the message whose button was pressed. An error is logged and not retried."""
-    age_seconds = (context.clock() - question.asked_at).total_seconds()
-    if url is None or question.shown >= _MOST_SHOWN or age_seconds < next_shown_seconds(question.shown):
-        return
-    try:
-        await context.messenger.answer(
-            url, say.progress(question, status.snapshots, status.budget), replaces=True
-        )
-    except SlackError as error:
-        log.info("progress_not_shown", question=question.id, reason=str(error))
-    await context.store.write(lambda tx: tx.questions.update(question.id, shown=question.shown + 1))
-
-
-def next_shown_seconds(shown: int) -> float:
-    """Return the age of a question, in seconds, at its next progress update after ``shown`` of them."""
-    return _FIRST_SHOWN_SECONDS * _SHOWN_FACTOR**shown
-
-
-async def show_progress(context: Context, number: QuestionId, url: SecretStr | None) -> Message | None:
-    """Return the progress of a question. Updates and the answer then replace the message at ``url``."""
-    return await context.store.write(lambda tx: _follow_progress(context, tx, number, url))
-
-
-def _follow_progress(
-    context: Context, tx: Transaction, number: QuestionId, url: SecretStr | None
-) -> Message | None:
-    now, question = context.clock(), tx.questions.get(number)
-    if question is None:
-        return None
-    if question.state is QuestionState.ANSWERED:
-        return say.moved_on()
-    if url is not None:
-        age_seconds, shown = (now - question.asked_at).total_seconds(), 0
-        while shown < _MOST_SHOWN and next_shown_seconds(shown) <= age_seconds:
-            shown += 1
-        tx.questions.update(number, progress_url=url.get_secret_value(), shown=shown)
-    current, compared, chart = _snapshots_of(tx, question)
-    budget = context.budget(tx, question.project)
-    return say.progress(question, [current, *([compared] if compared else []), *(chart or [])], budget)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from bot.model import Analytics, Period, Priority, ProjectId, Snapshot
+from bot.model import Analytics, Period, Priority, ProjectId, Question, Snapshot
 from bot.store import Transaction
 
 
@@ -39,3 +39,18 @@ def find_snapshot(
 ) -> Snapshot | None:
     """Return the snapshot of a period, or None if there is none. Requests nothing."""
     return tx.snapshots.find(project, period, is_final=analytics.is_final(period, now), now=now)
+
+
+def chart_calls(tx: Transaction, analytics: Analytics, question: Question, now: datetime) -> int | None:
+    """Return how many calls a question's chart still takes; None if they are all of its share or more."""
+    parts = question.query.period.steps()
+    known = [find_snapshot(tx, analytics, question.project, part, now) for part in parts]
+    missing = sum(1 for each in known if each is None or each.totals is None)
+    return missing if missing < analytics.question_calls else None
+
+
+def has_had_share(tx: Transaction, analytics: Analytics, question: Question, now: datetime) -> bool:
+    """Return whether the pages of a question have had their calls: its share without those of its chart."""
+    read = tx.snapshots.get(question.windows).values()
+    calls = sum(each.calls for each in read) - question.calls_before
+    return calls >= analytics.question_calls - (chart_calls(tx, analytics, question, now) or 0)

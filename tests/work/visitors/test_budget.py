@@ -6,7 +6,8 @@ from math import ceil
 
 import httpx
 
-from tests.work.asking import DAY, FIRST, LAST, START, ask_for_all
+from tests.builders import PROJECT
+from tests.work.asking import DAY, FIRST, LAST, START
 from tests.work.office import Office
 
 
@@ -19,24 +20,31 @@ async def test_a_site_of_n_pages_takes_as_many_calls_as_it_has_pages_of_rows(off
     assert "Top 5 of 613 pages" in office.answers()[0]
 
 
+async def spend(office: Office, calls: int) -> None:
+    """Other questions have taken so many calls of the hour."""
+    await office.store.write(lambda tx: tx.budget.take(PROJECT, calls, office.clock()))
+
+
 async def test_the_budget_is_kept_and_what_was_left_out_is_told(office: Office) -> None:
     office.docs.site.fill(1_000, FIRST, LAST)
-    office.budget(3, page_size=100)
-    await ask_for_all(office, "compare none")
+    office.budget(30, page_size=100)
+    await spend(office, 27)
+    await office.visitors("compare none")
     await office.reading(10)
     [answer] = office.answers()
     assert len(office.docs.site.calls) == 3
-    assert "Only the first 300 pages that the service names were read" in answer
-    assert "hourly budget of 3 calls" in answer
+    assert "Only the first 300 pages that the service names were read, then no calls were left." in answer
+    assert "Ask again after <!date^" in answer
 
 
 async def test_asking_again_goes_on_where_the_reading_stopped(office: Office) -> None:
     office.docs.site.fill(500, FIRST, LAST)
-    office.budget(3, page_size=100)
-    await ask_for_all(office, "compare none")
+    office.budget(30, page_size=100)
+    await spend(office, 27)
+    await office.visitors("compare none")
     await office.reading(10)
     office.clock.pass_seconds(3_600)
-    await ask_for_all(office, "compare none")
+    await office.visitors("compare none")
     await office.reading(10)
     assert [offset for _, _, limit, offset in office.docs.site.calls if limit > 1] == [0, 100, 200, 300, 400]
     assert "Top 5 of 500 pages" in office.answers()[-1]
@@ -45,8 +53,9 @@ async def test_asking_again_goes_on_where_the_reading_stopped(office: Office) ->
 
 async def test_a_scarce_budget_goes_to_the_window_that_was_asked_for_first(office: Office) -> None:
     office.docs.site.fill(500, FIRST - 7 * DAY, LAST)
-    office.budget(6, page_size=100)
-    await ask_for_all(office, "")
+    office.budget(60, page_size=100)
+    await spend(office, 54)
+    await office.visitors()
     await office.reading(10)
     assert [call[0] for call in office.docs.site.calls] == [FIRST] * 5 + [FIRST - 7 * DAY]
     assert "Top 5 of 500 pages" in office.answers()[0]

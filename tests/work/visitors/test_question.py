@@ -234,40 +234,8 @@ async def test_the_answer_follows_the_word_about_the_reading_that_is_under_way(o
     assert ["Reading who read" in each for each in office.answers()] == [True, False]
 
 
-async def test_the_message_in_which_progress_is_shown_becomes_the_answer(office: Office) -> None:
-    office.docs.site.fill(3, FIRST, LAST)
-    office.docs.answer_instead(
-        "visitors", httpx.Response(429, headers={"Retry-After": "15"}, json={"error": "slow down"})
-    )
-    await office.visitors("compare none")
-    await office.reading(10, step_seconds=0.6)
-    button = office.slack.private[-1][1].blocks[-1]["elements"][0]
-    shown = await office.press(button["action_id"], button["value"])
-    assert shown.replaces
-    assert shown.message is not None
-    assert "of 100 calls of the hour are used" in shown.message.text
-    await office.reading(40)
-    assert "All together" in office.answers()[-1]
-    assert office.slack.private[-1][0] == BUTTON_URL.get_secret_value()
-    assert BUTTON_URL.get_secret_value() in office.slack.replaced
-    late = await office.press("progress", "1")
-    assert late.message is not None
-    assert "The answer is there" in late.message.text
-
-
-async def test_progress_is_shown_a_few_times_at_most(office: Office) -> None:
-    office.docs.answer_instead(
-        "visitors", *(httpx.Response(429, headers={"Retry-After": "15"}, json={}) for _ in range(200))
-    )
-    await office.visitors("compare none")
-    await office.press("progress", "1")
-    await office.reading(80, step_seconds=10)
-    shown = [text for text in office.answers() if "so far" in text]
-    assert len(shown) == 3
-
-
 async def test_buttons_of_unknown_questions_say_so(office: Office) -> None:
-    for action in ("share", "more", "csv_file", "how_counted", "progress"):
+    for action in ("share", "more", "csv_file", "how_counted"):
         for value in ("4711", "x", "99999999999999"):
             answer = await office.press(action, value)
             assert answer.message is not None
