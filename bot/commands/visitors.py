@@ -23,7 +23,7 @@ from bot.work.digests.subscriptions import (
     subscribe,
     unsubscribe,
 )
-from bot.work.visitors.buttons import how_counted, more, send_csv, share
+from bot.work.visitors.buttons import more, send_csv, share
 from bot.work.visitors.question import ask_visitors
 
 NAME = "/docs-visitors"
@@ -156,10 +156,6 @@ async def _more(context: Context, press: Press) -> Answer:
     return Answer(message=await more(context, await _question(context, press)))
 
 
-async def _how_counted(context: Context, press: Press) -> Answer:
-    return Answer(message=await how_counted(context, await _question(context, press)))
-
-
 async def _question(context: Context, press: Press) -> QuestionId:
     """Return the question that a button is about, or 0, which no row has.
 
@@ -206,7 +202,6 @@ COMMAND = Command(
         "share": _share,
         "csv_file": _csv_file,
         "more": _more,
-        "how_counted": _how_counted,
         "digest_again": _digest_again,
         "improve": _improve,
         "improve_page": _improve,

@@ -337,7 +337,8 @@ def _problem(problem: str | None) -> str:
 def source_note(answer: Report) -> str:
     """Return how and when the numbers were counted."""
     taken = b.moment(answer.taken_at, _TIME)
-    return f"Approximate unique visitors · days in {b.escape(answer.zone)} · taken {taken}"
+    what = "Approximate unique visitors as the docs service counts them, not to be added up"
+    return f"{what} · days in {b.escape(answer.zone)} · taken {taken}"
 
 
 def named_pages(answer: Report) -> list[PageCounts]:

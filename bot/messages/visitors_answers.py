@@ -15,7 +15,6 @@ from bot.model import (
     Period,
     Question,
     Refusal,
-    Snapshot,
     VisitorsQuery,
 )
 
@@ -66,24 +65,6 @@ def misunderstood(why: str, *, about_digest: bool = False, after_mention: bool =
     examples = DIGEST_EXAMPLES if about_digest else EXAMPLES
     prompt = " If it was meant for the agent, send it with `/docs-agent`." if after_mention else ""
     return b.words(f"{why}\nFor example: {examples}. `/docs-visitors help` shows the rest.{prompt}")
-
-
-def how_counted(question: Question, now: Snapshot, zone: str) -> Message:
-    """Return the explanation of how visitors are counted."""
-    taken = f" The numbers were taken {b.moment(now.taken_at)}." if now.taken_at else ""
-    return b.words(
-        f"*How this is counted* ({dates(question.query.period)})\n"
-        "• The docs service counts *unique visitors*: whoever comes twice counts once. "
-        "It decides who is an AI agent, and all its numbers are approximate.\n"
-        "• *All together* counts those once who came both as a person and as an AI agent, "
-        "so it can be less than the sum of the two.\n"
-        "• Unique visitors can't be added up, neither over days nor over pages. "
-        "So the totals, every point of the chart and every page are each counted on their own.\n"
-        f"• Days begin at midnight in {b.escape(zone)}; both ends of the period belong to it.{taken}\n"
-        "• *Rises* and *falls* are changes larger than chance makes (twice the square root of the count). "
-        "*Hardly by people* means at most half of the share that people have on the whole site, "
-        "and at least ten AI agents; the reverse likewise."
-    )
 
 
 def shared_before() -> Message:

@@ -38,7 +38,6 @@ def _more(answer: Report, question: QuestionId) -> Message:
     row = b.actions(
         [
             b.button("All pages as CSV", "csv_file", str(question)),
-            b.button("How counted", "how_counted", str(question)),
             *improve_menu(named_pages(answer)),
         ]
     )

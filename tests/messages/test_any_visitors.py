@@ -28,8 +28,8 @@ from bot.model import (
     ReadingProblem,
     Refusal,
     Report,
-    Snapshot,
     Subscription,
+    VisitorsQuery,
     Weekday,
     WeeklyReport,
 )
@@ -42,9 +42,8 @@ from tests.messages.visitor_samples import (
     PERIODS,
     QUESTION,
     QUESTIONS,
-    SNAPSHOTS,
     SUBSCRIPTIONS,
-    ZONES,
+    WISHES,
     report,
     reports,
     weeklies,
@@ -105,16 +104,14 @@ def test_every_form_of_a_digest_says_that_numbers_are_approximate(told: WeeklyRe
     assert all("Approximate unique visitors" in each for each in essence(digest(told)))
 
 
-@given(QUESTIONS, st.lists(SNAPSHOTS, min_size=1, max_size=3), BUDGETS, PATHS, ZONES)
+@given(WISHES, BUDGETS, PATHS)
 def test_what_is_said_while_reading_is_valid_and_harmless(
-    question: Question, parts: list[Snapshot], budget: Budget, text: str, zone: str
+    query: VisitorsQuery, budget: Budget, text: str
 ) -> None:
-    query = question.query
     for message in (
         visitors_answers.reading(query),
         visitors_answers.not_readable(query, text),
         visitors_answers.budget_used_up(query, budget),
-        visitors_answers.how_counted(question, parts[0], zone),
         *(visitors_answers.undelivered(each, text, text, is_file=True) for each in Refusal),
     ):
         assert problems_of(message, NOBODY) == []

@@ -190,7 +190,8 @@ def test_the_chart_draws_people_ai_agents_and_all_for_each_part() -> None:
 
 def test_every_answer_says_that_it_is_approximate_and_when_it_was_taken() -> None:
     taken = "<!date^1793606400^{date_short_pretty} {time}|2026-11-02 08:00 UTC>"
-    footing = f"Approximate unique visitors · days in Europe/Berlin · taken {taken}"
+    what = "Approximate unique visitors as the docs service counts them, not to be added up"
+    footing = f"{what} · days in Europe/Berlin · taken {taken}"
     assert footing in lines(report())
     assert footing in small_print(report())
 

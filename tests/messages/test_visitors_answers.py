@@ -8,12 +8,9 @@ from bot.messages import visitors_answers
 from bot.model import Budget, PageCounts, Refusal, VisitorsQuery
 from tests.builders import ANA, NOW
 from tests.messages.visitor_samples import (
-    TAKEN,
     WEEK,
-    ZONE,
     page,
     question,
-    snapshot,
 )
 
 READ = VisitorsQuery(WEEK, None)
@@ -43,20 +40,6 @@ def test_what_was_not_understood_is_answered_with_examples() -> None:
     said = visitors_answers.misunderstood("After `sort` comes `human`, `ai` or `total`.").text
     assert "After `sort` comes `human`, `ai` or `total`.\nFor example" in said
     assert "`/docs-visitors 28d`" in said
-
-
-def test_how_it_is_counted_says_what_the_numbers_are_not() -> None:
-    said = visitors_answers.how_counted(question(), snapshot(taken_at=TAKEN), ZONE).text
-    assert said.startswith("*How this is counted* (26 Oct – 1 Nov 2026)")
-    assert "approximate" in said
-    assert "Unique visitors can't be added up, neither over days nor over pages." in said
-    assert "it can be less than the sum of the two" in said
-    assert "Days begin at midnight in Europe/Berlin; both ends of the period belong to it." in said
-    assert "The numbers were taken <!date^1793606400^" in said
-
-
-def test_numbers_that_were_never_taken_have_no_time() -> None:
-    assert "taken" not in visitors_answers.how_counted(question(), snapshot(taken_at=None), ZONE).text
 
 
 @pytest.mark.parametrize(

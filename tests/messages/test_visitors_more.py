@@ -160,7 +160,7 @@ def test_the_answer_leads_to_the_rest_and_more_to_the_file_and_how_it_was_counte
         ("improve", None),
     ]
     made = elements(more(report(), QUESTION).blocks)
-    assert [each["action_id"] for each in made] == ["csv_file", "how_counted", "improve"]
+    assert [each["action_id"] for each in made] == ["csv_file", "improve"]
 
 
 def test_a_shared_answer_names_who_shared_it_and_cannot_be_shared_again() -> None:

@@ -116,16 +116,3 @@ def _send_csv(context: Context, tx: Transaction, number: QuestionId) -> Message 
         return say.file_sent_before()
     send_file(tx, question, FileTo.PRIVATE, context.clock(), key=key)
     return None
-
-
-async def how_counted(context: Context, number: QuestionId) -> Message:
-    """Return an explanation of how the numbers of an answer were counted."""
-    zone = context.analytics.zone.key
-
-    def explain(tx: Transaction) -> Message:
-        question = tx.questions.get(number)
-        if question is None:
-            return say.not_kept()
-        return say.how_counted(question, tx.snapshots.get([question.now])[question.now], zone)
-
-    return await context.store.read(explain)

@@ -149,7 +149,7 @@ async def test_a_file_for_which_there_is_no_room_is_sent_when_there_is(office: O
     assert len(content.splitlines()) == 251
 
 
-@pytest.mark.parametrize("action", ["share", "more", "csv_file", "how_counted"])
+@pytest.mark.parametrize("action", ["share", "more", "csv_file"])
 async def test_a_button_of_another_channels_answer_is_answered_as_for_an_unknown_one(
     office: Office, action: str
 ) -> None:

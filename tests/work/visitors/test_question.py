@@ -15,7 +15,7 @@ from bot.work.visitors.fetch import fetch_snapshots
 from bot.work.visitors.question import answer_questions, ask_visitors
 from tests.builders import ANA, BEN, NOW, PROJECT, origin, rows_of
 from tests.site import Visit
-from tests.work.asking import DAY, FIRST, LAST, START, answered
+from tests.work.asking import DAY, FIRST, LAST, START
 from tests.work.office import BUTTON_URL, Office
 
 
@@ -235,17 +235,11 @@ async def test_the_answer_follows_the_word_about_the_reading_that_is_under_way(o
 
 
 async def test_buttons_of_unknown_questions_say_so(office: Office) -> None:
-    for action in ("share", "more", "csv_file", "how_counted"):
+    for action in ("share", "more", "csv_file"):
         for value in ("4711", "x", "99999999999999"):
             answer = await office.press(action, value)
             assert answer.message is not None
             assert "no longer have those numbers" in answer.message.text
-
-
-async def test_how_it_was_counted_can_be_asked(office: Office) -> None:
-    answer = await office.press("how_counted", await answered(office))
-    assert answer.message is not None
-    assert "Unique visitors can't be added up" in answer.message.text
 
 
 async def test_numbers_of_a_period_that_is_not_over_are_read_anew_after_a_while(office: Office) -> None:
