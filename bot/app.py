@@ -55,7 +55,6 @@ from bot.work.jobs.trouble import show_trouble
 from bot.work.outbox.deliver import deliver_due
 from bot.work.retention import forget_old
 from bot.work.visitors.fetch import fetch_snapshots, sweep_snapshots
-from bot.work.visitors.page_change import compare_pages
 from bot.work.visitors.question import answer_questions
 from bot.worker import WakeUp, Worker, Workers
 
@@ -295,7 +294,6 @@ def _workers(context: WorkerContext, metrics: Metrics) -> Workers:
             Worker("catch up", partial(catch_up, context, heard), 1.0, queue=Queue.UNREAD),
             Worker("plan", partial(advance_digests, context), _PLAN_SECONDS, wakes=False),
             Worker("sweep", partial(sweep_snapshots, context), _SWEEP_SECONDS, wakes=False),
-            Worker("compare", partial(compare_pages, context), _PLAN_SECONDS, wakes=False),
             Worker("remind", partial(remind, context), _PLAN_SECONDS, wakes=False),
             Worker("trouble", partial(show_trouble, context), 15.0, wakes=False),
             Worker("forget", partial(forget_old, context), _SWEEP_SECONDS, wakes=False),

@@ -137,7 +137,6 @@ async def _submit(context: Context, submission: Submission) -> FormErrors | None
         slack_text.from_plain(text),
         take_thread=take,
         given=given,
-        page=submission.form.page,
         project=project.id if project else None,
     )
     asked = await ask(context, request)

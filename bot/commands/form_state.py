@@ -9,23 +9,18 @@ from pydantic import SecretStr
 
 from bot.model import ChannelId, JobNumber, Origin, UserId
 
-_LENGTH = 3_000
-"""Slack's limit for ``private_metadata``. https://docs.slack.dev/reference/views/modal-views"""
-
 
 @dataclass(frozen=True, slots=True)
 class FormState:
     """Where a form was opened, and for which job if it is for one.
 
     ``seen_by``: the person for whom it was opened, who may see this job; None if that was not checked.
-    ``page``: the path of the page that the form is about.
     """
 
     channel: ChannelId | None = None
     response_url: SecretStr | None = None
     job: JobNumber | None = None
     seen_by: UserId | None = None
-    page: str | None = None
 
     @classmethod
     def at(cls, origin: Origin, job: JobNumber | None = None, *, seen_by: UserId | None = None) -> FormState:
@@ -33,11 +28,10 @@ class FormState:
         return cls(origin.channel, origin.response_url, job, seen_by)
 
     def dumps(self) -> str:
-        """Return the state as JSON: without the page if that is too long for Slack."""
+        """Return the state as JSON."""
         url = self.response_url.get_secret_value() if self.response_url else None
         kept = {"channel": self.channel, "response_url": url, "job": self.job, "seen_by": self.seen_by}
-        whole = json.dumps(kept | ({"page": self.page} if self.page else {}))
-        return whole if len(whole) <= _LENGTH else json.dumps(kept)
+        return json.dumps(kept)
 
     @classmethod
     def loads(cls, text: str) -> FormState:
@@ -57,5 +51,4 @@ class FormState:
             response_url=SecretStr(url) if url else None,
             job=JobNumber(job) if isinstance(job, int) else None,
             seen_by=UserId(values["seen_by"]) if isinstance(values.get("seen_by"), str) else None,
-            page=values["page"] if isinstance(values.get("page"), str) else None,
         )

@@ -176,8 +176,7 @@ async def _improve(context: Context, press: Press) -> Answer:
     if known is None:
         return Answer(message=visitors_answers.not_kept())
     page, period, project = known
-    path, text = page.path, visitors_answers.improve_prompt(page, period)
-    state = replace(FormState.at(press.origin), page=path)
+    text, state = visitors_answers.improve_prompt(page, period), FormState.at(press.origin)
     offered = await projects_to_choose(context, press.origin.channel, context.projects.with_id(project))
     form = modals.ask_form(channel=press.origin.channel, private=state.dumps(), text=text, projects=offered)
     return Answer(modal=Modal(form))

@@ -145,14 +145,12 @@ class JobFields(TypedDict, total=False):
     reviewed_by: UserId | None
     reviewed_at: datetime | None
     remind_at: datetime | None
-    compare_at: datetime | None
 
 
 class JobStepFields(JobFields, total=False):
     """Columns of a job that change with a step of its lifecycle (``bot.model.lifecycle``)."""
 
     requester: UserId
-    page: None
     service_id: ServiceJobId
     iteration: int
     iteration_requester: UserId | None
@@ -227,7 +225,6 @@ class TrackedJob:
     ``again_of``: the job whose prompt it runs again.
     ``review``: what somebody said of the pull request, who, and when. ``remind_at``: when the thread is
     reminded of it at the earliest; None for never again.
-    ``page``: the path of the page at which it began. ``compare_at``: when its visitors are compared.
     ``trouble``: what the face says of the docs service, and since when; None when all is well.
     ``project_label``: how people read the project; None where only one was served when the job was asked for.
     """
@@ -272,8 +269,6 @@ class TrackedJob:
     reviewed_by: UserId | None = None
     reviewed_at: datetime | None = None
     remind_at: datetime | None = None
-    page: str | None = None
-    compare_at: datetime | None = None
     project_label: str | None = None
 
     @property

@@ -177,7 +177,6 @@ def _next_iteration(job: TrackedJob, at: datetime, poll_at: datetime) -> JobStep
         "reviewed_by": None,
         "reviewed_at": None,
         "remind_at": None,
-        "compare_at": None,
         "ended_at": None,
         "doubt_until": None,
         "misses": 0,
@@ -257,7 +256,7 @@ def denied(job: TrackedJob, access: Access, at: datetime) -> JobStep:
     """Return the step for a job whose requester may not start it. Nothing of them and their words is kept."""
     problem = f"{JobProblem.NOT_ALLOWED}:{access}"
     fields: JobStepFields = {"problem": problem, "ended_at": at, "requester": UserId(""), "text": ""}
-    return _job_step(job, J.REFUSED, {**fields, "page": None}, leaves_queue=True)
+    return _job_step(job, J.REFUSED, fields, leaves_queue=True)
 
 
 def withdrawn(job: TrackedJob, at: datetime) -> JobStep:

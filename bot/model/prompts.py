@@ -114,8 +114,7 @@ class JobRequest:
     """Requester, channel, text and project of a new job, to detect the same request sent twice in a minute.
 
     ``thread``: the thread in which the job's face will be a reply; None if the face begins its thread.
-    ``again_of``: the job whose prompt it runs again. ``page``: the path of the page at which it began.
-    ``project_label``: see ``TrackedJob``.
+    ``again_of``: the job whose prompt it runs again. ``project_label``: see ``TrackedJob``.
     """
 
     asked_by: UserId
@@ -124,5 +123,4 @@ class JobRequest:
     project: ProjectId
     thread: MessageTs | None = field(default=None, compare=False)
     again_of: JobNumber | None = field(default=None, compare=False)
-    page: str | None = field(default=None, compare=False)
     project_label: str | None = field(default=None, compare=False)

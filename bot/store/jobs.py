@@ -150,7 +150,6 @@ class JobRepository:
                 "round_requester": each.asked_by,
                 "thread_ts": each.thread,
                 "again_of": each.again_of,
-                "page": each.page,
                 "project_label": each.project_label,
             }
             for each in wanted
@@ -319,10 +318,6 @@ class JobRepository:
     def to_remind(self, now: datetime, limit: int) -> Sequence[TrackedJob]:
         """Return jobs of whose pull request it is time to remind their threads."""
         return self._many(and_(jobs.c.remind_at <= now, jobs.c.requester != "", _AWAITS_REVIEW), limit)
-
-    def to_compare(self, now: datetime, limit: int) -> Sequence[TrackedJob]:
-        """Return jobs for which it is time to compare the visitors of the page at which they began."""
-        return self._many(and_(jobs.c.compare_at <= now, jobs.c.requester != ""), limit)
 
     def awaiting_review(self, channel: ChannelId, since: datetime, limit: int) -> Sequence[TrackedJob]:
         """Return a channel's jobs, newest first, whose pull requests wait for review since then or later."""

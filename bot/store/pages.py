@@ -12,7 +12,6 @@ from sqlalchemy.engine import Connection, RowMapping
 from bot.model import Counts, PageCounts, PageKey, Period, ProjectId, SnapshotId, SortBy
 from bot.model.ids import can_be_id
 from bot.store.schema import page_visitors, snapshots
-from bot.store.snapshots import path_hash
 
 _now = page_visitors.alias("now")
 _was = page_visitors.alias("was")
@@ -128,12 +127,6 @@ class PageRepository:
         counts = Counts(found["human"], found["ai"], found["total"])
         period = Period(found["first"], found["end"])
         return PageCounts(key, found["path"], counts), period, found["project"]
-
-    def of_path(self, snapshot: SnapshotId, path: str) -> Counts | None:
-        """Return a page's counts in a snapshot; None if nobody read it, or if it has not been fetched."""
-        mine = and_(page_visitors.c.snapshot == snapshot, page_visitors.c.hash == path_hash(path))
-        found = self.connection.execute(select(page_visitors).where(mine)).mappings().first()
-        return None if found is None else Counts(found["human"], found["ai"], found["total"])
 
     def following(
         self, snapshot: SnapshotId, section: str | None, after: int = 0, limit: int = 1_000

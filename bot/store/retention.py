@@ -50,7 +50,6 @@ _JOB: Mapping[str, object] = {
     "ref": None,
     "problem": None,
     "reviewed_by": None,
-    "page": None,
 }
 _PROMPT: Mapping[str, object] = {
     "asked_by": "",

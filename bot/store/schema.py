@@ -94,8 +94,6 @@ jobs = Table(
     Column("reviewed_by", String(40)),
     Column("reviewed_at", UtcDateTime),
     Column("remind_at", UtcDateTime),
-    Column("page", Text),
-    Column("compare_at", UtcDateTime),
     Column("project_label", Text),
     Column("claimed_by", String(80)),
     Column("claimed_until", UtcDateTime),
@@ -104,7 +102,6 @@ jobs = Table(
     _if_set("ix_jobs_service_id", "service_id"),
     _if_set("ix_jobs_poll_at", "poll_at"),
     _if_set("ix_jobs_remind_at", "remind_at"),
-    _if_set("ix_jobs_compare_at", "compare_at"),
 )
 
 prompts = Table(

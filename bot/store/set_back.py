@@ -61,7 +61,7 @@ _TABLES = (
     members,
 )
 """In the order in which rows are locked."""
-_PLANNED = (jobs.c.remind_at, jobs.c.compare_at, subscriptions.c.next_run_at)
+_PLANNED = (jobs.c.remind_at, subscriptions.c.next_run_at)
 """Days ahead, so the clock is no measure of them."""
 _TIMES = {
     table: [column for column in table.c if isinstance(column.type, UtcDateTime) and column not in _PLANNED]

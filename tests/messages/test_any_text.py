@@ -13,15 +13,12 @@ from bot import slack_text
 from bot.commands.form_state import FormState
 from bot.messages import face, job_answers, jobs, modals, problems, projects, reflexes
 from bot.messages.help import CommandHelp, help_message
-from bot.messages.page_change import visitors_before_and_after
 from bot.messages.plain_text import visible
 from bot.model import (
     ChannelId,
-    Counts,
     JobNumber,
     JobState,
     Message,
-    Period,
     Project,
     ProjectId,
     Projects,
@@ -148,8 +145,6 @@ def thread_messages(job: TrackedJob, text: str) -> Iterator[Message]:
         yield jobs.outdated_end(job)
         yield jobs.reviewed_end(job)
     yield jobs.reminder(job)
-    week, counts = Period(NOW.date(), NOW.date() + timedelta(days=7)), Counts(1, 2, 3)
-    yield visitors_before_and_after(job, text, (week, week), (counts, counts))
     yield jobs.outdated_reminder(job)
 
 

@@ -19,7 +19,7 @@ from tests.builders import PROJECT, claimer, execute, origin, rows_of
 from tests.store.stock import fill
 
 HOUR = timedelta(hours=1)
-PLANNED = {"remind_at", "compare_at", "next_run_at"}
+PLANNED = {"remind_at", "next_run_at"}
 QUEUES = (s.jobs, s.prompts, s.deliveries, s.snapshots, s.questions, s.digests, s.heard)
 
 

@@ -18,7 +18,7 @@ Rows = dict[str, list[Row]]
 _LATER = ("holds.until", "limits.until", "analytics_budgets.until", "jobs.poll_at", "prompts.due_at")
 _LATER_TOO = ("deliveries.due_at", "snapshots.due_at", "questions.due_at", "digests.due_at", "heard.due_at")
 """Columns with the time at which something is due."""
-PLANNED = ("next_run_at", "remind_at", "compare_at")
+PLANNED = ("next_run_at", "remind_at")
 """Columns with times days ahead."""
 TABLES = (
     "jobs",

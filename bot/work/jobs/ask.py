@@ -36,8 +36,7 @@ class AskRequest:
     ``allow_duplicate``: the person has confirmed that they want an equal request to run again.
     ``heard``: note the message as heard (``bot/store/heard.py``).
     ``take_thread`` and ``files``: see ``Prompt``. ``again_of``: the job whose prompt it runs again.
-    ``page``: the path of the page at which it began. ``project``: None for that of the channel.
-    ``deadline``: ``ask`` sets it.
+    ``project``: None for that of the channel. ``deadline``: ``ask`` sets it.
     """
 
     origin: Origin
@@ -48,7 +47,6 @@ class AskRequest:
     files: tuple[SharedFile, ...] = ()
     given: str | None = None
     again_of: JobNumber | None = None
-    page: str | None = None
     project: ProjectId | None = None
     deadline: Deadline | None = field(default=None, compare=False)
 
@@ -216,7 +214,6 @@ def _wanted(context: Context, tx: Transaction, request: AskRequest) -> JobReques
         project,
         thread=origin.thread_for_job,
         again_of=request.again_of,
-        page=request.page,
         project_label=shown.label if shown else None,
     )
 

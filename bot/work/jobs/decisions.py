@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from datetime import datetime, timedelta
+from datetime import datetime
 from functools import partial
 
 from bot.messages import jobs as say
@@ -30,9 +30,6 @@ from bot.work.jobs.ask import Asked, AskRequest, ask
 from bot.work.jobs.follow_up import FollowedUp, FollowUpRequest, follow_up
 from bot.work.jobs.thread_messages import edit_reply, outdate_reminder, redraw_face, reply, tells_new
 from bot.work.jobs.transitions import drop_follow_ups, show_decision
-
-COMPARED_AFTER = timedelta(days=30)
-"""When a page's visitors are compared: four weeks from the day after the review are over then in any zone."""
 
 
 async def run_again(
@@ -139,11 +136,7 @@ def note_review(tx: Transaction, number: JobNumber, said: Review, by: UserId, no
     job = tx.jobs.get_locked(number)
     if job is None or job.is_forgotten or not job.awaits_review:
         return False
-    is_compared = said is Review.REVIEWED and job.page is not None
-    compare_at = now + COMPARED_AFTER if is_compared else None
-    tx.jobs.update(
-        number, review=said, reviewed_by=by, reviewed_at=now, remind_at=None, compare_at=compare_at
-    )
+    tx.jobs.update(number, review=said, reviewed_by=by, reviewed_at=now, remind_at=None)
     job = redraw_face(tx, number, now)
     end = tx.outbox.newest_end(number, job.iteration)
     if end is not None:

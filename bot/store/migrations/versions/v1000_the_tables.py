@@ -57,8 +57,6 @@ def upgrade() -> None:
         sa.Column("reviewed_by", sa.String(40)),
         sa.Column("reviewed_at", sa.DateTime(timezone=True)),
         sa.Column("remind_at", sa.DateTime(timezone=True)),
-        sa.Column("page", sa.Text),
-        sa.Column("compare_at", sa.DateTime(timezone=True)),
         sa.Column("project_label", sa.Text),
         sa.Column("claimed_by", sa.String(80)),
         sa.Column("claimed_until", sa.DateTime(timezone=True)),
@@ -68,7 +66,6 @@ def upgrade() -> None:
     _index_if_set("ix_jobs_service_id", "jobs", ["service_id"])
     _index_if_set("ix_jobs_poll_at", "jobs", ["poll_at"])
     _index_if_set("ix_jobs_remind_at", "jobs", ["remind_at"])
-    _index_if_set("ix_jobs_compare_at", "jobs", ["compare_at"])
     op.create_table(
         "prompts",
         sa.Column("id", sa.Integer, primary_key=True),
