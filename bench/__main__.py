@@ -13,7 +13,7 @@ from time import monotonic
 import click
 from rich.console import Console
 
-from bench import ack, burst, digests, idle, pace, pages, poll, recovery, wait
+from bench import ack, burst, digests, idle, pages, poll, recovery, wait
 from bench.report import Report, as_json, machine, missed, print_report
 from bench.speed import machine_speed
 
@@ -26,7 +26,6 @@ class Bench(StrEnum):
     PAGES = "pages"
     DIGESTS = "digests"
     POLL = "poll"
-    PACE = "pace"
     RECOVERY = "recovery"
     BURST = "burst"
     IDLE = "idle"
@@ -34,10 +33,6 @@ class Bench(StrEnum):
 
 Measure = Callable[[bool, Path], Awaitable[list[Report]]]
 """Takes whether to measure quickly, and a folder for databases and logs."""
-
-
-async def _pace(quick: bool, _folder: Path) -> list[Report]:
-    return pace.measure(pace.QUICK if quick else pace.FULL)
 
 
 # Times in milliseconds are measured first, before the load can slow down a small machine.
@@ -48,7 +43,6 @@ MEASURES: dict[Bench, Measure] = {
     Bench.DIGESTS: lambda quick, folder: digests.measure(digests.QUICK if quick else digests.FULL, folder),
     Bench.IDLE: lambda quick, folder: idle.measure(idle.QUICK if quick else idle.FULL, folder),
     Bench.POLL: lambda quick, folder: poll.measure(poll.QUICK if quick else poll.FULL, folder),
-    Bench.PACE: _pace,
     Bench.RECOVERY: lambda quick, folder: recovery.measure(
         recovery.QUICK if quick else recovery.FULL, folder
     ),

@@ -10,13 +10,12 @@ import subprocess
 from contextlib import closing
 from io import StringIO
 from pathlib import Path
-from random import Random
 from threading import Thread
 
 import pytest
 from rich.console import Console
 
-from bench import ack, burst, digests, idle, pace, pages, poll, recovery, versus, wait
+from bench import ack, burst, digests, idle, pages, poll, recovery, versus, wait
 from bench.ack_client import Typist
 from bench.ack_sides import Way, bolt_side
 from bench.ack_slack import played_slack
@@ -123,26 +122,6 @@ async def test_polling_is_measured_with_both_databases(tmp_path: Path) -> None:
     rows += _of("processor time a poll, PostgreSQL", "PostgreSQL", most="memory at most, PostgreSQL")
     assert _rows(report) == rows
     assert all(row.ours > 0 for row in report.rows if row.what.startswith("polls a second"))
-
-
-def test_the_pace_of_each_project_is_compared_with_a_fixed_interval() -> None:
-    reports = pace.measure(50)
-    assert [report.name for report in reports] == [f"pace: {each.name}" for each in pace.PROJECTS]
-    assert all(len(report.rows) == 4 and all(row.theirs for row in report.rows) for report in reports)
-    assert {sum(row.goal is not None for row in report.rows) for report in reports} == {2}
-
-
-def test_no_pace_is_better_than_the_least_product() -> None:
-    """Jobs without memory gain nothing by learning; jobs of one length gain nearly all."""
-    chance = Random(5)
-    without_memory = [chance.expovariate(1 / 100) for _ in range(20_000)]
-    assert pace.least_product(without_memory) == pytest.approx(1.0, abs=0.03)
-    assert pace.least_product([300.0] * 1_000) < 0.1
-
-
-def test_a_job_is_followed_until_its_end_is_seen() -> None:
-    followed = pace.follow(25.0, lambda _age, _chance: 10.0, lambda: 0.5)
-    assert (followed.polls, followed.delay_seconds) == (3, 5.0)
 
 
 async def test_a_burst_is_told_once_each_and_never_too_fast(tmp_path: Path) -> None:

@@ -90,7 +90,6 @@ _LET_IN = or_(jobs.c.problem.is_(None), not_(jobs.c.problem.startswith(JobProble
 """The condition that a job's requester was not denied access."""
 _AWAITS_REVIEW = and_(jobs.c.state == JobState.PULL_REQUEST, jobs.c.review.is_(None))
 _OPEN = (JobState.WAITING, JobState.WORKING, JobState.UNCONFIRMED)
-_FINISHED = (JobState.PULL_REQUEST, JobState.NO_CHANGE, JobState.FAILED)
 _OPEN_FACE = and_(jobs.c.state.in_((JobState.WAITING, JobState.WORKING)), jobs.c.root_ts.is_not(None))
 _NOT_QUEUED: Mapping[str, object] = {"queue_until": None, "queue_position": None, "queue_why": None}
 
@@ -295,13 +294,6 @@ class JobRepository:
         """
         asked = and_(jobs.c.project == project, jobs.c.asked_at >= since, jobs.c.asked_at < until, _LET_IN)
         return self._many(asked, limit)
-
-    def lasted(self, project: ProjectId, limit: int) -> Sequence[float]:
-        """Return how many seconds the last iterations of a project's newest finished jobs took."""
-        ended = and_(jobs.c.project == project, jobs.c.state.in_(_FINISHED), jobs.c.ended_at.is_not(None))
-        times = select(jobs.c.iteration_started_at, jobs.c.ended_at).where(ended)
-        found = self.connection.execute(times.order_by(jobs.c.number.desc()).limit(limit))
-        return [(ended_at - began_at).total_seconds() for began_at, ended_at in found if began_at]
 
     def without_trouble(
         self, project: ProjectId, trouble: Trouble, limit: int, *, only_failing: bool

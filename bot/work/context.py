@@ -145,8 +145,7 @@ class WorkerContext(Context):
     ``owner`` is that name; leases are held under it. ``chance`` returns a random number in [0, 1).
     ``keep``: for how long texts and people are kept after the end of a job; None means for ever.
     ``wake_after`` wakes the workers after that many seconds. ``count`` counts an event for the metrics:
-    what happened, and with which outcome. ``learned`` has the paces of projects with past jobs, and since
-    when. ``answered`` has the times of the last polls that were answered.
+    what happened, and with which outcome. ``answered`` has the times of the last polls that were answered.
     ``undecided``: since when this process has asked Slack in vain about the sender of a prompt.
     """
 
@@ -158,7 +157,6 @@ class WorkerContext(Context):
     timeouts: Timeouts = field(default_factory=Timeouts)
     keep: timedelta | None = None
     count: Callable[[str, str], None] = field(default=lambda _what, _how: None)
-    learned: dict[ProjectId, tuple[datetime, PollPace]] = field(default_factory=dict)
     answered: dict[ProjectId, datetime] = field(default_factory=dict)
     undecided: dict[PromptId, datetime] = field(default_factory=dict)
 
@@ -173,11 +171,6 @@ class WorkerContext(Context):
         earlier try was committed although it failed, and DatabaseTrouble when the database stays away.
         """
         return await retry_on_db_error(lambda: self.store.write(change))
-
-    def pace_of(self, project: ProjectId) -> PollPace:
-        """Return the pace of polling a project's jobs: as its past jobs suggest, or the usual one."""
-        known = self.learned.get(project)
-        return self.pace if known is None else known[1]
 
     def after(self, seconds: float) -> datetime:
         """Return the time that many seconds from now."""

@@ -6,7 +6,7 @@ import asyncio
 from collections import Counter, defaultdict
 from collections.abc import Awaitable, Callable, Collection, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta
+from datetime import datetime
 from functools import partial
 
 import structlog
@@ -30,9 +30,6 @@ _SLOW_SECONDS = 1.0
 """Pause before the next claim while polls are under way, after a claim without jobs."""
 _TOGETHER_SECONDS = 0.25
 """How long answers are collected, to be written together, while others of the same claim are slow."""
-LEARNED_FROM = 200
-"""The number of a project's latest finished jobs from which it learns its pace, every `_LEARNED_FOR`."""
-_LEARNED_FOR = timedelta(minutes=10)
 _Claimed = tuple[TrackedJob, int]
 """A job to poll, with its misses (see `Poll`)."""
 
@@ -160,16 +157,7 @@ def _claim(
 ) -> tuple[Sequence[_Claimed], frozenset[ProjectId]]:
     """Claim the jobs that are due. Return them with their misses, and the projects that have a back-off."""
     due = tx.jobs.claim_due(context.claimer(), _AT_ONCE, besides=busy)
-    for project in {job.project for job, _ in due}:
-        _learn(context, tx, project)
     return due, frozenset(tx.back_offs.all() if due else ())
-
-
-def _learn(context: WorkerContext, tx: Transaction, project: ProjectId) -> None:
-    """Take the pace for a project from how long its latest jobs took, anew every ten minutes."""
-    now, known = context.clock(), context.learned.get(project)
-    if known is None or now - known[0] >= _LEARNED_FOR:
-        context.learned[project] = now, context.pace.learned(tx.jobs.lasted(project, LEARNED_FROM))
 
 
 async def _collect_error(failed: list[Exception], write: Callable[[], Awaitable[None]]) -> None:

@@ -134,8 +134,7 @@ def put_back(
 def next_poll_at(context: WorkerContext, job: TrackedJob) -> datetime:
     if job.told_running_at:
         return context.after(max(HOURLY_SECONDS, context.pace.max_seconds))
-    pace = context.pace_of(job.project)
-    return context.after(pace.wait_seconds(_age_seconds(job, context.clock()), context.chance()))
+    return context.after(context.pace.wait_seconds(_age_seconds(job, context.clock()), context.chance()))
 
 
 def runs_long(context: WorkerContext, job: TrackedJob) -> bool:

@@ -40,7 +40,7 @@ def accepted(context: WorkerContext, tx: Transaction, prompt: Prompt, answer: Jo
         job,
         prompt.asked_by,
         now,
-        poll_at=context.after(context.pace_of(project).wait_seconds(0, context.chance())),
+        poll_at=context.after(context.pace.wait_seconds(0, context.chance())),
         # A new job cannot be stale; after a follow-up the answer may still be the previous iteration's.
         saw_active=is_start or answer.is_running,
         service_id=ServiceJobId(answer.id) if is_start else None,
