@@ -32,10 +32,9 @@ _WORDS: Mapping[WaitWhy, str] = {
 
 def words(wait: Wait) -> str:
     """Return what waits, for what, until when and since when."""
-    place = f", place {wait.queue_position}" if wait.queue_position else ""
     reason = _WORDS[wait.why].format(cause=one_line(wait.cause or "unknown", 100))
     until = f", until {_at(wait.until)}" if wait.until else ""
-    return f"{wait.what} waits for {reason}{place}{until} (since {_at(wait.since)})"
+    return f"{wait.what} waits for {reason}{until} (since {_at(wait.since)})"
 
 
 def _at(when: datetime) -> str:

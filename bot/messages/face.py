@@ -12,7 +12,7 @@ from bot.messages import blocks as b
 from bot.messages.numbers import counted
 from bot.messages.plain_text import clip, one_line, visible
 from bot.messages.problems import title
-from bot.model import Block, JobNumber, JobState, Message, Review, TrackedJob, Trouble, why_queued
+from bot.model import Block, JobNumber, JobState, Message, Review, TrackedJob, Trouble, WaitWhy
 
 QUOTE_LENGTH = 300
 """The face shows the first line of a prompt, up to this length; the thread then has the whole prompt."""
@@ -170,10 +170,9 @@ def _notes(job: TrackedJob, frees_at: datetime | None) -> list[str]:
 
 
 def _queued(job: TrackedJob, until: datetime) -> str:
-    """Return why the prompt waits, its queue position, and until when."""
+    """Return why the prompt waits, and until when."""
     what = "It" if job.state is JobState.WAITING else "A follow-up"
-    why = why_queued(job.queue_why, job.queue_position)
-    return waits.words(why, until, what=what, queue_position=job.queue_position)
+    return waits.words(WaitWhy(job.queue_why or WaitWhy.RETRY), until, what=what)
 
 
 def _buttons(job: TrackedJob) -> list[Block]:

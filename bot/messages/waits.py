@@ -14,16 +14,14 @@ def lines(waiting: Sequence[Wait]) -> list[str]:
     asked = [each for each in waiting if each.what in (Waiting.PROMPT, Waiting.POLL)]
     said = [each for each in waiting if each.what is Waiting.MESSAGE and each.why is not WaitWhy.PROCESS]
     shown = [*asked[:1], *said[:1]]
-    return [
-        words(each.why, each.until, what=_what(each), queue_position=each.queue_position) for each in shown
-    ]
+    return [words(each.why, each.until, what=_what(each)) for each in shown]
 
 
 def _what(wait: Wait) -> str:
     return "A message about it" if wait.what is Waiting.MESSAGE else "It"
 
 
-def words(why: WaitWhy, until: datetime | None, *, what: str, queue_position: int | None = None) -> str:
+def words(why: WaitWhy, until: datetime | None, *, what: str) -> str:
     """Return why something waits and until when. ``what`` begins the sentence."""
     at = b.moment(until, "{time}") if until else "soon"
     again = f"I'll try again at {at}" if until else "I'll try again soon"
@@ -45,8 +43,7 @@ def words(why: WaitWhy, until: datetime | None, *, what: str, queue_position: in
         case WaitWhy.KEY:
             return f"{what} waits: the docs service refuses the bot's key. {again}"
         case WaitWhy.LIMIT:
-            place = f"place {queue_position}, " if queue_position else ""
-            return f"{what} waits for the shared hourly limit: {place}goes out at about {at}"
+            return f"{what} waits for the shared hourly limit. It goes out at about {at}"
         case WaitWhy.SHARE:
             why_not = "whoever asked has had their share of the hourly limit"
             return f"{what} waits: {why_not}. It goes out at about {at}"

@@ -95,7 +95,6 @@ from bot.model.waits import (
     WaitingPoll,
     WaitingPrompt,
     WaitWhy,
-    why_queued,
 )
 from bot.model.weekly_time import Weekday, WeeklyTime
 
@@ -228,5 +227,4 @@ __all__ = [
     "today",
     "ts_at",
     "week_of",
-    "why_queued",
 ]

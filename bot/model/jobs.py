@@ -125,7 +125,6 @@ class JobFields(TypedDict, total=False):
     doubt_until: datetime | None
     told_running_at: datetime | None
     queue_until: datetime | None
-    queue_position: int | None
     queue_why: QueueWhy | None
     poll_at: datetime | None
     misses: int
@@ -212,8 +211,7 @@ class TrackedJob:
     is reported once; ``state`` and ``ended_at`` belong to the current iteration.
     ``saw_active``: the service has reported *active* in this iteration, so *completed* is not stale.
     ``doubt_until``: a follow-up is unconfirmed; polls check until then whether it was accepted.
-    ``queue_until``: when a waiting prompt is sent, at the earliest. ``queue_position`` counts from 1;
-    ``queue_why`` is the reason of the wait.
+    ``queue_until``: when a waiting prompt is sent, at the earliest. ``queue_why``: why it waits.
     ``uses_left``: uses left in the hour when the iteration began; None unless few were left.
     ``root_ts``: the message that is the job's face; None until it is posted. ``thread_ts``: the thread in
     which the face is a reply; None if the face begins its thread.
@@ -256,7 +254,6 @@ class TrackedJob:
     told_running_at: datetime | None = None
     problem: str | None = None
     queue_until: datetime | None = None
-    queue_position: int | None = None
     queue_why: QueueWhy | None = None
     uses_left: int | None = None
     also_asked: tuple[UserId, ...] = ()

@@ -65,7 +65,7 @@ ENDS = frozenset({J.PULL_REQUEST, J.NO_CHANGE, J.FAILED, J.ARCHIVED, J.GONE})
 class JobStep:
     """A step of a job. Create it with the functions below only.
 
-    ``leaves_queue``: no prompt of the job waits any more, so its queue position is cleared.
+    ``leaves_queue``: no prompt of the job waits any more, so nothing is said of the queue any more.
     """
 
     state: JobState
@@ -294,7 +294,7 @@ def prompt_edited(prompt: Prompt, raw: str, take_thread: TakeThread | None, at: 
 
 def prompt_sending(prompt: Prompt, at: datetime) -> PromptStep:
     """Return the step to *sending*, to write before the call so that a crash cannot send twice."""
-    fields: PromptStepFields = {"sent_at": at, "attempts": prompt.attempts + 1, "queue_position": None}
+    fields: PromptStepFields = {"sent_at": at, "attempts": prompt.attempts + 1, "in_queue": False}
     return _prompt_step(prompt, P.SENDING, fields)
 
 
@@ -319,7 +319,7 @@ def prompt_unconfirmed(prompt: Prompt) -> PromptStep:
 
 def prompt_refused(prompt: Prompt) -> PromptStep:
     """Return the step for a prompt that the docs service refused, or that will never be sent."""
-    return _prompt_step(prompt, P.REFUSED, {"sent_at": None, "response_url": None, "queue_position": None})
+    return _prompt_step(prompt, P.REFUSED, {"sent_at": None, "response_url": None, "in_queue": False})
 
 
 def prompt_denied(prompt: Prompt) -> PromptStep:
@@ -339,12 +339,12 @@ def prompt_denied(prompt: Prompt) -> PromptStep:
 
 def prompt_resent(prompt: Prompt, at: datetime) -> PromptStep:
     """Return the step for an unconfirmed prompt that a person sends again."""
-    return _prompt_step(prompt, P.WAITING, {"sent_at": None, "due_at": at, "queue_position": None})
+    return _prompt_step(prompt, P.WAITING, {"sent_at": None, "due_at": at, "in_queue": False})
 
 
 def prompt_withdrawn(prompt: Prompt, at: datetime) -> PromptStep:
     """Return the step for a prompt withdrawn before it was sent, or dismissed while it was unconfirmed."""
-    return _prompt_step(prompt, P.WITHDRAWN, {"sent_at": None, "due_at": at, "queue_position": None})
+    return _prompt_step(prompt, P.WITHDRAWN, {"sent_at": None, "due_at": at, "in_queue": False})
 
 
 def delivered(at: datetime, posted_ts: MessageTs | None) -> DeliveryStep:

@@ -39,7 +39,7 @@ class PromptFields(TypedDict, total=False):
     """Columns of a prompt that change without a step of its lifecycle."""
 
     due_at: datetime
-    queue_position: int | None
+    in_queue: bool
 
 
 class PromptStepFields(PromptFields, total=False):

@@ -24,7 +24,7 @@ _MARGIN = timedelta(seconds=1)
 class Queued:
     """A prompt that is ready to be sent as soon as the quota allows it.
 
-    ``queue_position`` and ``due_at`` are those last written; no position: it has not waited yet.
+    ``in_queue`` and ``due_at`` are those last written; not in the queue: it has not waited yet.
     ``refused_at``: when it was sent and refused as with a bad key, None if it was not.
     """
 
@@ -34,7 +34,7 @@ class Queued:
     asked_by: UserId
     asked_at: datetime
     due_at: datetime
-    queue_position: int | None = None
+    in_queue: bool = False
     refused_at: datetime | None = None
 
 
@@ -54,7 +54,6 @@ class Turn:
     """
 
     waiting: Queued
-    queue_position: int
     at: datetime
     is_over_share: bool
 
@@ -117,7 +116,7 @@ def in_turn(
         is_over = own is not None and own > at
         at = max(at, own or at)
         mine.append(at)
-        turns.append(Turn(waiting, position, at, is_over))
+        turns.append(Turn(waiting, at, is_over))
     return going, turns
 
 
@@ -166,8 +165,8 @@ def still_counted(uses: Sequence[Use], now: datetime) -> list[Use]:
     return [use for use in uses if use.at > now - QUOTA_PERIOD]
 
 
-def frees_at(uses: Sequence[Use], limit: int, queue_position: int) -> datetime | None:
-    """Return when the prompt at ``queue_position`` (from 1) can be sent, as the uses of the last hour expire.
+def frees_at(uses: Sequence[Use], limit: int, nth: int) -> datetime | None:
+    """Return when the ``nth`` prompt of the queue (from 1) can be sent, as the uses of the last hour expire.
 
     Returns None if there are no uses: then the time is unknown.
     """
@@ -175,7 +174,7 @@ def frees_at(uses: Sequence[Use], limit: int, queue_position: int) -> datetime |
         return None
     # If there are more uses than the limit allows, only the newest delay the queue.
     times = sorted(use.at for use in uses)[-limit:]
-    hours, turn = divmod(queue_position - 1, len(times))
+    hours, turn = divmod(nth - 1, len(times))
     return times[turn] + QUOTA_PERIOD * (hours + 1) + _MARGIN
 
 

@@ -77,7 +77,6 @@ class Wait:
     until: datetime | None = None
     cause: str | None = None
     job: JobNumber | None = None
-    queue_position: int | None = None
 
     @property
     def stuck_since(self) -> datetime | None:
@@ -124,7 +123,7 @@ class WaitingPrompt:
     job_state: JobState
     asked_at: datetime
     due_at: datetime
-    queue_position: int | None = None
+    in_queue: bool = False
     queue_why: QueueWhy | None = None
     lease: Lease = field(default_factory=Lease)
     back_off: BackOff | None = None
@@ -133,9 +132,8 @@ class WaitingPrompt:
 
     def wait(self, now: datetime) -> Wait:
         """Return what it waits for."""
-        position = self.queue_position
         why = self._person() or self._preparation(now) or _held(self.lease, now) or self._sending(now)
-        return Wait(Waiting.PROMPT, why[0], self.asked_at, self.due_at, *why[1:], self.job, position)
+        return Wait(Waiting.PROMPT, why[0], self.asked_at, self.due_at, *why[1:], self.job)
 
     def _person(self) -> _Why | None:
         is_follow_up = self.kind is PromptKind.FOLLOW_UP
@@ -162,8 +160,14 @@ class WaitingPrompt:
         if (backing_off := _backing_off(self.back_off, now)) is not None:
             return backing_off
         if self.due_at > now:
-            return why_queued(self.queue_why, self.queue_position), self.due_at, None
+            return self._queued(), self.due_at, None
         return WaitWhy.WORKER, None, None
+
+    def _queued(self) -> WaitWhy:
+        """Return what it waits for until its time comes; what its job says may be of another prompt."""
+        if self.queue_why is None or self.queue_why is QueueWhy.LIMIT:
+            return WaitWhy.LIMIT if self.in_queue else WaitWhy.RETRY
+        return WaitWhy(self.queue_why)
 
 
 @dataclass(frozen=True, slots=True)
@@ -235,13 +239,6 @@ class WaitingDelivery:
         channel = [self.channel] if self.kind in PACED else []
         calls = [pace_of(each).next_at(self.paces[each]) for each in methods if each in self.paces]
         return [*calls, *(self.paces[each] for each in channel if each in self.paces)]
-
-
-def why_queued(why: QueueWhy | None, queue_position: int | None) -> WaitWhy:
-    """Return what a prompt waits for whose time has not come, from what its job's face says."""
-    if why in (QueueWhy.KEY, QueueWhy.SERVICE, QueueWhy.SHARE):
-        return WaitWhy(why)
-    return WaitWhy.LIMIT if queue_position else WaitWhy.RETRY
 
 
 def _held(lease: Lease, now: datetime) -> _Why | None:

@@ -91,7 +91,7 @@ _LET_IN = or_(jobs.c.problem.is_(None), not_(jobs.c.problem.startswith(JobProble
 _AWAITS_REVIEW = and_(jobs.c.state == JobState.PULL_REQUEST, jobs.c.review.is_(None))
 _OPEN = (JobState.WAITING, JobState.WORKING, JobState.UNCONFIRMED)
 _OPEN_FACE = and_(jobs.c.state.in_((JobState.WAITING, JobState.WORKING)), jobs.c.root_ts.is_not(None))
-_NOT_QUEUED: Mapping[str, object] = {"queue_until": None, "queue_position": None, "queue_why": None}
+_NOT_QUEUED: Mapping[str, object] = {"queue_until": None, "queue_why": None}
 
 # Rows of a multi-row INSERT may be returned in any order, so each carries the values that identify it.
 _ADD = insert(jobs).returning(jobs.c.number, jobs.c.requester, jobs.c.channel, jobs.c.text, jobs.c.project)
@@ -242,7 +242,7 @@ class JobRepository:
         write_row(self.connection, jobs, number, None, fields)
 
     def leave_queue(self, number: JobNumber) -> None:
-        """Clear the columns that say where the job waits in the queue."""
+        """Clear the columns that say why and until when a prompt of the job waits."""
         write_row(self.connection, jobs, number, None, _NOT_QUEUED)
 
     def apply(

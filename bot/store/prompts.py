@@ -148,10 +148,10 @@ _CLAIM_THESE = claiming_oldest(
 )
 _WAITING_PROJECTS = select(prompts.c.project).where(prompts.c.due_at <= NOW, sendable()).distinct()
 _QUOTA_QUEUE = (
-    select(*prompts.c["id", "job", "kind", "asked_by", "asked_at", "due_at", "queue_position", "sent_at"])
+    select(*prompts.c["id", "job", "kind", "asked_by", "asked_at", "due_at", "in_queue", "sent_at"])
     .where(
         prompts.c.project == bindparam("of_project"),
-        or_(prompts.c.due_at <= NOW, prompts.c.queue_position.is_not(None)),
+        or_(prompts.c.due_at <= NOW, prompts.c.in_queue),
         sendable(),
     )
     .order_by(prompts.c.id)
@@ -164,8 +164,8 @@ _STILL = and_(
 
 
 def _queued(project: ProjectId) -> ColumnElement[bool]:
-    placed = prompts.c.queue_position.is_not(None)
-    return and_(prompts.c.project == project, prompts.c.state == PromptState.WAITING, placed)
+    waits = and_(prompts.c.state == PromptState.WAITING, prompts.c.in_queue)
+    return and_(prompts.c.project == project, waits)
 
 
 def _values(new: NewPrompt) -> dict[str, object]:
@@ -322,7 +322,7 @@ class PromptRepository:
     def quota_queue(self, project: ProjectId, now: datetime) -> Sequence[Queued]:
         """Return the prompts that wait for nothing but the quota, oldest first.
 
-        They are due or have a queue position, and ``sendable``.
+        They are due or in the queue, and ``sendable``.
         """
         rows = self.connection.execute(_QUOTA_QUEUE, {"of_project": project, NOW.key: now})
         return [Queued(row.id, row.job, PromptKind(row.kind), *row[3:]) for row in rows]
@@ -350,7 +350,7 @@ class PromptRepository:
         return self.connection.execute(found).first() is not None
 
     def waiting_for_quota(self, project: ProjectId) -> int:
-        """Return how many prompts have a queue position."""
+        """Return how many prompts are in the queue."""
         statement = select(func.count()).select_from(prompts).where(_queued(project))
         return int(self.connection.execute(statement).scalar_one())
 
@@ -358,7 +358,7 @@ class PromptRepository:
         """Set the due time of the project's waiting prompts to ``until``; return their jobs."""
         waiting = and_(prompts.c.project == project, prompts.c.state == PromptState.WAITING)
         free = and_(waiting, prompts.c.due_at < until, unclaimed(prompts))
-        later = update(prompts).where(free).values(due_at=until, queue_position=None)
+        later = update(prompts).where(free).values(due_at=until, in_queue=False)
         rows = self.connection.execute(later.returning(prompts.c.job), {NOW.key: now})
         return sorted(set(rows.scalars()))
 
@@ -371,7 +371,7 @@ class PromptRepository:
         )
 
     def move_up(self, project: ProjectId, now: datetime) -> None:
-        """Make the head of the queue due now, so that queue positions are assigned again after one left."""
+        """Make the head of the queue due now, so that the times are set again after one left."""
         head = select(func.min(prompts.c.id)).where(_queued(project)).scalar_subquery()
         self.connection.execute(update(prompts).where(prompts.c.id == head).values(due_at=now))
 

@@ -46,7 +46,7 @@ _FACE_OPEN = exists().where(
 )
 _PROMPTS = (
     select(
-        *prompts.c["id", "asked_at", "queue_position", *_ROW],
+        *prompts.c["id", "asked_at", "in_queue", *_ROW],
         _job.c.state.label("job_state"),
         _job.c.queue_why,
         *_BACK_OFF,
@@ -128,7 +128,7 @@ def _prompt(row: RowMapping) -> WaitingPrompt:
         job_state=JobState(row["job_state"]),
         asked_at=row["asked_at"],
         due_at=row["due_at"],
-        queue_position=row["queue_position"],
+        in_queue=row["in_queue"],
         queue_why=QueueWhy(row["queue_why"]) if row["queue_why"] else None,
         lease=_lease(row),
         back_off=_back_off(row),

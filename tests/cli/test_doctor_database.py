@@ -60,9 +60,9 @@ async def test_the_oldest_that_waits_is_named_with_why(
     now = datetime.now(UTC)
     number = await add_job(store, asked_at=now, root_ts="1.1")
     asked_at, due_at = now - timedelta(hours=2), now + timedelta(hours=1)
-    await add_prompt(store, number, asked_at=asked_at, state="waiting", due_at=due_at, queue_position=1)
+    await add_prompt(store, number, asked_at=asked_at, state="waiting", due_at=due_at, in_queue=True)
     found = (await findings(**settings))["waiting"]
-    assert (found.state, "job 1, prompt waits for the hourly limit, place 1" in found.seen) == ("ok", True)
+    assert (found.state, "job 1, prompt waits for the hourly limit" in found.seen) == ("ok", True)
     await add_prompt(store, await add_job(store, asked_at=now), key="k2", asked_at=now - timedelta(hours=1))
     await store.close()
     found = (await findings(**settings))["waiting"]

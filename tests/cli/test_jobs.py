@@ -114,16 +114,14 @@ async def test_a_job_says_for_what_its_prompt_its_poll_and_its_messages_wait(url
     store = Store.open(url)
     number = await add_job(store, state=JobState.WORKING, root_ts="1.1", service_id="job-1", poll_at=NOW)
     later = NOW + timedelta(minutes=10)
-    await add_prompt(
-        store, number, kind=PromptKind.FOLLOW_UP, state="waiting", due_at=later, queue_position=2
-    )
+    await add_prompt(store, number, kind=PromptKind.FOLLOW_UP, state="waiting", due_at=later, in_queue=True)
     said = NewDelivery("r", DeliveryKind.REPLY, CHANNEL, job=number, user=ANA, message=Message(SECRET, ()))
     await store.write(lambda tx: tx.outbox.add(said, NOW))
     await store.write(lambda tx: tx.outbox.claim(claimer("web\x1b[2J.1"), 10, 1.0))
     await store.close()
     prompt, poll, message = (await shown(url, number, NOW)).splitlines()[1:4]
     since = "(since 2026-11-02 09:00:00 UTC)"
-    assert prompt == f"  prompt waits for the hourly limit, place 2, until 2026-11-02 09:10:00 UTC {since}"
+    assert prompt == f"  prompt waits for the hourly limit, until 2026-11-02 09:10:00 UTC {since}"
     assert poll == f"  poll waits for the next free worker {since}"
     assert message.startswith("  message waits for the process web")
     assert message.endswith(f"which has its lease, until 2026-11-02 09:01:00 UTC {since}")

@@ -79,7 +79,6 @@ def any_job(draw: st.DrawFn) -> TrackedJob:
         ended_at=draw(st.sampled_from([None, NOW + timedelta(minutes=4)])),
         problem=draw(text),
         queue_until=draw(st.sampled_from([None, NOW + timedelta(hours=1)])),
-        queue_position=draw(st.sampled_from([None, 1, 10_000])),
         queue_why=draw(st.sampled_from([None, *QueueWhy])),
         uses_left=draw(st.sampled_from([None, 0, 1, 19])),
         review=draw(st.sampled_from([None, *Review])),

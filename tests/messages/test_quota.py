@@ -81,27 +81,26 @@ def test_admins_are_told_what_to_do_about_the_key(forbidden: bool) -> None:
 
 
 @pytest.mark.parametrize(
-    ("why", "place", "words"),
+    ("why", "words"),
     [
-        (QueueWhy.LIMIT, 3, "It waits for the shared hourly limit: place 3, goes out at about <!date^"),
+        (QueueWhy.LIMIT, "It waits for the shared hourly limit. It goes out at about <!date^"),
         (
             QueueWhy.SHARE,
-            3,
             "It waits: whoever asked has had their share of the hourly limit. It goes",
         ),
-        (QueueWhy.KEY, None, "It waits: the docs service refuses the bot's key. I'll try again at <!date^"),
-        (QueueWhy.SERVICE, None, "It waits: I can't reach the docs service. I'll try again at <!date^"),
+        (QueueWhy.KEY, "It waits: the docs service refuses the bot's key. I'll try again at <!date^"),
+        (QueueWhy.SERVICE, "It waits: I can't reach the docs service. I'll try again at <!date^"),
     ],
 )
-def test_the_root_says_what_it_waits_for(why: QueueWhy, place: int | None, words: str) -> None:
-    waiting = job(JobState.WAITING, queue_until=HALF_PAST, queue_why=why, queue_position=place)
+def test_the_root_says_what_it_waits_for(why: QueueWhy, words: str) -> None:
+    waiting = job(JobState.WAITING, queue_until=HALF_PAST, queue_why=why)
     root = face.face(waiting)
     assert words in root.text
     assert buttons(root) == [("Withdraw", "withdraw", "42")]
 
 
 def test_a_waiting_follow_up_has_its_own_button_beside_the_pull_request() -> None:
-    root = face.face(job(queue_until=HALF_PAST, queue_why=QueueWhy.LIMIT, queue_position=1))
+    root = face.face(job(queue_until=HALF_PAST, queue_why=QueueWhy.LIMIT))
     assert [each["action_id"] for block in root.blocks for each in block.get("elements", []) if "url" in each]
     shown = [words for words, _, _ in buttons(root)]
     assert shown == ["Pull request #7 · code.example", "Withdraw follow-up", "Run again"]

@@ -162,7 +162,7 @@ async def _decide(
         if prompt is None or prompt.state is not was:
             return False
         job = tx.jobs.known(prompt.job)
-        # Locked before any prompt, in the same order as in the worker that sets queue positions.
+        # Locked before any prompt, in the same order as in the worker that sets the times of the queue.
         tx.quota.lock(job.project)
         change(tx, prompt, job, by, context.clock())
         return True

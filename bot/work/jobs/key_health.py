@@ -137,7 +137,7 @@ def postpone_prompts(context: WorkerContext, tx: Transaction, project: ProjectId
     now = context.clock()
     for number in tx.prompts.postpone(project, now, until):
         job = tx.jobs.known(number)
-        tx.jobs.update(number, queue_until=until, queue_position=None, queue_why=QueueWhy.KEY)
+        tx.jobs.update(number, queue_until=until, queue_why=QueueWhy.KEY)
         if job.queue_why != QueueWhy.KEY:
             redraw_face(tx, number, now)
 

@@ -59,8 +59,6 @@ log = structlog.get_logger(__name__)
 _AT_ONCE = 10
 _MOVED_SECONDS = 120.0
 """A due time that changes by less counts as unchanged."""
-_SHOWN_POSITIONS = 5
-"""Up to this queue position, the face shows every change of position."""
 _CALL_SHARE = 1 / 3
 """The share of a lease that the slowest call to the docs service may take."""
 _MOST_ATTEMPTS = 10
@@ -129,23 +127,20 @@ def _claim_free(context: WorkerContext, tx: Transaction, project: ProjectId) -> 
         at_once, queue = 1, least_tried_first(queue)
     going, turns = in_turn(queue, uses, context.uses_an_hour, now, held_until)
     prompts = tx.prompts.claim_these(context.claimer(), [each.id for each in going[:at_once]])
-    return prompts, _set_queue_positions(context, tx, turns)
+    return prompts, _set_times(context, tx, turns)
 
 
-def _set_queue_positions(context: WorkerContext, tx: Transaction, turns: Sequence[Turn]) -> bool:
-    """Set queue position and due time of each prompt that waits; skip changes under two minutes.
-
-    Return whether any was set.
-    """
+def _set_times(context: WorkerContext, tx: Transaction, turns: Sequence[Turn]) -> bool:
+    """Set the due times of those that wait; skip changes under two minutes. Return whether any was set."""
     now, soonest = context.clock(), context.after(1.0)
     moved = [each for each in turns if _has_moved(each, max(each.at, soonest), now)]
     for turn in sorted(moved, key=lambda each: each.waiting.job):
-        waiting, position, until = turn.waiting, turn.queue_position, max(turn.at, soonest)
+        waiting, until = turn.waiting, max(turn.at, soonest)
         why = QueueWhy.SHARE if turn.is_over_share else QueueWhy.LIMIT
-        tx.prompts.update(waiting.id, was=PromptState.WAITING, due_at=until, queue_position=position)
-        tx.jobs.update(waiting.job, queue_until=until, queue_position=position, queue_why=why)
-        is_new = waiting.queue_position is None
-        if is_new or _differs_much(until, waiting.due_at) or position <= _SHOWN_POSITIONS:
+        tx.prompts.update(waiting.id, was=PromptState.WAITING, due_at=until, in_queue=True)
+        tx.jobs.update(waiting.job, queue_until=until, queue_why=why)
+        is_new = not waiting.in_queue
+        if is_new or _differs_much(until, waiting.due_at):
             redraw_face(tx, waiting.job, now)
         if is_new:
             context.count("prompts", "queued")
@@ -154,7 +149,7 @@ def _set_queue_positions(context: WorkerContext, tx: Transaction, turns: Sequenc
 
 def _has_moved(turn: Turn, until: datetime, now: datetime) -> bool:
     was = turn.waiting
-    return was.queue_position != turn.queue_position or _differs_much(until, was.due_at) or was.due_at <= now
+    return not was.in_queue or _differs_much(until, was.due_at) or was.due_at <= now
 
 
 def _differs_much(until: datetime, was: datetime) -> bool:
@@ -313,7 +308,7 @@ def _try_later(context: WorkerContext, tx: Transaction, prompt: Prompt) -> None:
     due_at = context.after(back_off_seconds(prompt.attempts, context.chance()))
     transitions.back_to_waiting(context, tx, prompt, due_at)
     if prompt.attempts >= 3:
-        tx.jobs.update(prompt.job, queue_until=due_at, queue_position=None, queue_why=QueueWhy.SERVICE)
+        tx.jobs.update(prompt.job, queue_until=due_at, queue_why=QueueWhy.SERVICE)
         redraw_face(tx, prompt.job, context.clock())
 
 
@@ -322,5 +317,5 @@ def _try_later_again(context: WorkerContext, tx: Transaction, prompt: Prompt) ->
     wait_seconds = back_off_seconds(prompt.attempts, context.chance(), first=30.0, cap=600.0)
     due_at = context.after(wait_seconds)
     transitions.back_to_waiting(context, tx, prompt, due_at)
-    tx.jobs.update(prompt.job, queue_until=due_at, queue_position=None, queue_why=None)
+    tx.jobs.update(prompt.job, queue_until=due_at, queue_why=None)
     redraw_face(tx, prompt.job, context.clock())

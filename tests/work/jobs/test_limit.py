@@ -50,14 +50,13 @@ async def test_a_follow_up_goes_before_a_new_job_of_an_equal(office: Office) -> 
     assert sent(office) == ["first", "more", "new"]
 
 
-async def test_each_sees_the_place_and_the_time_that_come_true(office: Office) -> None:
+async def test_each_sees_the_time_that_comes_true(office: Office) -> None:
     office.limit(2)
     await say_all(office, (CHIKA, "one"))
     office.clock.pass_seconds(600)
     await say_all(office, (CHIKA, "two"))
     await say_all(office, (ANA, "three"), (BEN, "four"))
     jobs = [await office.job(number) for number in (3, 4)]
-    assert [job.queue_position for job in jobs] == [1, 2]
     promised = [job.queue_until for job in jobs]
     assert all(promised)
     for number, until in zip((3, 4), promised, strict=True):
@@ -69,12 +68,12 @@ async def test_each_sees_the_place_and_the_time_that_come_true(office: Office) -
         assert (await office.job(number)).state is JobState.WORKING
 
 
-async def test_the_root_says_place_and_time_and_lets_it_be_withdrawn(office: Office) -> None:
+async def test_the_root_says_the_time_and_lets_it_be_withdrawn(office: Office) -> None:
     office.limit(1)
     await say_all(office, (ANA, "one"), (ANA, "two"))
     root = [post for post in office.slack.posts if post.thread is None][1]
     shown = office.slack.edits[root.ts][-1]
-    assert "place 1, goes out at about <!date^" in shown.text
+    assert "hourly limit. It goes out at about <!date^" in shown.text
     assert "Withdraw" in str(shown.blocks)
     answer = await office.press("withdraw", "2")
     assert answer.message is None
@@ -90,7 +89,6 @@ async def test_who_waits_behind_a_withdrawn_prompt_moves_up(office: Office) -> N
     await office.press("withdraw", "2", user=ANA)
     await office.settle()
     after = await office.job(3)
-    assert (before.queue_position, after.queue_position) == (2, 1)
     assert before.queue_until
     assert after.queue_until
     assert after.queue_until < before.queue_until
@@ -101,7 +99,7 @@ async def test_a_follow_up_that_waits_can_be_withdrawn_and_the_job_stands(office
     await say_all(office, (ANA, "one"))
     await office.reply("more", user=BEN)
     await office.settle()
-    assert "A follow-up waits for the shared hourly limit: place 1" in office.root_text()
+    assert "A follow-up waits for the shared hourly limit. It goes out at about" in office.root_text()
     assert "Withdraw follow-up" in str(office.slack.edits[office.slack.root().ts][-1].blocks)
     await office.press("withdraw", "1", user=BEN)
     await office.settle()
@@ -156,8 +154,7 @@ async def test_a_429_puts_everybody_in_the_queue_and_its_time_is_obeyed(office: 
     await office.ask("two", user=BEN)
     await office.settle(3)
     one, two = await office.job(1), await office.job(2)
-    assert (one.queue_position, two.queue_position) == (1, 2)
-    assert one.queue_why == QueueWhy.LIMIT
+    assert (one.queue_why, two.queue_why) == (QueueWhy.LIMIT, QueueWhy.LIMIT)
     assert one.queue_until is not None
     assert timedelta(seconds=115) < one.queue_until - NOW < timedelta(seconds=125)
     office.clock.at = NOW + timedelta(seconds=118)

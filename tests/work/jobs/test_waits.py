@@ -136,7 +136,7 @@ CASES = [
         service_away, 1, WaitWhy.SERVICE, None, "can't reach the docs service", "back-off after Unavailable"
     ),
     Case(key_refused, 1, WaitWhy.KEY, None, "refuses the bot's key", "a back-off after ForbiddenToWrite"),
-    Case(limit_used_up, 2, WaitWhy.LIMIT, None, "hourly limit: place 1", "the hourly limit, place 1, until"),
+    Case(limit_used_up, 2, WaitWhy.LIMIT, None, "hourly limit. It goes", "the hourly limit, until"),
     Case(
         share_used_up,
         5,

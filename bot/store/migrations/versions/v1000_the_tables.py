@@ -37,7 +37,6 @@ def upgrade() -> None:
         sa.Column("told_running_at", sa.DateTime(timezone=True)),
         sa.Column("problem", sa.Text),
         sa.Column("queue_until", sa.DateTime(timezone=True)),
-        sa.Column("queue_place", sa.Integer),
         sa.Column("queue_why", sa.String(20)),
         sa.Column("uses_left", sa.Integer),
         sa.Column("also_asked", sa.JSON),
@@ -89,7 +88,7 @@ def upgrade() -> None:
         sa.Column("due_at", sa.DateTime(timezone=True), nullable=False),
         sa.Column("sent_at", sa.DateTime(timezone=True)),
         sa.Column("attempts", sa.Integer, nullable=False, server_default=sa.text("0")),
-        sa.Column("place", sa.Integer),
+        sa.Column("in_queue", sa.Boolean, nullable=False, server_default=sa.text("false")),
         sa.Column("claimed_by", sa.String(80)),
         sa.Column("claimed_until", sa.DateTime(timezone=True)),
     )
