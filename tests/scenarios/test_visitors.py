@@ -100,6 +100,8 @@ async def test_all_pages_come_as_a_file_to_the_person_or_the_channel(story: Stor
 
 
 async def test_what_was_misunderstood_is_told_privately(story: Story) -> None:
+    await story.command("/docs-visitors", "help")  # known from now on, so answered at once
+    await story.answer("/docs-visitors")
     for nonsense in ("tomorrow", "2026-10-31..2026-10-01", "2031-01", "top many"):
         await story.command("/docs-visitors", nonsense)
         assert "For example" in story.private()[-1]["text"]
