@@ -116,8 +116,8 @@ async def test_the_doctor_finds_a_sound_installation_sound(world: World, tmp_pat
     code, said = await docs_bot("doctor", env=environment(world), folder=tmp_path)
     assert code == 0, said
     assert [line.split(":")[0] for line in said.splitlines()] == [
-        "ok   settings", "ok   files", "ok   database", "ok   slack", "ok   clock", "ok   intake",
-        "ok   who may", "ok   docs service", "ok   ports",
+        "ok   settings", "ok   files", "ok   database", "ok   waiting", "ok   slack", "ok   clock",
+        "ok   intake", "ok   who may", "ok   docs service", "ok   ports",
     ]  # fmt: skip
 
 
