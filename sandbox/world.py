@@ -130,7 +130,6 @@ def _settings(
         "DATABASE_URL": f"sqlite:///{options.folder.resolve() / 'docs-bot.db'}",
         "POLL_MIN_SECONDS": "0.5",
         "POLL_MAX_SECONDS": "5",
-        "HOST": "127.0.0.1",
         "PORT": str(bot_port),
         "HEALTH_PORT": str(free_port()),
         "LOG_LEVEL": options.log_level,
