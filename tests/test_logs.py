@@ -167,10 +167,10 @@ def test_only_trouble_is_left_out(capsys: pytest.CaptureFixture[str]) -> None:
     log = structlog.get_logger("bot.test")
     for _ in range(3):
         log.info("delivery_sent")
-        log.warning("delivery_in_doubt", delivery="d")
+        log.warning("delivery_unconfirmed", delivery="d")
     assert [line["event"] for line in lines_of(capsys)].count("delivery_sent") == 3
     for _ in range(3):
-        log.warning("delivery_in_doubt", delivery="another")
+        log.warning("delivery_unconfirmed", delivery="another")
     assert len(lines_of(capsys)) == 1
 
 

@@ -68,7 +68,7 @@ class JobState(StrEnum):
     """The service no longer knows the job (404)."""
     REFUSED = "refused"
     """Never started: refused by the service, by Slack or by the access rules."""
-    UNCONFIRMED = "in_doubt"
+    UNCONFIRMED = "unconfirmed"
     """The prompt was sent and the answer was lost, so the job may or may not have started."""
     WITHDRAWN = "withdrawn"
     """Withdrawn by a person before it started, or dismissed while it was unconfirmed."""
@@ -122,7 +122,7 @@ class JobFields(TypedDict, total=False):
     root_ts: MessageTs | None
     text: str
     saw_active: bool
-    doubt_until: datetime | None
+    unconfirmed_until: datetime | None
     told_running_at: datetime | None
     queue_until: datetime | None
     queue_why: QueueWhy | None
@@ -210,7 +210,7 @@ class TrackedJob:
     ``iteration`` counts the prompts that the service has accepted, from 1. Each iteration has one end, which
     is reported once; ``state`` and ``ended_at`` belong to the current iteration.
     ``saw_active``: the service has reported *active* in this iteration, so *completed* is not stale.
-    ``doubt_until``: a follow-up is unconfirmed; polls check until then whether it was accepted.
+    ``unconfirmed_until``: a follow-up is unconfirmed; polls check until then whether it was accepted.
     ``queue_until``: when a waiting prompt is sent, at the earliest. ``queue_why``: why it waits.
     ``uses_left``: uses left in the hour when the iteration began; None unless few were left.
     ``root_ts``: the message that is the job's face; None until it is posted. ``thread_ts``: the thread in
@@ -241,7 +241,7 @@ class TrackedJob:
     iteration_requester: UserId | None = None
     iteration_started_at: datetime | None = None
     saw_active: bool = False
-    doubt_until: datetime | None = None
+    unconfirmed_until: datetime | None = None
     pr_link: str | None = None
     repository: str | None = None
     ref: str | None = None

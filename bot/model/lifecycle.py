@@ -178,7 +178,7 @@ def _next_iteration(job: TrackedJob, at: datetime, poll_at: datetime) -> JobStep
         "reviewed_at": None,
         "remind_at": None,
         "ended_at": None,
-        "doubt_until": None,
+        "unconfirmed_until": None,
         "misses": 0,
         "missing_since": None,
         "unread_since": None,
@@ -237,7 +237,7 @@ def _over(at: datetime) -> JobStepFields:
     return {
         "ended_at": at,
         "poll_at": None,
-        "doubt_until": None,
+        "unconfirmed_until": None,
         "misses": 0,
         "missing_since": None,
         "unread_since": None,

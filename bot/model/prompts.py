@@ -20,7 +20,7 @@ class PromptKind(StrEnum):
 
 
 class PromptState(StrEnum):
-    """``new → waiting → sending → sent | refused | in_doubt``, or ``withdrawn`` before it is sent.
+    """``new → waiting → sending → sent | refused | unconfirmed``, or ``withdrawn`` before it is sent.
 
     A prompt whose message is edited before it is sent becomes *new* again.
     """
@@ -31,7 +31,7 @@ class PromptState(StrEnum):
     SENDING = "sending"
     SENT = "sent"
     REFUSED = "refused"
-    UNCONFIRMED = "in_doubt"
+    UNCONFIRMED = "unconfirmed"
     WITHDRAWN = "withdrawn"
 
 

@@ -85,9 +85,9 @@ class ReadingProblem(StrEnum):
 
 
 class SnapshotState(StrEnum):
-    """``wanted → done | failed``. ``resting``: partly read, and paused until it is requested again."""
+    """``requested → done | failed``. ``resting``: partly read, and paused until it is requested again."""
 
-    REQUESTED = "wanted"
+    REQUESTED = "requested"
     DONE = "done"
     FAILED = "failed"
     RESTING = "resting"

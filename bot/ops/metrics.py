@@ -41,7 +41,7 @@ _COUNTED: Mapping[str, tuple[str, str, str, tuple[str, ...]]] = {
         "docs_bot_prompts",
         "What this process did with prompts.",
         "outcome",
-        ("sent", "queued", "denied", "in_doubt", *_DOCS_ERRORS),
+        ("sent", "queued", "denied", "unconfirmed", *_DOCS_ERRORS),
     ),
     "polls": ("docs_bot_polls", "Polls of this process.", "outcome", ("answered", "failed")),
     "deliveries": (

@@ -146,7 +146,6 @@ class JobRepository:
                 "text": each.raw,
                 "asked_at": asked_at,
                 "state": JobState.WAITING,
-                "round_requester": each.asked_by,
                 "thread_ts": each.thread,
                 "again_of": each.again_of,
                 "project_label": each.project_label,

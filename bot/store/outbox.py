@@ -146,7 +146,7 @@ class OutboxRepository:
         statement = select(deliveries.c.key).where(
             deliveries.c.job == job,
             deliveries.c.kind == DeliveryKind.REPLY,
-            deliveries.c.key.startswith(f"job:{job}:round:{iteration}:"),
+            deliveries.c.key.startswith(f"job:{job}:iteration:{iteration}:"),
             deliveries.c.key.endswith(_END),
         )
         return self.connection.execute(statement.order_by(deliveries.c.seq.desc()).limit(1)).scalar()

@@ -258,7 +258,7 @@ def _is_over() -> ColumnElement[bool]:
     return and_(
         jobs.c.state.not_in(_OPEN_JOBS),
         jobs.c.poll_at.is_(None),
-        jobs.c.doubt_until.is_(None),
+        jobs.c.unconfirmed_until.is_(None),
         ~unsettled,
         ~_delivers(deliveries.c.job, jobs.c.number),
     )

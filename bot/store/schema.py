@@ -62,11 +62,11 @@ jobs = Table(
     # Empty when the face begins its thread.
     Column("thread_ts", String(40)),
     Column("service_id", String(400)),
-    Column("round", Integer, key="iteration", nullable=False, server_default=text("0")),
-    Column("round_requester", String(40), key="iteration_requester"),
-    Column("round_started_at", UtcDateTime, key="iteration_started_at"),
+    Column("iteration", Integer, nullable=False, server_default=text("0")),
+    Column("iteration_requester", String(40)),
+    Column("iteration_started_at", UtcDateTime),
     Column("saw_active", Boolean, nullable=False, server_default=text("false")),
-    Column("quiet_until", UtcDateTime, key="doubt_until"),
+    Column("unconfirmed_until", UtcDateTime),
     Column("pr_link", Text),
     Column("repository", Text),
     Column("ref", Text),
@@ -176,12 +176,12 @@ paces = Table(
     "paces",
     metadata,
     # A channel, or a method of Slack's Web API.
-    Column("channel", String(40), key="subject", primary_key=True),
+    Column("subject", String(40), primary_key=True),
     Column("free_at", UtcDateTime, nullable=False),
 )
 
 back_offs = Table(
-    "holds",
+    "back_offs",
     metadata,
     Column("project", String(200), primary_key=True),
     Column("until", UtcDateTime, nullable=False),
@@ -200,7 +200,7 @@ snapshots = Table(
     Column("generation", String(40), nullable=False),
     Column("is_final", Boolean, nullable=False),
     Column("state", String(20), nullable=False),
-    Column("need", Integer, key="priority", nullable=False),
+    Column("priority", Integer, nullable=False),
     Column("with_pages", Boolean, nullable=False),
     Column("human", BigInteger),
     Column("ai", BigInteger),
@@ -259,7 +259,7 @@ questions = Table(
     Column("project", String(200), nullable=False),
     Column("channel", String(40), nullable=False),
     Column("user", String(40), nullable=False),
-    Column("wish", JSON, key="query", nullable=False),
+    Column("query", JSON, nullable=False),
     Column("state", String(20), nullable=False),
     Column("now", Integer, ForeignKey("snapshots.id"), nullable=False),
     Column("was", Integer, ForeignKey("snapshots.id")),
@@ -288,7 +288,7 @@ subscriptions = Table(
     Column("zone", String(80), nullable=False),
     Column("owner", String(40), nullable=False),
     Column("state", String(20), nullable=False),
-    Column("round", Integer, key="revision", nullable=False, server_default=text("1")),
+    Column("revision", Integer, nullable=False, server_default=text("1")),
     Column("next_run_at", UtcDateTime),
     Column("last_run_at", UtcDateTime),
     Column("last_result", Text),
@@ -320,7 +320,7 @@ digests = Table(
 )
 
 quotas = Table(
-    "limits",
+    "quotas",
     metadata,
     Column("project", String(200), primary_key=True),
     Column("until", UtcDateTime),
@@ -334,10 +334,10 @@ channel_projects = Table(
 )
 
 members = Table(
-    "people",
+    "members",
     metadata,
     Column("user", String(40), primary_key=True),
-    Column("standing", String(20), key="access", nullable=False),
+    Column("access", String(20), nullable=False),
     Column("rule", String(40), nullable=False),
     Column("checked_at", UtcDateTime, nullable=False),
     Column("told_at", UtcDateTime),

@@ -89,7 +89,7 @@ async def test_an_event_that_is_not_stored_in_time_is_left_for_slack_to_deliver_
 
 
 async def test_what_goes_on_after_the_acknowledgement_has_time(intake: Intake) -> None:
-    await execute(intake.store, text("DELETE FROM people"))
+    await execute(intake.store, text("DELETE FROM members"))
     with within(Deadline.after(0.2)):
         assert (await intake.command("jobs")).body == ""
         await asyncio.sleep(0.3)
@@ -101,7 +101,7 @@ async def test_what_goes_on_after_the_acknowledgement_has_time(intake: Intake) -
 async def test_a_follow_up_that_is_stored_is_not_said_to_be_nothing(intake: Intake) -> None:
     """Whether the person may see the job is looked up later, which fails; the worker looks up again."""
     number = await add_job(intake.store, state=JobState.WORKING)
-    await execute(intake.store, text("DELETE FROM people"))
+    await execute(intake.store, text("DELETE FROM members"))
     intake.everybody.broken.append(RuntimeError("Slack is away"))
     assert (await intake.command(f"{number} Delete it", "/docs-followup")).body == ""
     await intake.background.drain(2)

@@ -213,7 +213,7 @@ async def test_a_prompt_that_only_begins_with_our_words_is_a_prompt(intake: Inta
 
 
 async def test_what_breaks_while_slack_is_asked_who_may_is_told_under_a_reference(intake: Intake) -> None:
-    await execute(intake.store, text("DELETE FROM people"))
+    await execute(intake.store, text("DELETE FROM members"))
     intake.everybody.broken.append(RuntimeError("the database is away"))
     with structlog.testing.capture_logs() as logs:
         assert (await intake.command("")).body == ""

@@ -50,7 +50,8 @@ except SQLAlchemyError as error:
 
 
 _ROW = (
-    "INSERT INTO holds (project, until, attempts, reason) VALUES ('acme', '2026-11-02 09:00:00', 1, 'unwell')"
+    "INSERT INTO back_offs (project, until, attempts, reason) "
+    "VALUES ('acme', '2026-11-02 09:00:00', 1, 'unwell')"
 )
 
 
@@ -59,7 +60,7 @@ def hold(connection: Connection) -> None:
 
 
 def holds(connection: Connection) -> int:
-    return int(connection.scalar(text("SELECT count(*) FROM holds")) or 0)
+    return int(connection.scalar(text("SELECT count(*) FROM back_offs")) or 0)
 
 
 async def test_a_write_that_fails_is_told_and_undone(database: Database) -> None:
@@ -189,7 +190,7 @@ async def test_what_is_queued_when_it_is_closed_still_runs(tmp_path: Path) -> No
     pause.end()
     await asyncio.gather(*writing, closing_it)
     with closing(sqlite3.connect(tmp_path / "bot.db")) as connection:
-        assert connection.execute("SELECT count(*) FROM holds").fetchone() == (1,)
+        assert connection.execute("SELECT count(*) FROM back_offs").fetchone() == (1,)
 
 
 def as_anybody() -> None:
@@ -283,7 +284,7 @@ async def test_a_second_process_waits_for_the_writer_before_it(tmp_path: Path) -
     assert await holder.stdout.readline() == b"held\n"
 
     def holds(connection: Connection) -> int:
-        return int(connection.execute(text("SELECT count(*) FROM holds")).scalar_one())
+        return int(connection.execute(text("SELECT count(*) FROM back_offs")).scalar_one())
 
     assert await database.read(holds) == 0, "reading does not wait"
     writing = asyncio.create_task(database.write(holds))
@@ -319,7 +320,7 @@ async def test_a_file_that_is_replaced_is_not_written_to_where_nobody_finds_it(t
     assert await database.read(holds) == 1, "nor read from there"
     await database.close()
     with closing(sqlite3.connect(file)) as connection:
-        assert connection.execute("SELECT count(*) FROM holds").fetchone() == (1,)
+        assert connection.execute("SELECT count(*) FROM back_offs").fetchone() == (1,)
 
 
 async def test_a_file_that_is_gone_is_an_error(tmp_path: Path) -> None:

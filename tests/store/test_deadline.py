@@ -78,7 +78,7 @@ async def test_a_request_that_waits_for_a_lock_leaves_its_connection_to_others(
         database, other, pause = Database.open(url), Database.open(url), Pause()
 
         def lock(connection: Connection) -> None:
-            connection.execute(text("LOCK TABLE holds"))
+            connection.execute(text("LOCK TABLE back_offs"))
             pause()
 
         locked = asyncio.create_task(other.write(lock))

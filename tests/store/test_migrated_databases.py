@@ -9,7 +9,7 @@ from tests.databases import PostgresServer, connected
 from tests.store.conftest import MigratedDatabases
 
 CALLED = "INSERT INTO analytics_calls (project, at) VALUES ('acme-docs', now()) RETURNING id"
-REST = "INSERT INTO holds (project, until, attempts, reason) VALUES ('acme-docs', now(), 1, 'busy')"
+REST = "INSERT INTO back_offs (project, until, attempts, reason) VALUES ('acme-docs', now(), 1, 'busy')"
 
 
 @pytest.fixture
@@ -31,7 +31,7 @@ def test_the_next_test_finds_no_row_and_the_same_first_number(databases: Migrate
         execute(first, REST)
     with databases.one() as second:
         assert second == first
-        assert execute(second, "SELECT count(*) FROM holds") == 0
+        assert execute(second, "SELECT count(*) FROM back_offs") == 0
         assert execute(second, CALLED) == 1
 
 
@@ -39,11 +39,11 @@ def test_the_next_test_finds_no_row_and_the_same_first_number(databases: Migrate
     "change",
     [
         "DROP TABLE questions",
-        "ALTER TABLE holds ADD COLUMN more TEXT",
-        "ALTER TABLE holds ALTER COLUMN until DROP NOT NULL",
-        "ALTER TABLE holds ALTER COLUMN reason TYPE TEXT",
+        "ALTER TABLE back_offs ADD COLUMN more TEXT",
+        "ALTER TABLE back_offs ALTER COLUMN until DROP NOT NULL",
+        "ALTER TABLE back_offs ALTER COLUMN reason TYPE TEXT",
         "UPDATE alembic_version SET version_num = '9999'",
-        "CREATE INDEX more ON holds (reason)",
+        "CREATE INDEX more ON back_offs (reason)",
     ],
 )
 def test_one_whose_tables_were_changed_is_not_used_again(databases: MigratedDatabases, change: str) -> None:
@@ -57,10 +57,10 @@ def test_one_whose_tables_were_changed_is_not_used_again(databases: MigratedData
 def test_who_is_still_connected_cannot_disturb_the_next_test(databases: MigratedDatabases) -> None:
     with databases.one() as first:
         connection = connected(first)
-        connection.execute("BEGIN; LOCK TABLE holds")
+        connection.execute("BEGIN; LOCK TABLE back_offs")
     with databases.one() as second:
         assert second == first
-        assert execute(second, "SELECT count(*) FROM holds") == 0
+        assert execute(second, "SELECT count(*) FROM back_offs") == 0
     with pytest.raises(psycopg.OperationalError):
         connection.execute("COMMIT")
     connection.close()

@@ -124,7 +124,7 @@ UNDER_WAY = {
     "a job that runs": {"state": JobState.WORKING, "poll_at": NOW, "ended_at": None},
     "an unconfirmed job": {"state": JobState.UNCONFIRMED},
     "a job that waits": {"state": JobState.WAITING},
-    "a job whose follow-up may have begun": {"doubt_until": NOW},
+    "a job whose follow-up may have begun": {"unconfirmed_until": NOW},
 }
 
 

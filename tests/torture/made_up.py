@@ -41,8 +41,8 @@ def message(text: str, ts: str, name: str | None, **values: Any) -> Json:
 def job(number: int, act: Act, state: str, root: str) -> Row:
     """Return the row of a tracked job."""
     row = {"number": number, "project": "p", "channel": DOCS, "requester": act.who, "text": act.words}
-    more = {"state": state, "root_ts": root, "service_id": f"job_{number}", "round": 1}
-    times = {"poll_at": None, "claimed_until": None, "due_at": AT, "round_started_at": AT}
+    more = {"state": state, "root_ts": root, "service_id": f"job_{number}", "iteration": 1}
+    times = {"poll_at": None, "claimed_until": None, "due_at": AT, "iteration_started_at": AT}
     return row | more | times
 
 
@@ -95,13 +95,13 @@ def record() -> Record:
                     "user": ANA,
                     "channel": DOCS,
                     "state": "answered",
-                    "wish": '{"file_to": "channel"}',
+                    "query": '{"file_to": "channel"}',
                     "now": 1,
                 }
             ],
             "snapshots": [{"id": 1, "state": "done"}],
             "digests": [digest(1, asked_by=BEN), digest(2, subscription=1)],
-            "holds": [],
+            "back_offs": [],
             "subscriptions": [{"id": 1, "channel": PRODUCT, "owner": BEN, "state": "active"}],
         },
         service={

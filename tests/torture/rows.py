@@ -15,7 +15,7 @@ from psycopg.rows import dict_row
 
 Row = dict[str, Any]
 Rows = dict[str, list[Row]]
-_LATER = ("holds.until", "limits.until", "analytics_budgets.until", "jobs.poll_at", "prompts.due_at")
+_LATER = ("back_offs.until", "quotas.until", "analytics_budgets.until", "jobs.poll_at", "prompts.due_at")
 _LATER_TOO = ("deliveries.due_at", "snapshots.due_at", "questions.due_at", "digests.due_at", "heard.due_at")
 """Columns with the time at which something is due."""
 PLANNED = ("next_run_at", "remind_at")
@@ -24,7 +24,7 @@ TABLES = (
     "jobs",
     "prompts",
     "deliveries",
-    "holds",
+    "back_offs",
     "paces",
     "analytics_budgets",
     "snapshots",

@@ -77,7 +77,7 @@ def _files(seen: Seen, checks: Checks) -> None:
         for each in seen.record.docs
     )
     for row in seen.record.of("questions"):
-        wanted = _wish(row).get("file_to", "nowhere") != "nowhere"
+        wanted = _query(row).get("file_to", "nowhere") != "nowhere"
         readable = any(
             each["id"] == row["now"] and each["state"] == "done" for each in seen.record.of("snapshots")
         )
@@ -94,9 +94,9 @@ def _is_denied(seen: Seen, user: str) -> bool:
     return any("access_unknown" in line and user in line for line in seen.record.log.splitlines())
 
 
-def _wish(row: Row) -> dict[str, Any]:
-    wish = row["wish"]
-    read: dict[str, Any] = json.loads(wish) if isinstance(wish, str) else wish
+def _query(row: Row) -> dict[str, Any]:
+    query = row["query"]
+    read: dict[str, Any] = json.loads(query) if isinstance(query, str) else query
     return read
 
 

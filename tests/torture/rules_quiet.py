@@ -33,7 +33,7 @@ def quiet(seen: Seen, checks: Checks) -> None:
     checks.insist(not vanished, f"acknowledgements that nobody saw: {vanished[:3]}")
     for table in ("snapshots", "questions", "digests"):
         for row in record.of(table):
-            is_open = row["state"] in ("wanted", "waiting", "gathering")
+            is_open = row["state"] in ("requested", "waiting", "gathering")
             checks.insist(not is_open, f"{table} {row['id']}: still {row['state']} at the end")
     for job in record.of("jobs"):
         checks.insist(job["poll_at"] is None, f"#{job['number']}: {job['state']}, still to be looked at")

@@ -35,7 +35,7 @@ def requests(seen: Seen, checks: Checks) -> None:
     known = {row["service_id"] for row in seen.jobs.values()}
     for job in seen.record.service["jobs"]:
         doubt = any(
-            row["state"] in ("in_doubt", "withdrawn") or row["attempts"] > 1
+            row["state"] in ("unconfirmed", "withdrawn") or row["attempts"] > 1
             for row in seen.record.of("prompts")
             if row["kind"] == "start"
         )
@@ -186,7 +186,7 @@ def _prompt(seen: Seen, checks: Checks, row: Row) -> None:
     said = seen.in_thread(job)
     spoken = [each["text"] for each in said]
     match row["state"]:
-        case "in_doubt":
+        case "unconfirmed":
             # Count questions since the last sending only: each attempt that is unconfirmed needs its own.
             since = [each["text"] for each in said if seen.is_since(each, row["sent_at"])]
             told = any(":grey_question:" in text and row["asked_by"] in text for text in since)
@@ -209,7 +209,7 @@ def _prompt(seen: Seen, checks: Checks, row: Row) -> None:
             deleted = any(done.act.about in row["raw"] for done in seen.made("delete"))
             checks.insist(pressed or deleted, f"{about}: withdrawn, and nobody pressed that")
         case state:
-            waits = state == "waiting" and job["state"] == "in_doubt"
+            waits = state == "waiting" and job["state"] == "unconfirmed"
             checks.insist(waits, f"{about}: still {state} at the end")
 
 

@@ -19,7 +19,7 @@ _SIGNS = {
     "archived": ":file_folder:",
     "gone": ":ghost:",
     "refused": ":no_entry:",
-    "in_doubt": ":grey_question:",
+    "unconfirmed": ":grey_question:",
     "withdrawn": ":leftwards_arrow_with_hook:",
     "unwatched": ":zzz:",
 }
@@ -159,7 +159,7 @@ def _ends(seen: Seen, checks: Checks, job: Row) -> None:
         )
         ends_told = [each for each in seen.in_thread(job) if END.match(each["text"])]
         checks.insist(
-            any(seen.is_since(each, job["round_started_at"]) for each in ends_told),
+            any(seen.is_since(each, job["iteration_started_at"]) for each in ends_told),
             f"{about}: the end of its last round was never told",
         )
     _true_end(seen, checks, job, rounds)
@@ -171,7 +171,7 @@ def _misleading_answers(seen: Seen, job: Row) -> int:
     None did unless the outcome of one of its follow-ups was unknown.
     """
     unknown = any(
-        row["state"] == "in_doubt" or row["attempts"] > (0 if row["state"] == "withdrawn" else 1)
+        row["state"] == "unconfirmed" or row["attempts"] > (0 if row["state"] == "withdrawn" else 1)
         for row in seen.prompts_of[job["number"]]
         if row["kind"] == "follow_up"
     )
@@ -196,7 +196,7 @@ def _true_end(seen: Seen, checks: Checks, job: Row, rounds: list[Row]) -> None:
     expected = "archived" if book["archived_at"] else expected
     bent = {"404", "bad_pr_link", "stale_status"} & set(seen.docs_faults)
     doubt = any(
-        row["state"] in ("in_doubt", "withdrawn") or row["attempts"] > 1
+        row["state"] in ("unconfirmed", "withdrawn") or row["attempts"] > 1
         for row in seen.prompts_of[job["number"]]
     )
     checks.insist(

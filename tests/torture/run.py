@@ -44,7 +44,7 @@ _LONGEST_WAIT = timedelta(minutes=100)
 _OPEN = {
     "prompts": ("new", "waiting", "sending"),
     "deliveries": ("pending", "sending"),
-    "snapshots": ("wanted",),
+    "snapshots": ("requested",),
     "questions": ("waiting",),
     "digests": ("gathering",),
 }
@@ -218,7 +218,7 @@ class Run:
         rows = await asyncio.to_thread(read_rows, self._place.database_url)
         if not self._plan.decision or self._record.moving:
             return
-        if any(row["state"] == "in_doubt" for row in rows["prompts"]):
+        if any(row["state"] == "unconfirmed" for row in rows["prompts"]):
             acts = [done.act for done in self._record.done if done.act.what in ASKS]
             self._record.done += await self._acting.decide(self._plan.decision, acts)
             await self._settle()
@@ -289,9 +289,9 @@ def ahead(rows: Rows, now: datetime) -> list[str]:
 def due(rows: Rows, now: datetime, until: datetime | None = None) -> list[str]:
     """Return descriptions of the open rows that are due before ``until``, or of all open rows."""
     latest = until or datetime.max.replace(tzinfo=UTC)
-    held = {row["project"]: row["until"] for row in rows["holds"]}
+    held = {row["project"]: row["until"] for row in rows["back_offs"]}
     budget = {row["project"]: row["until"] for row in rows["analytics_budgets"]}
-    undecided = {row["number"] for row in rows["jobs"] if row["state"] == "in_doubt"}
+    undecided = {row["number"] for row in rows["jobs"] if row["state"] == "unconfirmed"}
     found = []
     for table, states in _OPEN.items():
         holds = held if table in ("prompts", "deliveries") else budget

@@ -117,7 +117,7 @@ def _broken(made: Record) -> None:
 
 
 def _given_up(made: Record) -> None:
-    _outbox(made, "end2").update(state="dead", error="is_archived", key="job:2:round:1:end")
+    _outbox(made, "end2").update(state="dead", error="is_archived", key="job:2:iteration:1:end")
     made.messages = [each for each in made.messages if "Job 2 failed" not in each["text"]]
 
 
@@ -138,13 +138,13 @@ def _refused_unsaid(made: Record) -> None:
 
 
 def _undecided(made: Record) -> None:
-    _row(made, "prompts").update(state="in_doubt")
+    _row(made, "prompts").update(state="unconfirmed")
     made.plan = replace(made.plan, decision="forget")
 
 
 def _second_doubt(made: Record) -> None:
     """Leave out the question about the second unconfirmed attempt."""
-    _row(made, "prompts").update(state="in_doubt", sent_at=AT + timedelta(seconds=1))
+    _row(made, "prompts").update(state="unconfirmed", sent_at=AT + timedelta(seconds=1))
     _say(made, f"<@{ANA}> :grey_question: nobody knows")
 
 
@@ -229,10 +229,10 @@ BREAKS: dict[str, Callable[[Record], object]] = {
     "said to be sent, and never arrived": lambda made: made.service["messages"].pop(),
     "refused, and sent all the same": _spoil("prompts", 2, state="refused"),
     "not stored, and nothing was said": lambda made: made.rows["prompts"].pop(),
-    "in doubt, and nobody was asked": _spoil("prompts", state="in_doubt"),
+    "in doubt, and nobody was asked": _spoil("prompts", state="unconfirmed"),
     "prompt 1 of #1: in doubt, and nobody was asked": _second_doubt,
     "2 prompts refused, told of 1": _refused_and_told_once,
-    "in doubt without a reason": _spoil("prompts", state="in_doubt"),
+    "in doubt without a reason": _spoil("prompts", state="unconfirmed"),
     "decided, and still in doubt": _undecided,
     "refused, and nobody was told": _refused_unsaid,
     "sent, and the job has no id": _spoil("jobs", service_id=None),
@@ -257,7 +257,9 @@ BREAKS: dict[str, Callable[[Record], object]] = {
     "told to somebody else": lambda made: made.messages[1].update(text=f"<@{BEN}> :memo: Job 1 is done"),
     "Job 1: still working": _spoil("jobs", state="working"),
     "Job 1: still waiting": _spoil("jobs", state="waiting"),
-    "the end of its last round was never told": _spoil("jobs", round_started_at=AT + timedelta(seconds=1)),
+    "the end of its last round was never told": _spoil(
+        "jobs", iteration_started_at=AT + timedelta(seconds=1)
+    ),
     "its end was never told": _without("Job 2 failed"),
     "could not be told and was not told alone": _given_up,
     "last told": lambda made: made.messages[4].update(text=f"<@{BEN}> :memo: Job 2 is done"),
@@ -273,7 +275,8 @@ BREAKS: dict[str, Callable[[Record], object]] = {
     "it counted, and the old text was sent": _changed("edit", AT, raw="Also name mk08. It fails (mk02)"),
     # Numbers.
     "2 questions kept": _add(
-        "questions", {"id": 2, "user": ANA, "channel": "C01DOCS", "state": "answered", "wish": "{}", "now": 1}
+        "questions",
+        {"id": 2, "user": ANA, "channel": "C01DOCS", "state": "answered", "query": "{}", "now": 1},
     ),
     "taken, 0 kept": lambda made: made.rows["questions"].pop(),
     "question 1: still waiting": _spoil("questions", state="waiting"),
@@ -321,7 +324,7 @@ BREAKS: dict[str, Callable[[Record], object]] = {
     ),
     "people see an error": lambda made: made.messages[1].update(text="Traceback (most recent call last)"),
     "still to be looked at": _spoil("jobs", poll_at="2026-03-02"),
-    "snapshots 1: still wanted": _spoil("snapshots", state="wanted"),
+    "snapshots 1: still requested": _spoil("snapshots", state="requested"),
 }
 
 

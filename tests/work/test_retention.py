@@ -56,7 +56,7 @@ async def test_a_delivered_message_is_not_kept_and_its_key_is(office: Office) ->
     rows = await rows_of(office.store, select(deliveries))
     assert [row["state"] for row in rows] == [DeliveryState.SENT] * 2
     assert [row["message"] for row in rows] == [None, None]
-    assert {row["key"] for row in rows} == {"job:1:root", "job:1:round:1:end"}
+    assert {row["key"] for row in rows} == {"job:1:root", "job:1:iteration:1:end"}
     assert [row["text"] for row in await rows_of(office.store, select(prompts))] == [""]
 
 

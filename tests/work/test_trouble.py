@@ -362,5 +362,5 @@ async def test_every_prompt_that_becomes_unconfirmed_is_counted_as_such(office: 
             await office.settle(3)
     office.restart()
     await office.settle(120)
-    assert counted.count(("prompts", "in_doubt")) == 4
+    assert counted.count(("prompts", "unconfirmed")) == 4
     assert ("prompts", "unavailable") not in counted

@@ -113,7 +113,7 @@ async def stop_watching(context: Context, number: JobNumber, by: UserId) -> bool
         tx.jobs.apply(number, lifecycle.unwatched(job, now))
         tx.audit.decided(Act.STOPPED, by, job, now)
         job = redraw_face(tx, number, now)
-        occasion = f"round:{job.iteration}:stopped:{now.isoformat()}"
+        occasion = f"iteration:{job.iteration}:stopped:{now.isoformat()}"
         reply(tx, job, occasion, say.stopped_watching(job, by), now)
         return True
 

@@ -201,7 +201,7 @@ async def _ask(context: WorkerContext, job: TrackedJob, limit_seconds: float | N
 
 def _is_unchanged(context: WorkerContext, job: TrackedJob, misses: int, answer: Job) -> bool:
     """Return whether the job still runs and there is nothing to tell or to note, as with most polls."""
-    if job.doubt_until or misses or job.unread_since or job.state is JobState.GONE:
+    if job.unconfirmed_until or misses or job.unread_since or job.state is JobState.GONE:
         return False
     is_noted = details_of(context, job, answer) == job.details
     is_shown = minutes_gone(context, job) == job.shown_minutes

@@ -49,19 +49,19 @@ class _Meaning(StrEnum):
 
 def settle_answer(context: WorkerContext, tx: Transaction, job: TrackedJob, answer: Job) -> None:
     if job.state is JobState.GONE and not answer.is_running:
-        job = replace(job, doubt_until=None)  # a job that was lost has an end to tell, whatever is in doubt
+        job = replace(job, unconfirmed_until=None)  # a lost job has an end to tell, whatever is unconfirmed
     meaning = _meaning(job, answer, context.clock(), context.timeouts.stale_seconds)
     details = details_of(context, job, answer)
-    is_in_doubt = job.doubt_until is not None and meaning is _Meaning.RUNNING
-    follow_up = tx.prompts.perhaps_carried_out(job.number) if is_in_doubt else None
+    is_unconfirmed = job.unconfirmed_until is not None and meaning is _Meaning.RUNNING
+    follow_up = tx.prompts.perhaps_carried_out(job.number) if is_unconfirmed else None
     match meaning:
         case _Meaning.RUNNING if follow_up:
             _resume(context, tx, job, follow_up)
         case _Meaning.RUNNING if job.state is JobState.GONE:
             _tell_found_again(context, tx, job)
-        case _Meaning.RUNNING if job.doubt_until:
+        case _Meaning.RUNNING if job.unconfirmed_until:
             # Not lost, which was the question. Nobody here asked for what it does, or the answer is old.
-            put_back(context, tx, job, details, poll_at=None, doubt_until=None)
+            put_back(context, tx, job, details, poll_at=None, unconfirmed_until=None)
         case _Meaning.RUNNING if runs_long(context, job):
             _tell_long_running(context, tx, job)
         case _Meaning.RUNNING:
@@ -69,7 +69,7 @@ def settle_answer(context: WorkerContext, tx: Transaction, job: TrackedJob, answ
         case _Meaning.STALE:
             put_back(context, tx, job, details)
         case _Meaning.NOT_CARRIED_OUT:
-            put_back(context, tx, job, details, poll_at=None, doubt_until=None)
+            put_back(context, tx, job, details, poll_at=None, unconfirmed_until=None)
         case _:
             end, now = JobState(meaning.value), context.clock()
             # A later end may come without the pull request of an earlier one, which is still there.
@@ -87,8 +87,8 @@ def _meaning(job: TrackedJob, answer: Job, now: datetime, stale_seconds: float) 
     """
     if answer.is_running:
         return _Meaning.RUNNING
-    if job.doubt_until is not None:
-        return _Meaning.STALE if now < job.doubt_until else _Meaning.NOT_CARRIED_OUT
+    if job.unconfirmed_until is not None:
+        return _Meaning.STALE if now < job.unconfirmed_until else _Meaning.NOT_CARRIED_OUT
     if not job.saw_active and _age_seconds(job, now) < stale_seconds:
         return _Meaning.STALE
     return _end(answer)
@@ -178,7 +178,7 @@ def _tell_found_again(context: WorkerContext, tx: Transaction, job: TrackedJob) 
     tx.jobs.apply(job.number, lifecycle.found_again(job, poll_at), owner=context.owner)
     outdate_end(tx, job, now)
     job = redraw_face(tx, job.number, now)
-    reply(tx, job, f"round:{job.iteration}:found:{now.isoformat()}", say.found_again(job), now)
+    reply(tx, job, f"iteration:{job.iteration}:found:{now.isoformat()}", say.found_again(job), now)
     log.info("job_found_again", job=job.number)
 
 
@@ -187,7 +187,7 @@ def _tell_long_running(context: WorkerContext, tx: Transaction, job: TrackedJob)
     now = context.clock()
     if job.told_running_at is None:
         _show_running(context, tx, job, told_running_at=now)
-        reply(tx, job, f"round:{job.iteration}:running", say.still_running(job, now), now)
+        reply(tx, job, f"iteration:{job.iteration}:running", say.still_running(job, now), now)
         return
     stop_polling(context, tx, job, say.unwatched(job, now))
 
@@ -197,7 +197,7 @@ def stop_polling(context: WorkerContext, tx: Transaction, job: TrackedJob, messa
     now = context.clock()
     tx.jobs.apply(job.number, lifecycle.unwatched(job, now), owner=context.owner)
     job = redraw_face(tx, job.number, now)
-    reply(tx, job, f"round:{job.iteration}:end", message, now)
+    reply(tx, job, f"iteration:{job.iteration}:end", message, now)
 
 
 def end_iteration(
@@ -206,7 +206,7 @@ def end_iteration(
     """Write the end of an iteration together with the messages about it."""
     now, state, was_lost = context.clock(), step.state, job.state is JobState.GONE
     is_new = job.iteration == 1 or (state is JobState.PULL_REQUEST and job.pr_link is None)
-    occasion = f"round:{job.iteration}"
+    occasion = f"iteration:{job.iteration}"
     if JobState.GONE in (state, job.state):
         # An iteration may end, be lost and be found again, and each is told.
         occasion += f":{state}:{now.isoformat()}"

@@ -72,7 +72,7 @@ def _stop(context: WorkerContext, tx: Transaction, job: TrackedJob, message: Mes
     if job.state is JobState.WORKING:
         stop_polling(context, tx, job, message)
     else:
-        put_back(context, tx, job, poll_at=None, doubt_until=None)
+        put_back(context, tx, job, poll_at=None, unconfirmed_until=None)
 
 
 def _retry_at(
@@ -115,7 +115,7 @@ def _gives_up_at(context: WorkerContext, job: TrackedJob) -> datetime:
     timeouts = context.timeouts
     if job.state is JobState.WORKING:
         return (job.iteration_started_at or job.asked_at) + timedelta(seconds=timeouts.unwatched_seconds)
-    since = job.doubt_until or job.ended_at or job.asked_at
+    since = job.unconfirmed_until or job.ended_at or job.asked_at
     return since + timedelta(seconds=timeouts.watch_seconds)
 
 
@@ -127,8 +127,10 @@ def _settle_missing(context: WorkerContext, tx: Transaction, job: TrackedJob, mi
     hourly = context.after(HOURLY_SECONDS)
     if job.state is JobState.GONE:
         over = now >= _gives_up_at(context, job)
-        until = None if over else job.doubt_until
-        put_back(context, tx, job, poll_at=None if over else hourly, doubt_until=until, missing_since=since)
+        until = None if over else job.unconfirmed_until
+        put_back(
+            context, tx, job, poll_at=None if over else hourly, unconfirmed_until=until, missing_since=since
+        )
     elif misses >= _MISSES_MEAN_GONE and missing_seconds >= context.timeouts.missing_seconds:
         end_iteration(context, tx, job, lifecycle.lost(job, now, hourly), job.details)
     else:

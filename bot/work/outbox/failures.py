@@ -133,4 +133,4 @@ async def _search_later(
         tx.outbox.settle(delivery, step, owner=context.owner)
 
     await context.store.write(keep)
-    log.warning("delivery_in_doubt", delivery=delivery.id, attempts=delivery.attempts)
+    log.warning("delivery_unconfirmed", delivery=delivery.id, attempts=delivery.attempts)

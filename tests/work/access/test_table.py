@@ -156,7 +156,7 @@ def left(before: set[Row], after: set[Row]) -> list[Row]:
     is a time that names nobody.
     """
     new = sorted(after - before, key=str)
-    return [row for row in new if row[0] not in ("people", "paces", "heard") and not _is_nothing(row)]
+    return [row for row in new if row[0] not in ("members", "paces", "heard") and not _is_nothing(row)]
 
 
 def _is_nothing(row: Row) -> bool:
@@ -191,7 +191,7 @@ async def test_whoever_may_not_is_told_so_in_private_and_leaves_nothing(case: Ca
         assert not [row for row in after - before if WORDS in str(row)]
         return
     assert left(before, after) == []
-    assert {row for row in before - after if row[0] != "people"} == set(), "something was changed"
+    assert {row for row in before - after if row[0] != "members"} == set(), "something was changed"
     assert door.shown_to_all() == shown
     assert door.opened.forms == []
     assert door.others_told(PAT) == []
@@ -224,7 +224,7 @@ async def test_whoever_may_gets_an_answer_or_has_done_something(case: Case) -> N
     door = await case.open()
     before, shown = await door.rows(), door.shown_to_all()
     await door.send(case.act.body(case.scene, case.act.about))
-    changed = [row for row in await door.rows() - before if row[0] not in ("people", "paces")]
+    changed = [row for row in await door.rows() - before if row[0] not in ("members", "paces")]
     told = door.told(PAT)
     assert changed or told or door.opened.forms or door.shown_to_all() != shown, "the case tests nothing"
     refusals = [not_allowed(access).text for access in Access]
@@ -260,7 +260,7 @@ async def test_whoever_may_see_something_of_another_is_answered_about_it(case: C
         door = await case.open()
         before, shown = await door.rows(), door.shown_to_all()
         await door.send(case.act.body(case.scene, number))
-        changed = [row for row in await door.rows() - before if row[0] not in ("people", "paces")]
+        changed = [row for row in await door.rows() - before if row[0] not in ("members", "paces")]
         told = [_as_99(each, number) for each in door.told(PAT)]
         said.append((told, bool(changed), bool(door.opened.forms), door.shown_to_all() != shown))
         await door.office.close()

@@ -79,7 +79,7 @@ async def test_what_was_said_in_an_outage_is_not_refused_when_slack_stumbles_onc
     office.clock.pass_seconds(3_600)
     office.missed("Add a page", direct=True)
     office.clock.pass_seconds(3_600)
-    await execute(office.store, text("DELETE FROM people"))
+    await execute(office.store, text("DELETE FROM members"))
     office.slack.trouble("profile", SlackUnreachable("down"))
     await catch_up_all(office)
     await office.settle()

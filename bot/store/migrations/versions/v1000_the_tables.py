@@ -25,11 +25,11 @@ def upgrade() -> None:
         sa.Column("root_ts", sa.String(40)),
         sa.Column("thread_ts", sa.String(40)),
         sa.Column("service_id", sa.String(400)),
-        sa.Column("round", sa.Integer, nullable=False, server_default=sa.text("0")),
-        sa.Column("round_requester", sa.String(40)),
-        sa.Column("round_started_at", sa.DateTime(timezone=True)),
+        sa.Column("iteration", sa.Integer, nullable=False, server_default=sa.text("0")),
+        sa.Column("iteration_requester", sa.String(40)),
+        sa.Column("iteration_started_at", sa.DateTime(timezone=True)),
         sa.Column("saw_active", sa.Boolean, nullable=False, server_default=sa.text("false")),
-        sa.Column("quiet_until", sa.DateTime(timezone=True)),
+        sa.Column("unconfirmed_until", sa.DateTime(timezone=True)),
         sa.Column("pr_link", sa.Text),
         sa.Column("repository", sa.Text),
         sa.Column("ref", sa.Text),
@@ -131,11 +131,11 @@ def upgrade() -> None:
     _index_if_set("ix_deliveries_settled_at", "deliveries", ["settled_at"])
     op.create_table(
         "paces",
-        sa.Column("channel", sa.String(40), primary_key=True),
+        sa.Column("subject", sa.String(40), primary_key=True),
         sa.Column("free_at", sa.DateTime(timezone=True), nullable=False),
     )
     op.create_table(
-        "holds",
+        "back_offs",
         sa.Column("project", sa.String(200), primary_key=True),
         sa.Column("until", sa.DateTime(timezone=True), nullable=False),
         sa.Column("attempts", sa.Integer, nullable=False),
@@ -151,7 +151,7 @@ def upgrade() -> None:
         sa.Column("generation", sa.String(40), nullable=False),
         sa.Column("is_final", sa.Boolean, nullable=False),
         sa.Column("state", sa.String(20), nullable=False),
-        sa.Column("need", sa.Integer, nullable=False),
+        sa.Column("priority", sa.Integer, nullable=False),
         sa.Column("with_pages", sa.Boolean, nullable=False),
         sa.Column("human", sa.BigInteger),
         sa.Column("ai", sa.BigInteger),
@@ -203,7 +203,7 @@ def upgrade() -> None:
         sa.Column("project", sa.String(200), nullable=False),
         sa.Column("channel", sa.String(40), nullable=False),
         sa.Column("user", sa.String(40), nullable=False),
-        sa.Column("wish", sa.JSON, nullable=False),
+        sa.Column("query", sa.JSON, nullable=False),
         sa.Column("state", sa.String(20), nullable=False),
         sa.Column("now", sa.Integer, sa.ForeignKey("snapshots.id"), nullable=False),
         sa.Column("was", sa.Integer, sa.ForeignKey("snapshots.id")),
@@ -229,7 +229,7 @@ def upgrade() -> None:
         sa.Column("zone", sa.String(80), nullable=False),
         sa.Column("owner", sa.String(40), nullable=False),
         sa.Column("state", sa.String(20), nullable=False),
-        sa.Column("round", sa.Integer, nullable=False, server_default=sa.text("1")),
+        sa.Column("revision", sa.Integer, nullable=False, server_default=sa.text("1")),
         sa.Column("next_run_at", sa.DateTime(timezone=True)),
         sa.Column("last_run_at", sa.DateTime(timezone=True)),
         sa.Column("last_result", sa.Text),
@@ -258,7 +258,7 @@ def upgrade() -> None:
     )
     op.create_index("ix_digests_state", "digests", ["state", "due_at"])
     op.create_table(
-        "limits",
+        "quotas",
         sa.Column("project", sa.String(200), primary_key=True),
         sa.Column("until", sa.DateTime(timezone=True)),
     )
@@ -268,9 +268,9 @@ def upgrade() -> None:
         sa.Column("project", sa.String(200), nullable=False),
     )
     op.create_table(
-        "people",
+        "members",
         sa.Column("user", sa.String(40), primary_key=True),
-        sa.Column("standing", sa.String(20), nullable=False),
+        sa.Column("access", sa.String(20), nullable=False),
         sa.Column("rule", sa.String(40), nullable=False),
         sa.Column("checked_at", sa.DateTime(timezone=True), nullable=False),
         sa.Column("told_at", sa.DateTime(timezone=True)),
