@@ -1,6 +1,6 @@
 """SIGKILL at every place of what follows a pull request, and a start after it: each is told once.
 
-These are the one reminder, the button that says what became of it, and the page's visitors before and after.
+These are the one reminder, and the button that says what became of it.
 """
 
 from __future__ import annotations
@@ -38,6 +38,9 @@ class Reviewed:
     async def act(self, story: Story) -> Sequence[Json]:
         """Say what became of the pull request, once its thread was reminded."""
         await story.until(lambda: said(story, _REMINDED) or None, "the reminder")
+        # The bot knows Ben from now on, so that it stores his press before it acknowledges it.
+        await story.command("/docs-agent", "help", BEN)
+        await story.answer("/docs-agent", BEN)
         root = self._face(story)
         end = next(one for one in story.said(root) if "is done" in one["text"])
         return [await story.press(end, "reviewed", BEN)]
