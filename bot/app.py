@@ -43,9 +43,10 @@ from bot.store.database import Database, running_alone, sqlite_file
 from bot.store.due import Queue
 from bot.store.heartbeats import BEAT_SECONDS
 from bot.store.migrate import migrate
+from bot.work.clock import WatchedClock, find_due, follow_clock
 from bot.work.context import Context, FollowUps, Timeouts, WorkerContext
 from bot.work.digests.digest import advance_digests
-from bot.work.heartbeat import beat, follow_clock
+from bot.work.heartbeat import beat
 from bot.work.jobs.missed import Gap, catch_up, forget_heard
 from bot.work.jobs.poll import poll_jobs
 from bot.work.jobs.prepare import prepare_prompts
@@ -126,6 +127,7 @@ async def running_bot(
         store = await _store(settings, stack)
         outside = await _connect(settings, stack)
         metrics, wake_up, owner = Metrics(), WakeUp(), _owner()
+        clock = watched = WatchedClock(clock)
         context = _context(settings, store, outside, wake_up, clock)
         # What is stored is carried out later; a command that Slack cannot bring is lost.
         is_door = roles.intake and not settings.socket_mode
@@ -136,7 +138,7 @@ async def running_bot(
         if roles.workers:
             worker_context = _worker_context(context, settings, outside, metrics, wake_up, owner, timeouts)
             await beat(worker_context)
-            workers = _workers(worker_context, metrics)
+            workers = _workers(worker_context, metrics, watched)
             wake_up.connect(workers)
             listener = Listener(store.database, wake_up.wake)
             stack.callback(listener.stop)
@@ -280,7 +282,7 @@ def _checks(
     }
 
 
-def _workers(context: WorkerContext, metrics: Metrics) -> Workers:
+def _workers(context: WorkerContext, metrics: Metrics, watched: WatchedClock) -> Workers:
     """Return the workers. One check of all queues finds due rows, also those that other processes wrote."""
     workers = Workers(
         [
@@ -299,10 +301,10 @@ def _workers(context: WorkerContext, metrics: Metrics) -> Workers:
             Worker("forget", partial(forget_old, context), _SWEEP_SECONDS, wakes=False),
             Worker("forget heard", partial(forget_heard, context), _SWEEP_SECONDS, wakes=False),
             Worker("heartbeat", partial(beat, context), BEAT_SECONDS, wakes=False),
-            Worker("clock", partial(follow_clock, context), 1.0, queue=Queue.AHEAD),
+            Worker("clock", partial(follow_clock, context, watched), 1.0, queue=Queue.AHEAD),
         ],
         observe=metrics.observe_run,
-        due=partial(context.store.find_due, context.clock),
+        due=partial(find_due, context, watched),
         least_seconds=min(0.5, context.pace.min_seconds / 2),
         clock=context.clock,
     )

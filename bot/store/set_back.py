@@ -82,7 +82,8 @@ def move_back(connection: Connection, now: datetime, ahead: timedelta | None = N
     """Move all times that lie ahead back by as much as the clock was set back, and return how much that is.
 
     Return None when it was not. Reminders stay; the next run of a subscription comes within a week.
-    ``ahead``: by how much it was, if that is known.
+    ``ahead``: by how much it was, if that is known. If no heartbeat says so, as when all has been moved
+    already, only times are moved that were read from the clock just before it was set back.
     """
     # The rows are locked, so that of several processes one moves the times.
     found = connection.execute(_LOCK_AHEAD, {TOO_LATE.key: now + TOLERATED}).all()
@@ -90,16 +91,21 @@ def move_back(connection: Connection, now: datetime, ahead: timedelta | None = N
         ahead = max(at for row in found for at in row if at is not None) - now
     if ahead is None:
         return None
+    too_late = now + (TOLERATED if found else max(TOLERATED, ahead - TOLERATED))
     for table, columns in _TIMES.items():
-        _move(connection, table, columns, now, ahead)
+        _move(connection, table, columns, too_late, ahead)
     _plan_again(connection, now)
     return ahead
 
 
 def _move(
-    connection: Connection, table: AnyTable, columns: list[Column[object]], now: datetime, ahead: timedelta
+    connection: Connection,
+    table: AnyTable,
+    columns: list[Column[object]],
+    too_late: datetime,
+    ahead: timedelta,
 ) -> None:
-    key, too_late = next(iter(table.primary_key.columns)), now + TOLERATED
+    key = next(iter(table.primary_key.columns))
     wanted = select(key, *columns).where(or_(*(column > too_late for column in columns)))
     for row, *times in connection.execute(wanted.order_by(key).with_for_update()).all():
         moved = {

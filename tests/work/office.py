@@ -35,9 +35,10 @@ from bot.model import (
 )
 from bot.store import Store
 from bot.store.due import Queue
+from bot.work.clock import follow_clock
 from bot.work.context import Timeouts, WorkerContext
 from bot.work.digests.digest import advance_digests
-from bot.work.heartbeat import beat, follow_clock
+from bot.work.heartbeat import beat
 from bot.work.jobs.ask import Asked, AskRequest, ask
 from bot.work.jobs.poll import poll_jobs
 from bot.work.jobs.prepare import prepare_prompts

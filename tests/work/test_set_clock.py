@@ -13,8 +13,9 @@ from sqlalchemy import update
 
 from bot.commands.spoken import heard
 from bot.model import MemberCache, MessageTs, ts_at
+from bot.store.due import Queue
 from bot.store.schema import jobs
-from bot.work.heartbeat import follow_clock
+from bot.work.clock import WatchedClock, find_due, follow_clock
 from bot.work.jobs.prepare import prepare_prompts
 from bot.work.outbox.deliver import deliver_due
 from bot.work.ports import SlackUnclear
@@ -141,3 +142,35 @@ async def test_what_was_under_way_when_the_clock_was_set_back_does_not_wait_for_
     office.docs.finish()
     await office.settle(20)
     assert len(office.said()) == 1
+
+
+async def test_a_clock_that_was_ahead_for_a_moment_holds_nothing_up(office: Office) -> None:
+    """No heartbeat was written meanwhile: this process has seen it."""
+    seconds = [0.0]
+    watched = WatchedClock(office.clock, lambda: seconds[0])
+    office.context = replace(office.context, clock=watched)
+    office.clock.pass_seconds(9 * 3_600)
+    await office.ask("Add a quickstart")
+    office.clock.pass_seconds(-9 * 3_600)
+    assert (await office.store.find_due(watched)).queues == frozenset()
+    assert Queue.AHEAD in (await find_due(office.context, watched)).queues
+    await follow_clock(office.context, watched)
+    assert Queue.AHEAD not in (await find_due(office.context, watched)).queues
+    office.docs.finish()
+    await office.settle()
+    office.docs.finish()
+    await office.settle(20)
+    assert len(office.said()) == 1
+
+
+async def test_a_wait_is_not_cut_short_when_another_process_has_moved_the_times(office: Office) -> None:
+    office.limit(1)
+    await office.started("Add a quickstart")
+    await office.started("Add a guide", user=BEN)
+    due_at = (await office.job(2)).queue_until
+    watched = WatchedClock(office.clock, lambda: 0.0)
+    office.clock.pass_seconds(7_200)
+    watched()
+    office.clock.pass_seconds(-7_200)
+    await follow_clock(office.context, watched)
+    assert (await office.job(2)).queue_until == due_at
