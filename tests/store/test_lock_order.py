@@ -101,13 +101,20 @@ async def _unconfirmed(office: Office) -> None:
     await office.settle()
 
 
+async def _several_ends(office: Office) -> None:
+    for number in range(3):
+        await office.started(f"Write page {number}")
+    office.docs.finish()
+    await office.settle()
+
+
 async def _closed_channel(office: Office) -> None:
     office.slack.trouble("post", SlackRefused(Refusal.PERMANENT, "is_archived"))
     await office.started()
     await office.started("Write another page")
 
 
-@pytest.mark.parametrize("story", [_main_story, _quota, _changes, _unconfirmed, _closed_channel])
+@pytest.mark.parametrize("story", [_main_story, _quota, _changes, _unconfirmed, _several_ends, _closed_channel])
 async def test_rows_are_locked_in_one_order(
     office: Office, story: Callable[[Office], Awaitable[None]]
 ) -> None:

@@ -236,6 +236,8 @@ async def _settle_alone(context: WorkerContext, poll: Poll, answer: Job) -> None
 
 async def _settle(context: WorkerContext, answered: Sequence[tuple[Poll, Job]]) -> None:
     def settle(tx: Transaction) -> None:
+        # Before what is said of them, as everybody does who changes a job and says something of it.
+        tx.jobs.lock([poll.job.number for poll, _ in answered])
         for poll, answer in answered:
             try:
                 settle_answer(context, tx, poll.job, answer)

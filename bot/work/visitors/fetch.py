@@ -27,7 +27,7 @@ from bot.model import (
     SnapshotState,
     back_off_seconds,
 )
-from bot.store import DatabaseTrouble, LeaseLost, Transaction
+from bot.store import AlreadyStored, DatabaseTrouble, LeaseLost, Transaction
 from bot.store.snapshots import ReadPage, SnapshotFields
 from bot.work.context import WorkerContext
 from bot.work.jobs.key_health import is_refused, key_refused, reading_is_refused, service_is_well
@@ -142,7 +142,7 @@ async def _fetch(context: WorkerContext, snapshot: Snapshot) -> None:
                 offset=snapshot.next_offset if snapshot.with_pages else 0,
             )
             await _store(context, snapshot, page)
-        except (LeaseLost, DatabaseTrouble):
+        except (LeaseLost, AlreadyStored, DatabaseTrouble):
             raise
         except DocsApiError as error:
             await _settle_error(context, snapshot, error)
@@ -150,7 +150,8 @@ async def _fetch(context: WorkerContext, snapshot: Snapshot) -> None:
             # Counts as a try, or the page would be fetched again and again.
             log.exception("page_not_stored", snapshot=snapshot.id)
             await _settle_error(context, snapshot, error)
-    except LeaseLost:
+    except (LeaseLost, AlreadyStored):
+        # Whoever holds the lease now may store the same page at this moment.
         log.warning("snapshot_taken_over", snapshot=snapshot.id)
 
 
