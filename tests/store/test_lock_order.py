@@ -114,7 +114,9 @@ async def _closed_channel(office: Office) -> None:
     await office.started("Write another page")
 
 
-@pytest.mark.parametrize("story", [_main_story, _quota, _changes, _unconfirmed, _several_ends, _closed_channel])
+@pytest.mark.parametrize(
+    "story", [_main_story, _quota, _changes, _unconfirmed, _several_ends, _closed_channel]
+)
 async def test_rows_are_locked_in_one_order(
     office: Office, story: Callable[[Office], Awaitable[None]]
 ) -> None:
