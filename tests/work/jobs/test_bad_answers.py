@@ -282,3 +282,22 @@ async def test_a_key_that_is_refused_for_every_job_is_told_within_a_minute(
         await office.pass_time(0)
     assert len(admins_are_told(office)) == 2
     assert await back_off(office) is None
+
+
+async def test_a_finished_job_whose_unconfirmed_follow_up_cannot_be_read_about_is_polled_no_more(
+    office: Office,
+) -> None:
+    await office.finished()
+    office.docs.answer_instead("follow_up", httpx.Response(502, text="<html>"))
+    await office.reply("Mention Python 3.11")
+    await office.settle()
+    office.docs.answer_instead("get", *[httpx.Response(500) for _ in range(400)])
+    polls = []
+    for _ in range(8 * 24):
+        office.clock.pass_seconds(3_600)
+        before = len(office.docs.calls)
+        await poll_jobs(office.context)
+        polls.append(len(office.docs.calls) - before)
+    assert sum(polls[:24]) > 0
+    assert sum(polls[-24:]) == 0
+    assert (await office.job()).state is JobState.PULL_REQUEST
