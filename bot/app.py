@@ -351,6 +351,7 @@ async def _take_in(
             settings.slack_signing_secret or SecretStr(""),
             workspace=outside.identity.team_id,
             note_signature=signatures.note,
+            intake_seconds=timeouts.intake_seconds,
         )
         at = (settings.host, settings.port)
         await stack.enter_async_context(listening(server, *at, idle_seconds=_IDLE_SECONDS))
@@ -363,6 +364,7 @@ async def _take_in(
         observe=metrics.set_socket,
         deaf_seconds=timeouts.deaf_seconds,
         ping_seconds=timeouts.deaf_seconds / 6,
+        intake_seconds=timeouts.intake_seconds,
     )
     stack.push_async_callback(stopping.finish, intake.close)
     await until_answered(intake.open)

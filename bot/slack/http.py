@@ -38,6 +38,7 @@ def add_slack_routes(
     app: AsyncApp,
     signing_secret: SecretStr,
     body_seconds: float = BODY_SECONDS,
+    intake_seconds: float = INTAKE_SECONDS,
     *,
     workspace: str = "",
     note_signature: Callable[[bool], None] = lambda _accepted: None,
@@ -55,7 +56,7 @@ def add_slack_routes(
             note_signature(signed)
         return signed
 
-    server.router.add_post(PATH, _Intake(app, is_signed, body_seconds).take)
+    server.router.add_post(PATH, _Intake(app, is_signed, body_seconds, intake_seconds).take)
 
 
 class _Refused(Exception):
@@ -69,17 +70,22 @@ class _Refused(Exception):
 
 class _Intake:
     def __init__(
-        self, app: AsyncApp, is_signed: Callable[[str, str, str], bool], body_seconds: float
+        self,
+        app: AsyncApp,
+        is_signed: Callable[[str, str, str], bool],
+        body_seconds: float,
+        intake_seconds: float,
     ) -> None:
         self._app = app
         self._is_signed = is_signed
         self._body_seconds = body_seconds
+        self._intake_seconds = intake_seconds
         self._refusals = LogSeldom("request_refused")
         self._reading: dict[web.RequestHandler, int] = {}
 
     async def take(self, request: web.Request) -> web.Response:
         """Return Bolt's response, or a refusal with a status from 400 to 499."""
-        deadline = Deadline.after(INTAKE_SECONDS)
+        deadline = Deadline.after(self._intake_seconds)
         try:
             timestamp, signature = _claim(request)
             content_type = _content_type(request)

@@ -58,6 +58,7 @@ class SocketIntake:
         clock: Callable[[], float] = monotonic,
         deaf_seconds: float = DEAF_SECONDS,
         ping_seconds: float = 10.0,
+        intake_seconds: float = INTAKE_SECONDS,
     ) -> None:
         """``clock`` returns seconds. Four pings in a row, every ``ping_seconds``, may stay unanswered.
 
@@ -71,6 +72,7 @@ class SocketIntake:
         self._clock = clock
         self._most_deaf_seconds = deaf_seconds
         self._ping_seconds = ping_seconds
+        self._intake_seconds = intake_seconds
         self._handler: AsyncSocketModeHandler | None = None
         self._current: set[asyncio.Task[None]] = set()
         self._background = Background()
@@ -122,7 +124,7 @@ class SocketIntake:
 
     async def _answer(self, client: AsyncBaseSocketModeClient, request: SocketModeRequest) -> None:
         began = monotonic()
-        with within(Deadline.after(INTAKE_SECONDS)):
+        with within(Deadline.after(self._intake_seconds)):
             response = await run_async_bolt_app(self._app, request)
         await send_async_response(client, request, response, began)
 

@@ -54,6 +54,8 @@ class Timeouts:
     """How long a poll may take. A job that took longer is given more time when few others are polled."""
     stale_seconds: float = 60.0
     """Grace period after a follow-up in which *completed* may still be the previous iteration's."""
+    intake_seconds: float = 2.5
+    """How long a request may take until it is stored. Slack waits three seconds for its acknowledgement."""
     names_seconds: float = 5.0
     """How long the look-up of the names in a prompt may take. Names that are missing then stay ids."""
     running_seconds: float = 1_800.0

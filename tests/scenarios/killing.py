@@ -59,7 +59,9 @@ async def _run(order: dict[str, Any]) -> None:
     loop.add_signal_handler(signal.SIGTERM, stop.set)
     role = order.get("role", "run")
     roles = Roles(intake=role != "work", workers=role != "serve")
-    given = {name: order[name] for name in ("lease_seconds", "deaf_seconds") if order.get(name)}
+    given = {
+        name: order[name] for name in ("lease_seconds", "deaf_seconds", "intake_seconds") if order.get(name)
+    }
     timeouts, ahead = replace(SHORT, **given), timedelta(seconds=order.get("ahead") or 0.0)
     clock = SharedClock(order["clock"]) if order.get("clock") else SetClock(ahead)
     settings = Settings.load(order["env"], env_file=None)

@@ -8,6 +8,7 @@ from bot.app import Timeouts
 from tests.limits import HANG_SECONDS
 
 SHORT = Timeouts(
+    intake_seconds=HANG_SECONDS,  # a busy machine is no database that hangs
     lease_seconds=1.5,
     channel_pace_seconds=0.05,
     minute_seconds=3.0,

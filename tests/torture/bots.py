@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from time import monotonic
 
+from bot.slack.dispatch import INTAKE_SECONDS
 from tests.bots import Zygote, is_alive
 
 LEASE_SECONDS = 5.0
@@ -68,6 +69,7 @@ class Bot:
             role=self.role,
             terse=True,
             lease_seconds=LEASE_SECONDS,
+            intake_seconds=INTAKE_SECONDS,
             deaf_seconds=DEAF_SECONDS,
             clock=str(self.clock),
         )
