@@ -16,6 +16,7 @@ from bot.model import MemberCache, MessageTs, ts_at
 from bot.store.due import Queue
 from bot.store.schema import jobs
 from bot.work.clock import WatchedClock, find_due, follow_clock
+from bot.work.jobs.missed import Gap
 from bot.work.jobs.prepare import prepare_prompts
 from bot.work.outbox.deliver import deliver_due
 from bot.work.ports import SlackUnclear
@@ -174,3 +175,17 @@ async def test_a_wait_is_not_cut_short_when_another_process_has_moved_the_times(
     office.clock.pass_seconds(-7_200)
     await follow_clock(office.context, watched)
     assert (await office.job(2)).queue_until == due_at
+
+
+async def test_what_was_missed_is_read_at_once_when_the_clock_was_set_back_before_a_gap_ends(
+    office: Office,
+) -> None:
+    await office.finished("Add a quickstart")
+    await office.reply("Mention Python 3.11")
+    await office.settle()
+    office.clock.pass_seconds(6 * 3_600)
+    gap = Gap(office.context)
+    gap.begin()
+    office.clock.pass_seconds(-6 * 3_600)
+    await gap.end()
+    assert Queue.UNREAD in (await office.store.find_due(office.clock)).queues

@@ -47,11 +47,13 @@ class Gap:
         self._context = context
         self._is_open = True
         self._goes_on_until = context.clock()
+        self._longest = timedelta()
         self._ending = asyncio.Lock()
 
     def begin(self, seconds: float = 0.0) -> None:
         """Note that messages may have been missed, or may be in the next ``seconds``."""
         self._is_open = True
+        self._longest = max(self._longest, timedelta(seconds=seconds))
         until = self._context.clock() + timedelta(seconds=seconds)
         self._goes_on_until = max(self._goes_on_until, until)
 
@@ -64,7 +66,8 @@ class Gap:
             try:
                 context = self._context
                 now = context.clock()
-                due_at = max(now, self._goes_on_until)
+                # The clock may have been set back since that time was noted.
+                due_at = min(max(now, self._goes_on_until), now + self._longest)
                 count, left_out = await context.store.write(lambda tx: tx.heard.begin_reading(now, due_at))
             except BaseException:
                 self._is_open = True
