@@ -216,9 +216,11 @@ async def _settle_all(
         group = answered[begin : begin + _GROUP_SIZE]
         try:
             await _settle(context, group)
-        except Exception:
+        except Exception as error:
             # Each is written alone, so that one that fails does not prevent the others.
-            log.warning("not_settled_together", jobs=[poll.job.number for poll, _ in group], exc_info=True)
+            numbers, is_ours = [poll.job.number for poll, _ in group], not isinstance(error, DatabaseTrouble)
+            reason = type(error).__name__
+            log.warning("not_settled_together", jobs=numbers, reason=reason, exc_info=is_ours)
             for poll, answer in group:
                 await _collect_error(failed, partial(_settle_alone, context, poll, answer))
 
