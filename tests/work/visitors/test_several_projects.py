@@ -98,13 +98,13 @@ async def test_a_service_that_hangs_delays_no_answer_about_another_project(sites
     await office.visitors("compare none project:beta")
     fetching = asyncio.create_task(fetch_snapshots(office.context))
     async with asyncio.timeout(HANG_SECONDS):
-        while not office.answers():
+        # On a busy machine the other question may be told first that its numbers are being read.
+        while not any("(Beta)" in answer for answer in office.answers()):
             await answer_questions(office.context)
             await deliver_due(office.context)
             office.clock.pass_seconds(0.1)
             await asyncio.sleep(0.01)
     assert not fetching.done()
-    assert "(Beta)" in office.answers()[0]
     hanging.set_result(httpx.Response(503))
     await fetching
 
