@@ -153,10 +153,11 @@ class RetentionRepository:
     def _forget_name(self, user: UserId) -> int:
         """Take a person out of jobs that are others' and over. Return how often they were named."""
         is_among = jobs.c.also_asked.cast(String).contains(f'"{user}"', autoescape=True)
+        others = and_(jobs.c.requester != user, _is_over())
         named: tuple[tuple[ColumnElement[bool], Mapping[str, object]], ...] = (
-            (and_(jobs.c.iteration_requester == user, _is_over()), {"iteration_requester": None}),
-            (and_(jobs.c.reviewed_by == user, _is_over()), {"reviewed_by": None}),
-            (and_(is_among, _is_over()), {"also_asked": []}),
+            (and_(jobs.c.iteration_requester == user, others), {"iteration_requester": None}),
+            (and_(jobs.c.reviewed_by == user, others), {"reviewed_by": None}),
+            (and_(is_among, others), {"also_asked": []}),
             (jobs.c.problem == f"{JobProblem.DISMISSED}:{user}", {"problem": None}),
         )
         return sum(self._change(jobs, where, values) for where, values in named)

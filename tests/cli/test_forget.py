@@ -19,7 +19,7 @@ async def test_it_says_what_is_forgotten_and_what_is_under_way(tmp_path: Path) -
     store = Store.open(url)
     await migrate(store.database)
     for count in range(60):
-        job = await add_job(store, state=JobState.FAILED, ended_at=NOW)
+        job = await add_job(store, state=JobState.FAILED, ended_at=NOW, iteration_requester="U0ANA")
         await add_prompt(store, job, key=f"k{count}", state="sent")
     await add_job(store, state=JobState.WORKING, poll_at=NOW)
     await store.close()
