@@ -11,7 +11,7 @@ SEED ?= 1
 AT_ONCE ?= 10
 MUTANTS ?= 600
 
-.PHONY: help setup sandbox play test check torture seeds rolling mutants bench pictures lock clean
+.PHONY: help setup sandbox play test check torture seeds rolling mutants bench size pictures lock clean
 
 help:
 	@echo "make sandbox   a workspace to try the bot in, no account needed (PORT=$(PORT))"
@@ -26,6 +26,7 @@ help:
 	@echo "make rolling   only the processes restarted in turn, two minutes under load"
 	@echo "make mutants   which small changes of the code no test catches (MUTANTS=$(MUTANTS) SEED=$(SEED); about an hour)"
 	@echo "make bench     how fast it is, beside what one would use instead (fifteen minutes)"
+	@echo "make size      lines of code, files and functions of each room"
 	@echo "make pictures  take the pictures in the docs anew (needs Chromium, and a font with emoji)"
 	@echo "make lock      pin the newest versions that pyproject.toml allows (needs uv)"
 
@@ -79,6 +80,9 @@ mutants: $(VENV)/.dev
 
 bench: $(VENV)/.dev
 	@$(BIN)/python -m bench
+
+size: $(VENV)/.dev
+	@$(BIN)/python -m tests.size
 
 pictures: $(VENV)/.dev
 	@$(BIN)/python -m tests.pictures
