@@ -25,7 +25,8 @@ from bench.report import Goal, Report, Row, below
 from bench.silent import SilentMessenger
 from bot import logs
 from bot.docs_api import DocsClient
-from bot.model import ChannelId, DeliveryId, Message, MessageTs
+from bot.model.ids import ChannelId, DeliveryId, MessageTs
+from bot.model.message import Message
 from bot.store import Store
 from bot.store.due import Queue, find_due
 from bot.store.migrate import migrate

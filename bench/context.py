@@ -10,7 +10,8 @@ from typing import Any
 
 from bench.silent import SilentMessenger
 from bot.docs_api import DocsClient
-from bot.model import ProjectId, Projects, UserId
+from bot.model.ids import ProjectId, UserId
+from bot.model.projects import Projects
 from bot.store import Store
 from bot.work.context import WorkerContext
 

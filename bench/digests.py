@@ -23,18 +23,11 @@ from bench.silent import SilentMessenger
 from bench.visitors_theirs import ranked, visitors_script
 from bot import logs
 from bot.docs_api import DocsClient
-from bot.model import (
-    ChannelId,
-    DeliveryId,
-    Message,
-    MessageTs,
-    Origin,
-    RequestKey,
-    SubscriptionState,
-    UserId,
-    Weekday,
-    WeeklyTime,
-)
+from bot.model.digests import SubscriptionState
+from bot.model.ids import ChannelId, DeliveryId, MessageTs, RequestKey, UserId
+from bot.model.message import Message
+from bot.model.origin import Origin
+from bot.model.weekly_time import Weekday, WeeklyTime
 from bot.store import Store, Transaction
 from bot.store.migrate import migrate
 from bot.work.digests.digest import advance_digests

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 
 from sqlalchemy import insert
 
-from bot.model import JobState
+from bot.model.jobs import JobState
 from bot.store import Store
 from bot.store.schema import jobs as jobs_table
 

@@ -19,7 +19,7 @@ from bench.jobs import add_running_jobs
 from bench.silent import SilentMessenger
 from bot import logs
 from bot.docs_api import DocsClient
-from bot.model import PollPace
+from bot.model.polling import PollPace
 from bot.store import Store
 from bot.store.due import Queue, find_due
 from bot.store.migrate import migrate

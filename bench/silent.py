@@ -9,7 +9,9 @@ from pathlib import Path
 
 from pydantic import SecretStr
 
-from bot.model import ChannelId, DeliveryId, Message, MessageTs, Profile, UserId
+from bot.model.access import Profile
+from bot.model.ids import ChannelId, DeliveryId, MessageTs, UserId
+from bot.model.message import Message
 
 
 class SilentMessenger:

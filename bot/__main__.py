@@ -23,7 +23,8 @@ from bot.cli.ending import (
     echo,
     loaded,
 )
-from bot.model import ChannelId, JobFilter, JobNumber, JobState, ProjectId, UserId
+from bot.model.ids import ChannelId, JobNumber, ProjectId, UserId
+from bot.model.jobs import JobFilter, JobState
 from bot.settings import DatabaseSettings, DocsSettings, Settings, SettingsError
 
 if TYPE_CHECKING:

@@ -21,7 +21,11 @@ from bot import __version__, logs
 from bot.commands import COMMANDS
 from bot.commands.spoken import heard
 from bot.docs_api import DocsClient, DocsClients
-from bot.model import AccessPolicy, Analytics, ChannelId, PollPace, Project, ProjectId, Projects, UserId
+from bot.model.access import AccessPolicy
+from bot.model.ids import ChannelId, ProjectId, UserId
+from bot.model.polling import PollPace
+from bot.model.projects import Project, Projects
+from bot.model.visitors import Analytics
 from bot.ops.checks import SignatureCheck, SlackCheck, database_check, workers_check
 from bot.ops.figures import metrics_page
 from bot.ops.health import Check, add_health_routes

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import islice
 
-from bot.model import ChannelId, UserId
+from bot.model.ids import ChannelId, UserId
 
 _ENTITY = re.compile(
     r"<((?:[@#][A-Z0-9]+|!(?:here|channel|everyone|(?:subteam|date)\^[^<>|]*)|[A-Za-z][A-Za-z0-9+.-]*:[^<>|]*)"

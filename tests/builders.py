@@ -10,19 +10,9 @@ from pydantic import SecretStr
 from sqlalchemy import Connection, RowMapping, text, update
 from sqlalchemy.sql import Executable
 
-from bot.model import (
-    ChannelId,
-    JobNumber,
-    MessageTs,
-    NewPrompt,
-    Origin,
-    ProjectId,
-    Prompt,
-    PromptId,
-    PromptKind,
-    RequestKey,
-    UserId,
-)
+from bot.model.ids import ChannelId, JobNumber, MessageTs, ProjectId, PromptId, RequestKey, UserId
+from bot.model.origin import Origin
+from bot.model.prompts import NewPrompt, Prompt, PromptKind
 from bot.store import Claimer, Store, Transaction
 from bot.store.database import Database
 from bot.store.schema import jobs, metadata, prompts

@@ -15,7 +15,9 @@ import httpx
 from pydantic import SecretStr
 
 from bot.docs_api import DocsClient
-from bot.model import ChannelId, DeliveryId, Message, MessageTs, Profile, UserId
+from bot.model.access import Profile
+from bot.model.ids import ChannelId, DeliveryId, MessageTs, UserId
+from bot.model.message import Message
 from bot.slack.errors import refused
 from bot.work.ports import Changed, Mention, Said, SlackError, ThreadReply
 from tests.site import Site

@@ -10,7 +10,7 @@ import pytest
 from pydantic import SecretStr
 
 from bot.commands import COMMANDS
-from bot.model import JobState
+from bot.model.jobs import JobState
 from bot.settings import Settings
 from tests.papers import DOCS, PAPERS, README, ROOT, anchors, codes, fences, links, rows, section
 from tests.torture.test_torture import BREAKS

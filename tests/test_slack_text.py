@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from bot import slack_text
-from bot.model import ChannelId, UserId
+from bot.model.ids import ChannelId, UserId
 from tests.builders import ANA, BEN
 
 BOT = UserId("U0BOT")

@@ -12,7 +12,8 @@ from typing import TextIO
 from bot.cli.ready_store import ready_store
 from bot.logs import terminal_safe
 from bot.messages.spreadsheet import csv_line
-from bot.model import AuditRow, UserId
+from bot.model.audit import AuditRow
+from bot.model.ids import UserId
 from bot.store import Store, Transaction
 
 COLUMNS = tuple(field.name for field in fields(AuditRow))

@@ -19,7 +19,7 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from bot.cli.findings import Finding
 from bot.cli.waits import oldest
-from bot.model import SubscriptionState
+from bot.model.digests import SubscriptionState
 from bot.model.weekly_time import is_zone
 from bot.store import Transaction
 from bot.store.database import Database, is_on_network, sqlite_file

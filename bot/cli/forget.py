@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from bot.cli.ready_store import ready_store
-from bot.model import UserId
+from bot.model.ids import UserId
 from bot.store.retention import RowCounts
 from bot.work.retention import forget_person
 

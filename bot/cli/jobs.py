@@ -11,7 +11,11 @@ from bot.cli.forget import counted
 from bot.cli.ready_store import ready_store
 from bot.messages.plain_text import one_line
 from bot.messages.problems import title
-from bot.model import AuditRow, DeadLetter, JobFilter, JobNumber, TrackedJob, lifecycle
+from bot.model import lifecycle
+from bot.model.audit import AuditRow
+from bot.model.ids import JobNumber
+from bot.model.jobs import JobFilter, TrackedJob
+from bot.model.outbox import DeadLetter
 from bot.store import Transaction
 
 _LENGTH = 300

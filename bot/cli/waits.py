@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 
 from bot.cli.findings import Finding
 from bot.messages.plain_text import one_line
-from bot.model import Wait, WaitWhy
+from bot.model.waits import Wait, WaitWhy
 from bot.store import Transaction
 
 _MOST = timedelta(minutes=10)

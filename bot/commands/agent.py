@@ -32,19 +32,12 @@ from bot.messages import along, modals
 from bot.messages import job_answers as say
 from bot.messages.projects import NOT_SERVED, unknown_project
 from bot.messages.reflexes import SEND_ANYWAY
-from bot.model import (
-    ChannelId,
-    JobNumber,
-    Origin,
-    Project,
-    Prompt,
-    PromptId,
-    Review,
-    TakeThread,
-    TrackedJob,
-    UnknownProject,
-    UserId,
-)
+from bot.model.along import TakeThread
+from bot.model.ids import ChannelId, JobNumber, PromptId, UserId
+from bot.model.jobs import Review, TrackedJob
+from bot.model.origin import Origin
+from bot.model.projects import Project, UnknownProject
+from bot.model.prompts import Prompt
 from bot.work.context import Context
 from bot.work.jobs.along import offer_thread
 from bot.work.jobs.ask import AskRequest, ask

@@ -9,7 +9,8 @@ from typing import Any
 from bot import slack_text
 from bot.commands.form_state import FormState
 from bot.messages.help import CommandHelp, help_message
-from bot.model import Message, Origin
+from bot.model.message import Message
+from bot.model.origin import Origin
 from bot.work.context import Context
 
 

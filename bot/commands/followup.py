@@ -13,7 +13,9 @@ from bot.commands.unsent import reflex_of, unsent
 from bot.messages import job_answers as say
 from bot.messages import modals
 from bot.messages.blocks import bare
-from bot.model import ChannelId, JobNumber, Message, TrackedJob, UserId
+from bot.model.ids import ChannelId, JobNumber, UserId
+from bot.model.jobs import TrackedJob
+from bot.model.message import Message
 from bot.work.context import Context
 from bot.work.jobs.ask import TooManyWaiting
 from bot.work.jobs.follow_up import FollowUpRequest, follow_up, takes_follow_ups

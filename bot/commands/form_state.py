@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 from pydantic import SecretStr
 
-from bot.model import ChannelId, JobNumber, Origin, UserId
+from bot.model.ids import ChannelId, JobNumber, UserId
+from bot.model.origin import Origin
 
 
 @dataclass(frozen=True, slots=True)

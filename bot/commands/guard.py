@@ -25,7 +25,12 @@ from bot.messages import job_answers
 from bot.messages.access import not_allowed
 from bot.messages.blocks import bare
 from bot.messages.job_answers import forgotten
-from bot.model import Access, ChannelId, Message, Origin, Prompt, TrackedJob, is_direct_message
+from bot.model.access import Access
+from bot.model.ids import ChannelId, is_direct_message
+from bot.model.jobs import TrackedJob
+from bot.model.message import Message
+from bot.model.origin import Origin
+from bot.model.prompts import Prompt
 from bot.work.access.check import AskSlack, Decision, decide
 from bot.work.access.denied import denial
 from bot.work.context import Context

@@ -8,7 +8,9 @@ from dataclasses import dataclass, replace
 from bot.commands.command import Answer, Press
 from bot.commands.guard import refusal
 from bot.messages import job_answers as say
-from bot.model import ChannelId, Origin, TrackedJob
+from bot.model.ids import ChannelId
+from bot.model.jobs import TrackedJob
+from bot.model.origin import Origin
 from bot.work.access.check import AskSlack, decide, reads_channel
 from bot.work.context import Context
 

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from bot.commands.command import Answer, Invocation
 from bot.messages import quota
-from bot.model import Message, Project, UserId, frees_at, spent_by
+from bot.model.ids import UserId
+from bot.model.message import Message
+from bot.model.projects import Project
+from bot.model.quota import frees_at, spent_by
 from bot.store import Transaction
 from bot.work.context import Context
 from bot.work.jobs.key_health import is_refused

@@ -8,7 +8,8 @@ from functools import partial
 from bot.commands.command import Answer, Invocation, Run
 from bot.commands.guard import once_allowed
 from bot.messages import projects as say
-from bot.model import ChannelId, Project, Projects, UnknownProject, is_direct_message
+from bot.model.ids import ChannelId, is_direct_message
+from bot.model.projects import Project, Projects, UnknownProject
 from bot.store import Transaction
 from bot.work.context import Context
 

@@ -9,7 +9,9 @@ from bot import slack_text
 from bot.commands.catalogue import COMMANDS, meant_by
 from bot.commands.command import Command, Invocation
 from bot.commands.unsent import reflex_of
-from bot.model import Origin, UnknownProject, is_direct_message
+from bot.model.ids import is_direct_message
+from bot.model.origin import Origin
+from bot.model.projects import UnknownProject
 from bot.store import Transaction
 from bot.work.context import Context
 from bot.work.jobs.thread_events import (

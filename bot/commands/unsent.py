@@ -11,15 +11,10 @@ from bot.commands.reflexes import taken_for
 from bot.messages import job_answers as say
 from bot.messages.projects import unknown_project
 from bot.messages.reflexes import Reflex, not_sent
-from bot.model import (
-    JobNumber,
-    MessageTs,
-    Origin,
-    RequestKey,
-    TrackedJob,
-    UnknownProject,
-    message_key,
-)
+from bot.model.ids import JobNumber, MessageTs, RequestKey
+from bot.model.jobs import TrackedJob
+from bot.model.origin import Origin, message_key
+from bot.model.projects import UnknownProject
 from bot.work.context import Context
 from bot.work.jobs.ask import AskRequest, ask
 from bot.work.jobs.follow_up import FollowUpRequest, follow_up

@@ -14,7 +14,10 @@ from bot.commands.parsing.visitors_options import Misunderstood, parse_query, pa
 from bot.commands.projects import projects_to_choose
 from bot.messages import modals, visitors_answers
 from bot.messages.projects import unknown_choice, unknown_in_options
-from bot.model import Message, Origin, PageKey, Project, ProjectId, QuestionId, UnknownProject
+from bot.model.ids import PageKey, ProjectId, QuestionId
+from bot.model.message import Message
+from bot.model.origin import Origin
+from bot.model.projects import Project, UnknownProject
 from bot.work.context import Context
 from bot.work.digests.subscriptions import (
     SubscribeRequest,

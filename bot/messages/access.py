@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from bot.messages import blocks as b
-from bot.model import Access, Message, UserId
+from bot.model.access import Access
+from bot.model.ids import UserId
+from bot.model.message import Message
 
 _WHY: Mapping[Access, str] = {
     Access.GUEST: "Guests can't start jobs. Ask a teammate to send this for you.",

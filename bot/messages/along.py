@@ -7,7 +7,9 @@ from collections.abc import Sequence
 from bot.messages import blocks as b
 from bot.messages.numbers import counted
 from bot.messages.plain_text import clip, one_line, visible
-from bot.model import Earlier, Message, NotTaken, TrackedJob
+from bot.model.along import Earlier, NotTaken
+from bot.model.jobs import TrackedJob
+from bot.model.message import Message
 
 MOST_MESSAGES = 20
 MOST_CHARACTERS = 6_000

@@ -14,7 +14,8 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from bot.messages.plain_text import clip, grapheme_boundary, one_line, visible
-from bot.model import Block, Message, UserId
+from bot.model.ids import UserId
+from bot.model.message import Block, Message
 
 SECTION_LENGTH = 3_000
 BUTTON_LENGTH = 75

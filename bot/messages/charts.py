@@ -11,7 +11,9 @@ from collections.abc import Sequence
 from bot.messages.blocks import escape
 from bot.messages.numbers import gained, number, page_gain, point_label
 from bot.messages.plain_text import clip, one_line
-from bot.model import Block, Counts, PageCounts, Period
+from bot.model.message import Block
+from bot.model.period import Period
+from bot.model.visitors import Counts, PageCounts
 
 PATH_LENGTH = 72
 _TITLE_LENGTH = 50

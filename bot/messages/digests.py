@@ -24,17 +24,11 @@ from bot.messages.visitors import (
     with_fitting_pages,
 )
 from bot.messages.visitors_more import movements
-from bot.model import (
-    Block,
-    JobState,
-    Message,
-    Subscription,
-    Suggestion,
-    SuggestionReason,
-    WeeklyReport,
-    WeeklyTime,
-    WorkDone,
-)
+from bot.model.digests import Subscription
+from bot.model.jobs import JobState
+from bot.model.message import Block, Message
+from bot.model.report import Suggestion, SuggestionReason, WeeklyReport, WorkDone
+from bot.model.weekly_time import WeeklyTime
 
 _CURVE_TITLE = "Unique visitors week by week"
 _STATE_NAMES = {

@@ -12,7 +12,10 @@ from bot.messages import blocks as b
 from bot.messages.numbers import counted
 from bot.messages.plain_text import clip, one_line, visible
 from bot.messages.problems import title
-from bot.model import Block, JobNumber, JobState, Message, Review, TrackedJob, Trouble, WaitWhy
+from bot.model.ids import JobNumber
+from bot.model.jobs import JobState, Review, TrackedJob, Trouble
+from bot.model.message import Block, Message
+from bot.model.waits import WaitWhy
 
 QUOTE_LENGTH = 300
 """The face shows the first line of a prompt, up to this length; the thread then has the whole prompt."""

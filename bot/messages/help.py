@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 from bot.messages import blocks as b
 from bot.messages.projects import naming
-from bot.model import Message, Projects
+from bot.model.message import Message
+from bot.model.projects import Projects
 
 _IN_THREADS = (
     "*In a job's thread* just reply: every reply is a follow-up and gets :eyes: when I take it. "

@@ -12,7 +12,11 @@ from bot.messages.face import name, open_words, state_words
 from bot.messages.numbers import counted
 from bot.messages.plain_text import visible
 from bot.messages.problems import BETWEEN_PEOPLE, Problem, title
-from bot.model import ChannelId, JobNumber, JobState, Message, Refusal, TrackedJob, Wait
+from bot.model.ids import ChannelId, JobNumber
+from bot.model.jobs import JobState, TrackedJob
+from bot.model.message import Message
+from bot.model.refusal import Refusal
+from bot.model.waits import Wait
 
 EMPTY_FORM = "Tell me what to change. An empty prompt isn't sent."
 NO_CHANNEL_CHOSEN = "Choose the channel where I should report."

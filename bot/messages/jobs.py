@@ -18,7 +18,10 @@ from bot.messages.face import (
 )
 from bot.messages.plain_text import visible
 from bot.messages.problems import Problem, Spent
-from bot.model import Block, JobState, Message, Prompt, Review, TrackedJob, UserId
+from bot.model.ids import UserId
+from bot.model.jobs import JobState, Review, TrackedJob
+from bot.model.message import Block, Message
+from bot.model.prompts import Prompt
 
 _PART_LENGTH = 8_000
 SEND_AGAIN, DISMISS = "Send again", "Dismiss"

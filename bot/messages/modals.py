@@ -8,7 +8,9 @@ from typing import Any
 from bot.messages import blocks as b
 from bot.messages.face import name
 from bot.messages.plain_text import clip, one_line, visible
-from bot.model import ChannelId, JobNumber, Project, TrackedJob
+from bot.model.ids import ChannelId, JobNumber
+from bot.model.jobs import TrackedJob
+from bot.model.projects import Project
 
 _OPTION_LENGTH = 75
 _MOST_OPTIONS = 100

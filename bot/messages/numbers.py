@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from datetime import date, time, timedelta
 
-from bot.model import Counts, PageCounts, Period, Weekday
+from bot.model.period import Period
+from bot.model.visitors import Counts, PageCounts
+from bot.model.weekly_time import Weekday
 
 _MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 _DAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")

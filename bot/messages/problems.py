@@ -6,7 +6,10 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from bot.messages.blocks import code, quoted, words
-from bot.model import JobProblem, Message, Project, ReadingProblem
+from bot.model.jobs import JobProblem
+from bot.model.message import Message
+from bot.model.projects import Project
+from bot.model.visitors import ReadingProblem
 
 
 class Spent(StrEnum):

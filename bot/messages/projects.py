@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from bot.messages import blocks as b
 from bot.messages.job_answers import with_prompt
-from bot.model import Message, Project, Projects
+from bot.model.message import Message
+from bot.model.projects import Project, Projects
 
 NOT_SERVED = "These docs are no longer set up here. Close this and try again."
 

@@ -10,7 +10,10 @@ from bot.messages import blocks as b
 from bot.messages.numbers import counted, number
 from bot.messages.plain_text import one_line
 from bot.messages.problems import key_setting
-from bot.model import Budget, Message, Project, ProjectId
+from bot.model.ids import ProjectId
+from bot.model.message import Message
+from bot.model.projects import Project
+from bot.model.visitors import Budget
 
 
 def key_refused(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from enum import StrEnum
 
 from bot.messages import blocks as b
-from bot.model import Message
+from bot.model.message import Message
 
 SEND_ANYWAY = "send_anyway"
 """The action id of the button that sends the words to the agent."""

@@ -14,17 +14,13 @@ from bot.messages.numbers import clock, counted, dates
 from bot.messages.numbers import weekday as weekday_name
 from bot.messages.problems import BETWEEN_PEOPLE, reading_problem
 from bot.messages.visitors import shown_code
-from bot.model import (
-    Message,
-    Period,
-    Project,
-    Projects,
-    ReadingProblem,
-    Refusal,
-    Subscription,
-    SubscriptionState,
-    Weekday,
-)
+from bot.model.digests import Subscription, SubscriptionState
+from bot.model.message import Message
+from bot.model.period import Period
+from bot.model.projects import Project, Projects
+from bot.model.refusal import Refusal
+from bot.model.visitors import ReadingProblem
+from bot.model.weekly_time import Weekday
 
 _MOST_LISTED = 15
 _SHORT_LENGTH = 200

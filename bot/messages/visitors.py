@@ -23,19 +23,12 @@ from bot.messages.numbers import (
     signed,
 )
 from bot.messages.problems import reading_problem
-from bot.model import (
-    Block,
-    Counts,
-    Message,
-    PageCounts,
-    Period,
-    QuestionId,
-    Report,
-    SnapshotState,
-    SortBy,
-    UserId,
-    VisitorsQuery,
-)
+from bot.model.ids import QuestionId, UserId
+from bot.model.message import Block, Message
+from bot.model.period import Period
+from bot.model.questions import VisitorsQuery
+from bot.model.report import Report
+from bot.model.visitors import Counts, PageCounts, SnapshotState, SortBy
 
 PAGES_IN_LINE = 3
 """The most pages that a line about movements names."""

@@ -8,15 +8,11 @@ from bot.messages.numbers import counted, dates
 from bot.messages.plain_text import one_line
 from bot.messages.problems import BETWEEN_PEOPLE, reading_problem
 from bot.messages.visitors import TIME_OF_DAY, page_numbers, shown_code, the_docs
-from bot.model import (
-    Budget,
-    Message,
-    PageCounts,
-    Period,
-    Question,
-    Refusal,
-    VisitorsQuery,
-)
+from bot.model.message import Message
+from bot.model.period import Period
+from bot.model.questions import Question, VisitorsQuery
+from bot.model.refusal import Refusal
+from bot.model.visitors import Budget, PageCounts
 
 EXAMPLES = (
     "`/docs-visitors 28d`, `/docs-visitors last week path /api`, `/docs-visitors October top 20 sort ai`, "

@@ -17,7 +17,10 @@ from bot.messages.visitors import (
     pages_lines,
     with_fitting_pages,
 )
-from bot.model import Block, Counts, Message, Movements, PageCounts, QuestionId, Report
+from bot.model.ids import QuestionId
+from bot.model.message import Block, Message
+from bot.model.report import Movements, Report
+from bot.model.visitors import Counts, PageCounts
 
 MOST_PAGES = 20
 """How many pages *More* shows, unless the question asked for more of them."""

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from datetime import datetime
 
 from bot.messages import blocks as b
-from bot.model import Wait, Waiting, WaitWhy
+from bot.model.waits import Wait, Waiting, WaitWhy
 
 
 def lines(waiting: Sequence[Wait]) -> list[str]:

@@ -8,7 +8,8 @@ from datetime import datetime
 from functools import partial
 
 from bot.logs import LogSeldom
-from bot.model import ProjectId, Trouble
+from bot.model.ids import ProjectId
+from bot.model.jobs import Trouble
 from bot.ops.checks import free_bytes
 from bot.ops.health import LIMIT_SECONDS, Check
 from bot.ops.metrics import Figures, Metrics, ProjectFigures

@@ -8,7 +8,9 @@ from functools import partial
 
 import structlog
 
-from bot.model import Message, Origin, Refusal
+from bot.model.message import Message
+from bot.model.origin import Origin
+from bot.model.refusal import Refusal
 from bot.slack.messenger import SlackMessenger
 from bot.work.ports import SlackError, SlackRefused, SlackThrottled
 

@@ -12,7 +12,9 @@ import structlog
 from pydantic import SecretStr
 from slack_sdk.web.async_client import AsyncWebClient
 
-from bot.model import Refusal, UserId, back_off_seconds
+from bot.model.ids import UserId
+from bot.model.polling import back_off_seconds
+from bot.model.refusal import Refusal
 from bot.slack.errors import translated
 from bot.work.ports import SlackError, SlackRefused, SlackThrottled
 

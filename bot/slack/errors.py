@@ -9,7 +9,8 @@ from typing import Any
 import aiohttp
 from slack_sdk.errors import SlackApiError, SlackClientError
 
-from bot.model import Method, Refusal
+from bot.model.pace import Method
+from bot.model.refusal import Refusal
 from bot.work.ports import SlackError, SlackRefused, SlackThrottled, SlackUnclear, SlackUnreachable
 
 _THROTTLED = frozenset({"ratelimited", "rate_limited", "message_limit_exceeded"})

@@ -21,7 +21,7 @@ from bot.logs import about_request
 from bot.messages import problems
 from bot.messages.blocks import bare
 from bot.messages.job_answers import with_prompt
-from bot.model import Message
+from bot.model.message import Message
 from bot.slack import payloads
 from bot.slack.answering import say_privately
 from bot.slack.background import Background

@@ -15,7 +15,9 @@ import aiohttp
 from pydantic import SecretStr
 from slack_sdk.web.async_client import AsyncWebClient
 
-from bot.model import ChannelId, DeliveryId, Message, MessageTs, Profile, UserId
+from bot.model.access import Profile
+from bot.model.ids import ChannelId, DeliveryId, MessageTs, UserId
+from bot.model.message import Message
 from bot.setting_types import zone_names
 from bot.slack.client import Identity
 from bot.slack.download import read_text

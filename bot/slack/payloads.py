@@ -11,7 +11,8 @@ from bot import slack_text
 from bot.commands.command import Invocation, Press, ShortcutUse, Submission
 from bot.commands.form_state import FormState
 from bot.messages.plain_text import clip
-from bot.model import ChannelId, MessageTs, Origin, RequestKey, UserId, message_key
+from bot.model.ids import ChannelId, MessageTs, RequestKey, UserId
+from bot.model.origin import Origin, message_key
 from bot.slack.written import MOST_CHARACTERS, files_of, text_of
 from bot.work.ports import Changed, Mention, Said, ThreadReply
 

@@ -9,7 +9,7 @@ from typing import Any, Generic, TypeVar
 import structlog
 from slack_sdk.web.async_client import AsyncWebClient
 
-from bot.model import ChannelId, UserId
+from bot.model.ids import ChannelId, UserId
 from bot.slack.errors import translated
 
 log = structlog.get_logger(__name__)

@@ -10,7 +10,8 @@ from typing import Any
 import structlog
 from slack_sdk.web.async_client import AsyncWebClient
 
-from bot.model import ChannelId, MessageTs, UserId, time_of, ts_at
+from bot.model.ids import ChannelId, MessageTs, UserId
+from bot.model.origin import time_of, ts_at
 from bot.slack import payloads
 from bot.slack.errors import translated
 from bot.work.ports import Changed, Mention, Said, SlackUnclear, ThreadReply

@@ -8,7 +8,8 @@ from datetime import datetime, timedelta
 from sqlalchemy import and_, or_, select, update
 from sqlalchemy.engine import Connection
 
-from bot.model import Access, UserId
+from bot.model.access import Access
+from bot.model.ids import UserId
 from bot.store.schema import members
 from bot.store.upsert import insert_unless_there
 

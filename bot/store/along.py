@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from sqlalchemy import and_, func, select
 from sqlalchemy.engine import Connection
 
-from bot.model import JobNumber, MessageTs, PromptId
+from bot.model.ids import JobNumber, MessageTs, PromptId
 from bot.store.schema import prompts
 
 

@@ -22,23 +22,12 @@ from sqlalchemy import (
 )
 from sqlalchemy.engine import Connection, RowMapping
 
-from bot.model import (
-    Act,
-    AuditRow,
-    ChannelId,
-    JobNumber,
-    JobState,
-    Origin,
-    ProjectId,
-    Prompt,
-    PromptId,
-    PromptKind,
-    PromptState,
-    SubscriptionId,
-    TrackedJob,
-    UserId,
-)
+from bot.model.audit import Act, AuditRow
+from bot.model.ids import ChannelId, JobNumber, ProjectId, PromptId, SubscriptionId, UserId
+from bot.model.jobs import JobState, TrackedJob
 from bot.model.lifecycle import ENDS
+from bot.model.origin import Origin
+from bot.model.prompts import Prompt, PromptKind, PromptState
 from bot.store.schema import metadata, prompts
 from bot.store.utc_datetime import UtcDateTime
 

@@ -8,8 +8,9 @@ from datetime import datetime
 from sqlalchemy import ColumnElement, ScalarSelect, and_, func, select
 from sqlalchemy.engine import Connection
 
-from bot.model import DeliveryKind, DeliveryState, PromptState, QuestionState
-from bot.model.outbox import QUIET
+from bot.model.outbox import QUIET, DeliveryKind, DeliveryState
+from bot.model.prompts import PromptState
+from bot.model.questions import QuestionState
 from bot.store.schema import AnyTable, back_offs, deliveries, jobs, prompts, questions
 from bot.store.utc_datetime import UtcDateTime
 

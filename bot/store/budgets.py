@@ -11,7 +11,8 @@ from datetime import datetime, timedelta
 from sqlalchemy import delete, func, select
 from sqlalchemy.engine import Connection
 
-from bot.model import Budget, ProjectId
+from bot.model.ids import ProjectId
+from bot.model.visitors import Budget
 from bot.store.quota import exhausted_until, lock_project, mark_exhausted
 from bot.store.schema import analytics_budgets, analytics_calls
 

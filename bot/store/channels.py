@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from sqlalchemy import select, update
 from sqlalchemy.engine import Connection
 
-from bot.model import ChannelId, ProjectId
+from bot.model.ids import ChannelId, ProjectId
 from bot.store.schema import channel_projects
 from bot.store.upsert import insert_unless_there
 

@@ -7,7 +7,10 @@ from dataclasses import dataclass
 from sqlalchemy import select, update
 from sqlalchemy.engine import Connection
 
-from bot.model import Origin, Project, Prompt, PromptId, RequestKey
+from bot.model.ids import PromptId, RequestKey
+from bot.model.origin import Origin
+from bot.model.projects import Project
+from bot.model.prompts import Prompt
 from bot.store.audit import audit
 from bot.store.prompts import to_prompt
 from bot.store.schema import deliveries, jobs, prompts

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from sqlalchemy import ColumnElement, and_, or_, select, true, update
 from sqlalchemy.engine import Connection
 
-from bot.model import ChannelId, DeadLetter, DeliveryKind, DeliveryState, DeliveryStep, JobNumber
-from bot.model.ids import can_be_id
-from bot.model.outbox import REPEATABLE
+from bot.model.ids import ChannelId, JobNumber, can_be_id
+from bot.model.lifecycle import DeliveryStep
+from bot.model.outbox import REPEATABLE, DeadLetter, DeliveryKind, DeliveryState
 from bot.store.leases import FREE
 from bot.store.schema import deliveries
 

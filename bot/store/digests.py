@@ -11,20 +11,11 @@ from pydantic import SecretStr
 from sqlalchemy import ColumnElement, and_, select, update
 from sqlalchemy.engine import Connection, RowMapping
 
-from bot.model import (
-    ChannelId,
-    Digest,
-    DigestId,
-    DigestState,
-    Origin,
-    Period,
-    ProjectId,
-    Subscription,
-    SubscriptionId,
-    SubscriptionState,
-    Weekday,
-    WeeklyTime,
-)
+from bot.model.digests import Digest, DigestState, Subscription, SubscriptionState
+from bot.model.ids import ChannelId, DigestId, ProjectId, SubscriptionId
+from bot.model.origin import Origin
+from bot.model.period import Period
+from bot.model.weekly_time import Weekday, WeeklyTime
 from bot.store.leases import FREE, NOW, Claimer, claim, claiming_oldest, readable, readable_claims, write_row
 from bot.store.schema import digests, subscriptions
 from bot.store.upsert import insert_unless_there

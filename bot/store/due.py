@@ -9,14 +9,11 @@ from enum import StrEnum
 from sqlalchemy import ColumnElement, ScalarSelect, and_, exists, func, select
 from sqlalchemy.engine import Connection
 
-from bot.model import (
-    DeliveryState,
-    DigestState,
-    PromptState,
-    QuestionState,
-    SnapshotState,
-    SubscriptionState,
-)
+from bot.model.digests import DigestState, SubscriptionState
+from bot.model.outbox import DeliveryState
+from bot.model.prompts import PromptState
+from bot.model.questions import QuestionState
+from bot.model.visitors import SnapshotState
 from bot.store.leases import NOW, unclaimed
 from bot.store.prompts import sendable
 from bot.store.schema import (

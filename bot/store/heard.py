@@ -9,7 +9,8 @@ from datetime import UTC, datetime, timedelta
 from sqlalchemy import BindParameter, and_, bindparam, case, delete, func, or_, select, tuple_, update
 from sqlalchemy.engine import Connection
 
-from bot.model import ChannelId, MessageTs, Origin, Unread, is_direct_message, time_of, ts_at
+from bot.model.ids import ChannelId, MessageTs, is_direct_message
+from bot.model.origin import Origin, Unread, time_of, ts_at
 from bot.store.leases import FREE, NOW, Claimer, LeaseLost, claim, claiming, unclaimed
 from bot.store.schema import heard, jobs
 from bot.store.upsert import insert_unless_there

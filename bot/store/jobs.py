@@ -23,26 +23,21 @@ from sqlalchemy import (
 )
 from sqlalchemy.engine import Connection, RowMapping
 
-from bot.model import (
-    ChannelId,
-    Earlier,
+from bot.model.along import Earlier, NotTaken
+from bot.model.ids import ChannelId, JobNumber, ProjectId, UserId, can_be_id
+from bot.model.jobs import (
     JobFields,
     JobFilter,
-    JobNumber,
     JobProblem,
-    JobRequest,
     JobState,
-    JobStep,
-    NotTaken,
-    ProjectId,
     QueueWhy,
     Review,
     ThreadRef,
     TrackedJob,
     Trouble,
-    UserId,
 )
-from bot.model.ids import can_be_id
+from bot.model.lifecycle import JobStep
+from bot.model.prompts import JobRequest
 from bot.model.quota import MAY_NOT_WRITE
 from bot.store.audit import note_job_end
 from bot.store.leases import (

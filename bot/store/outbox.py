@@ -22,21 +22,11 @@ from sqlalchemy import (
 )
 from sqlalchemy.engine import Connection, RowMapping
 
-from bot.model import (
-    Block,
-    ChannelId,
-    Delivery,
-    DeliveryId,
-    DeliveryKind,
-    DeliveryState,
-    DeliveryStep,
-    JobNumber,
-    Message,
-    MessageTs,
-    NewDelivery,
-    PromptKind,
-)
-from bot.model.outbox import PACED
+from bot.model.ids import ChannelId, DeliveryId, JobNumber, MessageTs
+from bot.model.lifecycle import DeliveryStep
+from bot.model.message import Block, Message
+from bot.model.outbox import PACED, Delivery, DeliveryKind, DeliveryState, NewDelivery
+from bot.model.prompts import PromptKind
 from bot.store.leases import (
     FREE,
     HOLDER,

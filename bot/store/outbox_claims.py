@@ -24,8 +24,9 @@ from sqlalchemy import (
 )
 from sqlalchemy.engine import Connection, RowMapping
 
-from bot.model import DeliveryKind, DeliveryState, JobState, Method, Place, calls_of, place_of
-from bot.model.outbox import PACED
+from bot.model.jobs import JobState
+from bot.model.outbox import PACED, DeliveryKind, DeliveryState, Place, calls_of, place_of
+from bot.model.pace import Method
 from bot.store.leases import NOW, Claimer, ClaimStatement, claim, claiming, one_of, unclaimed
 from bot.store.paces import MethodPaces
 from bot.store.schema import AnyTable, deliveries, jobs, paces

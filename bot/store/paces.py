@@ -10,7 +10,8 @@ from datetime import datetime
 from sqlalchemy import BindParameter, bindparam, select, update
 from sqlalchemy.engine import Connection
 
-from bot.model import ChannelId, Method, pace_of
+from bot.model.ids import ChannelId
+from bot.model.pace import Method, pace_of
 from bot.store.leases import one_of
 from bot.store.schema import paces
 from bot.store.upsert import insert_unless_there

@@ -9,8 +9,9 @@ from dataclasses import dataclass
 from sqlalchemy import ColumnElement, Float, UnaryExpression, and_, cast, func, or_, select, true
 from sqlalchemy.engine import Connection, RowMapping
 
-from bot.model import Counts, PageCounts, PageKey, Period, ProjectId, SnapshotId, SortBy
-from bot.model.ids import can_be_id
+from bot.model.ids import PageKey, ProjectId, SnapshotId, can_be_id
+from bot.model.period import Period
+from bot.model.visitors import Counts, PageCounts, SortBy
 from bot.store.schema import page_visitors, snapshots
 
 _now = page_visitors.alias("now")

@@ -11,27 +11,12 @@ from pydantic import SecretStr
 from sqlalchemy import ColumnElement, Text, and_, bindparam, exists, func, insert, or_, select, update
 from sqlalchemy.engine import Connection, RowMapping
 
-from bot.model import (
-    JobNumber,
-    JobRequest,
-    JobState,
-    NewPrompt,
-    ProjectId,
-    Prompt,
-    PromptFields,
-    PromptId,
-    PromptKind,
-    PromptState,
-    PromptStep,
-    Queued,
-    QueueWhy,
-    RequestKey,
-    SharedFile,
-    TakeThread,
-    Use,
-    UserId,
-)
-from bot.model.quota import QUOTA_PERIOD
+from bot.model.along import SharedFile, TakeThread
+from bot.model.ids import JobNumber, ProjectId, PromptId, RequestKey, UserId
+from bot.model.jobs import JobState, QueueWhy
+from bot.model.lifecycle import PromptStep
+from bot.model.prompts import JobRequest, NewPrompt, Prompt, PromptFields, PromptKind, PromptState
+from bot.model.quota import QUOTA_PERIOD, Queued, Use
 from bot.store.audit import note_prompt_end
 from bot.store.leases import (
     FREE,

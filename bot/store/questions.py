@@ -11,20 +11,11 @@ from pydantic import SecretStr
 from sqlalchemy import and_, insert, or_, select, update
 from sqlalchemy.engine import Connection, RowMapping
 
-from bot.model import (
-    FileTo,
-    Origin,
-    Period,
-    ProjectId,
-    Question,
-    QuestionId,
-    QuestionState,
-    RequestKey,
-    SnapshotId,
-    SortBy,
-    VisitorsQuery,
-)
-from bot.model.ids import can_be_id
+from bot.model.ids import ProjectId, QuestionId, RequestKey, SnapshotId, can_be_id
+from bot.model.origin import Origin
+from bot.model.period import Period
+from bot.model.questions import FileTo, Question, QuestionState, VisitorsQuery
+from bot.model.visitors import SortBy
 from bot.store.leases import FREE, NOW, Claimer, claim, claiming_oldest, readable_claims, write_row
 from bot.store.schema import questions
 

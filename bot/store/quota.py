@@ -9,7 +9,7 @@ from typing import cast
 from sqlalchemy import and_, delete, select, update
 from sqlalchemy.engine import Connection
 
-from bot.model import JobNumber, ProjectId
+from bot.model.ids import JobNumber, ProjectId
 from bot.store.schema import AnyTable, back_offs, jobs, quotas
 from bot.store.upsert import insert_unless_there
 

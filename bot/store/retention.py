@@ -14,17 +14,12 @@ from typing import Self
 from sqlalchemy import ColumnElement, String, and_, cast, delete, exists, func, literal, or_, select, update
 from sqlalchemy.engine import Connection
 
-from bot.model import (
-    DeliveryState,
-    DigestState,
-    JobNumber,
-    JobProblem,
-    JobState,
-    PromptState,
-    QuestionState,
-    SubscriptionState,
-    UserId,
-)
+from bot.model.digests import DigestState, SubscriptionState
+from bot.model.ids import JobNumber, UserId
+from bot.model.jobs import JobProblem, JobState
+from bot.model.outbox import DeliveryState
+from bot.model.prompts import PromptState
+from bot.model.questions import QuestionState
 from bot.store.audit import IS_OVER, audit
 from bot.store.schema import (
     AnyTable,

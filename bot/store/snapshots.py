@@ -24,7 +24,9 @@ from sqlalchemy import (
 )
 from sqlalchemy.engine import Connection, RowMapping
 
-from bot.model import Counts, Period, Priority, ProjectId, Snapshot, SnapshotId, SnapshotState
+from bot.model.ids import ProjectId, SnapshotId
+from bot.model.period import Period
+from bot.model.visitors import Counts, Priority, Snapshot, SnapshotState
 from bot.store.leases import (
     FREE,
     NOW,

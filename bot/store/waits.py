@@ -9,23 +9,11 @@ from datetime import datetime
 from sqlalchemy import ColumnElement, and_, exists, select
 from sqlalchemy.engine import Connection, RowMapping
 
-from bot.model import (
-    BackOff,
-    DeliveryKind,
-    DeliveryState,
-    JobNumber,
-    JobState,
-    Lease,
-    PromptKind,
-    PromptState,
-    QueueWhy,
-    Wait,
-    WaitingDelivery,
-    WaitingPoll,
-    WaitingPrompt,
-    WaitWhy,
-)
-from bot.model.outbox import QUIET
+from bot.model.ids import JobNumber
+from bot.model.jobs import JobState, QueueWhy
+from bot.model.outbox import QUIET, DeliveryKind, DeliveryState
+from bot.model.prompts import PromptKind, PromptState
+from bot.model.waits import BackOff, Lease, Wait, WaitingDelivery, WaitingPoll, WaitingPrompt, WaitWhy
 from bot.store.leases import one_of, readable
 from bot.store.outbox_claims import OPEN, waits_in_thread
 from bot.store.prompts import UNSETTLED, face_before, is_behind

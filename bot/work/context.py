@@ -10,21 +10,12 @@ from typing import TypeVar
 
 from bot.docs_api import DocsClient, DocsClients
 from bot.logs import LogOnce
-from bot.model import (
-    AccessPolicy,
-    Analytics,
-    Budget,
-    ChannelId,
-    MemberCache,
-    MessageTs,
-    PollPace,
-    Project,
-    ProjectId,
-    Projects,
-    PromptId,
-    ThreadRef,
-    UserId,
-)
+from bot.model.access import AccessPolicy, MemberCache
+from bot.model.ids import ChannelId, MessageTs, ProjectId, PromptId, UserId
+from bot.model.jobs import ThreadRef
+from bot.model.polling import PollPace
+from bot.model.projects import Project, Projects
+from bot.model.visitors import Analytics, Budget
 from bot.store import Claimer, Store, Transaction
 from bot.work.batching import Batches
 from bot.work.ports import Clock, Messenger

@@ -10,18 +10,13 @@ from typing import Protocol
 
 from pydantic import SecretStr
 
-from bot.model import (
-    ChannelId,
-    DeliveryId,
-    Message,
-    MessageTs,
-    Method,
-    Origin,
-    Profile,
-    Refusal,
-    SharedFile,
-    UserId,
-)
+from bot.model.access import Profile
+from bot.model.along import SharedFile
+from bot.model.ids import ChannelId, DeliveryId, MessageTs, UserId
+from bot.model.message import Message
+from bot.model.origin import Origin
+from bot.model.pace import Method
+from bot.model.refusal import Refusal
 
 Clock = Callable[[], datetime]
 """Returns the current time as an aware datetime in UTC. Tests pass one that they control."""

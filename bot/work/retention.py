@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import structlog
 
-from bot.model import UserId
+from bot.model.ids import UserId
 from bot.store import Store
 from bot.store.retention import RowCounts
 from bot.work.context import WorkerContext

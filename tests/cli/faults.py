@@ -11,7 +11,7 @@ from pathlib import Path
 from sqlalchemy import text
 
 from bot.cli.findings import Finding
-from bot.model import SubscriptionState
+from bot.model.digests import SubscriptionState
 from bot.store.database import Database
 from bot.store.migrate import migrate
 from tests.builders import NOW, PROJECT

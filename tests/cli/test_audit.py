@@ -16,7 +16,8 @@ from click.testing import CliRunner
 from bot.__main__ import cli
 from bot.cli.audit import COLUMNS, write_audit
 from bot.cli.ready_store import NotReady
-from bot.model import Act, JobNumber, UserId
+from bot.model.audit import Act
+from bot.model.ids import JobNumber, UserId
 from bot.store import Store, Transaction
 from bot.store.migrate import migrate
 from tests.builders import ANA, BEN, NOW, add_job

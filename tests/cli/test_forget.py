@@ -8,7 +8,7 @@ import pytest
 
 from bot.cli.forget import forget_user
 from bot.cli.ready_store import NotReady
-from bot.model import JobState
+from bot.model.jobs import JobState
 from bot.store import Store
 from bot.store.migrate import migrate
 from tests.builders import NOW, add_job, add_prompt

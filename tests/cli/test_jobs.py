@@ -12,18 +12,12 @@ from sqlalchemy import select
 from bot.__main__ import cli
 from bot.cli.jobs import forgotten, listed, retried, shown
 from bot.cli.ready_store import NotReady
-from bot.model import (
-    ChannelId,
-    DeliveryKind,
-    JobNumber,
-    JobState,
-    Message,
-    NewDelivery,
-    ProjectId,
-    PromptKind,
-    ServiceJobId,
-    lifecycle,
-)
+from bot.model import lifecycle
+from bot.model.ids import ChannelId, JobNumber, ProjectId, ServiceJobId
+from bot.model.jobs import JobState
+from bot.model.message import Message
+from bot.model.outbox import DeliveryKind, NewDelivery
+from bot.model.prompts import PromptKind
 from bot.store import Store, Transaction
 from bot.store.migrate import migrate
 from bot.store.schema import deliveries, jobs

@@ -11,7 +11,9 @@ from pydantic import SecretStr
 
 from bot.commands.form_state import FormState
 from bot.commands.parsing.job_reference import as_thread, find_job, looks_like_job
-from bot.model import ChannelId, JobNumber, Projects, ThreadRef
+from bot.model.ids import ChannelId, JobNumber
+from bot.model.jobs import ThreadRef
+from bot.model.projects import Projects
 from bot.work.context import Context
 from tests.builders import ANA, CHANNEL, PROJECT, HeldClock, add_job, new_store
 from tests.fakes import FakeSlack

@@ -10,7 +10,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from bot.commands.parsing.periods import MOST_DAYS, BadPeriod, UnknownPeriod, default_period, parse_period
-from bot.model import Period, today
+from bot.model.period import Period, today
 
 NOW = datetime(2026, 11, 21, 23, 30, tzinfo=UTC)
 """Saturday evening in London, Sunday morning in Tokyo."""

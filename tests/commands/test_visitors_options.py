@@ -14,7 +14,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.commands.parsing.visitors_options import Misunderstood, WeeklyWords, parse_query, parse_weekly
-from bot.model import MOST_TOP, FileTo, Period, SortBy, VisitorsQuery, Weekday
+from bot.model.period import Period
+from bot.model.questions import MOST_TOP, FileTo, VisitorsQuery
+from bot.model.visitors import SortBy
+from bot.model.weekly_time import Weekday
 
 NOW = datetime(2026, 11, 21, 23, 30, tzinfo=UTC)
 """Saturday evening in Berlin is Sunday already."""

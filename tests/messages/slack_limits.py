@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import unquote
 
-from bot.model import Message
+from bot.model.message import Message
 
 BROADCASTS = re.compile(r"<!(?:here|channel|everyone|subteam)")
 USER_MENTION = re.compile(r"<@([A-Z0-9]+)(?:\|[^>]*)?>")

@@ -7,7 +7,7 @@ import re
 import pytest
 
 from bot.messages import access as messages
-from bot.model import Access
+from bot.model.access import Access
 from tests.builders import ANA
 from tests.messages.slack_limits import Allowed, problems_of
 

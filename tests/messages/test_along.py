@@ -16,7 +16,7 @@ from bot.messages.along import (
     taken_words,
 )
 from bot.messages.plain_text import visible
-from bot.model import Earlier, NotTaken
+from bot.model.along import Earlier, NotTaken
 from tests.messages.samples import job
 from tests.messages.slack_limits import Allowed, problems_of
 from tests.messages.test_any_text import ANY_TEXT

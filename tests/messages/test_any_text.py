@@ -14,24 +14,12 @@ from bot.commands.form_state import FormState
 from bot.messages import face, job_answers, jobs, modals, problems, projects, reflexes
 from bot.messages.help import CommandHelp, help_message
 from bot.messages.plain_text import visible
-from bot.model import (
-    ChannelId,
-    JobNumber,
-    JobState,
-    Message,
-    Project,
-    ProjectId,
-    Projects,
-    Prompt,
-    PromptId,
-    PromptKind,
-    PromptState,
-    QueueWhy,
-    Refusal,
-    Review,
-    ServiceJobId,
-    TrackedJob,
-)
+from bot.model.ids import ChannelId, JobNumber, ProjectId, PromptId, ServiceJobId
+from bot.model.jobs import JobState, QueueWhy, Review, TrackedJob
+from bot.model.message import Message
+from bot.model.projects import Project, Projects
+from bot.model.prompts import Prompt, PromptKind, PromptState
+from bot.model.refusal import Refusal
 from tests.builders import ANA, BEN, CHANNEL, NOW, PROJECT
 from tests.messages.slack_limits import Allowed, modal_problems, problems_of
 

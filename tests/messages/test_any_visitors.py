@@ -15,24 +15,15 @@ from bot.messages import modals, subscriptions, visitors, visitors_answers, visi
 from bot.messages.charts import page_table, shown_path, visitors_chart
 from bot.messages.digests import digest
 from bot.messages.numbers import number, point_label
-from bot.model import (
-    Budget,
-    Counts,
-    Message,
-    Movements,
-    PageCounts,
-    Period,
-    Project,
-    Projects,
-    Question,
-    ReadingProblem,
-    Refusal,
-    Report,
-    Subscription,
-    VisitorsQuery,
-    Weekday,
-    WeeklyReport,
-)
+from bot.model.digests import Subscription
+from bot.model.message import Message
+from bot.model.period import Period
+from bot.model.projects import Project, Projects
+from bot.model.questions import Question, VisitorsQuery
+from bot.model.refusal import Refusal
+from bot.model.report import Movements, Report, WeeklyReport
+from bot.model.visitors import Budget, Counts, PageCounts, ReadingProblem
+from bot.model.weekly_time import Weekday
 from tests.builders import ANA, BEN, NOW
 from tests.messages.slack_limits import Allowed, modal_problems, problems_of, rendered
 from tests.messages.visitor_samples import (

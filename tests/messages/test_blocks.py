@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from bot.messages import blocks as b
 from bot.messages.plain_text import clip, one_line, visible
-from bot.model import UserId
+from bot.model.ids import UserId
 from bot.slack_text import is_blank
 from tests.messages.slack_limits import is_hiding
 

@@ -9,7 +9,9 @@ import pytest
 
 from bot.messages import face, jobs, problems
 from bot.messages.problems import Spent
-from bot.model import Block, JobState, Project, minutes_to_show
+from bot.model.jobs import JobState, minutes_to_show
+from bot.model.message import Block
+from bot.model.projects import Project
 from tests.builders import ANA, BEN, NOW, PROJECT
 from tests.messages.samples import LATER, PULL_REQUEST, actions, buttons, job, quoted
 from tests.messages.slack_limits import Allowed, problems_of

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from bot.messages import modals
-from bot.model import JobNumber
+from bot.model.ids import JobNumber
 from tests.builders import CHANNEL
 from tests.messages.samples import job
 from tests.messages.slack_limits import modal_problems

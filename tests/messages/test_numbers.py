@@ -22,7 +22,9 @@ from bot.messages.numbers import (
     signed,
     weekday,
 )
-from bot.model import Counts, Period, Weekday
+from bot.model.period import Period
+from bot.model.visitors import Counts
+from bot.model.weekly_time import Weekday
 from tests.messages.visitor_samples import page
 
 

@@ -10,7 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.messages import face, quota
-from bot.model import Budget, JobState, Message, Project, ProjectId, QueueWhy
+from bot.model.ids import ProjectId
+from bot.model.jobs import JobState, QueueWhy
+from bot.model.message import Message
+from bot.model.projects import Project
+from bot.model.visitors import Budget
 from tests.builders import ANA, NOW, PROJECT
 from tests.messages.samples import buttons, job
 from tests.messages.slack_limits import Allowed, problems_of

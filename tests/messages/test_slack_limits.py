@@ -10,7 +10,8 @@ import pytest
 
 from bot.messages import blocks as b
 from bot.messages.charts import page_table, visitors_chart
-from bot.model import Counts, Message
+from bot.model.message import Message
+from bot.model.visitors import Counts
 from tests.messages.slack_limits import Allowed, problems_of
 from tests.messages.visitor_samples import WEEK, page
 

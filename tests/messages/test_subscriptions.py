@@ -9,7 +9,9 @@ import pytest
 from bot.commands.parsing.visitors_options import WeeklyWords, parse_weekly
 from bot.messages import subscriptions as say
 from bot.messages.blocks import fits
-from bot.model import Refusal, SubscriptionState, Weekday, WeeklyTime
+from bot.model.digests import SubscriptionState
+from bot.model.refusal import Refusal
+from bot.model.weekly_time import Weekday, WeeklyTime
 from tests.builders import ANA, CHANNEL, NOW
 from tests.messages.slack_limits import Allowed, problems_of
 from tests.messages.visitor_samples import WEEK, subscription

@@ -9,15 +9,9 @@ import pytest
 
 from bot.messages.visitors import report as answer_of
 from bot.messages.visitors_more import more
-from bot.model import (
-    Budget,
-    Counts,
-    Movements,
-    Period,
-    Report,
-    SnapshotState,
-    SortBy,
-)
+from bot.model.period import Period
+from bot.model.report import Movements, Report
+from bot.model.visitors import Budget, Counts, SnapshotState, SortBy
 from tests.builders import NOW
 from tests.messages.visitor_samples import (
     QUESTION,

@@ -5,7 +5,9 @@ from __future__ import annotations
 import pytest
 
 from bot.messages import visitors_answers
-from bot.model import Budget, PageCounts, Refusal, VisitorsQuery
+from bot.model.questions import VisitorsQuery
+from bot.model.refusal import Refusal
+from bot.model.visitors import Budget, PageCounts
 from tests.builders import ANA, NOW
 from tests.messages.visitor_samples import (
     WEEK,

@@ -9,14 +9,10 @@ import pytest
 
 from bot.messages.visitors import report as answer_of
 from bot.messages.visitors_more import NO_CHART_BUDGET, more
-from bot.model import (
-    MOST_TOP,
-    Counts,
-    Movements,
-    PageCounts,
-    Period,
-    Report,
-)
+from bot.model.period import Period
+from bot.model.questions import MOST_TOP
+from bot.model.report import Movements, Report
+from bot.model.visitors import Counts, PageCounts
 from tests.builders import BEN
 from tests.messages.slack_limits import Allowed, problems_of
 from tests.messages.test_visitors import lines, more_lines, points, small_print, text

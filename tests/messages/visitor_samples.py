@@ -10,33 +10,14 @@ from typing import Any
 from hypothesis import strategies as st
 
 from bot.messages.visitors_more import NO_CHART_BUDGET, NO_CHART_READ
-from bot.model import (
-    MOST_TOP,
-    Budget,
-    Counts,
-    JobState,
-    Movements,
-    PageCounts,
-    PageKey,
-    Period,
-    Question,
-    QuestionId,
-    QuestionState,
-    Report,
-    Snapshot,
-    SnapshotId,
-    SnapshotState,
-    Subscription,
-    SubscriptionId,
-    SubscriptionState,
-    Suggestion,
-    SuggestionReason,
-    VisitorsQuery,
-    Weekday,
-    WeeklyReport,
-    WeeklyTime,
-    WorkDone,
-)
+from bot.model.digests import Subscription, SubscriptionState
+from bot.model.ids import PageKey, QuestionId, SnapshotId, SubscriptionId
+from bot.model.jobs import JobState
+from bot.model.period import Period
+from bot.model.questions import MOST_TOP, Question, QuestionState, VisitorsQuery
+from bot.model.report import Movements, Report, Suggestion, SuggestionReason, WeeklyReport, WorkDone
+from bot.model.visitors import Budget, Counts, PageCounts, Snapshot, SnapshotState
+from bot.model.weekly_time import Weekday, WeeklyTime
 from tests.builders import ANA, CHANNEL, NOW, PROJECT
 
 WEEK = Period(date(2026, 10, 26), date(2026, 11, 2))

@@ -12,19 +12,11 @@ from pathlib import Path
 
 import pytest
 
-from bot.model import (
-    IllegalStep,
-    JobState,
-    JobStep,
-    Prompt,
-    PromptId,
-    PromptKind,
-    PromptState,
-    PromptStep,
-    TrackedJob,
-    lifecycle,
-)
-from bot.model.lifecycle import ENDS, JOB_STEPS, PROMPT_STEPS
+from bot.model import lifecycle
+from bot.model.ids import PromptId
+from bot.model.jobs import JobState, TrackedJob
+from bot.model.lifecycle import ENDS, JOB_STEPS, PROMPT_STEPS, IllegalStep, JobStep, PromptStep
+from bot.model.prompts import Prompt, PromptKind, PromptState
 from tests.builders import ANA, BEN, NOW
 from tests.messages.samples import job as sample_job
 

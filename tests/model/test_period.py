@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.model import Period, day_start, full_days, in_section, last_full_week, today, week_of
+from bot.model.period import Period, day_start, full_days, last_full_week, today, week_of
+from bot.model.visitors import in_section
 
 OCTOBER = Period(date(2026, 10, 1), date(2026, 11, 1))
 LATE = datetime(2026, 11, 21, 23, 30, tzinfo=UTC)

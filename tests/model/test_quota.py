@@ -8,21 +8,20 @@ from datetime import timedelta
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.model import (
-    JobNumber,
-    PromptId,
-    PromptKind,
+from bot.model.ids import JobNumber, PromptId, UserId
+from bot.model.prompts import PromptKind
+from bot.model.quota import (
+    QUOTA_PERIOD,
     Queued,
     Use,
-    UserId,
     fair_order,
     frees_at,
     in_turn,
     least_tried_first,
+    share,
     spent_by,
     still_counted,
 )
-from bot.model.quota import QUOTA_PERIOD, share
 from tests.builders import ANA, BEN, NOW
 
 PEOPLE = (ANA, BEN, UserId("U0CHIKA"))

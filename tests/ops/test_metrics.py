@@ -11,7 +11,8 @@ import pytest
 from prometheus_client.parser import text_string_to_metric_families
 from sqlalchemy import insert, update
 
-from bot.model import DeliveryKind, DeliveryState, NewDelivery, PromptState
+from bot.model.outbox import DeliveryKind, DeliveryState, NewDelivery
+from bot.model.prompts import PromptState
 from bot.ops.figures import read_figures
 from bot.ops.metrics import Figures, Metrics, ProjectFigures
 from bot.store.schema import deliveries, jobs, prompts, questions, snapshots

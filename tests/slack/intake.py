@@ -17,13 +17,9 @@ from sqlalchemy import text
 
 from bot.commands.command import Command
 from bot.commands.spoken import heard
-from bot.model import (
-    Access,
-    AccessPolicy,
-    Profile,
-    Projects,
-    UserId,
-)
+from bot.model.access import Access, AccessPolicy, Profile
+from bot.model.ids import UserId
+from bot.model.projects import Projects
 from bot.slack.background import Background
 from bot.slack.client import open_session, web_client
 from bot.slack.listeners import Listeners, build_app

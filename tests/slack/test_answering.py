@@ -6,7 +6,9 @@ import pytest
 import structlog
 from pydantic import SecretStr
 
-from bot.model import ChannelId, Message, MessageTs, Origin, RequestKey, UserId
+from bot.model.ids import ChannelId, MessageTs, RequestKey, UserId
+from bot.model.message import Message
+from bot.model.origin import Origin
 from bot.slack.answering import say_privately
 from bot.slack.messenger import SlackMessenger
 from sandbox.workspace import Workspace

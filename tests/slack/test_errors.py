@@ -8,7 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from bot.model import ChannelId, DeliveryId, Message, Refusal
+from bot.model.ids import ChannelId, DeliveryId
+from bot.model.message import Message
+from bot.model.refusal import Refusal
 from bot.slack.errors import MEANINGS, refused
 from bot.slack.messenger import SlackMessenger
 from bot.work.ports import SlackRefused

@@ -20,7 +20,7 @@ from slack_bolt.request.async_request import AsyncBoltRequest
 from structlog.testing import capture_logs
 
 from bot.commands.command import Answer, Command, Invocation
-from bot.model import UserId
+from bot.model.ids import UserId
 from bot.slack import payloads
 from bot.slack.dispatch import INTAKE_SECONDS
 from bot.slack.http import BODIES_BYTES, PATH, add_slack_routes

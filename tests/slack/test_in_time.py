@@ -9,9 +9,7 @@ from collections.abc import AsyncIterator
 import pytest
 from sqlalchemy import event, select, text
 
-from bot.model import (
-    JobState,
-)
+from bot.model.jobs import JobState
 from bot.store import schema
 from bot.store.deadline import Deadline, within
 from tests.builders import (

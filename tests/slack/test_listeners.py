@@ -11,13 +11,10 @@ from sqlalchemy import text
 
 from bot.commands.command import Answer, Command, Invocation
 from bot.logs import reference
-from bot.model import (
-    ChannelId,
-    DeliveryKind,
-    JobState,
-    Message,
-    NewDelivery,
-)
+from bot.model.ids import ChannelId
+from bot.model.jobs import JobState
+from bot.model.message import Message
+from bot.model.outbox import DeliveryKind, NewDelivery
 from bot.work.context import Context
 from tests.builders import (
     ANA,

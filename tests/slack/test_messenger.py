@@ -10,7 +10,9 @@ import aiohttp
 import pytest
 from pydantic import SecretStr
 
-from bot.model import ChannelId, DeliveryId, Message, MessageTs, Refusal, UserId
+from bot.model.ids import ChannelId, DeliveryId, MessageTs, UserId
+from bot.model.message import Message
+from bot.model.refusal import Refusal
 from bot.slack.client import identify, open_session, web_client
 from bot.slack.errors import wait_seconds
 from bot.slack.messenger import SlackMessenger

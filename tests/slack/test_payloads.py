@@ -8,7 +8,9 @@ import pytest
 from pydantic import SecretStr
 
 from bot.commands.form_state import FormState
-from bot.model import MessageTs, Origin, RequestKey, SharedFile, UserId
+from bot.model.along import SharedFile
+from bot.model.ids import MessageTs, RequestKey, UserId
+from bot.model.origin import Origin
 from bot.slack import payloads
 from bot.work.ports import Changed, Mention, Said, ThreadReply
 from tests.builders import ANA, BEN, CHANNEL

@@ -8,7 +8,7 @@ import pytest
 import structlog
 from slack_sdk.web.async_client import AsyncWebClient
 
-from bot.model import ChannelId, UserId
+from bot.model.ids import ChannelId, UserId
 from bot.slack.messenger import SlackMessenger
 from bot.slack.rooms import SlackRooms
 from bot.work.ports import SlackRefused

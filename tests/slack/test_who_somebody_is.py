@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 from slack_sdk.web.async_client import AsyncWebClient
 
-from bot.model import Access, UserId
+from bot.model.access import Access
+from bot.model.ids import UserId
 from bot.slack.client import Identity, open_session
 from bot.slack.messenger import SlackMessenger
 

@@ -22,21 +22,13 @@ from typing import Any, TypeVar
 
 from sqlalchemy import ColumnElement, Table, func, select
 
-from bot.model import (
-    Counts,
-    Delivery,
-    DeliveryKind,
-    DeliveryState,
-    DigestState,
-    MessageTs,
-    Priority,
-    Prompt,
-    PromptState,
-    QuestionState,
-    Snapshot,
-    SnapshotState,
-    lifecycle,
-)
+from bot.model import lifecycle
+from bot.model.digests import DigestState
+from bot.model.ids import MessageTs
+from bot.model.outbox import Delivery, DeliveryKind, DeliveryState
+from bot.model.prompts import Prompt, PromptState
+from bot.model.questions import QuestionState
+from bot.model.visitors import Counts, Priority, Snapshot, SnapshotState
 from bot.store import Claimer, Store, Transaction
 from bot.store import schema as s
 from bot.store.snapshots import ReadPage

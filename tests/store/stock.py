@@ -7,17 +7,12 @@ from typing import Any
 
 from sqlalchemy.engine import Connection
 
-from bot.model import (
-    DeliveryKind,
-    DeliveryState,
-    DigestState,
-    JobState,
-    Priority,
-    PromptKind,
-    PromptState,
-    QuestionState,
-    SnapshotState,
-)
+from bot.model.digests import DigestState
+from bot.model.jobs import JobState
+from bot.model.outbox import DeliveryKind, DeliveryState
+from bot.model.prompts import PromptKind, PromptState
+from bot.model.questions import QuestionState
+from bot.model.visitors import Priority, SnapshotState
 from bot.store import schema as s
 from bot.store.database import Database
 from tests.builders import ANA, PROJECT

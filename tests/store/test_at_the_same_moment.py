@@ -11,7 +11,9 @@ from functools import partial
 import httpx
 import pytest
 
-from bot.model import ChannelId, JobNumber, JobState, Prompt, PromptId, PromptState, UserId
+from bot.model.ids import ChannelId, JobNumber, PromptId, UserId
+from bot.model.jobs import JobState
+from bot.model.prompts import Prompt, PromptState
 from bot.slack.errors import refused
 from bot.store import Store, Transaction
 from bot.work.jobs.decisions import withdraw

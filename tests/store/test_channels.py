@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bot.model import ChannelId, ProjectId
+from bot.model.ids import ChannelId, ProjectId
 from bot.store import Store
 from tests.builders import CHANNEL
 

@@ -10,18 +10,13 @@ from functools import partial
 
 import pytest
 
-from bot.model import (
-    DeliveryKind,
-    JobNumber,
-    JobState,
-    MessageTs,
-    Priority,
-    Prompt,
-    PromptKind,
-    PromptState,
-    Use,
-    lifecycle,
-)
+from bot.model import lifecycle
+from bot.model.ids import JobNumber, MessageTs
+from bot.model.jobs import JobState
+from bot.model.outbox import DeliveryKind
+from bot.model.prompts import Prompt, PromptKind, PromptState
+from bot.model.quota import Use
+from bot.model.visitors import Priority
 from bot.store import Claimer, LeaseLost, Store, Transaction
 from bot.store.database import Database
 from tests.builders import ANA, NOW, PROJECT, add_job, add_prompt, claim_waiting, claimer, set_job

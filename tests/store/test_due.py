@@ -6,7 +6,8 @@ from datetime import UTC, datetime, timedelta
 
 from sqlalchemy import select, update
 
-from bot.model import DeliveryState, PromptState
+from bot.model.outbox import DeliveryState
+from bot.model.prompts import PromptState
 from bot.store import Store
 from bot.store import schema as s
 from bot.store.database import Database

@@ -7,7 +7,9 @@ import sqlite3
 from pathlib import Path
 from typing import cast
 
-from bot.model import JobRequest, MessageTs, ThreadRef
+from bot.model.ids import MessageTs
+from bot.model.jobs import ThreadRef
+from bot.model.prompts import JobRequest
 from bot.store import Store, Transaction
 from tests.builders import ANA, CHANNEL, NOW, PROJECT, set_job
 

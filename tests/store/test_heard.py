@@ -6,7 +6,9 @@ from datetime import timedelta
 
 from sqlalchemy import select
 
-from bot.model import ChannelId, JobState, MessageTs, Origin, RequestKey, Unread, ts_at
+from bot.model.ids import ChannelId, MessageTs, RequestKey
+from bot.model.jobs import JobState
+from bot.model.origin import Origin, Unread, ts_at
 from bot.store import Claimer, Store
 from bot.store import schema as s
 from bot.store.heard import MISSED_FOR, MOST_READ, RETRIED_FOR

@@ -11,23 +11,15 @@ from typing import Any
 import pytest
 from sqlalchemy import Connection, Engine, Executable, Table, event, select
 
-from bot.model import (
-    Counts,
-    DeliveryKind,
-    DeliveryState,
-    DigestState,
-    JobNumber,
-    JobState,
-    JobStep,
-    Priority,
-    Prompt,
-    PromptState,
-    PromptStep,
-    QuestionState,
-    SnapshotState,
-    TrackedJob,
-    lifecycle,
-)
+from bot.model import lifecycle
+from bot.model.digests import DigestState
+from bot.model.ids import JobNumber
+from bot.model.jobs import JobState, TrackedJob
+from bot.model.lifecycle import JobStep, PromptStep
+from bot.model.outbox import DeliveryKind, DeliveryState
+from bot.model.prompts import Prompt, PromptState
+from bot.model.questions import QuestionState
+from bot.model.visitors import Counts, Priority, SnapshotState
 from bot.store import Claimer, LeaseLost, Store, Transaction
 from bot.store import schema as s
 from bot.store.database import Database

@@ -8,15 +8,10 @@ from datetime import datetime, timedelta
 import pytest
 from sqlalchemy import Connection, Engine, event, select
 
-from bot.model import (
-    ChannelId,
-    Delivery,
-    DeliveryKind,
-    JobNumber,
-    Message,
-    NewDelivery,
-    lifecycle,
-)
+from bot.model import lifecycle
+from bot.model.ids import ChannelId, JobNumber
+from bot.model.message import Message
+from bot.model.outbox import Delivery, DeliveryKind, NewDelivery
 from bot.store import LeaseLost, Store
 from bot.store.schema import deliveries
 from tests.builders import ANA, CHANNEL, NOW, add_job, claimer, rows_of

@@ -10,17 +10,11 @@ from datetime import datetime, timedelta
 import pytest
 from pydantic import SecretStr
 
-from bot.model import (
-    ChannelId,
-    Delivery,
-    DeliveryKind,
-    JobNumber,
-    Message,
-    MessageTs,
-    Method,
-    NewDelivery,
-    lifecycle,
-)
+from bot.model import lifecycle
+from bot.model.ids import ChannelId, JobNumber, MessageTs
+from bot.model.message import Message
+from bot.model.outbox import Delivery, DeliveryKind, NewDelivery
+from bot.model.pace import Method
 from bot.store import Store, Transaction
 from tests.builders import ANA, CHANNEL, NOW, add_job, claimer
 

@@ -9,17 +9,11 @@ from typing import Any
 import pytest
 from sqlalchemy import event, insert, select, update
 
-from bot.model import (
-    ChannelId,
-    DeliveryKind,
-    DeliveryState,
-    JobNumber,
-    JobState,
-    Message,
-    NewDelivery,
-    PromptKind,
-    PromptState,
-)
+from bot.model.ids import ChannelId, JobNumber
+from bot.model.jobs import JobState
+from bot.model.message import Message
+from bot.model.outbox import DeliveryKind, DeliveryState, NewDelivery
+from bot.model.prompts import PromptKind, PromptState
 from bot.store import Store
 from bot.store.audit import audit
 from bot.store.migrate import migrate

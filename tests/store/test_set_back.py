@@ -8,7 +8,11 @@ from typing import Any
 import pytest
 from sqlalchemy import Table, select, update
 
-from bot.model import DeliveryState, MessageTs, SubscriptionState, Weekday, lifecycle
+from bot.model import lifecycle
+from bot.model.digests import SubscriptionState
+from bot.model.ids import MessageTs
+from bot.model.outbox import DeliveryState
+from bot.model.weekly_time import Weekday
 from bot.store import Store
 from bot.store import schema as s
 from bot.store.database import Database

@@ -10,20 +10,11 @@ from functools import partial
 import pytest
 from sqlalchemy import update
 
-from bot.model import (
-    Counts,
-    PageCounts,
-    PageKey,
-    Period,
-    Priority,
-    Snapshot,
-    SnapshotId,
-    SnapshotState,
-    SortBy,
-    SubscriptionState,
-    Weekday,
-    in_section,
-)
+from bot.model.digests import SubscriptionState
+from bot.model.ids import PageKey, SnapshotId
+from bot.model.period import Period
+from bot.model.visitors import Counts, PageCounts, Priority, Snapshot, SnapshotState, SortBy, in_section
+from bot.model.weekly_time import Weekday
 from bot.store import Claimer, LeaseLost, Store, Transaction
 from bot.store.schema import snapshots
 from bot.store.snapshots import ReadPage

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from bot.messages.face import face
-from bot.model import JobState
+from bot.model.jobs import JobState
 from sandbox.workspace import Workspace, WorkspaceOptions
 from tests.limits import HANG_SECONDS
 from tests.messages import samples

@@ -16,23 +16,15 @@ from bot.commands.command import Answer, FormErrors, Invocation, Press, Submissi
 from bot.commands.form_state import FormState
 from bot.commands.spoken import heard
 from bot.commands.visitors import COMMAND
-from bot.model import (
-    AccessPolicy,
-    Analytics,
-    ChannelId,
-    JobNumber,
-    Message,
-    MessageTs,
-    Origin,
-    PollPace,
-    Projects,
-    RequestKey,
-    SharedFile,
-    TrackedJob,
-    UserId,
-    message_key,
-    ts_at,
-)
+from bot.model.access import AccessPolicy
+from bot.model.along import SharedFile
+from bot.model.ids import ChannelId, JobNumber, MessageTs, RequestKey, UserId
+from bot.model.jobs import TrackedJob
+from bot.model.message import Message
+from bot.model.origin import Origin, message_key, ts_at
+from bot.model.polling import PollPace
+from bot.model.projects import Projects
+from bot.model.visitors import Analytics
 from bot.store import Store
 from bot.store.due import Queue
 from bot.work.clock import follow_clock

@@ -10,7 +10,11 @@ import httpx
 import pytest
 from sqlalchemy import select, text
 
-from bot.model import Act, AuditRow, Profile, PromptId, PromptState, UserId, lifecycle
+from bot.model import lifecycle
+from bot.model.access import Profile
+from bot.model.audit import Act, AuditRow
+from bot.model.ids import PromptId, UserId
+from bot.model.prompts import PromptState
 from bot.store import DatabaseTrouble, Transaction
 from bot.store.audit import audit
 from bot.store.schema import deliveries, prompts

@@ -15,7 +15,9 @@ from sqlalchemy.engine import Connection
 from sqlalchemy.exc import OperationalError
 
 from bot.commands import spoken
-from bot.model import ChannelId, DeliveryId, JobState, Message, MessageTs, UserId
+from bot.model.ids import ChannelId, DeliveryId, MessageTs, UserId
+from bot.model.jobs import JobState
+from bot.model.message import Message
 from bot.store.database import Database
 from bot.store.schema import metadata
 from bot.work.context import WorkerContext

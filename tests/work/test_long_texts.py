@@ -11,7 +11,9 @@ from typing import Any
 import pytest
 
 from bot.commands.form_state import FormState
-from bot.model import ChannelId, MessageTs, Project, ProjectId, Projects, ts_at
+from bot.model.ids import ChannelId, MessageTs, ProjectId
+from bot.model.origin import ts_at
+from bot.model.projects import Project, Projects
 from bot.work.jobs.corrections import heard_change
 from bot.work.ports import Changed
 from tests.builders import CHANNEL, NOW, PROJECT, new_store, origin

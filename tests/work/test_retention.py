@@ -7,7 +7,7 @@ from datetime import timedelta
 
 from sqlalchemy import select
 
-from bot.model import DeliveryState
+from bot.model.outbox import DeliveryState
 from bot.store.schema import deliveries, prompts
 from bot.work.retention import forget_old, forget_person
 from tests.builders import ANA, BEN, rows_of

@@ -12,7 +12,9 @@ import pytest
 from sqlalchemy import update
 
 from bot.commands.spoken import heard
-from bot.model import MemberCache, MessageTs, ts_at
+from bot.model.access import MemberCache
+from bot.model.ids import MessageTs
+from bot.model.origin import ts_at
 from bot.store.due import Queue
 from bot.store.schema import jobs
 from bot.work.clock import WatchedClock, find_due, follow_clock

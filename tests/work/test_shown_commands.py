@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from bot.commands import COMMANDS
-from bot.model import UserId
+from bot.model.ids import UserId
 from tests.papers import DOCS, PAPERS, codes, rows, section, shown_in
 from tests.work.office import Office
 from tests.work.sites import open_sites

@@ -8,7 +8,9 @@ from typing import Any
 import httpx
 import pytest
 
-from bot.model import JobState, PromptId, SharedFile
+from bot.model.along import SharedFile
+from bot.model.ids import PromptId
+from bot.model.jobs import JobState
 from bot.slack.errors import refused
 from bot.work.jobs.decisions import forget, run_again, send_again, withdraw
 from bot.work.jobs.prepare import prepare_prompts

@@ -9,7 +9,7 @@ import pytest
 from sqlalchemy import func, select, update
 from structlog.testing import capture_logs
 
-from bot.model import ChannelId
+from bot.model.ids import ChannelId
 from bot.store.leases import UNREADABLE
 from bot.store.schema import AnyTable, deliveries, jobs, prompts, questions, snapshots, subscriptions
 from bot.work.jobs.prepare import prepare_prompts

@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from urllib.parse import parse_qs, urlsplit
 
-from bot.model import ChannelId, JobNumber, MessageTs, ThreadRef, TrackedJob
+from bot.model.ids import ChannelId, JobNumber, MessageTs
+from bot.model.jobs import ThreadRef, TrackedJob
 from bot.store import Transaction
 from bot.work.context import Context
 

@@ -10,7 +10,8 @@ from datetime import date, datetime, timedelta
 from zoneinfo import ZoneInfo
 
 from bot.messages.numbers import day as shown_day
-from bot.model import Period, Weekday, full_days, today, week_of
+from bot.model.period import Period, full_days, today, week_of
+from bot.model.weekly_time import Weekday
 
 MOST_DAYS = 366
 """Maximum length of a period."""

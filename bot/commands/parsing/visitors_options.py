@@ -13,7 +13,10 @@ from zoneinfo import ZoneInfo
 from bot.commands.parsing.periods import BadPeriod, UnknownPeriod, default_period, parse_period
 from bot.messages.blocks import code, escape
 from bot.messages.plain_text import one_line, visible
-from bot.model import DEFAULT_TOP, MOST_TOP, FileTo, Period, SortBy, VisitorsQuery, Weekday
+from bot.model.period import Period
+from bot.model.questions import DEFAULT_TOP, MOST_TOP, FileTo, VisitorsQuery
+from bot.model.visitors import SortBy
+from bot.model.weekly_time import Weekday
 from bot.setting_types import zone_names
 
 _Value = TypeVar("_Value")

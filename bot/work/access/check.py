@@ -11,7 +11,10 @@ from enum import Enum
 
 import structlog
 
-from bot.model import Access, AccessPolicy, ChannelId, JobState, Prompt, TrackedJob, UserId
+from bot.model.access import Access, AccessPolicy
+from bot.model.ids import ChannelId, UserId
+from bot.model.jobs import JobState, TrackedJob
+from bot.model.prompts import Prompt
 from bot.store import Transaction
 from bot.work.context import Context
 from bot.work.ports import Messenger, Rooms, SlackError, SlackRefused

@@ -10,23 +10,15 @@ from pydantic import SecretStr
 from bot import slack_text
 from bot.messages import access as say
 from bot.messages.job_answers import with_prompt
-from bot.model import (
-    Access,
-    ChannelId,
-    Digest,
-    Message,
-    NewDelivery,
-    Origin,
-    Prompt,
-    PromptKind,
-    Question,
-    RequestKey,
-    Subscription,
-    SubscriptionState,
-    UserId,
-    is_of_message,
-    lifecycle,
-)
+from bot.model import lifecycle
+from bot.model.access import Access
+from bot.model.digests import Digest, Subscription, SubscriptionState
+from bot.model.ids import ChannelId, RequestKey, UserId
+from bot.model.message import Message
+from bot.model.origin import Origin, is_of_message
+from bot.model.outbox import NewDelivery
+from bot.model.prompts import Prompt, PromptKind
+from bot.model.questions import Question
 from bot.store import Transaction
 from bot.work.access.check import Decision
 from bot.work.context import Context, WorkerContext

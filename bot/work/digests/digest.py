@@ -11,24 +11,14 @@ import structlog
 
 from bot.messages import subscriptions as say
 from bot.messages.digests import digest as digest_message
-from bot.model import (
-    Access,
-    Digest,
-    DigestState,
-    Message,
-    NewDelivery,
-    Period,
-    Priority,
-    ReadingProblem,
-    Snapshot,
-    SnapshotState,
-    Subscription,
-    SubscriptionState,
-    UserId,
-    VisitorsQuery,
-    day_start,
-    last_full_week,
-)
+from bot.model.access import Access
+from bot.model.digests import Digest, DigestState, Subscription, SubscriptionState
+from bot.model.ids import UserId
+from bot.model.message import Message
+from bot.model.outbox import NewDelivery
+from bot.model.period import Period, day_start, last_full_week
+from bot.model.questions import VisitorsQuery
+from bot.model.visitors import Priority, ReadingProblem, Snapshot, SnapshotState
 from bot.store import LeaseLost, Transaction
 from bot.work.access.check import AskSlack, decide
 from bot.work.access.denied import refuse_digest, refuse_subscription

@@ -7,15 +7,10 @@ from datetime import datetime
 import structlog
 
 from bot.messages import subscriptions as say
-from bot.model import (
-    Delivery,
-    NewDelivery,
-    Period,
-    Refusal,
-    Subscription,
-    SubscriptionState,
-    last_full_week,
-)
+from bot.model.digests import Subscription, SubscriptionState
+from bot.model.outbox import Delivery, NewDelivery
+from bot.model.period import Period, last_full_week
+from bot.model.refusal import Refusal
 from bot.store import Transaction
 from bot.work.context import WorkerContext
 

@@ -9,25 +9,13 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from statistics import median
 
-from bot.model import (
-    Analytics,
-    Budget,
-    ChannelId,
-    Counts,
-    PageCounts,
-    Period,
-    ProjectId,
-    Report,
-    Snapshot,
-    Subscription,
-    Suggestion,
-    SuggestionReason,
-    TrackedJob,
-    VisitorsQuery,
-    WeeklyReport,
-    WorkDone,
-    day_start,
-)
+from bot.model.digests import Subscription
+from bot.model.ids import ChannelId, ProjectId
+from bot.model.jobs import TrackedJob
+from bot.model.period import Period, day_start
+from bot.model.questions import VisitorsQuery
+from bot.model.report import Report, Suggestion, SuggestionReason, WeeklyReport, WorkDone
+from bot.model.visitors import Analytics, Budget, Counts, PageCounts, Snapshot
 from bot.store import Transaction
 from bot.work.visitors.report import build_report
 from bot.work.visitors.snapshots import find_snapshot

@@ -6,17 +6,13 @@ from dataclasses import dataclass
 from datetime import time, timedelta
 
 from bot.messages import subscriptions as say
-from bot.model import (
-    Act,
-    ChannelId,
-    Message,
-    Origin,
-    ProjectId,
-    Subscription,
-    SubscriptionState,
-    Weekday,
-    last_full_week,
-)
+from bot.model.audit import Act
+from bot.model.digests import Subscription, SubscriptionState
+from bot.model.ids import ChannelId, ProjectId
+from bot.model.message import Message
+from bot.model.origin import Origin
+from bot.model.period import last_full_week
+from bot.model.weekly_time import Weekday
 from bot.store import Transaction
 from bot.work.context import Context
 

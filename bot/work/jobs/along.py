@@ -11,20 +11,12 @@ import structlog
 
 from bot import slack_text
 from bot.messages import along as say
-from bot.model import (
-    ChannelId,
-    Earlier,
-    Message,
-    MessageTs,
-    NotTaken,
-    Origin,
-    Prompt,
-    PromptKind,
-    SharedFile,
-    TakeThread,
-    ThreadRef,
-    UserId,
-)
+from bot.model.along import Earlier, NotTaken, SharedFile, TakeThread
+from bot.model.ids import ChannelId, MessageTs, UserId
+from bot.model.jobs import ThreadRef
+from bot.model.message import Message
+from bot.model.origin import Origin
+from bot.model.prompts import Prompt, PromptKind
 from bot.store import Transaction
 from bot.work.context import Context, WorkerContext
 from bot.work.jobs.names import names_in

@@ -8,17 +8,10 @@ from datetime import datetime, timedelta
 
 import structlog
 
-from bot.model import (
-    JobNumber,
-    JobRequest,
-    NewPrompt,
-    Origin,
-    ProjectId,
-    PromptKind,
-    RequestKey,
-    SharedFile,
-    TakeThread,
-)
+from bot.model.along import SharedFile, TakeThread
+from bot.model.ids import JobNumber, ProjectId, RequestKey
+from bot.model.origin import Origin
+from bot.model.prompts import JobRequest, NewPrompt, PromptKind
 from bot.store import AlreadyStored, Transaction
 from bot.store.deadline import Deadline, OutcomeUnknown, current, within
 from bot.work.batching import Batch

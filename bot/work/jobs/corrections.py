@@ -8,23 +8,15 @@ from dataclasses import replace
 from bot import slack_text
 from bot.messages import job_answers as say
 from bot.messages.projects import unknown_choice
-from bot.model import (
-    Access,
-    Message,
-    MessageTs,
-    NewDelivery,
-    Origin,
-    Project,
-    Prompt,
-    PromptKind,
-    PromptState,
-    RequestKey,
-    TrackedJob,
-    UnknownProject,
-    is_direct_message,
-    lifecycle,
-    time_of,
-)
+from bot.model import lifecycle
+from bot.model.access import Access
+from bot.model.ids import MessageTs, RequestKey, is_direct_message
+from bot.model.jobs import TrackedJob
+from bot.model.message import Message
+from bot.model.origin import Origin, time_of
+from bot.model.outbox import NewDelivery
+from bot.model.projects import Project, UnknownProject
+from bot.model.prompts import Prompt, PromptKind, PromptState
 from bot.store import LeaseLost, Transaction
 from bot.store.heard import RETRIED_FOR
 from bot.work.access.denied import tell_denied

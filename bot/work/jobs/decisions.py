@@ -8,22 +8,13 @@ from datetime import datetime
 from functools import partial
 
 from bot.messages import jobs as say
-from bot.model import (
-    Act,
-    JobNumber,
-    JobState,
-    JobStep,
-    Origin,
-    Prompt,
-    PromptId,
-    PromptKind,
-    PromptState,
-    RequestKey,
-    Review,
-    TrackedJob,
-    UserId,
-    lifecycle,
-)
+from bot.model import lifecycle
+from bot.model.audit import Act
+from bot.model.ids import JobNumber, PromptId, RequestKey, UserId
+from bot.model.jobs import JobState, Review, TrackedJob
+from bot.model.lifecycle import JobStep
+from bot.model.origin import Origin
+from bot.model.prompts import Prompt, PromptKind, PromptState
 from bot.store import LeaseLost, Transaction
 from bot.work.context import Context
 from bot.work.jobs.ask import Asked, AskRequest, ask

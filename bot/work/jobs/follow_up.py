@@ -6,17 +6,11 @@ from dataclasses import dataclass, replace
 
 import structlog
 
-from bot.model import (
-    JobNumber,
-    JobState,
-    NewPrompt,
-    Origin,
-    PromptId,
-    PromptKind,
-    SharedFile,
-    TakeThread,
-    TrackedJob,
-)
+from bot.model.along import SharedFile, TakeThread
+from bot.model.ids import JobNumber, PromptId
+from bot.model.jobs import JobState, TrackedJob
+from bot.model.origin import Origin
+from bot.model.prompts import NewPrompt, PromptKind
 from bot.store import AlreadyStored, Transaction
 from bot.work.context import Context
 from bot.work.jobs.ask import SAME_WITHIN, TooManyWaiting, storable

@@ -9,18 +9,12 @@ import structlog
 
 from bot.docs_api import DocsApiError, Forbidden, RateLimited, Unauthorized, Unavailable
 from bot.messages import quota as say
-from bot.model import (
-    KEY_REASONS,
-    MAY_NOT_WRITE,
-    ChannelId,
-    JobNumber,
-    Message,
-    NewDelivery,
-    ProjectId,
-    QueueWhy,
-    Trouble,
-    back_off_seconds,
-)
+from bot.model.ids import ChannelId, JobNumber, ProjectId
+from bot.model.jobs import QueueWhy, Trouble
+from bot.model.message import Message
+from bot.model.outbox import NewDelivery
+from bot.model.polling import back_off_seconds
+from bot.model.quota import KEY_REASONS, MAY_NOT_WRITE
 from bot.store import Transaction
 from bot.work.context import WorkerContext
 from bot.work.jobs.thread_messages import redraw_face

@@ -10,7 +10,8 @@ from functools import partial
 
 import structlog
 
-from bot.model import Unread, back_off_seconds, time_of
+from bot.model.origin import Unread, time_of
+from bot.model.polling import back_off_seconds
 from bot.store import LeaseLost, Transaction
 from bot.work.batching import Batches
 from bot.work.context import Context, WorkerContext

@@ -11,7 +11,7 @@ import structlog
 
 from bot import slack_text
 from bot.messages.plain_text import visible
-from bot.model import ChannelId, UserId
+from bot.model.ids import ChannelId, UserId
 from bot.work.context import Context, WorkerContext
 from bot.work.ports import SlackError, SlackRefused
 

@@ -12,7 +12,8 @@ from functools import partial
 import structlog
 
 from bot.docs_api import DocsApiError, Job, Unavailable
-from bot.model import JobNumber, JobState, ProjectId, TrackedJob
+from bot.model.ids import JobNumber, ProjectId
+from bot.model.jobs import JobState, TrackedJob
 from bot.store import DatabaseTrouble, LeaseLost, Transaction
 from bot.work.context import WorkerContext
 from bot.work.jobs.key_health import service_is_well

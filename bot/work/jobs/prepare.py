@@ -13,17 +13,11 @@ from bot.logs import about_request
 from bot.messages import job_answers
 from bot.messages import jobs as say
 from bot.messages.face import face
-from bot.model import (
-    Access,
-    DeliveryKind,
-    JobState,
-    NewDelivery,
-    Prompt,
-    PromptKind,
-    PromptState,
-    TrackedJob,
-    lifecycle,
-)
+from bot.model import lifecycle
+from bot.model.access import Access
+from bot.model.jobs import JobState, TrackedJob
+from bot.model.outbox import DeliveryKind, NewDelivery
+from bot.model.prompts import Prompt, PromptKind, PromptState
 from bot.store import LeaseLost, Transaction
 from bot.work.access.check import AskSlack, Decision, decide
 from bot.work.access.denied import refuse_named, refuse_prompt, tell_named

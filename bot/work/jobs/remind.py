@@ -8,7 +8,8 @@ from functools import partial
 import structlog
 
 from bot.messages import jobs as say
-from bot.model import TrackedJob, UserId
+from bot.model.ids import UserId
+from bot.model.jobs import TrackedJob
 from bot.model.weekly_time import working_time
 from bot.store import Transaction
 from bot.work.context import WorkerContext

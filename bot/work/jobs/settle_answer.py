@@ -12,17 +12,11 @@ import structlog
 from bot.docs_api import Job, JobStatus
 from bot.messages import jobs as say
 from bot.messages.blocks import linkable, web_address
-from bot.model import (
-    JobDetails,
-    JobFields,
-    JobState,
-    JobStep,
-    Message,
-    Prompt,
-    TrackedJob,
-    lifecycle,
-    minutes_to_show,
-)
+from bot.model import lifecycle
+from bot.model.jobs import JobDetails, JobFields, JobState, TrackedJob, minutes_to_show
+from bot.model.lifecycle import JobStep
+from bot.model.message import Message
+from bot.model.prompts import Prompt
 from bot.store import Transaction
 from bot.work.context import WorkerContext
 from bot.work.jobs.thread_messages import NEW_END, outdate_end, redraw_face, reply

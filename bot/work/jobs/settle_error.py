@@ -8,7 +8,9 @@ import structlog
 
 from bot.docs_api import NotConfigured, NotFound
 from bot.messages import jobs as say
-from bot.model import JobState, Message, TrackedJob, lifecycle
+from bot.model import lifecycle
+from bot.model.jobs import JobState, TrackedJob
+from bot.model.message import Message
 from bot.store import Transaction
 from bot.work.context import WorkerContext
 from bot.work.jobs.key_health import (

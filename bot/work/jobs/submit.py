@@ -23,21 +23,18 @@ from bot.docs_api import (
 )
 from bot.logs import about_request
 from bot.messages import problems
-from bot.model import (
+from bot.model import lifecycle
+from bot.model.ids import ProjectId
+from bot.model.jobs import QueueWhy, TrackedJob
+from bot.model.polling import back_off_seconds
+from bot.model.prompts import Prompt, PromptKind, PromptState
+from bot.model.quota import (
     UNKNOWN_WAIT,
-    ProjectId,
-    Prompt,
-    PromptKind,
-    PromptState,
-    QueueWhy,
-    TrackedJob,
     Turn,
-    back_off_seconds,
     fair_order,
     frees_at,
     in_turn,
     least_tried_first,
-    lifecycle,
     remembered_since,
     still_counted,
 )

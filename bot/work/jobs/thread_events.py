@@ -12,23 +12,14 @@ import structlog
 from bot import slack_text
 from bot.messages import job_answers as say
 from bot.messages.projects import unknown_project
-from bot.model import (
-    Access,
-    JobNumber,
-    JobState,
-    Message,
-    NewDelivery,
-    Origin,
-    Project,
-    Projects,
-    Review,
-    SharedFile,
-    TakeThread,
-    TrackedJob,
-    UnknownProject,
-    is_direct_message,
-    message_key,
-)
+from bot.model.access import Access
+from bot.model.along import SharedFile, TakeThread
+from bot.model.ids import JobNumber, is_direct_message
+from bot.model.jobs import JobState, Review, TrackedJob
+from bot.model.message import Message
+from bot.model.origin import Origin, message_key
+from bot.model.outbox import NewDelivery
+from bot.model.projects import Project, Projects, UnknownProject
 from bot.store import Transaction
 from bot.work.access.check import AskSlack, decide
 from bot.work.access.denied import tell_denied

@@ -8,7 +8,11 @@ from datetime import datetime
 
 from bot.messages import face as faces
 from bot.messages import jobs as say
-from bot.model import DeliveryKind, JobNumber, JobState, Message, NewDelivery, TrackedJob, frees_at
+from bot.model.ids import JobNumber
+from bot.model.jobs import JobState, TrackedJob
+from bot.model.message import Message
+from bot.model.outbox import DeliveryKind, NewDelivery
+from bot.model.quota import frees_at
 from bot.store import Transaction
 from bot.work.context import Context
 

@@ -9,20 +9,11 @@ from bot.messages import jobs as say
 from bot.messages import problems
 from bot.messages.blocks import linkable
 from bot.messages.problems import Problem
-from bot.model import (
-    JobDetails,
-    JobNumber,
-    JobState,
-    Project,
-    ProjectId,
-    Prompt,
-    PromptKind,
-    PromptState,
-    ServiceJobId,
-    TrackedJob,
-    UserId,
-    lifecycle,
-)
+from bot.model import lifecycle
+from bot.model.ids import JobNumber, ProjectId, ServiceJobId, UserId
+from bot.model.jobs import JobDetails, JobState, TrackedJob
+from bot.model.projects import Project
+from bot.model.prompts import Prompt, PromptKind, PromptState
 from bot.store import Transaction
 from bot.work.context import WorkerContext
 from bot.work.jobs.key_health import service_is_well

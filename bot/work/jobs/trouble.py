@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bot.model import MAY_NOT_WRITE
+from bot.model.quota import MAY_NOT_WRITE
 from bot.store import Transaction
 from bot.work.context import WorkerContext
 from bot.work.jobs.key_health import trouble_of

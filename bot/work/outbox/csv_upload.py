@@ -12,7 +12,11 @@ import structlog
 
 from bot.messages import visitors_answers as say
 from bot.messages.spreadsheet import BOM, HEADER, csv_line
-from bot.model import ChannelId, Delivery, PageCounts, Question, Refusal, Snapshot
+from bot.model.ids import ChannelId
+from bot.model.outbox import Delivery
+from bot.model.questions import Question
+from bot.model.refusal import Refusal
+from bot.model.visitors import PageCounts, Snapshot
 from bot.store import Transaction
 from bot.work.context import WorkerContext
 from bot.work.outbox.safe_calls import as_member, check_lease, find_earlier

@@ -8,17 +8,11 @@ import structlog
 
 from bot.messages import job_answers as say
 from bot.messages import problems, visitors_answers
-from bot.model import (
-    Delivery,
-    DeliveryKind,
-    JobProblem,
-    JobState,
-    NewDelivery,
-    Refusal,
-    TrackedJob,
-    is_direct_message,
-    lifecycle,
-)
+from bot.model import lifecycle
+from bot.model.ids import is_direct_message
+from bot.model.jobs import JobProblem, JobState, TrackedJob
+from bot.model.outbox import Delivery, DeliveryKind, NewDelivery
+from bot.model.refusal import Refusal
 from bot.store import DatabaseTrouble, LeaseLost, Transaction
 from bot.work.context import WorkerContext
 from bot.work.digests.post_outcome import refused

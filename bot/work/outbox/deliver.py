@@ -11,18 +11,12 @@ from typing import assert_never
 import structlog
 
 from bot.logs import about_request
-from bot.model import (
-    ChannelId,
-    Delivery,
-    DeliveryKind,
-    Message,
-    MessageTs,
-    Place,
-    Refusal,
-    lifecycle,
-    pace_of,
-)
-from bot.model.outbox import PACED
+from bot.model import lifecycle
+from bot.model.ids import ChannelId, MessageTs
+from bot.model.message import Message
+from bot.model.outbox import PACED, Delivery, DeliveryKind, Place
+from bot.model.pace import pace_of
+from bot.model.refusal import Refusal
 from bot.store import Claimer, DatabaseTrouble, LeaseLost, Transaction
 from bot.work.batching import BatchWriter
 from bot.work.context import WorkerContext

@@ -6,8 +6,10 @@ from datetime import timedelta
 
 import structlog
 
-from bot.model import Delivery, DeliveryKind, Refusal, back_off_seconds, lifecycle
-from bot.model.outbox import PACED
+from bot.model import lifecycle
+from bot.model.outbox import PACED, Delivery, DeliveryKind
+from bot.model.polling import back_off_seconds
+from bot.model.refusal import Refusal
 from bot.store import Transaction
 from bot.work.context import WorkerContext
 from bot.work.jobs.thread_messages import redraw_face

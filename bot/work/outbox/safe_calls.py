@@ -8,7 +8,9 @@ from typing import TypeVar
 
 import structlog
 
-from bot.model import ChannelId, Delivery, Refusal
+from bot.model.ids import ChannelId
+from bot.model.outbox import Delivery
+from bot.model.refusal import Refusal
 from bot.store import LeaseLost
 from bot.work.context import WorkerContext
 from bot.work.ports import SlackRefused, SlackUnclear

@@ -6,7 +6,8 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from functools import partial
 
-from bot.model import Delivery, DeliveryId, MessageTs, Place
+from bot.model.ids import DeliveryId, MessageTs
+from bot.model.outbox import Delivery, Place
 from bot.work.batching import BatchWriter
 from bot.work.context import WorkerContext
 from bot.work.outbox.safe_calls import as_member, find_earlier

@@ -6,17 +6,11 @@ from dataclasses import replace
 
 from bot.messages import visitors, visitors_more
 from bot.messages import visitors_answers as say
-from bot.model import (
-    DeliveryState,
-    FileTo,
-    Message,
-    NewDelivery,
-    Question,
-    QuestionId,
-    QuestionState,
-    Report,
-    UserId,
-)
+from bot.model.ids import QuestionId, UserId
+from bot.model.message import Message
+from bot.model.outbox import DeliveryState, NewDelivery
+from bot.model.questions import FileTo, Question, QuestionState
+from bot.model.report import Report
 from bot.store import Transaction
 from bot.work.context import Context
 from bot.work.visitors.question import file_key, send_file

@@ -17,16 +17,9 @@ from bot.docs_api import (
     Unauthorized,
     VisitorsPage,
 )
-from bot.model import (
-    Counts,
-    Priority,
-    ProjectId,
-    ReadingProblem,
-    Snapshot,
-    SnapshotId,
-    SnapshotState,
-    back_off_seconds,
-)
+from bot.model.ids import ProjectId, SnapshotId
+from bot.model.polling import back_off_seconds
+from bot.model.visitors import Counts, Priority, ReadingProblem, Snapshot, SnapshotState
 from bot.store import AlreadyStored, DatabaseTrouble, LeaseLost, Transaction
 from bot.store.snapshots import ReadPage, SnapshotFields
 from bot.work.context import WorkerContext

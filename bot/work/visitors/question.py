@@ -10,25 +10,13 @@ import structlog
 
 from bot.messages import visitors
 from bot.messages import visitors_answers as say
-from bot.model import (
-    Analytics,
-    Budget,
-    DeliveryKind,
-    DeliveryState,
-    FileTo,
-    Message,
-    NewDelivery,
-    Origin,
-    Priority,
-    ProjectId,
-    Question,
-    QuestionId,
-    ReadingProblem,
-    Report,
-    Snapshot,
-    SnapshotState,
-    VisitorsQuery,
-)
+from bot.model.ids import ProjectId, QuestionId
+from bot.model.message import Message
+from bot.model.origin import Origin
+from bot.model.outbox import DeliveryKind, DeliveryState, NewDelivery
+from bot.model.questions import FileTo, Question, VisitorsQuery
+from bot.model.report import Report
+from bot.model.visitors import Analytics, Budget, Priority, ReadingProblem, Snapshot, SnapshotState
 from bot.store import AlreadyStored, LeaseLost, Transaction
 from bot.work.access.check import AskSlack, decide
 from bot.work.access.denied import refuse_question

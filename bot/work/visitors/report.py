@@ -6,7 +6,10 @@ from collections.abc import Iterable
 from datetime import datetime
 
 from bot.messages.visitors_more import NO_CHART_BUDGET, NO_CHART_READ
-from bot.model import Analytics, Budget, Counts, Movements, Period, Report, Snapshot, VisitorsQuery
+from bot.model.period import Period
+from bot.model.questions import VisitorsQuery
+from bot.model.report import Movements, Report
+from bot.model.visitors import Analytics, Budget, Counts, Snapshot
 from bot.store import Transaction
 
 _NAMED = 5

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from bot.model import Analytics, Period, Priority, ProjectId, Question, Snapshot
+from bot.model.ids import ProjectId
+from bot.model.period import Period
+from bot.model.questions import Question
+from bot.model.visitors import Analytics, Priority, Snapshot
 from bot.store import Transaction
 
 

@@ -15,22 +15,15 @@ from sqlalchemy.sql.selectable import FromClause
 
 from bot.commands import COMMANDS
 from bot.commands.spoken import heard
-from bot.model import (
-    Access,
-    ChannelId,
-    JobState,
-    Message,
-    Priority,
-    Project,
-    ProjectId,
-    Projects,
-    PromptKind,
-    PromptState,
-    QuestionState,
-    SnapshotState,
-    SubscriptionState,
-    UserId,
-)
+from bot.model.access import Access
+from bot.model.digests import SubscriptionState
+from bot.model.ids import ChannelId, ProjectId, UserId
+from bot.model.jobs import JobState
+from bot.model.message import Message
+from bot.model.projects import Project, Projects
+from bot.model.prompts import PromptKind, PromptState
+from bot.model.questions import QuestionState
+from bot.model.visitors import Priority, SnapshotState
 from bot.slack.background import Background
 from bot.slack.listeners import Listeners
 from bot.slack.messenger import SlackMessenger

@@ -6,7 +6,8 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from bot.model import ChannelId, Message, MessageTs
+from bot.model.ids import ChannelId, MessageTs
+from bot.model.message import Message
 from bot.slack.errors import refused
 from tests.builders import CHANNEL
 from tests.fakes import FakeSlack

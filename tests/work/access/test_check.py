@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from bot.model import Access, ChannelId, Profile, PromptId, UserId
+from bot.model.access import Access, Profile
+from bot.model.ids import ChannelId, PromptId, UserId
 from bot.slack.errors import refused
 from bot.work.access.check import AskSlack, Decision, decide
 from bot.work.ports import SlackUnreachable

@@ -11,16 +11,11 @@ from bot.commands import COMMANDS
 from bot.commands.command import Answer, Invocation
 from bot.commands.form_state import FormState
 from bot.messages import job_answers as say
-from bot.model import (
-    Access,
-    ChannelId,
-    JobNumber,
-    JobState,
-    Message,
-    Profile,
-    PromptKind,
-    UserId,
-)
+from bot.model.access import Access, Profile
+from bot.model.ids import ChannelId, JobNumber, UserId
+from bot.model.jobs import JobState
+from bot.model.message import Message
+from bot.model.prompts import PromptKind
 from bot.slack import payloads
 from bot.slack.errors import refused
 from bot.work.access.check import AskSlack, sees_job

@@ -9,7 +9,10 @@ import pytest
 from bot.commands import COMMANDS
 from bot.commands.command import Answer, Submission
 from bot.commands.form_state import FormState
-from bot.model import Access, JobState, Profile, Review, UserId, Weekday
+from bot.model.access import Access, Profile
+from bot.model.ids import UserId
+from bot.model.jobs import JobState, Review
+from bot.model.weekly_time import Weekday
 from bot.slack.errors import refused
 from bot.work.digests.subscriptions import SubscribeRequest, digest_now, subscribe
 from bot.work.ports import SlackUnreachable

@@ -10,7 +10,10 @@ import pytest
 from bot.cli.jobs import _line
 from bot.commands.command import Answer
 from bot.commands.form_state import FormState
-from bot.model import Access, JobState, MessageTs, Profile, SharedFile, UserId
+from bot.model.access import Access, Profile
+from bot.model.along import SharedFile
+from bot.model.ids import MessageTs, UserId
+from bot.model.jobs import JobState
 from bot.work.jobs.prepare import prepare_prompts
 from bot.work.jobs.thread_events import heard_mention
 from bot.work.ports import Mention, SlackUnreachable

@@ -9,17 +9,13 @@ from enum import StrEnum
 import pytest
 
 from bot.messages.access import not_allowed
-from bot.model import (
-    Access,
-    ChannelId,
-    DigestState,
-    JobState,
-    Profile,
-    PromptState,
-    QuestionState,
-    SnapshotState,
-    UserId,
-)
+from bot.model.access import Access, Profile
+from bot.model.digests import DigestState
+from bot.model.ids import ChannelId, UserId
+from bot.model.jobs import JobState
+from bot.model.prompts import PromptState
+from bot.model.questions import QuestionState
+from bot.model.visitors import SnapshotState
 from tests.builders import BEN
 from tests.work.access.acts import ACTS, WORDS, Act, Scene
 from tests.work.access.door import ELSEWHERE, GROUP, PRIVATE, PUBLIC, Door, Row, know, open_door

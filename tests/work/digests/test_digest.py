@@ -12,7 +12,11 @@ import httpx
 import pytest
 from sqlalchemy import select
 
-from bot.model import JobState, Profile, SubscriptionState, VisitorsQuery, last_full_week
+from bot.model.access import Profile
+from bot.model.digests import SubscriptionState
+from bot.model.jobs import JobState
+from bot.model.period import last_full_week
+from bot.model.questions import VisitorsQuery
 from bot.slack.errors import refused
 from bot.store.schema import snapshots
 from bot.work.digests.digest import advance_digests

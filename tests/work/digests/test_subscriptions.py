@@ -6,7 +6,10 @@ from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from datetime import UTC, datetime, time
 
-from bot.model import Profile, SubscriptionState, UserId, Weekday
+from bot.model.access import Profile
+from bot.model.digests import SubscriptionState
+from bot.model.ids import UserId
+from bot.model.weekly_time import Weekday
 from bot.slack.errors import refused
 from bot.store import Transaction
 from tests.builders import ANA, BEN, PROJECT, origin

@@ -9,17 +9,10 @@ import pytest
 from structlog.testing import capture_logs
 
 from bot.messages.along import MOST_CHARACTERS
-from bot.model import (
-    ChannelId,
-    Earlier,
-    MessageTs,
-    NotTaken,
-    Profile,
-    SharedFile,
-    TakeThread,
-    ThreadRef,
-    UserId,
-)
+from bot.model.access import Profile
+from bot.model.along import Earlier, NotTaken, SharedFile, TakeThread
+from bot.model.ids import ChannelId, MessageTs, UserId
+from bot.model.jobs import ThreadRef
 from bot.slack.errors import refused
 from bot.work.context import Timeouts
 from bot.work.jobs.along import OfferedThread, offer_thread

@@ -11,7 +11,8 @@ import httpx
 import pytest
 from sqlalchemy import update
 
-from bot.model import JobNumber, JobState, UserId
+from bot.model.ids import JobNumber, UserId
+from bot.model.jobs import JobState
 from bot.store.schema import jobs
 from bot.work.jobs.poll import poll_jobs
 from bot.work.jobs.submit import submit_prompts

@@ -7,7 +7,8 @@ from dataclasses import replace
 import httpx
 import pytest
 
-from bot.model import JobNumber, JobState, UserId
+from bot.model.ids import JobNumber, UserId
+from bot.model.jobs import JobState
 from bot.store.due import Queue
 from bot.work.jobs.follow_up import FollowUpRequest, follow_up
 from bot.work.jobs.prepare import prepare_prompts

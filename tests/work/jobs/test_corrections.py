@@ -9,18 +9,11 @@ from typing import TypeVar
 
 import pytest
 
-from bot.model import (
-    ChannelId,
-    JobState,
-    MessageTs,
-    Origin,
-    PromptId,
-    PromptState,
-    UserId,
-    lifecycle,
-    message_key,
-    ts_at,
-)
+from bot.model import lifecycle
+from bot.model.ids import ChannelId, MessageTs, PromptId, UserId
+from bot.model.jobs import JobState
+from bot.model.origin import Origin, message_key, ts_at
+from bot.model.prompts import PromptState
 from bot.store import LeaseLost, Store, Transaction
 from bot.work.jobs.corrections import heard_change
 from bot.work.jobs.prepare import prepare_prompts

@@ -8,7 +8,9 @@ import httpx
 import pytest
 
 from bot.commands.form_state import FormState
-from bot.model import JobNumber, JobState, Message, PromptId
+from bot.model.ids import JobNumber, PromptId
+from bot.model.jobs import JobState
+from bot.model.message import Message
 from bot.slack.errors import refused
 from bot.work.jobs.decisions import forget, send_again
 from bot.work.ports import SlackUnclear, SlackUnreachable

@@ -10,7 +10,7 @@ import pytest
 from bot.commands import COMMANDS
 from bot.commands.command import FormErrors, Submission
 from bot.commands.form_state import FormState
-from bot.model import MessageTs, UserId
+from bot.model.ids import MessageTs, UserId
 from bot.slack.errors import refused
 from bot.work.jobs.ask import TooManyWaiting
 from bot.work.jobs.prepare import prepare_prompts

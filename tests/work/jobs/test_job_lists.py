@@ -7,7 +7,9 @@ import re
 import pytest
 
 from bot.commands.job_lists import is_list
-from bot.model import ChannelId, JobState, Message
+from bot.model.ids import ChannelId
+from bot.model.jobs import JobState
+from bot.model.message import Message
 from bot.work.ports import SlackUnreachable
 from tests.builders import ANA, BEN, CHANNEL, add_job
 from tests.work.office import Office

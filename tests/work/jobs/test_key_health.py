@@ -7,7 +7,8 @@ from datetime import timedelta
 import httpx
 import pytest
 
-from bot.model import JobState, UserId
+from bot.model.ids import UserId
+from bot.model.jobs import JobState
 from tests.builders import ANA, BEN, NOW
 from tests.work.office import Office
 

@@ -8,7 +8,8 @@ from datetime import timedelta
 import httpx
 import pytest
 
-from bot.model import ChannelId, JobState, QueueWhy, UserId
+from bot.model.ids import ChannelId, UserId
+from bot.model.jobs import JobState, QueueWhy
 from bot.work.jobs.prepare import prepare_prompts
 from bot.work.jobs.submit import submit_prompts
 from bot.work.outbox.deliver import deliver_due

@@ -7,7 +7,8 @@ from typing import Any
 import httpx
 import pytest
 
-from bot.model import JobState, PromptId
+from bot.model.ids import PromptId
+from bot.model.jobs import JobState
 from bot.work.jobs.decisions import forget
 from bot.work.jobs.poll import poll_jobs
 from tests.builders import ANA, BEN

@@ -9,19 +9,11 @@ import pytest
 
 from bot.commands.spoken import heard
 from bot.messages import blocks as b
-from bot.model import (
-    ChannelId,
-    DeliveryKind,
-    JobState,
-    MessageTs,
-    NewDelivery,
-    Origin,
-    Profile,
-    PromptId,
-    UserId,
-    message_key,
-    ts_at,
-)
+from bot.model.access import Profile
+from bot.model.ids import ChannelId, MessageTs, PromptId, UserId
+from bot.model.jobs import JobState
+from bot.model.origin import Origin, message_key, ts_at
+from bot.model.outbox import DeliveryKind, NewDelivery
 from bot.work.context import FollowUps
 from bot.work.jobs.missed import Gap, catch_up
 from bot.work.ports import SlackUnclear, ThreadReply

@@ -9,7 +9,8 @@ import pytest
 from sqlalchemy import func, select, text
 
 from bot.commands import spoken
-from bot.model import MessageTs, Origin, message_key, time_of, ts_at
+from bot.model.ids import MessageTs
+from bot.model.origin import Origin, message_key, time_of, ts_at
 from bot.slack.errors import refused
 from bot.store import DatabaseTrouble
 from bot.store import schema as s

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from bot.model import ChannelId, MessageTs
+from bot.model.ids import ChannelId, MessageTs
 from bot.slack.errors import refused
 from bot.work.ports import Said, SlackUnreachable
 from tests.builders import ANA, CHANNEL

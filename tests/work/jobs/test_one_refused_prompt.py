@@ -10,7 +10,8 @@ from datetime import timedelta
 import httpx
 import pytest
 
-from bot.model import JobState, Trouble, UserId
+from bot.model.ids import UserId
+from bot.model.jobs import JobState, Trouble
 from tests.builders import BEN, new_store
 from tests.fakes import FakeDocs
 from tests.work.office import Office

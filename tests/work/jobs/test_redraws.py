@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bot.messages import blocks as b
-from bot.model import JobNumber
+from bot.model.ids import JobNumber
 from bot.store import Transaction
 from bot.work.jobs.thread_messages import edit_reply, redraw_face, reply
 from bot.work.outbox.deliver import deliver_due

@@ -7,7 +7,9 @@ from datetime import UTC, datetime
 
 import pytest
 
-from bot.model import JobState, Message, Profile, Review
+from bot.model.access import Profile
+from bot.model.jobs import JobState, Review
+from bot.model.message import Message
 from bot.model.weekly_time import working_time
 from bot.work.jobs.remind import remind
 from bot.work.ports import SlackUnreachable

@@ -8,7 +8,7 @@ from dataclasses import replace
 import httpx
 from pydantic import SecretStr
 
-from bot.model import ChannelId, MessageTs
+from bot.model.ids import ChannelId, MessageTs
 from bot.work.jobs.ask import AskRequest, ask
 from bot.work.jobs.thread_events import heard_mention
 from bot.work.ports import Mention

@@ -8,7 +8,11 @@ import httpx
 import pytest
 
 from bot.commands.form_state import FormState
-from bot.model import Act, ChannelId, JobNumber, JobState, MessageTs, Origin, PromptState, UserId, message_key
+from bot.model.audit import Act
+from bot.model.ids import ChannelId, JobNumber, MessageTs, UserId
+from bot.model.jobs import JobState
+from bot.model.origin import Origin, message_key
+from bot.model.prompts import PromptState
 from bot.work.jobs.corrections import heard_change
 from bot.work.jobs.poll import poll_jobs
 from bot.work.jobs.prepare import prepare_prompts

@@ -12,7 +12,7 @@ import httpx
 import pytest
 from sqlalchemy import update
 
-from bot.model import JobState
+from bot.model.jobs import JobState
 from bot.store.schema import jobs
 from bot.work.context import Timeouts
 from bot.work.jobs.poll import poll_jobs

@@ -8,7 +8,8 @@ import httpx
 import pytest
 
 from bot.logs import configure
-from bot.model import ChannelId, JobState
+from bot.model.ids import ChannelId
+from bot.model.jobs import JobState
 from bot.work.context import FollowUps
 from bot.work.jobs.poll import poll_jobs
 from tests.builders import ANA, BEN

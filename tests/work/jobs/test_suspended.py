@@ -6,7 +6,9 @@ from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from typing import TypeVar
 
-from bot.model import JobNumber, JobState, PromptState
+from bot.model.ids import JobNumber
+from bot.model.jobs import JobState
+from bot.model.prompts import PromptState
 from bot.store import Store, Transaction
 from bot.work.jobs.submit import submit_prompts
 from tests.work.office import Office

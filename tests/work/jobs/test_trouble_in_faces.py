@@ -5,7 +5,7 @@ from __future__ import annotations
 import httpx
 import pytest
 
-from bot.model import UserId
+from bot.model.ids import UserId
 from tests.work.office import Office
 
 WARNING = ":warning:"

@@ -7,7 +7,11 @@ from typing import Any
 import pytest
 
 from bot.commands.command import Answer
-from bot.model import ChannelId, JobState, Message, Profile, SharedFile
+from bot.model.access import Profile
+from bot.model.along import SharedFile
+from bot.model.ids import ChannelId
+from bot.model.jobs import JobState
+from bot.model.message import Message
 from tests.builders import ANA, BEN, CHANNEL
 from tests.messages.samples import buttons
 from tests.work.office import BOT, Office

@@ -11,7 +11,9 @@ import pytest
 from sqlalchemy import update
 
 from bot.cli import waits
-from bot.model import JobNumber, MessageTs, Method, Wait, WaitWhy
+from bot.model.ids import JobNumber, MessageTs
+from bot.model.pace import Method
+from bot.model.waits import Wait, WaitWhy
 from bot.store import Claimer
 from bot.store.schema import prompts
 from bot.work.jobs.poll import poll_jobs

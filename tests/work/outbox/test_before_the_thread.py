@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from bot.model import JobNumber, JobState
+from bot.model.ids import JobNumber
+from bot.model.jobs import JobState
 from bot.slack.errors import refused
 from bot.work.jobs.thread_messages import redraw_face
 from bot.work.outbox.deliver import deliver_due

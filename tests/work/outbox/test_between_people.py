@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from bot.model import ChannelId, JobState
+from bot.model.ids import ChannelId
+from bot.model.jobs import JobState
 from bot.slack.errors import refused
 from tests.work.office import Office
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bot.model import JobNumber
+from bot.model.ids import JobNumber
 from bot.slack.errors import refused
 from bot.work.jobs.prepare import prepare_prompts
 from bot.work.jobs.thread_messages import redraw_face

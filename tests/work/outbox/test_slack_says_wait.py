@@ -7,7 +7,8 @@ from datetime import datetime, timedelta
 
 import pytest
 
-from bot.model import ChannelId, JobNumber, Method
+from bot.model.ids import ChannelId, JobNumber
+from bot.model.pace import Method
 from bot.work.jobs.prepare import prepare_prompts
 from bot.work.jobs.thread_messages import redraw_face
 from bot.work.outbox.deliver import deliver_due

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.model import ChannelId, JobNumber
+from bot.model.ids import ChannelId, JobNumber
 from bot.work.jobs.prepare import prepare_prompts
 from bot.work.jobs.thread_messages import redraw_face
 from bot.work.outbox.deliver import deliver_due

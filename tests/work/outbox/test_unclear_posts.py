@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from bot.model import ChannelId, DeliveryId, MessageTs, UserId
+from bot.model.ids import ChannelId, DeliveryId, MessageTs, UserId
 from bot.work.jobs.prepare import prepare_prompts
 from bot.work.outbox.deliver import deliver_due
 from bot.work.ports import SlackUnclear

@@ -9,7 +9,8 @@ from dataclasses import dataclass, replace
 import pytest
 
 from bot.messages import blocks as b
-from bot.model import ChannelId, DigestId, MessageTs, NewDelivery, SubscriptionId
+from bot.model.ids import ChannelId, DigestId, MessageTs, SubscriptionId
+from bot.model.outbox import NewDelivery
 from bot.work.outbox.deliver import deliver_due
 from tests.builders import ANA, CHANNEL, new_store
 from tests.fakes import FakeSlack

@@ -9,7 +9,8 @@ import sys
 
 import pytest
 
-from bot.model import ChannelId, Counts
+from bot.model.ids import ChannelId
+from bot.model.visitors import Counts
 from bot.slack.errors import refused
 from bot.store.snapshots import path_hash
 from bot.work.ports import SlackUnclear

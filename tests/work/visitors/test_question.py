@@ -8,7 +8,11 @@ import httpx
 from sqlalchemy import select
 
 from bot.commands.command import Answer
-from bot.model import MessageTs, Period, Priority, Profile, SnapshotState, VisitorsQuery
+from bot.model.access import Profile
+from bot.model.ids import MessageTs
+from bot.model.period import Period
+from bot.model.questions import VisitorsQuery
+from bot.model.visitors import Priority, SnapshotState
 from bot.store.schema import questions, snapshots
 from bot.work.outbox.deliver import deliver_due
 from bot.work.visitors.fetch import fetch_snapshots

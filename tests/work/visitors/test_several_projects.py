@@ -9,7 +9,8 @@ from datetime import UTC, datetime, timedelta
 import httpx
 import pytest
 
-from bot.model import PageKey, SubscriptionState
+from bot.model.digests import SubscriptionState
+from bot.model.ids import PageKey
 from bot.store.snapshots import path_hash
 from bot.work.outbox.deliver import deliver_due
 from bot.work.visitors.fetch import fetch_snapshots
