@@ -132,7 +132,7 @@ async def measure(size: Size, folder: Path) -> list[Report]:
 
 async def _told(store: Store, docs_url: str, size: Size) -> Report:
     wake_up, slack = WakeUp(), PacedMessenger(size.jobs)
-    async with DocsClient.open(base_url=docs_url, api_key=SecretStr("bench-key")) as docs:
+    async with DocsClient(base_url=docs_url, api_key=SecretStr("bench-key")) as docs:
         context = worker_context(store, docs, slack, wake=wake_up.wake, wake_after=wake_up.wake_after)
         workers = Workers(
             [

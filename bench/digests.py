@@ -135,7 +135,7 @@ async def measure(size: Size, folder: Path) -> list[Report]:
         await migrate(store.database)
         async with (
             docs_service(pages=size.pages) as docs_url,
-            DocsClient.open(base_url=docs_url, api_key=SecretStr("bench-key")) as docs,
+            DocsClient(base_url=docs_url, api_key=SecretStr("bench-key")) as docs,
             visitors_script(docs_url) as script,
         ):
             week = Week(store, docs, size)

@@ -46,7 +46,7 @@ async def watch(docs_url: str, database_url: str, count: int, every_seconds: flo
         counts[how] += 1
 
     await _fill(store, count, every_seconds)
-    async with DocsClient.open(base_url=docs_url, api_key=SecretStr("bench-key")) as docs:
+    async with DocsClient(base_url=docs_url, api_key=SecretStr("bench-key")) as docs:
         context = worker_context(
             store,
             docs,

@@ -201,9 +201,7 @@ async def _connect(settings: Settings, stack: AsyncExitStack) -> Outside:
 def _docs(settings: Settings) -> DocsClient | DocsClients:
     """Return a client for each project. Without DOCS_PROJECTS, the one is also used for former projects."""
     clients = {
-        each.id: DocsClient.open(
-            base_url=each.address, api_key=each.key, proxy=settings.proxy_for(each.address)
-        )
+        each.id: DocsClient(base_url=each.address, api_key=each.key, proxy=settings.proxy_for(each.address))
         for each in settings.projects
     }
     return DocsClients(clients) if settings.docs_projects else clients[settings.projects[0].id]

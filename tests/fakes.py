@@ -251,7 +251,7 @@ class FakeDocs:
 
     def client(self) -> DocsClient:
         """Return the real client, connected to this fake."""
-        return DocsClient.open(
+        return DocsClient(
             base_url="https://docs.example",
             api_key=SecretStr("key"),
             transport=httpx.MockTransport(self._handle),

@@ -107,7 +107,7 @@ async def _look_at_project(settings: DocsSettings, project: DocsProject, seconds
     if (wrong := _wrong_key(project)) is not None:
         return wrong
     url, key = project.address, project.key
-    async with DocsClient.open(
+    async with DocsClient(
         base_url=url,
         api_key=key,
         proxy=settings.proxy_for(url),

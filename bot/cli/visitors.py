@@ -347,7 +347,7 @@ async def _fetch(
     day_after = wanted.last + timedelta(days=1)
     is_begun = False
     url, key = source.address, source.key
-    async with DocsClient.open(base_url=url, api_key=key, proxy=settings.proxy_for(url)) as docs:
+    async with DocsClient(base_url=url, api_key=key, proxy=settings.proxy_for(url)) as docs:
         pages = docs.all_visitors(source.id, date_from=wanted.first, date_to=day_after)
         async for page in pages:
             rows = [row for row in page.visitors if _is_wanted(row.path, wanted)]

@@ -2,7 +2,7 @@
 
 It imports nothing else of this project and can be used alone::
 
-    async with DocsClient.open(base_url="https://api.example.com", api_key=SecretStr(key)) as docs:
+    async with DocsClient(base_url="https://api.example.com", api_key=SecretStr(key)) as docs:
         job = await docs.create_job("my-project", "Add a quickstart for the Python SDK")
         while (job := await docs.get_job("my-project", job.id)).is_running:
             await asyncio.sleep(30)
@@ -27,8 +27,7 @@ It sends the key to the configured address only. No error, repr or log contains 
 
 from __future__ import annotations
 
-from bot.docs_api.client import DocsClient
-from bot.docs_api.clients import DocsClients
+from bot.docs_api.client import DocsClient, DocsClients
 from bot.docs_api.errors import (
     DocsApiError,
     Forbidden,

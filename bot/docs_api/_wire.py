@@ -11,8 +11,9 @@ from dataclasses import dataclass, field
 from datetime import UTC, date, datetime
 from email.utils import parsedate_to_datetime
 from typing import TypeVar
-from urllib.parse import quote, urlencode, urlsplit
+from urllib.parse import quote, urlencode
 
+import httpx
 from pydantic import BaseModel, SecretStr, ValidationError
 
 from bot.docs_api.errors import (
@@ -25,11 +26,7 @@ from bot.docs_api.errors import (
     Unauthorized,
     Unavailable,
 )
-
-JOBS_PATH = "/v2/agent/{project_id}/job"
-JOB_PATH = "/v2/agent/{project_id}/job/{job_id}"
-MESSAGES_PATH = "/v2/agent/{project_id}/job/{job_id}/message"
-VISITORS_PATH = "/v1/analytics/{project_id}/visitors"
+from bot.docs_api.models import MAX_ID_LENGTH
 
 MAX_TEXT_LENGTH = 500
 MAX_PAGE_SIZE = 250
@@ -44,21 +41,21 @@ ModelT = TypeVar("ModelT", bound=BaseModel)
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """One request to send. ``prompt`` is also used to remove it from error texts that echo it."""
+    """One request about a project: with a prompt a POST, otherwise a GET. ``path`` follows the base URL."""
 
-    method: str
-    url: str
+    project_id: str
+    path: str
     prompt: str = field(default="", repr=False)
+
+    @property
+    def method(self) -> str:
+        """Return the HTTP method."""
+        return "POST" if self.prompt else "GET"
 
     @property
     def body(self) -> bytes:
         """Return the JSON body; empty for a request without a prompt."""
         return json.dumps({"prompt": self.prompt}).encode() if self.prompt else b""
-
-    @property
-    def secrets(self) -> tuple[str, ...]:
-        """Return the texts that must not appear in an error about this call."""
-        return (self.prompt,) if len(self.prompt) >= _SECRET_HEAD else ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,12 +63,8 @@ class Answer:
     """One HTTP response, read completely and decompressed."""
 
     status_code: int
-    headers: Mapping[str, str] = field(repr=False)
+    headers: httpx.Headers = field(repr=False)
     body: bytes = field(repr=False)
-
-    def header(self, name: str) -> str:
-        """Return a header's value, or an empty string. ``name`` is in lower case and matches any case."""
-        return next((value for key, value in self.headers.items() if key.lower() == name), "")
 
 
 # ---- requests
@@ -84,17 +77,15 @@ def checked_base_url(base_url: str) -> str:
     which may contain a password.
     """
     try:
-        parts = urlsplit(base_url.strip())
-        host, _ = parts.hostname, parts.port
-    except ValueError:
-        raise InvalidArgument("base_url is not an address") from None
-    if parts.scheme not in ("http", "https") or not host:
+        url = httpx.URL(base_url.strip())
+        url.host.encode("idna")
+    except (httpx.InvalidURL, UnicodeError):
+        raise InvalidArgument("base_url is not an address that can be called, or too long a one") from None
+    if url.scheme not in ("http", "https") or not url.host:
         raise InvalidArgument("base_url must begin with http:// or https:// and name a host")
-    if "@" in parts.netloc:
-        raise InvalidArgument("base_url must not hold a user or password")
-    if parts.query or parts.fragment or re.search(r"[?#\s\\]", base_url.strip()):
-        raise InvalidArgument("base_url must not hold a query, a fragment or blanks")
-    return parts.geturl().rstrip("/")
+    if url.userinfo or re.search(r"[?#\s\\]", base_url.strip()):
+        raise InvalidArgument("base_url must not hold a user, a password, a query, a fragment or blanks")
+    return str(url).rstrip("/")
 
 
 def checked_key(api_key: SecretStr) -> SecretStr:
@@ -104,74 +95,43 @@ def checked_key(api_key: SecretStr) -> SecretStr:
     return api_key
 
 
-def create_job(base_url: str, project_id: str, prompt: str) -> Call:
+def create_job(project_id: str, prompt: str) -> Call:
     """Return the request that starts a job."""
-    path = JOBS_PATH.format(project_id=_segment("project_id", project_id))
-    return Call("POST", base_url + path, _checked_prompt(prompt))
+    return Call(project_id, _jobs(project_id), _checked_prompt(prompt))
 
 
-def get_job(base_url: str, project_id: str, job_id: str) -> Call:
+def get_job(project_id: str, job_id: str) -> Call:
     """Return the request that reads a job."""
-    return Call("GET", base_url + _job_path(JOB_PATH, project_id, job_id))
+    return Call(project_id, f"{_jobs(project_id)}/{_segment('job_id', job_id)}")
 
 
-def send_follow_up(base_url: str, project_id: str, job_id: str, prompt: str) -> Call:
+def send_follow_up(project_id: str, job_id: str, prompt: str) -> Call:
     """Return the request that sends a further prompt to an existing job."""
-    return Call("POST", base_url + _job_path(MESSAGES_PATH, project_id, job_id), _checked_prompt(prompt))
+    return Call(project_id, f"{get_job(project_id, job_id).path}/message", _checked_prompt(prompt))
 
 
-def visitors(
-    base_url: str, project_id: str, date_from: date | None, date_to: date | None, limit: int, offset: int
-) -> Call:
-    """Return the request for one page of unique visitors.
-
-    Both ends are days, or aware times (`datetime`), which are sent in UTC. The whole day of ``date_to`` is
-    left out, also when it is a time.
-    """
-    path = VISITORS_PATH.format(project_id=_segment("project_id", project_id))
-    ends = {"dateFrom": _utc("date_from", date_from), "dateTo": _utc("date_to", date_to)}
-    _check_days(ends["dateFrom"], ends["dateTo"])
+def visitors(project_id: str, date_from: date | None, date_to: date | None, limit: int, offset: int) -> Call:
+    """Return the request for one page of unique visitors. The day of ``date_to`` is left out."""
+    if date_from is not None and date_to is not None and date_to <= date_from:
+        raise InvalidArgument("date_to must be on a day after date_from: its whole day is left out")
     if not 1 <= limit <= MAX_PAGE_SIZE:
         raise InvalidArgument(f"limit must be from 1 to {MAX_PAGE_SIZE}")
     if offset < 0:
         raise InvalidArgument("offset must not be negative")
-    query = {name: _iso(end) for name, end in ends.items() if end is not None}
-    return Call("GET", f"{base_url}{path}?{urlencode({**query, 'limit': limit, 'offset': offset})}")
+    query = {"dateFrom": date_from, "dateTo": date_to, "limit": limit, "offset": offset}
+    given = urlencode({name: value for name, value in query.items() if value is not None})
+    return Call(project_id, f"/v1/analytics/{_segment('project_id', project_id)}/visitors?{given}")
 
 
-def _utc(name: str, end: date | None) -> date | None:
-    if not isinstance(end, datetime):
-        return end
-    if end.utcoffset() is None:
-        raise InvalidArgument(f"{name} must have a time zone when it has a time")
-    try:
-        return end.astimezone(UTC)
-    except OverflowError:
-        raise InvalidArgument(f"{name} is not a time that UTC has") from None
-
-
-def _check_days(date_from: date | None, date_to: date | None) -> None:
-    if date_from is not None and date_to is not None and _day(date_to) <= _day(date_from):
-        raise InvalidArgument("date_to must be on a day after date_from: its whole day is left out")
-
-
-def _day(end: date) -> date:
-    return end.date() if isinstance(end, datetime) else end
-
-
-def _iso(end: date) -> str:
-    return end.isoformat().replace("+00:00", "Z")
-
-
-def _job_path(template: str, project_id: str, job_id: str) -> str:
-    return template.format(project_id=_segment("project_id", project_id), job_id=_segment("job_id", job_id))
+def _jobs(project_id: str) -> str:
+    return f"/v2/agent/{_segment('project_id', project_id)}/job"
 
 
 def _segment(name: str, raw: str) -> str:
     # Dots cannot be escaped: URL parsers resolve "%2E%2E" in the same way as "..".
     # https://url.spec.whatwg.org/#double-dot-path-segment
-    if raw.strip() in ("", ".", ".."):
-        raise InvalidArgument(f"{name} must not be empty or made of dots")
+    if raw.strip() in ("", ".", "..") or len(raw) > MAX_ID_LENGTH:
+        raise InvalidArgument(f"{name} must not be empty, made of dots, or longer than {MAX_ID_LENGTH}")
     return quote(_unicode(name, raw), safe="", encoding="utf-8")
 
 
@@ -191,23 +151,20 @@ def _unicode(name: str, raw: str) -> str:
 
 
 def inflate(body: bytes, encoding: str, max_bytes: int) -> bytes:
-    """Undo the content encoding without producing more than ``max_bytes``.
-
-    Raises ValueError, whose text continues "The service answered …", when it cannot.
-    """
+    """Undo the content encoding without producing more than ``max_bytes``; raise Unavailable if it cannot."""
     if encoding.strip().lower() in ("", "identity"):
         return body
     if encoding.strip().lower() not in ("gzip", "x-gzip"):
-        raise ValueError("in an encoding that was not asked for")
+        raise Unavailable("The service answered in an encoding that was not asked for")
     unpacker = zlib.decompressobj(wbits=zlib.MAX_WBITS | 16)
     try:
         plain = unpacker.decompress(body, max_bytes + 1)
     except zlib.error:
-        raise ValueError("with a broken compression") from None
+        plain = b""
     if len(plain) > max_bytes:
-        raise ValueError(f"with more than {max_bytes} bytes")
+        raise Unavailable(f"The service answered with more than {max_bytes} bytes")
     if not unpacker.eof:
-        raise ValueError("with a compression that breaks off")
+        raise Unavailable("The service answered with a broken compression")
     return plain
 
 
@@ -217,37 +174,34 @@ def decode(answer: Answer, model: type[ModelT], *, secrets: tuple[str, ...], now
     ``secrets`` are removed from the service's texts. ``now`` is needed for a `Retry-After` with a date.
     """
     if not 200 <= answer.status_code <= 299:
-        raise error_of(answer, secrets=secrets, now=now)
+        raise _error(answer, secrets, now)
     try:
         return model.model_validate(json.loads(answer.body))
     except ValidationError as wrong:
         places = sorted({".".join(str(step) for step in one["loc"][:1]) for one in wrong.errors()})
         text = f"The service's answer has not the expected shape: {', '.join(filter(None, places)) or 'all'}"
     except (ValueError, RecursionError):
-        text = f"The service answered with {_kind(answer)} instead of JSON"
-    raise Unavailable(cleaned(text, secrets), sent=True, status_code=answer.status_code)
+        text = f"The service answered with {_content(answer)} instead of JSON"
+    raise Unavailable(cleaned(text, secrets), status_code=answer.status_code)
 
 
-def error_of(answer: Answer, *, secrets: tuple[str, ...], now: datetime) -> DocsApiError:
+def _error(answer: Answer, secrets: tuple[str, ...], now: datetime) -> DocsApiError:
     """Return the error that an unsuccessful response stands for."""
-    status_code = answer.status_code
-    retry_after = retry_after_seconds(answer.header("retry-after"), now)
-    text = _error_text(answer, secrets) or f"The service answered with {_kind(answer)}"
-    if status_code == 429:
-        return RateLimited(text, status_code=status_code, retry_after_seconds=retry_after)
-    if status_code in _REFUSALS:
-        return _REFUSALS[status_code](text, status_code=status_code)
+    status_code, text = answer.status_code, _error_text(answer, secrets)
+    # An HTML page comes from a proxy or gateway, not from the service. A gateway may rightly refuse a key or
+    # an address, but its page must not be taken to mean that a job is gone or that a prompt is invalid.
+    kind: type[DocsApiError] = _GATEWAYS.get(status_code, Unavailable)
     if 300 <= status_code <= 399:
         text = "The service's address redirects elsewhere; redirects are not followed"
-    elif 400 <= status_code <= 499 and status_code not in _TRANSPORT_STATUSES and not _is_html(answer):
-        return (NotFound if status_code == 404 else Rejected)(text, status_code=status_code)
-    return Unavailable(text, sent=True, status_code=status_code, retry_after_seconds=retry_after)
+    elif 400 <= status_code <= 499 and status_code not in _OF_TRANSPORT and _content(answer) != "a web page":
+        kind = {**_GATEWAYS, 404: NotFound}.get(status_code, Rejected)
+    retry_after = retry_after_seconds(answer.headers.get("retry-after", ""), now)
+    text = text or f"The service answered with {_content(answer)}"
+    return kind(text, status_code=status_code, retry_after_seconds=retry_after)
 
 
-# An HTML page comes from a proxy or gateway, not from the service. A gateway may rightly refuse a key or an
-# address, but its 4xx page must not be taken to mean that a job is gone or that a prompt is invalid.
-_REFUSALS: dict[int, type[Unauthorized | Forbidden]] = {401: Unauthorized, 403: Forbidden}
-_TRANSPORT_STATUSES = frozenset({407, 408, 421, 425})
+_GATEWAYS: Mapping[int, type[DocsApiError]] = {401: Unauthorized, 403: Forbidden, 429: RateLimited}
+_OF_TRANSPORT = frozenset({407, 408, 421, 425})
 
 
 def retry_after_seconds(header: str, now: datetime) -> float | None:
@@ -256,20 +210,21 @@ def retry_after_seconds(header: str, now: datetime) -> float | None:
     https://www.rfc-editor.org/rfc/rfc9110.html#field.retry-after
     """
     raw = header.strip()
-    if re.fullmatch(r"[0-9]{1,20}(\.[0-9]{1,20})?", raw):
-        return min(float(raw), MAX_RETRY_AFTER_SECONDS)
     try:
-        moment = parsedate_to_datetime(raw)
-        aware = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
-        return min(max((aware - now).total_seconds(), 0.0), MAX_RETRY_AFTER_SECONDS)
+        if re.fullmatch(r"[0-9]{1,20}(\.[0-9]{1,20})?", raw):
+            seconds = float(raw)
+        else:
+            moment = parsedate_to_datetime(raw)
+            seconds = ((moment if moment.tzinfo else moment.replace(tzinfo=UTC)) - now).total_seconds()
     except (ValueError, TypeError, IndexError, OverflowError):
         return None
+    return min(max(seconds, 0.0), MAX_RETRY_AFTER_SECONDS)
 
 
 def cleaned(text: str, secrets: tuple[str, ...] = ()) -> str:
     """Return the text made safe to show: one line of at most 500 characters, without controls or secrets."""
     plain = _one_line(text)
-    for secret in (_one_line(secret) for secret in secrets):
+    for secret in map(_one_line, secrets):
         plain = _without(plain, secret)
     return plain if len(plain) <= MAX_TEXT_LENGTH else plain[: MAX_TEXT_LENGTH - 1] + "…"
 
@@ -281,17 +236,15 @@ def _one_line(text: str) -> str:
 
 def _without(text: str, secret: str) -> str:
     """Replace every part of the text that equals the start of the secret, as far as it matches."""
-    head = secret[:_SECRET_HEAD]
-    if not head:
+    if len(secret) < _SECRET_HEAD:
         return text
-    kept, start = [], 0
-    while (found := text.find(head, start)) >= 0:
-        end = found + len(head)
-        while end < len(text) and end - found < len(secret) and text[end] == secret[end - found]:
-            end += 1
-        kept += [text[start:found], "[hidden]"]
-        start = end
-    return "".join([*kept, text[start:]])
+    kept, start = "", 0
+    while (found := text.find(secret[:_SECRET_HEAD], start)) >= 0:
+        kept += f"{text[start:found]}[hidden]"
+        start = found + _SECRET_HEAD
+        while start - found < len(secret) and text[start : start + 1] == secret[start - found]:
+            start += 1
+    return kept + text[start:]
 
 
 def _error_text(answer: Answer, secrets: tuple[str, ...]) -> str:
@@ -299,17 +252,14 @@ def _error_text(answer: Answer, secrets: tuple[str, ...]) -> str:
         content = json.loads(answer.body)
     except (ValueError, RecursionError):
         return ""
-    said = content.get("error") if isinstance(content, dict) else None
-    if isinstance(said, dict):
-        said = said.get("message")
-    return cleaned(said, secrets) if isinstance(said, str) else ""
+    error = content.get("error") if isinstance(content, dict) else None
+    if isinstance(error, dict):
+        error = error.get("message")
+    return cleaned(error, secrets) if isinstance(error, str) else ""
 
 
-def _is_html(answer: Answer) -> bool:
-    return "html" in answer.header("content-type").lower() or answer.body.lstrip()[:1] == b"<"
-
-
-def _kind(answer: Answer) -> str:
-    if not answer.body.strip():
-        return "nothing"
-    return "a web page" if _is_html(answer) else "something unreadable"
+def _content(answer: Answer) -> str:
+    """Return what kind of content the body has, in words."""
+    if "html" in answer.headers.get("content-type", "").lower() or answer.body.lstrip()[:1] == b"<":
+        return "a web page"
+    return "something unreadable" if answer.body.strip() else "nothing"

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import asyncio
 import ssl
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import aclosing
 from datetime import UTC, date, datetime
-from types import TracebackType
-from typing import Self, TypeVar
+from typing import Self, TypeVar, cast
 
 import aiohttp
 import httpx
@@ -20,7 +20,7 @@ from httpx_aiohttp import AiohttpTransport
 from pydantic import BaseModel, SecretStr
 
 from bot.docs_api import _wire
-from bot.docs_api.errors import InvalidArgument, Unavailable
+from bot.docs_api.errors import InvalidArgument, NotConfigured, Unavailable
 from bot.docs_api.models import Job, VisitorsPage
 
 MAX_RESPONSE_BYTES = 5_000_000
@@ -35,7 +35,7 @@ def _utc_now() -> datetime:
 
 
 class DocsClient:
-    """A client of the docs service. Create it with `DocsClient.open`, and close it or use it in `async with`.
+    """A client of the docs service with its own connection pool. Close it, or use it in `async with`.
 
     Safe to share between tasks. Calls raise the errors of `bot.docs_api.errors`. No call is retried, except
     that aiohttp repeats a GET once when a kept-alive connection turns out to be closed.
@@ -43,27 +43,6 @@ class DocsClient:
 
     def __init__(
         self,
-        transport: httpx.AsyncBaseTransport,
-        *,
-        base_url: str,
-        api_key: SecretStr,
-        timeout: httpx.Timeout,
-        max_response_bytes: int = MAX_RESPONSE_BYTES,
-        now: Callable[[], datetime] = _utc_now,
-    ) -> None:
-        self._transport = transport
-        self._is_closed = False
-        self._base_url = _wire.checked_base_url(base_url)
-        _checked_address(self._base_url, "base_url")
-        self._api_key = _wire.checked_key(api_key)
-        self._timeout = timeout.as_dict()
-        self._deadline_seconds = _deadline_seconds(timeout)
-        self._max_response_bytes = max_response_bytes
-        self._now = now
-
-    @classmethod
-    def open(
-        cls,
         *,
         base_url: str,
         api_key: SecretStr,
@@ -73,24 +52,22 @@ class DocsClient:
         transport: httpx.AsyncBaseTransport | None = None,
         proxy: str | None = None,
         now: Callable[[], datetime] = _utc_now,
-    ) -> Self:
-        """Return a client with its own connection pool.
+    ) -> None:
+        """Raise `InvalidArgument` for an address or key that cannot be used.
 
         ``read_timeout_seconds`` limits the time between two chunks; plus the connect time-out, it limits the
         whole call. Proxies from the environment are ignored; ``proxy`` is the address of one to use.
         ``transport`` replaces the connection pool, for tests.
-        Raises `InvalidArgument` for an address or key that cannot be used.
         """
-        return cls(
-            transport or _aiohttp_transport(proxy),
-            base_url=base_url,
-            api_key=api_key,
-            timeout=httpx.Timeout(
-                read_timeout_seconds, connect=connect_timeout_seconds, pool=connect_timeout_seconds
-            ),
-            max_response_bytes=max_response_bytes,
-            now=now,
-        )
+        self._base_url = _wire.checked_base_url(base_url)
+        self._api_key = _wire.checked_key(api_key)
+        connect, read = connect_timeout_seconds, read_timeout_seconds
+        self._timeout = httpx.Timeout(read, connect=connect, pool=connect).as_dict()
+        self._deadline_seconds = connect + read
+        self._max_response_bytes = max_response_bytes
+        self._now = now
+        self._transport = transport or _aiohttp_transport(proxy)
+        self._is_closed = False
 
     def __repr__(self) -> str:
         return f"DocsClient(base_url={self._base_url!r})"
@@ -98,12 +75,7 @@ class DocsClient:
     async def __aenter__(self) -> Self:
         return self
 
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    async def __aexit__(self, *_error: object) -> None:
         await self.aclose()
 
     async def aclose(self) -> None:
@@ -113,15 +85,15 @@ class DocsClient:
 
     async def create_job(self, project_id: str, prompt: str) -> Job:
         """Start a job. After an `Unavailable` with ``sent`` it may or may not exist."""
-        return await self._send(_wire.create_job(self._base_url, project_id, prompt), Job)
+        return await self._send(_wire.create_job(project_id, prompt), Job)
 
     async def get_job(self, project_id: str, job_id: str) -> Job:
         """Return a job's current state. Raises `NotFound` when the service does not know it."""
-        return await self._send(_wire.get_job(self._base_url, project_id, job_id), Job)
+        return await self._send(_wire.get_job(project_id, job_id), Job)
 
     async def send_follow_up(self, project_id: str, job_id: str, prompt: str) -> Job:
         """Send a further prompt to a job. The returned job may still show the state before the prompt."""
-        return await self._send(_wire.send_follow_up(self._base_url, project_id, job_id, prompt), Job)
+        return await self._send(_wire.send_follow_up(project_id, job_id, prompt), Job)
 
     async def visitors(
         self,
@@ -134,15 +106,15 @@ class DocsClient:
     ) -> VisitorsPage:
         """Return one page of the unique visitors from ``date_from`` until before the day of ``date_to``.
 
-        Both are days or aware times. Days are the service's days, in UTC.
+        Days are the service's days, in UTC.
         """
-        call = _wire.visitors(self._base_url, project_id, date_from, date_to, limit, offset)
+        call = _wire.visitors(project_id, date_from, date_to, limit, offset)
         page = await self._send(call, VisitorsPage)
         if len(page.visitors) > limit:
-            raise Unavailable(f"The service answered with more rows than the {limit} asked for", sent=True)
+            raise Unavailable(f"The service answered with more rows than the {limit} asked for")
         return page
 
-    def all_visitors(
+    async def all_visitors(
         self,
         project_id: str,
         *,
@@ -155,12 +127,6 @@ class DocsClient:
         Repeated rows are left out; rows can move while pages are fetched. Raises `Unavailable` when the
         service claims to have more pages but returns nothing new, which would otherwise loop for ever.
         """
-        _wire.visitors(self._base_url, project_id, date_from, date_to, page_size, 0)
-        return self._pages(project_id, date_from, date_to, page_size)
-
-    async def _pages(
-        self, project_id: str, date_from: date | None, date_to: date | None, page_size: int
-    ) -> AsyncIterator[VisitorsPage]:
         seen: set[str] = set()
         for offset in range(0, MAX_ROWS, page_size):
             page = await self.visitors(
@@ -168,24 +134,27 @@ class DocsClient:
             )
             fresh = {row.path: row for row in page.visitors if row.path not in seen}
             if page.has_more and not fresh:
-                what = "a page of rows it had told before" if page.visitors else "an empty page"
-                raise Unavailable(f"The service says there are more visitors after {what}", sent=True)
+                raise Unavailable("The service says there are more visitors after a page with nothing new")
             seen.update(fresh)
             yield page.model_copy(update={"visitors": tuple(fresh.values())})
             if not page.has_more:
                 return
-        raise Unavailable(f"The service says there are more than {MAX_ROWS} rows of visitors", sent=True)
+        raise Unavailable(f"The service says there are more than {MAX_ROWS} rows of visitors")
 
     async def _send(self, call: _wire.Call, model: type[ModelT]) -> ModelT:
         if self._is_closed:
             raise RuntimeError("the client of the docs service is closed")
-        secrets = (self._api_key.get_secret_value(), *call.secrets)
+        secrets = (self._api_key.get_secret_value(), call.prompt)
         try:
-            async with asyncio.timeout(self._deadline_seconds):
-                answer = await self._exchange(self._request(call))
+            async with (
+                asyncio.timeout(self._deadline_seconds),
+                aclosing(await self._transport.handle_async_request(self._request(call))) as response,
+            ):
+                body = await self._read(response)
         except (httpx.HTTPError, httpx.StreamError, aiohttp.ClientError, OSError, UnicodeError) as error:
             # The cause refers to the request with its key and prompt, so only its text is kept.
             raise _broken(error, secrets) from None
+        answer = _wire.Answer(response.status_code, response.headers, body)
         return _wire.decode(answer, model, secrets=secrets, now=self._now())
 
     def _request(self, call: _wire.Call) -> httpx.Request:
@@ -194,43 +163,40 @@ class DocsClient:
             "Accept-Encoding": "gzip",
             "Authorization": f"Bearer {self._api_key.get_secret_value()}",
             "User-Agent": "docs-bot",
+            **({"Content-Type": "application/json"} if call.prompt else {}),
         }
-        if call.body:
-            headers["Content-Type"] = "application/json"
-        url = _checked_address(call.url, "base_url with the ids")
-        extensions = {"timeout": self._timeout}
+        url, extensions = self._base_url + call.path, {"timeout": self._timeout}
         return httpx.Request(call.method, url, headers=headers, content=call.body, extensions=extensions)
 
-    async def _exchange(self, request: httpx.Request) -> _wire.Answer:
-        response = await self._transport.handle_async_request(request)
-        try:
-            body = await self._read(response)
-        finally:
-            await response.aclose()
-        return _wire.Answer(response.status_code, response.headers, body)
-
     async def _read(self, response: httpx.Response) -> bytes:
-        encoding = response.headers.get("content-encoding", "")
         raw = bytearray()
         # The raw stream, because httpx's decoding does not limit the decompressed size.
-        async for chunk in _stream(response):
+        async for chunk in cast("httpx.AsyncByteStream", response.stream):
             raw += chunk
             if len(raw) > self._max_response_bytes:
-                raise self._unreadable(response, f"with more than {self._max_response_bytes} bytes")
-        try:
-            return _wire.inflate(bytes(raw), encoding, self._max_response_bytes)
-        except ValueError as problem:
-            raise self._unreadable(response, str(problem)) from None
-
-    @staticmethod
-    def _unreadable(response: httpx.Response, how: str) -> Unavailable:
-        return Unavailable(f"The service answered {how}", sent=True, status_code=response.status_code)
+                raise Unavailable(f"The service answered with more than {self._max_response_bytes} bytes")
+        encoding = response.headers.get("content-encoding", "")
+        return _wire.inflate(bytes(raw), encoding, self._max_response_bytes)
 
 
-def _stream(response: httpx.Response) -> httpx.AsyncByteStream:
-    if not isinstance(response.stream, httpx.AsyncByteStream):
-        raise httpx.StreamError("the transport answered with a stream that cannot be awaited")
-    return response.stream
+class DocsClients(DocsClient):
+    """A client for each project id. A call about any other project raises `NotConfigured`."""
+
+    def __init__(self, clients: Mapping[str, DocsClient]) -> None:
+        self._clients = dict(clients)
+
+    def __repr__(self) -> str:
+        return f"DocsClients({self._clients!r})"
+
+    async def aclose(self) -> None:
+        """Close the connections of all clients."""
+        for client in self._clients.values():
+            await client.aclose()
+
+    async def _send(self, call: _wire.Call, model: type[ModelT]) -> ModelT:
+        if call.project_id not in self._clients:
+            raise NotConfigured("The project is not set up here", sent=False)
+        return await self._clients[call.project_id]._send(call, model)
 
 
 def _aiohttp_transport(proxy: str | None) -> httpx.AsyncBaseTransport:
@@ -251,15 +217,6 @@ def _proxy(address: str) -> httpx.Proxy:
     return httpx.Proxy(proxy.url, headers={"Proxy-Authorization": aiohttp.encode_basic_auth(*proxy.auth)})
 
 
-def _checked_address(address: str, name: str) -> httpx.URL:
-    try:
-        url = httpx.URL(address)
-        url.host.encode("idna")
-    except (httpx.InvalidURL, UnicodeError):
-        raise InvalidArgument(f"{name} is not an address that can be called, or too long a one") from None
-    return url
-
-
 class _Connections(AiohttpTransport):
     """httpx-aiohttp's transport without cookies, which sends the proxy's header with every request."""
 
@@ -274,12 +231,6 @@ class _Connections(AiohttpTransport):
         # limit how many calls they make at once.
         connector = aiohttp.TCPConnector(limit=0, keepalive_timeout=self.limits.keepalive_expiry or 5.0)
         return aiohttp.ClientSession(connector=connector, cookie_jar=aiohttp.DummyCookieJar())
-
-
-def _deadline_seconds(timeout: httpx.Timeout) -> float | None:
-    if timeout.read is None:
-        return None
-    return (timeout.connect or 0.0) + timeout.read
 
 
 def _broken(error: Exception, secrets: tuple[str, ...]) -> Unavailable:

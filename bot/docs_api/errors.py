@@ -8,12 +8,22 @@ class DocsApiError(Exception):
 
     ``text`` is one short line that is safe to show; it is the service's own error text if there was one.
     ``status_code`` is the HTTP status of the response, None when there was none.
+    ``retry_after_seconds`` is the response's `Retry-After`, None when it had none.
     """
 
-    def __init__(self, text: str, *, status_code: int | None = None) -> None:
+    def __init__(
+        self,
+        text: str,
+        *,
+        sent: bool = True,
+        status_code: int | None = None,
+        retry_after_seconds: float | None = None,
+    ) -> None:
         super().__init__(text)
         self.text = text
+        self.sent = sent
         self.status_code = status_code
+        self.retry_after_seconds = retry_after_seconds
 
     def __str__(self) -> str:
         return self.text if self.status_code is None else f"{self.text} (HTTP {self.status_code})"
@@ -28,37 +38,15 @@ class Unavailable(DocsApiError):
 
     ``sent`` is False only when the request certainly did not reach the service (refused connection, unknown
     host, connect time-out), so that it is safe to retry. If True, it may have been carried out.
-    ``retry_after_seconds`` is the response's `Retry-After`, None when it had none.
     """
-
-    def __init__(
-        self,
-        text: str,
-        *,
-        sent: bool,
-        status_code: int | None = None,
-        retry_after_seconds: float | None = None,
-    ) -> None:
-        super().__init__(text, status_code=status_code)
-        self.sent = sent
-        self.retry_after_seconds = retry_after_seconds
 
 
 class NotConfigured(DocsApiError):
     """There is no client for this project; nothing was sent."""
 
-    def __init__(self) -> None:
-        super().__init__("The project is not set up here")
-
 
 class RateLimited(DocsApiError):
-    """Too many requests (429); not carried out. ``retry_after_seconds`` is None if it is not known."""
-
-    def __init__(
-        self, text: str, *, status_code: int | None = None, retry_after_seconds: float | None = None
-    ) -> None:
-        super().__init__(text, status_code=status_code)
-        self.retry_after_seconds = retry_after_seconds
+    """Too many requests (429); not carried out."""
 
 
 class Rejected(DocsApiError):

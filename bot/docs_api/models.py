@@ -43,15 +43,9 @@ https://www.postgresql.org/docs/current/datatype-character.html
 """
 
 
-def _storable(raw: str) -> str:
-    if _NOT_STORABLE.search(raw):
-        raise ValueError("holds characters that cannot be stored")
-    return raw
-
-
-def _callable(raw: str) -> str:
-    if raw.strip() in ("", ".", ".."):
-        raise ValueError("cannot be a segment of an address")
+def _usable(raw: str) -> str:
+    if _NOT_STORABLE.search(raw) or raw.strip() in ("", ".", ".."):
+        raise ValueError("cannot be stored, or be a segment of an address")
     return raw
 
 
@@ -70,10 +64,8 @@ def _text_or_none(raw: object) -> str | None:
 
 def _moment_or_none(raw: object) -> datetime | None:
     """Parse an ISO 8601 time as aware UTC; a time without a zone counts as UTC. None when it is invalid."""
-    if not isinstance(raw, str | datetime):
-        return None
     try:
-        moment = datetime.fromisoformat(raw.strip()) if isinstance(raw, str) else raw
+        moment = raw if isinstance(raw, datetime) else datetime.fromisoformat(str(raw).strip())
         aware = (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).astimezone(UTC)
     except (ValueError, OverflowError):
         return None
@@ -113,7 +105,7 @@ class Job(_Answer):
     ``pr_link`` is the service's unchecked text: it may be null in every status and need not be a web address.
     """
 
-    id: Annotated[str, Field(max_length=MAX_ID_LENGTH), AfterValidator(_storable), AfterValidator(_callable)]
+    id: Annotated[str, Field(max_length=MAX_ID_LENGTH), AfterValidator(_usable)]
     status: Annotated[str, BeforeValidator(_text_or_empty)] = ""
     source: Annotated[Source, BeforeValidator(_object_or_empty)] = Source()
     model: _LenientText = None

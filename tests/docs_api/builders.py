@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 
@@ -50,11 +49,6 @@ class FakeService(httpx.AsyncBaseTransport):
             raise answer
         return httpx.Response(answer.status_code, headers=answer.headers, content=answer.content)
 
-    @property
-    def last_json(self) -> object:
-        """The body of the last request."""
-        return json.loads(self.requests[-1].content)
-
 
 def client_of(
     transport: httpx.AsyncBaseTransport,
@@ -64,7 +58,7 @@ def client_of(
     now: Callable[[], datetime] = lambda: NOW,
 ) -> DocsClient:
     """A client whose requests end at ``transport``."""
-    return DocsClient.open(
+    return DocsClient(
         base_url=base_url,
         api_key=SecretStr(KEY),
         transport=transport,

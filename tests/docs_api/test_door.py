@@ -33,7 +33,7 @@ rows = st.fixed_dictionaries({"path": texts, "human": counts, "ai": counts, "tot
 
 def read(body: object, model: type[Job | VisitorsPage]) -> Job | VisitorsPage | None:
     """Read an answer; None when it is refused."""
-    answer = _wire.Answer(200, {}, json.dumps(body).encode())
+    answer = _wire.Answer(200, httpx.Headers(), json.dumps(body).encode())
     try:
         return _wire.decode(answer, model, secrets=(), now=NOW)
     except Unavailable:

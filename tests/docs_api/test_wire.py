@@ -5,9 +5,8 @@ from __future__ import annotations
 import gzip
 import json
 import tracemalloc
-from datetime import date
-from urllib.parse import unquote, urlsplit
 
+import httpx
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -28,8 +27,6 @@ from bot.docs_api import (
 )
 from tests.docs_api.builders import JOB, KEY, NOW, PROMPT
 
-BASE = "https://docs.example.com/api"
-
 any_json = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(),
     lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=6), inner, max_size=4),
@@ -46,9 +43,8 @@ nearly_visitors = st.fixed_dictionaries(
 def answer(status_code: int, body: object = None, **headers: str) -> _wire.Answer:
     """An answer with this JSON (or these bytes), header names with underscores."""
     content = body if isinstance(body, bytes) else json.dumps(body).encode()
-    return _wire.Answer(
-        status_code, {name.replace("_", "-"): text for name, text in headers.items()}, content
-    )
+    named = {name.replace("_", "-"): text for name, text in headers.items()}
+    return _wire.Answer(status_code, httpx.Headers(named, encoding="utf-8"), content)
 
 
 def error_for(got: _wire.Answer) -> DocsApiError:
@@ -106,71 +102,13 @@ def test_a_key_that_fits_no_header_is_refused_without_being_quoted(bad: str) -> 
     assert not bad or bad not in str(caught.value)
 
 
-def test_the_four_requests_go_where_the_interface_says() -> None:
-    asked = [
-        _wire.create_job(BASE, "p", "Do"),
-        _wire.get_job(BASE, "p", "j"),
-        _wire.send_follow_up(BASE, "p", "j", "More"),
-        _wire.visitors(BASE, "p", date(2026, 11, 1), date(2026, 11, 8), 250, 500),
-    ]
-    assert [(call.method, call.url.removeprefix(BASE), call.body) for call in asked] == [
-        ("POST", "/v2/agent/p/job", b'{"prompt": "Do"}'),
-        ("GET", "/v2/agent/p/job/j", b""),
-        ("POST", "/v2/agent/p/job/j/message", b'{"prompt": "More"}'),
-        ("GET", "/v1/analytics/p/visitors?dateFrom=2026-11-01&dateTo=2026-11-08&limit=250&offset=500", b""),
-    ]
-
-
-@given(project=st.text(st.characters()), job=st.text(st.characters()))
-def test_any_id_stays_one_segment_of_the_path(project: str, job: str) -> None:
-    try:
-        call = _wire.get_job(BASE, project, job)
-    except InvalidArgument:
-        assert any(
-            raw.strip() in ("", ".", "..") or any("\ud800" <= char <= "\udfff" for char in raw)
-            for raw in (project, job)
-        )
-        return
-    parts = urlsplit(call.url)
-    assert (parts.netloc, parts.query, parts.fragment) == ("docs.example.com", "", "")
-    segments = [unquote(segment) for segment in parts.path.split("/")]
-    assert segments == ["", "api", "v2", "agent", project, "job", job]
-
-
 @given(prompt=st.text(st.characters()))
 def test_a_prompt_arrives_as_it_was_or_is_refused(prompt: str) -> None:
     if not prompt.strip() or any("\ud800" <= char <= "\udfff" for char in prompt):
         with pytest.raises(InvalidArgument):
-            _wire.create_job(BASE, "p", prompt)
+            _wire.create_job("p", prompt)
     else:
-        assert json.loads(_wire.create_job(BASE, "p", prompt).body) == {"prompt": prompt}
-
-
-@pytest.mark.parametrize("blank", ["", " ", "\n\t", "\u2003"])
-def test_a_blank_prompt_is_refused(blank: str) -> None:
-    with pytest.raises(InvalidArgument, match="prompt must not be empty"):
-        _wire.create_job(BASE, "p", blank)
-    with pytest.raises(InvalidArgument, match="prompt must not be empty"):
-        _wire.send_follow_up(BASE, "p", "j", blank)
-
-
-@pytest.mark.parametrize("bad", ["", " ", ".", "..", "\ud800"])
-def test_an_id_that_would_change_the_path_is_refused(bad: str) -> None:
-    with pytest.raises(InvalidArgument, match="project_id"):
-        _wire.create_job(BASE, bad, "Do")
-    with pytest.raises(InvalidArgument, match="job_id"):
-        _wire.get_job(BASE, "p", bad)
-
-
-@pytest.mark.parametrize(("limit", "offset"), [(0, 0), (-1, 0), (251, 0), (50, -1)])
-def test_a_page_outside_the_limits_is_refused(limit: int, offset: int) -> None:
-    with pytest.raises(InvalidArgument):
-        _wire.visitors(BASE, "p", None, None, limit, offset)
-
-
-@pytest.mark.parametrize("limit", [1, 250])
-def test_the_smallest_and_the_largest_page_are_taken(limit: int) -> None:
-    assert f"limit={limit}&offset=0" in _wire.visitors(BASE, "p", None, None, limit, 0).url
+        assert json.loads(_wire.create_job("p", prompt).body) == {"prompt": prompt}
 
 
 # ---- answers
@@ -347,11 +285,6 @@ def test_an_echoed_prompt_is_taken_out_of_the_services_words(error: object) -> N
     assert "Nightingale" not in shown
 
 
-def test_short_prompts_leave_the_services_words_readable() -> None:
-    assert _wire.create_job(BASE, "p", "it").secrets == ()
-    assert _wire.create_job(BASE, "p", PROMPT).secrets == (PROMPT,)
-
-
 # ---- compression
 
 
@@ -365,7 +298,7 @@ def test_a_small_body_that_unpacks_to_a_huge_one_is_refused_before_it_grows() ->
     bomb = gzip.compress(b"0" * 10_000_000)
     tracemalloc.start()
     try:
-        with pytest.raises(ValueError, match="more than 1000 bytes"):
+        with pytest.raises(Unavailable, match="more than 1000 bytes"):
             _wire.inflate(bomb, "gzip", 1_000)
         _, peak_bytes = tracemalloc.get_traced_memory()
     finally:
@@ -384,9 +317,9 @@ def test_a_small_body_that_unpacks_to_a_huge_one_is_refused_before_it_grows() ->
     ],
 )
 def test_a_compression_that_cannot_be_undone_is_refused(body: bytes, encoding: str) -> None:
-    with pytest.raises(ValueError, match=r"compression|encoding"):
+    with pytest.raises(Unavailable, match=r"compression|encoding"):
         _wire.inflate(body, encoding, 1_000)
 
 
 def test_a_call_does_not_show_its_prompt() -> None:
-    assert PROMPT not in repr(_wire.create_job(BASE, "p", PROMPT))
+    assert PROMPT not in repr(_wire.create_job("p", PROMPT))

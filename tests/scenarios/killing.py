@@ -112,7 +112,7 @@ def serve(orders: TextIO) -> None:
     for name in _LOADED:
         importlib.import_module(name)
     # The first client loads the certificates for all later ones.
-    DocsClient.open(base_url="http://127.0.0.1", api_key=SecretStr("none"))
+    DocsClient(base_url="http://127.0.0.1", api_key=SecretStr("none"))
     # Else each child's first garbage collection would copy all that has been loaded.
     gc.collect()
     gc.freeze()

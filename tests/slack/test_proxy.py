@@ -134,9 +134,7 @@ async def test_the_docs_service_is_called_through_the_proxy_unless_it_is_excepte
     for excepted, count in (("", 1), ("docs.invalid", 1)):
         chosen = settings(proxy, NO_PROXY=excepted)
         url = chosen.projects[0].address
-        async with DocsClient.open(
-            base_url=url, api_key=SecretStr("key"), proxy=chosen.proxy_for(url)
-        ) as docs:
+        async with DocsClient(base_url=url, api_key=SecretStr("key"), proxy=chosen.proxy_for(url)) as docs:
             with pytest.raises(Unavailable) as error:
                 await docs.get_job("acme", "1")
         assert not error.value.sent
