@@ -3,7 +3,6 @@
 import { post } from "./api.js";
 import { ask, notice } from "./dialogs.js";
 import { el } from "./dom.js";
-import { formatBar } from "./format.js";
 import { icon } from "./icons.js";
 import { nameOf, state, userOf } from "./store.js";
 
@@ -68,7 +67,6 @@ export function composer(label, threadTs) {
   const field = el("textarea", { rows: 1, "aria-label": label(), placeholder: label(), autocomplete: "off", "aria-autocomplete": "list", "aria-controls": id });
   // A field of several lines cannot be a combobox itself: https://www.w3.org/TR/html-aria/#el-textarea
   const combobox = el("div", { role: "combobox", "aria-label": "Text with suggestions", "aria-haspopup": "listbox", "aria-expanded": "false", "aria-controls": id }, field);
-  const drafts = new Map();
   let offered = [], at = 0, place = null, attached = [];
 
   const show = () => {
@@ -104,7 +102,6 @@ export function composer(label, threadTs) {
     if (await send(text, threadTs(), files)) return;
     if (!attached.length) attach(files);
     if (from === place) put(field.value || text);
-    else if (!drafts.get(from)) drafts.set(from, text);
   };
   field.addEventListener("input", () => { grow(); at = 0; show(); });
   field.addEventListener("blur", () => reveal(false));
@@ -144,11 +141,8 @@ export function composer(label, threadTs) {
     field.dispatchEvent(new Event("input"));
   };
   const tool = (name, sign, onclick) => el("button", { type: "button", class: "icon", "aria-label": name, title: name, onclick }, icon(sign));
-  const box = el("div", { class: "composer" }, formatBar(field), combobox,
+  const box = el("div", { class: "composer" }, combobox,
     el("div", { class: "composer-foot" },
-      el("button", { type: "button", class: "icon letters", "aria-label": "Formatting", title: "Formatting", "aria-pressed": "false", onclick: (event) => {
-        event.currentTarget.setAttribute("aria-pressed", String(box.classList.toggle("formats")));
-      } }, icon("letters")),
       tool("Mention somebody", "at", () => start("@")),
       ...(label().startsWith("Reply") ? [] : [tool("Use a command", "slash", () => start("/"))]),
       tool("Attach files", "clip", () => picker.click()), picker, names,
@@ -157,14 +151,13 @@ export function composer(label, threadTs) {
   const node = el("div", {}, hints, box);
   return {
     node, field,
-    /** Shows the composer of another place, with what was begun there. */
+    /** Shows the composer of another place, empty. */
     moveTo: (now) => {
       field.setAttribute("aria-label", label());
       field.placeholder = label();
       if (now === place) return;
-      drafts.set(place, field.value);
       place = now;
-      put(drafts.get(now) || "");
+      put("");
       reveal(false);
     },
     put: (text) => { put(text); field.focus(); show(); },

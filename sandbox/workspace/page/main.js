@@ -10,7 +10,6 @@ import { drawList, stayAtBottom } from "./messages.js";
 import { hideView, showView } from "./modal.js";
 import { plainText } from "./mrkdwn.js";
 import { roving } from "./roving.js";
-import { search } from "./search.js";
 import { drawClock, drawSide, help, isDirect, label, rail } from "./side.js";
 import { changed, channelItems, dropEphemeral, dropMessage, nameOf, onChange, putEphemeral, putMessage, state, take, threadItems, userOf } from "./store.js";
 
@@ -28,7 +27,6 @@ const newest = { start: (items) => items.at(-1) };
 const settleMessages = roving(byId("messages"), "article", newest);
 const settleReplies = roving(byId("thread-messages"), "article", newest);
 for (const log of [byId("messages"), byId("thread-messages")]) stayAtBottom(log);
-const searchField = search(find, label);
 rail(() => goTo(state.channels.keys().next().value));
 
 function keepPlace() {
@@ -50,14 +48,6 @@ function goTo(channel, thread = null) {
   draw();
   byId("messages").scrollTop = byId("messages").scrollHeight;
   if (!thread) channelWrites.field.focus({ preventScroll: true });
-}
-
-/** Shows one message where it stands. */
-function find(channel, thread = null, ts = null) {
-  goTo(channel, thread);
-  const at = ts && byId(thread ? "thread-messages" : "messages").querySelector(`article[data-ts="${CSS.escape(ts)}"]`);
-  at?.scrollIntoView({ block: "center" });
-  at?.focus({ preventScroll: true });
 }
 
 function openThread(ts) {
@@ -177,7 +167,6 @@ function escape() {
 }
 
 document.addEventListener("keydown", (event) => {
-  if ((event.ctrlKey || event.metaKey) && event.key.toLowerCase() === "k") { event.preventDefault(); searchField.focus(); return; }
   if (event.key === "?" && !/INPUT|TEXTAREA|SELECT/.test(document.activeElement.tagName)) { help(); return; }
   if (event.key === "Escape") { escape(); return; }
   if (event.altKey && ["ArrowDown", "ArrowUp"].includes(event.key)) {

@@ -2,12 +2,11 @@
 
 import { post } from "./api.js";
 import { drawAll } from "./blocks.js";
+import { fileCard, pullCard, pullOf } from "./cards.js";
 import { askText, notice } from "./dialogs.js";
 import { el } from "./dom.js";
-import { fileCard } from "./files.js";
 import { icon } from "./icons.js";
 import { clockOf, dayOf, emoji, momentOf, mrkdwn } from "./mrkdwn.js";
-import { pullCard, pullOf } from "./pull.js";
 import { nameOf, repliesOf, state, userOf } from "./store.js";
 
 function avatar(user) {

@@ -1,10 +1,10 @@
 // The bot's dialogues.
 
-import { readFields } from "./act.js";
 import { post } from "./api.js";
 import { drawAll } from "./blocks.js";
 import { open as openDialog } from "./dialogs.js";
 import { byId, el } from "./dom.js";
+import { readFields } from "./elements.js";
 import { icon } from "./icons.js";
 import { state } from "./store.js";
 

@@ -4,17 +4,14 @@ import { el, safeUrl } from "./dom.js";
 import { nameOf, state, userOf } from "./store.js";
 
 const EMOJI = {
-  eyes: "👀", memo: "📝", x: "❌", gear: "⚙️", wave: "👋", mag: "🔍", ghost: "👻", zzz: "💤", warning: "⚠️", tada: "🎉",
-  hourglass_flowing_sand: "⏳", hourglass: "⌛", heavy_minus_sign: "➖", file_folder: "📁", wastebasket: "🗑️", no_entry: "⛔", grey_question: "❔",
-  leftwards_arrow_with_hook: "↩️", speech_balloon: "💬", information_source: "ℹ️", paperclip: "📎", bulb: "💡", rocket: "🚀",
-  mailbox_with_no_mail: "📭", white_check_mark: "✅", thumbsup: "👍", "+1": "👍", "-1": "👎", heart: "❤️", bell: "🔔", lock: "🔒",
-  bar_chart: "📊", chart_with_upwards_trend: "📈", chart_with_downwards_trend: "📉", robot_face: "🤖", bust_in_silhouette: "👤",
-  busts_in_silhouette: "👥", calendar: "📅", clock1: "🕐", link: "🔗", pencil2: "✏️", repeat: "🔁", sparkles: "✨", question: "❓",
-  arrow_up: "⬆️", arrow_down: "⬇️", arrow_right: "➡️", new: "🆕", books: "📚", key: "🔑", hammer_and_wrench: "🛠️", double_vertical_bar: "⏸️", page_facing_up: "📄", smile: "😄", raised_hands: "🙌", pray: "🙏", clap: "👏",
+  eyes: "👀", memo: "📝", x: "❌", gear: "⚙️", warning: "⚠️", tada: "🎉", hourglass_flowing_sand: "⏳",
+  heavy_minus_sign: "➖", file_folder: "📁", no_entry: "⛔", grey_question: "❔", leftwards_arrow_with_hook: "↩️",
+  ghost: "👻", zzz: "💤", white_check_mark: "✅", double_vertical_bar: "⏸️", thumbsup: "👍", "+1": "👍", "-1": "👎",
+  heart: "❤️", robot_face: "🤖", bust_in_silhouette: "👤", smile: "😄", raised_hands: "🙌", pray: "🙏",
+  bar_chart: "📊",
 };
 
 export const emoji = (name) => EMOJI[name] || `:${name}:`;
-export const emojiNames = () => Object.keys(EMOJI);
 const unescape = (text) => text.replaceAll("&lt;", "<").replaceAll("&gt;", ">").replaceAll("&amp;", "&");
 const zone = () => userOf(state.me).tz || undefined;
 const format = (date, options) => new Intl.DateTimeFormat("en-GB", { ...options, timeZone: zone() }).format(date);
@@ -26,13 +23,6 @@ function dayWord(date, otherwise) {
   if (day(date) === day(now - 86400000)) return "yesterday";
   if (day(date) === day(now + 86400000)) return "tomorrow";
   return otherwise;
-}
-
-function ago(date) {
-  const minutes = Math.round((Date.now() - date) / 60000);
-  if (minutes < 1) return "just now";
-  if (minutes < 60) return `${minutes} minutes ago`;
-  return minutes < 2880 ? `${Math.round(minutes / 60)} hours ago` : `${Math.round(minutes / 1440)} days ago`;
 }
 
 export const clockOf = (ts) => format(new Date(Number(ts) * 1000), { hour: "2-digit", minute: "2-digit" });
@@ -50,17 +40,12 @@ export const present = () => ({ time: clockOf(Date.now() / 1000), place: (zone()
 
 function slackDate(seconds, pattern) {
   const date = new Date(seconds * 1000);
-  const long = { weekday: "long", day: "numeric", month: "long", year: "numeric" };
-  const short = { day: "numeric", month: "short", year: "numeric" };
-  const plain = { day: "numeric", month: "long", year: "numeric" };
-  const forms = {
-    date: () => format(date, plain), date_num: () => format(date, { year: "numeric", month: "2-digit", day: "2-digit" }),
-    date_short: () => format(date, short), date_long: () => format(date, long),
-    date_pretty: () => dayWord(date, format(date, plain)), date_short_pretty: () => dayWord(date, format(date, short)),
-    date_long_pretty: () => dayWord(date, format(date, long)), time: () => format(date, { hour: "2-digit", minute: "2-digit" }),
-    time_secs: () => format(date, { hour: "2-digit", minute: "2-digit", second: "2-digit" }), ago: () => ago(date),
-  };
-  return pattern.replace(/\{(\w+)\}/g, (whole, name) => (forms[name] ? forms[name]() : whole));
+  const day = { day: "numeric", month: "long", year: "numeric" };
+  const forms = { date: day, date_short: { ...day, month: "short" }, date_long: { ...day, weekday: "long" }, time: { hour: "2-digit", minute: "2-digit" } };
+  return pattern.replace(/\{(\w+?)(_pretty)?\}/g, (whole, name, pretty) => {
+    const said = forms[name] ? format(date, forms[name]) : whole;
+    return pretty ? dayWord(date, said) : said;
+  });
 }
 
 export function userPill(id) {
@@ -81,7 +66,6 @@ function entity(inside) {
     const shown = /^\d+$/.test(seconds) ? slackDate(Number(seconds), pattern || "") : label;
     return safeUrl(link) ? el("a", { href: link, target: "_blank", rel: "noopener" }, shown) : shown;
   }
-  if (target.startsWith("!subteam^")) return el("span", { class: "pill broadcast" }, label || "@group");
   if (target.startsWith("!")) return el("span", { class: "pill broadcast" }, label || `@${target.slice(1)}`);
   const url = unescape(target);
   if (!safeUrl(url)) return unescape(label || target);
@@ -111,24 +95,13 @@ export function inline(text) {
 
 /** mrkdwn with its quotes and line ends. */
 export function mrkdwn(text) {
-  const made = [];
-  let quoted = [];
-  const flush = () => {
-    if (quoted.length) made.push(el("blockquote", {}, ...inline(quoted.join("\n"))));
-    quoted = [];
-  };
-  let plain = [];
-  const flushPlain = () => {
-    if (plain.length) made.push(el("p", {}, ...inline(plain.join("\n"))));
-    plain = [];
-  };
+  const runs = [];
   for (const line of text.split("\n")) {
-    const quote = /^(?:&gt;|>)\s?(.*)$/.exec(line);
-    if (quote) { flushPlain(); quoted.push(quote[1]); } else { flush(); plain.push(line); }
+    const quote = /^(?:&gt;|>)\s?(.*)$/.exec(line), name = quote ? "blockquote" : "p";
+    if (runs.at(-1)?.name !== name) runs.push({ name, lines: [] });
+    runs.at(-1).lines.push(quote ? quote[1] : line);
   }
-  flush();
-  flushPlain();
-  return made;
+  return runs.map(({ name, lines }) => el(name, {}, ...inline(lines.join("\n"))));
 }
 
 /** The words alone, for announcements and labels. */

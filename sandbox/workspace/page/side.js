@@ -18,8 +18,7 @@ export function label(channel) {
 
 const KEYS = [
   ["Enter", "send"], ["Shift + Enter", "new line"], ["/", "list the commands"], ["↑ ↓", "message before or after"],
-  ["Alt + ↑ ↓", "channel before or after"], ["Ctrl or ⌘ + K", "search"], ["Ctrl or ⌘ + B, I, E", "bold, italic, code"],
-  ["Esc", "close the thread or a dialogue"], ["Ctrl or ⌘ + Enter", "send a dialogue"],
+  ["Alt + ↑ ↓", "channel before or after"], ["Esc", "close the thread or a dialogue"], ["Ctrl or ⌘ + Enter", "send a dialogue"],
 ];
 
 export function help() {
@@ -78,5 +77,5 @@ function fill(list, entries) {
 export function drawClock() {
   if (!state.me) return;
   const { time, place } = present(), name = nameOf(userOf(state.me)).split(" ")[0];
-  for (const one of document.querySelectorAll(".clock")) one.textContent = `Times as ${name} sees them: ${time} in ${place}`;
+  byId("clock").textContent = `Times as ${name} sees them: ${time} in ${place}`;
 }

@@ -1,4 +1,4 @@
-// table and data_table; the latter sorts by a column's head and shows a page at a time.
+// data_table: it sorts by a column's head and shows a page at a time.
 // https://docs.slack.dev/reference/block-kit/blocks/data-table-block
 
 import { el, scrolling } from "./dom.js";
@@ -7,7 +7,7 @@ import { richText } from "./blocks.js";
 const DEFAULT_PAGE = 5;
 
 const wordsIn = (part) => part.text || (part.elements || []).map(wordsIn).join("");
-const textOf = (cell) => (cell.type === "rich_text" ? wordsIn(cell) : cell.text || (cell.type === "raw_number" ? String(cell.value) : ""));
+const textOf = (cell) => (cell.type === "raw_number" ? cell.text || String(cell.value) : wordsIn(cell));
 const isNumber = (cell) => cell.type === "raw_number";
 
 function compare(a, b) {
@@ -19,15 +19,6 @@ function cellOf(cell, column) {
   const content = cell.type === "rich_text" ? richText(cell) : [textOf(cell)];
   const attributes = { class: isNumber(cell) ? "number" : "" };
   return column === 0 ? el("th", { scope: "row", ...attributes }, ...content) : el("td", attributes, ...content);
-}
-
-const tableOf = (block, heads, body) =>
-  scrolling(block.caption || "Table", el("table", {}, ...(block.caption ? [el("caption", {}, block.caption)] : []), el("thead", {}, el("tr", {}, ...heads)), body));
-
-export function plainTable(block) {
-  const [head, ...rows] = block.rows;
-  const heads = head.map((cell) => el("th", { scope: "col", class: isNumber(cell) ? "number" : "" }, ...(cell.type === "rich_text" ? richText(cell) : [textOf(cell)])));
-  return tableOf(block, heads, el("tbody", {}, ...rows.map((row) => el("tr", {}, ...row.map((cell, at) => cellOf(cell, at))))));
 }
 
 export function dataTable(block) {
@@ -44,12 +35,8 @@ export function dataTable(block) {
     const sort = el("button", { class: "sorter", type: "button", onclick: () => sortBy(column) }, textOf(cell), sign);
     return el("th", { scope: "col", class: numeric[column] ? "number" : "" }, sort);
   });
-  const before = turn(-1, "‹", "Rows before");
-  const next = turn(1, "›", "Next rows");
-
-  function turn(by, sign, name) {
-    return el("button", { class: "button small-button", type: "button", "aria-label": name, onclick: () => { page += by; draw(); } }, sign);
-  }
+  const turn = (by, sign, name) => el("button", { class: "button small-button", type: "button", "aria-label": name, onclick: () => { page += by; draw(); } }, sign);
+  const before = turn(-1, "‹", "Rows before"), next = turn(1, "›", "Next rows");
 
   // Numbers from the largest, words from A; the other way at the second click; as it came at the third.
   function sortBy(column) {
@@ -62,19 +49,19 @@ export function dataTable(block) {
   }
 
   function draw() {
-    body.replaceChildren(...order.slice(page * size, (page + 1) * size).map((row) => el("tr", {}, ...row.map((cell, at) => cellOf(cell, at)))));
+    body.replaceChildren(...order.slice(page * size, (page + 1) * size).map((row) => el("tr", {}, ...row.map(cellOf))));
     heads.forEach((one, column) => {
       const here = sorted === column;
       if (here) one.setAttribute("aria-sort", falls ? "descending" : "ascending");
       else one.removeAttribute("aria-sort");
       one.querySelector(".sign").textContent = here ? (falls ? " ▾" : " ▴") : "";
     });
-    const last = Math.min((page + 1) * size, rows.length);
-    place.textContent = `${page * size + 1}–${last} of ${rows.length}`;
+    place.textContent = `${page * size + 1}–${Math.min((page + 1) * size, rows.length)} of ${rows.length}`;
     before.disabled = page === 0;
     next.disabled = page === pages - 1;
   }
 
   draw();
-  return el("div", { class: "data-table" }, tableOf(block, heads, body), ...(pages > 1 ? [el("p", { class: "row turning" }, before, place, next)] : []));
+  const table = el("table", {}, el("caption", {}, block.caption), el("thead", {}, el("tr", {}, ...heads)), body);
+  return el("div", { class: "data-table" }, scrolling(block.caption, table), ...(pages > 1 ? [el("p", { class: "row" }, before, place, next)] : []));
 }
