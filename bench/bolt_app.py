@@ -1,19 +1,20 @@
-"""Shared parts of the benchmarks' Bolt apps: the client of the minimal Slack, and how the apps are served.
+"""The simplest alternative: a Bolt app that only acknowledges, and how such apps are served.
 
-`python -m bench.ack_bare http 3000` or `… socket 0`; addresses and tokens come from the environment.
+`python -m bench.bolt_app http 3000` or `… socket 0`; addresses and tokens come from the environment.
 """
 
 from __future__ import annotations
 
 import asyncio
 import os
+import sys
 
 from aiohttp import web
 from slack_bolt.adapter.socket_mode.async_handler import AsyncSocketModeHandler
-from slack_bolt.async_app import AsyncApp
+from slack_bolt.async_app import AsyncAck, AsyncApp
 from slack_sdk.web.async_client import AsyncWebClient
 
-from bench.children import READY
+from bench.processes import READY
 
 
 def new_app() -> AsyncApp:
@@ -35,3 +36,18 @@ async def serve(app: AsyncApp, way: str, port: int) -> None:
         await handler.connect_async()  # type: ignore[no-untyped-call]
     print(READY, flush=True)
     await asyncio.Event().wait()
+
+
+def bare_app() -> AsyncApp:
+    """Return an app that acknowledges each command and does nothing else."""
+    app = new_app()
+
+    @app.command("/docs-agent")
+    async def acknowledge(ack: AsyncAck) -> None:
+        await ack()
+
+    return app
+
+
+if __name__ == "__main__":
+    asyncio.run(serve(bare_app(), sys.argv[1], int(sys.argv[2])))

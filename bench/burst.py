@@ -18,11 +18,9 @@ from time import monotonic
 
 from pydantic import SecretStr
 
-from bench.context import worker_context
+from bench.bot_parts import SilentMessenger, add_running_jobs, worker_context
 from bench.docs_server import docs_service
-from bench.jobs import add_running_jobs
 from bench.report import Goal, Report, Row, below
-from bench.silent import SilentMessenger
 from bot import logs
 from bot.docs_api import DocsClient
 from bot.model.ids import ChannelId, DeliveryId, MessageTs

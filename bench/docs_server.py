@@ -15,7 +15,7 @@ from contextlib import asynccontextmanager
 
 from aiohttp import web
 
-from bench.children import READY, child
+from bench.processes import READY, child
 from sandbox.ports import free_port
 
 ENDED_EVERY = 5

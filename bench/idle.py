@@ -1,13 +1,11 @@
-"""Benchmark `idle`: the whole bot's start time, and its memory, processor time and statements when idle.
+"""Benchmark `idle`: the whole bot's start time, and its memory and processor time when idle.
 
-`docs-bot run` in Socket Mode on SQLite on disk, beside a bare Bolt app without workers. Statements
-are counted in a separate process, so that counting does not affect the other figures.
+`docs-bot run` in Socket Mode on SQLite on disk, beside a bare Bolt app without workers.
 """
 
 from __future__ import annotations
 
 import asyncio
-import inspect
 from collections.abc import Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
@@ -15,27 +13,13 @@ from pathlib import Path
 from statistics import median
 from time import perf_counter
 
-from bench import idle_statements
-from bench.ack_slack import played_slack
-from bench.bot_process import SIGNING_SECRET, environment, running_bot
-from bench.children import READY, Child, child
-from bench.measure import memory_mb
+from bench.processes import READY, SIGNING_SECRET, Child, child, environment, memory_mb, running_bot
 from bench.report import Report, Row, below
+from bench.slack import played_slack
 from sandbox.ports import free_port
 
 _TOKEN = "xapp-idle"  # noqa: S105
 _BARE_TOKEN = "xapp-bare"  # noqa: S105
-_LIBRARIES = f"""
-import sys
-
-sys.modules.update(rich=None, pygments=None)
-import aiohttp.web, apscheduler.schedulers.asyncio, click, httpx_aiohttp, prometheus_client, pydantic_settings
-import slack_bolt.async_app, sqlalchemy.dialects.sqlite.pysqlite, structlog
-
-print({READY!r}, flush=True)
-sys.stdin.read()
-"""
-"""Imports the libraries of an idle bot, and nothing of its own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,10 +28,9 @@ class Size:
 
     starts: int
     seconds: float
-    counted_seconds: float
 
 
-FULL, QUICK = Size(6, 20.0, 10.0), Size(1, 1.0, 1.0)
+FULL, QUICK = Size(6, 20.0), Size(1, 1.0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,36 +50,24 @@ class Resting:
 
 
 async def measure(size: Size, folder: Path) -> list[Report]:
-    """Measure starts in turns, then both processes idle at the same time, then the statements."""
+    """Measure starts in turns, then both processes idle at the same time."""
     async with played_slack(free_port()) as slack:
         env = environment(slack.url, f"sqlite:///{folder}/idle.db", app_token=_TOKEN)
         bare_env = environment(slack.url, "", app_token=_BARE_TOKEN) | {
             "SLACK_SIGNING_SECRET": SIGNING_SECRET
         }
-        libraries_mb = await _libraries_mb()
         ours, theirs = await _starts(env, bare_env, size, folder)
         rest, bare = await _rest(env, bare_env, size, folder)
-        counted_env = environment(slack.url, f"sqlite:///{folder}/counted.db", app_token=_TOKEN)
-        counted = await statements(counted_env, size.counted_seconds, folder)
     report = Report("idle: the whole bot with nothing to do", "the bot", "bare Bolt app")
     report.rows.extend(
         (
             below(Row("ready after", "s", ours.seconds, theirs.seconds), 1.5),
             Row("ready after, processor time", "s", ours.cpu_seconds, theirs.cpu_seconds),
             below(Row("memory", "MB", rest.memory_mb, bare.memory_mb), 90),
-            Row("memory, its libraries alone", "MB", libraries_mb),
             below(Row("processor, share of a core", "%", rest.cpu_percent, bare.cpu_percent), 1),
-            Row("statements to the database", "/s", counted),
         )
     )
     return [report]
-
-
-async def _libraries_mb() -> float:
-    """Return the memory of a process that has only imported the bot's libraries."""
-    async with child("-c", _LIBRARIES) as libraries:
-        _ready(await libraries.hear())
-        return memory_mb(libraries.pid)
 
 
 async def _starts(
@@ -106,19 +77,19 @@ async def _starts(
     ours: list[Start] = []
     theirs: list[Start] = []
     for _ in range(size.starts):
-        ours.append(await start(env, folder))
+        ours.append(await _start(env, folder))
         began = perf_counter()
         async with child(
-            "-m", "bench.ack_bare", "socket", "0", env=bare_env, log=folder / "bare.log"
+            "-m", "bench.bolt_app", "socket", "0", env=bare_env, log=folder / "bare.log"
         ) as bare:
             _ready(await bare.hear())
             theirs.append(Start(perf_counter() - began, bare.cpu_seconds()))
     return _median(ours), _median(theirs)
 
 
-async def start(env: dict[str, str], folder: Path, tree: Path | None = None) -> Start:
-    """Start the bot of a checkout once, measure that, and stop it."""
-    async with running_bot("run", env, log=folder / "idle.log", tree=tree) as (bot, _, seconds):
+async def _start(env: dict[str, str], folder: Path) -> Start:
+    """Start the bot once, measure that, and stop it."""
+    async with running_bot("run", env, log=folder / "idle.log") as (bot, _, seconds):
         return Start(seconds, bot.cpu_seconds())
 
 
@@ -133,14 +104,14 @@ async def _rest(
     async with AsyncExitStack() as stack:
         bot, _, _ = await stack.enter_async_context(running_bot("run", env, log=folder / "idle.log"))
         bare = await stack.enter_async_context(
-            child("-m", "bench.ack_bare", "socket", "0", env=bare_env, log=folder / "bare.log")
+            child("-m", "bench.bolt_app", "socket", "0", env=bare_env, log=folder / "bare.log")
         )
         _ready(await bare.hear())
-        ours, theirs = await resting((bot, bare), size.seconds)
+        ours, theirs = await _resting((bot, bare), size.seconds)
         return ours, theirs
 
 
-async def resting(processes: Sequence[Child], seconds: float) -> list[Resting]:
+async def _resting(processes: Sequence[Child], seconds: float) -> list[Resting]:
     """Measure idle processes, all at the same time, after two seconds in which their start completes."""
     await asyncio.sleep(min(2.0, seconds))
     used = [each.cpu_seconds() for each in processes]
@@ -151,17 +122,6 @@ async def resting(processes: Sequence[Child], seconds: float) -> list[Resting]:
         Resting(memory_mb(each.pid), share * (each.cpu_seconds() - before))
         for each, before in zip(processes, used, strict=True)
     ]
-
-
-async def statements(env: dict[str, str], seconds: float, folder: Path, tree: Path | None = None) -> float:
-    """Return the statements per second of an idle bot, which counts them itself."""
-    # Passed as text, so that it also works in checkouts that lack the file.
-    script = inspect.getsource(idle_statements)
-    log = folder / "statements.log"
-    async with child(
-        "-c", script, str(seconds), env={**env, "PORT": "0", "HEALTH_PORT": "0"}, log=log, tree=tree
-    ) as bot:
-        return float(await bot.hear())
 
 
 def _ready(line: str) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import AbstractAsyncContextManager, ExitStack, asynccontextmanager
+from contextlib import ExitStack, asynccontextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -16,9 +16,8 @@ from statistics import median
 
 from sqlalchemy import func, select
 
-from bench.children import READY, Child, child
 from bench.docs_server import docs_service
-from bench.measure import most_memory_mb
+from bench.processes import READY, Child, child, most_memory_mb
 from bench.report import Report, Row, at_most, below
 from bot.store.database import Database
 from bot.store.schema import jobs as jobs_table
@@ -108,23 +107,10 @@ async def _theirs(url: str, count: int, size: Size) -> Found:
         return await _watched(watcher, size)
 
 
-async def ours(url: str, database_url: str, count: int, size: Size, folder: Path, tree: Path | None) -> Found:
-    """Measure the bot of a checkout (this one if ``tree`` is None) polling ``count`` jobs."""
-    async with _poller(url, database_url, count, size, folder, tree) as watcher:
-        return await _watched(watcher, size)
-
-
 async def _ours(url: str, database_url: str, count: int, size: Size, folder: Path) -> Found:
-    poller = _poller(url, database_url, count, size, folder, None)
-    async with poller as watcher, _lateness(database_url) as latest:
-        return await _watched(watcher, size, latest)
-
-
-def _poller(
-    url: str, database_url: str, count: int, size: Size, folder: Path, tree: Path | None
-) -> AbstractAsyncContextManager[Child]:
     arguments = ("-m", "bench.poll_ours", url, database_url, str(count), str(size.every_seconds))
-    return child(*arguments, log=folder / "poll.log", tree=tree)
+    async with child(*arguments, log=folder / "poll.log") as watcher, _lateness(database_url) as latest:
+        return await _watched(watcher, size, latest)
 
 
 async def _watched(watcher: Child, size: Size, latest: Callable[[], Awaitable[float]] | None = None) -> Found:

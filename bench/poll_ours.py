@@ -12,11 +12,8 @@ from datetime import UTC, datetime, timedelta
 
 from pydantic import SecretStr
 
-from bench.children import READY
-from bench.context import worker_context
-from bench.counted import answer_counts
-from bench.jobs import add_running_jobs
-from bench.silent import SilentMessenger
+from bench.bot_parts import SilentMessenger, add_running_jobs, worker_context
+from bench.processes import READY, answer_counts
 from bot import logs
 from bot.docs_api import DocsClient
 from bot.model.polling import PollPace

@@ -13,8 +13,7 @@ from datetime import UTC, datetime, timedelta
 import httpx
 from apscheduler.schedulers.asyncio import AsyncIOScheduler
 
-from bench.children import READY
-from bench.counted import answer_counts
+from bench.processes import READY, answer_counts
 
 
 class Watcher:

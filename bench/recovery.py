@@ -18,11 +18,11 @@ from time import monotonic
 
 from sqlalchemy import func, select, update
 
-from bench.bot_process import environment, running_bot
+from bench.bot_parts import add_running_jobs
 from bench.docs_server import ENDED_EVERY, docs_service
-from bench.jobs import add_running_jobs
+from bench.processes import environment, running_bot
 from bench.report import Report, Row, below
-from bench.wait_slack import ReadingSlack, reading_slack
+from bench.slack import ReadingSlack, reading_slack
 from bot.store import Store, Transaction
 from bot.store.migrate import migrate
 from bot.store.schema import jobs as jobs_table

@@ -5,15 +5,12 @@ from __future__ import annotations
 import os
 import platform
 import sqlite3
-from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
 from rich.console import Console
 from rich.table import Table
-
-from bench.speed import MachineSpeed
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,11 +75,22 @@ def print_report(console: Console, report: Report) -> None:
         console.print(f"  {note}", highlight=False, markup=False)
 
 
-def as_json(reports: list[Report], speeds: Mapping[str, MachineSpeed]) -> dict[str, Any]:
-    """Return every report with the machine and its speed before and after."""
+def as_json(reports: list[Report]) -> dict[str, Any]:
+    """Return every report, with the machine."""
     rows = [{**asdict(report), "rows": [_row(row) for row in report.rows]} for report in reports]
-    speed = {when: asdict(found) for when, found in speeds.items()}
-    return {"machine": machine(), "speed": speed, "benches": rows}
+    return {"machine": machine(), "benches": rows}
+
+
+def as_markdown(reports: list[Report]) -> str:
+    """Return the rows that have a goal as one table."""
+    lines = ["| What | The bot | Instead | Ratio | Goal |", "|---|---|---|---|---|"]
+    for report in reports:
+        lines.append(f"| **{report.name}** | {report.ours} | {report.theirs} | | |")
+        for row in report.rows:
+            if row.goal:
+                met = "" if row.goal.met else ": **missed**"
+                lines.append(f"| {row.what} | {' | '.join(_numbers(row))} | {row.goal.words}{met} |")
+    return "\n".join(lines) + "\n"
 
 
 def machine() -> dict[str, Any]:

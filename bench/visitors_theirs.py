@@ -15,7 +15,7 @@ from typing import Any
 
 import httpx
 
-from bench.children import READY, Child, child
+from bench.processes import READY, Child, child
 
 _PAGE_SIZE, _TOP = 250, 10
 

@@ -11,15 +11,12 @@ import click
 from click.exceptions import Exit
 
 import bench.__main__
-import bench.one
-import bench.story
-import bench.versus
 import tests.torture.__main__
 from bot.__main__ import cli
 from sandbox.command import cli as sandbox_cli
 from tests.papers import ROOT
 
-_SOME_VALUE = {"SEED": "7", "ROW": next(iter(bench.one.RowName)).value}
+_SOME_VALUE = {"SEED": "7"}
 """What stands for a value that a paper leaves to the reader."""
 _DONE_BY_OTHERS = {
     "cp .env.example .env": "It would put a file into the checkout. test_docs.py compares .env.example.",
@@ -67,9 +64,6 @@ _DONE_BY_OTHERS = {
 """Commands of other programs that no test runs, each with the reason. Add one only if nothing else can."""
 _MODULES: dict[str, click.Command] = {
     "bench": bench.__main__.measure,
-    "bench.one": bench.one.main,
-    "bench.story": bench.story.main,
-    "bench.versus": bench.versus.main,
 }
 
 

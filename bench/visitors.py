@@ -1,4 +1,4 @@
-"""Benchmark `pages`: a site's pages read from the analytics API and ranked, its time and memory.
+"""Benchmark `visitors`: a site's pages read from the analytics API and ranked, its time and memory.
 
 A person asks the whole bot on SQLite on disk, each time about another day. Beside it a script does the same
 calls, one after the other as the bot does, and keeps and sorts the rows in memory. The docs service takes no
@@ -17,18 +17,18 @@ from pathlib import Path
 from statistics import median
 from time import perf_counter
 
-from bench.ack_sides import Way, bot_side
-from bench.children import Child
 from bench.docs_server import docs_service
-from bench.measure import memory_mb, most_memory_mb
+from bench.processes import Child, memory_mb, most_memory_mb
 from bench.report import Report, Row
+from bench.sides import Way, bot_side
+from bench.slack import ReadingSlack, reading_slack
 from bench.visitors_theirs import ranked, visitors_script
-from bench.wait import Side
-from bench.wait_slack import reading_slack
 from sandbox.ports import free_port
 
 _FIRST_DAY = date.today() - timedelta(days=30)  # noqa: DTZ011 - any day that is over
 _LIMIT_SECONDS = 300.0
+_PAGE = "/guides/page-"
+"""The beginning of each page's path."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,8 +73,8 @@ async def measure(size: Size, folder: Path) -> list[Report]:
             bot_side(Way.HTTP, slack, folder, command="run", docs_url=docs_url)
         )
         script = await stack.enter_async_context(visitors_script(docs_url))
-        person = Side(slack, bot.to, itertools.count(1))
-        ours = Reader(bot.process, lambda day: person.visitors(f"{day} compare none"))
+        numbers = itertools.count(1)
+        ours = Reader(bot.process, lambda day: _asked(slack, bot.to, next(numbers), day))
         theirs = Reader(script, lambda day: ranked(script, day, day + timedelta(days=1)))
         for number in range(1 + size.days):
             async with asyncio.timeout(_LIMIT_SECONDS):
@@ -83,8 +83,25 @@ async def measure(size: Size, folder: Path) -> list[Report]:
         return [_report(size, ours, theirs)]
 
 
+async def _asked(slack: ReadingSlack, to: str | int, number: int, day: date) -> None:
+    """Ask the bot about a day; wait for the answer."""
+    answer = slack.expect(lambda said: said.method == f"respond/{number}" and _PAGE in said.text)
+    fields = {
+        "command": "/docs-visitors",
+        "text": f"{day} compare none",
+        "trigger_id": f"{number}.bench",
+        "channel_id": "C1",
+        "user_id": "U001",
+        "team_id": "T1",
+        "api_app_id": "A1",
+        "response_url": slack.response_url(number),
+    }
+    await slack.bring(to, fields, "slash_commands")
+    await answer
+
+
 def _report(size: Size, ours: Reader, theirs: Reader) -> Report:
-    report = Report(f"pages: {size.pages:,} pages read and ranked", "the bot", "httpx + sorted")
+    report = Report(f"visitors: {size.pages:,} pages read and ranked", "the bot", "httpx + sorted")
     report.rows.extend(
         (
             Row("from the question to the answer", "s", median(ours.seconds[1:]), median(theirs.seconds[1:])),

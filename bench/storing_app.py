@@ -1,6 +1,6 @@
 """The next simplest alternative: a Bolt app that stores each command with SQLAlchemy and acknowledges it.
 
-`python -m bench.ack_stored http 3000` or `… socket 0`; SQLite and all else have default settings.
+`python -m bench.storing_app http 3000` or `… socket 0`; SQLite and all else have default settings.
 """
 
 from __future__ import annotations

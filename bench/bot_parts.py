@@ -1,0 +1,87 @@
+"""The context of the bot's workers in a benchmark's own process."""
+
+from __future__ import annotations
+
+import itertools
+import os
+import random
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import Any, cast
+
+from sqlalchemy import insert
+
+from bot.docs_api import DocsClient
+from bot.model.ids import ChannelId, DeliveryId, MessageTs, ProjectId, UserId
+from bot.model.jobs import JobState
+from bot.model.message import Message
+from bot.model.projects import Projects
+from bot.store import Store
+from bot.store.schema import jobs as jobs_table
+from bot.work.context import WorkerContext
+from bot.work.ports import Messenger
+
+
+class SilentMessenger:
+    """Accepts each post and edit immediately; nothing else is called in a benchmark."""
+
+    def __init__(self) -> None:
+        self._ts = itertools.count(1)
+
+    async def post(
+        self, channel: ChannelId, message: Message, *, delivery: DeliveryId, thread: MessageTs | None
+    ) -> MessageTs:
+        """Return a new timestamp."""
+        del channel, message, delivery, thread
+        return MessageTs(f"1700000000.{next(self._ts):06}")
+
+    async def edit(self, channel: ChannelId, ts: MessageTs, message: Message) -> None:
+        """Do nothing."""
+
+
+def worker_context(
+    store: Store, docs: DocsClient, messenger: SilentMessenger, **changes: Any
+) -> WorkerContext:
+    """Return a context with the real time and random numbers; ``changes`` are other values of its fields."""
+    context = WorkerContext(
+        store=store,
+        docs=docs,
+        messenger=cast("Messenger", messenger),
+        clock=lambda: datetime.now(UTC),
+        chance=random.random,
+        owner=f"bench:{os.getpid()}",
+        bot_user=UserId("U0BOT"),
+        projects=Projects.only(ProjectId("bench")),
+        wake=lambda: None,
+    )
+    return replace(context, **changes)
+
+
+async def add_running_jobs(
+    store: Store, count: int, channels: int, poll_at: Callable[[int], datetime]
+) -> None:
+    """Add jobs that have just begun, each with a thread; ``poll_at`` gives each one's first poll."""
+    now = datetime.now(UTC)
+    rows = [
+        {
+            "project": "bench",
+            "channel": f"C{number % channels:03}",
+            "requester": "U1",
+            "text": "Add a quickstart for the Python SDK",
+            "asked_at": now,
+            "state": JobState.WORKING,
+            "root_ts": f"{number + 1}.000000",
+            "service_id": f"job-{number}",
+            "iteration": 1,
+            "iteration_requester": "U1",
+            "iteration_started_at": now,
+            "saw_active": True,
+            # As the docs service says it, so that a poll finds nothing new.
+            "repository": "acme/docs",
+            "ref": "main",
+            "poll_at": poll_at(number),
+        }
+        for number in range(count)
+    ]
+    await store.write(lambda tx: tx.connection.execute(insert(jobs_table), rows).close())
