@@ -67,7 +67,7 @@ def test_every_state_of_a_job_stands_in_the_diagram() -> None:
 def test_every_promise_of_the_operators_page_names_what_shows_it() -> None:
     promises = rows(section((DOCS / "operating.md").read_text(), "What holds, and what shows it"))
     assert len(promises) > 10
-    for promise, _, shown in promises:
+    for promise, shown in promises:
         named = codes(shown)
         assert named, promise
         for name in named:
