@@ -38,7 +38,7 @@ from bot.settings import Settings
 from bot.slack.background import Background
 from bot.slack.client import Identity, SlackClient, identify, open_session, until_answered, web_client
 from bot.slack.http import add_slack_routes
-from bot.slack.listeners import Listeners, build_app
+from bot.slack.listeners import build_app
 from bot.slack.messenger import SlackMessenger
 from bot.slack.socket import SocketIntake
 from bot.store import Store
@@ -329,20 +329,15 @@ async def _take_in(
     gap = Gap(context)
     await gap.end()
     background.repeat("end a gap", gap.end, look_seconds)
-    listeners = Listeners(
+    app = build_app(
         context=context,
         client=outside.client,
         messenger=outside.messenger,
         background=background,
-        on_message=heard,
         gap=gap,
         count=metrics.count,
-    )
-    app = build_app(
-        client=outside.client,
-        signing_secret=settings.slack_signing_secret,
-        listeners=listeners,
         commands=COMMANDS,
+        signing_secret=settings.slack_signing_secret,
     )
     if settings.slack_app_token is None:
         server = web.Application()

@@ -90,10 +90,9 @@ def test_the_scopes_are_those_that_the_code_needs_and_no_more() -> None:
 
 def test_the_events_are_those_that_have_a_listener() -> None:
     listeners = (ROOT / "bot/slack/listeners.py").read_text()
-    assert set(re.findall(r'Kind\.EVENT, "([\w.]+)"', listeners)) == {
+    assert set(re.findall(r'app\.event\("([\w.]+)"', listeners)) == {
         "message",
         "app_mention",
-        "app_rate_limited",  # which Slack sends unasked
     }
     assert set(MANIFEST["settings"]["event_subscriptions"]["bot_events"]) == set(EVENTS)
 

@@ -17,7 +17,6 @@ from slack_bolt.request.async_request import AsyncBoltRequest
 from slack_sdk.signature import SignatureVerifier
 
 from bot.logs import LogSeldom
-from bot.slack.dispatch import INTAKE_SECONDS
 from bot.slack.shapes import has_known_shape
 from bot.store.deadline import Deadline, within
 
@@ -37,16 +36,16 @@ def add_slack_routes(
     server: web.Application,
     app: AsyncApp,
     signing_secret: SecretStr,
-    body_seconds: float = BODY_SECONDS,
-    intake_seconds: float = INTAKE_SECONDS,
     *,
+    intake_seconds: float,
+    body_seconds: float = BODY_SECONDS,
     workspace: str = "",
     note_signature: Callable[[bool], None] = lambda _accepted: None,
 ) -> None:
     """Add the route ``/slack/events``. Requests that Slack has not signed are refused and store nothing.
 
-    ``note_signature`` gets whether the signature was right, of each request whose body names the
-    ``workspace`` (its id).
+    A request is stored within ``intake_seconds`` of its arrival, or not at all. ``note_signature`` gets, of
+    each request whose body names the ``workspace`` (its id), whether its signature was right.
     """
     verifier = SignatureVerifier(signing_secret.get_secret_value())
 

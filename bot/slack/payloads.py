@@ -44,11 +44,12 @@ def invocation(body: Payload) -> Invocation:
     return Invocation(origin, body["command"], clip(body.get("text") or "", MOST_CHARACTERS))
 
 
-def press(body: Payload, action: Payload) -> Press:
+def press(body: Payload) -> Press:
     """Return a press of a button or a choice in a menu.
 
     https://docs.slack.dev/reference/interaction-payloads/block_actions-payload
     """
+    action = body["actions"][0]
     container = body.get("container") or {}
     channel = (body.get("channel") or {}).get("id") or container.get("channel_id") or ""
     origin = Origin(

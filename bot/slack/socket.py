@@ -21,7 +21,6 @@ from slack_sdk.socket_mode.request import SocketModeRequest
 from slack_sdk.web.async_client import AsyncWebClient
 
 from bot.slack.background import Background
-from bot.slack.dispatch import INTAKE_SECONDS
 from bot.slack.errors import translated
 from bot.store.deadline import Deadline, within
 from bot.work.ports import SlackError
@@ -53,16 +52,16 @@ class SocketIntake:
         client: AsyncWebClient,
         app_token: SecretStr,
         *,
+        intake_seconds: float,
         on_gap: Callable[[], None] = lambda: None,
         observe: Callable[[bool, int], None] = lambda _connected, _connections: None,
         clock: Callable[[], float] = monotonic,
         deaf_seconds: float = DEAF_SECONDS,
         ping_seconds: float = 10.0,
-        intake_seconds: float = INTAKE_SECONDS,
     ) -> None:
         """``clock`` returns seconds. Four pings in a row, every ``ping_seconds``, may stay unanswered.
 
-        Only tests shorten ``deaf_seconds``.
+        A request is stored within ``intake_seconds`` of its arrival, or not at all.
         """
         self._app = app
         self._client = client

@@ -25,7 +25,7 @@ __all__ = ["office"]
 
 BOT = Path(__file__).parents[2] / "bot"
 _COUNT = re.compile(r'count\("(\w+)",\s*"(\w+)"\)')
-_ARRIVED = re.compile(r"_arrived\(Kind\.(\w+)")
+_ARRIVED = re.compile(r'self\._listener\("(\w+)"')
 
 
 def samples(metrics: Metrics) -> Mapping[tuple[str, str], float]:
@@ -66,7 +66,7 @@ def test_every_series_is_there_before_anything_happens() -> None:
 
 def test_what_the_code_counts_is_there_from_the_start() -> None:
     code = "".join(path.read_text() for path in BOT.rglob("*.py"))
-    counted = {*_COUNT.findall(code), *(("requests", kind.lower()) for kind in _ARRIVED.findall(code))}
+    counted = {*_COUNT.findall(code), *(("requests", kind) for kind in _ARRIVED.findall(code))}
     assert {("prompts", "sent"), ("deliveries", "dead"), ("requests", "button")} <= counted
     metrics = Metrics()
     before = samples(metrics).keys()

@@ -16,13 +16,12 @@ from slack_bolt.response import BoltResponse
 from sqlalchemy import text
 
 from bot.commands.command import Command
-from bot.commands.spoken import heard
 from bot.model.access import Access, AccessPolicy, Profile
 from bot.model.ids import UserId
 from bot.model.projects import Projects
 from bot.slack.background import Background
 from bot.slack.client import open_session, web_client
-from bot.slack.listeners import Listeners, build_app
+from bot.slack.listeners import build_app
 from bot.slack.messenger import SlackMessenger
 from bot.store import Store
 from bot.store.deadline import Deadline, current, within
@@ -99,20 +98,15 @@ async def open_intake(commands: Sequence[Command]) -> AsyncIterator[Intake]:
         context = Context(
             store, everybody, HeldClock(), lambda: None, Projects.only(PROJECT), UserId("U0BOT")
         )
-        listeners = Listeners(
+        app = build_app(
             context=context,
-            gap=(gap := Gap(context)),
             client=client,
             messenger=cast("SlackMessenger", everybody),
             background=background,
-            on_message=heard,
+            gap=(gap := Gap(context)),
             count=lambda _what, _how: None,
-        )
-        app = build_app(
-            client=client,
-            signing_secret=SecretStr(SECRET),
-            listeners=listeners,
             commands=commands,
+            signing_secret=SecretStr(SECRET),
         )
         yield Intake(app, store, background, everybody, gap)
         await background.drain(2)

@@ -22,11 +22,10 @@ from structlog.testing import capture_logs
 from bot.commands.command import Answer, Command, Invocation
 from bot.model.ids import UserId
 from bot.slack import payloads
-from bot.slack.dispatch import INTAKE_SECONDS
 from bot.slack.http import BODIES_BYTES, PATH, add_slack_routes
 from bot.slack.shapes import has_known_shape
 from bot.store.deadline import current
-from bot.work.context import Context
+from bot.work.context import Context, Timeouts
 from sandbox.workspace.bot_connection import signature_headers
 from tests.limits import HANG_SECONDS
 from tests.slack.intake import SECRET, Intake, open_intake
@@ -118,7 +117,7 @@ async def open_door(intake: Intake) -> AsyncIterator[Callable[..., Any]]:
 
         async def opened(**options: Any) -> Door:
             server = web.Application()
-            add_slack_routes(server, intake.app, SecretStr(SECRET), **options)
+            add_slack_routes(server, intake.app, SecretStr(SECRET), intake_seconds=2.5, **options)
             site = await stack.enter_async_context(TestServer(server))
             assert site.port is not None
             return Door(site.port)
@@ -140,11 +139,11 @@ async def test_a_request_has_two_and_a_half_seconds_from_its_arrival() -> None:
     )
     async with open_intake([command]) as intake:
         server = web.Application()
-        add_slack_routes(server, intake.app, SecretStr(SECRET))
+        add_slack_routes(server, intake.app, SecretStr(SECRET), intake_seconds=2.5)
         async with TestServer(server) as site:
             assert site.port is not None
             assert await Door(site.port).signed(json.dumps(COMMAND)) == 200
-    assert 0 < left[0] < INTAKE_SECONDS
+    assert 0 < left[0] < Timeouts().intake_seconds
 
 
 async def test_only_signatures_of_requests_that_name_the_workspace_are_noted(
@@ -317,7 +316,7 @@ def read(body: Json) -> object:
         case "event_callback":
             return payloads.spoken(body["event"], UserId("U0BOT"))
         case "block_actions":
-            return payloads.press(body, body["actions"][0])
+            return payloads.press(body)
         case "view_submission":
             return payloads.submission(body)
         case "message_action":

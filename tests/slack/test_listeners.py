@@ -9,8 +9,10 @@ import pytest
 import structlog
 from sqlalchemy import text
 
+from bot.commands import COMMANDS
 from bot.commands.command import Answer, Command, Invocation
 from bot.logs import reference
+from bot.messages.face import Action
 from bot.model.ids import ChannelId
 from bot.model.jobs import JobState
 from bot.model.message import Message
@@ -25,7 +27,7 @@ from tests.builders import (
     claimer,
     execute,
 )
-from tests.slack.intake import Intake, break_the_database, open_intake
+from tests.slack.intake import RESPONSE_URL, Intake, break_the_database, open_intake
 
 
 async def test_a_command_is_stored_when_it_is_acknowledged(intake: Intake) -> None:
@@ -114,10 +116,26 @@ async def test_a_button_that_only_leads_to_an_address_is_acknowledged(intake: In
 
 
 async def test_what_another_version_offered_is_answered(intake: Intake) -> None:
-    answer = await intake.command("x", name="/docs-future")
-    assert "I don't know that one" in json.loads(answer.body)["text"]
+    said = "I don't know that one"
+    assert said in json.loads((await intake.command("x", name="/docs-future")).body)["text"]
     view = {"id": "V1", "type": "modal", "callback_id": "future", "state": {"values": {}}}
-    assert (await intake.interaction(type="view_submission", view=view)).status == 200
+    form = json.loads((await intake.interaction(type="view_submission", view=view)).body)
+    assert said in form["errors"]["prompt"], "it stays open with what was written"
+    button = {"type": "block_actions", "actions": [{"action_id": "future", "value": "1"}]}
+    for offered in (button, {"type": "message_action", "callback_id": "future"}):
+        assert (await intake.interaction(**offered, response_url=RESPONSE_URL)).status == 200
+    await intake.background.drain(2)
+    assert [said in told.text for _, told in intake.everybody.private] == [True, True]
+
+
+def test_no_listener_hides_another() -> None:
+    """Bolt takes the first of two listeners with one name, without a word."""
+    names = [("event", "message"), ("event", "app_mention"), ("button", Action.VIEW_PULL_REQUEST)]
+    for each in COMMANDS:
+        names += [("command", each.name), *(("button", name) for name in each.buttons)]
+        names += [("form", name) for name in each.forms]
+        names += [("shortcut", name) for name in each.shortcuts]
+    assert len(names) == len(set(names))
 
 
 async def test_an_empty_form_keeps_open_and_says_why(intake: Intake) -> None:

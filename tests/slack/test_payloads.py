@@ -31,7 +31,7 @@ def test_a_command_comes_from_the_channel_in_which_it_was_typed() -> None:
 @pytest.mark.parametrize("where", [{"channel": {"id": CHANNEL}}, {}], ids=["with a channel", "without"])
 def test_a_press_comes_from_the_message_of_its_button(where: dict[str, Any]) -> None:
     body = {**BY_ANA, **where, "container": {"message_ts": FIRST, "channel_id": CHANNEL}}
-    press = payloads.press(body, {"action_id": "withdraw", "value": "1"})
+    press = payloads.press({**body, "actions": [{"action_id": "withdraw", "value": "1"}]})
     assert press.origin == Origin(RequestKey("press:9"), ANA, CHANNEL, message_ts=FIRST, response_url=URL)
     assert (press.action_id, press.value) == ("withdraw", "1")
 
@@ -109,8 +109,8 @@ def test_a_message_is_meant_for_the_bot_where_no_second_event_may_say_so(
 def test_private_words_belong_into_the_thread_of_the_message(
     about: dict[str, Any], thread: MessageTs | None
 ) -> None:
-    body = {**BY_ANA, "channel": {"id": CHANNEL}, **about}
-    for origin in (payloads.asker(body), payloads.press(body, {"action_id": "read_top"}).origin):
+    body = {**BY_ANA, "channel": {"id": CHANNEL}, "actions": [{"action_id": "read_top"}], **about}
+    for origin in (payloads.asker(body), payloads.press(body).origin):
         here = (origin.user, origin.channel, origin.thread, origin.response_url)
         assert here == (ANA, CHANNEL, thread, URL)
 

@@ -112,7 +112,7 @@ class Ticketing(AsyncWebClient):
 async def test_the_socket_is_opened_through_the_proxy(proxy: Proxy) -> None:
     client = Ticketing(token="xoxb-1", proxy=proxy.url)
     app, _ = small_app(client, "secret")
-    intake = SocketIntake(app, client, SecretStr("xapp-1"))
+    intake = SocketIntake(app, client, SecretStr("xapp-1"), intake_seconds=2.5)
     opening = asyncio.create_task(intake.open())
     async with asyncio.timeout(HANG_SECONDS):
         while not proxy.heads:

@@ -13,9 +13,9 @@ from pydantic import SecretStr
 from slack_bolt.async_app import AsyncAck, AsyncApp
 
 from bot.slack.client import open_session, web_client
-from bot.slack.dispatch import INTAKE_SECONDS
 from bot.slack.socket import DEAF_SECONDS, SocketIntake
 from bot.store.deadline import current
+from bot.work.context import Timeouts
 from sandbox.workspace import Workspace, WorkspaceOptions
 from tests.limits import HANG_SECONDS
 from tests.sandbox.workspace.small_bot import ANA, DOCS, Heard, HeldClock, small_app, until
@@ -82,6 +82,7 @@ async def opened(tmp_path: Path) -> AsyncIterator[Opener]:
                 line.app,
                 client,
                 SecretStr(workspace.options.app_token),
+                intake_seconds=Timeouts().intake_seconds,
                 on_gap=line.note_gap,
                 observe=lambda *seen: line.seen.append(seen),
                 clock=lambda: line.seconds,
@@ -207,4 +208,4 @@ async def test_a_request_has_two_and_a_half_seconds_from_its_arrival(opened: Ope
 
     line.app.middleware(see)
     await line.hears()
-    assert 0 < left[0] < INTAKE_SECONDS
+    assert 0 < left[0] < Timeouts().intake_seconds

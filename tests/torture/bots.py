@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from time import monotonic
 
-from bot.slack.dispatch import INTAKE_SECONDS
+from bot.work.context import Timeouts
 from tests.bots import Zygote, is_alive
 
 LEASE_SECONDS = 5.0
@@ -69,7 +69,7 @@ class Bot:
             role=self.role,
             terse=True,
             lease_seconds=LEASE_SECONDS,
-            intake_seconds=INTAKE_SECONDS,
+            intake_seconds=Timeouts().intake_seconds,
             deaf_seconds=DEAF_SECONDS,
             clock=str(self.clock),
         )

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any, cast
 
 from slack_bolt.request.async_request import AsyncBoltRequest
-from slack_bolt.response import BoltResponse
 from slack_sdk.web.async_client import AsyncWebClient
 from sqlalchemy import RowMapping, select
 from sqlalchemy.sql.selectable import FromClause
 
 from bot.commands import COMMANDS
-from bot.commands.spoken import heard
 from bot.model.access import Access
 from bot.model.digests import SubscriptionState
 from bot.model.ids import ChannelId, ProjectId, UserId
@@ -25,7 +23,7 @@ from bot.model.prompts import PromptKind, PromptState
 from bot.model.questions import QuestionState
 from bot.model.visitors import Priority, SnapshotState
 from bot.slack.background import Background
-from bot.slack.listeners import Listeners
+from bot.slack.listeners import build_app
 from bot.slack.messenger import SlackMessenger
 from bot.store import Transaction
 from bot.store import schema as s
@@ -55,14 +53,15 @@ _DECIDING = frozenset({Queue.REQUESTS, Queue.DELIVERIES, Queue.QUESTIONS, Queue.
 Row = tuple[str, tuple[tuple[str, object], ...]]
 
 
-@dataclass
-class Opened:
-    """Stands for Slack's client: the forms that were opened."""
+class Opened(AsyncWebClient):
+    """Slack's client, which keeps the forms that were opened."""
 
-    forms: list[Any] = field(default_factory=list)
+    def __init__(self) -> None:
+        super().__init__("xoxb-none")
+        self.forms: list[Any] = []
 
-    async def views_open(self, *, trigger_id: str, view: Any) -> None:
-        self.forms.append((trigger_id, view))
+    async def views_open(self, **form: Any) -> Any:
+        self.forms.append((form["trigger_id"], form["view"]))
 
 
 class Door:
@@ -76,20 +75,16 @@ class Door:
     async def send(self, body: dict[str, Any]) -> None:
         """Send a payload as Slack does, and let the workers settle what came of it."""
         context, background = self.office.context, Background()
-        listeners = Listeners(
+        app = build_app(
             context=context,
-            client=cast("AsyncWebClient", self.opened),
+            client=self.opened,
             messenger=cast("SlackMessenger", self.office.slack),
             background=background,
-            on_message=heard,
             gap=Gap(context),
             count=lambda _what, _how: None,
+            commands=COMMANDS,
         )
-        request = AsyncBoltRequest(body=body, mode="socket_mode")
-        answer = await listeners.dispatch(COMMANDS).async_process(
-            req=request, resp=BoltResponse(status=200), next=_unheard_of
-        )
-        assert answer is not None
+        answer = await app.async_dispatch(AsyncBoltRequest(body=body, mode="socket_mode"))
         assert answer.status == 200, body
         if answer.body:
             self.acknowledged.append(answer.body)
@@ -142,10 +137,6 @@ class Door:
         whispers = [message for _, _, who, message in slack.whispers if who != user]
         direct = [message for who, message, _ in slack.direct if who != user]
         return list(map(_words, [*by_url, *whispers, *direct]))
-
-
-async def _unheard_of() -> BoltResponse:
-    return BoltResponse(status=404)
 
 
 def _words(message: Message) -> str:
