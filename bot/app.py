@@ -51,7 +51,7 @@ from bot.work.clock import WatchedClock, find_due, follow_clock
 from bot.work.context import Context, FollowUps, Timeouts, WorkerContext
 from bot.work.digests.digest import advance_digests
 from bot.work.heartbeat import beat
-from bot.work.jobs.missed import Gap, catch_up, forget_heard
+from bot.work.jobs.missed import Gap, catch_up, forget_conversations
 from bot.work.jobs.poll import poll_jobs
 from bot.work.jobs.prepare import prepare_prompts
 from bot.work.jobs.remind import remind
@@ -301,7 +301,7 @@ def _workers(context: WorkerContext, metrics: Metrics, watched: WatchedClock) ->
             Worker("remind", partial(remind, context), _PLAN_SECONDS, wakes=False),
             Worker("trouble", partial(show_trouble, context), 15.0, wakes=False),
             Worker("forget", partial(forget_old, context), _SWEEP_SECONDS, wakes=False),
-            Worker("forget heard", partial(forget_heard, context), _SWEEP_SECONDS, wakes=False),
+            Worker("conversations", partial(forget_conversations, context), _SWEEP_SECONDS, wakes=False),
             Worker("heartbeat", partial(beat, context), BEAT_SECONDS, wakes=False),
             Worker("clock", partial(follow_clock, context, watched), 1.0, queue=Queue.AHEAD),
         ],

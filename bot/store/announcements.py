@@ -56,11 +56,11 @@ class Announcer:
 
 
 class Listener:
-    """Calls ``heard`` in the event loop when another process may have written work."""
+    """Calls ``announced`` in the event loop when another process may have written work."""
 
-    def __init__(self, database: Database, heard: Callable[[], None]) -> None:
+    def __init__(self, database: Database, announced: Callable[[], None]) -> None:
         self._database = database
-        self._heard = heard
+        self._announced = announced
         self._loop = asyncio.get_running_loop()
         self._stopped = threading.Event()
 
@@ -88,4 +88,4 @@ class Listener:
                 for _ in connection.notifies(timeout=_CHECK_SECONDS, stop_after=1):
                     # The loop may have been closed in the meantime.
                     with suppress(RuntimeError):
-                        self._loop.call_soon_threadsafe(self._heard)
+                        self._loop.call_soon_threadsafe(self._announced)

@@ -6,12 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from sqlalchemy import (
-    Column,
     ColumnElement,
-    Index,
-    Integer,
-    String,
-    Table,
     and_,
     func,
     insert,
@@ -28,26 +23,7 @@ from bot.model.jobs import JobState, TrackedJob
 from bot.model.lifecycle import ENDS
 from bot.model.origin import Origin
 from bot.model.prompts import Prompt, PromptKind, PromptState
-from bot.store.schema import metadata, prompts
-from bot.store.utc_datetime import UtcDateTime
-
-audit = Table(
-    "audit",
-    metadata,
-    Column("id", Integer, primary_key=True, autoincrement=True),
-    Column("at", UtcDateTime, nullable=False),
-    Column("user", String(40), nullable=False),
-    Column("act", String(20), nullable=False),
-    Column("project", String(200), nullable=False),
-    Column("channel", String(40), nullable=False),
-    Column("job", Integer),
-    # Empty for an act that has no end of its own.
-    Column("prompt", Integer),
-    Column("subscription", Integer),
-    Column("end", String(20)),
-    # Most jobs have one row, so this finds the row of a prompt, too.
-    Index("ix_audit_job", "job"),
-)
+from bot.store.schema import audit, prompts
 
 IS_OVER: ColumnElement[bool] = or_(audit.c.prompt.is_(None), audit.c.end.is_not(None))
 """The condition that nothing more will be written to a row."""

@@ -11,9 +11,8 @@ from bot.model.ids import PromptId, RequestKey
 from bot.model.origin import Origin
 from bot.model.projects import Project
 from bot.model.prompts import Prompt
-from bot.store.audit import audit
 from bot.store.prompts import to_prompt
-from bot.store.schema import deliveries, jobs, prompts
+from bot.store.schema import audit, deliveries, jobs, prompts
 
 
 @dataclass(frozen=True, slots=True)

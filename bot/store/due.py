@@ -19,9 +19,9 @@ from bot.store.prompts import sendable
 from bot.store.schema import (
     AnyTable,
     back_offs,
+    conversations,
     deliveries,
     digests,
-    heard,
     heartbeats,
     jobs,
     prompts,
@@ -88,7 +88,7 @@ def _conditions() -> list[tuple[Queue, ColumnElement[bool]]]:
         (Queue.DIGESTS, _any(subs, subs.c.state == SubscriptionState.NEW)),
         (Queue.DIGESTS, _any(subs, active)),
         (Queue.DIGESTS, _waiting(digests, DigestState.GATHERING)),
-        (Queue.UNREAD, _any(heard, and_(heard.c.due_at <= NOW, unclaimed(heard)))),
+        (Queue.UNREAD, _any(conversations, and_(conversations.c.due_at <= NOW, unclaimed(conversations)))),
         (Queue.AHEAD, _any(heartbeats, is_ahead())),
     ]
 
@@ -107,7 +107,7 @@ def _times() -> list[ScalarSelect[datetime]]:
         _next(questions.c.due_at, questions.c.state == QuestionState.WAITING),
         _next(subs.c.next_run_at, subs.c.state == SubscriptionState.ACTIVE),
         _next(digests.c.due_at, digests.c.state == DigestState.GATHERING),
-        _next(heard.c.due_at, None),
+        _next(conversations.c.due_at, None),
     ]
 
 

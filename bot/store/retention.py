@@ -20,9 +20,10 @@ from bot.model.jobs import JobProblem, JobState
 from bot.model.outbox import DeliveryState
 from bot.model.prompts import PromptState
 from bot.model.questions import QuestionState
-from bot.store.audit import IS_OVER, audit
+from bot.store.audit import IS_OVER
 from bot.store.schema import (
     AnyTable,
+    audit,
     deliveries,
     digests,
     jobs,

@@ -1,4 +1,4 @@
-"""The tables of the newest schema, without that of `audit`. ``migrations/`` makes them."""
+"""The tables. ``migrations/`` makes them."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def _if_set(name: str, *columns: str) -> Index:
     """Return an index without the rows in which its last column is not set, which need no entry.
 
     Its ``info`` says so: for an option of PostgreSQL's, SQLAlchemy would import the whole dialect, 2.5 MB.
-    The migration makes the index.
+    The migration adds the option.
     """
     return Index(name, *columns, info={"where": f"{columns[-1]} IS NOT NULL"})
 
@@ -343,21 +343,21 @@ members = Table(
     Column("told_at", UtcDateTime),
 )
 
-heard = Table(
-    "heard",
+conversations = Table(
+    "conversations",
     metadata,
     Column("id", Integer, primary_key=True, autoincrement=True),
     Column("channel", String(40), nullable=False),
     # Empty for the messages of a channel outside of threads.
     Column("thread", String(40), nullable=False),
-    Column("ts", String(40), nullable=False),
+    Column("newest_ts", String(40), nullable=False),
     Column("missed_since", String(40)),
     Column("due_at", UtcDateTime),
     Column("attempts", Integer, nullable=False, server_default=text("0")),
     Column("claimed_by", String(80)),
     Column("claimed_until", UtcDateTime),
-    Index("ix_heard_conversation", "channel", "thread", unique=True),
-    Index("ix_heard_due_at", "due_at"),
+    Index("ix_conversations_place", "channel", "thread", unique=True),
+    Index("ix_conversations_due_at", "due_at"),
 )
 
 heartbeats = Table(
@@ -367,4 +367,22 @@ heartbeats = Table(
     # Empty for a process without workers.
     Column("beat_at", UtcDateTime),
     Column("tried_at", UtcDateTime),
+)
+
+audit = Table(
+    "audit",
+    metadata,
+    Column("id", Integer, primary_key=True, autoincrement=True),
+    Column("at", UtcDateTime, nullable=False),
+    Column("user", String(40), nullable=False),
+    Column("act", String(20), nullable=False),
+    Column("project", String(200), nullable=False),
+    Column("channel", String(40), nullable=False),
+    Column("job", Integer),
+    # Empty for an act that has no end of its own.
+    Column("prompt", Integer),
+    Column("subscription", Integer),
+    Column("end", String(20)),
+    # Most jobs have one row, so this finds the row of a prompt, too.
+    Index("ix_audit_job", "job"),
 )

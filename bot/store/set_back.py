@@ -22,9 +22,9 @@ from bot.store.schema import (
     analytics_budgets,
     analytics_calls,
     back_offs,
+    conversations,
     deliveries,
     digests,
-    heard,
     heartbeats,
     jobs,
     members,
@@ -57,7 +57,7 @@ _TABLES = (
     questions,
     digests,
     subscriptions,
-    heard,
+    conversations,
     members,
 )
 """In the order in which rows are locked."""

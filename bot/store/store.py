@@ -23,12 +23,12 @@ from bot.store.audit import AuditRepository
 from bot.store.backlog import Backlog, find_backlog
 from bot.store.budgets import BudgetRepository
 from bot.store.channels import ChannelRepository
+from bot.store.conversations import ConversationRepository
 from bot.store.corrections import CorrectionRepository
 from bot.store.database import CONNECTIONS, Database
 from bot.store.dead_letters import DeadLetterRepository
 from bot.store.digests import DigestRepository, SubscriptionRepository
 from bot.store.due import Due, find_due
-from bot.store.heard import HeardRepository
 from bot.store.heartbeats import HeartbeatRepository
 from bot.store.jobs import JobRepository
 from bot.store.leases import release
@@ -92,9 +92,9 @@ class Transaction:
         return PaceRepository(self.connection)
 
     @property
-    def heard(self) -> HeardRepository:
-        """Return the repository of what was heard last, and of what is to be read after an outage."""
-        return HeardRepository(self.connection)
+    def conversations(self) -> ConversationRepository:
+        """Return the repository of conversations, and of what is to be read in them after an outage."""
+        return ConversationRepository(self.connection)
 
     @property
     def back_offs(self) -> BackOffRepository:

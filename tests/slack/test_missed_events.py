@@ -27,12 +27,12 @@ async def listening(intake: Intake) -> None:
     """A job has a thread, and nothing is to be read again."""
     await add_job(intake.store, root_ts=ts_at(NOW))
     await intake.gap.end()
-    await execute(intake.store, update(schema.heard).values(due_at=None, missed_since=None))
+    await execute(intake.store, update(schema.conversations).values(due_at=None, missed_since=None))
 
 
 async def is_read_again(intake: Intake) -> bool:
     await intake.gap.end()
-    [row] = await rows_of(intake.store, select(schema.heard))
+    [row] = await rows_of(intake.store, select(schema.conversations))
     return row["due_at"] is not None
 
 

@@ -86,9 +86,9 @@ def _digests(count: int, now: datetime) -> Rows:
     return [{**values, "key": f"d{n}"} for n in range(count)]
 
 
-def _heard(count: int, now: datetime) -> Rows:
+def _conversations(count: int, now: datetime) -> Rows:
     """So many threads to be read again."""
-    values = {"channel": "C00", "ts": "1.1", "missed_since": "1.1", "due_at": now}
+    values = {"channel": "C00", "newest_ts": "1.1", "missed_since": "1.1", "due_at": now}
     return [{**values, "thread": f"1.{n}"} for n in range(count)]
 
 
@@ -114,6 +114,6 @@ async def fill(
         connection.execute(s.questions.insert(), _questions(questions, now))
         connection.execute(s.digests.insert(), _digests(digests, now))
         if unread:
-            connection.execute(s.heard.insert(), _heard(unread, now))
+            connection.execute(s.conversations.insert(), _conversations(unread, now))
 
     await database.write(insert)

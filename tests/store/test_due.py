@@ -53,7 +53,7 @@ async def test_what_somebody_holds_is_not_due_until_the_lease_runs_out(
 ) -> None:
     await _stock(database)
     held = {"claimed_by": "another", "claimed_until": datetime.now(UTC) + MINUTE}
-    for table in (s.jobs, s.prompts, s.deliveries, s.snapshots, s.questions, s.digests, s.heard):
+    for table in (s.jobs, s.prompts, s.deliveries, s.snapshots, s.questions, s.digests, s.conversations):
         await execute(store, update(table).values(**held))
     assert await _due(store) == frozenset()
     assert await _due(store, 2 * MINUTE) == STOCKED
@@ -81,7 +81,7 @@ async def test_what_comes_due_next_is_found_in_any_queue(store: Store, database:
     await _stock(database)
     now = datetime.now(UTC).replace(microsecond=0)
     columns = [s.jobs.c.poll_at, *(table.c.due_at for table in (s.prompts, s.deliveries, s.snapshots))]
-    columns += [s.questions.c.due_at, s.digests.c.due_at, s.heard.c.due_at]
+    columns += [s.questions.c.due_at, s.digests.c.due_at, s.conversations.c.due_at]
     for column in columns:
         await execute(store, update(column.table).values({column: now + 9 * MINUTE}))
     assert await _find(store, now) == Due(frozenset(), now + 9 * MINUTE)

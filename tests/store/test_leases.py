@@ -111,15 +111,15 @@ QUEUES = {
         {"state": DigestState.GATHERING},
     ),
     "unread conversations": Queue(
-        s.heard,
-        lambda tx, who: [unread] if (unread := tx.heard.claim(who, who.now)) else [],
-        lambda tx, one, owner: tx.heard.settle(one, owner),
+        s.conversations,
+        lambda tx, who: [unread] if (unread := tx.conversations.claim(who, who.now)) else [],
+        lambda tx, one, owner: tx.conversations.settle(one, owner),
         {"due_at": LONG_AGO, "missed_since": "1.1"},
     ),
     "unread conversations that cannot be read": Queue(
-        s.heard,
-        lambda tx, who: [unread] if (unread := tx.heard.claim(who, who.now)) else [],
-        lambda tx, one, owner: tx.heard.put_back(one, owner, LONG_AGO),
+        s.conversations,
+        lambda tx, who: [unread] if (unread := tx.conversations.claim(who, who.now)) else [],
+        lambda tx, one, owner: tx.conversations.put_back(one, owner, LONG_AGO),
         {"due_at": LONG_AGO, "missed_since": "1.1"},
     ),
 }

@@ -15,10 +15,19 @@ from bot.model.message import Message
 from bot.model.outbox import DeliveryKind, DeliveryState, NewDelivery
 from bot.model.prompts import PromptKind, PromptState
 from bot.store import Store
-from bot.store.audit import audit
 from bot.store.migrate import migrate
 from bot.store.retention import RowCounts
-from bot.store.schema import AnyTable, deliveries, digests, jobs, members, prompts, questions, subscriptions
+from bot.store.schema import (
+    AnyTable,
+    audit,
+    deliveries,
+    digests,
+    jobs,
+    members,
+    prompts,
+    questions,
+    subscriptions,
+)
 from bot.work.retention import forget_person
 from tests.builders import ANA, BEN, CHANNEL, NOW, PROJECT, add_job, add_prompt, execute, rows_of
 

@@ -24,7 +24,7 @@ from tests.store.stock import fill
 
 HOUR = timedelta(hours=1)
 PLANNED = {"remind_at", "next_run_at"}
-QUEUES = (s.jobs, s.prompts, s.deliveries, s.snapshots, s.questions, s.digests, s.heard)
+QUEUES = (s.jobs, s.prompts, s.deliveries, s.snapshots, s.questions, s.digests, s.conversations)
 
 
 async def _beat(store: Store, at: datetime, process: str = "one") -> None:

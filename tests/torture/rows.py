@@ -31,7 +31,7 @@ TABLES = (
     "questions",
     "subscriptions",
     "digests",
-    "heard",
+    "conversations",
 )
 
 

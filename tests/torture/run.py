@@ -315,7 +315,7 @@ def due(rows: Rows, now: datetime, until: datetime | None = None) -> list[str]:
 
 def _unread_or_weekly(rows: Rows, now: datetime, latest: datetime) -> list[str]:
     """Return descriptions of conversations to be read again, and of subscriptions that are not settled."""
-    unread = [row for row in rows["heard"] if row["due_at"] is not None and row["due_at"] <= latest]
+    unread = [row for row in rows["conversations"] if row["due_at"] is not None and row["due_at"] <= latest]
     weekly = [
         row
         for row in rows["subscriptions"]

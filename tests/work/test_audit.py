@@ -16,8 +16,7 @@ from bot.model.audit import Act, AuditRow
 from bot.model.ids import PromptId, UserId
 from bot.model.prompts import PromptState
 from bot.store import DatabaseTrouble, Transaction
-from bot.store.audit import audit
-from bot.store.schema import deliveries, prompts
+from bot.store.schema import audit, deliveries, prompts
 from bot.work.jobs.decisions import forget, send_again, stop_watching
 from bot.work.retention import forget_old, forget_person
 from tests.builders import ANA, BEN, CHANNEL, NOW, PROJECT, execute, rows_of

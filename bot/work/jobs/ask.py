@@ -27,7 +27,7 @@ class AskRequest:
     """A request for a new job. ``raw`` is Slack's wire text and is not blank.
 
     ``allow_duplicate``: the person has confirmed that they want an equal request to run again.
-    ``heard``: note the message as heard (``bot/store/heard.py``).
+    ``heard``: note the message as heard (``bot/store/conversations.py``).
     ``take_thread`` and ``files``: see ``Prompt``. ``again_of``: the job whose prompt it runs again.
     ``project``: None for that of the channel. ``deadline``: ``ask`` sets it.
     """
@@ -175,7 +175,7 @@ def _store_group(
         # Every process locks in the same order.
         for request in sorted(new, key=lambda each: each.origin.channel):
             if request.heard:
-                tx.heard.note(request.origin)
+                tx.conversations.received(request.origin)
     return [asked[request.origin.key] for request in requests]
 
 

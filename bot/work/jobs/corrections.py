@@ -18,7 +18,7 @@ from bot.model.outbox import NewDelivery
 from bot.model.projects import Project, UnknownProject
 from bot.model.prompts import Prompt, PromptKind, PromptState
 from bot.store import LeaseLost, Transaction
-from bot.store.heard import RETRIED_FOR
+from bot.store.conversations import RETRIED_FOR
 from bot.work.access.denied import tell_denied
 from bot.work.context import Context
 from bot.work.jobs.along import asked_to_take

@@ -23,7 +23,7 @@ class FollowUpRequest:
     """A follow-up to a job. Its origin has a ``message_ts`` if it was written in the job's thread.
 
     ``named``: the text by which the sender named the job, if it is not decided yet whether they may see
-    the job; otherwise None. ``heard``: note the message as heard (``bot/store/heard.py``).
+    the job; otherwise None. ``heard``: note the message as heard (``bot/store/conversations.py``).
     ``take_thread`` and ``files``: see ``Prompt``.
     """
 
@@ -103,5 +103,5 @@ def _store(context: Context, tx: Transaction, request: FollowUpRequest) -> Follo
     )
     tx.prompts.add(new)
     if request.heard:
-        tx.heard.note(request.origin)
+        tx.conversations.received(request.origin)
     return FollowedUp(job, accepted=True)

@@ -69,7 +69,9 @@ class Gap:
                 now = context.clock()
                 # The clock may have been set back since that time was noted.
                 due_at = min(max(now, self._goes_on_until), now + self._longest)
-                count, left_out = await context.store.write(lambda tx: tx.heard.begin_reading(now, due_at))
+                count, left_out = await context.store.write(
+                    lambda tx: tx.conversations.begin_reading(now, due_at)
+                )
             except BaseException:
                 self._is_open = True
                 raise
@@ -82,7 +84,7 @@ async def catch_up(context: WorkerContext, take: Take) -> int:
     """Read one conversation again and ``take`` what was missed in it. Return how many were claimed."""
     pace_seconds = context.timeouts.unread_pace_seconds
     unread = await context.store.write(
-        lambda tx: tx.heard.claim(context.claimer(), context.after(pace_seconds))
+        lambda tx: tx.conversations.claim(context.claimer(), context.after(pace_seconds))
     )
     if unread is None:
         return 0
@@ -104,7 +106,7 @@ async def _read(context: WorkerContext, unread: Unread, take: Take) -> None:
         await retry_on_db_error(partial(_take, context, heard, take))
     if said:
         log.info("missed_messages", channel=unread.channel, messages=len(said))
-    await context.settle(lambda tx: tx.heard.settle(unread, context.owner))
+    await context.settle(lambda tx: tx.conversations.settle(unread, context.owner))
 
 
 async def _take(context: WorkerContext, heard: ThreadReply | Mention | Changed, take: Take) -> None:
@@ -135,7 +137,7 @@ async def _settle_error(context: WorkerContext, unread: Unread, error: SlackErro
         case SlackRefused() if error.meaning.needs_operator:
             await _put_back(context, unread, _OPERATOR_SECONDS, everything=True)
         case SlackUnclear() | SlackRefused():
-            await context.settle(lambda tx: tx.heard.settle(unread, context.owner))
+            await context.settle(lambda tx: tx.conversations.settle(unread, context.owner))
         case _:
             raise error
 
@@ -146,14 +148,14 @@ async def _put_back(
     until = context.after(seconds)
 
     def put_back(tx: Transaction) -> None:
-        tx.heard.put_back(unread, context.owner, until)
+        tx.conversations.put_back(unread, context.owner, until)
         if everything:
-            tx.heard.hold(until)
+            tx.conversations.hold(until)
 
     await context.settle(put_back)
 
 
-async def forget_heard(context: Context) -> int:
-    """Forget what was heard too long ago to matter. Return 0, so that a worker rests."""
-    await context.store.write(lambda tx: tx.heard.forget(context.clock()))
+async def forget_conversations(context: Context) -> int:
+    """Forget the conversations that are too old to matter. Return 0, so that a worker rests."""
+    await context.store.write(lambda tx: tx.conversations.forget(context.clock()))
     return 0

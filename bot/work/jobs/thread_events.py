@@ -335,7 +335,7 @@ async def _note(context: Context, origin: Origin) -> None:
 
 def _note_heard(tx: Transaction, origin: Origin) -> None:
     if _is_noted(origin):
-        tx.heard.note(origin)
+        tx.conversations.received(origin)
 
 
 def _is_noted(origin: Origin) -> bool:

@@ -274,7 +274,7 @@ async def _settle_sent(context: WorkerContext, sent: Sequence[Sent]) -> list[Non
                 tx.jobs.update(delivery.what.job, root_ts=ts)
                 if delivery.unconfirmed and delivery.thread_ts is None and ts is not None:
                     # Slack has given up on replies of which the bot could not tell that they are for it.
-                    tx.heard.read_thread(delivery.what.channel, ts, context.clock())
+                    tx.conversations.read_thread(delivery.what.channel, ts, context.clock())
                 link_from_earlier(context, tx, delivery.what.job)
             if delivery.what.subscription is not None:
                 posted(context, tx, delivery)

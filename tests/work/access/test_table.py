@@ -152,7 +152,9 @@ def left(before: set[Row], after: set[Row]) -> list[Row]:
     is a time that names nobody.
     """
     new = sorted(after - before, key=str)
-    return [row for row in new if row[0] not in ("members", "paces", "heard") and not _is_nothing(row)]
+    return [
+        row for row in new if row[0] not in ("members", "paces", "conversations") and not _is_nothing(row)
+    ]
 
 
 def _is_nothing(row: Row) -> bool:

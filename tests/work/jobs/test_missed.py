@@ -16,7 +16,7 @@ from bot.store import DatabaseTrouble
 from bot.store import schema as s
 from bot.work.context import FollowUps
 from bot.work.jobs.corrections import heard_change
-from bot.work.jobs.missed import Gap, catch_up, forget_heard
+from bot.work.jobs.missed import Gap, catch_up, forget_conversations
 from bot.work.jobs.prepare import prepare_prompts
 from bot.work.jobs.thread_events import TooEarly
 from bot.work.outbox.deliver import deliver_due
@@ -255,17 +255,20 @@ async def test_a_conversation_that_slack_cannot_show_does_not_hold_up_others(off
     office.slack.trouble("said_since", refused("channel_not_found"))
     await catch_up_all(office)
     assert await prompts(office) == ["Add a quickstart", "Mention retries"]
-    assert await rows_of(office.store, select(s.heard.c.id).where(s.heard.c.due_at.is_not(None))) == []
+    assert (
+        await rows_of(office.store, select(s.conversations.c.id).where(s.conversations.c.due_at.is_not(None)))
+        == []
+    )
 
 
 async def test_a_gap_stays_while_the_database_is_away(office: Office) -> None:
     await office.finished("Add a quickstart")
     office.missed("Mention retries")
     gap = Gap(office.context)
-    await execute(office.store, text("ALTER TABLE heard RENAME TO elsewhere"))
+    await execute(office.store, text("ALTER TABLE conversations RENAME TO elsewhere"))
     with pytest.raises(DatabaseTrouble):
         await gap.end()
-    await execute(office.store, text("ALTER TABLE elsewhere RENAME TO heard"))
+    await execute(office.store, text("ALTER TABLE elsewhere RENAME TO conversations"))
     await gap.end()
     await read_on(office)
     assert await prompts(office) == ["Add a quickstart", "Mention retries"]
@@ -277,8 +280,8 @@ async def test_threads_in_which_nothing_is_said_are_forgotten_after_a_day(office
     await office.finished()
     await office.reply("Mention retries", user=BEN, ts=ts_at(office.clock()))
     office.clock.pass_seconds(90_000)
-    assert await forget_heard(office.context) == 0
-    [row] = await rows_of(office.store, select(func.count().label("rows")).select_from(s.heard))
+    assert await forget_conversations(office.context) == 0
+    [row] = await rows_of(office.store, select(func.count().label("rows")).select_from(s.conversations))
     assert row["rows"] == 0
 
 
@@ -286,8 +289,8 @@ async def test_a_message_is_noted_with_the_request_that_it_brings(office: Office
     await office.finished()
     ts = MessageTs("1700000500.000009")
     await office.reply("Mention retries", user=ANA, ts=ts)
-    [row] = await rows_of(office.store, select(s.heard))
-    assert (row["channel"], row["thread"], row["ts"]) == (
+    [row] = await rows_of(office.store, select(s.conversations))
+    assert (row["channel"], row["thread"], row["newest_ts"]) == (
         office.slack.root().channel,
         office.slack.root().ts,
         ts,

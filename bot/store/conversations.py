@@ -1,4 +1,4 @@
-"""The newest message heard in each conversation, and the conversations to be read again after an outage."""
+"""The newest message of each conversation, and the conversations to be read again after an outage."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from sqlalchemy.engine import Connection
 from bot.model.ids import ChannelId, MessageTs, is_direct_message
 from bot.model.origin import Origin, Unread, time_of, ts_at
 from bot.store.leases import FREE, NOW, Claimer, LeaseLost, claim, claiming, unclaimed
-from bot.store.schema import heard, jobs
+from bot.store.schema import conversations, jobs
 from bot.store.upsert import insert_unless_there
 from bot.store.utc_datetime import UtcDateTime
 
@@ -26,30 +26,30 @@ _AT_ONCE = datetime.fromtimestamp(0, UTC)
 """Slack's clock, which a message tells, may be ahead of this machine's."""
 _TIMELINE = ""
 """In place of a thread: the messages of a channel outside of threads."""
+_c = conversations.c
 
-
-_DUE = heard.c.due_at <= NOW
-_NEWEST = select(heard.c.id).where(_DUE, unclaimed(heard)).order_by(heard.c.missed_since.desc()).limit(1)
-_CLAIM = claiming(heard, candidates=_NEWEST, still=_DUE)
+_DUE = _c.due_at <= NOW
+_NEWEST = select(_c.id).where(_DUE, unclaimed(conversations)).order_by(_c.missed_since.desc()).limit(1)
+_CLAIM = claiming(conversations, candidates=_NEWEST, still=_DUE)
 _UNTIL: BindParameter[datetime] = bindparam("until", type_=UtcDateTime)
 _WAITING = (
-    select(heard.c.id)
-    .where(heard.c.due_at < _UNTIL, heard.c.claimed_by.is_(None))
-    .order_by(heard.c.id)
+    select(_c.id)
+    .where(_c.due_at < _UNTIL, _c.claimed_by.is_(None))
+    .order_by(_c.id)
     .with_for_update(skip_locked=True)
     .cte("waiting")
 )
-_HOLD = update(heard).where(heard.c.id.in_(select(_WAITING.c.id))).values(due_at=_UNTIL)
+_HOLD = update(conversations).where(_c.id.in_(select(_WAITING.c.id))).values(due_at=_UNTIL)
 
 
 @dataclass(frozen=True, slots=True)
-class HeardRepository:
-    """What has been heard, within one transaction."""
+class ConversationRepository:
+    """The conversations, within one transaction."""
 
     connection: Connection
 
-    def note(self, origin: Origin) -> None:
-        """Note a message as heard: everything before it in its conversation counts as heard, too.
+    def received(self, origin: Origin) -> None:
+        """Write that a message was received, and so all before it in its conversation.
 
         The first one in direct messages is an exception. Others around it may have been missed by a bot that
         did not know of the conversation, so it is read once.
@@ -57,17 +57,19 @@ class HeardRepository:
         if origin.message_ts is None:
             return
         place = {"channel": origin.channel, "thread": origin.thread or _TIMELINE}
-        first: dict[str, object] = {"ts": origin.message_ts}
+        first: dict[str, object] = {"newest_ts": origin.message_ts}
         if origin.thread is None and is_direct_message(origin.channel):
             said_at = time_of(origin.message_ts)
             first |= {"missed_since": ts_at(said_at - RETRIED_FOR), "due_at": _AT_ONCE}
-        if not insert_unless_there(self.connection, heard, {**place, **first}):
-            older = and_(heard.c.channel == place["channel"], heard.c.thread == place["thread"])
-            newer = heard.c.ts < origin.message_ts
-            self.connection.execute(update(heard).where(older, newer).values(ts=origin.message_ts))
+        if not insert_unless_there(self.connection, conversations, {**place, **first}):
+            older = and_(_c.channel == place["channel"], _c.thread == place["thread"])
+            newer = _c.newest_ts < origin.message_ts
+            self.connection.execute(
+                update(conversations).where(older, newer).values(newest_ts=origin.message_ts)
+            )
 
     def begin_reading(self, now: datetime, due_at: datetime) -> tuple[int, int]:
-        """Make conversations due at ``due_at`` to be read again from the newest message heard now.
+        """Make conversations due at ``due_at`` to be read again from the newest message received now.
 
         These are the threads of jobs that are open or ended less than a day ago, and the direct messages.
         Return how many of them, the newest, will be read, and how many threads are left out. A conversation
@@ -75,24 +77,28 @@ class HeardRepository:
         """
         threads, left_out = self._threads(now)
         self._add_direct_channels(now)
-        direct = select(heard.c.id).where(heard.c.thread == _TIMELINE)
-        newest = self.connection.execute(direct.order_by(heard.c.ts.desc()).limit(MOST_READ)).scalars().all()
-        in_threads = tuple_(heard.c.channel, heard.c.thread).in_(threads)
-        either = or_(in_threads, heard.c.id.in_(newest))
+        direct = select(_c.id).where(_c.thread == _TIMELINE)
+        newest = (
+            self.connection.execute(direct.order_by(_c.newest_ts.desc()).limit(MOST_READ)).scalars().all()
+        )
+        in_threads = tuple_(_c.channel, _c.thread).in_(threads)
+        either = or_(in_threads, _c.id.in_(newest))
         # Every process locks in the same order.
-        ids = select(heard.c.id).where(either).order_by(heard.c.id).with_for_update()
+        ids = select(_c.id).where(either).order_by(_c.id).with_for_update()
         chosen = self.connection.execute(ids).scalars().all()
-        since = func.coalesce(heard.c.missed_since, heard.c.ts)
+        since = func.coalesce(_c.missed_since, _c.newest_ts)
         due = (
-            update(heard).where(heard.c.id.in_(chosen)).values(missed_since=since, due_at=due_at, attempts=0)
+            update(conversations)
+            .where(_c.id.in_(chosen))
+            .values(missed_since=since, due_at=due_at, attempts=0)
         )
         self.connection.execute(due)
         return len(chosen), left_out
 
     def read_thread(self, channel: ChannelId, root: MessageTs, now: datetime) -> None:
         """Make a thread due to be read from its beginning: replies to it could not be taken until now."""
-        new = {"channel": channel, "thread": root, "ts": root, "missed_since": root, "due_at": now}
-        insert_unless_there(self.connection, heard, new)
+        new = {"channel": channel, "thread": root, "newest_ts": root, "missed_since": root, "due_at": now}
+        insert_unless_there(self.connection, conversations, new)
 
     def _threads(self, now: datetime) -> tuple[Sequence[tuple[ChannelId, MessageTs]], int]:
         """Return the newest threads to be read, and how many more there are. Each has a row afterwards."""
@@ -103,20 +109,20 @@ class HeardRepository:
         rows = self.connection.execute(newest.limit(MOST_READ)).all()
         found = list(dict.fromkeys((row.channel, row.thread) for row in rows))
         count = int(self.connection.execute(select(func.count()).select_from(jobs).where(which)).scalar_one())
-        new = [{"channel": channel, "thread": root, "ts": root} for channel, root in sorted(found)]
+        new = [{"channel": channel, "thread": root, "newest_ts": root} for channel, root in sorted(found)]
         if new:
-            insert_unless_there(self.connection, heard, *new)
+            insert_unless_there(self.connection, conversations, *new)
         return found, count - len(rows)
 
     def _add_direct_channels(self, now: datetime) -> None:
-        """Add rows for direct messages that jobs were asked for in before heard messages were noted."""
+        """Add rows for direct messages that jobs were asked for in before received messages were written."""
         newest = func.max(jobs.c.number).desc()
         channels = select(jobs.c.channel).where(jobs.c.channel.like("D%")).group_by(jobs.c.channel)
         found = self.connection.execute(channels.order_by(newest).limit(MOST_READ)).scalars().all()
         ts = ts_at(now - MISSED_FOR)
-        new = [{"channel": channel, "thread": _TIMELINE, "ts": ts} for channel in sorted(found)]
+        new = [{"channel": channel, "thread": _TIMELINE, "newest_ts": ts} for channel in sorted(found)]
         if new:
-            insert_unless_there(self.connection, heard, *new)
+            insert_unless_there(self.connection, conversations, *new)
 
     def claim(self, claimer: Claimer, next_at: datetime) -> Unread | None:
         """Claim the newest conversation to be read; no process gets another one before ``next_at``."""
@@ -138,24 +144,24 @@ class HeardRepository:
 
         Raises LeaseLost unless ``owner`` holds the lease.
         """
-        was_read = heard.c.due_at == unread.due_at
+        was_read = _c.due_at == unread.due_at
         self._write(
             unread,
             owner,
-            missed_since=case((was_read, None), else_=heard.c.missed_since),
-            due_at=case((was_read, None), else_=heard.c.due_at),
+            missed_since=case((was_read, None), else_=_c.missed_since),
+            due_at=case((was_read, None), else_=_c.due_at),
         )
 
     def put_back(self, unread: Unread, owner: str, due_at: datetime) -> None:
         """Count a failed attempt and free the lease. Raises LeaseLost unless ``owner`` holds it."""
-        self._write(unread, owner, due_at=due_at, attempts=heard.c.attempts + 1)
+        self._write(unread, owner, due_at=due_at, attempts=_c.attempts + 1)
 
     def _write(self, unread: Unread, owner: str, **values: object) -> None:
-        mine = and_(heard.c.id == unread.id, heard.c.claimed_by == owner)
-        if self.connection.execute(update(heard).where(mine).values({**values, **FREE})).rowcount != 1:
+        mine = update(conversations).where(_c.id == unread.id, _c.claimed_by == owner)
+        if self.connection.execute(mine.values({**values, **FREE})).rowcount != 1:
             raise LeaseLost(f"conversation {unread.id}")
 
     def forget(self, now: datetime) -> None:
         """Delete what is too old to matter: threads in which nothing was said for a day."""
-        old = and_(heard.c.ts < ts_at(now - MISSED_FOR), heard.c.due_at.is_(None))
-        self.connection.execute(delete(heard).where(old, heard.c.thread != _TIMELINE))
+        old = and_(_c.newest_ts < ts_at(now - MISSED_FOR), _c.due_at.is_(None))
+        self.connection.execute(delete(conversations).where(old, _c.thread != _TIMELINE))
