@@ -53,11 +53,6 @@ class Origin:
         return self.thread or (None if self.is_direct else self.message_ts)
 
     @property
-    def stored_url(self) -> str | None:
-        """The response URL as a row or a form keeps it."""
-        return self.response_url.get_secret_value() if self.response_url else None
-
-    @property
     def is_direct(self) -> bool:
         """Whether it comes from somebody's direct messages, outside of any thread."""
         return self.thread is None and is_direct_message(self.channel)

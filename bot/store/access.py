@@ -2,25 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from sqlalchemy import and_, or_, select, update
-from sqlalchemy.engine import Connection
 
 from bot.model.access import Access
 from bot.model.ids import UserId
+from bot.store.columns import Repository
 from bot.store.schema import members
 from bot.store.upsert import insert_unless_there
 
 _TOLD_AGAIN_AFTER = timedelta(hours=1)
 
 
-@dataclass(frozen=True, slots=True)
-class MemberRepository:
+class MemberRepository(Repository):
     """Cached access by user, within one transaction."""
-
-    connection: Connection
 
     def access(self, user: UserId, rule: str, since: datetime) -> Access | None:
         """Return a user's access if it was stored under this ``rule`` after ``since``; None otherwise."""

@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from sqlalchemy import and_, func, select
-from sqlalchemy.engine import Connection
 
 from bot.model.ids import JobNumber, MessageTs, PromptId
+from bot.store.columns import Repository
 from bot.store.schema import prompts
 
 
-@dataclass(frozen=True, slots=True)
-class AlongRepository:
+class AlongRepository(Repository):
     """What went along with prompts, within one transaction."""
-
-    connection: Connection
 
     def last_said(self, job: JobNumber, before: PromptId) -> MessageTs | None:
         """Return the newest message that brought an earlier prompt of a job; None when there is none."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import datetime
 
 from sqlalchemy import (
@@ -15,7 +14,7 @@ from sqlalchemy import (
     true,
     update,
 )
-from sqlalchemy.engine import Connection, RowMapping
+from sqlalchemy.engine import Connection
 
 from bot.model.audit import Act, AuditRow
 from bot.model.ids import ChannelId, JobNumber, ProjectId, PromptId, SubscriptionId, UserId
@@ -23,19 +22,18 @@ from bot.model.jobs import JobState, TrackedJob
 from bot.model.lifecycle import ENDS
 from bot.model.origin import Origin
 from bot.model.prompts import Prompt, PromptKind, PromptState
+from bot.store.columns import Repository, reader
 from bot.store.schema import audit, prompts
 
+_to_row = reader(AuditRow, audit)
 IS_OVER: ColumnElement[bool] = or_(audit.c.prompt.is_(None), audit.c.end.is_not(None))
 """The condition that nothing more will be written to a row."""
 _ITERATION_ENDS = ENDS | {JobState.UNWATCHED}
 _PROMPT_ENDS = (PromptState.REFUSED, PromptState.WITHDRAWN)
 
 
-@dataclass(frozen=True, slots=True)
-class AuditRepository:
+class AuditRepository(Repository):
     """The audit, within the transaction that does what it tells."""
-
-    connection: Connection
 
     def asked(self, prompt: Prompt, job: TrackedJob) -> None:
         """Add a prompt whose sender has access, at the time when they sent it."""
@@ -103,16 +101,3 @@ def note_job_end(connection: Connection, job: JobNumber, state: JobState) -> Non
         is_open = func.coalesce(audit.c.end, JobState.GONE) == JobState.GONE
         mine = and_(audit.c.job == job, audit.c.prompt.in_(sent), is_open)
         connection.execute(update(audit).where(mine).values(end=state))
-
-
-def _to_row(row: RowMapping) -> AuditRow:
-    return AuditRow(
-        at=row["at"],
-        user=row["user"],
-        act=Act(row["act"]),
-        project=row["project"],
-        channel=row["channel"],
-        job=row["job"],
-        subscription=row["subscription"],
-        end=row["end"],
-    )

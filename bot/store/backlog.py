@@ -11,8 +11,8 @@ from sqlalchemy.engine import Connection
 from bot.model.outbox import QUIET, DeliveryKind, DeliveryState
 from bot.model.prompts import PromptState
 from bot.model.questions import QuestionState
-from bot.store.schema import AnyTable, back_offs, deliveries, jobs, prompts, questions
-from bot.store.utc_datetime import UtcDateTime
+from bot.store.columns import AnyTable, UtcDateTime
+from bot.store.schema import back_offs, deliveries, jobs, prompts, questions
 
 _UNSETTLED_PROMPTS = (PromptState.NEW, PromptState.WAITING, PromptState.SENDING)
 _UNSETTLED_DELIVERIES = (DeliveryState.PENDING, DeliveryState.SENDING)

@@ -5,25 +5,21 @@ Projects with one key have one budget, under the id that ``Projects.budget_of`` 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from sqlalchemy import delete, func, select
-from sqlalchemy.engine import Connection
 
 from bot.model.ids import ProjectId
 from bot.model.visitors import Budget
+from bot.store.columns import Repository
 from bot.store.quota import exhausted_until, lock_project, mark_exhausted
 from bot.store.schema import analytics_budgets, analytics_calls
 
 WINDOW = timedelta(hours=1)
 
 
-@dataclass(frozen=True, slots=True)
-class BudgetRepository:
+class BudgetRepository(Repository):
     """The analytics budget, within one transaction."""
-
-    connection: Connection
 
     def lock(self, project: ProjectId) -> None:
         """Lock the project's budget against all other transactions until this one ends."""

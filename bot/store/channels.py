@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from sqlalchemy import select, update
-from sqlalchemy.engine import Connection
 
 from bot.model.ids import ChannelId, ProjectId
+from bot.store.columns import Repository
 from bot.store.schema import channel_projects
 from bot.store.upsert import insert_unless_there
 
 
-@dataclass(frozen=True, slots=True)
-class ChannelRepository:
+class ChannelRepository(Repository):
     """What the bot knows of channels, within one transaction."""
-
-    connection: Connection
 
     def project(self, channel: ChannelId) -> ProjectId | None:
         """Return the project that a channel has chosen; None if it has chosen none."""

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
 from sqlalchemy import BindParameter, and_, bindparam, case, delete, func, or_, select, tuple_, update
-from sqlalchemy.engine import Connection
 
 from bot.model.ids import ChannelId, MessageTs, is_direct_message
 from bot.model.origin import Origin, Unread, time_of, ts_at
+from bot.store.columns import Repository, UtcDateTime
 from bot.store.leases import FREE, NOW, Claimer, LeaseLost, claim, claiming, unclaimed
 from bot.store.schema import conversations, jobs
 from bot.store.upsert import insert_unless_there
-from bot.store.utc_datetime import UtcDateTime
 
 MISSED_FOR = timedelta(days=1)
 """Older messages are not taken, and jobs that ended earlier are not read again."""
@@ -42,11 +40,8 @@ _WAITING = (
 _HOLD = update(conversations).where(_c.id.in_(select(_WAITING.c.id))).values(due_at=_UNTIL)
 
 
-@dataclass(frozen=True, slots=True)
-class ConversationRepository:
+class ConversationRepository(Repository):
     """The conversations, within one transaction."""
-
-    connection: Connection
 
     def received(self, origin: Origin) -> None:
         """Write that a message was received, and so all before it in its conversation.

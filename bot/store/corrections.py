@@ -2,24 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from sqlalchemy import select, update
-from sqlalchemy.engine import Connection
 
 from bot.model.ids import PromptId, RequestKey
 from bot.model.origin import Origin
 from bot.model.projects import Project
 from bot.model.prompts import Prompt
+from bot.store.columns import Repository
 from bot.store.prompts import to_prompt
 from bot.store.schema import audit, deliveries, jobs, prompts
 
 
-@dataclass(frozen=True, slots=True)
-class CorrectionRepository:
+class CorrectionRepository(Repository):
     """Corrections of prompts, within one transaction."""
-
-    connection: Connection
 
     def prompt_of(self, key: RequestKey) -> Prompt | None:
         """Return the prompt of the request with this key; None when there is none."""

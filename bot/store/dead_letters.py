@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from sqlalchemy import ColumnElement, and_, or_, select, true, update
-from sqlalchemy.engine import Connection
 
 from bot.model.ids import ChannelId, JobNumber, can_be_id
 from bot.model.lifecycle import DeliveryStep
 from bot.model.outbox import REPEATABLE, DeadLetter, DeliveryKind, DeliveryState
+from bot.store.columns import Repository
 from bot.store.leases import FREE
 from bot.store.schema import deliveries
 
@@ -21,11 +20,8 @@ _CAN_GO: ColumnElement[bool] = and_(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class DeadLetterRepository:
+class DeadLetterRepository(Repository):
     """The dead letters, within one transaction."""
-
-    connection: Connection
 
     def newest(
         self, limit: int, *, channel: ChannelId | None = None, job: JobNumber | None = None

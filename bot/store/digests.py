@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime, time
 from typing import TypedDict, Unpack
 
 from pydantic import SecretStr
 from sqlalchemy import ColumnElement, and_, select, update
-from sqlalchemy.engine import Connection, RowMapping
+from sqlalchemy.engine import RowMapping
 
 from bot.model.digests import Digest, DigestState, Subscription, SubscriptionState
 from bot.model.ids import ChannelId, DigestId, ProjectId, SubscriptionId
 from bot.model.origin import Origin
 from bot.model.period import Period
 from bot.model.weekly_time import Weekday, WeeklyTime
+from bot.store.columns import Repository, reader
 from bot.store.leases import FREE, NOW, Claimer, claim, claiming_oldest, readable, readable_claims, write_row
 from bot.store.schema import digests, subscriptions
 from bot.store.upsert import insert_unless_there
@@ -37,44 +37,16 @@ class SubscriptionFields(TypedDict, total=False):
     response_url: None
 
 
-def to_subscription(row: RowMapping) -> Subscription:
-    """Return a row as a Subscription."""
-    return Subscription(
-        id=row["id"],
-        project=row["project"],
-        channel=row["channel"],
-        section=row["section"],
-        weekly=WeeklyTime(Weekday(row["weekday"]), time.fromisoformat(row["at"]), row["zone"] or "UTC"),
-        owner=row["owner"],
-        state=SubscriptionState(row["state"]),
-        revision=row["revision"],
-        next_run_at=row["next_run_at"],
-        last_result=row["last_result"],
-        last_run_at=row["last_run_at"],
-        has_zone=bool(row["zone"]),
-    )
+def _weekly(row: RowMapping) -> WeeklyTime:
+    return WeeklyTime(Weekday(row["weekday"]), time.fromisoformat(row["at"]), row["zone"] or "UTC")
 
 
-def to_digest(row: RowMapping) -> Digest:
-    """Return a row as a Digest."""
-    return Digest(
-        id=row["id"],
-        subscription=row["subscription"],
-        project=row["project"],
-        channel=row["channel"],
-        section=row["section"],
-        week=Period(row["first"], row["end"]),
-        begun_at=row["begun_at"],
-        asked_by=row["asked_by"],
-        attempts=row["attempts"],
-    )
+_to_subscription = reader(Subscription, subscriptions, weekly=_weekly, has_zone=lambda row: bool(row["zone"]))
+_to_digest = reader(Digest, digests, week=lambda row: Period(row["first"], row["end"]))
 
 
-@dataclass(frozen=True, slots=True)
-class SubscriptionRepository:
+class SubscriptionRepository(Repository):
     """The subscriptions, within one transaction."""
-
-    connection: Connection
 
     def put(
         self,
@@ -101,7 +73,7 @@ class SubscriptionRepository:
             "owner": origin.user,
             "state": SubscriptionState.NEW,
             "next_run_at": None,
-            "response_url": origin.stored_url,
+            "response_url": origin.response_url,
         }
         where = {"place": place, "project": project, "channel": channel, "section": section}
         if not insert_unless_there(self.connection, subscriptions, where | values | {"created_at": now}):
@@ -145,7 +117,7 @@ class SubscriptionRepository:
         )
         # Without a limit in SQL, because those that cannot be read stay due.
         rows = self.connection.execute(statement).mappings()
-        return readable(subscriptions, rows, to_subscription)[0][:limit]
+        return readable(subscriptions, rows, _to_subscription)[0][:limit]
 
     def change(
         self,
@@ -170,24 +142,20 @@ class SubscriptionRepository:
         found = self.connection.execute(
             select(subscriptions.c.response_url).where(subscriptions.c.id == subscription)
         )
-        url = found.scalar_one_or_none()
-        return SecretStr(url) if url else None
+        return found.scalar_one_or_none()
 
     def _many(self, condition: ColumnElement[bool], limit: int) -> Sequence[Subscription]:
         statement = select(subscriptions).where(condition).order_by(subscriptions.c.id)
         rows = self.connection.execute(statement).mappings()
-        return readable(subscriptions, rows, to_subscription)[0][:limit]
+        return readable(subscriptions, rows, _to_subscription)[0][:limit]
 
 
 _DUE = and_(digests.c.state == DigestState.GATHERING, digests.c.due_at <= NOW)
 _CLAIM = claiming_oldest(digests, _DUE)
 
 
-@dataclass(frozen=True, slots=True)
-class DigestRepository:
+class DigestRepository(Repository):
     """The digests, within one transaction."""
-
-    connection: Connection
 
     def add(
         self,
@@ -217,7 +185,7 @@ class DigestRepository:
             "due_at": now,
             "state": DigestState.GATHERING,
             "asked_by": origin.user if origin else None,
-            "response_url": origin.stored_url if origin else None,
+            "response_url": origin.response_url if origin else None,
         }
         return insert_unless_there(self.connection, digests, values)
 
@@ -243,7 +211,7 @@ class DigestRepository:
     def get(self, digest: DigestId) -> Digest | None:
         """Return the digest with this id; None when there is none."""
         row = self.connection.execute(select(digests).where(digests.c.id == digest)).mappings().first()
-        return to_digest(row) if row else None
+        return _to_digest(row) if row else None
 
     def any_due(self, now: datetime) -> bool:
         """Return whether an unfinished digest is due."""
@@ -253,7 +221,7 @@ class DigestRepository:
     def claim(self, claimer: Claimer, limit: int) -> Sequence[Digest]:
         """Claim unfinished digests that are due."""
         rows = claim(self.connection, _CLAIM, claimer, limit=limit)
-        return readable_claims(self.connection, digests, rows, to_digest, claimer.now)
+        return readable_claims(self.connection, digests, rows, _to_digest, claimer.now)
 
     def finish(self, digest: DigestId, state: DigestState, *, owner: str) -> None:
         """Write a digest's final state and free its lease. Raises LeaseLost unless ``owner`` holds it."""
@@ -279,5 +247,4 @@ class DigestRepository:
     def response_url(self, digest: DigestId) -> SecretStr | None:
         """Return the response URL of the person who asked, which may have expired."""
         found = self.connection.execute(select(digests.c.response_url).where(digests.c.id == digest))
-        url = found.scalar_one_or_none()
-        return SecretStr(url) if url else None
+        return found.scalar_one_or_none()

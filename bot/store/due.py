@@ -14,10 +14,10 @@ from bot.model.outbox import DeliveryState
 from bot.model.prompts import PromptState
 from bot.model.questions import QuestionState
 from bot.model.visitors import SnapshotState
+from bot.store.columns import AnyTable, UtcDateTime
 from bot.store.leases import NOW, unclaimed
 from bot.store.prompts import sendable
 from bot.store.schema import (
-    AnyTable,
     back_offs,
     conversations,
     deliveries,
@@ -30,7 +30,6 @@ from bot.store.schema import (
 )
 from bot.store.schema import subscriptions as subs
 from bot.store.set_back import TOLERATED, TOO_LATE, is_ahead
-from bot.store.utc_datetime import UtcDateTime
 
 
 class Queue(StrEnum):

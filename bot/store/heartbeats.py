@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from sqlalchemy import delete, func, or_, select, update
-from sqlalchemy.engine import Connection
 
+from bot.store.columns import Repository, UtcDateTime
 from bot.store.schema import heartbeats
 from bot.store.set_back import TOLERATED
 from bot.store.upsert import insert_unless_there
-from bot.store.utc_datetime import UtcDateTime
 
 BEAT_SECONDS = 20.0
 GONE_AFTER = timedelta(seconds=2.5 * BEAT_SECONDS)
@@ -21,11 +19,8 @@ GONE_FOR = timedelta(minutes=10)
 """For how long a process that is gone is still told of."""
 
 
-@dataclass(frozen=True, slots=True)
-class HeartbeatRepository:
+class HeartbeatRepository(Repository):
     """The heartbeats, within one transaction."""
-
-    connection: Connection
 
     def beat(self, process: str, now: datetime) -> None:
         """Write that the process runs workers now. Its name is that of the owner of its leases."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, fields
 from datetime import datetime
 from typing import Unpack
 
@@ -21,9 +20,7 @@ from sqlalchemy import (
     true,
     update,
 )
-from sqlalchemy.engine import Connection, RowMapping
 
-from bot.model.along import Earlier, NotTaken
 from bot.model.ids import ChannelId, JobNumber, ProjectId, UserId, can_be_id
 from bot.model.jobs import (
     JobFields,
@@ -31,7 +28,6 @@ from bot.model.jobs import (
     JobProblem,
     JobState,
     QueueWhy,
-    Review,
     ThreadRef,
     TrackedJob,
     Trouble,
@@ -40,6 +36,7 @@ from bot.model.lifecycle import JobStep
 from bot.model.prompts import JobRequest
 from bot.model.quota import MAY_NOT_WRITE
 from bot.store.audit import note_job_end
+from bot.store.columns import Repository, reader
 from bot.store.leases import (
     FREE,
     HOLDER,
@@ -56,31 +53,7 @@ from bot.store.leases import (
 )
 from bot.store.schema import back_offs, jobs, prompts
 
-_FIELDS = tuple(field.name for field in fields(TrackedJob))
-
-
-def to_job(row: RowMapping) -> TrackedJob:
-    """Return a row as a TrackedJob."""
-    values = {name: row[name] for name in _FIELDS}
-    why = row["queue_why"]
-    typed = {
-        "state": JobState(row["state"]),
-        "queue_why": QueueWhy(why) if why else None,
-        "review": Review(row["review"]) if row["review"] else None,
-        "trouble": Trouble(row["trouble"]) if row["trouble"] else None,
-        "also_asked": tuple(row["also_asked"] or ()),
-        "earlier": _earlier(row["earlier"]),
-    }
-    return TrackedJob(**{**values, **typed})
-
-
-def _earlier(stored: tuple[int, int, str | None] | None) -> Earlier | None:
-    if stored is None:
-        return None
-    taken, left_out, why = stored
-    return Earlier(taken, left_out, NotTaken(why) if why else None)
-
-
+_to_job = reader(TrackedJob, jobs)
 _LET_IN = or_(jobs.c.problem.is_(None), not_(jobs.c.problem.startswith(JobProblem.NOT_ALLOWED)))
 """The condition that a job's requester was not denied access."""
 _AWAITS_REVIEW = and_(jobs.c.state == JobState.PULL_REQUEST, jobs.c.review.is_(None))
@@ -118,11 +91,8 @@ def _is_in(thread: ThreadRef) -> ColumnElement[bool]:
     return or_(and_(here, jobs.c.root_ts == thread.ts), and_(here, jobs.c.thread_ts == thread.ts))
 
 
-@dataclass(frozen=True, slots=True)
-class JobRepository:
+class JobRepository(Repository):
     """The tracked jobs, within one transaction."""
-
-    connection: Connection
 
     def add(
         self, *, project: ProjectId, channel: ChannelId, requester: UserId, text: str, asked_at: datetime
@@ -269,7 +239,7 @@ class JobRepository:
         """
         rows = claim(self.connection, _CLAIM_DUE, claimer, limit=limit, besides=list(besides))
         return readable_claims(
-            self.connection, jobs, rows, lambda row: (to_job(row), row["misses"]), claimer.now
+            self.connection, jobs, rows, lambda row: (_to_job(row), row["misses"]), claimer.now
         )
 
     def reschedule(self, next_polls: Sequence[tuple[JobNumber, datetime]], owner: str) -> None:
@@ -333,15 +303,15 @@ class JobRepository:
         if not can_be_id(number):
             return None
         row = self.connection.execute(statement, {"this": number}).mappings().first()
-        return to_job(row) if row else None
+        return _to_job(row) if row else None
 
     def _one(self, condition: ColumnElement[bool]) -> TrackedJob | None:
         row = self.connection.execute(_newest(condition).limit(1)).mappings().first()
-        return to_job(row) if row else None
+        return _to_job(row) if row else None
 
     def _many(self, condition: ColumnElement[bool], limit: int, skipped: int = 0) -> Sequence[TrackedJob]:
         statement = _newest(condition).limit(limit).offset(skipped)
-        return readable(jobs, self.connection.execute(statement).mappings(), to_job)[0]
+        return readable(jobs, self.connection.execute(statement).mappings(), _to_job)[0]
 
 
 def _newest(condition: ColumnElement[bool]) -> Select[object]:

@@ -43,9 +43,8 @@ from sqlalchemy.engine import Connection, RowMapping
 from sqlalchemy.sql.dml import ReturningUpdate
 
 from bot.logs import LogOnce
-from bot.store.schema import AnyTable
+from bot.store.columns import AnyTable, UtcDateTime
 from bot.store.upsert import update_one
-from bot.store.utc_datetime import UtcDateTime
 
 FREE: dict[str, None] = {"claimed_by": None, "claimed_until": None}
 """Column values that free a row's lease."""

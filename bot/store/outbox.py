@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from datetime import datetime, timedelta
 from functools import partial
-from typing import TypedDict
 
-from pydantic import SecretStr
 from sqlalchemy import (
     Integer,
     String,
@@ -20,13 +18,13 @@ from sqlalchemy import (
     select,
     update,
 )
-from sqlalchemy.engine import Connection, RowMapping
+from sqlalchemy.engine import RowMapping
 
 from bot.model.ids import ChannelId, DeliveryId, JobNumber, MessageTs
 from bot.model.lifecycle import DeliveryStep
-from bot.model.message import Block, Message
 from bot.model.outbox import PACED, Delivery, DeliveryKind, DeliveryState, NewDelivery
 from bot.model.prompts import PromptKind
+from bot.store.columns import Repository, reader
 from bot.store.leases import (
     FREE,
     HOLDER,
@@ -47,41 +45,15 @@ _END = ":end"
 """The last part of the keys of replies that tell the end of an iteration."""
 
 
-class StoredMessage(TypedDict):
-    """The JSON form of a message in its column."""
-
-    text: str
-    blocks: list[Block]
-    plain_blocks: list[Block]
+_to_new = reader(NewDelivery, deliveries)
 
 
-def to_message(stored: StoredMessage | None) -> Message | None:
-    """Return a stored message as a Message."""
-    if stored is None:
-        return None
-    return Message(stored["text"], tuple(stored["blocks"]), tuple(stored["plain_blocks"]))
-
-
-def to_delivery(
+def _to_delivery(
     row: RowMapping, faces: dict[JobNumber, _Place], posted: dict[str, MessageTs | None], lapsed: set[int]
 ) -> Delivery:
     """Return a claimed row as a Delivery. ``posted``: the timestamps of posts to edit, by their keys."""
     place = faces.get(row["job"], (None, None, None))
-    what = NewDelivery(
-        key=row["key"],
-        kind=DeliveryKind(row["kind"]),
-        channel=row["channel"],
-        job=row["job"],
-        user=row["user"],
-        message=to_message(row["message"]),
-        message_ts=row["message_ts"],
-        reaction=row["reaction"],
-        response_url=SecretStr(row["response_url"]) if row["response_url"] else None,
-        subscription=row["subscription"],
-        digest=row["digest"],
-        question=row["question"],
-        edits=row["edits"],
-    )
+    what = _to_new(row)
     return Delivery(
         id=DeliveryId(row["id"]),
         what=what,
@@ -97,11 +69,8 @@ def to_delivery(
     )
 
 
-@dataclass(frozen=True, slots=True)
-class OutboxRepository:
+class OutboxRepository(Repository):
     """The outbox, within one transaction."""
-
-    connection: Connection
 
     def add(self, new: NewDelivery, now: datetime) -> None:
         """Add a delivery, unless there is one with the same key.
@@ -111,8 +80,6 @@ class OutboxRepository:
         values = _fields(new) | {
             "id": secrets.token_hex(11),
             "state": DeliveryState.PENDING,
-            "message": _fields(new.message) if new.message else None,
-            "response_url": new.response_url.get_secret_value() if new.response_url else None,
             "created_at": now,
             "due_at": now,
         }
@@ -160,7 +127,7 @@ class OutboxRepository:
         taken, lapsed = [*fresh, *unconfirmed], {row["seq"] for row in unconfirmed}
         faces = self._faces({row["job"] for row in taken if row["job"] is not None})
         posted = self._posted({row["edits"] for row in taken if row["edits"] is not None})
-        read = partial(to_delivery, faces=faces, posted=posted, lapsed=lapsed)
+        read = partial(_to_delivery, faces=faces, posted=posted, lapsed=lapsed)
         return readable_claims(self.connection, deliveries, taken, read, claimer.now)
 
     def _faces(self, numbers: set[JobNumber]) -> dict[JobNumber, _Place]:
@@ -232,7 +199,7 @@ class OutboxRepository:
         return bool(self.connection.execute(select(deliveries.c.plain).where(is_root)).scalar_one_or_none())
 
 
-def _fields(one: NewDelivery | Message) -> dict[str, object]:
+def _fields(one: NewDelivery) -> dict[str, object]:
     """Return the fields, without copying what is in them as ``asdict`` does."""
     return {field.name: getattr(one, field.name) for field in fields(one)}
 

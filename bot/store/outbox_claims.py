@@ -27,9 +27,10 @@ from sqlalchemy.engine import Connection, RowMapping
 from bot.model.jobs import JobState
 from bot.model.outbox import PACED, DeliveryKind, DeliveryState, Place, calls_of, place_of
 from bot.model.pace import Method
+from bot.store.columns import AnyTable
 from bot.store.leases import NOW, Claimer, ClaimStatement, claim, claiming, one_of, unclaimed
 from bot.store.paces import MethodPaces
-from bot.store.schema import AnyTable, deliveries, jobs, paces
+from bot.store.schema import deliveries, jobs, paces
 
 if TYPE_CHECKING:
     from sqlalchemy.sql.base import ReadOnlyColumnCollection

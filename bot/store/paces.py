@@ -12,10 +12,10 @@ from sqlalchemy.engine import Connection
 
 from bot.model.ids import ChannelId
 from bot.model.pace import Method, pace_of
+from bot.store.columns import Repository, UtcDateTime
 from bot.store.leases import one_of
 from bot.store.schema import paces
 from bot.store.upsert import insert_unless_there
-from bot.store.utc_datetime import UtcDateTime
 
 _METHODS = sorted(Method)
 _LOCK_METHODS = (
@@ -61,11 +61,8 @@ class MethodPaces:
             self.connection.execute(_SET, {"of": method, "free_at": self.free_at[method]})
 
 
-@dataclass(frozen=True, slots=True)
-class PaceRepository:
+class PaceRepository(Repository):
     """The paces of methods and channels, within one transaction."""
-
-    connection: Connection
 
     def lock_methods(self, now: datetime, minute_seconds: float) -> MethodPaces:
         """Return the paces of all methods; their rows stay locked until the transaction ends."""

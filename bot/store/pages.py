@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from sqlalchemy import ColumnElement, Float, UnaryExpression, and_, cast, func, or_, select, true
-from sqlalchemy.engine import Connection, RowMapping
+from sqlalchemy.engine import RowMapping
 
 from bot.model.ids import PageKey, ProjectId, SnapshotId, can_be_id
 from bot.model.period import Period
 from bot.model.visitors import Counts, PageCounts, SortBy
+from bot.store.columns import Repository
 from bot.store.schema import page_visitors, snapshots
 
 _now = page_visitors.alias("now")
@@ -56,11 +56,8 @@ def _key(snapshot: SnapshotId, path_hash: str) -> PageKey:
     return PageKey(f"{snapshot}:{path_hash}")
 
 
-@dataclass(frozen=True, slots=True)
-class PageRepository:
+class PageRepository(Repository):
     """The pages of snapshots, within one transaction."""
-
-    connection: Connection
 
     def count(self, snapshot: SnapshotId, section: str | None) -> int:
         """Return how many pages of a section had visitors."""

@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, fields
 from datetime import datetime
 from typing import Unpack
 
 from pydantic import SecretStr
 from sqlalchemy import ColumnElement, Text, and_, bindparam, exists, func, insert, or_, select, update
-from sqlalchemy.engine import Connection, RowMapping
 
-from bot.model.along import SharedFile, TakeThread
 from bot.model.ids import JobNumber, ProjectId, PromptId, RequestKey, UserId
 from bot.model.jobs import JobState, QueueWhy
 from bot.model.lifecycle import PromptStep
 from bot.model.prompts import JobRequest, NewPrompt, Prompt, PromptFields, PromptKind, PromptState
 from bot.model.quota import QUOTA_PERIOD, Queued, Use
 from bot.store.audit import note_prompt_end
+from bot.store.columns import Repository, reader
 from bot.store.leases import (
     FREE,
     HOLDER,
@@ -34,7 +32,9 @@ from bot.store.leases import (
 from bot.store.schema import back_offs, jobs, prompts
 from bot.store.upsert import update_one, update_shrinking
 
-_FIELDS = tuple(field.name for field in fields(Prompt))
+to_prompt = reader(Prompt, prompts)
+"""Returns a row as a Prompt."""
+_to_queued = reader(Queued, prompts, refused_at=lambda row: row["sent_at"])
 _NOT_FAILED = (
     JobState.WAITING,
     JobState.WORKING,
@@ -45,19 +45,6 @@ _NOT_FAILED = (
 """States of a job for which a repeated prompt may be an accident; after a failure it is a retry."""
 _UNSENT = (PromptState.NEW, PromptState.WAITING)
 UNSETTLED = (*_UNSENT, PromptState.SENDING)
-
-
-def to_prompt(row: RowMapping) -> Prompt:
-    """Return a row as a Prompt."""
-    values = {name: row[name] for name in _FIELDS}
-    take = row["take_thread"]
-    typed = {
-        "state": PromptState(row["state"]),
-        "kind": PromptKind(row["kind"]),
-        "take_thread": TakeThread(take) if take else None,
-        "files": tuple(SharedFile(*each) for each in row["files"] or ()),
-    }
-    return Prompt(**{**values, **typed})
 
 
 def sendable() -> ColumnElement[bool]:
@@ -166,7 +153,7 @@ def _values(new: NewPrompt) -> dict[str, object]:
         "asked_at": new.asked_at,
         "channel": origin.channel,
         "message_ts": origin.message_ts,
-        "response_url": origin.stored_url,
+        "response_url": origin.response_url,
         "named": new.named,
         "take_thread": new.take_thread,
         "files": new.files or None,
@@ -175,11 +162,8 @@ def _values(new: NewPrompt) -> dict[str, object]:
     }
 
 
-@dataclass(frozen=True, slots=True)
-class PromptRepository:
+class PromptRepository(Repository):
     """The prompts, within one transaction."""
-
-    connection: Connection
 
     def add(self, new: NewPrompt) -> PromptId:
         """Store a prompt and return its id. The key of its origin is unique (see ``job_of``)."""
@@ -256,9 +240,8 @@ class PromptRepository:
 
     def response_url(self, prompt: PromptId) -> SecretStr | None:
         """Return the request's response URL, which may have expired; None when it had none."""
-        row = self.connection.execute(select(prompts.c.response_url).where(prompts.c.id == prompt))
-        url = row.scalar_one_or_none()
-        return SecretStr(url) if url else None
+        url = select(prompts.c.response_url).where(prompts.c.id == prompt)
+        return self.connection.execute(url).scalar_one_or_none()
 
     def update(self, prompt: PromptId, *, was: PromptState, **fields: Unpack[PromptFields]) -> None:
         """Write columns of a prompt. Raises LeaseLost unless it is still in state ``was``."""
@@ -310,7 +293,7 @@ class PromptRepository:
         They are due or in the queue, and ``sendable``.
         """
         rows = self.connection.execute(_QUOTA_QUEUE, {"of_project": project, NOW.key: now})
-        return [Queued(row.id, row.job, PromptKind(row.kind), *row[3:]) for row in rows]
+        return [_to_queued(row) for row in rows.mappings()]
 
     def claim_these(self, claimer: Claimer, ids: Sequence[PromptId]) -> Sequence[Prompt]:
         """Claim those of these prompts that still wait and are not leased."""

@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from datetime import date, datetime
-from typing import NotRequired, TypedDict, Unpack
+from datetime import datetime
+from typing import TypedDict, Unpack
 
 from pydantic import SecretStr
 from sqlalchemy import and_, insert, or_, select, update
-from sqlalchemy.engine import Connection, RowMapping
 
 from bot.model.ids import ProjectId, QuestionId, RequestKey, SnapshotId, can_be_id
 from bot.model.origin import Origin
-from bot.model.period import Period
-from bot.model.questions import FileTo, Question, QuestionState, VisitorsQuery
-from bot.model.visitors import SortBy
+from bot.model.questions import Question, QuestionState, VisitorsQuery
+from bot.store.columns import Repository, reader
 from bot.store.leases import FREE, NOW, Claimer, claim, claiming_oldest, readable_claims, write_row
 from bot.store.schema import questions
 
@@ -26,65 +23,7 @@ class QuestionFields(TypedDict, total=False):
     chart: list[SnapshotId]
 
 
-class StoredQuery(TypedDict):
-    """The JSON form of a query in its column."""
-
-    period: list[str]
-    compared: list[str] | None
-    section: str | None
-    top: int
-    sort: str
-    file_to: str
-    label: NotRequired[str | None]
-
-
-def _stored(query: VisitorsQuery) -> StoredQuery:
-    compared = query.compared
-    return {
-        "period": [query.period.first.isoformat(), query.period.end.isoformat()],
-        "compared": [compared.first.isoformat(), compared.end.isoformat()] if compared else None,
-        "section": query.section,
-        "top": query.top,
-        "sort": query.sort,
-        "file_to": query.file_to,
-        "label": query.label,
-    }
-
-
-def _period(pair: list[str]) -> Period:
-    return Period(date.fromisoformat(pair[0]), date.fromisoformat(pair[1]))
-
-
-def _query(stored: StoredQuery) -> VisitorsQuery:
-    return VisitorsQuery(
-        period=_period(stored["period"]),
-        compared=_period(stored["compared"]) if stored["compared"] else None,
-        section=stored["section"],
-        top=stored["top"],
-        sort=SortBy(stored["sort"]),
-        file_to=FileTo(stored["file_to"]),
-        label=stored.get("label"),
-    )
-
-
-def to_question(row: RowMapping) -> Question:
-    """Return a row as a Question."""
-    return Question(
-        id=row["id"],
-        project=row["project"],
-        channel=row["channel"],
-        user=row["user"],
-        query=_query(row["query"]),
-        asked_at=row["asked_at"],
-        state=QuestionState(row["state"]),
-        now=row["now"],
-        was=row["was"],
-        chart=None if row["chart"] is None else tuple(row["chart"]),
-        thread_ts=row["thread_ts"],
-        calls_before=row["calls_before"],
-    )
-
-
+_to_question = reader(Question, questions)
 _OVER: dict[str, object] = {
     "state": QuestionState.ANSWERED,
     "response_url": None,
@@ -93,11 +32,8 @@ _DUE = and_(questions.c.state == QuestionState.WAITING, questions.c.due_at <= NO
 _CLAIM = claiming_oldest(questions, _DUE)
 
 
-@dataclass(frozen=True, slots=True)
-class QuestionRepository:
+class QuestionRepository(Repository):
     """The questions, within one transaction."""
-
-    connection: Connection
 
     def add(
         self,
@@ -116,14 +52,14 @@ class QuestionRepository:
             "project": project,
             "channel": origin.channel,
             "user": origin.user,
-            "query": _stored(query),
+            "query": query,
             "state": QuestionState.WAITING,
             "now": now,
             "was": was,
             "calls_before": calls_before,
             "asked_at": asked_at,
             "due_at": asked_at,
-            "response_url": origin.stored_url,
+            "response_url": origin.response_url,
             "thread_ts": origin.thread,
         }
         row = self.connection.execute(insert(questions).values(**values).returning(questions.c.id))
@@ -143,19 +79,19 @@ class QuestionRepository:
             select(questions).where(questions.c.id == question, questions.c.user != "")
         )
         row = found.mappings().first()
-        return to_question(row) if row else None
+        return _to_question(row) if row else None
 
     def waiting_for(self, snapshot: SnapshotId) -> Sequence[Question]:
         """Return the questions that wait for the pages of a snapshot."""
         pages = or_(questions.c.now == snapshot, questions.c.was == snapshot)
         waits = select(questions).where(questions.c.state == QuestionState.WAITING, pages)
-        return [to_question(row) for row in self.connection.execute(waits).mappings()]
+        return [_to_question(row) for row in self.connection.execute(waits).mappings()]
 
     def response_url(self, question: QuestionId) -> SecretStr | None:
         """Return the response URL for the answer; None when there is none."""
         stored = select(questions.c.response_url).where(questions.c.id == question)
-        url = self.connection.execute(stored).scalar_one()
-        return SecretStr(url) if url else None
+        url: SecretStr | None = self.connection.execute(stored).scalar_one()
+        return url
 
     def any_due(self, now: datetime) -> bool:
         """Return whether a question is due."""
@@ -165,7 +101,7 @@ class QuestionRepository:
     def claim(self, claimer: Claimer, limit: int) -> Sequence[Question]:
         """Claim unanswered questions that are due."""
         rows = claim(self.connection, _CLAIM, claimer, limit=limit)
-        return readable_claims(self.connection, questions, rows, to_question, claimer.now)
+        return readable_claims(self.connection, questions, rows, _to_question, claimer.now)
 
     def update(self, question: QuestionId, **fields: Unpack[QuestionFields]) -> None:
         """Write columns of one question without touching its lease."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import datetime
 from typing import cast
 
@@ -10,7 +9,8 @@ from sqlalchemy import and_, delete, select, update
 from sqlalchemy.engine import Connection
 
 from bot.model.ids import JobNumber, ProjectId
-from bot.store.schema import AnyTable, back_offs, jobs, quotas
+from bot.store.columns import AnyTable, Repository
+from bot.store.schema import back_offs, jobs, quotas
 from bot.store.upsert import insert_unless_there
 
 
@@ -34,11 +34,8 @@ def exhausted_until(
     return cast("datetime | None", connection.execute(statement).scalar_one_or_none())
 
 
-@dataclass(frozen=True, slots=True)
-class QuotaRepository:
+class QuotaRepository(Repository):
     """The projects' quotas, within one transaction."""
-
-    connection: Connection
 
     def lock(self, project: ProjectId) -> None:
         """Lock the project's quota against all other transactions until this one ends."""
@@ -56,11 +53,8 @@ class QuotaRepository:
 _ALL = select(back_offs.c.project, back_offs.c.reason, back_offs.c.until)
 
 
-@dataclass(frozen=True, slots=True)
-class BackOffRepository:
+class BackOffRepository(Repository):
     """The projects' back-offs, within one transaction."""
-
-    connection: Connection
 
     def attempts(self, project: ProjectId) -> int:
         """Return how many times in a row the service has failed for this project."""

@@ -12,7 +12,6 @@ from datetime import datetime
 from typing import Self
 
 from sqlalchemy import ColumnElement, String, and_, cast, delete, exists, func, literal, or_, select, update
-from sqlalchemy.engine import Connection
 
 from bot.model.digests import DigestState, SubscriptionState
 from bot.model.ids import JobNumber, UserId
@@ -21,8 +20,8 @@ from bot.model.outbox import DeliveryState
 from bot.model.prompts import PromptState
 from bot.model.questions import QuestionState
 from bot.store.audit import IS_OVER
+from bot.store.columns import AnyTable, Repository
 from bot.store.schema import (
-    AnyTable,
     audit,
     deliveries,
     digests,
@@ -99,11 +98,8 @@ class RowCounts:
         return RowCounts(*(getattr(self, field.name) + getattr(other, field.name) for field in fields(self)))
 
 
-@dataclass(frozen=True, slots=True)
-class RetentionRepository:
+class RetentionRepository(Repository):
     """What forgets, within one transaction."""
-
-    connection: Connection
 
     def any_before(self, before: datetime) -> bool:
         """Return whether `forget_before` has something to do."""

@@ -17,8 +17,8 @@ from math import ceil
 from sqlalchemy import BindParameter, Column, ColumnElement, bindparam, or_, select, update
 from sqlalchemy.engine import Connection
 
+from bot.store.columns import AnyTable, UtcDateTime
 from bot.store.schema import (
-    AnyTable,
     analytics_budgets,
     analytics_calls,
     back_offs,
@@ -35,7 +35,6 @@ from bot.store.schema import (
     snapshots,
     subscriptions,
 )
-from bot.store.utc_datetime import UtcDateTime
 
 TOLERATED = timedelta(minutes=2)
 """Times that lie less far ahead come by themselves. Longer than a lease, so that no lease is cut short that

@@ -22,11 +22,12 @@ from sqlalchemy import (
     select,
     update,
 )
-from sqlalchemy.engine import Connection, RowMapping
+from sqlalchemy.engine import RowMapping
 
 from bot.model.ids import ProjectId, SnapshotId
 from bot.model.period import Period
 from bot.model.visitors import Counts, Priority, Snapshot, SnapshotState
+from bot.store.columns import Repository, reader
 from bot.store.leases import (
     FREE,
     NOW,
@@ -65,31 +66,14 @@ class ReadPage:
     taken_at: datetime
 
 
-def to_counts(row: RowMapping) -> Counts | None:
+def _to_counts(row: RowMapping) -> Counts | None:
     """Return a row's three counts; None when they have not been fetched yet."""
     return None if row["total"] is None else Counts(row["human"], row["ai"], row["total"])
 
 
-def to_snapshot(row: RowMapping) -> Snapshot:
-    """Return a row as a Snapshot."""
-    return Snapshot(
-        id=row["id"],
-        project=row["project"],
-        period=Period(row["first"], row["end"]),
-        state=SnapshotState(row["state"]),
-        with_pages=row["with_pages"],
-        totals=to_counts(row),
-        rows=row["rows"],
-        repeated=row["repeated"],
-        next_offset=row["next_offset"],
-        calls=row["calls"],
-        attempts=row["attempts"],
-        complete=row["complete"],
-        is_final=row["is_final"],
-        taken_at=row["taken_at"],
-        due_at=row["due_at"],
-        problem=row["problem"],
-    )
+_to_snapshot = reader(
+    Snapshot, snapshots, period=lambda row: Period(row["first"], row["end"]), totals=_to_counts
+)
 
 
 def path_hash(path: str) -> str:
@@ -116,11 +100,8 @@ def _claiming() -> ClaimStatement:
 _CLAIM = _claiming()
 
 
-@dataclass(frozen=True, slots=True)
-class SnapshotRepository:
+class SnapshotRepository(Repository):
     """The snapshots, within one transaction."""
-
-    connection: Connection
 
     def request(
         self,
@@ -156,7 +137,7 @@ class SnapshotRepository:
             raise LookupError("a snapshot that was just written is not there")
         pauses = is_patient and known["state"] == SnapshotState.FAILED and known["due_at"] > now
         if pauses:
-            return to_snapshot(known)
+            return _to_snapshot(known)
         return self._reactivate(known, with_pages=with_pages, priority=priority, now=now)
 
     def _known(
@@ -187,12 +168,12 @@ class SnapshotRepository:
             values |= {"priority": priority}
         if values:
             self.connection.execute(update(snapshots).where(snapshots.c.id == row["id"]).values(**values))
-        return to_snapshot({**row, **values})  # type: ignore[arg-type]
+        return _to_snapshot({**row, **values})  # type: ignore[arg-type]
 
     def find(self, project: ProjectId, period: Period, *, is_final: bool, now: datetime) -> Snapshot | None:
         """Return the snapshot that ``request`` would reuse; None when there is none. Writes nothing."""
         row = self._known(project, period, is_final=is_final, now=now)
-        return to_snapshot(row) if row else None
+        return _to_snapshot(row) if row else None
 
     def begun_for(self, project: ProjectId, period: Period, begun_at: datetime) -> Snapshot | None:
         """Return the snapshot that was requested for work begun at ``begun_at``; None when there is none.
@@ -208,7 +189,7 @@ class SnapshotRepository:
         )
         found = self.connection.execute(select(snapshots).where(requested).order_by(snapshots.c.id).limit(1))
         row = found.mappings().first()
-        return to_snapshot(row) if row else None
+        return _to_snapshot(row) if row else None
 
     def stop(self, snapshot: SnapshotId, problem: str) -> None:
         """Mark a snapshot as done but incomplete, because further calls are useless. Fetched pages stay."""
@@ -218,7 +199,7 @@ class SnapshotRepository:
     def get(self, ids: Iterable[SnapshotId]) -> dict[SnapshotId, Snapshot]:
         """Return the snapshots with these ids, by id."""
         rows = self.connection.execute(select(snapshots).where(snapshots.c.id.in_(list(ids))))
-        return {row["id"]: to_snapshot(row) for row in rows.mappings()}
+        return {row["id"]: _to_snapshot(row) for row in rows.mappings()}
 
     def claim(
         self, claimer: Claimer, project: ProjectId, limit: int, priority: Priority
@@ -229,7 +210,7 @@ class SnapshotRepository:
         completes urgent snapshots before it begins others.
         """
         rows = claim(self.connection, _CLAIM, claimer, limit=limit, of_project=project, least=int(priority))
-        return readable_claims(self.connection, snapshots, rows, to_snapshot, claimer.now)
+        return readable_claims(self.connection, snapshots, rows, _to_snapshot, claimer.now)
 
     def waiting_projects(self, now: datetime) -> Sequence[ProjectId]:
         """Return the projects whose snapshots have a page that could be fetched now."""

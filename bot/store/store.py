@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import TypeVar
 
@@ -55,121 +54,33 @@ class AlreadyStored(Exception):
     """Another transaction has just stored a row with the same unique key, for example a repeated request."""
 
 
-@dataclass(frozen=True, slots=True)
 class Transaction:
     """One database transaction, with a repository for each group of tables."""
 
-    connection: Connection
-
-    @property
-    def jobs(self) -> JobRepository:
-        """Return the repository of tracked jobs."""
-        return JobRepository(self.connection)
-
-    @property
-    def prompts(self) -> PromptRepository:
-        """Return the repository of prompts."""
-        return PromptRepository(self.connection)
-
-    @property
-    def along(self) -> AlongRepository:
-        """Return the repository of what went along with prompts."""
-        return AlongRepository(self.connection)
-
-    @property
-    def corrections(self) -> CorrectionRepository:
-        """Return the repository of corrections."""
-        return CorrectionRepository(self.connection)
-
-    @property
-    def outbox(self) -> OutboxRepository:
-        """Return the repository of deliveries."""
-        return OutboxRepository(self.connection)
-
-    @property
-    def paces(self) -> PaceRepository:
-        """Return the repository of the paces at which Slack is called."""
-        return PaceRepository(self.connection)
-
-    @property
-    def conversations(self) -> ConversationRepository:
-        """Return the repository of conversations, and of what is to be read in them after an outage."""
-        return ConversationRepository(self.connection)
-
-    @property
-    def back_offs(self) -> BackOffRepository:
-        """Return the repository of projects with a back-off."""
-        return BackOffRepository(self.connection)
-
-    @property
-    def quota(self) -> QuotaRepository:
-        """Return the repository of each project's quota."""
-        return QuotaRepository(self.connection)
-
-    @property
-    def members(self) -> MemberRepository:
-        """Return the repository of cached access decisions."""
-        return MemberRepository(self.connection)
-
-    @property
-    def channels(self) -> ChannelRepository:
-        """Return the repository of the projects that channels have chosen."""
-        return ChannelRepository(self.connection)
-
-    @property
-    def snapshots(self) -> SnapshotRepository:
-        """Return the repository of snapshots: stored answers of the analytics API."""
-        return SnapshotRepository(self.connection)
-
-    @property
-    def pages(self) -> PageRepository:
-        """Return the repository of the pages in snapshots, which ranks and compares them."""
-        return PageRepository(self.connection)
-
-    @property
-    def budget(self) -> BudgetRepository:
-        """Return the repository of the hourly budget of analytics calls."""
-        return BudgetRepository(self.connection)
-
-    @property
-    def questions(self) -> QuestionRepository:
-        """Return the repository of questions about visitors."""
-        return QuestionRepository(self.connection)
-
-    @property
-    def heartbeats(self) -> HeartbeatRepository:
-        """Return the repository of the processes that run workers."""
-        return HeartbeatRepository(self.connection)
-
-    @property
-    def audit(self) -> AuditRepository:
-        """Return the repository of who did what."""
-        return AuditRepository(self.connection)
-
-    @property
-    def dead_letters(self) -> DeadLetterRepository:
-        """Return the repository of deliveries that Slack refused for good."""
-        return DeadLetterRepository(self.connection)
-
-    @property
-    def retention(self) -> RetentionRepository:
-        """Return the repository that forgets texts and people."""
-        return RetentionRepository(self.connection)
-
-    @property
-    def subscriptions(self) -> SubscriptionRepository:
-        """Return the repository of subscriptions to the weekly digest."""
-        return SubscriptionRepository(self.connection)
-
-    @property
-    def digests(self) -> DigestRepository:
-        """Return the repository of digests."""
-        return DigestRepository(self.connection)
-
-    @property
-    def waits(self) -> WaitRepository:
-        """Return the repository that says why prompts, polls and deliveries wait."""
-        return WaitRepository(self.connection)
+    def __init__(self, connection: Connection) -> None:
+        self.connection = connection
+        self.jobs = JobRepository(connection)
+        self.prompts = PromptRepository(connection)
+        self.along = AlongRepository(connection)
+        self.corrections = CorrectionRepository(connection)
+        self.outbox = OutboxRepository(connection)
+        self.dead_letters = DeadLetterRepository(connection)
+        self.paces = PaceRepository(connection)
+        self.conversations = ConversationRepository(connection)
+        self.back_offs = BackOffRepository(connection)
+        self.quota = QuotaRepository(connection)
+        self.members = MemberRepository(connection)
+        self.channels = ChannelRepository(connection)
+        self.snapshots = SnapshotRepository(connection)
+        self.pages = PageRepository(connection)
+        self.budget = BudgetRepository(connection)
+        self.questions = QuestionRepository(connection)
+        self.subscriptions = SubscriptionRepository(connection)
+        self.digests = DigestRepository(connection)
+        self.audit = AuditRepository(connection)
+        self.heartbeats = HeartbeatRepository(connection)
+        self.retention = RetentionRepository(connection)
+        self.waits = WaitRepository(connection)
 
     def backlog(self, now: datetime) -> Backlog:
         """Return how old the oldest unsettled work is, and how much of it needs a person."""

@@ -13,7 +13,7 @@ from sqlalchemy.dialects.sqlite import insert as sqlite_insert
 from sqlalchemy.engine import Connection
 from sqlalchemy.sql.dml import ReturningDelete, ReturningInsert
 
-from bot.store.schema import AnyTable
+from bot.store.columns import AnyTable
 
 
 def insert_unless_there(connection: Connection, table: AnyTable, *rows: Mapping[str, object]) -> bool:

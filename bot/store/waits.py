@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 
 from sqlalchemy import ColumnElement, and_, exists, select
-from sqlalchemy.engine import Connection, RowMapping
+from sqlalchemy.engine import RowMapping
 
 from bot.model.ids import JobNumber
 from bot.model.jobs import JobState, QueueWhy
 from bot.model.outbox import QUIET, DeliveryKind, DeliveryState
 from bot.model.prompts import PromptKind, PromptState
 from bot.model.waits import BackOff, Lease, Wait, WaitingDelivery, WaitingPoll, WaitingPrompt, WaitWhy
+from bot.store.columns import Repository
 from bot.store.leases import one_of, readable
 from bot.store.outbox_claims import OPEN, waits_in_thread
 from bot.store.prompts import UNSETTLED, face_before, is_behind
@@ -63,11 +63,8 @@ _DELIVERIES = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class WaitRepository:
+class WaitRepository(Repository):
     """What waits, within one transaction."""
-
-    connection: Connection
 
     def of_job(self, number: JobNumber, now: datetime) -> Sequence[Wait]:
         """Return what waits of a job: its prompts, its next poll, then its deliveries, oldest first."""

@@ -21,7 +21,7 @@ Rows = list[dict[str, Any]]
 FOLLOW_UPS, REPLIES, CHANNELS = 3, 4, 20
 _DAY = date(2026, 1, 1)
 _QUERY = {
-    "period": ["2026-01-01", "2026-01-08"],
+    "period": {"first": "2026-01-01", "end": "2026-01-08"},
     "compared": None,
     "section": None,
     "top": 10,

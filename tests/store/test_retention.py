@@ -15,10 +15,10 @@ from bot.model.message import Message
 from bot.model.outbox import DeliveryKind, DeliveryState, NewDelivery
 from bot.model.prompts import PromptKind, PromptState
 from bot.store import Store
+from bot.store.columns import AnyTable
 from bot.store.migrate import migrate
 from bot.store.retention import RowCounts
 from bot.store.schema import (
-    AnyTable,
     audit,
     deliveries,
     digests,

@@ -15,10 +15,10 @@ from bot.model.outbox import DeliveryState
 from bot.model.weekly_time import Weekday
 from bot.store import Store
 from bot.store import schema as s
+from bot.store.columns import UtcDateTime
 from bot.store.database import Database
 from bot.store.due import Queue, find_due
 from bot.store.set_back import TOLERATED
-from bot.store.utc_datetime import UtcDateTime
 from tests.builders import PROJECT, claimer, execute, origin, rows_of
 from tests.store.stock import fill
 

@@ -10,8 +10,9 @@ from sqlalchemy import func, select, update
 from structlog.testing import capture_logs
 
 from bot.model.ids import ChannelId
+from bot.store.columns import AnyTable
 from bot.store.leases import UNREADABLE
-from bot.store.schema import AnyTable, deliveries, jobs, prompts, questions, snapshots, subscriptions
+from bot.store.schema import deliveries, jobs, prompts, questions, snapshots, subscriptions
 from bot.work.jobs.prepare import prepare_prompts
 from tests.builders import BEN, execute, rows_of
 from tests.work.asking import DAY, FIRST, LAST

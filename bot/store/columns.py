@@ -1,0 +1,187 @@
+"""Types of columns: a column's type says what it is, how it is read, and whether its row keeps it for ever.
+
+`String`, `Text` and `JSON` say nothing of that, so a test refuses them in a table.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import MISSING, fields
+from datetime import UTC, datetime
+from enum import StrEnum
+from typing import TYPE_CHECKING, TypeAlias, TypeVar
+
+from pydantic import SecretStr, TypeAdapter
+from sqlalchemy import JSON, Column, DateTime, String, Table, Text, TypeDecorator
+from sqlalchemy.engine import Connection, Dialect, RowMapping
+
+if TYPE_CHECKING:
+    from sqlalchemy.sql.base import ReadOnlyColumnCollection
+
+AnyTable: TypeAlias = Table["ReadOnlyColumnCollection[str, Column[object]]"]
+"""Any of the tables, for functions that work with several."""
+Record = TypeVar("Record")
+
+
+class UtcDateTime(TypeDecorator[datetime]):
+    """An aware datetime, stored in UTC. SQLite stores no time zones, so they are removed and added again."""
+
+    impl = DateTime(timezone=True)
+    cache_ok = True
+
+    def process_bind_param(self, value: datetime | None, dialect: Dialect) -> datetime | None:
+        """Return the time in UTC, without a zone on SQLite. Raises ValueError for a naive time."""
+        if value is None:
+            return None
+        if value.tzinfo is None:
+            raise ValueError("a time without a zone cannot be stored")
+        value = value.astimezone(UTC)
+        return value.replace(tzinfo=None) if dialect.name == "sqlite" else value
+
+    def bind_processor(self, dialect: Dialect) -> Callable[[datetime | None], object] | None:
+        """Return the processor of a value. SQLite gets the text that SQLAlchemy would make, only sooner."""
+        if dialect.name != "sqlite":
+            return super().bind_processor(dialect)
+
+        def process(value: datetime | None) -> str | None:
+            stored = self.process_bind_param(value, dialect)
+            return None if stored is None else stored.isoformat(" ", "microseconds")
+
+        return process
+
+    def process_result_value(self, value: datetime | None, dialect: Dialect) -> datetime | None:  # noqa: ARG002
+        """Return the stored time as an aware time in UTC."""
+        if value is None:
+            return None
+        return value.replace(tzinfo=UTC) if value.tzinfo is None else value.astimezone(UTC)
+
+
+class Due(UtcDateTime):
+    """When a worker may take the row."""
+
+    cache_ok = True
+
+
+class Forgotten:
+    """Taken out of a row when the row is forgotten."""
+
+
+class Id(String):
+    """A key, an id or a name of the bot's, Slack's or the service's. It stays."""
+
+
+class Channel(Id):
+    """A channel of Slack's."""
+
+
+class Person(Id, Forgotten):
+    """Somebody whom a row names."""
+
+
+class Owner(Person):
+    """Whose row it is: the row is forgotten with them."""
+
+
+class Note(Text):
+    """A text of the service's, of Slack's or of the settings, which tells nothing of a person. It stays."""
+
+
+class UserText(Text, Forgotten):
+    """What somebody wrote, or what leads to it or to them."""
+
+
+class Secret(TypeDecorator[SecretStr], Forgotten):
+    """A text that no log may show."""
+
+    impl = Text
+    cache_ok = True
+
+    def process_bind_param(self, value: SecretStr | str | None, dialect: Dialect) -> str | None:  # noqa: ARG002
+        """Return the text."""
+        return value.get_secret_value() if isinstance(value, SecretStr) else value
+
+    def process_result_value(self, value: str | None, dialect: Dialect) -> SecretStr | None:  # noqa: ARG002
+        """Return the secret; None for an empty one."""
+        return SecretStr(value) if value else None
+
+
+class Choice(String):
+    """A value of an enum. A row has it as text; ``reader`` makes it the member."""
+
+    def __init__(self, kind: type[StrEnum]) -> None:
+        super().__init__(20)
+        self.kind = kind
+
+    def read(self, value: str) -> StrEnum:
+        """Return the member. Raises ValueError for a value that only a newer version knows."""
+        return self.kind(value)
+
+
+class Json(TypeDecorator[object]):
+    """A value that pydantic turns into JSON. A row has the JSON; ``reader`` makes it the value."""
+
+    impl = JSON(none_as_null=True)
+    cache_ok = True
+
+    def __init__(self, kind: type[object]) -> None:
+        super().__init__()
+        self.kind = kind
+        self._adapter = TypeAdapter[object](kind)
+
+    def process_bind_param(self, value: object, dialect: Dialect) -> object:  # noqa: ARG002
+        """Return the JSON of a value; JSON stays as it is."""
+        is_json = value is None or isinstance(value, dict | list)
+        return value if is_json else self._adapter.dump_python(value, mode="json")
+
+    def read(self, value: object) -> object:
+        """Return the value. Raises ValueError for JSON of another form."""
+        return self._adapter.validate_python(value)
+
+
+class UserJson(Json, Forgotten):
+    """What somebody wrote or is named in, with a form."""
+
+    cache_ok = True
+
+
+def reader(
+    kind: type[Record], table: AnyTable, **made: Callable[[RowMapping], object]
+) -> Callable[[RowMapping], Record]:
+    """Return a function that makes a record of a row: each field has the column of its name.
+
+    An empty column gives the field's default. ``made``: the fields that are no columns. The function raises
+    ValueError, LookupError or TypeError for a row that this version cannot read.
+    """
+    # Every dataclass may be given; typing has no name for them.
+    found = [field for field in fields(kind) if field.name not in made]  # type: ignore[arg-type]
+    names = [field.name for field in found]
+    defaults = [
+        (each.name, each.default)
+        for each in found
+        if table.c[each.name].nullable and each.default not in (None, MISSING)
+    ]
+    typed = [(name, type_.read) for name in names if isinstance(type_ := table.c[name].type, Choice | Json)]
+
+    def read(row: RowMapping) -> Record:
+        values = {name: row[name] for name in names}
+        for name, default in defaults:
+            if values[name] is None:
+                values[name] = default
+        for name, typed_read in typed:
+            if (value := row[name]) is not None:
+                values[name] = typed_read(value)
+        return kind(**values, **{name: make(row) for name, make in made.items()})
+
+    return read
+
+
+def lease() -> tuple[Column[str | None], Column[datetime | None]]:
+    """Return the columns of a lease (``leases.py``)."""
+    return Column("claimed_by", Id(80)), Column("claimed_until", UtcDateTime)
+
+
+class Repository:
+    """Statements about a group of tables, within one transaction."""
+
+    def __init__(self, connection: Connection) -> None:
+        self.connection = connection
