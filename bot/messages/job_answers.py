@@ -212,7 +212,6 @@ def cannot_follow_up(job: TrackedJob) -> Message:
         return forgotten(job)
     why = {
         JobState.ARCHIVED: "has been archived at the docs service",
-        JobState.GONE: "is no longer known to the docs service",
         JobState.REFUSED: "was never started",
         JobState.WITHDRAWN: "was withdrawn",
         JobState.UNCONFIRMED: "may or may not have started (choose *Send again* or *Dismiss* in its thread)",

@@ -67,22 +67,16 @@ def follow_up_withdrawn(job: TrackedJob, prompt: Prompt, by: UserId) -> Message:
     )
 
 
-def ended(
-    job: TrackedJob, now: datetime, *, is_new: bool = True, was_lost: bool = False, is_first: bool = True
-) -> Message:
+def ended(job: TrackedJob, now: datetime, *, is_new: bool = True, is_first: bool = True) -> Message:
     """Return the reply at the end of an iteration: the result, and what to do next.
 
-    ``is_new``: the job had no pull request before this iteration. ``was_lost``: the thread was told that the
-    docs service does not know the job. ``is_first``: no other job in the thread offers its pull request, so
-    this one's button stands out.
+    ``is_new``: the job had no pull request before this iteration. ``is_first``: no other job in the thread
+    offers its pull request, so this one's button stands out.
     """
     del now
-    again = " (The docs service knows it again.)" if was_lost else ""
     url = b.web_address(job.pr_link) if job.state is JobState.PULL_REQUEST else None
     address = b.link(url, open_words(url)) if url else ""
-    return b.with_buttons(
-        f"{_end(job, is_new)}{again}", _end_buttons(job, is_first=is_first), address=address
-    )
+    return b.with_buttons(_end(job, is_new), _end_buttons(job, is_first=is_first), address=address)
 
 
 def outdated_end(job: TrackedJob, *, is_new: bool = True) -> Message:
@@ -172,7 +166,7 @@ def _gone(job: TrackedJob) -> str:
     return (
         f":ghost: The docs service no longer knows {name(job.number)}, so I can't say how it ended. "
         "Check the repository for its pull request, or run it again. "
-        "I'll keep asking for another day, and tell you here if it comes back."
+        f"{_reply_here(job).capitalize()} to see whether it's back."
     )
 
 
@@ -282,14 +276,6 @@ def not_served(job: TrackedJob) -> Message:
         f"{name(job.number)} goes. Check the repository for a pull request."
     )
     return b.with_buttons(said, _end_buttons(job))
-
-
-def found_again(job: TrackedJob) -> Message:
-    """Return the reply about a job that seemed lost and still runs."""
-    return b.words(
-        f"{_everybody(job)} :gear: The docs service knows {name(job.number)} again "
-        "and is still working on it. I'll tell you here how it ends."
-    )
 
 
 def run_again_as(job: TrackedJob, permalink: str) -> Message:

@@ -174,6 +174,7 @@ _FOLLOWABLE = frozenset(
         JobState.PULL_REQUEST,
         JobState.NO_CHANGE,
         JobState.FAILED,
+        JobState.GONE,
         JobState.UNWATCHED,
     }
 )

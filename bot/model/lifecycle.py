@@ -35,8 +35,7 @@ JOB_STEPS: Mapping[JobState, frozenset[JobState]] = {
     J.UNWATCHED: frozenset({J.WORKING, J.GONE}),
     # The service may accept a follow-up that was being sent while the job was archived.
     J.ARCHIVED: frozenset({J.WORKING, J.GONE}),
-    # The service may know a job again that seemed lost.
-    J.GONE: frozenset({J.WORKING, J.PULL_REQUEST, J.NO_CHANGE, J.FAILED, J.ARCHIVED}),
+    J.GONE: frozenset({J.WORKING}),
     J.REFUSED: frozenset(),
     J.WITHDRAWN: frozenset(),
 }
@@ -208,24 +207,9 @@ def iteration_ended(
     return _job_step(job, end, fields)
 
 
-def lost(job: TrackedJob, at: datetime, poll_at: datetime) -> JobStep:
-    """Return the step for a job that the docs service no longer knows. Polls go on in case it returns."""
-    fields = _over(at)
-    fields["poll_at"], fields["missing_since"] = poll_at, job.missing_since or at
-    return _job_step(job, J.GONE, fields)
-
-
-def found_again(job: TrackedJob, poll_at: datetime) -> JobStep:
-    """Return the step for a job that seemed lost and that still runs at the docs service."""
-    fields: JobStepFields = {
-        "ended_at": None,
-        "saw_active": True,
-        "misses": 0,
-        "missing_since": None,
-        "unread_since": None,
-        "poll_at": poll_at,
-    }
-    return _job_step(job, J.WORKING, fields)
+def lost(job: TrackedJob, at: datetime) -> JobStep:
+    """Return the step for a job that the docs service no longer knows."""
+    return _job_step(job, J.GONE, _over(at))
 
 
 def unwatched(job: TrackedJob, at: datetime) -> JobStep:

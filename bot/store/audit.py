@@ -7,7 +7,6 @@ from datetime import datetime
 from sqlalchemy import (
     ColumnElement,
     and_,
-    func,
     insert,
     or_,
     select,
@@ -92,12 +91,8 @@ def note_prompt_end(connection: Connection, prompt: PromptId, state: PromptState
 
 
 def note_job_end(connection: Connection, job: JobNumber, state: JobState) -> None:
-    """Write the end of the prompts that the service has accepted; do nothing for other states.
-
-    A job that was gone and is known again has another end.
-    """
+    """Write the end of the prompts that the service has accepted; do nothing for other states."""
     if state in _ITERATION_ENDS:
         sent = select(prompts.c.id).where(prompts.c.job == job, prompts.c.state == PromptState.SENT)
-        is_open = func.coalesce(audit.c.end, JobState.GONE) == JobState.GONE
-        mine = and_(audit.c.job == job, audit.c.prompt.in_(sent), is_open)
+        mine = and_(audit.c.job == job, audit.c.prompt.in_(sent), audit.c.end.is_(None))
         connection.execute(update(audit).where(mine).values(end=state))

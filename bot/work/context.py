@@ -58,7 +58,7 @@ class Timeouts:
     missing_seconds: float = 3_600.0
     """How long a job is polled that the docs service says it does not know. Then it counts as lost."""
     watch_seconds: float = 86_400.0
-    """How long a lost job is still polled, in case the docs service knows it again."""
+    """How long an ended job is polled about an unconfirmed follow-up while it cannot be read."""
     quiet_seconds: float = 600.0
     """How long a job is polled to see whether an unconfirmed follow-up was carried out."""
     doubt_seconds: float = 2.0

@@ -142,7 +142,7 @@ def test_an_odd_address_is_shown_but_not_linked_to(address: str) -> None:
         (JobState.NO_CHANGE, "without changing a file", ["follow_up", "job_menu"]),
         (JobState.FAILED, "Run it again, or reply here with a smaller step.", ["follow_up", "job_menu"]),
         (JobState.ARCHIVED, "Run it again if it's still needed.", ["run_again"]),
-        (JobState.GONE, "The docs service no longer knows Job 42", ["run_again"]),
+        (JobState.GONE, "The docs service no longer knows Job 42", ["follow_up", "job_menu"]),
     ],
 )
 def test_each_other_end_says_what_to_do_next(state: JobState, words: str, offered: list[str]) -> None:
@@ -351,7 +351,6 @@ def test_everybody_who_waits_for_the_end_hears_that_it_is_not_told_or_told_after
         jobs.unwatched(running, LATER),
         jobs.unread(running, NOW, LATER),
         jobs.not_served(running),
-        jobs.found_again(running),
     ):
         assert said.text.startswith(f"<@{ANA}> <@{BEN}> :")
     assert jobs.stopped_watching(running, BEN).text.startswith(f"<@{BEN}> <@{ANA}> :zzz:")
@@ -367,7 +366,6 @@ def test_the_follow_up_of_a_job_stands_at_the_beginning_of_a_sentence(state: Job
         jobs.unread(second, NOW, LATER),
         jobs.not_served(second),
         jobs.stopped_watching(second, BEN),
-        jobs.found_again(second),
     ]
     said += [] if state is JobState.WORKING else [jobs.ended(second, LATER)]
     assert [each.text for each in said if re.search(r"[\w,;] The follow-up", each.text)] == []

@@ -26,8 +26,7 @@ _ARROW = re.compile(r"^\s+(\w+) --> (\w+):", re.MULTILINE)
 TO_JOB_STATE: dict[str, Callable[[TrackedJob], JobStep]] = {
     "started": lambda job: lifecycle.iteration_started(job, BEN, NOW, poll_at=NOW, saw_active=True),
     "resumed": lambda job: lifecycle.iteration_resumed(job, BEN, NOW, NOW),
-    "found again": lambda job: lifecycle.found_again(job, NOW),
-    "lost": lambda job: lifecycle.lost(job, NOW, NOW),
+    "lost": lambda job: lifecycle.lost(job, NOW),
     "unwatched": lambda job: lifecycle.unwatched(job, NOW),
     "refused": lambda job: lifecycle.refused(job, "rejected", NOW),
     "withdrawn": lambda job: lifecycle.withdrawn(job, NOW),
@@ -93,7 +92,7 @@ def test_functions_take_a_prompt_just_where_its_lifecycle_allows(begin: PromptSt
 
 def test_an_illegal_step_says_from_where_to_where() -> None:
     with pytest.raises(IllegalStep, match="job 42: refused to gone"):
-        lifecycle.lost(a_job(JobState.REFUSED), NOW, NOW)
+        lifecycle.lost(a_job(JobState.REFUSED), NOW)
     with pytest.raises(IllegalStep, match="prompt 1: sent to refused"):
         lifecycle.prompt_refused(a_prompt(PromptState.SENT))
 

@@ -56,20 +56,6 @@ async def test_each_follow_up_has_the_end_of_its_own_iteration(office: Office) -
     assert await acts(office) == [("asked", ANA, "pull_request"), ("steered", BEN, "failed")]
 
 
-async def test_a_job_that_was_gone_and_is_known_again_has_its_later_end(office: Office) -> None:
-    await office.started()
-
-    def lose(tx: Transaction) -> None:
-        job = tx.jobs.newest(1)[0]
-        tx.jobs.apply(job.number, lifecycle.lost(job, NOW, NOW))
-
-    await office.store.write(lose)
-    assert await acts(office) == [("asked", ANA, "gone")]
-    office.docs.finish()
-    await office.settle()
-    assert await acts(office) == [("asked", ANA, "pull_request")]
-
-
 async def test_a_prompt_that_was_edited_before_it_was_sent_is_one_request(office: Office) -> None:
     office.limit(0)
     await office.started()

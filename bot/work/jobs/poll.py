@@ -13,7 +13,7 @@ import structlog
 
 from bot.docs_api import DocsApiError, Job, Unavailable
 from bot.model.ids import JobNumber, ProjectId
-from bot.model.jobs import JobState, TrackedJob
+from bot.model.jobs import TrackedJob
 from bot.store import DatabaseTrouble, LeaseLost, Transaction
 from bot.work.context import WorkerContext
 from bot.work.jobs.key_health import service_is_well
@@ -202,7 +202,7 @@ async def _ask(context: WorkerContext, job: TrackedJob, limit_seconds: float | N
 
 def _is_unchanged(context: WorkerContext, job: TrackedJob, misses: int, answer: Job) -> bool:
     """Return whether the job still runs and there is nothing to tell or to note, as with most polls."""
-    if job.unconfirmed_until or misses or job.unread_since or job.state is JobState.GONE:
+    if job.unconfirmed_until or misses or job.unread_since:
         return False
     is_noted = details_of(context, job, answer) == job.details
     is_shown = minutes_gone(context, job) == job.shown_minutes

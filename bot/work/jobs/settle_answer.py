@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Unpack
@@ -24,7 +23,7 @@ from bot.work.jobs.transitions import details_of
 
 log = structlog.get_logger(__name__)
 HOURLY_SECONDS = 3_600.0
-"""Pause between two polls of a job that has run for long, or that seems lost."""
+"""Pause between two polls of a job that has run for long."""
 
 
 class _Meaning(StrEnum):
@@ -42,8 +41,6 @@ class _Meaning(StrEnum):
 
 
 def settle_answer(context: WorkerContext, tx: Transaction, job: TrackedJob, answer: Job) -> None:
-    if job.state is JobState.GONE and not answer.is_running:
-        job = replace(job, unconfirmed_until=None)  # a lost job has an end to tell, whatever is unconfirmed
     meaning = _meaning(job, answer, context.clock(), context.timeouts.stale_seconds)
     details = details_of(context, job, answer)
     is_unconfirmed = job.unconfirmed_until is not None and meaning is _Meaning.RUNNING
@@ -51,8 +48,6 @@ def settle_answer(context: WorkerContext, tx: Transaction, job: TrackedJob, answ
     match meaning:
         case _Meaning.RUNNING if follow_up:
             _resume(context, tx, job, follow_up)
-        case _Meaning.RUNNING if job.state is JobState.GONE:
-            _tell_found_again(context, tx, job)
         case _Meaning.RUNNING if job.unconfirmed_until:
             # Not lost, which was the question. Nobody here asked for what it does, or the answer is old.
             put_back(context, tx, job, details, poll_at=None, unconfirmed_until=None)
@@ -166,16 +161,6 @@ def _resume(context: WorkerContext, tx: Transaction, job: TrackedJob, follow_up:
     redraw_face(tx, job.number, now)
 
 
-def _tell_found_again(context: WorkerContext, tx: Transaction, job: TrackedJob) -> None:
-    """Tell the thread that the service knows a lost job again, and follow the job again."""
-    now, poll_at = context.clock(), context.after(context.pace.min_seconds)
-    tx.jobs.apply(job.number, lifecycle.found_again(job, poll_at), owner=context.owner)
-    outdate_end(tx, job, now)
-    job = redraw_face(tx, job.number, now)
-    reply(tx, job, f"iteration:{job.iteration}:found:{now.isoformat()}", say.found_again(job), now)
-    log.info("job_found_again", job=job.number)
-
-
 def _tell_long_running(context: WorkerContext, tx: Transaction, job: TrackedJob) -> None:
     """Tell the thread once that a job is still running; at the age limit, tell it and stop polling."""
     now = context.clock()
@@ -198,18 +183,17 @@ def end_iteration(
     context: WorkerContext, tx: Transaction, job: TrackedJob, step: JobStep, details: JobDetails
 ) -> None:
     """Write the end of an iteration together with the messages about it."""
-    now, state, was_lost = context.clock(), step.state, job.state is JobState.GONE
+    now, state = context.clock(), step.state
     is_new = job.iteration == 1 or (state is JobState.PULL_REQUEST and job.pr_link is None)
     occasion = f"iteration:{job.iteration}"
-    if JobState.GONE in (state, job.state):
-        # An iteration may end, be lost and be found again, and each is told.
-        occasion += f":{state}:{now.isoformat()}"
+    if state is JobState.GONE:  # an iteration may end and then be lost, and both are told
+        occasion += ":lost"
     occasion += NEW_END if is_new and job.iteration > 1 else ":end"
     tx.jobs.apply(job.number, step, owner=context.owner, **details.fields())
     outdate_end(tx, job, now)
     job = redraw_face(tx, job.number, now)
     is_first = not tx.jobs.offers_pull_request(job)
-    message = say.ended(job, now, is_new=is_new, was_lost=was_lost, is_first=is_first)
+    message = say.ended(job, now, is_new=is_new, is_first=is_first)
     reply(tx, job, occasion, message, now)
     context.count("ends", state)
     log.info("job_ended", job=job.number, state=state, iteration=job.iteration)

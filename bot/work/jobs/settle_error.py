@@ -20,7 +20,7 @@ from bot.work.jobs.key_health import (
     service_failed,
     wait_asked_for,
 )
-from bot.work.jobs.settle_answer import HOURLY_SECONDS, end_iteration, put_back, stop_polling
+from bot.work.jobs.settle_answer import end_iteration, put_back, stop_polling
 
 log = structlog.get_logger(__name__)
 _MISSES_MEAN_GONE = 5
@@ -106,14 +106,14 @@ def _all_seem_refused(context: WorkerContext, tx: Transaction, job: TrackedJob) 
 def _several_fail(context: WorkerContext, tx: Transaction, job: TrackedJob) -> bool:
     """Return whether so many jobs have just begun to fail that the service itself must be unwell."""
     recent = context.after(-_RECENT_SECONDS)
-    if job.state is JobState.GONE or (job.unread_since and job.unread_since <= recent):
+    if job.unread_since and job.unread_since <= recent:
         return False
     others, failing = tx.jobs.polled_besides(job, recent)
     return failing + 1 >= _SEVERAL or others == failing == 1
 
 
 def _gives_up_at(context: WorkerContext, job: TrackedJob) -> datetime:
-    """Return when the bot stops polling a job that has ended, seems lost or cannot be read."""
+    """Return when the bot stops polling a job that has ended or cannot be read."""
     timeouts = context.timeouts
     if job.state is JobState.WORKING:
         return (job.iteration_started_at or job.asked_at) + timedelta(seconds=timeouts.unwatched_seconds)
@@ -122,19 +122,14 @@ def _gives_up_at(context: WorkerContext, job: TrackedJob) -> datetime:
 
 
 def _settle_missing(context: WorkerContext, tx: Transaction, job: TrackedJob, misses: int) -> None:
-    """Write a 404 answer. A job that stays unknown for long enough is lost, and watched for a day more."""
+    """Write a 404 answer. A job that stays unknown for long enough is lost, and polled no more."""
     now = context.clock()
     since = job.missing_since or now
     missing_seconds = (now - since).total_seconds()
-    hourly = context.after(HOURLY_SECONDS)
     if job.state is JobState.GONE:
-        over = now >= _gives_up_at(context, job)
-        until = None if over else job.unconfirmed_until
-        put_back(
-            context, tx, job, poll_at=None if over else hourly, unconfirmed_until=until, missing_since=since
-        )
+        put_back(context, tx, job, poll_at=None, unconfirmed_until=None)
     elif misses >= _MISSES_MEAN_GONE and missing_seconds >= context.timeouts.missing_seconds:
-        end_iteration(context, tx, job, lifecycle.lost(job, now, hourly), job.details)
+        end_iteration(context, tx, job, lifecycle.lost(job, now), job.details)
     else:
         wait_seconds = context.pace.retry_seconds(missing_seconds, context.chance(), cap=_MISSING_CAP_SECONDS)
         put_back(context, tx, job, poll_at=context.after(wait_seconds), misses=misses, missing_since=since)

@@ -36,7 +36,7 @@ log = structlog.get_logger(__name__)
 _ASK_SLACK_SECONDS = 1.5
 """Less than the 3 s in which Slack expects an event's acknowledgement."""
 _NAMED = re.compile(r"#([0-9]{1,9})(?![^\s,:])[\s,:]*")
-_OVER = frozenset({JobState.REFUSED, JobState.WITHDRAWN, JobState.ARCHIVED, JobState.GONE})
+_OVER = frozenset({JobState.REFUSED, JobState.WITHDRAWN, JobState.ARCHIVED})
 """States after which a mention in the job's thread starts a new job there."""
 
 

@@ -1,4 +1,4 @@
-"""A job that the docs service says it does not know is looked for, called lost, and watched for a day."""
+"""A job that the docs service says it does not know is looked for, and then called lost."""
 
 from __future__ import annotations
 
@@ -91,52 +91,39 @@ async def test_an_error_never_counts_as_a_job_that_is_unknown(office: Office, er
     assert office.docs.polls
 
 
-@pytest.mark.parametrize(
-    ("status", "link", "state", "sign"),
-    [
-        ("completed", "https://code.example/1", JobState.PULL_REQUEST, ":memo:"),
-        ("completed", None, JobState.NO_CHANGE, ":heavy_minus_sign:"),
-        ("failed", None, JobState.FAILED, ":x:"),
-        ("archived", None, JobState.ARCHIVED, ":file_folder:"),
-    ],
-)
-async def test_the_end_of_a_lost_job_that_is_known_again_is_told(
-    office: Office, status: str, link: str | None, state: JobState, sign: str
-) -> None:
+async def test_a_lost_job_is_asked_for_no_more_and_nothing_is_said_when_it_is_back(office: Office) -> None:
+    forgotten = await unknown(office)
+    await pass_minutes(office, 90)
+    polls = office.docs.polls
+    office.docs.jobs |= forgotten
+    await pass_hours(office, 48)
+    assert office.docs.polls == polls
+    assert len(office.said()) == 1
+
+
+async def test_a_reply_wakes_a_lost_job_that_the_service_knows_again(office: Office) -> None:
     forgotten = await unknown(office)
     await pass_minutes(office, 90)
     office.docs.jobs |= forgotten
-    office.docs.finish(status, link)
-    await pass_minutes(office, 61)
-    assert (await office.job()).state is state
-    assert [sign in said for said in office.said()] == [False, True]
-    assert "The docs service knows it again" in office.said()[-1]
-    assert office.root_text().startswith(sign)
-
-
-async def test_a_lost_job_that_still_runs_is_told_followed_and_its_end_is_told(office: Office) -> None:
-    forgotten = await unknown(office)
-    await pass_minutes(office, 90)
-    office.docs.jobs |= forgotten
-    await pass_minutes(office, 61)
+    await office.reply("more")
+    await office.settle(3)
     assert (await office.job()).state is JobState.WORKING
-    assert "knows Job 1 again and is still working on it" in office.said()[1]
     office.docs.finish()
-    await pass_hours(office, 2)
+    await office.settle()
     assert ":memo:" in office.said()[-1]
-    assert (await office.job()).state is JobState.PULL_REQUEST
 
 
-async def test_a_lost_job_is_asked_for_once_an_hour_for_a_day(office: Office) -> None:
+async def test_a_reply_to_a_job_that_stays_lost_is_refused(office: Office) -> None:
     await unknown(office)
     await pass_minutes(office, 90)
     polls = office.docs.polls
-    await pass_hours(office, 48)
-    assert 20 <= office.docs.polls - polls <= 26
-    polls = office.docs.polls
-    await office.pass_time(7200)
-    assert office.docs.polls == polls
-    assert len(office.said()) == 1
+    office.docs.answer_instead("follow_up", *not_found(1))
+    await office.reply("more")
+    await office.settle(3)
+    assert "no longer knows this job" in office.said()[-1]
+    assert (await office.job()).state is JobState.GONE
+    await pass_hours(office, 2)
+    assert office.docs.polls == polls + 1, "it was looked for once, because of the reply"
 
 
 async def test_a_follow_up_to_an_unknown_job_is_refused_and_the_job_looked_for(office: Office) -> None:
