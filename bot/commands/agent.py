@@ -41,7 +41,6 @@ from bot.model.prompts import Prompt
 from bot.work.context import Context
 from bot.work.jobs.along import offer_thread
 from bot.work.jobs.ask import AskRequest, ask
-from bot.work.jobs.corrections import send_correction
 from bot.work.jobs.decisions import (
     follow_up_anyway,
     forget,
@@ -290,19 +289,6 @@ async def _follow_up_anyway(context: Context, press: Press) -> Answer:
     return await _on_prompt(context, press, send)
 
 
-async def _send_correction(context: Context, press: Press) -> Answer:
-    async def send(prompt: Prompt) -> Answer:
-        job = await context.store.read(lambda tx: tx.jobs.known(prompt.job))
-        if prompt.asked_by != press.origin.user:
-            return _unknown(press)
-        result = await send_correction(context, press.origin, prompt, job)
-        if result is not None and not result.accepted:
-            return Answer(message=say.cannot_follow_up(result.job))
-        return Answer(message=say.too_late()) if result is None or result.repeated else Answer()
-
-    return await _on_prompt(context, press, send)
-
-
 async def _send_again(context: Context, press: Press) -> Answer:
     return await _on_prompt(context, press, lambda prompt: _decide(context, press, prompt, send_again))
 
@@ -370,7 +356,6 @@ COMMAND = Command(
         "show_along": _show_along,
         "ask_anyway": _ask_anyway,
         "follow_up_anyway": _follow_up_anyway,
-        "send_correction": _send_correction,
         SEND_ANYWAY: send_anyway,
     },
     forms={"ask": _submit, "run_again": _submit_again},

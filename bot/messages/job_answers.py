@@ -246,13 +246,12 @@ def same_follow_up(job: JobNumber, prompt: int) -> Message:
     return b.with_buttons(said, [b.button("Send it once more", "follow_up_anyway", str(prompt))])
 
 
-def correction(job: TrackedJob, prompt: int) -> Message:
-    """Return the offer to the author of a message that was edited after it went to the agent."""
-    said = (
+def edited_too_late(job: TrackedJob) -> Message:
+    """Return the word to the author of a message that was edited after it went to the agent."""
+    return b.words(
         f"You edited a message that the agent already has, for {name(job.number)}. "
-        "It works with the old text. Shall I send the new one?"
+        "It works with the text as it was. A follow-up can tell it what is new."
     )
-    return b.with_buttons(said, [b.button("Send as a follow-up", "send_correction", str(prompt))])
 
 
 def nothing_to_send(files: Sequence[str]) -> Message:

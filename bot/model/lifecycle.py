@@ -315,7 +315,6 @@ def prompt_denied(prompt: Prompt) -> PromptStep:
         "raw": "",
         "along": None,
         "files": None,
-        "correction": None,
         "named": None,
     }
     return replace(refused, fields=fields)

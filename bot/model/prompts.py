@@ -51,7 +51,6 @@ class PromptStepFields(PromptFields, total=False):
     along: str | None
     take_thread: TakeThread | None
     files: None
-    correction: None
     named: None
     sent_at: datetime | None
     attempts: int

@@ -1,10 +1,10 @@
-"""Corrections: the newest texts of messages that were edited after their prompts went out."""
+"""Corrections: what the rows say about messages that were edited or deleted after they asked."""
 
 from __future__ import annotations
 
 from sqlalchemy import select, update
 
-from bot.model.ids import PromptId, RequestKey
+from bot.model.ids import RequestKey
 from bot.model.origin import Origin
 from bot.model.projects import Project
 from bot.model.prompts import Prompt
@@ -35,12 +35,3 @@ class CorrectionRepository(Repository):
         self.connection.execute(moved)
         its_row = update(audit).where(audit.c.job == prompt.job, audit.c.prompt == prompt.id)
         self.connection.execute(its_row.values(project=project.id))
-
-    def put(self, prompt: PromptId, raw: str) -> None:
-        """Keep the newest text of a prompt's message."""
-        self.connection.execute(update(prompts).where(prompts.c.id == prompt).values(correction=raw))
-
-    def of(self, prompt: PromptId) -> str | None:
-        """Return the newest text of a prompt's message, if it was edited after the prompt went out."""
-        found = self.connection.execute(select(prompts.c.correction).where(prompts.c.id == prompt))
-        return found.scalar_one_or_none()

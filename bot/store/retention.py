@@ -52,7 +52,6 @@ _PROMPT: Mapping[str, object] = {
     "text": "",
     "along": None,
     "files": None,
-    "correction": None,
     "named": None,
     "response_url": None,
 }

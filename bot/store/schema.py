@@ -135,7 +135,6 @@ prompts = Table(
     Column("take_thread", Choice(TakeThread)),
     Column("along", UserText),
     Column("files", UserJson(tuple[SharedFile, ...])),
-    Column("correction", UserText),
     Column("due_at", Due, nullable=False),
     Column("sent_at", UtcDateTime),
     Column("attempts", Integer, nullable=False, server_default=text("0")),

@@ -111,7 +111,7 @@ def test_a_waiting_follow_up_has_its_own_button_beside_the_pull_request() -> Non
 
 
 def test_an_ended_job_that_takes_no_follow_up_shows_no_queue() -> None:
-    root = face.face(job(JobState.GONE, queue_until=HALF_PAST, queue_why=QueueWhy.LIMIT))
+    root = face.face(job(JobState.ARCHIVED, queue_until=HALF_PAST, queue_why=QueueWhy.LIMIT))
     assert "waits" not in root.text
     assert buttons(root) == [("Run again", "job_menu", "run_again:42")]
 

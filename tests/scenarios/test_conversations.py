@@ -59,15 +59,12 @@ async def test_a_text_file_goes_along_and_an_image_is_named_in_the_thread(story:
 
 
 @pytest.mark.parametrize("http_mode", [False, True], ids=["socket", "http"])
-async def test_an_edit_of_a_message_that_went_out_is_offered_and_sent_as_a_follow_up(story: Story) -> None:
+async def test_who_edits_a_message_that_went_out_is_told_in_its_thread(story: Story) -> None:
     asked = story.people.say(ANA, DOCS, f"@docs-agent {PROMPT}")
     await story.replies(asked, 2)
     story.people.edit(ANA, DOCS, asked["ts"], "@docs-agent Mention Python 3.11 too")
-    offer = await story.answer("You edited a message")
-    assert offer["thread_ts"] == asked["ts"]
-    await story.press(offer, "send_correction")
-    [*_, end] = await story.replies(asked, 4)  # the follow-up that a button sends is shown, and its end
-    assert f"<@{ANA}>" in end["text"]
+    told = await story.answer("You edited a message")
+    assert told["thread_ts"] == asked["ts"]
 
 
 @pytest.mark.parametrize("http_mode", [False, True], ids=["socket", "http"])

@@ -56,7 +56,6 @@ class Acting:
             "press": self._press,
             "edit": self._edit,
             "delete": self._delete,
-            "correct": self._correct,
             "repeat": self._command,
             "anyway": self._ask_anyway,
             "again": self._run_again,
@@ -146,10 +145,6 @@ class Acting:
         offered = menu["options"] if menu else []
         chosen = next((each for each in offered if each["value"].startswith(f"{option}:")), None)
         return (face, chosen) if face and chosen else None
-
-    async def _correct(self, act: Act, done: Done) -> None:
-        """Press the button that sends the new text of an edited message as a follow-up."""
-        await self._press_alone(act, done, "send_correction")
 
     async def _ask_anyway(self, act: Act, done: Done) -> None:
         """Press the button that runs a repeated command nevertheless."""

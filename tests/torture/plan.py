@@ -178,7 +178,7 @@ def make_plan(seed: int) -> Plan:
     )
     # Drawn last, so that the rest of a seed's plan is as it was before there were changes.
     changes = _changes(chance, acts)
-    more = [*changes, *_corrections(chance, acts, changes), *_endings(chance, acts), *_repeats(chance, acts)]
+    more = [*changes, *_endings(chance, acts), *_repeats(chance, acts)]
     plan = replace(plan, acts=tuple(sorted([*acts, *more], key=lambda act: act.at)))
     troubles += _clocks(chance)
     return replace(plan, troubles=tuple(sorted(troubles, key=lambda each: each.at)))
@@ -241,17 +241,6 @@ def _change(chance: Random, said: Act) -> Act:
     what, marker = chance.choice(("edit", "edit", "delete")), _marker(chance)
     words = f"{said.words} Also name {marker}." if what == "edit" else ""
     return Act(at, what, said.who, said.where, marker, words, said.marker)
-
-
-def _corrections(chance: Random, acts: Sequence[Act], changes: Sequence[Act]) -> list[Act]:
-    """Return the presses that send an edited message once more, as a follow-up."""
-    asked = {act.marker for act in acts if act.what in ASKS}
-    offered = [act for act in changes if act.what == "edit" and act.about in asked]
-    return [
-        Act(_after(chance, act), "correct", act.who, act.where, _marker(chance), "", act.marker)
-        for act in offered
-        if chance.random() < 0.6
-    ]
 
 
 def _repeats(chance: Random, acts: Sequence[Act]) -> list[Act]:

@@ -27,7 +27,6 @@ def requests(seen: Seen, checks: Checks) -> None:
         _followed_up(seen, checks, done)
     for done in seen.changes():
         _changed(seen, checks, done)
-        _corrected(seen, checks, done)
     for row in seen.record.of("prompts"):
         _prompt(seen, checks, row)
     for job in seen.jobs.values():
@@ -96,8 +95,7 @@ def _followed_up(seen: Seen, checks: Checks, done: Done) -> None:
     resent = seen.pressed(act.about, "send_again")
     about = f"{act.what} {act.marker}"
     checks.insist(len(rows) <= 1, f"{about}: stored {len(rows)} times")
-    most = 1 + resent + len(seen.corrections(act.marker))
-    checks.insist(len(sent) <= most, f"{about}: sent {len(sent)} times")
+    checks.insist(len(sent) <= 1 + resent, f"{about}: sent {len(sent)} times")
     checks.insist(not seen.arrived(act.marker, first=True), f"{about}: a follow-up started a job")
     for row in rows:
         job = seen.jobs[row["job"]]
@@ -150,20 +148,9 @@ def _changed(seen: Seen, checks: Checks, done: Done) -> None:
         if act.what == "edit" and row["state"] == "sent":
             checks.insist(
                 any("You edited a message" in text for text in seen.alone(act.who)),
-                f"{about}: it came too late, and the new text was not offered",
+                f"{about}: it came too late, and its author was not told",
                 explained=job["state"] in _ENDED_FOR_GOOD or seen.muted(job["number"], act.who),
             )
-
-
-def _corrected(seen: Seen, checks: Checks, done: Done) -> None:
-    """Check that the new text of an edited message is kept once, and sent as a follow-up once at most."""
-    act, about = done.act, f"correction {done.act.marker}"
-    corrections = seen.corrections(act.marker)
-    rows = (*seen.with_marker(act.marker, "follow_up"), *corrections)
-    checks.insist(len(rows) <= 1, f"{about}: stored {len(rows)} times")
-    # A follow-up that was edited before it went out counts as a follow-up.
-    sent = seen.arrived(act.marker, first=False) if corrections else []
-    checks.insist(len(sent) <= 1 + seen.pressed(act.about, "send_again"), f"{about}: sent {len(sent)} times")
 
 
 def _is_late(seen: Seen, job: Row) -> bool:

@@ -80,14 +80,9 @@ class Seen:
         return sum(self.presses[marker, button] for button in buttons)
 
     def with_marker(self, marker: str, kind: str) -> list[Row]:
-        """Return the stored prompts of a kind that contain this marker, without corrections."""
-        rows = [row for row in self.record.of("prompts") if not _is_correction(row)]
-        return [row for row in rows if row["kind"] == kind and marker in (row["raw"] or "")]
-
-    def corrections(self, marker: str) -> list[Row]:
-        """Return the stored follow-ups with the new text of the edited message with this marker."""
+        """Return the stored prompts of a kind that contain this marker."""
         rows = self.record.of("prompts")
-        return [row for row in rows if _is_correction(row) and marker in (row["raw"] or "")]
+        return [row for row in rows if row["kind"] == kind and marker in (row["raw"] or "")]
 
     def arrived(self, marker: str, *, first: bool) -> list[Row]:
         """Return the prompts with this marker that the docs service received, as first ones or later ones."""
@@ -195,10 +190,6 @@ class Seen:
     def made(self, *what: str) -> list[Done]:
         """Return the acts of these kinds that were possible."""
         return [done for done in self.record.done if done.made and done.act.what in what]
-
-
-def _is_correction(row: Row) -> bool:
-    return str(row.get("key")).startswith("correction:")
 
 
 def delivery_of(message: Json) -> str | None:

@@ -199,14 +199,6 @@ def _typed_again(made: Record) -> None:
     made.rows["prompts"].append(prompt(9, ASK, 1, "start"))
 
 
-def _corrected_twice(made: Record) -> None:
-    """Let the author of a mention edit it, and store the new text as a follow-up twice."""
-    act = Act(0.5, "edit", BEN, OTHER.where, "mk09", "", OTHER.marker)
-    made.done.append(Done(act, AT))
-    for number in (8, 9):
-        made.rows["prompts"].append(prompt(number, act, 2, "follow_up", key="correction:2", raw="mk09"))
-
-
 BREAKS: dict[str, Callable[[Record], object]] = {
     # Requests.
     "mk01: stored 2 times": lambda made: _row(made, "prompts", 1).update(raw="mk01 mk02"),
@@ -269,9 +261,8 @@ BREAKS: dict[str, Callable[[Record], object]] = {
         {"user": ANA, "channel": PRODUCT, "ts": ROOT, "text": "mk02"}
     ),
     "command mk01: stored 2 times": _typed_again,
-    "correction mk09: stored 2 times": _corrected_twice,
     "the old text was sent after it": _changed("delete", AT - timedelta(seconds=1)),
-    "it came too late, and the new text was not offered": _changed("edit", AT + timedelta(seconds=1)),
+    "it came too late, and its author was not told": _changed("edit", AT + timedelta(seconds=1)),
     "it counted, and the old text was sent": _changed("edit", AT, raw="Also name mk08. It fails (mk02)"),
     # Numbers.
     "2 questions kept": _add(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from dataclasses import replace
 
 from bot import slack_text
@@ -10,8 +9,7 @@ from bot.messages import job_answers as say
 from bot.messages.projects import unknown_choice
 from bot.model import lifecycle
 from bot.model.access import Access
-from bot.model.ids import MessageTs, RequestKey, is_direct_message
-from bot.model.jobs import TrackedJob
+from bot.model.ids import MessageTs, is_direct_message
 from bot.model.message import Message
 from bot.model.origin import Origin, time_of
 from bot.model.outbox import NewDelivery
@@ -24,7 +22,6 @@ from bot.work.context import Context
 from bot.work.jobs.along import asked_to_take
 from bot.work.jobs.ask import storable
 from bot.work.jobs.decisions import take_back_waiting
-from bot.work.jobs.follow_up import FollowedUp, FollowUpRequest, follow_up, takes_follow_ups
 from bot.work.jobs.thanks import is_thanks
 from bot.work.jobs.thread_events import (
     TooEarly,
@@ -45,8 +42,8 @@ async def heard_change(context: Context, changed: Changed) -> None:
     """Carry out the change of a message that brought a prompt.
 
     A prompt that has not been sent gets the new text; without text, or when the message is not for the bot
-    any more, it is withdrawn. The author of a prompt that has been sent is offered in private to send the new
-    text as a follow-up.
+    any more, it is withdrawn. The author of a prompt that has been sent is told in private that the agent has
+    the text as it was.
 
     Raises TooEarly if the change arrives before the message itself, which Slack delivers again after a
     failure: the message would count as it was.
@@ -91,7 +88,8 @@ def _carry_out_or_tell(context: Context, tx: Transaction, changed: Changed) -> b
     try:
         return _carry_out(context, tx, changed)
     except UnknownProject as unknown:
-        _whisper(context, tx, changed, unknown_choice(unknown.name, context.projects))
+        origin, message = changed.origin, unknown_choice(unknown.name, context.projects)
+        _whisper(context, tx, origin, changed.at, message, origin.thread)
         return True
 
 
@@ -117,7 +115,7 @@ def _carry_out(context: Context, tx: Transaction, changed: Changed) -> bool:
     if prompt.state in _UNSENT:
         return _replace(context, tx, prompt, raw, project if moves else None)
     if prompt.state in _OUT and not _is_nothing(raw):
-        return _offer(context, tx, origin, prompt, replace(changed, text=raw))
+        return _tell_sent(context, tx, origin, prompt)
     return False
 
 
@@ -201,38 +199,22 @@ def _withdraw(context: Context, tx: Transaction, prompt: Prompt) -> bool:
     return True
 
 
-def _offer(context: Context, tx: Transaction, origin: Origin, prompt: Prompt, changed: Changed) -> bool:
-    """Offer the author of a message, in private, to send its new text as a follow-up."""
+def _tell_sent(context: Context, tx: Transaction, origin: Origin, prompt: Prompt) -> bool:
+    """Tell the author of an edited message once, in private, that the agent has the text as it was."""
     job = tx.jobs.known(prompt.job)
-    # What is read again after an outage may have been offered before it.
-    if not takes_follow_ups(job) or tx.corrections.of(prompt.id) == changed.text:
-        return False
-    tx.corrections.put(prompt.id, changed.text or "")
     here = job.thread if job.thread and job.thread.channel == origin.channel else None
-    thread = here.ts if here else origin.thread
-    _whisper(context, tx, replace(changed, origin=origin), say.correction(job, prompt.id), thread)
+    _whisper(context, tx, origin, "sent", say.edited_too_late(job), here.ts if here else origin.thread)
     return True
 
 
 def _whisper(
-    context: Context, tx: Transaction, changed: Changed, message: Message, thread: MessageTs | None = None
+    context: Context,
+    tx: Transaction,
+    origin: Origin,
+    occasion: str,
+    message: Message,
+    thread: MessageTs | None,
 ) -> None:
-    origin = changed.origin
-    key = f"{origin.key}:changed:{changed.at}"
-    within = thread or origin.thread
-    tx.outbox.add(
-        NewDelivery.whisper(key, origin.channel, origin.user, message, thread=within), context.clock()
-    )
-
-
-async def send_correction(
-    context: Context, origin: Origin, prompt: Prompt, job: TrackedJob
-) -> FollowedUp | None:
-    """Send the newest text of a prompt's message as a follow-up, once. Return None if there is none."""
-    raw = await context.store.read(lambda tx: tx.corrections.of(prompt.id))
-    if raw is None:
-        return None
-    mark = hashlib.sha256(raw.encode()).hexdigest()[:16]
-    key = RequestKey(f"correction:{prompt.id}:{mark}")
-    sent = replace(origin, key=key, channel=job.channel, thread=job.thread_ts, message_ts=None)
-    return await follow_up(context, FollowUpRequest(sent, job.number, raw, allow_duplicate=True))
+    key = f"{origin.key}:changed:{occasion}"
+    whisper = NewDelivery.whisper(key, origin.channel, origin.user, message, thread=thread)
+    tx.outbox.add(whisper, context.clock())

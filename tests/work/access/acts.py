@@ -40,7 +40,6 @@ class Act:
     ``is_message``: others see it, too. ``is_quiet``: nobody who may not do it hears of it.
     ``is_change``: it changes a message, of which only the author's own counts. ``takes_back``: it takes that
     back, which everybody may. ``is_query``: it is stored as what it means, and not as it was typed.
-    ``is_askers``: it is for whoever asked, and for nobody else.
     """
 
     name: str
@@ -52,7 +51,6 @@ class Act:
     is_change: bool = False
     takes_back: bool = False
     is_query: bool = False
-    is_askers: bool = False
 
     def __str__(self) -> str:
         return self.name
@@ -92,8 +90,7 @@ def _buttons() -> Iterator[Act]:
         about, names = _JOB_OF.get(action, 1), action not in _NAMELESS
         if action == "job_menu":
             continue
-        is_askers = action == "send_correction"
-        yield Act(f"press {action}", _press(action, value), about, names, is_askers=is_askers)
+        yield Act(f"press {action}", _press(action, value), about, names)
     for key in ("command:9", "message:{}:1700000700.000001"):
         yield Act(f"press send_anyway of a {key[:7]}", _press("send_anyway", _for_a_new_job(key)))
     for chosen, about in (("run_again", 1), ("stop_watching", 4)):

@@ -188,8 +188,7 @@ def _fill(tx: Transaction, room: ChannelId, owner: UserId) -> None:
         asked: dict[str, Any] = {"job": number, "project": PROJECT, "kind": PromptKind.START}
         asked |= {"key": f"message:{room}:{said_at}", "state": prompt, "asked_by": owner, "raw": text}
         asked |= {"text": text, "asked_at": NOW, "due_at": LATER, "channel": room, "message_ts": said_at}
-        correction = "Write another page" if number == 1 else None
-        run(s.prompts.insert().values(correction=correction, along="", sent_at=NOW, **asked))
+        run(s.prompts.insert().values(along="", sent_at=NOW, **asked))
     _fill_visitors(tx, room, owner)
 
 

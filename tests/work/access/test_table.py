@@ -251,7 +251,7 @@ async def test_whoever_may_not_see_something_gets_the_words_for_what_is_unknown(
     assert said[0] == said[1]
 
 
-@each([case for case in LET_IN if not case.act.is_askers])
+@each(LET_IN)
 async def test_whoever_may_see_something_of_another_is_answered_about_it(case: Case) -> None:
     said = []
     for number in (case.act.about, 99):

@@ -20,7 +20,6 @@ from bot.work.jobs.prepare import prepare_prompts
 from bot.work.jobs.thread_events import TooEarly
 from bot.work.outbox.deliver import deliver_due
 from bot.work.ports import Changed, SlackUnclear
-from bot.work.retention import forget_person
 from tests.builders import ANA, BEN, CHANNEL
 from tests.work.office import BOT, Office
 
@@ -168,7 +167,7 @@ async def test_an_edit_of_a_direct_message_needs_no_mention(office: Office, thre
     assert sent(office) == ["Something first", "Add two pages"]
 
 
-async def test_a_mention_that_is_edited_away_after_it_went_out_offers_nothing(office: Office) -> None:
+async def test_of_a_mention_that_is_edited_away_after_it_went_out_nothing_is_said(office: Office) -> None:
     ts = await office.hears(f"{AT_BOT} Add a page")
     await office.settle()
     await edits(office, ts, "never mind, the page is there")
@@ -183,33 +182,15 @@ async def test_a_message_deleted_at_once_leaves_no_face(office: Office) -> None:
     assert sent(office) == []
 
 
-async def test_an_edit_of_a_prompt_that_went_out_is_offered_to_its_author_as_a_follow_up(
-    office: Office,
-) -> None:
+async def test_the_author_of_an_edit_that_comes_too_late_is_told_once_in_private(office: Office) -> None:
     ts = await office.hears(f"{AT_BOT} Add a page")
     await office.settle()
-    await edits(office, ts, f"{AT_BOT} Add two pages")
-    await edits(office, ts, f"{AT_BOT} Add two pages")
+    for at, text in enumerate(("two pages", "two pages", "three pages")):
+        await edits(office, ts, f"{AT_BOT} Add {text}", at=str(at))
     [(channel, thread, user, message)] = office.slack.whispers
     assert (channel, thread, user) == (CHANNEL, ts, ANA)
-    assert "Send as a follow-up" in str(message.blocks)
+    assert "It works with the text as it was" in message.text
     assert sent(office) == ["Add a page"]
-    assert (await office.press("send_correction", "1", user=BEN)).message is not None
-    await office.press("send_correction", "1")
-    await office.press("send_correction", "1")
-    await office.settle()
-    assert sent(office) == ["Add a page", "Add two pages"]
-
-
-async def test_the_newest_edit_is_the_one_that_is_sent(office: Office) -> None:
-    ts = await office.hears(f"{AT_BOT} Add a page")
-    await office.settle()
-    await edits(office, ts, f"{AT_BOT} Add two pages", at="1")
-    await edits(office, ts, f"{AT_BOT} Add three pages", at="2")
-    assert len(office.slack.whispers) == 2
-    await office.press("send_correction", "1")
-    await office.settle()
-    assert sent(office)[1:] == ["Add three pages"]
 
 
 async def test_a_deleted_message_of_a_prompt_that_went_out_changes_nothing(office: Office) -> None:
@@ -347,13 +328,3 @@ async def test_words_about_the_thread_are_understood_in_an_edit(office: Office) 
     prompt = await office.store.read(lambda tx: tx.corrections.prompt_of(message_key(CHANNEL, ts)))
     assert prompt is not None
     assert (prompt.text, prompt.take_thread) == ("Add two pages", None)
-
-
-async def test_a_correction_is_forgotten_with_its_prompt(office: Office) -> None:
-    ts = await office.hears(f"{AT_BOT} Add a page")
-    await office.settle()
-    await edits(office, ts, f"{AT_BOT} Add two pages")
-    office.docs.finish()
-    await office.settle()
-    await forget_person(office.store, ANA)
-    assert await office.store.read(lambda tx: tx.corrections.of(1)) is None  # type: ignore[arg-type]

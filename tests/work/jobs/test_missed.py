@@ -149,7 +149,7 @@ async def test_a_missed_reply_that_cannot_be_sent_is_told_once(office: Office) -
     assert len([each for each in office.said() if "nothing" in each.lower()]) == 1
 
 
-async def test_an_edit_that_was_missed_is_offered_once_however_it_comes(office: Office) -> None:
+async def test_an_edit_that_was_missed_and_is_too_late_is_told_once_however_it_comes(office: Office) -> None:
     ts = await office.hears(f"<@{BOT}> Add a quickstart")
     await office.settle()
     said = Origin(message_key(CHANNEL, ts), ANA, CHANNEL, None, ts)
@@ -158,8 +158,8 @@ async def test_an_edit_that_was_missed_is_offered_once_however_it_comes(office: 
         await catch_up_all(office)
         await heard_change(office.context, Changed(said, f"<@{BOT}> Add two quickstarts", at))
         await office.settle()
-    [(*_, offer)] = office.slack.whispers
-    assert "You edited a message" in offer.text
+    [(*_, told)] = office.slack.whispers
+    assert "You edited a message" in told.text
 
 
 async def test_an_edit_in_an_outage_counts_though_slack_repeats_the_old_text_first(office: Office) -> None:
