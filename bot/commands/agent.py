@@ -47,7 +47,6 @@ from bot.work.jobs.decisions import (
     review,
     run_again,
     send_again,
-    stop_watching,
     to_withdraw,
     withdraw,
 )
@@ -206,8 +205,8 @@ async def _on_prompt(context: Context, press: Press, do: Callable[[Prompt], Awai
 async def _chosen(context: Context, press: Press) -> Answer:
     """Do what was chosen from the menu of a job's message."""
     action, _, number = press.value.partition(":")
-    run = {"run_again": _run_again, "stop_watching": _stop_watching}.get(action)
-    return await run(context, replace(press, value=number)) if run else _unknown(press)
+    is_known = action == "run_again"
+    return await _run_again(context, replace(press, value=number)) if is_known else _unknown(press)
 
 
 async def _run_again(context: Context, press: Press) -> Answer:
@@ -243,19 +242,6 @@ async def _review(context: Context, press: Press) -> Answer:
         return await once_allowed(context, press.origin, act)
 
     return await _on_job(context, press, _number(press), note)
-
-
-async def _stop_watching(context: Context, press: Press) -> Answer:
-    async def stop(job: TrackedJob) -> Answer:
-        prompt = await context.store.read(lambda tx: tx.prompts.starting(job.number))
-
-        async def act() -> Answer:
-            stopped = await stop_watching(context, job.number, press.origin.user)
-            return Answer(message=None if stopped else say.too_late())
-
-        return await once_allowed(context, press.origin, act, prompt=prompt)
-
-    return await _on_job(context, press, _number(press), stop)
 
 
 async def _ask_anyway(context: Context, press: Press) -> Answer:

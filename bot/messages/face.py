@@ -50,7 +50,6 @@ class Action(StrEnum):
     VIEW_PULL_REQUEST = "view_pull_request"
     FOLLOW_UP = "follow_up"
     RUN_AGAIN = "run_again"
-    STOP_WATCHING = "stop_watching"
     MENU = "job_menu"
     """A menu of what is seldom wanted. The value of an option begins with one of these ids."""
     SEND_AGAIN = "send_again"
@@ -215,9 +214,6 @@ def run_again(job: TrackedJob) -> Block:
 
 def more(job: TrackedJob) -> list[Block]:
     """Return the menu of what is seldom wanted; nothing if the job's state offers nothing."""
-    options = []
-    if job.state is JobState.WORKING:
-        options.append(("Stop watching", f"{Action.STOP_WATCHING}:{job.number}"))
-    elif job.state not in (JobState.WAITING, JobState.UNCONFIRMED):
-        options.append(("Run again", f"{Action.RUN_AGAIN}:{job.number}"))
-    return [b.overflow(Action.MENU, options)] if options else []
+    if job.state in (JobState.WAITING, JobState.WORKING, JobState.UNCONFIRMED):
+        return []
+    return [b.overflow(Action.MENU, [("Run again", f"{Action.RUN_AGAIN}:{job.number}")])]

@@ -29,7 +29,7 @@ _NEXT = {
     Reflex.STATUS: "`/docs-agent jobs` lists this channel's jobs, `/docs-agent status 42` shows one.",
     Reflex.STOP: (
         "Nothing was stopped either: a job that waits has *Withdraw* in its message, and one that the agent "
-        "works on can't be stopped. *Stop watching*, behind its three dots, ends my messages about it."
+        "works on can't be stopped."
     ),
     Reflex.PROJECT: "`/docs-agent project` shows which docs this channel's prompts are for.",
     Reflex.LIMITS: "`/docs-agent limits` shows how much of the hour is left.",

@@ -300,10 +300,10 @@ def test_what_a_job_waits_for_has_a_line_of_its_own() -> None:
     assert kinds(waiting.blocks) == ["section", "rich_text", "context", "context", "actions"]
 
 
-def test_a_running_job_says_how_long_and_offers_to_stop_watching() -> None:
+def test_a_running_job_says_how_long() -> None:
     shown = face.face(job(JobState.WORKING, shown_minutes=10))
     assert "running for more than 10\N{NO-BREAK SPACE}min" in shown.text
-    assert buttons(shown) == [("Stop watching", "job_menu", "stop_watching:42")]
+    assert buttons(shown) == []
 
 
 @pytest.mark.parametrize(

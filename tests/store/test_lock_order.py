@@ -15,8 +15,9 @@ from bot.model.refusal import Refusal
 from bot.store import Store, Transaction
 from bot.store.database import Database
 from bot.store.schema import deliveries, jobs, prompts, quotas
+from bot.work.jobs.decisions import stop_watching
 from bot.work.ports import SlackRefused
-from tests.builders import BEN, PROJECT
+from tests.builders import ANA, BEN, PROJECT
 from tests.store.conftest import MigratedDatabases
 from tests.work.office import Office
 
@@ -88,7 +89,7 @@ async def _changes(office: Office) -> None:
     await office.started()
     await office.ask("Write the second page")
     await office.settle()
-    await office.press("job_menu", "stop_watching:1")
+    await stop_watching(office.context, JobNumber(1), ANA)
     await office.run_again(1)
     await office.settle()
 

@@ -59,7 +59,6 @@ class Acting:
             "repeat": self._command,
             "anyway": self._ask_anyway,
             "again": self._run_again,
-            "stop": self._stop_watching,
         }
         try:
             await ways[act.what](act, done)
@@ -128,9 +127,6 @@ class Acting:
         async with self._filling_in[act.who]:
             number = await self._choose(act, done, "run_again")
             await self._submit(act, done, "run_again", f'"job": {number},')
-
-    async def _stop_watching(self, act: Act, done: Done) -> None:
-        await self._choose(act, done, "stop_watching")
 
     async def _choose(self, act: Act, done: Done, option: str) -> str:
         """Choose an option from the menu of a job's face. Return the job's number."""

@@ -77,7 +77,7 @@ SAID = ("mention", "direct", "reply")
 """The acts that are messages, which their authors may edit and delete."""
 ASKS = ("command", "mention", "direct", "form", "again")
 """The acts that ask for a job."""
-ENDINGS = ("again", "again", "stop", "reviewed", "not_needed")
+ENDINGS = ("again", "again", "reviewed", "not_needed")
 """What people do with a job that runs or has ended: its menu, and the buttons under its pull request."""
 
 

@@ -125,8 +125,7 @@ def _ends(seen: Seen, checks: Checks, job: Row) -> None:
         for row in seen.deliveries(job["number"])
         if row["kind"] == "reply" and row["state"] == "dead" and row["key"].endswith(":end")
     ]
-    # A job that is not watched any more is told like an end.
-    ends = len(told) - min(seen.stops(job), sum(sign == "zzz" for _, sign in told))
+    ends = len(told)
     checks.insist(
         ends <= len(rounds),
         f"{about}: {ends} ends told, the service had {len(rounds)} rounds",

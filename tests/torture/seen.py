@@ -179,10 +179,6 @@ class Seen:
         """Return how often a user asked for a repeated command to be run nevertheless."""
         return sum(each.act.who == user for each in self.made("anyway"))
 
-    def stops(self, job: Row) -> int:
-        """Return how often somebody asked not to watch a job any more."""
-        return sum(each.act.about in job["text"] for each in self.made("stop"))
-
     def was_deleted(self, marker: str) -> bool:
         """Return whether the message with this marker was deleted."""
         return any(done.act.about == marker for done in self.made("delete"))

@@ -93,17 +93,11 @@ def _buttons() -> Iterator[Act]:
         yield Act(f"press {action}", _press(action, value), about, names)
     for key in ("command:9", "message:{}:1700000700.000001"):
         yield Act(f"press send_anyway of a {key[:7]}", _press("send_anyway", _for_a_new_job(key)))
-    for chosen, about in (("run_again", 1), ("stop_watching", 4)):
-        value = _chosen(chosen)
-        yield Act(f"choose {chosen}", _press("job_menu", value), about, names=True)
+    yield Act("choose run_again", _press("job_menu", lambda _, number: f"run_again:{number}"), names=True)
 
 
 def _for_a_new_job(key: str) -> Callable[[Scene, int], str]:
     return lambda scene, _: f"{key.format(scene.here)}|||{WORDS}"
-
-
-def _chosen(action: str) -> Callable[[Scene, int], str]:
-    return lambda _, number: f"{action}:{number}"
 
 
 def _forms() -> Iterator[Act]:

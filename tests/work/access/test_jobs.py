@@ -33,7 +33,7 @@ _BUTTONS = sorted(
     {name for each in ("/docs-agent", "/docs-followup") for name in _COMMANDS[each].buttons} - _LISTS
 )
 """The buttons about one job, or about one of its prompts."""
-_VALUES = {"run_again": "{}:1", "job_menu": "stop_watching:{}"}
+_VALUES = {"run_again": "{}:1", "job_menu": "run_again:{}"}
 
 
 @pytest.fixture(autouse=True)
@@ -145,7 +145,7 @@ async def test_no_button_reaches_a_job_of_another_channel(
     before = traces(office)
     for number in (1, 7):
         value = _VALUES.get(action, "{}").format(number)
-        named = value.removeprefix("stop_watching:")
+        named = value.removeprefix("run_again:")
         assert await told(office, office.press(action, value, user=BEN)) == [say.no_such_job(named)]
     assert traces(office) == before
     assert len(await office.store.read(lambda tx: tx.jobs.newest(10))) == 1

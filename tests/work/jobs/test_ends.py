@@ -12,7 +12,7 @@ from bot.model.ids import JobNumber, PromptId
 from bot.model.jobs import JobState
 from bot.model.message import Message
 from bot.slack.errors import refused
-from bot.work.jobs.decisions import forget, send_again
+from bot.work.jobs.decisions import forget, send_again, stop_watching
 from bot.work.ports import SlackUnclear, SlackUnreachable
 from tests.builders import ANA, BEN, CHANNEL
 from tests.fakes import PULL_REQUEST
@@ -162,12 +162,10 @@ async def test_a_form_that_was_opened_for_somebody_else_runs_nothing(office: Off
     assert len(office.docs.prompts) == 1
 
 
-async def test_the_requester_stops_watching_and_a_reply_wakes_the_job(office: Office) -> None:
+async def test_a_job_that_is_watched_no_more_is_polled_no_more_until_a_reply_wakes_it(office: Office) -> None:
     await office.started()
-    told = await office.press("job_menu", "stop_watching:1", user=BEN)
-    assert told.message is not None
-    assert (await office.job()).state is JobState.WORKING
-    await office.press("job_menu", "stop_watching:1")
+    assert await stop_watching(office.context, JobNumber(1), ANA)
+    assert not await stop_watching(office.context, JobNumber(1), ANA)
     polls = office.docs.polls
     await office.pass_time(600)
     assert (await office.job()).state is JobState.UNWATCHED
@@ -176,7 +174,6 @@ async def test_the_requester_stops_watching_and_a_reply_wakes_the_job(office: Of
     await office.reply("Still there?")
     await office.settle()
     assert (await office.job()).state is JobState.WORKING
-    assert (await office.press("job_menu", "stop_watching:9")).message is not None
 
 
 async def test_a_first_pull_request_is_told_as_a_first_one_whatever_was_asked_before(office: Office) -> None:
