@@ -31,7 +31,7 @@ from bot.store.migrate import migrate
 from bot.work.jobs.poll import poll_jobs
 from bot.work.outbox.deliver import deliver_due
 from bot.work.ports import SlackThrottled
-from bot.worker import WakeUp, Worker, Workers
+from bot.worker import Worker, Workers
 
 _SLACK_SECONDS = 0.08
 """The typical time of a post at Slack."""
@@ -129,20 +129,18 @@ async def measure(size: Size, folder: Path) -> list[Report]:
 
 
 async def _told(store: Store, docs_url: str, size: Size) -> Report:
-    wake_up, slack = WakeUp(), PacedMessenger(size.jobs)
+    workers, slack = Workers(), PacedMessenger(size.jobs)
     async with DocsClient(base_url=docs_url, api_key=SecretStr("bench-key")) as docs:
-        context = worker_context(store, docs, slack, wake=wake_up.wake, wake_after=wake_up.wake_after)
-        workers = Workers(
+        context = worker_context(store, docs, slack, wake=workers.wake, wake_after=workers.wake_after)
+        await add_running_jobs(store, size.jobs, size.channels, lambda _number: datetime.now(UTC))
+        began, used = monotonic(), os.times()
+        workers.start(
             [
-                Worker("poll", lambda: poll_jobs(context), 1.0, queue=Queue.POLLS),
-                Worker("deliver", lambda: deliver_due(context), 1.0, queue=Queue.DELIVERIES),
+                Worker("poll", lambda: poll_jobs(context), queue=Queue.POLLS),
+                Worker("deliver", lambda: deliver_due(context), queue=Queue.DELIVERIES),
             ],
             due=lambda: store.read(lambda tx: find_due(tx.connection, context.clock())),
         )
-        wake_up.connect(workers)
-        await add_running_jobs(store, size.jobs, size.channels, lambda _number: datetime.now(UTC))
-        began, used = monotonic(), os.times()
-        workers.start()
         try:
             async with asyncio.timeout(4 * size.limit_seconds + 300):
                 await slack.all_told.wait()

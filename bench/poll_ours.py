@@ -21,7 +21,7 @@ from bot.store import Store
 from bot.store.due import Queue, find_due
 from bot.store.migrate import migrate
 from bot.work.jobs.poll import poll_jobs
-from bot.worker import WakeUp, Worker, Workers
+from bot.worker import Worker, Workers
 
 
 async def _fill(store: Store, count: int, every_seconds: float) -> None:
@@ -37,7 +37,7 @@ async def watch(docs_url: str, database_url: str, count: int, every_seconds: flo
     logs.configure("WARNING", "console")
     store = Store.open(database_url)
     await migrate(store.database)
-    wake_up, counts = WakeUp(), {"answered": 0, "failed": 0}
+    workers, counts = Workers(), {"answered": 0, "failed": 0}
 
     def counted(_what: str, how: str) -> None:
         counts[how] += 1
@@ -48,17 +48,15 @@ async def watch(docs_url: str, database_url: str, count: int, every_seconds: flo
             store,
             docs,
             SilentMessenger(),
-            wake=wake_up.wake,
-            wake_after=wake_up.wake_after,
+            wake=workers.wake,
+            wake_after=workers.wake_after,
             pace=PollPace(every_seconds, every_seconds),
             count=counted,
         )
-        workers = Workers(
-            [Worker("poll", lambda: poll_jobs(context), 1.0, queue=Queue.POLLS)],
+        workers.start(
+            [Worker("poll", lambda: poll_jobs(context), queue=Queue.POLLS)],
             due=lambda: store.read(lambda tx: find_due(tx.connection, context.clock())),
         )
-        wake_up.connect(workers)
-        workers.start()
         print(READY, flush=True)
         await answer_counts(lambda: (counts["answered"], counts["failed"]))
         await workers.stop(5.0)

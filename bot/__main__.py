@@ -63,7 +63,7 @@ def _day(given: str) -> date:
     return parse_day(given)
 
 
-def _run(*, intake: bool, rounds: bool) -> NoReturn:
+def _run(*, intake: bool, workers: bool) -> NoReturn:
     # What is imported stays for good. Looking for garbage meanwhile would take an eighth of the start.
     gc.disable()
     from bot.app import Roles
@@ -71,7 +71,7 @@ def _run(*, intake: bool, rounds: bool) -> NoReturn:
 
     gc.freeze()
     gc.enable()
-    run(Roles(intake=intake, workers=rounds))
+    run(Roles(intake=intake, workers=workers))
 
 
 @click.group(cls=_Commands)
@@ -83,19 +83,19 @@ def cli() -> None:
 @cli.command()
 def run() -> None:
     """Everything in one process: take requests in and carry them out."""
-    _run(intake=True, rounds=True)
+    _run(intake=True, workers=True)
 
 
 @cli.command()
 def serve() -> None:
     """Only take requests in; `work` carries them out."""
-    _run(intake=True, rounds=False)
+    _run(intake=True, workers=False)
 
 
 @cli.command()
 def work() -> None:
     """Only carry requests out; `serve` takes them in."""
-    _run(intake=False, rounds=True)
+    _run(intake=False, workers=True)
 
 
 @cli.command()

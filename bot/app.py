@@ -8,7 +8,7 @@ import secrets
 import socket
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from zoneinfo import ZoneInfo
@@ -48,7 +48,7 @@ from bot.store.due import Queue
 from bot.store.heartbeats import BEAT_SECONDS
 from bot.store.migrate import migrate
 from bot.work.clock import WatchedClock, find_due, follow_clock
-from bot.work.context import Context, FollowUps, Timeouts, WorkerContext
+from bot.work.context import FollowUps, Timeouts, WorkerContext
 from bot.work.digests.digest import advance_digests
 from bot.work.heartbeat import beat
 from bot.work.jobs.missed import Gap, catch_up, forget_conversations
@@ -61,7 +61,7 @@ from bot.work.outbox.deliver import deliver_due
 from bot.work.retention import forget_old
 from bot.work.visitors.fetch import fetch_snapshots, sweep_snapshots
 from bot.work.visitors.question import answer_questions
-from bot.worker import WakeUp, Worker, Workers
+from bot.worker import Worker, Workers
 
 __all__ = ["EVERYTHING", "Roles", "Timeouts", "migrate_database", "running_bot"]
 
@@ -89,19 +89,14 @@ def utc_now() -> datetime:
     return datetime.now(UTC)
 
 
-def _owner() -> str:
-    """Return a unique name for this process, as the owner of its leases."""
-    return f"{socket.gethostname()[:40]}:{os.getpid()}:{secrets.token_hex(4)}"
-
-
 @dataclass(frozen=True, slots=True)
-class Outside:
+class Clients:
     """The clients of Slack and of the docs service."""
 
-    client: SlackClient
+    slack: SlackClient
     identity: Identity
     messenger: SlackMessenger
-    docs: DocsClient | DocsClients
+    docs: DocsClient
 
 
 @asynccontextmanager
@@ -129,42 +124,43 @@ async def running_bot(
         log.warning("settings", about=warning)
     async with AsyncExitStack() as stack:
         store = await _store(settings, stack)
-        outside = await _connect(settings, stack)
-        metrics, wake_up, owner = Metrics(), WakeUp(), _owner()
-        clock = watched = WatchedClock(clock)
-        context = _context(settings, store, outside, wake_up, clock)
+        clients = await _connect(settings, stack)
+        metrics, clock = Metrics(), WatchedClock(clock)
+        workers = Workers(
+            observe=metrics.observe_run, least_seconds=min(0.5, settings.poll_min_seconds / 2), clock=clock
+        )
+        wake = workers.wake if roles.workers else Announcer(store.database).wake
+        context = _context(settings, store, clients, timeouts or Timeouts(), clock, metrics, workers, wake)
         # What is stored is carried out later; a command that Slack cannot bring is lost.
         is_door = roles.intake and not settings.socket_mode
-        checks = _checks(context, outside, owner, is_door=is_door)
+        checks: dict[str, Callable[[], Awaitable[Check]]] = {
+            "database": database_check(store, context.owner, clock),
+            "slack": SlackCheck(partial(identify, clients.slack), required=not is_door),
+            "workers": workers_check(store, clock, required=not is_door),
+        }
         await store.write(lambda tx: tx.heartbeats.forget(clock()))
-        stack.push_async_callback(stopping.finish, lambda _seconds: store.release(owner))
-        workers: Workers | None = None
+        stack.push_async_callback(stopping.finish, lambda _seconds: store.release(context.owner))
         if roles.workers:
-            worker_context = _worker_context(context, settings, outside, metrics, wake_up, owner, timeouts)
-            await beat(worker_context)
-            workers = _workers(worker_context, metrics, watched)
-            wake_up.connect(workers)
-            listener = Listener(store.database, wake_up.wake)
+            await beat(context)
+            listener = Listener(store.database, workers.wake)
             stack.callback(listener.stop)
             listener.start()
-            checks["rounds"] = _rounds_check(workers)
+            checks["runs"] = partial(_runs_check, workers)
             # Entered before the intake, so that the workers stop after it.
             stack.push_async_callback(stopping.finish, workers.stop)
             stopping.at_begin(workers.leave_off)
-        else:
-            wake_up.connect(Announcer(store.database))
         if roles.intake:
-            checks |= await _take_in(
-                settings, stack, outside, context, metrics, timeouts or Timeouts(), stopping
-            )
+            checks |= await _take_in(settings, stack, context, clients, metrics, stopping)
         health = web.Application()
         add_health_routes(health, checks, metrics_page(context, metrics))
         at = settings.health_host, settings.health_port
         health_port = await stack.enter_async_context(listening(health, *at, idle_seconds=HEAD_SECONDS))
-        if workers is not None:
-            workers.start()  # last, because their first runs would delay the intake
+        if roles.workers:  # last, because their first runs would delay the intake
+            all_workers = _workers(context, clock)
+            metrics.expect_runs(each.name for each in all_workers)
+            workers.start(all_workers, partial(find_due, context, clock))
         ready = log.bind(socket_mode=settings.socket_mode, health_port=health_port)
-        ready.info("ready", intake=roles.intake, rounds=roles.workers)
+        ready.info("ready", intake=roles.intake, workers=roles.workers)
         yield
         stopping.begin()
 
@@ -187,18 +183,16 @@ async def _store(settings: Settings, stack: AsyncExitStack) -> Store:
     return store
 
 
-async def _connect(settings: Settings, stack: AsyncExitStack) -> Outside:
-    slack_proxy = settings.proxy_for(settings.slack_api_url)
-    session = await stack.enter_async_context(open_session(slack_proxy))
-    client = web_client(settings.slack_bot_token, settings.slack_api_url, session, slack_proxy)
-    docs = _docs(settings)
-    stack.push_async_callback(docs.aclose)
-    identity = await until_answered(partial(identify, client))
-    messenger = SlackMessenger(client, session, settings.slack_api_url, identity)
-    return Outside(client, identity, messenger, docs)
+async def _connect(settings: Settings, stack: AsyncExitStack) -> Clients:
+    proxy = settings.proxy_for(settings.slack_api_url)
+    session = await stack.enter_async_context(open_session(proxy))
+    slack = web_client(settings.slack_bot_token, settings.slack_api_url, session, proxy)
+    docs = await stack.enter_async_context(_docs(settings))
+    identity = await until_answered(partial(identify, slack))
+    return Clients(slack, identity, SlackMessenger(slack, session, settings.slack_api_url, identity), docs)
 
 
-def _docs(settings: Settings) -> DocsClient | DocsClients:
+def _docs(settings: Settings) -> DocsClient:
     """Return a client for each project. Without DOCS_PROJECTS, the one is also used for former projects."""
     clients = {
         each.id: DocsClient(base_url=each.address, api_key=each.key, proxy=settings.proxy_for(each.address))
@@ -207,132 +201,98 @@ def _docs(settings: Settings) -> DocsClient | DocsClients:
     return DocsClients(clients) if settings.docs_projects else clients[settings.projects[0].id]
 
 
-def _projects(settings: Settings) -> Projects:
+def _context(
+    settings: Settings,
+    store: Store,
+    clients: Clients,
+    timeouts: Timeouts,
+    clock: WatchedClock,
+    metrics: Metrics,
+    workers: Workers,
+    wake: Callable[[], None],
+) -> WorkerContext:
+    """Return what all use cases work with."""
     served = settings.projects
     known = tuple(
         Project(ProjectId(each.id), each.name, each.label, ProjectId(counted_with(each, served)))
         for each in served
     )
-    return Projects(known, serves_former=not settings.docs_projects)
-
-
-def _context(
-    settings: Settings, store: Store, outside: Outside, wake_up: WakeUp, clock: Callable[[], datetime]
-) -> Context:
-    return Context(
+    return WorkerContext(
         store=store,
-        messenger=outside.messenger,
+        messenger=clients.messenger,
+        docs=clients.docs,
         clock=clock,
-        wake=wake_up.wake,
-        projects=_projects(settings),
-        bot_user=outside.identity.bot_user,
-        bot_name=outside.identity.bot_name,
-        workspace_url=outside.identity.workspace_url,
+        chance=random.random,
+        owner=f"{socket.gethostname()[:40]}:{os.getpid()}:{secrets.token_hex(4)}",
+        wake=wake,
+        wake_after=workers.wake_after,
+        count=metrics.count,
+        timeouts=timeouts,
+        bot_user=clients.identity.bot_user,
+        bot_name=clients.identity.bot_name,
+        workspace_url=clients.identity.workspace_url,
+        projects=Projects(known, serves_former=not settings.docs_projects),
         follow_ups=FollowUps(settings.follow_ups.value),
         takes_threads=settings.context is ContextMode.THREAD,
         signs_prompts=settings.prompt_signature,
         analytics=Analytics(settings.analytics_calls_an_hour, ZoneInfo(settings.analytics_zone)),
-        access_policy=_access_policy(settings),
+        access_policy=AccessPolicy(
+            channels=frozenset(map(ChannelId, settings.allowed_channels)),
+            users=frozenset(map(UserId, settings.allowed_users)),
+            groups=settings.allowed_user_groups,
+            bots=frozenset(map(UserId, settings.allowed_bots)),
+            admins=frozenset(map(UserId, settings.admins)),
+        ),
         uses_an_hour=settings.uses_an_hour,
         link_hosts=settings.allowed_link_hosts,
         waiting_per_person=settings.waiting_per_person,
         remind_after=timedelta(days=settings.remind_after_days) if settings.remind_after_days else None,
-    )
-
-
-def _worker_context(
-    context: Context,
-    settings: Settings,
-    outside: Outside,
-    metrics: Metrics,
-    wake_up: WakeUp,
-    owner: str,
-    timeouts: Timeouts | None,
-) -> WorkerContext:
-    shared = {each.name: getattr(context, each.name) for each in fields(Context)}
-    return WorkerContext(
-        **shared,
-        docs=outside.docs,
-        chance=random.random,
-        owner=owner,
-        wake_after=wake_up.wake_after,
         pace=PollPace(settings.poll_min_seconds, settings.poll_max_seconds),
-        timeouts=timeouts or Timeouts(),
         keep=timedelta(days=settings.keep_days) if settings.keep_days else None,
-        count=metrics.count,
     )
 
 
-def _access_policy(settings: Settings) -> AccessPolicy:
-    return AccessPolicy(
-        channels=frozenset(map(ChannelId, settings.allowed_channels)),
-        users=frozenset(map(UserId, settings.allowed_users)),
-        groups=settings.allowed_user_groups,
-        bots=frozenset(map(UserId, settings.allowed_bots)),
-        admins=frozenset(map(UserId, settings.admins)),
-    )
-
-
-def _checks(
-    context: Context, outside: Outside, owner: str, *, is_door: bool
-) -> dict[str, Callable[[], Awaitable[Check]]]:
-    """Return the readiness checks of every process. Without ``is_door`` it needs Slack and workers, too."""
-    return {
-        "database": database_check(context.store, owner, context.clock),
-        "slack": SlackCheck(partial(identify, outside.client), required=not is_door),
-        "workers": workers_check(context.store, context.clock, required=not is_door),
-    }
-
-
-def _workers(context: WorkerContext, metrics: Metrics, watched: WatchedClock) -> Workers:
+def _workers(context: WorkerContext, clock: WatchedClock) -> list[Worker]:
     """Return the workers. One check of all queues finds due rows, also those that other processes wrote."""
-    workers = Workers(
-        [
-            Worker("prepare", partial(prepare_prompts, context), 1.0, queue=Queue.REQUESTS),
-            Worker("submit", partial(submit_prompts, context), 1.0, queue=Queue.PROMPTS),
-            Worker("poll", partial(poll_jobs, context), 1.0, queue=Queue.POLLS),
-            Worker("deliver", partial(deliver_due, context), 1.0, queue=Queue.DELIVERIES),
-            Worker("read", partial(fetch_snapshots, context), 1.0, queue=Queue.SNAPSHOTS),
-            Worker("answer", partial(answer_questions, context), 1.0, queue=Queue.QUESTIONS),
-            Worker("digest", partial(advance_digests, context), 1.0, queue=Queue.DIGESTS),
-            Worker("catch up", partial(catch_up, context, heard), 1.0, queue=Queue.UNREAD),
-            Worker("plan", partial(advance_digests, context), _PLAN_SECONDS, wakes=False),
-            Worker("sweep", partial(sweep_snapshots, context), _SWEEP_SECONDS, wakes=False),
-            Worker("remind", partial(remind, context), _PLAN_SECONDS, wakes=False),
-            Worker("trouble", partial(show_trouble, context), 15.0, wakes=False),
-            Worker("forget", partial(forget_old, context), _SWEEP_SECONDS, wakes=False),
-            Worker("conversations", partial(forget_conversations, context), _SWEEP_SECONDS, wakes=False),
-            Worker("heartbeat", partial(beat, context), BEAT_SECONDS, wakes=False),
-            Worker("clock", partial(follow_clock, context, watched), 1.0, queue=Queue.AHEAD),
-        ],
-        observe=metrics.observe_run,
-        due=partial(find_due, context, watched),
-        least_seconds=min(0.5, context.pace.min_seconds / 2),
-        clock=context.clock,
-    )
-    metrics.expect_rounds(workers.ages_seconds())
-    return workers
+    return [
+        Worker("prepare", partial(prepare_prompts, context), queue=Queue.REQUESTS),
+        Worker("submit", partial(submit_prompts, context), queue=Queue.PROMPTS),
+        Worker("poll", partial(poll_jobs, context), queue=Queue.POLLS),
+        Worker("deliver", partial(deliver_due, context), queue=Queue.DELIVERIES),
+        Worker("read", partial(fetch_snapshots, context), queue=Queue.SNAPSHOTS),
+        Worker("answer", partial(answer_questions, context), queue=Queue.QUESTIONS),
+        Worker("digest", partial(advance_digests, context), queue=Queue.DIGESTS),
+        Worker("catch up", partial(catch_up, context, heard), queue=Queue.UNREAD),
+        Worker("clock", partial(follow_clock, context, clock), queue=Queue.AHEAD),
+        Worker("plan", partial(advance_digests, context), _PLAN_SECONDS),
+        Worker("sweep", partial(sweep_snapshots, context), _SWEEP_SECONDS),
+        Worker("remind", partial(remind, context), _PLAN_SECONDS),
+        Worker("trouble", partial(show_trouble, context), 15.0),
+        Worker("forget", partial(forget_old, context), _SWEEP_SECONDS),
+        Worker("conversations", partial(forget_conversations, context), _SWEEP_SECONDS),
+        Worker("heartbeat", partial(beat, context), BEAT_SECONDS),
+    ]
 
 
 async def _take_in(
     settings: Settings,
     stack: AsyncExitStack,
-    outside: Outside,
-    context: Context,
+    context: WorkerContext,
+    clients: Clients,
     metrics: Metrics,
-    timeouts: Timeouts,
     stopping: Stopping,
 ) -> dict[str, Callable[[], Awaitable[Check]]]:
     """Start the intake, through a socket or over HTTP; return its readiness checks."""
-    background, look_seconds = Background(), timeouts.deaf_seconds / 12
+    timeouts = context.timeouts
+    background, check_seconds = Background(), timeouts.deaf_seconds / 12
     stack.push_async_callback(stopping.finish, background.drain)
     gap = Gap(context)
     await gap.end()
-    background.repeat("end a gap", gap.end, look_seconds)
+    background.repeat("end a gap", gap.end, check_seconds)
     app = build_app(
         context=context,
-        client=outside.client,
-        messenger=outside.messenger,
+        client=clients.slack,
+        messenger=clients.messenger,
         background=background,
         gap=gap,
         count=metrics.count,
@@ -346,7 +306,7 @@ async def _take_in(
             server,
             app,
             settings.slack_signing_secret or SecretStr(""),
-            workspace=outside.identity.team_id,
+            workspace=clients.identity.team_id,
             note_signature=signatures.note,
             intake_seconds=timeouts.intake_seconds,
         )
@@ -355,7 +315,7 @@ async def _take_in(
         return {"signatures": signatures}
     intake = SocketIntake(
         app,
-        outside.client,
+        clients.slack,
         settings.slack_app_token,
         on_gap=gap.begin,
         observe=metrics.set_socket,
@@ -366,23 +326,16 @@ async def _take_in(
     stack.push_async_callback(stopping.finish, intake.close)
     await until_answered(intake.open)
     await intake.look()
-    background.repeat("look at the socket", intake.look, look_seconds)
-    return {"socket": _socket_check(intake)}
+    background.repeat("look at the socket", intake.look, check_seconds)
+    return {"socket": partial(_socket_check, intake)}
 
 
-def _rounds_check(workers: Workers) -> Callable[[], Awaitable[Check]]:
-    async def check() -> Check:
-        late = workers.late(_WORKER_LATE_SECONDS)
-        return Check(not late, f"late: {', '.join(late)}" if late else "on time")
-
-    return check
+async def _runs_check(workers: Workers) -> Check:
+    late = workers.late(_WORKER_LATE_SECONDS)
+    return Check(not late, f"late: {', '.join(late)}" if late else "on time")
 
 
-def _socket_check(intake: SocketIntake) -> Callable[[], Awaitable[Check]]:
-    async def check() -> Check:
-        connected = await intake.is_connected()
-        about = f"last request {intake.silent_seconds():.0f} s ago"
-        deaf = f"not connected for {intake.deaf_seconds():.0f} s"
-        return Check(connected, about if connected else deaf)
-
-    return check
+async def _socket_check(intake: SocketIntake) -> Check:
+    connected = await intake.is_connected()
+    about = f"last request {intake.silent_seconds():.0f} s ago"
+    return Check(connected, about if connected else f"not connected for {intake.deaf_seconds():.0f} s")

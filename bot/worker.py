@@ -8,16 +8,16 @@ decide which process works on which row.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Collection, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from time import monotonic
-from typing import Protocol
 
 import structlog
 from apscheduler.schedulers.asyncio import AsyncIOScheduler
 
+from bot.store.due import Due
 from bot.work.tasks import cancel, wait_for_ends
 
 log = structlog.get_logger(__name__)
@@ -25,48 +25,24 @@ _MOST_BACK_OFF_SECONDS = 30.0
 _MOST_IN_A_ROW = 1_000
 _STEP_SECONDS = 2.0
 """The clock was set when it has moved by so much more or less than time has passed since the last check."""
-_DUE_CHECK = "look"
-"""Name of the internal worker that checks all queues, as it appears in metrics and logs."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(eq=False, slots=True)
 class Worker:
-    """A loop over one queue. ``run`` returns how many rows it handled; if any, it is called again at once.
+    """A loop. ``run`` returns how many rows it handled; if any, it is called again at once.
 
-    ``wakes``: whether ``Workers.wake`` runs it before its interval of ``every_seconds`` has passed.
-    ``queue``: the queue it works on, "" for none. If ``Workers`` has a ``due`` function, a worker with a
-    queue has no interval: it runs when ``due`` reports its queue.
+    It runs when the check of all queues finds rows due in its ``queue``; without one every
+    ``every_seconds``.
     """
 
     name: str
     run: Callable[[], Awaitable[int]]
-    every_seconds: float
-    wakes: bool = True
+    every_seconds: float = 1.0
     queue: str = ""
-
-
-class Due(Protocol):
-    """The result of a check of all queues."""
-
-    @property
-    def queues(self) -> Collection[str]:
-        """Return the queues with rows due now."""
-        ...
-
-    @property
-    def next_at(self) -> datetime | None:
-        """Return the time at which the next row of any queue comes due; None when there is none."""
-        ...
-
-
-@dataclass(slots=True)
-class _Running:
-    worker: Worker
-    wake_event: asyncio.Event = field(default_factory=asyncio.Event)
-    task: asyncio.Task[None] | None = None
-    failures: int = 0
-    busy: bool = False
-    finished_at: float = field(default_factory=monotonic)
+    woken: asyncio.Event = field(default_factory=asyncio.Event, init=False)
+    failures: int = field(default=0, init=False)
+    busy: bool = field(default=False, init=False)
+    finished_at: float = field(default_factory=monotonic, init=False)
 
 
 async def _set(event: asyncio.Event) -> None:
@@ -75,101 +51,89 @@ async def _set(event: asyncio.Event) -> None:
 
 
 class Workers:
-    """Runs workers at their intervals and when they are woken. Runs of one worker never overlap."""
+    """Runs workers when rows of their queues are due, or at intervals. Runs of one worker never overlap."""
 
     def __init__(
         self,
-        workers: Sequence[Worker],
         *,
         observe: Callable[[str, float, bool], None] = lambda _name, _seconds, _failed: None,
-        due: Callable[[], Awaitable[Due]] | None = None,
         check_seconds: float = 5.0,
         least_seconds: float = 0.5,
         clock: Callable[[], datetime] = lambda: datetime.now(UTC),
     ) -> None:
         """``observe`` gets the name, the duration in seconds and the failure of each run of a worker.
 
-        ``due`` checks all queues. It is called when woken, when a row comes due and every ``check_seconds``.
+        All queues are checked when woken, when a row comes due and every ``check_seconds``.
         These pass at the same pace when the clock is set; then all workers with an interval run at once.
         ``least_seconds`` is the minimum wait for the next row to come due, so that rows due at about the same
         time are handled together.
         """
-        self._due = due
-        self._check_seconds = check_seconds
-        due_check = [Worker(_DUE_CHECK, self._check_due, check_seconds)] if due else []
-        self._running = {each.name: _Running(each) for each in (*workers, *due_check)}
+        self._check = Worker("check", self._check_due, check_seconds)
+        self._workers: list[Worker] = []
+        self._tasks: list[asyncio.Task[None]] = []
         self._observe = observe
         self._least_seconds = least_seconds
         self._clock = clock
         self._clock_offset = self._read_clock_offset()
         self._timer: asyncio.TimerHandle | None = None
-        self._after_runs: asyncio.TimerHandle | None = None
         self._scheduler = AsyncIOScheduler(timezone=UTC)
         self._stop = asyncio.Event()
 
-    @property
-    def _stopping(self) -> bool:
-        return self._stop.is_set()
-
-    def start(self) -> None:
-        """Start all workers; each one runs once immediately."""
-        for running in self._running.values():
-            running.wake_event.set()
-            running.task = asyncio.create_task(self._keep(running), name=f"worker {running.worker.name}")
-            if not self._runs_when_due(running) and running.worker.name != _DUE_CHECK:
-                self._add_interval(running)
+    def start(self, workers: Sequence[Worker], due: Callable[[], Awaitable[Due]]) -> None:
+        """Start all workers; each one runs once immediately. ``due`` checks all queues."""
+        self._due = due
+        self._workers = [*workers, self._check]
+        for worker in self._workers:
+            worker.woken.set()
+            self._tasks.append(asyncio.create_task(self._keep(worker), name=f"worker {worker.name}"))
+            if not worker.queue and worker is not self._check:
+                self._scheduler.add_job(
+                    _set,
+                    "interval",
+                    args=[worker.woken],
+                    seconds=worker.every_seconds,
+                    coalesce=True,
+                    misfire_grace_time=None,
+                    next_run_time=datetime.now(UTC),
+                )
         self._scheduler.start()
 
-    def _add_interval(self, running: _Running) -> None:
-        self._scheduler.add_job(
-            _set,
-            "interval",
-            args=[running.wake_event],
-            seconds=running.worker.every_seconds,
-            coalesce=True,
-            misfire_grace_time=None,
-            next_run_time=datetime.now(UTC),
-        )
-
-    def _runs_when_due(self, running: _Running) -> bool:
-        return self._due is not None and bool(running.worker.queue)
-
     def wake(self) -> None:
-        """Wake the workers for new work. Those with a queue run after a check of all queues."""
-        for running in self._running.values():
-            wakes = running.worker.wakes and not self._runs_when_due(running)
-            if wakes or self._stopping:
-                running.wake_event.set()
+        """Check all queues soon, because there is new work."""
+        self._check.woken.set()
+
+    def wake_after(self, seconds: float) -> None:
+        """Check all queues after that many seconds."""
+        asyncio.get_running_loop().call_later(seconds, self.wake)
 
     async def _check_due(self) -> int:
         """Wake the workers whose queues have rows due; treat the idle others as having just finished."""
-        if self._due is None:
-            return 0
-        if self._after_runs is not None:
-            self._after_runs.cancel()
-            self._after_runs = None
+        self._cancel_timer()
         self._follow_clock()
-        self._schedule_check(None)
+        self._check_after(self._check.every_seconds)
         due = await self._due()
-        for running in self._running.values():
-            if not running.worker.queue:
-                continue
-            if running.worker.queue in due.queues:
-                running.wake_event.set()
-            elif not running.busy:
-                running.finished_at = monotonic()
-        self._schedule_check(due.next_at)
+        for worker in self._workers:
+            if worker.queue in due.queues:
+                worker.woken.set()
+            elif worker.queue and not worker.busy:
+                worker.finished_at = monotonic()
+        if due.next_at is not None:
+            seconds = (due.next_at - self._clock()).total_seconds()
+            self._check_after(max(seconds, self._least_seconds))
         return 0
 
-    def _schedule_check(self, at: datetime | None) -> None:
-        """Schedule a check for the time at which the next row comes due, or the next regular one."""
+    def _check_after(self, seconds: float) -> None:
+        """Check all queues after that many seconds, unless a check comes before."""
+        loop = asyncio.get_running_loop()
+        at = loop.time() + seconds
+        if not self._stop.is_set() and (self._timer is None or at < self._timer.when()):
+            self._cancel_timer()
+            self._timer = loop.call_at(at, self.wake)
+
+    def _cancel_timer(self) -> None:
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
-        if not self._stopping:
-            until = self._check_seconds if at is None else (at - self._clock()).total_seconds()
-            seconds = min(max(until, self._least_seconds), self._check_seconds)
-            self._timer = asyncio.get_running_loop().call_later(seconds, self.wake)
 
     def _follow_clock(self) -> None:
         """Run all workers with an interval now if the clock was set: APScheduler's intervals follow it."""
@@ -183,35 +147,20 @@ class Workers:
         """Return by how many seconds the clock is ahead of the time that passes."""
         return self._clock().timestamp() - monotonic()
 
-    def _check_after_runs(self) -> None:
-        """Check soon for rows that a run has put back for later, unless another check comes before."""
-        if self._after_runs is None and not self._stopping:
-            seconds = 2 * self._least_seconds
-            self._after_runs = asyncio.get_running_loop().call_later(seconds, self.wake)
-
     def late(self, seconds: float) -> list[str]:
         """Return the workers whose last successful run is ``seconds`` older than their interval."""
-        return [
-            name
-            for name, age_seconds in self.ages_seconds().items()
-            if age_seconds > self._running[name].worker.every_seconds + seconds
-        ]
-
-    def ages_seconds(self) -> dict[str, float]:
-        """Return the seconds since each worker's last successful run."""
-        now = monotonic()
-        return {name: now - running.finished_at for name, running in self._running.items()}
+        since = monotonic() - seconds
+        return [each.name for each in self._workers if each.finished_at + each.every_seconds < since]
 
     def leave_off(self) -> None:
         """Start no new runs; workers that have not been started never run."""
         self._stop.set()
-        for timer in (self._timer, self._after_runs):
-            if timer is not None:
-                timer.cancel()
+        self._cancel_timer()
         # An immediate shutdown would cancel a trigger that is running, and log that as an error.
         if self._scheduler.running:
             self._scheduler.pause()
-        self.wake()
+        for worker in self._workers:
+            worker.woken.set()
 
     async def stop(self, grace_seconds: float) -> list[str]:
         """Start no new runs; wait ``grace_seconds`` for current runs to end, then cancel them.
@@ -219,76 +168,44 @@ class Workers:
         Return the names of those that were cancelled.
         """
         self.leave_off()
-        tasks = [running.task for running in self._running.values() if running.task is not None]
-        late = await wait_for_ends(tasks, grace_seconds)
+        late = await wait_for_ends(self._tasks, grace_seconds)
         for task in late:
-            log.warning("round_cancelled", name=task.get_name())
+            log.warning("run_cancelled", name=task.get_name())
         left = await cancel(late)
         if self._scheduler.running:
             self._scheduler.shutdown(wait=False)
         return left
 
-    async def _keep(self, running: _Running) -> None:
+    async def _keep(self, worker: Worker) -> None:
         while True:
-            await running.wake_event.wait()
-            running.wake_event.clear()
-            if self._stopping:
+            await worker.woken.wait()
+            worker.woken.clear()
+            if self._stop.is_set():
                 return
-            running.busy = True
-            await self._run(running)
-            running.busy = False
+            worker.busy = True
+            await self._run(worker)
+            worker.busy = False
 
-    async def _run(self, running: _Running) -> None:
+    async def _run(self, worker: Worker) -> None:
         began = monotonic()
         failed = False
         try:
             for _ in range(_MOST_IN_A_ROW):
-                is_done = not await running.worker.run()
-                running.failures, running.finished_at = 0, monotonic()
-                if is_done or self._stopping:
+                is_done = not await worker.run()
+                worker.failures, worker.finished_at = 0, monotonic()
+                if is_done or self._stop.is_set():
                     break
         except Exception:
             # A failing run must not stop the worker: it is logged, counted, and repeated after a back-off.
             failed = True
-            running.failures += 1
-            log.exception("round_failed", round=running.worker.name, failures=running.failures)
-        self._observe(running.worker.name, monotonic() - began, failed)
-        if self._runs_when_due(running):
-            self._check_after_runs()
+            worker.failures += 1
+            log.exception("run_failed", worker=worker.name, failures=worker.failures)
+        self._observe(worker.name, monotonic() - began, failed)
+        if worker.queue:
+            # The run may have put rows back for a moment later.
+            self._check_after(2 * self._least_seconds)
         if failed:
-            await self._back_off(running.failures)
-
-    async def _back_off(self, failures: int) -> None:
-        """Wait before the next run. Being woken does not end the wait; ``stop`` does."""
-        with suppress(TimeoutError):
-            await asyncio.wait_for(
-                self._stop.wait(), min(0.5 * 2.0 ** min(failures, 10), _MOST_BACK_OFF_SECONDS)
-            )
-
-
-class Wakeable(Protocol):
-    """Anything that can be told about new work."""
-
-    def wake(self) -> None:
-        """Handle new work soon."""
-        ...
-
-
-class WakeUp:
-    """Passes wake-ups from the use cases to a target that is connected later, after both have been built."""
-
-    def __init__(self) -> None:
-        self._woken: Wakeable | None = None
-
-    def connect(self, woken: Wakeable) -> None:
-        """Pass all further wake-ups to this target."""
-        self._woken = woken
-
-    def wake(self) -> None:
-        """Wake the target; do nothing if none is connected."""
-        if self._woken is not None:
-            self._woken.wake()
-
-    def wake_after(self, seconds: float) -> None:
-        """Wake the target after that many seconds."""
-        asyncio.get_running_loop().call_later(seconds, self.wake)
+            # Being woken does not end the wait; stopping does.
+            back_off_seconds = min(0.5 * 2.0 ** min(worker.failures, 10), _MOST_BACK_OFF_SECONDS)
+            with suppress(TimeoutError):
+                await asyncio.wait_for(self._stop.wait(), back_off_seconds)

@@ -135,21 +135,21 @@ def test_the_same_trouble_is_one_line_a_minute_with_the_number_of_the_others() -
 
     def passes(**event: object) -> dict[str, object] | None:
         try:
-            return dict(seldom(None, "warning", {"event": "round_failed", "level": "error", **event}))
+            return dict(seldom(None, "warning", {"event": "run_failed", "level": "error", **event}))
         except structlog.DropEvent:
             return None
 
-    assert passes(round="poll", failures=1, timestamp="1")
-    assert passes(round="poll", failures=2, timestamp="2") is None
-    assert passes(round="deliver", failures=2), "another trouble"
-    assert passes(round="poll", failures=3, exc_info=ValueError()), "another cause"
+    assert passes(worker="poll", failures=1, timestamp="1")
+    assert passes(worker="poll", failures=2, timestamp="2") is None
+    assert passes(worker="deliver", failures=2), "another trouble"
+    assert passes(worker="poll", failures=3, exc_info=ValueError()), "another cause"
     now[0] = 59.0
-    assert passes(round="poll", failures=4) is None
+    assert passes(worker="poll", failures=4) is None
     now[0] = 61.0
-    assert passes(round="poll", failures=5) == {
-        "event": "round_failed",
+    assert passes(worker="poll", failures=5) == {
+        "event": "run_failed",
         "level": "error",
-        "round": "poll",
+        "worker": "poll",
         "failures": 5,
         "left_out": 2,
     }

@@ -1,68 +1,103 @@
-"""Rounds: woken at once, never overlapping, surviving failures, ending in order."""
+"""Workers: woken at once, never overlapping, surviving failures, ending in order."""
 
 from __future__ import annotations
 
 import asyncio
-import math
-from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
 from datetime import UTC, datetime, timedelta
 from time import monotonic
 
 import pytest
 
-from bot.worker import WakeUp, Worker, Workers
+from bot.store.due import Due, Queue
+from bot.worker import Worker, Workers
 from tests.limits import HANG_SECONDS
 from tests.scenarios.clocks import SetClock
 
-
-@dataclass(frozen=True)
-class Seen:
-    """What a look for all queues found."""
-
-    queues: frozenset[str] = frozenset()
-    next_at: datetime | None = None
+NOTHING = Due(frozenset(), None)
+ALL = Due(frozenset(Queue), None)
 
 
-async def test_a_round_runs_at_the_start_and_whenever_the_bell_rings() -> None:
-    runs: asyncio.Queue[int] = asyncio.Queue()
+def always(due: Due) -> Callable[[], Awaitable[Due]]:
+    """A check that finds the same each time."""
 
-    async def run() -> int:
-        await runs.put(1)
-        return 0
+    async def check() -> Due:
+        return due
 
-    rounds = Workers([Worker("r", run, 3600)])
-    wake_up = WakeUp()
-    wake_up.wake()  # nobody hears it yet
-    wake_up.connect(rounds)
-    rounds.start()
+    return check
+
+
+class Checks(asyncio.Queue[float]):
+    """A check that finds one thing after the other, then nothing; remembers when it was made."""
+
+    def __init__(self, *found: Due) -> None:
+        super().__init__()
+        self.found = list(found)
+
+    async def __call__(self) -> Due:
+        self.put_nowait(monotonic())
+        return self.found.pop(0) if self.found else NOTHING
+
+
+class Run(asyncio.Queue[float]):
+    """A worker's run that remembers when it began, and returns or raises one outcome after the other."""
+
+    def __init__(self, *outcomes: int | Exception) -> None:
+        super().__init__()
+        self.outcomes = list(outcomes)
+
+    async def __call__(self) -> int:
+        self.put_nowait(monotonic())
+        outcome = self.outcomes.pop(0) if self.outcomes else 0
+        if isinstance(outcome, Exception):
+            raise outcome
+        return outcome
+
+
+def polling(run: Callable[[], Awaitable[int]]) -> Worker:
+    """A worker on the queue of polls."""
+    return Worker("r", run, queue=Queue.POLLS)
+
+
+def emptied(queue: asyncio.Queue[float]) -> None:
+    """Take everything out of a queue."""
+    while not queue.empty():
+        queue.get_nowait()
+
+
+@asynccontextmanager
+async def started(
+    workers: Workers, *each: Worker, due: Callable[[], Awaitable[Due]] | None = None
+) -> AsyncIterator[Workers]:
+    """Run workers until the block ends, which must not hang."""
+    workers.start(each, due or always(NOTHING))
     async with asyncio.timeout(HANG_SECONDS):
-        await runs.get()
-        wake_up.wake()
-        await runs.get()
-    await rounds.stop(1)
-    assert runs.qsize() <= 1
+        yield workers
+    await workers.stop(1)
 
 
-async def test_a_round_looks_again_at_once_while_there_is_work() -> None:
-    left, done = [3, 2, 1, 0], asyncio.Event()
-
-    async def run() -> int:
-        amount = left.pop(0)
-        if not left:
-            done.set()
-        return amount
-
-    rounds = Workers([Worker("r", run, 3600)])
-    rounds.start()
-    async with asyncio.timeout(HANG_SECONDS):
-        await done.wait()
-    await rounds.stop(1)
-    assert left == []
+async def test_a_worker_runs_at_the_start_and_whenever_it_is_woken() -> None:
+    run, workers = Run(), Workers(check_seconds=3600)
+    workers.wake()  # nobody hears it yet
+    async with started(workers, polling(run), due=always(ALL)):
+        await run.get()
+        workers.wake()
+        await run.get()
+    assert run.qsize() <= 1
 
 
-async def test_a_round_never_overlaps_itself() -> None:
-    inside, most, ended = 0, 0, asyncio.Event()
+async def test_a_worker_runs_again_at_once_while_there_is_work_and_is_not_late() -> None:
+    run = Run(3, 2, 1, 0)
+    worker = Worker("r", run, 3600)
+    async with started(Workers(), worker):
+        began_at = [await run.get() for _ in range(4)]
+    assert run.outcomes == []
+    assert worker.finished_at >= began_at[-1]
+
+
+async def test_runs_of_a_worker_never_overlap() -> None:
+    inside, most, ended = 0, 0, asyncio.Queue[int]()
 
     async def run() -> int:
         nonlocal inside, most
@@ -70,40 +105,43 @@ async def test_a_round_never_overlaps_itself() -> None:
         most = max(most, inside)
         await asyncio.sleep(0.01)
         inside -= 1
-        ended.set()
+        ended.put_nowait(1)
         return 0
 
-    rounds = Workers([Worker("r", run, 0.002)])
-    rounds.start()
-    for _ in range(20):
-        rounds.wake()
-        await asyncio.sleep(0.002)
-    await ended.wait()
-    await rounds.stop(1)
+    async with started(Workers(check_seconds=0.002), polling(run), due=always(ALL)):
+        for _ in range(5):
+            await ended.get()
     assert most == 1
 
 
-async def test_a_round_that_fails_is_told_and_tried_again() -> None:
-    seen: list[bool] = []
-    again = asyncio.Event()
+async def test_a_run_that_fails_is_observed_and_repeated() -> None:
+    observed: list[tuple[str, bool]] = []
+    run = Run(RuntimeError("no database"))
+    workers = Workers(observe=lambda name, _seconds, failed: observed.append((name, failed)))
+    async with started(workers, Worker("r", run, 0.05)):
+        await run.get()
+        await run.get()
+    assert [failed for name, failed in observed if name == "r"][:2] == [True, False]
 
-    async def run() -> int:
-        if len(seen) < 1:
-            raise RuntimeError("no database")
-        again.set()
-        return 0
 
-    rounds = Workers([Worker("r", run, 0.05)], observe=lambda _name, _seconds, failed: seen.append(failed))
-    rounds.start()
-    async with asyncio.timeout(HANG_SECONDS):
-        await again.wait()
-    await rounds.stop(1)
-    assert seen[0] is True
-    assert False in seen
+async def test_a_broken_worker_waits_although_it_is_woken_and_stops_at_once() -> None:
+    run = Run(*[RuntimeError("no database")] * 3)
+    worker = polling(run)
+    built_at = monotonic()
+    workers = Workers(check_seconds=0.002)
+    workers.start([worker], always(ALL))
+    await run.get()
+    for _ in range(20):
+        workers.wake()
+        await asyncio.sleep(0.002)
+    async with asyncio.timeout(0.9):  # the first wait would be a second
+        await workers.stop(5)
+    assert run.empty()
+    assert worker.finished_at <= built_at, "a worker that keeps failing grows late"
 
 
 async def test_work_in_hand_may_end_when_stopping_and_is_cancelled_when_it_is_late() -> None:
-    started, enough, ended = asyncio.Event(), asyncio.Event(), []
+    begun, enough, ended = asyncio.Event(), asyncio.Event(), []
 
     async def short() -> int:
         await enough.wait()
@@ -111,276 +149,101 @@ async def test_work_in_hand_may_end_when_stopping_and_is_cancelled_when_it_is_la
         return 0
 
     async def endless() -> int:
-        started.set()
+        begun.set()
         try:
             await asyncio.Event().wait()
         finally:
             ended.append("endless")
         return 0
 
-    rounds = Workers([Worker("short", short, 3600), Worker("endless", endless, 3600)])
-    rounds.start()
-    await started.wait()
+    workers = Workers()
+    workers.start([Worker("short", short, 3600), Worker("endless", endless, 3600)], always(NOTHING))
+    await begun.wait()
     asyncio.get_running_loop().call_soon(enough.set)
-    await rounds.stop(0.2)
+    assert await workers.stop(0.2) == ["worker endless"]
     assert ended == ["short", "endless"]
 
 
-async def test_how_long_ago_a_round_ended_is_known() -> None:
-    ran_at = math.inf
-
-    async def run() -> int:
-        nonlocal ran_at
-        ran_at = monotonic()
-        return 0
-
-    rounds = Workers([Worker("r", run, 3600)])
-    rounds.start()
-    async with asyncio.timeout(HANG_SECONDS):
-        while rounds.ages_seconds()["r"] > monotonic() - ran_at:
-            await asyncio.sleep(0.01)
-    await rounds.stop(1)
+async def test_a_check_wakes_only_those_who_have_something_to_do() -> None:
+    poll, deliver = Run(), Run()
+    checks = Checks(NOTHING, Due(frozenset({Queue.POLLS}), None))
+    each = [Worker("poll", poll, queue=Queue.POLLS), Worker("deliver", deliver, queue=Queue.DELIVERIES)]
+    async with started(Workers(check_seconds=3600, least_seconds=3600), *each, due=checks) as workers:
+        await checks.get()
+        await asyncio.gather(poll.get(), deliver.get())  # each runs once at the start
+        workers.wake()
+        await poll.get()
+    assert deliver.empty()
 
 
-async def test_a_worker_that_has_much_to_do_is_not_late() -> None:
-    ended_at, ages, enough = monotonic(), list[bool](), asyncio.Event()
+async def test_a_worker_for_which_nothing_is_due_is_not_late_and_one_that_hangs_is() -> None:
+    hangs, checks = asyncio.Event(), Checks()
 
-    async def run() -> int:
-        nonlocal ended_at
-        ages.append(workers.ages_seconds()["r"] <= monotonic() - ended_at)
-        if len(ages) == 5:
-            enough.set()
-        ended_at = monotonic()
-        return 1 if len(ages) < 5 else 0
-
-    workers = Workers([Worker("r", run, 3600)])
-    ended_at = monotonic()
-    workers.start()
-    async with asyncio.timeout(HANG_SECONDS):
-        await enough.wait()
-    await workers.stop(1)
-    assert all(ages[1:])
-
-
-async def test_a_broken_round_waits_although_the_bell_rings_and_stops_at_once() -> None:
-    tries, failed = 0, asyncio.Event()
-
-    async def run() -> int:
-        nonlocal tries
-        tries += 1
-        failed.set()
-        raise RuntimeError("no database")
-
-    rounds = Workers([Worker("r", run, 0.01)])
-    rounds.start()
-    await failed.wait()
-    for _ in range(20):
-        rounds.wake()
-        await asyncio.sleep(0.002)
-    assert tries == 1
-    async with asyncio.timeout(0.9):  # the first wait would be a second
-        await rounds.stop(5)
-    assert tries == 1
-
-
-async def test_a_round_that_keeps_failing_grows_old() -> None:
-    failed = asyncio.Event()
-
-    async def run() -> int:
-        failed.set()
-        raise RuntimeError("no database")
-
-    rounds = Workers([Worker("r", run, 3600)])
-    await asyncio.sleep(0.05)
-    rounds.start()
-    await failed.wait()
-    await asyncio.sleep(0)
-    assert rounds.ages_seconds()["r"] >= 0.05
-    await rounds.stop(1)
-
-
-async def test_one_look_wakes_only_those_who_have_something_to_do() -> None:
-    ran: list[str] = []
-    due: set[str] = set()
-    looks: asyncio.Queue[int] = asyncio.Queue()
-
-    def noting(name: str) -> Callable[[], Awaitable[int]]:
-        async def run() -> int:
-            ran.append(name)
-            due.discard(name)
-            return 0
-
-        return run
-
-    async def look() -> Seen:
-        looks.put_nowait(1)
-        return Seen(frozenset(due))
-
-    rounds = Workers(
-        [Worker(name, noting(name), 3600, queue=name) for name in ("poll", "deliver")],
-        due=look,
-        check_seconds=3600,
-    )
-    rounds.start()
-    async with asyncio.timeout(HANG_SECONDS):
-        await looks.get()
-        ran.clear()
-        due.add("poll")
-        rounds.wake()
-        await looks.get()
-        while "poll" not in ran:
-            await asyncio.sleep(0)
-    await rounds.stop(1)
-    assert ran == ["poll"]
-
-
-async def test_a_round_for_which_nothing_is_due_is_not_late() -> None:
-    looks: asyncio.Queue[float] = asyncio.Queue()
-
-    async def run() -> int:
-        return 0
-
-    async def look() -> Seen:
-        looks.put_nowait(monotonic())
-        return Seen()
-
-    rounds = Workers([Worker("r", run, 0.0, queue="q")], due=look, check_seconds=0.01)
-    rounds.start()
-    async with asyncio.timeout(HANG_SECONDS):
-        looked_at = [await looks.get() for _ in range(60)]
-    assert rounds.ages_seconds()["r"] <= monotonic() - looked_at[-2]
-    await rounds.stop(1)
-
-
-async def test_a_round_that_hangs_is_late_though_nothing_is_due() -> None:
-    hangs, looks = asyncio.Event(), asyncio.Queue[int]()
-
-    async def run() -> int:
+    async def hang() -> int:
         await hangs.wait()
         return 0
 
-    async def look() -> Seen:
-        looks.put_nowait(1)
-        return Seen()
-
-    rounds = Workers([Worker("r", run, 0.0, queue="q")], due=look, check_seconds=0.01)
-    rounds.start()
-    async with asyncio.timeout(HANG_SECONDS):
-        for _ in range(8):
-            await looks.get()
-    assert rounds.late(0.02) == ["r"]
-    hangs.set()
-    await rounds.stop(1)
+    idle = Worker("idle", Run(), 0.0, queue=Queue.POLLS)
+    hanging = Worker("hanging", hang, 0.0, queue=Queue.DELIVERIES)
+    async with started(Workers(check_seconds=0.01), idle, hanging, due=checks) as workers:
+        checked_at = [await checks.get() for _ in range(60)]
+        assert idle.finished_at >= checked_at[-2]
+        assert "hanging" in workers.late(0.02)
+        hangs.set()
 
 
 async def test_workers_that_were_told_to_stop_before_they_started_never_run() -> None:
-    ran: list[str] = []
-
-    async def run() -> int:
-        ran.append("r")
-        return 0
-
-    workers = Workers([Worker("r", run, 3600)])
-    workers.leave_off()
-    workers.start()
+    run, workers = Run(), Workers()
     assert await workers.stop(1) == []
-    assert ran == []
+    workers.start([Worker("r", run, 3600)], always(NOTHING))
+    assert await workers.stop(1) == []
+    assert run.empty()
 
 
-async def test_workers_that_never_started_can_be_stopped() -> None:
-    assert await Workers([]).stop(1) == []
-
-
-async def test_the_next_look_is_made_when_something_comes_due() -> None:
-    now, looks = datetime.now(UTC), asyncio.Queue[int]()
-    coming = [now + timedelta(seconds=0.02), now + timedelta(days=1), None]
-
-    async def look() -> Seen:
-        looks.put_nowait(1)
-        return Seen(next_at=coming.pop(0) if coming else None)
-
-    workers = Workers([], due=look, check_seconds=3600, least_seconds=0.0)
-    workers.start()
-    async with asyncio.timeout(20):
-        await looks.get()
-        await looks.get()
-    assert len(coming) == 1
-    await workers.stop(1)
+async def test_the_next_check_is_made_when_something_comes_due() -> None:
+    now = datetime.now(UTC)
+    checks = Checks(*(Due(frozenset(), now + timedelta(seconds=after)) for after in (0.02, 86_400)))
+    async with started(Workers(check_seconds=3600, least_seconds=0.0), due=checks):
+        await checks.get()
+        await checks.get()
 
 
 async def test_what_a_run_has_put_back_for_later_is_looked_for_soon() -> None:
-    looks, may_end = asyncio.Queue[int](), asyncio.Event()
+    checks, may_end = Checks(), asyncio.Event()
 
     async def run() -> int:
         await may_end.wait()
         return 0
 
-    async def look() -> Seen:
-        looks.put_nowait(1)
-        return Seen()
-
-    workers = Workers([Worker("r", run, 0.0, queue="q")], due=look, check_seconds=3600, least_seconds=0.01)
-    workers.start()
-    async with asyncio.timeout(20):
-        await looks.get()
-        await asyncio.sleep(0.05)  # for the regular look, which also begins at the start
-        while not looks.empty():
-            looks.get_nowait()
+    async with started(Workers(check_seconds=3600, least_seconds=0.01), polling(run), due=checks):
+        await checks.get()
         may_end.set()
-        await looks.get()
-    await workers.stop(1)
+        await checks.get()
 
 
 async def test_what_comes_due_at_about_the_same_time_is_looked_for_together() -> None:
-    looks = asyncio.Queue[int]()
-
-    async def look() -> Seen:
-        looks.put_nowait(1)
-        return Seen(next_at=datetime.now(UTC))
-
-    workers = Workers([], due=look, check_seconds=3600, least_seconds=3600)
-    workers.start()
-    async with asyncio.timeout(20):
-        await looks.get()
+    checks = Checks(*[Due(frozenset(), datetime.now(UTC))] * 9)
+    async with started(Workers(check_seconds=3600, least_seconds=3600), due=checks):
+        await checks.get()
         await asyncio.sleep(0.05)
-    assert looks.qsize() <= 1  # the regular look begins at the start
-    await workers.stop(1)
+    assert checks.empty()
 
 
 @pytest.mark.parametrize("hours", [-1, 2])
 async def test_workers_with_long_intervals_run_at_once_when_the_clock_is_set(hours: int) -> None:
-    runs, clock = asyncio.Queue[int](), SetClock()
-
-    async def run() -> int:
-        runs.put_nowait(1)
-        return 0
-
-    async def look() -> Seen:
-        return Seen()
-
-    workers = Workers([Worker("r", run, 3600, wakes=False)], due=look, check_seconds=0.02, clock=clock)
-    workers.start()
-    async with asyncio.timeout(HANG_SECONDS):
-        await runs.get()
+    run, clock = Run(), SetClock()
+    async with started(Workers(check_seconds=0.02, clock=clock), Worker("r", run, 3600)):
+        await run.get()
         await asyncio.sleep(0.1)
-        while not runs.empty():  # the interval also begins at the start
-            runs.get_nowait()
+        emptied(run)  # the interval also begins at the start
         clock.ahead = timedelta(hours=hours)
-        await runs.get()
-    await workers.stop(1)
+        await run.get()
 
 
-async def test_regular_looks_go_on_however_far_away_the_next_row_is() -> None:
-    looks, clock = asyncio.Queue[int](), SetClock()
-
-    async def look() -> Seen:
-        looks.put_nowait(1)
-        return Seen(next_at=datetime.now(UTC) + timedelta(hours=1))
-
-    workers = Workers([], due=look, check_seconds=0.01, least_seconds=0.0, clock=clock)
-    workers.start()
-    clock.ahead = timedelta(hours=-1)
-    async with asyncio.timeout(HANG_SECONDS):
+async def test_regular_checks_go_on_however_far_away_the_next_row_is() -> None:
+    clock = SetClock()
+    checks = Checks(*[Due(frozenset(), datetime.now(UTC) + timedelta(hours=1))] * 9)
+    async with started(Workers(check_seconds=0.01, least_seconds=0.0, clock=clock), due=checks):
+        clock.ahead = timedelta(hours=-1)
         for _ in range(5):
-            await looks.get()
-    await workers.stop(1)
+            await checks.get()

@@ -178,14 +178,14 @@ class Metrics:
         # The client would look each of them up, and check its label, for every event.
         self._counted = cache(lambda what, how: counters[what].labels(how))
         self._runs = Histogram(
-            "docs_bot_round_seconds",
-            "How long a round took.",
-            ["round"],
+            "docs_bot_run_seconds",
+            "How long a worker's run took.",
+            ["worker"],
             buckets=(0.005, 0.02, 0.1, 0.5, 2, 10, 60),
             registry=self._registry,
         )
         self._failures = Counter(
-            "docs_bot_round_failures", "Rounds that failed.", ["round"], registry=self._registry
+            "docs_bot_run_failures", "Runs that failed.", ["worker"], registry=self._registry
         )
         self._checks = Gauge(
             "docs_bot_check_ok",
@@ -223,8 +223,8 @@ class Metrics:
         """Count an event, for example a poll, by how it went."""
         self._counted(what, how).inc()
 
-    def expect_rounds(self, names: Iterable[str]) -> None:
-        """Show the rounds of these workers from the start, with zeros."""
+    def expect_runs(self, names: Iterable[str]) -> None:
+        """Show the runs of these workers from the start, with zeros."""
         for name in names:
             self._runs.labels(name)
             self._failures.labels(name)

@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import TypeVar
 
-from bot.docs_api import DocsClient, DocsClients
+from bot.docs_api import DocsClient
 from bot.logs import LogOnce
 from bot.model.access import AccessPolicy, MemberCache
 from bot.model.ids import ChannelId, MessageTs, ProjectId, PromptId, UserId
@@ -142,7 +142,7 @@ class WorkerContext(Context):
     ``undecided``: since when this process has asked Slack in vain about the sender of a prompt.
     """
 
-    docs: DocsClient | DocsClients
+    docs: DocsClient
     chance: Callable[[], float]
     owner: str
     wake_after: Callable[[float], None] = field(default=lambda _seconds: None)

@@ -24,7 +24,7 @@ RULES: Mapping[str, Mapping[str, Any]] = {
     for rule in group["rules"]
 }
 PANELS: Sequence[Mapping[str, Any]] = json.loads((ROOT / "deploy" / "dashboard.json").read_text())["panels"]
-CHECKS = ("database", "slack", "workers", "rounds", "socket", "signatures")
+CHECKS = ("database", "slack", "workers", "runs", "socket", "signatures")
 _AGGREGATES: Mapping[str, Callable[[Sequence[float]], float]] = {"min": min, "max": max}
 _OPERATORS = {"==": operator.eq, ">": operator.gt, "<": operator.lt, ">=": operator.ge}
 _VECTOR = r"(min|max)(?: by \((project)\) )?\((\w+)(?:\{(\w+)(=~?)\"([^\"]+)\"\})?( offset 1h)?\)"
@@ -120,7 +120,7 @@ TROUBLES: Mapping[str, Callable[[Metrics], None]] = {
     "DocsBotSlackRefuses": failing("slack"),
     "DocsBotUndelivered": figures(oldest_delivery_seconds=601),
     "DocsBotPollsLate": figures(most_overdue_poll_seconds=601),
-    "DocsBotRoundsFail": failing("rounds"),
+    "DocsBotRunsFail": failing("runs"),
     "DocsBotDocsServiceFails": figures(projects=projects(service_failing_seconds=601)),
     "DocsBotPromptsStuck": figures(stuck_prompt_seconds=601),
     "DocsBotUnconfirmed": figures(unconfirmed_prompts=1),
@@ -205,7 +205,7 @@ def test_the_dashboard_shows_metrics_that_exist() -> None:
 
 def _rich() -> Metrics:
     metrics = well()
-    metrics.expect_rounds(["poll"])
+    metrics.expect_runs(["poll"])
     return metrics
 
 

@@ -80,8 +80,8 @@ async def test_prometheus_can_read_what_was_counted() -> None:
         page = await answer.text()
     assert answer.content_type == "text/plain"
     assert 'docs_bot_deliveries_total{outcome="sent"} 2.0' in page
-    assert 'docs_bot_round_seconds_count{round="poll"} 2.0' in page
-    assert 'docs_bot_round_failures_total{round="poll"} 1.0' in page
+    assert 'docs_bot_run_seconds_count{worker="poll"} 2.0' in page
+    assert 'docs_bot_run_failures_total{worker="poll"} 1.0' in page
 
 
 async def hanging() -> Check:

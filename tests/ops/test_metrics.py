@@ -51,13 +51,13 @@ async def figures(office: Office) -> Figures:
 
 def test_every_series_is_there_before_anything_happens() -> None:
     metrics = Metrics()
-    metrics.expect_rounds(["poll"])
+    metrics.expect_runs(["poll"])
     metrics.set_figures(Figures())
     found = samples(metrics)
     assert found["docs_bot_deliveries_total", "sent"] == 0
     assert found["docs_bot_job_ends_total", "failed"] == 0
-    assert found["docs_bot_round_seconds_count", "poll"] == 0
-    assert found["docs_bot_round_failures_total", "poll"] == 0
+    assert found["docs_bot_run_seconds_count", "poll"] == 0
+    assert found["docs_bot_run_failures_total", "poll"] == 0
     assert found["docs_bot_worker_processes", "gone"] == 0
     assert found["docs_bot_oldest_delivery_seconds", ""] == 0
     assert any(name == "docs_bot_build_info" for name, _ in found)

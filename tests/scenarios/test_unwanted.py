@@ -148,7 +148,7 @@ async def test_health_and_metrics_are_told(story: Story) -> None:
             told = await answer.json()
         async with session.get(f"{base}/metrics") as answer:
             counted = await answer.text()
-    assert set(told["checks"]) == {"database", "slack", "workers", "rounds", "signatures"}
+    assert set(told["checks"]) == {"database", "slack", "workers", "runs", "signatures"}
     assert 'docs_bot_job_ends_total{state="pull_request"} 1.0' in counted
     assert 'docs_bot_worker_processes{state="alive"} 1.0' in counted
 
@@ -174,6 +174,6 @@ async def test_a_process_that_only_works_tells_its_health_too(world: World) -> N
     settings = world.settings
     async with running_bot(settings, roles=Roles(intake=False)), aiohttp.ClientSession() as session:
         async with session.get(f"http://127.0.0.1:{settings.health_port}/readyz") as answer:
-            assert set((await answer.json())["checks"]) == {"database", "slack", "workers", "rounds"}
+            assert set((await answer.json())["checks"]) == {"database", "slack", "workers", "runs"}
         async with session.get(f"http://127.0.0.1:{settings.health_port}/metrics") as answer:
             assert "docs_bot_open_jobs 0.0" in await answer.text()

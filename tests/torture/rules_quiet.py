@@ -61,4 +61,4 @@ def _failure(line: str) -> str:
     except ValueError:
         return line[:300]
     trace = str(told.get("exception") or "").strip().splitlines()
-    return f"{told.get('event')} {told.get('round', '')}: {' '.join(trace[-2:])[:400]}"
+    return f"{told.get('event')} {told.get('worker', '')}: {' '.join(trace[-2:])[:400]}"
