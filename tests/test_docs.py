@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 from pydantic import SecretStr
 
-from bot.commands import COMMANDS
 from bot.model.jobs import JobState
 from bot.settings import Settings
 from tests.papers import DOCS, PAPERS, README, ROOT, anchors, codes, fences, links, rows, section
@@ -52,11 +51,6 @@ def _default(name: str) -> str:
     if value is True:
         return "true"
     return f"{value:g}" if isinstance(value, float) else str(value)
-
-
-def test_every_command_stands_in_the_readme() -> None:
-    for command in COMMANDS:
-        assert f"`{command.name} " in README.read_text()
 
 
 def test_every_state_of_a_job_stands_in_the_diagram() -> None:

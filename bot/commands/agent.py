@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Awaitable, Callable, Sequence
-from contextlib import suppress
 from dataclasses import replace
-from functools import partial
 from typing import Any
 
 from bot import slack_text
@@ -17,16 +15,15 @@ from bot.commands.command import (
     Invocation,
     Modal,
     Press,
-    Run,
     ShortcutUse,
     Submission,
+    Word,
 )
 from bot.commands.form_state import FormState
-from bot.commands.guard import for_reader, once_allowed
-from bot.commands.job_lists import is_list, list_jobs, thread_link, turn_page
-from bot.commands.limits import show_limits
-from bot.commands.parsing.job_reference import find_job
-from bot.commands.projects import about_project, projects_to_choose
+from bot.commands.guard import for_reader, of_job, once_allowed
+from bot.commands.job_lists import JOBS, thread_link, turn_page
+from bot.commands.limits import LIMITS
+from bot.commands.projects import CHOOSE_PROJECT, PROJECT, projects_to_choose
 from bot.commands.unsent import send_anyway, unsent
 from bot.messages import along, modals
 from bot.messages import job_answers as say
@@ -52,7 +49,6 @@ from bot.work.jobs.decisions import (
 )
 
 NAME = "/docs-agent"
-_STATUS = re.compile(r"status\s+(?:job\s+)?(\S+)", re.IGNORECASE)
 _FORM_LENGTH = 3000
 
 
@@ -62,50 +58,27 @@ async def _run(context: Context, invocation: Invocation) -> Answer:
     except UnknownProject as unknown:
         prompt = slack_text.to_plain(unknown.text, {}, {})
         return Answer(message=unknown_project(unknown.name, context.projects, prompt))
-    if slack_text.is_blank(slack_text.to_plain(text, {}, {})):
-        return await _ask_form(context, invocation.origin, project=project)
-    if subcommand := _subcommand(context, text):
-        return await subcommand(context, replace(invocation, text=text))
-    if (answer := unsent(invocation, invocation.text, text)) is not None:
+    return await COMMAND.run_word(context, replace(invocation, words=text, project=project))
+
+
+async def _open_form(context: Context, invocation: Invocation, _found: re.Match[str]) -> Answer:
+    return await _ask_form(context, invocation.origin, project=invocation.project)
+
+
+async def _ask(context: Context, invocation: Invocation, _found: re.Match[str]) -> Answer:
+    if (answer := unsent(invocation, invocation.text, invocation.words)) is not None:
         return answer
-    asked = await ask(context, AskRequest(invocation.origin, text, project=project.id if project else None))
+    project = invocation.project.id if invocation.project else None
+    asked = await ask(context, AskRequest(invocation.origin, invocation.words, project=project))
     return Answer(message=say.same_job(asked.job)) if asked.same else Answer()
 
 
-def _subcommand(context: Context, text: str) -> Run | None:
-    """Return what runs if a subcommand is the whole text: "jobs are out of date" is a prompt."""
-    words = slack_text.to_plain(text, {}, {}).strip()
-    match words.lower().split(maxsplit=1)[:1]:
-        case ["jobs"]:
-            return _jobs if is_list(text) else None
-        case ["status"]:
-            status = _STATUS.fullmatch(words)
-            return partial(_status, named=status[1]) if status else None
-        case ["project"]:
-            return about_project(context.projects, words)
-        case ["limits"]:
-            return show_limits if words.lower() == "limits" else None
-    return None
-
-
-def _meant_by(context: Context, text: str) -> str | None:
-    with suppress(UnknownProject):
-        return text if _subcommand(context, context.projects.take(text)[0]) else None
-    return None
-
-
-async def _jobs(context: Context, invocation: Invocation) -> Answer:
-    return await list_jobs(context, invocation.origin, invocation.text)
-
-
-async def _status(context: Context, invocation: Invocation, *, named: str) -> Answer:
-    async def tell(job: TrackedJob) -> Answer:
-        now = context.clock()
-        waiting = await context.store.read(lambda tx: tx.waits.of_job(job.number, now))
-        return Answer(message=say.job_status(job, thread_link(context, job), waiting))
-
-    job, unknown = await find_job(context, named), Answer(message=say.no_such_job(named))
-    return await for_reader(context, invocation.origin, job, unknown, tell)
+async def _status(
+    context: Context, _invocation: Invocation, job: TrackedJob, _found: re.Match[str]
+) -> Answer:
+    now = context.clock()
+    waiting = await context.store.read(lambda tx: tx.waits.of_job(job.number, now))
+    return Answer(message=say.job_status(job, thread_link(context, job), waiting))
 
 
 async def _submit(context: Context, submission: Submission) -> FormErrors | None:
@@ -318,17 +291,32 @@ async def _decide(
 
 COMMAND = Command(
     name=NAME,
-    usage_hint="what to write or change | jobs | status 42 | limits | help",
     summary="Ask the documentation agent for a change",
-    examples=(
-        f"{NAME} Add a quickstart for the Python SDK",
-        f"{NAME} jobs",
-        f"{NAME} jobs mine open",
-        f"{NAME} status 42",
-        f"{NAME} limits",
+    other=Word(
+        usage="PROMPT",
+        shape=".+",
+        tells="Starts a job.",
+        run=_ask,
+        example="Add a quickstart for the Python SDK",
+        hint="what to write or change",
+        after_mention=None,
+    ),
+    alone=Word("", "", "Opens a form with room for several lines.", _open_form, after_mention=None),
+    words=(
+        JOBS,
+        Word(
+            usage="status 42",
+            # "status codes are missing" is a prompt.
+            shape=r"status\s+(?:job\s+)?(\S+)",
+            tells="Shows one job by its number, service id or thread link.",
+            run=of_job(_status),
+            hint="status 42",
+        ),
+        LIMITS,
+        PROJECT,
+        CHOOSE_PROJECT,
     ),
     run=_run,
-    meant_by=_meant_by,
     buttons={
         "reviewed": _review,
         "not_needed": _review,

@@ -1,16 +1,17 @@
-"""The parts of a slash command: its help, its handlers, and the requests that they receive."""
+"""The parts of a slash command: its words, its handlers, and the requests that they receive."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from bot import slack_text
 from bot.commands.form_state import FormState
-from bot.messages.help import CommandHelp, help_message
 from bot.model.message import Message
 from bot.model.origin import Origin
+from bot.model.projects import Project, Projects
 from bot.work.context import Context
 
 
@@ -55,12 +56,15 @@ class Answer:
 class Invocation:
     """A command as it was typed. ``text`` is Slack's wire text, with entities and ids.
 
-    ``command`` is the slash command, and empty for words after a mention of the bot.
+    ``command`` is the slash command, and empty for words after a mention of the bot. A word is run with
+    ``words``, the text without the project that it names, and with that ``project``.
     """
 
     origin: Origin
     command: str
     text: str
+    words: str = ""
+    project: Project | None = None
 
     @property
     def typed(self) -> str:
@@ -107,43 +111,94 @@ class FormErrors:
 
 
 Run = Callable[[Context, Invocation], Awaitable[Answer]]
-MeantBy = Callable[[Context, str], str | None]
+WordRun = Callable[[Context, Invocation, re.Match[str]], Awaitable[Answer]]
 PressRun = Callable[[Context, Press], Awaitable[Answer]]
 SubmitRun = Callable[[Context, Submission], Awaitable[FormErrors | None]]
 ShortcutRun = Callable[[Context, ShortcutUse], Awaitable[Answer]]
 
 
 @dataclass(frozen=True, slots=True)
-class Command:
-    """A slash command with its help and its handlers.
+class Word:
+    """One thing that people can say to a command, and all that is known of it.
 
-    The listeners, the help and the test of ``manifest.yml`` are derived from the commands.
-    ``meant_by`` returns the text of the command that words after a mention mean, or None if they mean another
-    command or are a prompt.
+    What runs, the help, the command's usage hint, what works after a mention and the access tests follow from
+    it; a test compares the README's table.
+
+    ``usage``: how it is typed; words in capitals stand for what people write.
+    ``shape``: a regular expression that the whole plain text matches, in any case and in linear time.
+    ``tells``: what it does, in one sentence.
+    ``run``: carries it out, with the match of ``shape``. ``guard.of_job`` makes one that is given a job.
+    ``example``: what the help shows, where that is more than the usage.
+    ``hint``: how the usage hint names it; empty leaves it out.
+    ``after_mention``: the shape that means it after a mention of the bot, if another; None if nothing does.
+    ``if_several``: it means something only where the bot serves several projects.
+    """
+
+    usage: str
+    shape: str
+    tells: str
+    run: WordRun
+    example: str = ""
+    hint: str = ""
+    after_mention: str | None = ""
+    if_several: bool = False
+
+    def match(self, plain: str, projects: Projects, *, after_mention: bool = False) -> re.Match[str] | None:
+        """Return the match if this is what a plain text means."""
+        shape = (self.after_mention or self.shape) if after_mention else self.shape
+        if (after_mention and self.after_mention is None) or (self.if_several and not projects.are_several):
+            return None
+        return re.fullmatch(shape, plain, re.IGNORECASE | re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """A slash command with its words and its handlers.
+
+    ``other`` takes the texts that are none of the ``words``, and ``alone`` the command without a text.
+    ``takes_project``: a project that is named at the start or the end of the text is not part of it.
     ``buttons`` maps action ids to handlers; ``forms`` and ``shortcuts`` map callback ids.
     """
 
     name: str
-    usage_hint: str
     summary: str
-    examples: tuple[str, ...]
+    other: Word
+    alone: Word
+    words: tuple[Word, ...]
     run: Run
-    meant_by: MeantBy
     buttons: Mapping[str, PressRun]
     forms: Mapping[str, SubmitRun]
     shortcuts: Mapping[str, ShortcutRun]
+    takes_project: bool = True
 
+    @property
+    def all_words(self) -> tuple[Word, ...]:
+        """The words in the order in which people read of them."""
+        return self.other, self.alone, *self.words
 
-def with_help(*commands: Command) -> tuple[Command, ...]:
-    """Return the commands so that each of them answers ``help`` with the help of all."""
-    pages = [CommandHelp(each.name, each.usage_hint, each.summary, each.examples) for each in commands]
+    @property
+    def usage_hint(self) -> str:
+        """What Slack shows beside the command while somebody types it."""
+        return " | ".join(word.hint for word in self.all_words if word.hint)
 
-    def helped(command: Command) -> Command:
-        async def run(context: Context, invocation: Invocation) -> Answer:
-            if invocation.text.strip().lower() == "help":
-                return Answer(message=help_message(pages, context.projects))
-            return await command.run(context, invocation)
+    def meaning(
+        self, text: str, projects: Projects, *, after_mention: bool = False
+    ) -> tuple[Word, re.Match[str]] | None:
+        """Return the word that a wire text without a project means, with the match of its shape.
 
-        return replace(command, run=run)
+        Only after a mention is there a text that means none.
+        """
+        plain = slack_text.to_plain(text, {}, {}).strip()
+        plain = "" if slack_text.is_blank(plain) else plain
+        for word in (*self.words, self.alone, self.other):
+            if found := word.match(plain, projects, after_mention=after_mention):
+                return word, found
+        return None
 
-    return tuple(map(helped, commands))
+    async def run_word(self, context: Context, invocation: Invocation) -> Answer:
+        """Run the word that the text of an invocation means."""
+        meaning = self.meaning(invocation.words, context.projects)
+        if meaning is None:
+            raise ValueError(f"a text that no word of {self.name} takes")
+        word, found = meaning
+        return await word.run(context, invocation, found)

@@ -2,70 +2,67 @@
 
 from __future__ import annotations
 
+import re
 from contextlib import suppress
+from dataclasses import replace
 
 from bot import slack_text
-from bot.commands.command import Answer, Command, FormErrors, Invocation, Modal, Press, Submission
+from bot.commands.command import Answer, Command, FormErrors, Invocation, Modal, Press, Submission, Word
 from bot.commands.form_state import FormState
 from bot.commands.guard import confirmed, for_reader, known_to_see
-from bot.commands.parsing.job_reference import find_job, looks_like_job
+from bot.commands.parsing.job_reference import LINK, NUMBER, find_job
 from bot.commands.unsent import reflex_of, unsent
 from bot.messages import job_answers as say
 from bot.messages import modals
 from bot.messages.blocks import bare
-from bot.model.ids import ChannelId, JobNumber, UserId
+from bot.model.ids import JobNumber
 from bot.model.jobs import TrackedJob
 from bot.model.message import Message
 from bot.work.context import Context
 from bot.work.jobs.ask import TooManyWaiting
 from bot.work.jobs.follow_up import FollowUpRequest, follow_up, takes_follow_ups
-from bot.work.jobs.thread_events import named_job
 
 NAME = "/docs-followup"
 _OFFERED = 20
+_AFTER_NAME = re.compile(rf"\s*(?:#{NUMBER}(?=[\s,:]|$)|\S+)[\s,:]*(.*)", re.DOTALL)
+"""What follows the name of a job in a wire text."""
 
 
 async def _run(context: Context, invocation: Invocation) -> Answer:
-    words = slack_text.to_plain(invocation.text, {}, {}).strip()
-    if slack_text.is_blank(words):
-        return await _form(context, invocation)
-    named = words.split(maxsplit=1)[0]
-    job = await find_job(context, named)
-    if looks_like_job(named):
-        return await _send_to_named(context, invocation, named, job)
+    return await COMMAND.run_word(context, replace(invocation, words=invocation.text))
+
+
+async def _send_to_guessed(context: Context, invocation: Invocation, _found: re.Match[str]) -> Answer:
+    """Send the text to the job that its first word names by a service id, or to the person's latest job.
+
+    If this person can see no job of that id, the word is part of the follow-up.
+    """
+    job = await find_job(context, slack_text.to_plain(invocation.text, {}, {}).split(maxsplit=1)[0])
     if job is None:
         return await _send_to_latest(context, invocation)
-    # The first word may be a service id. If this person can see no such job, it is part of the follow-up.
     unknown = Answer(later=lambda: _send_to_latest(context, invocation))
     return await for_reader(
         context, invocation.origin, job, unknown, lambda found: _send_or_open_form(context, invocation, found)
     )
 
 
-def _meant_by(_context: Context, text: str) -> str | None:
-    """Return a text that names a job and says something to it (``#42 Mention Python 3.11 too``)."""
-    named = named_job(text)
-    if named is None or slack_text.is_blank(slack_text.to_plain(named[1], {}, {})):
-        return None
-    return f"#{named[0]} {named[1]}"
-
-
 async def _send_to_latest(context: Context, invocation: Invocation) -> Answer:
     """Send the whole text to the person's latest job in this channel, because no job is named."""
-    latest = await _latest(context, invocation.origin.user, invocation.origin.channel)
+    user, channel = invocation.origin.user, invocation.origin.channel
+    latest = await context.store.read(lambda tx: tx.jobs.latest_of(user, channel))
     if latest is None:
         return _refused(say.no_job_yet(NAME), invocation, invocation.text)
     return await _send(context, invocation, latest, invocation.text, guessed=True)
 
 
-async def _send_to_named(
-    context: Context, invocation: Invocation, named: str, job: TrackedJob | None
-) -> Answer:
+async def _send_to_named(context: Context, invocation: Invocation, found: re.Match[str]) -> Answer:
     """Send a follow-up to the job that the person named.
 
     If only Slack can tell whether they may see the job, the follow-up is stored before Slack is called, so
     that no crash loses it. ``work/jobs/prepare.py`` then calls Slack and tells the person the outcome.
     """
+    named = found[1]
+    job = await find_job(context, named)
     if (
         job is not None
         and _text_after_name(invocation)
@@ -91,7 +88,8 @@ async def _send_or_open_form(context: Context, invocation: Invocation, job: Trac
 
 def _text_after_name(invocation: Invocation) -> str:
     """Return the text after the job's name; an empty text if it has no visible characters."""
-    raw = "".join(invocation.text.split(maxsplit=1)[1:])
+    found = _AFTER_NAME.fullmatch(invocation.text)
+    raw = found[1] if found else ""
     return "" if slack_text.is_blank(slack_text.to_plain(raw, {}, {})) else raw
 
 
@@ -100,11 +98,7 @@ def _form_for(job: TrackedJob, request: Invocation | Press) -> Answer:
     return Answer(modal=Modal(modals.follow_up_form([job], private=private, chosen=job.number)))
 
 
-async def _latest(context: Context, user: UserId, channel: ChannelId) -> TrackedJob | None:
-    return await context.store.read(lambda tx: tx.jobs.latest_of(user, channel))
-
-
-async def _form(context: Context, invocation: Invocation) -> Answer:
+async def _form(context: Context, invocation: Invocation, _found: re.Match[str]) -> Answer:
     channel, user = invocation.origin.channel, invocation.origin.user
     jobs = await context.store.read(lambda tx: tx.jobs.in_channel(channel, _OFFERED, user))
     offered = [job for job in jobs if takes_follow_ups(job)]
@@ -177,14 +171,30 @@ async def _job_of_form(context: Context, submission: Submission) -> TrackedJob |
 
 COMMAND = Command(
     name=NAME,
-    usage_hint="[42] what to change further",
     summary="Give a job a further instruction",
-    examples=(
-        f"{NAME} 42 Mention Python 3.11 too",
-        f"{NAME} Make the introduction shorter",
+    other=Word(
+        usage="PROMPT",
+        shape=".+",
+        tells="Does the same for your latest job in the channel.",
+        run=_send_to_guessed,
+        example="Make the introduction shorter",
+        hint="[42] what to change further",
+        after_mention=None,
+    ),
+    alone=Word("", "", "Opens a form with the recent jobs to choose from.", _form, after_mention=None),
+    words=(
+        Word(
+            usage="42 PROMPT",
+            # A bare number counts, to waste no use.
+            shape=rf"(#{NUMBER}(?=[\s,:]|$)|(?:{NUMBER}|{LINK})(?=\s|$)).*",
+            tells="Gives job 42 a further instruction.",
+            run=_send_to_named,
+            example="42 Mention Python 3.11 too",
+            after_mention=rf"#{NUMBER}[\s,:]+\S.*",
+        ),
     ),
     run=_run,
-    meant_by=_meant_by,
+    takes_project=False,
     buttons={"follow_up": _button},
     forms={"follow_up": _submit},
     shortcuts={},

@@ -6,6 +6,7 @@ Before the acknowledgement only the database is read. If it does not decide, the
 
 from __future__ import annotations
 
+import re
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from functools import partial
@@ -20,7 +21,9 @@ from bot.commands.command import (
     Press,
     ShortcutUse,
     Submission,
+    WordRun,
 )
+from bot.commands.parsing.job_reference import find_job
 from bot.messages import job_answers
 from bot.messages.access import not_allowed
 from bot.messages.blocks import bare
@@ -109,6 +112,28 @@ async def for_reader(
         return await _unless_forgotten(job, do) if job is not None and decision.may else unknown
 
     return Answer(later=later)
+
+
+def of_job(
+    do: Callable[[Context, Invocation, TrackedJob, re.Match[str]], Awaitable[Answer]],
+) -> WordRun:
+    """Return what runs a word about the job that the first group of its shape names.
+
+    Whoever may not see the job, and whoever names none, is told that there is no such job.
+    """
+
+    async def run(context: Context, invocation: Invocation, found: re.Match[str]) -> Answer:
+        named = found[1]
+        unknown = Answer(message=job_answers.no_such_job(named))
+        return await for_reader(
+            context,
+            invocation.origin,
+            await find_job(context, named),
+            unknown,
+            lambda job: do(context, invocation, job, found),
+        )
+
+    return run
 
 
 async def _unless_forgotten(job: TrackedJob, do: Callable[[TrackedJob], Awaitable[Answer]]) -> Answer:

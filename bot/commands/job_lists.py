@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, replace
 
-from bot.commands.command import Answer, Press
+from bot.commands.command import Answer, Invocation, Press, Word
 from bot.commands.guard import refusal
 from bot.messages import job_answers as say
 from bot.model.ids import ChannelId
@@ -14,7 +14,6 @@ from bot.model.origin import Origin
 from bot.work.access.check import AskSlack, decide, reads_channel
 from bot.work.context import Context
 
-_WORDS = re.compile(r"jobs((?:\s+(?:mine|open|<#\w+(?:\|[^>]*)?>|#\S+))*)", re.IGNORECASE)
 _CHANNEL = re.compile(r"<#(\w+)(?:\|[^>]*)?>")
 _VALUE = re.compile(r"([0-9]{1,4}) (mine )?(open )?(\w*)")
 _PAGE = 10
@@ -35,21 +34,27 @@ class JobList:
         return f"{self.page + by} {kinds}{self.channel or ''}"
 
 
-def is_list(text: str) -> bool:
-    """Return whether a whole text, as Slack sends it, asks for a list of jobs."""
-    return _WORDS.fullmatch(text.strip()) is not None
-
-
-async def list_jobs(context: Context, origin: Origin, text: str) -> Answer:
+async def _list(context: Context, invocation: Invocation, _found: re.Match[str]) -> Answer:
     """Return the first page of the list that a text asks for."""
-    words = text.lower().split()[1:]
+    typed, origin = invocation.words.split()[1:], invocation.origin
+    words = [word.lower() for word in typed]
     mine, is_open = "mine" in words, "open" in words
-    rest = [word for word in text.split()[1:] if word.lower() not in ("mine", "open")]
-    named = [_CHANNEL.fullmatch(word) for word in rest]
+    named = [_CHANNEL.fullmatch(word) for word in typed if word.lower() not in ("mine", "open")]
     if len(named) > 1 or not all(named):
         return Answer(message=say.no_such_channel())
     channel = ChannelId(named[0][1]) if named and named[0] else None if mine else origin.channel
     return await _show(context, origin, JobList(channel, mine, is_open))
+
+
+JOBS = Word(
+    usage="jobs",
+    # "jobs in the navigation are out of date" is a prompt.
+    shape=r"jobs(?:\s+(?:mine|open|#\S+))*",
+    tells="Lists the channel's latest jobs.",
+    run=_list,
+    example="jobs mine open",
+    hint="jobs",
+)
 
 
 async def turn_page(context: Context, press: Press) -> Answer:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from bot.commands.command import Answer, Invocation
+import re
+
+from bot.commands.command import Answer, Invocation, Word
 from bot.messages import quota
 from bot.model.ids import UserId
 from bot.model.message import Message
@@ -13,7 +15,7 @@ from bot.work.context import Context
 from bot.work.jobs.key_health import is_refused
 
 
-async def show_limits(context: Context, invocation: Invocation) -> Answer:
+async def _show_limits(context: Context, invocation: Invocation, _found: re.Match[str]) -> Answer:
     """Return the use of both hourly limits of each project, as the database counts it."""
 
     def look(tx: Transaction) -> Message:
@@ -36,3 +38,12 @@ def _limits_of(context: Context, tx: Transaction, project: Project, user: UserId
         key_is_refused=is_refused(tx, which),
         shown=context.projects.shown(which),
     )
+
+
+LIMITS = Word(
+    usage="limits",
+    shape="limits",
+    tells="Shows how much of the hourly limits is left.",
+    run=_show_limits,
+    hint="limits",
+)

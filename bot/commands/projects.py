@@ -3,25 +3,14 @@
 from __future__ import annotations
 
 import re
-from functools import partial
 
-from bot.commands.command import Answer, Invocation, Run
+from bot.commands.command import Answer, Invocation, Word
 from bot.commands.guard import once_allowed
 from bot.messages import projects as say
 from bot.model.ids import ChannelId, is_direct_message
-from bot.model.projects import Project, Projects, UnknownProject
+from bot.model.projects import Project, UnknownProject
 from bot.store import Transaction
 from bot.work.context import Context
-
-_CHOICE = re.compile(r"project(?:\s+`?([^\s`]+)`?)?", re.IGNORECASE)
-
-
-def about_project(projects: Projects, words: str) -> Run | None:
-    """Return what runs if a whole text shows or chooses a project. Where there is one, none can be chosen."""
-    found = _CHOICE.fullmatch(words)
-    if found is None or (found[1] and not projects.are_several):
-        return None
-    return partial(_choose, name=found[1]) if found[1] else _show
 
 
 async def projects_to_choose(
@@ -35,16 +24,16 @@ async def projects_to_choose(
     return (chosen, *(each for each in context.projects.known if each != chosen))
 
 
-async def _show(context: Context, invocation: Invocation) -> Answer:
+async def _show(context: Context, invocation: Invocation, _found: re.Match[str]) -> Answer:
     channel = invocation.origin.channel
     project = await context.store.read(lambda tx: context.project_of(tx, channel))
     return Answer(message=say.project_here(project, context.projects))
 
 
-async def _choose(context: Context, invocation: Invocation, *, name: str) -> Answer:
+async def _choose(context: Context, invocation: Invocation, found: re.Match[str]) -> Answer:
     origin, admins = invocation.origin, context.access_policy.admins
     try:
-        project = context.projects.named(name)
+        project = context.projects.named(found[1])
     except UnknownProject as unknown:
         return Answer(message=say.unknown_choice(unknown.name, context.projects))
     if admins and origin.user not in admins and not is_direct_message(origin.channel):
@@ -59,3 +48,18 @@ async def _choose(context: Context, invocation: Invocation, *, name: str) -> Ans
         return Answer(message=say.chosen(project))
 
     return await once_allowed(context, origin, act)
+
+
+PROJECT = Word(
+    usage="project",
+    shape="project",
+    tells="Shows which docs this channel's prompts are for.",
+    run=_show,
+)
+CHOOSE_PROJECT = Word(
+    usage="project acme",
+    shape=r"project\s+`?([^\s`]+)`?",
+    tells="Chooses one of several docs for the channel.",
+    run=_choose,
+    if_several=True,
+)

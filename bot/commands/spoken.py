@@ -47,8 +47,8 @@ async def _ran_command(context: Context, message: ThreadReply | Mention) -> bool
     text = slack_text.without_leading_mention(message.text, context.bot_user)
     is_mention = text != message.text or isinstance(message, Mention)
     is_for_us = is_mention or is_direct_message(message.origin.channel)
-    found = (meant_by(context, text) or _reflex(context, message, text)) if is_for_us else None
-    if found is None:
+    command = (meant_by(context, text) or _reflex(context, message, text)) if is_for_us else None
+    if command is None:
         return False
     origin = message.origin
     is_here, was_answered = await context.store.read(lambda tx: _look(tx, origin, text))
@@ -56,20 +56,19 @@ async def _ran_command(context: Context, message: ThreadReply | Mention) -> bool
         return False
     if was_answered:
         return True
-    command, its_text = found
     # The message belongs to the person's conversation, which may not be that of the job that they name.
-    invocation = Invocation(replace(origin, message_ts=None), "", its_text)
+    invocation = Invocation(replace(origin, message_ts=None), "", text)
     answer = await (await command.run(context, invocation)).decided()
     if answer.message is not None:
         await answer_in_private(context, origin, answer.message)
     return True
 
 
-def _reflex(context: Context, message: ThreadReply | Mention, text: str) -> tuple[Command, str] | None:
+def _reflex(context: Context, message: ThreadReply | Mention, text: str) -> Command | None:
     """Return the command that answers words that nobody means as a prompt; files beside them mean more."""
     with suppress(UnknownProject):
         said, _ = context.projects.take(text)
-        return (COMMANDS[0], text) if not message.files and reflex_of(said) else None
+        return COMMANDS[0] if not message.files and reflex_of(said) else None
     return None
 
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Awaitable, Callable
-from contextlib import suppress
 from dataclasses import replace
 
 from bot import slack_text
-from bot.commands.command import Answer, Command, Invocation, Modal, Press
+from bot.commands.command import Answer, Command, Invocation, Modal, Press, Word
 from bot.commands.form_state import FormState
 from bot.commands.guard import confirmed, once_allowed
 from bot.commands.parsing.visitors_options import Misunderstood, parse_query, parse_section, parse_weekly
@@ -33,19 +33,16 @@ NAME = "/docs-visitors"
 
 
 async def _run(context: Context, invocation: Invocation) -> Answer:
-    given = slack_text.to_plain(invocation.text, {}, {}).strip()
-    action = _ACTIONS.get(given.partition(" ")[0].lower())
+    words, project = invocation.text, None
     try:
-        words, project = _take_project(context, given)
-        first, _, rest = words.partition(" ")
-        action = _ACTIONS.get(first.lower())
-        which = project.id if project else None
-        if action is not None:
-            return await action(context, invocation, rest.strip(), which)
-        return await _ask(context, invocation, words, which)
+        words, project = _take_project(context, slack_text.to_plain(words, {}, {}))
+        return await COMMAND.run_word(context, replace(invocation, words=words, project=project))
     except Misunderstood as why:
+        meaning = COMMAND.meaning(words, context.projects)
         said = visitors_answers.misunderstood(
-            str(why), about_digest=action is not None, after_mention=not invocation.command
+            str(why),
+            about_digest=meaning is not None and meaning[0] in COMMAND.words,
+            after_mention=not invocation.command,
         )
         return Answer(message=said)
 
@@ -57,57 +54,39 @@ def _take_project(context: Context, words: str) -> tuple[str, Project | None]:
         raise Misunderstood(unknown_in_options(unknown.name, context.projects)) from None
 
 
-def _meant_by(context: Context, text: str) -> str | None:
-    """Return the text for ``visitors last week``, ``subscribe monday 09:00`` and the other actions."""
-    with suppress(UnknownProject):
-        rest, project = context.projects.take(text)
-        meant = _command_text(rest)
-        return meant if meant is None or project is None else f"{meant} project:{project.name}"
-    return None
+def _chosen(invocation: Invocation) -> ProjectId | None:
+    return invocation.project.id if invocation.project else None
 
 
-def _command_text(text: str) -> str | None:
-    words = slack_text.to_plain(text, {}, {}).split(maxsplit=1)
-    first, rest = (words[0].lower() if words else ""), words[1:]
-    if first == "visitors":
-        return " ".join(text.split(maxsplit=1)[1:])
-    return text if first in _ACTIONS and not (rest and first == "subscriptions") else None
-
-
-async def _ask(context: Context, invocation: Invocation, words: str, project: ProjectId | None) -> Answer:
-    query = parse_query(words, context.clock(), context.analytics.zone)
-    await ask_visitors(context, invocation.origin, query, project)
+async def _ask(context: Context, invocation: Invocation, found: re.Match[str]) -> Answer:
+    query = parse_query(found[1], context.clock(), context.analytics.zone)
+    await ask_visitors(context, invocation.origin, query, _chosen(invocation))
     return Answer()
 
 
-async def _subscribe(
-    context: Context, invocation: Invocation, words: str, project: ProjectId | None
-) -> Answer:
-    weekly = parse_weekly(words)
+async def _subscribe(context: Context, invocation: Invocation, found: re.Match[str]) -> Answer:
+    weekly = parse_weekly(found[1])
     request = SubscribeRequest(
-        invocation.origin, weekly.weekday, weekly.at, weekly.zone, weekly.section, project
+        invocation.origin, weekly.weekday, weekly.at, weekly.zone, weekly.section, _chosen(invocation)
     )
     return await _once_allowed(context, invocation.origin, lambda: subscribe(context, request))
 
 
-async def _unsubscribe(
-    context: Context, invocation: Invocation, words: str, project: ProjectId | None
-) -> Answer:
-    origin, section = invocation.origin, parse_section(words)
-    return await _once_allowed(context, origin, lambda: unsubscribe(context, origin, section, project))
+async def _unsubscribe(context: Context, invocation: Invocation, found: re.Match[str]) -> Answer:
+    origin, section = invocation.origin, parse_section(found[1])
+    return await _once_allowed(
+        context, origin, lambda: unsubscribe(context, origin, section, _chosen(invocation))
+    )
 
 
-async def _subscriptions(
-    context: Context, invocation: Invocation, words: str, project: ProjectId | None
-) -> Answer:
-    del words, project
+async def _subscriptions(context: Context, invocation: Invocation, _found: re.Match[str]) -> Answer:
     return Answer(message=await list_subscriptions(context, invocation.origin.channel))
 
 
-async def _digest(context: Context, invocation: Invocation, words: str, project: ProjectId | None) -> Answer:
+async def _digest(context: Context, invocation: Invocation, found: re.Match[str]) -> Answer:
     """Run ``digest now [path /api]``."""
-    section = parse_section(" ".join(word for word in words.split() if word.lower() != "now"))
-    message, is_stored = await digest_now(context, invocation.origin, section, project)
+    section = parse_section(" ".join(word for word in found[1].split() if word.lower() != "now"))
+    message, is_stored = await digest_now(context, invocation.origin, section, _chosen(invocation))
     return await confirmed(context, invocation.origin, message, is_stored=is_stored)
 
 
@@ -135,14 +114,6 @@ async def _once_allowed(
         return Answer(message=await act())
 
     return await once_allowed(context, origin, do)
-
-
-_ACTIONS: dict[str, Callable[[Context, Invocation, str, ProjectId | None], Awaitable[Answer]]] = {
-    "subscribe": _subscribe,
-    "unsubscribe": _unsubscribe,
-    "subscriptions": _subscriptions,
-    "digest": _digest,
-}
 
 
 async def _share(context: Context, press: Press) -> Answer:
@@ -187,19 +158,37 @@ async def _improve(context: Context, press: Press) -> Answer:
 
 COMMAND = Command(
     name=NAME,
-    usage_hint="[last week] [top 20] [sort ai] [path /api] [csv] | subscribe monday 09:00 | help",
     summary="Who reads the docs, people and AI; and a weekly digest of it",
-    examples=(
-        NAME,
-        f"{NAME} last month path /api top 20 sort ai",
-        f"{NAME} 2026-10-01..2026-10-15 compare 2026-09 csv",
-        f"{NAME} subscribe monday 09:00 Europe/Berlin",
-        f"{NAME} subscriptions",
-        f"{NAME} unsubscribe",
-        f"{NAME} digest now",
+    other=Word(
+        usage="last month path /api csv",
+        shape=r"(?:visitors(?!\S)\s*)?(.*)",
+        tells="Does so for a period, section and format of your choice.",
+        run=_ask,
+        example="last month path /api compare 2026-09 top 20 sort ai csv",
+        hint="[last week] [top 20] [sort ai] [path /api] [csv]",
+        after_mention=r"visitors(?!\S).*",
+    ),
+    alone=Word("", "()", "Shows who read the docs in the last seven full days.", _ask, after_mention=None),
+    words=(
+        Word(
+            usage="subscribe monday 09:00",
+            shape=r"subscribe(?!\S)(.*)",
+            tells="Posts a digest in this channel every week.",
+            run=_subscribe,
+            example="subscribe monday 09:00 Europe/Berlin",
+            hint="subscribe monday 09:00",
+        ),
+        Word(
+            usage="subscriptions",
+            shape=r"subscriptions(?!\S).*",
+            tells="Lists the channel's subscriptions and their next runs.",
+            run=_subscriptions,
+            after_mention="subscriptions",
+        ),
+        Word("unsubscribe", r"unsubscribe(?!\S)(.*)", "Ends the channel's subscriptions.", _unsubscribe),
+        Word("digest now", r"digest(?!\S)(.*)", "Posts the digest of the last full week now.", _digest),
     ),
     run=_run,
-    meant_by=_meant_by,
     buttons={
         "share": _share,
         "csv_file": _csv_file,

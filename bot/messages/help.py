@@ -38,12 +38,12 @@ _COST = (
 
 @dataclass(frozen=True, slots=True)
 class CommandHelp:
-    """Help text of one command."""
+    """What the help says of one command. ``words``: what to type after it, and what that does."""
 
     name: str
     usage_hint: str
     summary: str
-    examples: tuple[str, ...]
+    words: Sequence[tuple[str, str]]
 
 
 def help_message(commands: Sequence[CommandHelp], projects: Projects) -> Message:
@@ -55,6 +55,9 @@ def help_message(commands: Sequence[CommandHelp], projects: Projects) -> Message
 
 
 def _paragraph(command: CommandHelp) -> str:
-    examples = "\n".join(f"• `{b.escape(example)}`" for example in command.examples)
     usage = f"*{b.escape(command.name)}* {b.quoted(command.usage_hint, 200)}"
-    return f"{usage}\n{b.escape(command.summary)}\n{examples}"
+    words = [
+        f"• `{b.escape(f'{command.name} {typed}'.strip())}` {b.escape(tells)}"
+        for typed, tells in command.words
+    ]
+    return "\n".join([usage, b.escape(command.summary), *words])

@@ -9,8 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import SecretStr
 
+from bot.commands.followup import COMMAND as FOLLOW_UP
 from bot.commands.form_state import FormState
-from bot.commands.parsing.job_reference import as_thread, find_job, looks_like_job
+from bot.commands.parsing.job_reference import as_thread, find_job
 from bot.model.ids import ChannelId, JobNumber
 from bot.model.jobs import ThreadRef
 from bot.model.projects import Projects
@@ -48,9 +49,10 @@ async def test_what_names_no_job_finds_none(context: Context, named: str) -> Non
 
 
 def test_a_number_or_a_link_is_meant_as_a_job_and_a_word_is_not() -> None:
-    assert [looks_like_job(word) for word in ("42", "#42", LINK, "Add", "#docs", "4th")] == [
-        True, True, True, False, False, False,
-    ]  # fmt: skip
+    [named] = FOLLOW_UP.words
+    shown = [f"{word} Shorter" for word in ("42", "#42", "#42:", LINK, "Add", "#docs", "4th", "2,3")]
+    matches = [named.match(text, Projects.only(PROJECT)) for text in shown]
+    assert [match and match[1] for match in matches] == ["42", "#42", "#42", LINK, None, None, None, None]
 
 
 def test_a_link_to_a_reply_leads_to_its_thread() -> None:

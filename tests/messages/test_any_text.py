@@ -165,7 +165,7 @@ def private_messages(job: TrackedJob, text: str) -> Iterator[Message]:
     yield problems.unknown_command()
     yield problems.form_not_opened()
     several = Projects((Project(job.project, "acme", text), Project(ProjectId("b"), "beta", "Beta")))
-    yield help_message([CommandHelp("/docs-agent", text[:100], "Asks", ("/docs-agent x",))], several)
+    yield help_message([CommandHelp("/docs-agent", text[:100], "Asks", [("x", "Asks.")])], several)
     for project in several.known:
         yield projects.project_here(project, several)
         yield projects.chosen(project)

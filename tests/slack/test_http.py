@@ -7,6 +7,7 @@ import json
 import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, suppress
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -19,7 +20,8 @@ from slack_bolt.request import payload_utils as bolt
 from slack_bolt.request.async_request import AsyncBoltRequest
 from structlog.testing import capture_logs
 
-from bot.commands.command import Answer, Command, Invocation
+from bot.commands.agent import COMMAND as AGENT
+from bot.commands.command import Answer, Invocation
 from bot.model.ids import UserId
 from bot.slack import payloads
 from bot.slack.http import BODIES_BYTES, PATH, add_slack_routes
@@ -134,9 +136,7 @@ async def test_a_request_has_two_and_a_half_seconds_from_its_arrival() -> None:
         left.append(request.left_seconds())
         return Answer()
 
-    command = Command(
-        "/docs-agent", "", "", (), run, lambda _context, _text: None, buttons={}, forms={}, shortcuts={}
-    )
+    command = replace(AGENT, run=run)
     async with open_intake([command]) as intake:
         server = web.Application()
         add_slack_routes(server, intake.app, SecretStr(SECRET), intake_seconds=2.5)

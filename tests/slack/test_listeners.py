@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -10,7 +11,8 @@ import structlog
 from sqlalchemy import text
 
 from bot.commands import COMMANDS
-from bot.commands.command import Answer, Command, Invocation
+from bot.commands.command import Answer, Invocation
+from bot.commands.visitors import COMMAND as VISITORS
 from bot.logs import reference
 from bot.messages.face import Action
 from bot.model.ids import ChannelId
@@ -188,9 +190,7 @@ async def test_a_table_is_no_part_of_an_acknowledgement() -> None:
         kind = invocation.text
         return Answer(message=Message("Read by 12 people", ({"type": kind, "text": "words"},)))
 
-    command = Command(
-        "/docs-visitors", "", "", (), run, lambda _context, _text: None, buttons={}, forms={}, shortcuts={}
-    )
+    command = replace(VISITORS, run=run)
     async with open_intake([command]) as intake:
         for kind in ("data_table", "data_visualization"):
             answer = await intake.command(kind, "/docs-visitors")

@@ -25,7 +25,8 @@ _SORRY = (":no_entry:", ":warning:", "I don't know")
 
 def _shown() -> set[str]:
     papers = {each for paper in PAPERS for each in shown_in(paper.read_text()) if each.startswith("/docs-")}
-    return papers | {example for command in COMMANDS for example in command.examples}
+    words = ((command.name, word.example or word.usage) for command in COMMANDS for word in command.all_words)
+    return papers | {f"{name} {typed}".strip() for name, typed in words}
 
 
 def _words() -> list[str]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from bot.commands import COMMANDS
+from bot.commands.command import Word
 from bot.commands.form_state import FormState
 from bot.model.ids import ChannelId, JobNumber, UserId, is_direct_message
 from tests.work.access.door import SAID_AT, url_of
@@ -132,34 +133,22 @@ def _shortcut(callback: str) -> Callable[[Scene, int], Body]:
     return body
 
 
-_TYPED = {
-    "/docs-agent": (
-        WORDS,
-        "",
-        "help",
-        "jobs",
-        "jobs mine",
-        "limits",
-        "project",
-        "project other",
-        "status {}",
-    ),
-    "/docs-followup": ("{} " + WORDS, "#{}", WORDS, "", "help"),
-    "/docs-visitors": (
-        "last week path /Zebras",
-        "help",
-        "subscribe tuesday 10:00 UTC path /Zebras",
-        "unsubscribe",
-        "subscriptions",
-        "digest now path /Zebras",
-    ),
-}
+_MEANS = {"PROMPT": WORDS, "42": "{}", "/api": "/Zebras", "acme": "other", "monday": "tuesday"}
+"""What stands in the place of a word that the usage of a command has."""
+
+
+def _words() -> Iterator[tuple[str, Word, str]]:
+    """Every word of a command, with the command's name and a text that means it."""
+    for command in COMMANDS:
+        for word in command.all_words:
+            yield command.name, word, " ".join(_MEANS.get(each, each) for each in word.usage.split())
 
 
 def _typed() -> Iterator[Act]:
-    for command, texts in _TYPED.items():
-        for text in texts:
-            is_query = text.startswith(("last", "digest"))
+    for command, word, usage in _words():
+        more = ["#{}"] if word.usage == "42 PROMPT" else ["jobs mine"] if word.usage == "jobs" else []
+        for text in (usage, *more):
+            is_query = command == "/docs-visitors" and word.run.__name__ in ("_ask", "_digest")
             body = _command(command, text)
             yield Act(f"type {command} {text}".strip(), body, names="{}" in text, is_query=is_query)
 
@@ -197,15 +186,8 @@ def _event(event: Body) -> Body:
 
 
 def _messages() -> Iterator[Act]:
-    for text in (
-        WORDS,
-        "",
-        "jobs",
-        "limits",
-        "visitors path /Zebras",
-        "subscribe tuesday 10:00 UTC",
-        "thanks",
-    ):
+    means = {text for _, word, text in _words() if word.after_mention == "" and "{}" not in text}
+    for text in (WORDS, "", "thanks", "visitors path /Zebras", *sorted(means)):
         yield Act(f"mention: {text}", _message(text), is_message=True, is_quiet=text == "thanks")
     yield Act("mention: #1 …", _message("#{} " + WORDS), names=True, is_message=True)
     yield Act("aside", _message(f"aside {WORDS}"), is_message=True, is_quiet=True)

@@ -6,7 +6,6 @@ import re
 
 import pytest
 
-from bot.commands.job_lists import is_list
 from bot.model.ids import ChannelId
 from bot.model.jobs import JobState
 from bot.model.message import Message
@@ -97,11 +96,6 @@ async def test_a_list_works_after_a_mention_too(office: Office) -> None:
     [(channel, _, user, told)] = office.slack.whispers
     assert (channel, user, numbers(told)) == (CHANNEL, ANA, [14])
     assert office.docs.prompts == []
-
-
-@pytest.mark.parametrize("text", ["jobs are out of date", "jobs mine are old", "open jobs", "jobsmine"])
-def test_other_words_are_a_prompt(text: str) -> None:
-    assert not is_list(text)
 
 
 async def test_a_channel_that_slack_did_not_link_starts_nothing(office: Office) -> None:

@@ -1,0 +1,82 @@
+"""What each word of a command says of itself is so, and stands where people read of it."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from bot.commands import COMMANDS
+from bot.commands.command import Command, Word
+from bot.model.ids import ProjectId
+from bot.model.projects import Project, Projects
+from tests.papers import README, rows, section
+
+SEVERAL = Projects(tuple(Project(ProjectId(name), name, name.title()) for name in ("beta", "acme")))
+WORDS = [(command, word) for command in COMMANDS for word in command.all_words]
+each_word = pytest.mark.parametrize(
+    ("command", "word"), WORDS, ids=[f"{command.name} {word.usage}".strip() for command, word in WORDS]
+)
+
+
+@each_word
+def test_a_word_is_not_taken_for_another_one(command: Command, word: Word) -> None:
+    for typed in (word.usage, word.example or word.usage):
+        meaning = command.meaning(typed, SEVERAL)
+        assert meaning is not None
+        assert meaning[0] is word
+    assert sum(other.usage == word.usage for other in command.all_words) == 1
+
+
+@each_word
+def test_a_word_says_in_one_sentence_what_it_does(command: Command, word: Word) -> None:
+    del command
+    assert re.fullmatch(r"[A-Z][^.]+\.", word.tells)
+
+
+def test_the_readme_has_each_word_and_no_other() -> None:
+    table = rows(section(README.read_text(), "Commands"))
+    told = {row[0]: re.sub(r"\[([^]]+)\]\([^)]+\)", r"\1", row[1]) for row in table}
+    first = {word: command for command, word in reversed(WORDS)}
+    shown = {f"`{f'{command.name} {word.usage}'.strip()}`": word.tells for word, command in first.items()}
+    assert {usage for usage in told if usage.startswith("`/")} == shown.keys()
+    assert {usage for usage, tells in shown.items() if not told[usage].startswith(tells)} == set()
+
+
+@each_word
+def test_what_works_after_a_mention_is_a_text_of_the_command(command: Command, word: Word) -> None:
+    """A word whose shape after a mention is another one would run as another word."""
+    if word.after_mention is not None and command.name != "/docs-visitors":
+        meaning = command.meaning(word.usage.replace("42 PROMPT", "#42 PROMPT"), SEVERAL, after_mention=True)
+        assert meaning is not None
+        assert meaning[0] is word
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["visitors", "visitors last week", "visitors csv", "subscribe", "digest now", "Unsubscribe /api"],
+)
+def test_questions_about_visitors_work_after_a_mention(text: str) -> None:
+    meant = [command.name for command in COMMANDS if command.meaning(text, SEVERAL, after_mention=True)]
+    assert meant == ["/docs-visitors"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "Add a quickstart",
+        "jobs in the navigation are out of date",
+        "jobs mine are old",
+        "jobsmine",
+        "status codes are missing",
+        "subscriptions need a page",
+        "project setup fails",
+        "visitors-page.md is wrong",
+        "42 Shorter",
+        "#42",
+        "limits are wrong",
+    ],
+)
+def test_a_prompt_after_a_mention_means_no_word(text: str) -> None:
+    assert not any(command.meaning(text, SEVERAL, after_mention=True) for command in COMMANDS)
