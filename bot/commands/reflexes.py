@@ -11,8 +11,8 @@ from collections.abc import Mapping
 from bot.messages.reflexes import Reflex
 
 _LONGEST = 100
-_MARKS = "?!.,;:…¿¡'\"`“”„()[]*_~-/。、！？"
-_POLITE = frozenset({"please", "pls", "plz", "bitte"})
+_MARKS = "?!.,;:…'\"`“”()[]*_~-/"
+_POLITE = frozenset({"please", "pls", "plz"})
 _NUMBER = "42"
 """Stands for any number in the phrases."""
 _DAYS = frozenset({"monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"})
@@ -25,12 +25,12 @@ _PHRASES = {  # "" is what is left of "??"
         "is it ready|is it ready yet|are you done|are you done yet|are you there|jobs failed|jobs review|"
         "jobs reviewed|jobs done|jobs finished|jobs waiting|jobs running|jobs all|jobs today|jobs list|"
         "list|list jobs|list all jobs|show jobs|show my jobs|my jobs|all jobs|open jobs|failed jobs|"
-        "running jobs|queue|show queue|history|wie ist der stand|wie weit bist du"
+        "running jobs|queue|show queue|history"
     ),
     Reflex.STOP: (
         "wait|hold on|hold on a second|pause|pause 42|never mind|nevermind|forget it|forget that|"
         "forget about it|stop working|stop watching|stop watching 42|stop watching job 42|withdraw|"
-        "withdraw it|withdraw 42|withdraw job 42|stopp|halt|warte|abbrechen|vergiss es"
+        "withdraw it|withdraw 42|withdraw job 42|halt"
     ),
     Reflex.PROJECT: "project|projects|list projects|show projects|which project|which projects",
     Reflex.LIMITS: "limit|limits|quota|my limits|show limits|uses|uses left|how many uses are left",
@@ -43,14 +43,11 @@ _PHRASES = {  # "" is what is left of "??"
         "|help|help me|help us|need help|i need help|can you help|can you help me|how|how to|how to use|"
         "how to use this|how do i use this|how does this work|how do you work|what can you do|"
         "what can i do|what can i ask|what do you do|what are you|who are you|what is this|command|"
-        "commands|list commands|show commands|usage|man|h|menu|start|hilfe|was kannst du|aide|ayuda|"
-        "ajuda|aiuto|ヘルプ"
+        "commands|list commands|show commands|usage|man|h|menu|start"
     ),
     Reflex.GREETING: (
         "hi|hello|hey|hi there|hello there|hey there|hi bot|hello bot|hey bot|yo|hiya|howdy|good morning|"
-        "good afternoon|good evening|good night|morning|bye|see you|how are you|lol|haha|hallo|moin|"
-        "servus|guten morgen|guten tag|tschüss|hola|buenos días|bonjour|salut|ciao|olá|oi|hoi|こんにちは|"
-        "おはよう|おはようございます"
+        "good afternoon|good evening|good night|morning|bye|see you|how are you|lol|haha"
     ),
     Reflex.COMMAND: (
         "setting|settings|config|configure|configuration|preferences|options|setup|template|templates|"

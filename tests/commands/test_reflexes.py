@@ -16,7 +16,7 @@ TAKEN = {
     ),
     Reflex.STOP: (
         *("stop", "Stop!", "STOP.", "cancel 1", "cancel job 12", "cancel #3", "abort it", "wait", "hold on"),
-        *("never mind", "please stop", "`stop`", "stop watching 7", "Stopp"),
+        *("never mind", "please stop", "`stop`", "stop watching 7"),
     ),
     Reflex.PROJECT: ("project acme", "projects", "project"),
     Reflex.LIMITS: ("limits?", "quota"),
@@ -30,10 +30,9 @@ TAKEN = {
         "/help",
         "--help",
         "what can you do?",
-        "Hilfe",
         "please",
     ),
-    Reflex.GREETING: ("hi", "Hello!", "hey :)", "good morning", "こんにちは", "Moin"),
+    Reflex.GREETING: ("hi", "Hello!", "hey :)", "good morning"),
     Reflex.COMMAND: ("settings", "templates", "search x", "ping", "retry 7"),
 }
 PROMPTS = (

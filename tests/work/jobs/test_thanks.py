@@ -10,9 +10,8 @@ from bot.work.jobs.thanks import is_thanks, says_reviewed
 @pytest.mark.parametrize(
     "text",
     [
-        *("thanks", "Thank you so much!", "LGTM :tada:", "+1", "ok.", "Danke schön!", "Merci beaucoup !"),
-        *("¡Gracias!", "Muito obrigada", "Grazie mille", "Dank je wel", "ありがとうございます！"),
-        *("👍", "👍🏽", "❤️", ":+1::skin-tone-3:", ":tada: :tada:", "🇩🇪", "c’est parfait"),
+        *("thanks", "Thank you so much!", "LGTM :tada:", "+1", "ok."),
+        *("👍", "👍🏽", "❤️", ":+1::skin-tone-3:", ":tada: :tada:", "🇩🇪", "it’s merged"),
     ],
 )
 def test_thanks_are_found_whatever_stands_around_them(text: str) -> None:
@@ -28,14 +27,14 @@ def test_thanks_are_found_whatever_stands_around_them(text: str) -> None:
             "fix it",
             "super long page: cut it",
         ),
-        *("", "   ", "1", "#7", "→", "no", ":tada: add a changelog", "Merci de corriger le titre", "!"),
+        *("", "   ", "1", "#7", "→", "no", ":tada: add a changelog", "Danke schön", "!"),
     ],
 )
 def test_everything_else_is_for_the_agent(text: str) -> None:
     assert not is_thanks(text)
 
 
-@pytest.mark.parametrize("text", ["merged", "Merged!", ":tada: ok, merging now", "Approved.", "Gemergt!"])
+@pytest.mark.parametrize("text", ["merged", "Merged!", ":tada: ok, merging now", "Approved."])
 def test_who_says_that_it_is_merged_agrees_too(text: str) -> None:
     assert is_thanks(text)
     assert says_reviewed(text)
