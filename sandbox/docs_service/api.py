@@ -4,34 +4,52 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, field
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from typing import Any
 
 from aiohttp import web
 from aiohttp.typedefs import Handler, Middleware
 
-from sandbox.docs_service import jobs, quota, request_log, visitors, visits
-from sandbox.docs_service.agent_runner import AgentRunner
-from sandbox.docs_service.database import Database
-from sandbox.docs_service.faults import Fault, Faults, OrderedFault
-from sandbox.docs_service.inputs import check_key, read_json, read_prompt, read_visitors_query
-from sandbox.docs_service.jobs import Job, Outcome, Status
+from sandbox.docs_service import store, visits
 from sandbox.docs_service.options import DocsServiceOptions
-from sandbox.docs_service.refusals import RefusedError
-from sandbox.docs_service.request_log import LoggedRequest
-from sandbox.docs_service.visit_generator import Site
+from sandbox.docs_service.runner import AgentRunner
+from sandbox.docs_service.store import Database, Job, LoggedRequest, Status
+from sandbox.docs_service.wire import (
+    JOB_PATH,
+    JOBS_PATH,
+    MESSAGE_PATH,
+    VISITORS_PATH,
+    JobAnswer,
+    RefusedError,
+    check_key,
+    read_prompt,
+    read_visitors_query,
+)
+from sandbox.faults import Faults, Order
 
 log = logging.getLogger(__name__)
 
 MODEL = "sandbox-writer-1"
-JOBS_PATH = "/v2/agent/{projectId}/job"
-JOB_PATH = "/v2/agent/{projectId}/job/{id}"
-MESSAGE_PATH = "/v2/agent/{projectId}/job/{id}/message"
-VISITORS_PATH = "/v1/analytics/{projectId}/visitors"
-
 LOG_ENTRY: web.RequestKey[LoggedRequest] = web.RequestKey("log_entry", LoggedRequest)
+OPERATIONS = ("create", "follow_up", "get", "visitors")
+FAULTS: Mapping[str, str] = {
+    "500": "answers 500 with a JSON error; nothing is done",
+    "502_html": "answers 502 with a page of HTML, as a proxy does; nothing is done",
+    "429": "answers 429 with Retry-After (seconds, 30 unless told)",
+    "429_no_header": "answers 429 without Retry-After",
+    "401": "answers 401, as for an expired key",
+    "403": "answers 403, as for a key without the scope",
+    "404": "answers 404, as for an unknown job",
+    "timeout": "holds the request (seconds, 60 unless told), then closes it; nothing is done",
+    "lost_answer": "carries the request out, then closes the connection without an answer",
+    "slow": "waits (seconds, 5 unless told), then does as usual",
+    "stale_status": "answers with the job as it was before its latest change",
+    "odd_status": 'answers with a status that is in no document (value, "paused" unless told)',
+    "bad_pr_link": "answers with a prLink that is no web address (value to choose it)",
+    "broken_json": "carries the request out and answers with half of the JSON",
+}
 
 
 @dataclass
@@ -39,20 +57,21 @@ class Answer:
     """A status code and a JSON body; `stale` is the body before the job's latest change."""
 
     status: int
-    body: dict[str, Any]
-    stale: dict[str, Any] | None = None
-    headers: dict[str, str] = field(default_factory=dict)
+    body: Mapping[str, Any]
+    stale: Mapping[str, Any] | None = None
+
+    def response(self, **changes: object) -> web.Response:
+        """Return the response, with other values for some fields."""
+        return web.json_response({**self.body, **changes}, status=self.status)
 
 
 Operation = Callable[[web.Request], Awaitable[Answer]]
 OnProgress = Callable[[int, int], None]
 
 
-def format_time(at: datetime | None) -> str | None:
+def format_time(at: datetime) -> str:
     """Return a time in the API's format: ISO 8601 in UTC with milliseconds."""
-    return (
-        None if at is None else at.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
-    )
+    return at.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
 class Api:
@@ -81,9 +100,8 @@ class Api:
         self._on_progress = on_progress
         self._visits_until: date | None = None
         self._visits_lock = asyncio.Lock()
-        self._sites: dict[str, Site] = {}
-        self._visitor_counter = visitors.VisitorCounter()
-        self.faults = Faults()
+        self._counter = visits.VisitorCounter()
+        self.faults = Faults(OPERATIONS, FAULTS)
         self.closing = asyncio.Event()
 
     def add_routes(self, app: web.Application) -> None:
@@ -104,7 +122,7 @@ class Api:
             log_entry.job_id = request.match_info.get("id")
             fault = self.faults.take(name)
             if fault is None:
-                return _respond(await operation(request))
+                return (await operation(request)).response()
             log_entry.fault = fault.fault
             return await self._apply_fault(request, operation, fault)
 
@@ -113,20 +131,14 @@ class Api:
     # Operations.
 
     async def _create(self, request: web.Request) -> Answer:
-        check_key(request, self._options, write=True)
-        project = self._project(request)
-        prompt = read_prompt(await read_json(request))
-        request[LOG_ENTRY].prompt = prompt
+        project, prompt = await self._asked(request)
         job = await self._database.run(self._take_and_create, project, prompt)
         request[LOG_ENTRY].job_id = job.id
         self._agent.wake()
         return Answer(201, self._job_json(request, job))
 
     async def _follow_up(self, request: web.Request) -> Answer:
-        check_key(request, self._options, write=True)
-        project = self._project(request)
-        prompt = read_prompt(await read_json(request))
-        request[LOG_ENTRY].prompt = prompt
+        project, prompt = await self._asked(request)
         await self._agent.finish_due()
         job = await self._database.run(self._take_and_follow_up, project, request.match_info["id"], prompt)
         self._agent.wake()
@@ -136,9 +148,7 @@ class Api:
         check_key(request, self._options, write=False)
         project = self._project(request)
         await self._agent.finish_due()
-        job = await self._database.run(jobs.find, project, request.match_info["id"])
-        if job is None:
-            raise RefusedError(404, "there is no such job in this project")
+        job = await self._database.run(self._find, project, request.match_info["id"])
         return Answer(200, self._job_json(request, job), self._job_json(request, job, before=True))
 
     async def _visitors(self, request: web.Request) -> Answer:
@@ -146,9 +156,9 @@ class Api:
         project = self._project(request)
         query = read_visitors_query(request)
         now, limit = self._clock(), self._options.analytics_calls_an_hour
-        await self._database.run(quota.take, "analytics", limit, now)
+        await self._database.run(store.take, "analytics", limit, now)
         await self.generate_visits()
-        return Answer(200, await self._readers.run(self._visitor_counter.answer, project, query, now))
+        return Answer(200, await self._readers.run(self._counter.answer, project, query, now))
 
     async def generate_visits(self) -> None:
         """Generate and store the missing visits up to today."""
@@ -157,17 +167,20 @@ class Api:
             if self._visits_until is not None and today <= self._visits_until:
                 return
             for project in options.projects:
+                site = visits.Site(project, options.seed, options.pages)
                 days = await self._readers.run(visits.missing_days, project, options.days, today)
                 for number, day in enumerate(days, 1):
-                    await self._readers.run(visits.store, self._site(project), day)
+                    await self._readers.run(visits.store, site, day)
                     if self._on_progress is not None:
                         self._on_progress(number, len(days))
             self._visits_until = today
 
-    def _site(self, project: str) -> Site:
-        if project not in self._sites:
-            self._sites[project] = Site(project, self._options.seed, self._options.pages)
-        return self._sites[project]
+    async def _asked(self, request: web.Request) -> tuple[str, str]:
+        """Return the project and the prompt of a request that may write."""
+        check_key(request, self._options, write=True)
+        project, prompt = self._project(request), await read_prompt(request)
+        request[LOG_ENTRY].note_prompt(prompt)
+        return project, prompt
 
     def _project(self, request: web.Request) -> str:
         project = request.match_info["projectId"]
@@ -175,28 +188,34 @@ class Api:
             raise RefusedError(404, "there is no such project")
         return project
 
-    def _take_and_create(self, connection: Any, project: str, prompt: str) -> Job:
-        now, author = self._clock(), self._agent.authors[project]
-        quota.take(connection, f"agent {project}", self._options.uses_an_hour, now)
-        return jobs.create(connection, project, prompt, now, author.work_seconds(prompt), author.branch)
-
-    def _take_and_follow_up(self, connection: Any, project: str, job_id: str, prompt: str) -> Job:
-        now = self._clock()
-        job = jobs.find(connection, project, job_id)
+    def _find(self, connection: Any, project: str, job_id: str) -> Job:
+        job = store.find(connection, project, job_id)
         if job is None:
             raise RefusedError(404, "there is no such job in this project")
+        return job
+
+    def _take_and_create(self, connection: Any, project: str, prompt: str) -> Job:
+        now, author = self._clock(), self._agent.authors[project]
+        store.take(connection, f"agent {project}", self._options.uses_an_hour, now)
+        return store.create(connection, project, prompt, now, author.work_seconds(prompt), author.branch)
+
+    def _take_and_follow_up(self, connection: Any, project: str, job_id: str, prompt: str) -> Job:
+        now, job = self._clock(), self._find(connection, project, job_id)
         if job.status is Status.ARCHIVED:
             raise RefusedError(400, "this job is archived and takes no more messages")
-        quota.take(connection, f"agent {project}", self._options.uses_an_hour, now)
+        store.take(connection, f"agent {project}", self._options.uses_an_hour, now)
         work_seconds = self._agent.authors[project].work_seconds(prompt)
-        return jobs.follow_up(connection, job, prompt, now, work_seconds)
+        return store.follow_up(connection, job, prompt, now, work_seconds)
 
-    def _job_json(self, request: web.Request, job: Job, *, before: bool = False) -> dict[str, Any]:
-        """Return the job as JSON; with `before`, as it was before its latest change."""
-        status = _previous_status(job) if before else job.status
+    def _job_json(self, request: web.Request, job: Job, *, before: bool = False) -> JobAnswer:
+        """Return the job; with `before`, as it was before its latest change, as a lagging replica would."""
+        status = job.status
+        if before:
+            status = job.last_end if status is Status.ACTIVE else Status.ACTIVE
         home, link = f"{self._address(request)}/{job.project}", None
         if status is not Status.ACTIVE and job.pull_number is not None:
             link = job.link or f"{home}/pull/{job.pull_number}"
+        archived = status is Status.ARCHIVED and job.archived_at
         return {
             "id": job.id,
             "status": str(status),
@@ -204,39 +223,45 @@ class Api:
             "model": MODEL,
             "prLink": link,
             "createdAt": format_time(job.created_at),
-            "archivedAt": None if before and status is not Status.ARCHIVED else format_time(job.archived_at),
+            "archivedAt": format_time(archived) if archived else None,
         }
 
     # Faults.
 
     async def _apply_fault(
-        self, request: web.Request, operation: Operation, order: OrderedFault
+        self, request: web.Request, operation: Operation, order: Order
     ) -> web.StreamResponse:
+        """Answer as the order says. Raise `RefusedError` for a fault that is a refusal."""
         match order.fault:
-            case Fault.ERROR_500:
-                raise RefusedError(500, "internal error")
-            case Fault.HTML_502:
+            case "502_html":
                 page = "<html><body><h1>502 Bad Gateway</h1><hr>proxy</body></html>"
                 return web.Response(status=502, text=page, content_type="text/html")
-            case Fault.LIMIT_429:
+            case "429":
                 wait_seconds = 30 if order.seconds is None else order.seconds
                 raise RefusedError(429, "limit is reached", {"Retry-After": f"{wait_seconds:g}"})
-            case Fault.LIMIT_429_NO_HEADER:
-                raise RefusedError(429, "limit is reached")
-            case Fault.UNAUTHORISED_401:
-                raise RefusedError(401, "this API key has expired", {"WWW-Authenticate": "Bearer"})
-            case Fault.FORBIDDEN_403:
-                raise RefusedError(403, "this API key lacks the scope for this")
-            case Fault.NOT_FOUND_404:
-                raise RefusedError(404, "there is no such job in this project")
-            case Fault.TIMEOUT:
+            case "500" | "429_no_header" | "401" | "403" | "404" as status:
+                headers = {"WWW-Authenticate": "Bearer"} if status == "401" else {}
+                raise RefusedError(int(status[:3]), "this was ordered as a fault", headers)
+            case "timeout":
                 await self._wait(60 if order.seconds is None else order.seconds)
                 return _drop_connection(request)
-            case Fault.SLOW:
+            case "slow":
                 await self._wait(5 if order.seconds is None else order.seconds)
-                return _respond(await operation(request))
+                return (await operation(request)).response()
+        answer = await operation(request)
+        match order.fault:
+            case "lost_answer":
+                return _drop_connection(request, answer.status)
+            case "broken_json":
+                text = answer.response().text or ""
+                half = text[: len(text) // 2]
+                return web.Response(status=answer.status, text=half, content_type="application/json")
+            case "stale_status":
+                return answer.response(**(answer.stale or {}))
+            case "odd_status":
+                return answer.response(status=order.value or "paused")
             case _:
-                return _altered(request, await operation(request), order)
+                return answer.response(prLink=order.value or "javascript:alert(1)//not a link|>")
 
     async def _wait(self, seconds: float) -> None:
         try:
@@ -244,40 +269,6 @@ class Api:
                 await self.closing.wait()
         except TimeoutError:
             return
-
-
-def _previous_status(job: Job) -> Status:
-    """Return the status before the latest change, as a lagging replica would."""
-    if job.status is not Status.ACTIVE:
-        return Status.ACTIVE
-    ended = [message for message in job.messages if message.ended_at is not None]
-    if not ended:
-        return Status.ACTIVE
-    return Status.FAILED if ended[-1].outcome is Outcome.FAILED else Status.COMPLETED
-
-
-def _respond(answer: Answer) -> web.Response:
-    return web.json_response(answer.body, status=answer.status, headers=answer.headers)
-
-
-def _altered(request: web.Request, answer: Answer, order: OrderedFault) -> web.StreamResponse:
-    match order.fault:
-        case Fault.LOST_ANSWER:
-            return _drop_connection(request, answer.status)
-        case Fault.BROKEN_JSON:
-            text = _respond(answer).text or ""
-            return web.Response(
-                status=answer.status, text=text[: len(text) // 2], content_type="application/json"
-            )
-        case Fault.STALE_STATUS:
-            answer.body = answer.body if answer.stale is None else answer.stale
-        case Fault.ODD_STATUS:
-            answer.body["status"] = order.value or "paused"
-        case Fault.BAD_PR_LINK:
-            answer.body["prLink"] = order.value or "javascript:alert(1)//not a link|>"
-        case _:
-            raise AssertionError(order.fault)
-    return _respond(answer)
 
 
 def _drop_connection(request: web.Request, status: int = 503) -> web.StreamResponse:
@@ -294,11 +285,10 @@ def log_middleware(database: Database, clock: Callable[[], datetime]) -> Middlew
     async def keep(request: web.Request, handler: Handler) -> web.StreamResponse:
         if not request.path.startswith(("/v1/", "/v2/")):
             return await handler(request)
-        log_entry = LoggedRequest(clock(), request.method, request.path)
-        request[LOG_ENTRY] = log_entry
+        entry = request[LOG_ENTRY] = LoggedRequest(clock().isoformat(), request.method, request.path)
         response = await _response_or_error(request, handler)
-        status = None if log_entry.fault == Fault.TIMEOUT else response.status
-        await database.run(request_log.write, log_entry, status)
+        entry.status = None if entry.fault == "timeout" else response.status
+        await database.run(store.log_request, entry)
         return response
 
     return keep

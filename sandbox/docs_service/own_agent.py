@@ -1,30 +1,60 @@
-"""An agent of one's own: any program that changes files, in a fresh worktree of a real repository."""
+"""An agent of one's own: any program that changes files, in a fresh worktree of a real repository.
+
+The repository's own checkout, index and branches are never touched. The git binary is used, because filters,
+attributes and formats of a real repository are git's own.
+"""
 
 from __future__ import annotations
 
 import asyncio
+import logging
 import os
 import re
 import shlex
 import shutil
-from collections.abc import Callable
-from dataclasses import replace
+import signal
+import subprocess
+import tempfile
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
+from typing import IO
 
 from sandbox.docs_service.agent import Change
-from sandbox.docs_service.agent.wording import clip, one_line, slug, without_background
-from sandbox.docs_service.author import commit_message, recover, work_done
-from sandbox.docs_service.jobs import Job, JobMessage, Outcome, WorkDone
+from sandbox.docs_service.agent.writing import clip, one_line, slug, without_background
 from sandbox.docs_service.options import DocsServiceOptions, SiteOptions
-from sandbox.docs_service.program import Ran, run
 from sandbox.docs_service.repository import SiteRepository
-from sandbox.docs_service.worktree import GitError, Worktree, inherited
+from sandbox.docs_service.runner import commit_message, recover, work_done
+from sandbox.docs_service.store import Job, JobMessage, Outcome, WorkDone
+
+log = logging.getLogger(__name__)
+
+AUTHOR_NAME, AUTHOR_EMAIL = "Docs Agent", "docs-agent@sandbox.invalid"
+INHERITED = ("PATH", "HOME", "LANG")
+"""The only variables that git and the agent get without being named."""
+
+_GIT_SECONDS = 300.0
+# No program of the repository's owner runs because of a worktree: no hooks, no monitor, no clearing up.
+_SETTINGS = (
+    "core.hooksPath=/dev/null",
+    "core.fsmonitor=false",
+    "core.quotePath=false",
+    "gc.auto=0",
+    "maintenance.auto=false",
+    "i18n.commitEncoding=UTF-8",
+)
+_NO_COMMIT = "0" * 40
+
 
 MAX_FILES = 500
 """More changed files than this are a mistake, such as installed packages, and are not committed."""
 
 _ADDRESS = re.compile(r"https://[A-Za-z0-9.-]+(?::\d{1,5})?/[!-;=?-~]{1,1000}")
+OUTPUT_BYTES = 65_536
+"""How much of the end of a program's output is kept."""
+_TERMINAL_CODES = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|[\x00-\x08\x0b-\x1f\x7f]")
 
 
 def wrong(options: SiteOptions) -> str | None:
@@ -154,3 +184,163 @@ class CommandAuthor:
         if archived.is_set():
             return Ran("was not started, because its job was archived", "")
         return await run(words, prompt, tree.path, environment, seconds, archived)
+
+
+@dataclass(frozen=True)
+class Ran:
+    """How a program ended: the reason for a failure in words, "" for none, and the end of its output."""
+
+    failure: str
+    output: str
+
+
+async def run(
+    words: Sequence[str],
+    prompt: str,
+    folder: Path,
+    environment: Mapping[str, str],
+    seconds: float,
+    archived: asyncio.Event,
+) -> Ran:
+    """Run a program in a process group of its own, which is killed at the end, whatever the end is.
+
+    It ends after `seconds`, or when its job is archived. Raises `OSError` if it cannot be started.
+    """
+    # Files, not pipes: nobody waits for a process that left the group and holds the pipe.
+    with tempfile.TemporaryFile() as stdin, tempfile.TemporaryFile() as output:
+        stdin.write(prompt.encode("utf-8", "replace"))
+        stdin.seek(0)
+        process = await asyncio.create_subprocess_exec(
+            *words,
+            stdin=stdin,
+            stdout=output,
+            stderr=output,
+            cwd=folder,
+            env=environment,
+            start_new_session=True,
+        )
+        failure = await _end(process, seconds, archived)
+        return Ran(failure, _last_of(output))
+
+
+async def _end(process: asyncio.subprocess.Process, seconds: float, archived: asyncio.Event) -> str:
+    """Wait for a program and kill its group; return why it failed, or ""."""
+    ended, stopped = asyncio.create_task(process.wait()), asyncio.create_task(archived.wait())
+    try:
+        await asyncio.wait({ended, stopped}, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
+        if ended.done():
+            code = ended.result()
+            if code < 0:
+                return f"was killed by {signal.Signals(-code).name}"
+            return f"ended with exit code {code}" if code else ""
+        limit = f"after {seconds / 60:g} minutes, its limit"
+        return f"was killed {'when its job was archived' if stopped.done() else limit}"
+    finally:
+        ended.cancel()
+        stopped.cancel()
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+
+
+def _last_of(output: IO[bytes]) -> str:
+    """Return the end of an output, without the codes that steer a terminal."""
+    left_out = max(0, output.seek(0, os.SEEK_END) - OUTPUT_BYTES)
+    output.seek(left_out)
+    text = _TERMINAL_CODES.sub("", output.read().decode("utf-8", "replace")).strip()
+    return f"[the first {left_out:,} bytes are not kept]\n{text}" if left_out else text
+
+
+class GitError(Exception):
+    """A git command failed; the text is the last line that git said."""
+
+
+def inherited() -> dict[str, str]:
+    """Return the variables of `INHERITED` that are set."""
+    return {name: os.environ[name] for name in INHERITED if name in os.environ}
+
+
+@dataclass(frozen=True)
+class Worktree:
+    """A checkout of one commit in a folder of its own."""
+
+    repository: Path
+    path: Path
+    start: str
+
+    @classmethod
+    def add(cls, repository: Path, folder: Path, start: str) -> Worktree:
+        """Check a commit out in a new folder below `folder`, without a branch."""
+        folder.mkdir(parents=True, exist_ok=True)
+        path = Path(tempfile.mkdtemp(prefix="docs-bot-", dir=folder.resolve()))
+        _git(repository, "worktree", "add", "--detach", str(path), start)
+        return cls(repository, path, start)
+
+    def changed_files(self) -> tuple[str, list[str]]:
+        """Stage every change, also what the agent committed itself; return the tree and the files' names."""
+        _git(self.path, "add", "--all")
+        tree = _git(self.path, "write-tree")
+        names = _git(self.path, "diff", "--name-only", "-z", self.start, tree)
+        return tree, [name for name in names.split("\0") if name]
+
+    def commit(self, tree: str, branch: str, message: str, at: datetime) -> str:
+        """Commit the tree on top of the start, move the branch there, and return the commit.
+
+        Raises `GitError` if the branch is checked out somewhere, or is not where it was at the start.
+        """
+        words = ("commit-tree", tree, "-p", self.start)
+        sha = _git(self.path, *words, stdin=message, environment=_identity(at))
+        ref = f"refs/heads/{branch}"
+        if used := _git(self.repository, "for-each-ref", "--format=%(worktreepath)", ref):
+            raise GitError(f"{branch} is checked out in {used}; the change is kept as commit {sha}")
+        exists = _git(self.repository, "for-each-ref", "--format=%(objectname)", ref)
+        _git(self.repository, "update-ref", ref, sha, self.start if exists else _NO_COMMIT)
+        return sha
+
+    def switch_to(self, branch: str) -> None:
+        """Make the branch, whose files are here already, the current one of this worktree."""
+        _git(self.path, "symbolic-ref", "HEAD", f"refs/heads/{branch}")
+
+    def remove(self) -> None:
+        """Remove the folder and what the repository knows of it."""
+        _remove(self.repository, self.path)
+
+
+def remove_leftovers(repository: Path, folder: Path) -> None:
+    """Remove the worktrees of a process that was killed."""
+    for path in folder.resolve().glob("docs-bot-*"):
+        _remove(repository, path)
+
+
+def _remove(repository: Path, path: Path) -> None:
+    try:
+        # Twice: also a locked one.
+        _git(repository, "worktree", "remove", "--force", "--force", str(path))
+    except GitError as error:
+        log.warning("the worktree %s could not be removed: %s", path, error)
+    shutil.rmtree(path, ignore_errors=True)
+
+
+def _identity(at: datetime) -> dict[str, str]:
+    said = {"NAME": AUTHOR_NAME, "EMAIL": AUTHOR_EMAIL, "DATE": f"{int(at.timestamp())} +0000"}
+    return {f"GIT_{who}_{what}": value for who in ("AUTHOR", "COMMITTER") for what, value in said.items()}
+
+
+def _git(folder: Path, *words: str, stdin: str = "", environment: Mapping[str, str] | None = None) -> str:
+    settings = [word for setting in _SETTINGS for word in ("-c", setting)]
+    # With the ceiling, git never takes a repository around a worktree whose .git file an agent removed.
+    fixed = {"GIT_TERMINAL_PROMPT": "0", "GIT_CEILING_DIRECTORIES": str(folder.resolve().parent)}
+    try:
+        ran = subprocess.run(  # noqa: S603
+            ["git", *settings, "-C", str(folder), *words],  # noqa: S607
+            input=stdin.encode("utf-8", "replace"),
+            env={**inherited(), **fixed, **(environment or {})},
+            capture_output=True,
+            timeout=_GIT_SECONDS,
+            check=False,
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise GitError(f"git {words[0]}: {error}") from error
+    if ran.returncode:
+        said = ran.stderr.decode("utf-8", "replace").strip().splitlines() or [f"exit code {ran.returncode}"]
+        raise GitError(f"git {words[0]}: {said[-1]}")
+    return ran.stdout.decode("utf-8", "replace").strip()

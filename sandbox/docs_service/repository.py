@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import shutil
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
@@ -21,7 +20,6 @@ AUTHOR = b"Docs Agent <docs-agent@sandbox.invalid>"
 _FILE_MODE = 0o100644
 _HEADS = "refs/heads/"
 _MAX_TEXT_BYTES = 500_000
-_SHA = re.compile(r"[0-9a-f]{40}")
 
 
 @dataclass(frozen=True)
@@ -92,20 +90,6 @@ class SiteRepository:
         """Return the newest commit of a branch, or None if there is no such branch."""
         with self._open() as repo:
             return repo.refs[_ref(branch)].decode() if _ref(branch) in repo.refs else None
-
-    def resolve(self, name: str) -> str | None:
-        """Return the commit for a branch name or a full commit id, or None."""
-        if _SHA.fullmatch(name):
-            with self._open() as repo:
-                known = ObjectID(name.encode()) in repo.object_store
-                return name if known and isinstance(repo[name.encode()], Commit) else None
-        safe = re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_/-]*", name)
-        return self.head(name) if safe else None
-
-    def paths(self, sha: str) -> set[str]:
-        """Return the path of every file of a commit."""
-        with self._open() as repo:
-            return set(_entries(repo, sha))
 
     def files(self, sha: str, only: Collection[str] | None = None) -> dict[str, str]:
         """Return the files of a commit by their paths: all, or those of `only` that it has."""

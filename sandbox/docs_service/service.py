@@ -2,24 +2,25 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import AsyncIterator, Callable
 from datetime import datetime
 
 from aiohttp import web
 from aiohttp.typedefs import Handler, Middleware
+from pydantic import ValidationError
 
-from sandbox.docs_service import jobs, openapi, quota, request_log, visits
-from sandbox.docs_service.agent_runner import AgentRunner
+from sandbox.docs_service import store, visits, wire
 from sandbox.docs_service.api import Api, OnProgress, log_middleware
-from sandbox.docs_service.database import Database
-from sandbox.docs_service.faults import read_orders
 from sandbox.docs_service.options import BODY_LIMIT_BYTES, DocsServiceOptions, utcnow
+from sandbox.docs_service.own_agent import CommandAuthor, remove_leftovers
 from sandbox.docs_service.pages import Pages
-from sandbox.docs_service.refusals import RefusedError
+from sandbox.docs_service.runner import AgentRunner, TemplateAuthor
+from sandbox.docs_service.store import Database
+from sandbox.docs_service.wire import RefusedError
 from sandbox.doors import HOST, guard
 
-_SCHEMA = jobs.SCHEMA + quota.SCHEMA + request_log.SCHEMA
 _STOP_SECONDS = 1.0
 
 
@@ -35,11 +36,13 @@ class DocsService:
         self.options = options
         self._base_url: str | None = None
         self._runner: web.AppRunner | None = None
-        self._database = Database(options.folder / "docs-service.db", _SCHEMA)
+        self._database = Database(options.folder / "service.db", store.SCHEMA)
         # Another seed or size makes another site, so its visits get a file of their own.
         shape = f"{options.seed}-{options.pages}-{options.days}"
         self._readers = Database(options.folder / f"visits-{shape}.db", visits.SCHEMA)
-        self._agent = AgentRunner(options, self._database, clock)
+        self._agent = AgentRunner(
+            options, self._database, clock, CommandAuthor if options.agent else TemplateAuthor
+        )
         self._api = Api(
             options, clock, self._database, self._readers, self._agent, self._address, on_progress
         )
@@ -88,6 +91,8 @@ class DocsService:
         self._api.closing.clear()
         try:
             await self._api.generate_visits()
+            if self.options.repository is not None:
+                await asyncio.to_thread(remove_leftovers, self.options.repository, self.options.worktrees)
             await self._agent.start()
             yield
         finally:
@@ -99,16 +104,16 @@ class DocsService:
         return (self.options.public_url or self._base_url or str(request.url.origin())).rstrip("/")
 
     async def _openapi(self, request: web.Request) -> web.Response:
-        return web.json_response(openapi.document(self._address(request), self.options))
+        return web.json_response(wire.document(self._address(request), self.options))
 
     async def _order_faults(self, request: web.Request) -> web.Response:
         try:
-            orders = read_orders(json.loads(await request.text()))
-        except ValueError:
-            return RefusedError(400, "the body is not JSON").response()
-        except RefusedError as refused:
-            return refused.response()
-        self._api.faults.order(orders)
+            body = json.loads(await request.text())
+            self._api.faults.order(body.get("next") if isinstance(body, dict) else None)
+        except ValidationError as error:
+            return RefusedError(400, wire.said_of(error)).response()
+        except ValueError as error:
+            return RefusedError(400, str(error)).response()
         return await self._show_faults(request)
 
     async def _show_faults(self, _: web.Request) -> web.Response:
@@ -120,7 +125,7 @@ class DocsService:
 
     async def requests(self) -> list[dict[str, object]]:
         """Return the requests so far, oldest first, as `/sandbox/log` shows them."""
-        return await self._database.run(request_log.read)
+        return await self._database.run(store.read_log)
 
     async def _log(self, _: web.Request) -> web.Response:
         return web.json_response(await self.requests())
@@ -131,15 +136,11 @@ class DocsService:
         async def show(request: web.Request, handler: Handler) -> web.StreamResponse:
             try:
                 return await handler(request)
-            except web.HTTPRedirection:
-                raise
-            except web.HTTPMethodNotAllowed as error:
-                response = self._pages.problem(405, "That is not possible at this address.")
-                response.headers["Allow"] = ", ".join(sorted(error.allowed_methods))
-                return response
             except web.HTTPNotFound:
                 return self._pages.problem(404, "There is nothing at this address.")
             except web.HTTPClientError as error:
-                return self._pages.problem(error.status, error.text or error.reason)
+                response = self._pages.problem(error.status, error.text or error.reason)
+                response.headers.update({"Allow": allow} if (allow := error.headers.get("Allow")) else {})
+                return response
 
         return show

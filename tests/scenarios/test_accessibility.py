@@ -76,8 +76,3 @@ async def test_axe_finds_nothing_on_the_pages_of_the_docs_service(browser: Brows
         assert await complaints(page) == []
         await page.goto(f"{url}/acme-docs/pull/1")
         assert await complaints(page) == []
-        await page.locator(".commits a").click()
-        assert await complaints(page) == []
-        for path in ("docs", "docs/webhooks.md", "docs/navigation.json"):
-            await page.goto(f"{url}/acme-docs/tree/{path}")
-            assert await complaints(page) == []

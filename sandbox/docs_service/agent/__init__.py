@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from sandbox.docs_service.agent.decide import Change, Unchanged, decide
-from sandbox.docs_service.agent.ends import End, asked_end, is_slow
+from sandbox.docs_service.agent.rules import EXAMPLES, Change, End, Unchanged, asked_end, decide, is_slow
 
-__all__ = ["Change", "End", "Unchanged", "asked_end", "decide", "is_slow"]
+__all__ = ["EXAMPLES", "Change", "End", "Unchanged", "asked_end", "decide", "is_slow"]

@@ -8,10 +8,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import NamedTuple
 
-from sandbox.docs_service.agent.page import Page
-from sandbox.docs_service.agent.site import facts, link, related
-from sandbox.docs_service.agent.wording import bullets, capital, clip, keywords, slug
-from sandbox.docs_service.seeding import fill_names
+from sandbox.docs_service.agent.site import Page, facts, link, related
+from sandbox.docs_service.agent.writing import bullets, capital, clip, fill_names, keywords, slug
 
 _FOLDER = Path(__file__).parent / "templates"
 _RESOURCES = ("webhooks", "labels", "returns", "invoices", "customers", "payments", "orders", "keys", "users")

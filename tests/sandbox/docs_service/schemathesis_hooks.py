@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 
 import schemathesis
 
-from sandbox.docs_service.inputs import DATE_PATTERN
+from sandbox.docs_service.wire import DATE_PATTERN
 
 
 @schemathesis.hook

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sandbox.docs_service.agent import Change, End, Unchanged, asked_end, decide, is_slow
-from sandbox.docs_service.agent.page import Page
-from sandbox.docs_service.seeding import seed_files
+from sandbox.docs_service.agent.site import Page
+from sandbox.docs_service.agent.writing import seed_files
 
 SITE = seed_files("acme-docs")
 

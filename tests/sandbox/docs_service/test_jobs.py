@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+from contextlib import closing
 from dataclasses import replace
 
 import aiohttp
@@ -20,7 +21,7 @@ async def test_a_new_job_is_active_and_has_no_pull_request(caller: Caller) -> No
     assert reply.json["archivedAt"] is None
     assert reply.json["createdAt"] == "2026-10-14T09:30:00.000Z"
     assert reply.json["source"]["repository"] == f"{caller.base_url}/acme-docs/tree"
-    assert (await caller.request("GET", "/acme-docs/tree")).status == 200
+    assert (await caller.request("GET", "/acme-docs/tree")).headers["Location"] == "/#projects"
 
 
 async def test_a_job_names_the_branch_on_which_its_agent_works(caller: Caller, clock: HeldClock) -> None:
@@ -166,13 +167,11 @@ async def test_a_service_killed_between_its_commit_and_its_note_of_it_commits_on
                 clock.forward(7)
             page = await caller.request("GET", "/acme-docs/pull/1")
             await service.stop()
-            connection = sqlite3.connect(options.folder / "docs-service.db")
-            connection.execute("UPDATE messages SET ended_at = NULL, outcome = NULL, commit_sha = NULL")
-            connection.execute(
-                "UPDATE jobs SET pull_number = NULL, base_sha = NULL, page = NULL, title = NULL"
-            )
-            connection.commit()
-            connection.close()
+            with closing(sqlite3.connect(options.folder / "service.db")) as connection, connection:
+                connection.execute(
+                    "UPDATE jobs SET pull_number = NULL, due_at = 0, body = json_remove("
+                    "body, '$.messages[0].done', '$.pull_number', '$.base_sha', '$.page', '$.title')"
+                )
     assert "wants to merge 1 commit into" in page.text
 
 

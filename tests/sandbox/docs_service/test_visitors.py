@@ -16,8 +16,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from sandbox.docs_service import DocsService, DocsServiceOptions, visits
-from sandbox.docs_service.inputs import VisitorsQuery
-from sandbox.docs_service.visitors import VisitorCounter
+from sandbox.docs_service.visits import VisitorCounter
+from sandbox.docs_service.wire import Visitors, VisitorsQuery
 from tests.properties import SLOW_MACHINE
 from tests.sandbox.docs_service.caller import Caller, HeldClock
 
@@ -46,7 +46,7 @@ def put(connection: sqlite3.Connection, stored: list[Stored]) -> None:
     connection.executemany("INSERT INTO visits VALUES ('a', ?, ?, ?, ?)", stored)
 
 
-def check(answer: dict[str, object], stored: list[Stored], query: VisitorsQuery) -> None:
+def check(answer: Visitors, stored: list[Stored], query: VisitorsQuery) -> None:
     """Compare a response with a count of plain sets."""
     begin, end = query.begin or 0, query.end or 0
     seen = [(visitor, kind, f"/p{page}", at) for visitor, kind, page, at in stored if begin <= at < end]
@@ -71,7 +71,7 @@ def test_counts_are_those_of_a_plain_count(
 def test_what_was_counted_before_is_never_shown_for_other_visits(
     first: list[Stored], later: list[Stored], windows: list[tuple[int, int]]
 ) -> None:
-    counted = VisitorCounter(kept_rows=8)
+    counted = VisitorCounter()
     queries = [VisitorsQuery(begin, begin + length, 3, 1) for begin, length in windows]
     with database() as connection:
         put(connection, first)

@@ -1,21 +1,32 @@
-"""Authors write the change that a message asks for, as one commit on the branch of its job."""
+"""Run the agent: let its author write when a message is due, and store the outcomes."""
 
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Callable
 from datetime import datetime
 from typing import Protocol
 
+from sandbox.docs_service import store
 from sandbox.docs_service.agent import Change, End, Unchanged, asked_end, decide, is_slow
-from sandbox.docs_service.agent.wording import clip, one_line
-from sandbox.docs_service.jobs import Job, JobMessage, Outcome, WorkDone
+from sandbox.docs_service.agent.writing import clip, one_line, seed_files
 from sandbox.docs_service.options import SLOW_FACTOR, DocsServiceOptions
 from sandbox.docs_service.repository import CommitInfo, SiteRepository
+from sandbox.docs_service.store import Database, Job, JobMessage, Outcome, WorkDone
+
+log = logging.getLogger(__name__)
+
+_MAX_SLEEP_SECONDS = 0.5
 
 
 class Author(Protocol):
-    """Works on one message at a time; every way in which the work can end is a `WorkDone`."""
+    """Writes the change that a message asks for, as one commit on its job's branch; one at a time."""
+
+    def __init__(
+        self, options: DocsServiceOptions, repository: SiteRepository, clock: Callable[[], datetime]
+    ) -> None:
+        """Work in this repository."""
 
     def work_seconds(self, prompt: str, /) -> float:
         """Return how long after its arrival the work on a prompt begins."""
@@ -63,11 +74,9 @@ class TemplateAuthor:
         return await asyncio.to_thread(self._write, job, message)
 
     def _write(self, job: Job, message: JobMessage) -> WorkDone:
-        made = recover(self._repository, job, message)
-        return made if made is not None else self._commit_change(job, message)
-
-    def _commit_change(self, job: Job, message: JobMessage) -> WorkDone:
         repository = self._repository
+        if (made := recover(repository, job, message)) is not None:
+            return made
         base = job.base_sha or repository.head(repository.main)
         head = repository.head(job.branch) or base
         if base is None or head is None:
@@ -111,3 +120,93 @@ def _trailers(job: Job, message: JobMessage, page: str) -> str:
 def _page(info: CommitInfo) -> str:
     found = [line for line in info.body.split("\n") if line.startswith("Page: ")]
     return found[-1].removeprefix("Page: ") if found else ""
+
+
+class AgentRunner:
+    """Works on due messages in a background task.
+
+    The process can be killed at any moment: each commit names its message, so that a restart finds it.
+    """
+
+    def __init__(
+        self,
+        options: DocsServiceOptions,
+        database: Database,
+        clock: Callable[[], datetime],
+        author: type[Author],
+    ) -> None:
+        self._options = options
+        self._database = database
+        self._clock = clock
+        self._lock = asyncio.Lock()
+        self._new_work = asyncio.Event()
+        self._task: asyncio.Task[None] | None = None
+        self.repositories = {
+            project: SiteRepository.of(options.repository)
+            if options.repository
+            else SiteRepository(options.folder / "repositories" / f"{project}.git")
+            for project in options.projects
+        }
+        self.authors = {
+            project: author(options, repository, clock) for project, repository in self.repositories.items()
+        }
+
+    async def start(self) -> None:
+        """Create missing repositories and start the background task."""
+        for project, repository in self.repositories.items():
+            await asyncio.to_thread(repository.seed, seed_files(project), self._clock())
+        self._task = asyncio.create_task(self._work(), name="docs-service-agent")
+
+    async def stop(self) -> None:
+        """Stop after the current message; a program is killed, and started anew at the next start."""
+        if self._task is None:
+            return
+        if self._options.agent:
+            self._task.cancel()
+        else:
+            async with self._lock:
+                self._task.cancel()
+        await asyncio.gather(self._task, return_exceptions=True)
+        self._task = None
+
+    def wake(self) -> None:
+        """Wake the background task, because a message was added."""
+        self._new_work.set()
+
+    async def _work(self) -> None:
+        while True:
+            self._new_work.clear()
+            try:
+                await self._finish_due()
+                due_at = await self._database.run(store.next_due_at)
+            except OSError:
+                log.exception("the agent could not reach its files and tries again")
+                due_at = 0.0
+            # A test may move the clock, so read it again after at most half a second.
+            wait_seconds = None if due_at is None else due_at - self._clock().timestamp()
+            try:
+                async with asyncio.timeout(
+                    None if wait_seconds is None else min(max(wait_seconds, 0.005), _MAX_SLEEP_SECONDS)
+                ):
+                    await self._new_work.wait()
+            except TimeoutError:
+                continue
+
+    async def finish_due(self) -> None:
+        """Finish every message that is due; nobody waits for a program, which may take minutes."""
+        # Shielded, so that a cancelled caller does not release the lock with a message half done.
+        if not self._options.agent:
+            await asyncio.shield(self._finish_due())
+
+    async def _finish_due(self) -> None:
+        async with self._lock:
+            for job, message in await self._database.run(store.due, self._clock()):
+                await self._finish_message(job, message)
+
+    async def _finish_message(self, job: Job, message: JobMessage) -> None:
+        latest = await self._database.run(store.find, job.project, job.id)
+        if latest is None or latest.archived_at is not None:
+            return
+        done = await self.authors[job.project].write(latest, message)
+        await self._database.run(store.end_message, job, message, done, self._clock())
+        log.info("job %s message %d: %s", job.id, message.number, done.outcome)

@@ -1,0 +1,248 @@
+"""Turn a prompt and the files of the site into changed files and the text of the commit."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from enum import StrEnum
+
+from sandbox.docs_service.agent.site import (
+    MENU,
+    Page,
+    facts,
+    find_page,
+    named_page,
+    pages,
+    related,
+    with_menu_entry,
+)
+from sandbox.docs_service.agent.template import SHELL, Topic, example, language_of, new_page, steps
+from sandbox.docs_service.agent.writing import (
+    capital,
+    clip,
+    fill,
+    keywords,
+    one_line,
+    sentence,
+    shared,
+    without_background,
+)
+
+_MAX_INSTRUCTIONS, _MAX_INSTRUCTION_LENGTH = 8, 400
+_VERBS = (
+    r"(?:add|create|write|draft|document|explain|describe|clarify|improve|update|expand|fix|correct|mention|note|"
+    r"say|state|include|warn|remove|delete|rename|replace|shorten|make)\b"
+)
+_SPLIT = re.compile(rf"(?i)(?<=[.!?;])\s+|\s*\n\s*|,?\s+(?:and|then)\s+(?={_VERBS})")
+_POLITE = re.compile(r"(?i)^(?:(?:please|and|also|then|can you|could you)\s+)+|[\s,]+(?:please|too|as well)$")
+_SMALL_TALK = re.compile(
+    r"(?i)(?:\W|_|\b(?:thanks?|thank you|great|ok|yes|no|hi|hello|lgtm|looks good|to me)\b)*"
+)
+_LEADING_VERB = re.compile(rf"(?i)^(?:{_VERBS}\s*)?(?:the\s+)?")
+_NEW_PAGE = re.compile(
+    r"(?i)^(?:(?:add|create|write|draft)\s+)?(?P<asked>(?:an?|new)\s(?!.*\b(?:section|note|table|examples?)\b).*"
+    r"\b(?:quick-?start|tutorial|guide|reference|FAQ|page)\b.*)"
+)
+
+
+@dataclass(frozen=True)
+class Change:
+    """Files to write; `title` is the first line of the commit message, `page` the path of the main file."""
+
+    files: Mapping[str, str]
+    title: str
+    summary: str
+    page: str
+
+
+@dataclass(frozen=True)
+class Unchanged:
+    """The prompt needs no change, for this reason."""
+
+    reason: str
+
+
+def decide(
+    files: Mapping[str, str], prompt: str, project: str, page: str | None = None
+) -> Change | Unchanged:
+    """Return the change for a prompt; `page` is the main page of the job's earlier changes, if any."""
+    instructions, now = _instructions(prompt), dict(files)
+    page = page if page in files else None
+    for instruction in instructions:
+        new, page = _carry_out(now, instruction, page)
+        now |= {path: fill(text, project) for path, text in new.items()}
+    changed = {path: text for path, text in now.items() if files.get(path) != text}
+    if not changed:
+        return Unchanged("There is nothing to change on the site for this prompt.")
+    page = page if page in changed else next(path for path in changed if path != MENU)
+    told = [f"{'updated' if path in files else 'added'} {path}" for path in sorted(changed, key=page.__ne__)]
+    return Change(changed, clip(capital(instructions[0]), 72), sentence(", ".join(told)), page)
+
+
+def _instructions(prompt: str) -> list[str]:
+    """Return the instructions of a prompt: its first sentence, and all others that begin with a verb."""
+    parts = [one_line(part)[:_MAX_INSTRUCTION_LENGTH] for part in _SPLIT.split(without_background(prompt))]
+    plain = [_POLITE.sub("", part.strip(" .!?,;:…-*>#")).strip() for part in parts]
+    instructions = [part for part in plain if not _SMALL_TALK.fullmatch(part)]
+    further = [one for one in instructions[1:] if re.match(_VERBS, one, re.IGNORECASE)]
+    return [*instructions[:1], *further][:_MAX_INSTRUCTIONS]
+
+
+def _carry_out(
+    files: Mapping[str, str], instruction: str, page: str | None
+) -> tuple[dict[str, str], str | None]:
+    """Return the files to write and the page for the job's next instruction."""
+    site = pages(files)
+    if asked := _NEW_PAGE.fullmatch(instruction):
+        return _create(files, site, Topic.read(asked["asked"]))
+    named, rest = named_page(site, instruction)
+    subject = _LEADING_VERB.sub("", rest)
+    paths = [named or page] if named or page else _pages_to_edit(site, rest, subject)
+    if paths is None:
+        return _create(files, site, Topic.read(re.sub(r"^.*/(?=[\w-]+$)", "", subject).replace("-", " ")))
+    changed = {path: edit(site, path, rest, subject) for path in paths if path}
+    changed = {path: new for path, new in changed.items() if new != site[path]}
+    return {path: new.render() for path, new in changed.items()}, named or page or next(iter(changed), None)
+
+
+def _pages_to_edit(site: Mapping[str, Page], instruction: str, subject: str) -> list[str] | None:
+    """Return the pages to edit for an instruction that names none; None if it needs a new page."""
+    if _SHORTEN.search(instruction):
+        return []
+    if _SITE_WIDE.search(instruction):
+        return [*site]
+    if path := find_page(site, re.split(r"\s(?:for|with|to|by)\s", subject)[0]):
+        return [path]
+    return related(site, keywords(subject))[:1] or None if _ASIDE.search(instruction) else None
+
+
+def _create(files: Mapping[str, str], site: Mapping[str, Page], topic: Topic) -> tuple[dict[str, str], str]:
+    """Return the new page and the updated menu; if the page exists, add a section to it instead."""
+    if topic.path in site:
+        return {topic.path: add_section(site[topic.path], site, topic.subject).render()}, topic.path
+    new = {topic.path: new_page(topic, site).render()}
+    return (new | {MENU: with_menu_entry(files[MENU], topic.path)} if MENU in files else new), topic.path
+
+
+_NOTES = "Good to know"
+_ASIDES = ("What to know", "If a request fails", _NOTES)
+_MISSPELT = {"recieve": "receive", "seperate": "separate", "occured": "occurred", "teh": "the"}
+_SITE_WIDE = re.compile(r"(?i)\b(?:typos?|spelling|grammar)\b|^(?:rename|replace|remove|delete)\b")
+_SHORTEN = re.compile(r"(?i)\b(?:shorten|shorter|too (?:long|wordy))\b")
+_ASIDE = re.compile(
+    r"(?i)\b(?P<example>examples?|samples?|snippets?)\b|^(?:mention|note|say|state|warn about)\b"
+)
+_REPLACE = re.compile(r"(?i)^(?:rename|replace)\s+\W*(?P<old>.+?)\W?\s+(?:to|with|by)\s+\W?(?P<new>.+?)\W?$")
+_REMOVE = re.compile(r"(?i)^(?:remove|delete)\s+(?:the\s+)?(?:\w+\s+(?:about|on)\s+)?(?P<subject>.+)$")
+_NOTE = re.compile(r"(?i)^(?:mention|note|say|state|(?P<warn>warn about))\s+(?P<that>that\s+)?(?P<said>.+)$")
+_SECTION = re.compile(r"(?i)^(?:an?\s|the\s|new\s)*(?:section|paragraph|table|more)\s+(?:about|on|of)\s+")
+_CODE_OR_LINK = re.compile(r"(```.*?```|`[^`\n]*`|\]\([^)\n]*\))", re.DOTALL)
+
+
+def edit(site: Mapping[str, Page], path: str, instruction: str, subject: str) -> Page:
+    """Return the page after the instruction; `subject` is the instruction without its verb."""
+    page = site[path]
+    if match := _REPLACE.match(instruction):
+        return Page.parse(replace_words(page.render(), match["old"], match["new"]))
+    if match := _REMOVE.match(instruction):
+        return remove(page, match["subject"])
+    if _SITE_WIDE.search(instruction):
+        wrong = re.compile(rf"\b(?:{'|'.join(_MISSPELT)})")
+        return Page.parse(wrong.sub(lambda match: _MISSPELT[match[0]], page.render()))
+    if _SHORTEN.search(instruction):
+        return shorten(page)
+    if (match := _ASIDE.search(instruction)) and match["example"]:
+        return add_example(page, instruction)
+    if match := _NOTE.match(instruction):
+        lead = "Be careful with " if match["warn"] else "" if match["that"] else "This also holds for "
+        return page.with_bullet(_NOTES, sentence(lead + match["said"]))
+    if subject == instruction:
+        return page.with_bullet(_NOTES, sentence(instruction))
+    return add_section(page, site, subject)
+
+
+def replace_words(text: str, old: str, new: str) -> str:
+    """Replace words, also in the plural, but not in code and links."""
+    pattern = re.compile(rf"(?i)(?<!\w){re.escape(old)}(?=s?(?!\w))")
+
+    def swap(match: re.Match[str]) -> str:
+        return capital(new) if match[0][0].isupper() else new
+
+    parts = _CODE_OR_LINK.split(text)
+    return "".join(part if at % 2 else pattern.sub(swap, part) for at, part in enumerate(parts))
+
+
+def shorten(page: Page) -> Page:
+    """Keep the first sentence of each paragraph and drop the sections of `_ASIDES`."""
+    kept = {heading: _shorter(body) for heading, body in page.sections.items() if heading not in _ASIDES}
+    return replace(page, intro=_shorter(page.intro), sections=kept)
+
+
+def _shorter(body: str) -> str:
+    # Leave code, tables and lists as they are: they begin with one of the excluded characters.
+    parts = re.split(r"(```[\s\S]*?```|\n\n)", body)
+    return "".join(re.sub(r"(?s)^([^-|\d\n`].*?[.!?])\s.*$", r"\1", part) for part in parts)
+
+
+def remove(page: Page, subject: str) -> Page:
+    """Remove the sections whose headings have every word of the subject."""
+    wanted = keywords(subject)
+    kept = {one: body for one, body in page.sections.items() if shared(wanted, one) < max(1, len(wanted))}
+    return replace(page, sections=kept)
+
+
+def add_example(page: Page, instruction: str) -> Page:
+    """Add sample code in the language that the instruction names, or else in the page's language."""
+    language = language_of(instruction) or language_of(page.render()) or SHELL
+    about = re.search(r"\b(?:examples?|samples?|snippets?)\b.*?\b(?:for|of|about|on)\s+(.+)$", instruction)
+    heading = f"Example: {clip(about[1], 50)}" if about else f"Example in {language.name}"
+    return page.with_section(heading, example(about[1] if about else page.title, language))
+
+
+def add_section(page: Page, site: Mapping[str, Page], subject: str) -> Page:
+    """Add a section on the subject, with text from other pages or else with steps.
+
+    If the subject adds nothing to the page's title, write the section about the page's own topic.
+    """
+    topic = Topic.read(_SECTION.sub("", subject))
+    heading = topic.title
+    if not keywords(topic.subject) - keywords(page.title):
+        heading, topic = f"{page.title} step by step", Topic(page.title.lower())
+    known = facts({path: other for path, other in site.items() if other != page}, topic.subject)
+    return page.with_section(heading, "\n\n".join(known[:2]) or f"Try it in test mode:\n\n{steps(topic)}")
+
+
+class End(StrEnum):
+    """An outcome that a prompt can ask for."""
+
+    FAILED = "failed"
+    ARCHIVED = "archived"
+    UNCHANGED = "unchanged"
+
+
+# The lookaheads exclude ordinary prompts such as "change nothing else" and "archive this page".
+_PHRASES = {
+    End.FAILED: r"\bfail on purpose\b",
+    End.ARCHIVED: r"\barchive this(?= job\b|\s*[.!,;]|\s*$)",
+    End.UNCHANGED: r"\b(?:change nothing|nothing to change)\b(?!\s+(?:else|but|except|in|on|about))",
+}
+EXAMPLES = (
+    ("Add a quickstart for the Python SDK", "a new page and a pull request"),
+    ("Check the changelog, there is nothing to change", "completed, no pull request"),
+    ("Fail on purpose", "failed"),
+    ("Archive this", "archived; follow-ups are refused from then on"),
+    ("Explain how to rotate API keys. Take your time", "a pull request, after ten times as long"),
+)
+"""Prompts to try, and their outcomes."""
+
+
+def asked_end(prompt: str) -> End | None:
+    """Return the outcome that the prompt asks for; None for an ordinary prompt."""
+    asked = without_background(prompt)
+    return next((end for end, phrase in _PHRASES.items() if re.search(phrase, asked, re.IGNORECASE)), None)
+
+
+def is_slow(prompt: str) -> bool:
+    """Return whether the prompt asks the agent to work slowly."""
+    return "take your time" in without_background(prompt).lower()
