@@ -26,8 +26,8 @@ from bot.docs_api import DocsClient
 from bot.model.ids import ChannelId, DeliveryId, MessageTs
 from bot.model.message import Message
 from bot.store import Store
-from bot.store.due import Queue, find_due
 from bot.store.migrate import migrate
+from bot.store.queues import Queue, find_due
 from bot.work.jobs.poll import poll_jobs
 from bot.work.outbox.deliver import deliver_due
 from bot.work.ports import SlackThrottled

@@ -18,8 +18,8 @@ from bot import logs
 from bot.docs_api import DocsClient
 from bot.model.polling import PollPace
 from bot.store import Store
-from bot.store.due import Queue, find_due
 from bot.store.migrate import migrate
+from bot.store.queues import Queue, find_due
 from bot.work.jobs.poll import poll_jobs
 from bot.worker import Worker, Workers
 

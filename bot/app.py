@@ -44,9 +44,9 @@ from bot.slack.socket import SocketIntake
 from bot.store import Store
 from bot.store.announcements import Announcer, Listener
 from bot.store.database import Database, running_alone, sqlite_file
-from bot.store.due import Queue
 from bot.store.heartbeats import BEAT_SECONDS
 from bot.store.migrate import migrate
+from bot.store.queues import Queue
 from bot.work.clock import WatchedClock, find_due, follow_clock
 from bot.work.context import FollowUps, Timeouts, WorkerContext
 from bot.work.digests.digest import advance_digests

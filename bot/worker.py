@@ -17,7 +17,7 @@ from time import monotonic
 import structlog
 from apscheduler.schedulers.asyncio import AsyncIOScheduler
 
-from bot.store.due import Due
+from bot.store.queues import Due
 from bot.work.tasks import cancel, wait_for_ends
 
 log = structlog.get_logger(__name__)

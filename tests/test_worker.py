@@ -10,7 +10,7 @@ from time import monotonic
 
 import pytest
 
-from bot.store.due import Due, Queue
+from bot.store.queues import Due, Queue
 from bot.worker import Worker, Workers
 from tests.limits import HANG_SECONDS
 from tests.scenarios.clocks import SetClock

@@ -21,25 +21,12 @@ async def forget_user(sqlalchemy_url: str, user: str) -> str:
         raise ValueError("this is no id of a Slack user: it begins with U or W, such as U012AB3CD")
     async with ready_store(sqlalchemy_url) as store:
         forgotten, left = await forget_person(store, UserId(user))
-    said = (
-        f"Forgotten of {user}: {counted(forgotten)}." if forgotten.total else f"Nothing of {user} was kept."
-    )
-    if not left.total:
+    said = f"Forgotten of {user}: {counted(forgotten)}." if forgotten else f"Nothing of {user} was kept."
+    if not left:
         return said
     return f"{said}\nUnder way and therefore kept: {counted(left)}. Run this again when that is over."
 
 
 def counted(counts: RowCounts) -> str:
     """Return how many rows of each kind were forgotten, without kinds of which none was."""
-    numbers = {
-        "jobs": counts.jobs,
-        "prompts": counts.prompts,
-        "questions": counts.questions,
-        "digests": counts.digests,
-        "subscriptions": counts.subscriptions,
-        "messages": counts.deliveries,
-        "access checks": counts.members,
-        "audit rows": counts.acts,
-        "names in others' jobs": counts.names,
-    }
-    return ", ".join(f"{name} {count}" for name, count in numbers.items() if count)
+    return ", ".join(f"{name} {count}" for name, count in counts.items() if count)

@@ -139,9 +139,30 @@ class Json(TypeDecorator[object]):
 
 
 class UserJson(Json, Forgotten):
-    """What somebody wrote or is named in, with a form."""
+    """What somebody wrote, with a form."""
 
     cache_ok = True
+
+
+class People(UserJson):
+    """The ids of several people."""
+
+    cache_ok = True
+
+    def __init__(self) -> None:
+        super().__init__(tuple[str, ...])
+
+
+def nothing(column: Column[object]) -> object:
+    """Return what a column holds when its row is forgotten."""
+    if column.nullable:
+        return None
+    return {} if isinstance(column.type, Json) else ""
+
+
+def forgotten(table: AnyTable) -> dict[str, object]:
+    """Return the values of the columns that a forgotten row loses."""
+    return {column.key: nothing(column) for column in table.c if isinstance(column.type, Forgotten)}
 
 
 def reader(

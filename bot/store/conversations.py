@@ -10,7 +10,8 @@ from sqlalchemy import BindParameter, and_, bindparam, case, delete, func, or_, 
 from bot.model.ids import ChannelId, MessageTs, is_direct_message
 from bot.model.origin import Origin, Unread, time_of, ts_at
 from bot.store.columns import Repository, UtcDateTime
-from bot.store.leases import FREE, NOW, Claimer, LeaseLost, claim, claiming, unclaimed
+from bot.store.leases import FREE, Claimer, LeaseLost, claim, claiming
+from bot.store.queues import UNREAD
 from bot.store.schema import conversations, jobs
 from bot.store.upsert import insert_unless_there
 
@@ -26,9 +27,8 @@ _TIMELINE = ""
 """In place of a thread: the messages of a channel outside of threads."""
 _c = conversations.c
 
-_DUE = _c.due_at <= NOW
-_NEWEST = select(_c.id).where(_DUE, unclaimed(conversations)).order_by(_c.missed_since.desc()).limit(1)
-_CLAIM = claiming(conversations, candidates=_NEWEST, still=_DUE)
+_NEWEST = select(_c.id).where(UNREAD.waits, UNREAD.is_free).order_by(_c.missed_since.desc()).limit(1)
+_CLAIM = claiming(conversations, candidates=_NEWEST, still=UNREAD.waits)
 _UNTIL: BindParameter[datetime] = bindparam("until", type_=UtcDateTime)
 _WAITING = (
     select(_c.id)

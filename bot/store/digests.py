@@ -15,8 +15,9 @@ from bot.model.ids import ChannelId, DigestId, ProjectId, SubscriptionId
 from bot.model.origin import Origin
 from bot.model.period import Period
 from bot.model.weekly_time import Weekday, WeeklyTime
-from bot.store.columns import Repository, reader
-from bot.store.leases import FREE, NOW, Claimer, claim, claiming_oldest, readable, readable_claims, write_row
+from bot.store.columns import Repository, forgotten, reader
+from bot.store.leases import FREE, Claimer, claim, readable, readable_claims, write_row
+from bot.store.queues import DIGESTS
 from bot.store.schema import digests, subscriptions
 from bot.store.upsert import insert_unless_there
 
@@ -150,8 +151,7 @@ class SubscriptionRepository(Repository):
         return readable(subscriptions, rows, _to_subscription)[0][:limit]
 
 
-_DUE = and_(digests.c.state == DigestState.GATHERING, digests.c.due_at <= NOW)
-_CLAIM = claiming_oldest(digests, _DUE)
+_CLAIM = DIGESTS.claiming()
 
 
 class DigestRepository(Repository):
@@ -232,8 +232,7 @@ class DigestRepository(Repository):
 
         Raises LeaseLost unless ``owner`` holds the lease.
         """
-        forgotten = {"asked_by": None, "section": None, "response_url": None}
-        over = {"state": DigestState.MISSED, **forgotten, **FREE}
+        over = {"state": DigestState.MISSED, **forgotten(digests), **FREE}
         write_row(self.connection, digests, digest, owner, over)
 
     def put_back(self, digest: DigestId, owner: str, due_at: datetime, attempts: int) -> None:

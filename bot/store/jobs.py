@@ -48,9 +48,9 @@ from bot.store.leases import (
     held,
     readable,
     readable_claims,
-    unclaimed,
     write_row,
 )
+from bot.store.queues import POLLS
 from bot.store.schema import back_offs, jobs, prompts
 
 _to_job = reader(TrackedJob, jobs)
@@ -66,16 +66,15 @@ _ADD = insert(jobs).returning(jobs.c.number, jobs.c.requester, jobs.c.channel, j
 
 _WITH_NUMBER = select(jobs).where(jobs.c.number == bindparam("this"))
 _WITH_NUMBER_LOCKED = _WITH_NUMBER.with_for_update()
-_DUE = and_(jobs.c.poll_at.is_not(None), jobs.c.poll_at <= NOW)
 _BACKING_OFF = select(back_offs.c.project).where(back_offs.c.until > NOW, back_offs.c.reason != MAY_NOT_WRITE)
 _CLAIM_DUE = claiming(
     jobs,
     candidates=select(jobs.c.number)
-    .where(_DUE, unclaimed(jobs), jobs.c.project.not_in(_BACKING_OFF))
+    .where(POLLS.waits, POLLS.is_free, jobs.c.project.not_in(_BACKING_OFF))
     .where(jobs.c.project.not_in(bindparam("besides", expanding=True)))
     .order_by(jobs.c.poll_at, jobs.c.number)
     .limit(LIMIT),
-    still=_DUE,
+    still=POLLS.waits,
 )
 _RESCHEDULE = (
     update(jobs)

@@ -30,6 +30,7 @@ from bot.model.pace import Method
 from bot.store.columns import AnyTable
 from bot.store.leases import NOW, Claimer, ClaimStatement, claim, claiming, one_of, unclaimed
 from bot.store.paces import MethodPaces
+from bot.store.queues import DELIVERIES
 from bot.store.schema import deliveries, jobs, paces
 
 if TYPE_CHECKING:
@@ -136,8 +137,7 @@ def _groups() -> list[_Group]:
 def _pending() -> Select[int]:
     """Select deliveries to begin with, as many as the paces of channels and methods allow."""
     has_room = or_(*(and_(group.has(deliveries), group.room > 0) for group in _GROUPS))
-    due = and_(deliveries.c.state == DeliveryState.PENDING, deliveries.c.due_at <= NOW)
-    condition = and_(due, unclaimed(deliveries), has_room, ~waits_in_thread())
+    condition = and_(DELIVERIES.waits, DELIVERIES.is_free, has_room, ~waits_in_thread())
     ready = _those("ready", deliveries, condition)
     turn = or_(~one_of(ready.c.kind, PACED), ready.c.seq.in_(_heads(ready)))
     return _first_of(_those("in_turn", ready, turn))

@@ -29,7 +29,8 @@ from bot.store.leases import (
     readable_claims,
     unclaimed,
 )
-from bot.store.schema import back_offs, jobs, prompts
+from bot.store.queues import ABANDONED_PROMPTS, NEW_PROMPTS, UNSETTLED, WAITING_PROMPTS
+from bot.store.schema import jobs, prompts
 from bot.store.upsert import update_one, update_shrinking
 
 to_prompt = reader(Prompt, prompts)
@@ -44,33 +45,6 @@ _NOT_FAILED = (
 )
 """States of a job for which a repeated prompt may be an accident; after a failure it is a retry."""
 _UNSENT = (PromptState.NEW, PromptState.WAITING)
-UNSETTLED = (*_UNSENT, PromptState.SENDING)
-
-
-def sendable() -> ColumnElement[bool]:
-    """Return the condition that a prompt waits, at the time ``NOW``, for nothing but its time and the quota.
-
-    Its job's face has been posted or its service id is known, the job has no earlier unsettled prompt, and
-    the project has no back-off. A follow-up behind an unconfirmed first prompt waits for a person.
-    """
-    ready = exists().where(
-        jobs.c.number == prompts.c.job,
-        or_(
-            and_(prompts.c.kind == PromptKind.START, jobs.c.root_ts.is_not(None)),
-            jobs.c.service_id.is_not(None),
-        ),
-    )
-    backing_off = exists().where(back_offs.c.project == prompts.c.project, back_offs.c.until > NOW)
-    waiting = and_(prompts.c.state == PromptState.WAITING, unclaimed(prompts))
-    return and_(waiting, ~is_behind(), ready, ~backing_off)
-
-
-def is_behind() -> ColumnElement[bool]:
-    """Return the condition that an earlier prompt of the job is not settled."""
-    earlier = prompts.alias("earlier")
-    return exists().where(
-        earlier.c.job == prompts.c.job, earlier.c.id < prompts.c.id, one_of(earlier.c.state, UNSETTLED)
-    )
 
 
 def face_before() -> ColumnElement[bool]:
@@ -111,20 +85,18 @@ _WAITING_BY = (
     .group_by(prompts.c.asked_by)
 )
 _IN_TURN = or_(prompts.c.kind != PromptKind.START, ~face_before())
-_CLAIM_NEW = claiming_oldest(
-    prompts, and_(prompts.c.state == PromptState.NEW, prompts.c.due_at <= NOW), _IN_TURN
-)
-_CLAIM_ABANDONED = claiming_oldest(prompts, prompts.c.state == PromptState.SENDING)
+_CLAIM_NEW = NEW_PROMPTS.claiming(_IN_TURN)
+_CLAIM_ABANDONED = ABANDONED_PROMPTS.claiming()
 _CLAIM_THESE = claiming_oldest(
     prompts, prompts.c.state == PromptState.WAITING, prompts.c.id.in_(bindparam("ids", expanding=True))
 )
-_WAITING_PROJECTS = select(prompts.c.project).where(prompts.c.due_at <= NOW, sendable()).distinct()
+_WAITING_PROJECTS = select(prompts.c.project).where(WAITING_PROMPTS.waits, WAITING_PROMPTS.is_free).distinct()
 _QUOTA_QUEUE = (
     select(*prompts.c["id", "job", "kind", "asked_by", "asked_at", "due_at", "in_queue", "sent_at"])
     .where(
         prompts.c.project == bindparam("of_project"),
         or_(prompts.c.due_at <= NOW, prompts.c.in_queue),
-        sendable(),
+        WAITING_PROMPTS.is_free,
     )
     .order_by(prompts.c.id)
 )
@@ -290,7 +262,7 @@ class PromptRepository(Repository):
     def quota_queue(self, project: ProjectId, now: datetime) -> Sequence[Queued]:
         """Return the prompts that wait for nothing but the quota, oldest first.
 
-        They are due or in the queue, and ``sendable``.
+        They are due or in the queue.
         """
         rows = self.connection.execute(_QUOTA_QUEUE, {"of_project": project, NOW.key: now})
         return [_to_queued(row) for row in rows.mappings()]

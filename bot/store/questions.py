@@ -12,8 +12,9 @@ from sqlalchemy import and_, insert, or_, select, update
 from bot.model.ids import ProjectId, QuestionId, RequestKey, SnapshotId, can_be_id
 from bot.model.origin import Origin
 from bot.model.questions import Question, QuestionState, VisitorsQuery
-from bot.store.columns import Repository, reader
-from bot.store.leases import FREE, NOW, Claimer, claim, claiming_oldest, readable_claims, write_row
+from bot.store.columns import Repository, forgotten, reader
+from bot.store.leases import FREE, Claimer, claim, readable_claims, write_row
+from bot.store.queues import QUESTIONS
 from bot.store.schema import questions
 
 
@@ -28,8 +29,7 @@ _OVER: dict[str, object] = {
     "state": QuestionState.ANSWERED,
     "response_url": None,
 }
-_DUE = and_(questions.c.state == QuestionState.WAITING, questions.c.due_at <= NOW)
-_CLAIM = claiming_oldest(questions, _DUE)
+_CLAIM = QUESTIONS.claiming()
 
 
 class QuestionRepository(Repository):
@@ -119,8 +119,7 @@ class QuestionRepository(Repository):
 
         Raises LeaseLost unless ``owner`` holds the lease.
         """
-        forgotten: dict[str, object] = {"user": "", "query": {}, "chart": None}
-        write_row(self.connection, questions, question, owner, {**_OVER, **forgotten, **FREE})
+        write_row(self.connection, questions, question, owner, {**forgotten(questions), **_OVER, **FREE})
 
     def hasten(self, project: ProjectId, now: datetime) -> None:
         """Make a project's waiting questions due at ``now``, because numbers for one of them may be there."""

@@ -2,16 +2,31 @@
 
 Keys, states, numbers and times stay: they keep a request from being carried out twice, and they are counted.
 What is under way is left alone. A forgotten job has no requester, and so has a forgotten prompt or question.
+What goes follows from the types of the columns (``columns.py``); when it goes stands here.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Self
 
-from sqlalchemy import ColumnElement, String, and_, cast, delete, exists, func, literal, or_, select, update
+from sqlalchemy import (
+    Column,
+    ColumnElement,
+    String,
+    and_,
+    cast,
+    delete,
+    exists,
+    func,
+    literal,
+    or_,
+    select,
+    true,
+    update,
+)
 
 from bot.model.digests import DigestState, SubscriptionState
 from bot.model.ids import JobNumber, UserId
@@ -20,81 +35,57 @@ from bot.model.outbox import DeliveryState
 from bot.model.prompts import PromptState
 from bot.model.questions import QuestionState
 from bot.store.audit import IS_OVER
-from bot.store.columns import AnyTable, Repository
-from bot.store.schema import (
-    audit,
-    deliveries,
-    digests,
-    jobs,
-    members,
-    prompts,
-    questions,
-    subscriptions,
-)
+from bot.store.columns import AnyTable, Owner, People, Person, Repository, forgotten, nothing
+from bot.store.schema import audit, deliveries, digests, jobs, members, prompts, questions, subscriptions
 
+RowCounts = Counter[str]
+"""How many rows of each kind were forgotten, or are under way."""
+NAMES = "names in others' jobs"
+"""Mentions of a person in others' jobs: who follows one, reviewed it, or dismissed its prompt."""
 _UNSETTLED = (PromptState.NEW, PromptState.WAITING, PromptState.SENDING, PromptState.UNCONFIRMED)
 _OPEN_JOBS = (JobState.WAITING, JobState.WORKING, JobState.UNCONFIRMED)
 _OPEN_DELIVERIES = (DeliveryState.PENDING, DeliveryState.SENDING)
-_JOB: Mapping[str, object] = {
-    "requester": "",
-    "text": "",
-    "iteration_requester": None,
-    "also_asked": [],
-    "pr_link": None,
-    "repository": None,
-    "ref": None,
-    "problem": None,
-    "reviewed_by": None,
-}
-_PROMPT: Mapping[str, object] = {
-    "asked_by": "",
-    "raw": "",
-    "text": "",
-    "along": None,
-    "files": None,
-    "named": None,
-    "response_url": None,
-}
-_QUESTION: Mapping[str, object] = {
-    "user": "",
-    "query": {},
-    "chart": None,
-    "response_url": None,
-}
-_DIGEST: Mapping[str, object] = {"asked_by": None, "section": None, "response_url": None}
-_SUBSCRIPTION: Mapping[str, object] = {
-    "owner": "",
-    "section": None,
-    "last_result": None,
-    "response_url": None,
-    # Unique, so that the channel can subscribe to the same section again.
-    "place": literal("forgotten ").concat(cast(subscriptions.c.id, String)),
-}
 
 
-@dataclass(frozen=True, slots=True)
-class RowCounts:
-    """How many rows of each kind were forgotten, or are under way."""
+@dataclass(frozen=True, eq=False)
+class Kept:
+    """Rows of a table that are forgotten once they are over: a person's at once, all of them after a while.
 
-    jobs: int = 0
-    prompts: int = 0
-    questions: int = 0
-    digests: int = 0
-    subscriptions: int = 0
-    deliveries: int = 0
-    members: int = 0
-    acts: int = 0
-    names: int = 0
-    """Mentions of a person in others' jobs: who follows one, reviewed it, or dismissed its prompt."""
+    ``name``: what people read of the rows. ``over``: the condition that nothing of a row is under way.
+    ``ended_at``: since when it is over; None for rows that go with those of another table.
+    ``goes``: the condition for old rows to be deleted; None for those that are emptied.
+    ``besides``: further values of an emptied row.
+    """
+
+    name: str
+    table: AnyTable
+    over: ColumnElement[bool]
+    ended_at: ColumnElement[datetime] | None
+    goes: ColumnElement[bool] | None = None
+    besides: Mapping[str, object] = field(default_factory=dict)
 
     @property
-    def total(self) -> int:
-        """Return the sum."""
-        return sum(getattr(self, field.name) for field in fields(self))
+    def key(self) -> ColumnElement[object]:
+        """Return the primary key."""
+        return next(iter(self.table.primary_key.columns))
 
-    def __add__(self, other: Self) -> RowCounts:
-        """Return the sums by kind."""
-        return RowCounts(*(getattr(self, field.name) + getattr(other, field.name) for field in fields(self)))
+    @property
+    def owner(self) -> Column[object]:
+        """Return the column with the person whose row it is."""
+        return next(column for column in self.table.c if isinstance(column.type, Owner))
+
+    @property
+    def emptied(self) -> dict[str, object]:
+        """Return the values of a forgotten row."""
+        return {**forgotten(self.table), **self.besides}
+
+    def old(self, before: datetime) -> ColumnElement[bool]:
+        """Return the condition that a row was over before then, and that there is something to forget."""
+        goes = self.goes
+        if goes is None:
+            names = [self.owner.key] if not self.owner.nullable else forgotten(self.table)
+            goes = or_(*(self.table.c[name] != nothing(self.table.c[name]) for name in names))
+        return and_(goes, self.ended_at < before, self.over) if self.ended_at is not None else goes
 
 
 class RetentionRepository(Repository):
@@ -102,89 +93,69 @@ class RetentionRepository(Repository):
 
     def any_before(self, before: datetime) -> bool:
         """Return whether `forget_before` has something to do."""
-        return any(self._first(table, where, 1) for table, where in _old(before).items())
+        return any(self._first(kept, kept.old(before), 1) for kept in _BY_AGE)
 
     def forget_before(self, before: datetime, limit: int) -> RowCounts:
         """Forget what was over before ``before``: at most ``limit`` rows of each table, and jobs' prompts."""
-        old = _old(before)
-        found = {table: self._first(table, where, limit) for table, where in old.items()}
-        over = self._lock_jobs(found[jobs])
-        return RowCounts(
-            jobs=self._set(jobs, over, _JOB),
-            prompts=self._change(prompts, prompts.c.job.in_(over), _PROMPT),
-            questions=self._set(questions, found[questions], _QUESTION),
-            digests=self._set(digests, found[digests], _DIGEST),
-            subscriptions=self._set(subscriptions, found[subscriptions], _SUBSCRIPTION),
-            deliveries=self._remove(deliveries, found[deliveries]),
-            members=self._remove(members, found[members]),
-            acts=self._set(audit, found[audit], {"user": ""}),
-        )
+        counts = RowCounts()
+        for kept in _BY_AGE:
+            counts += self._forget(
+                kept, self._first(kept, kept.old(before), limit), goes=kept.goes is not None
+            )
+        return counts
 
     def forget_person(self, user: UserId, limit: int) -> RowCounts:
         """Forget one person's rows that are not under way, at most ``limit`` of each table."""
-        theirs = _of(user)
-        found = {table: self._first(table, where, limit) for table, where in theirs.items()}
-        over = self._lock_jobs(found[jobs])
-        names = self._forget_name(user)
-        self._drop_dead_letters(over)
-        own = self._set(prompts, found[prompts], _PROMPT)
-        others = self._change(prompts, and_(prompts.c.job.in_(over), prompts.c.asked_by != ""), _PROMPT)
-        return RowCounts(
-            jobs=self._set(jobs, over, _JOB),
-            prompts=own + others,
-            questions=self._set(questions, found[questions], _QUESTION),
-            digests=self._set(digests, found[digests], _DIGEST),
-            subscriptions=self._set(subscriptions, found[subscriptions], _SUBSCRIPTION),
-            deliveries=self._set(deliveries, found[deliveries], {"user": None, "message": None}),
-            members=self._remove(members, found[members]),
-            acts=self._set(audit, found[audit], {"user": ""}),
-            names=names,
-        )
-
-    def _forget_name(self, user: UserId) -> int:
-        """Take a person out of jobs that are others' and over. Return how often they were named."""
-        is_among = jobs.c.also_asked.cast(String).contains(f'"{user}"', autoescape=True)
-        others = and_(jobs.c.requester != user, _is_over())
-        named: tuple[tuple[ColumnElement[bool], Mapping[str, object]], ...] = (
-            (and_(jobs.c.iteration_requester == user, others), {"iteration_requester": None}),
-            (and_(jobs.c.reviewed_by == user, others), {"reviewed_by": None}),
-            (and_(is_among, others), {"also_asked": []}),
-            (jobs.c.problem == f"{JobProblem.DISMISSED}:{user}", {"problem": None}),
-        )
-        return sum(self._change(jobs, where, values) for where, values in named)
+        dismissed = jobs.c.problem == f"{JobProblem.DISMISSED}:{user}"
+        names = self._change(jobs, dismissed, {"problem": None})
+        names += sum(self._forget_name(kept, user) for kept in KEPT)
+        counts = RowCounts()
+        for kept in KEPT:
+            counts += self._forget(kept, self._first(kept, and_(kept.owner == user, kept.over), limit))
+        return counts + RowCounts({NAMES: names})
 
     def forget_job(self, number: JobNumber) -> RowCounts | None:
         """Forget one job, with its prompts and people. Return None while something of it is under way."""
-        over = self._lock_jobs([number])
-        if not over:
+        counts = self._forget(JOBS, [number])
+        if not counts:
             return None
-        self._drop_dead_letters(over)
-        return RowCounts(
-            jobs=self._set(jobs, over, _JOB),
-            prompts=self._change(prompts, prompts.c.job.in_(over), _PROMPT),
-            acts=self._change(audit, audit.c.job.in_(over), {"user": ""}),
-        )
-
-    def _drop_dead_letters(self, over: list[object]) -> None:
-        """Drop what could not be said of these jobs, which nobody may have tried again."""
-        self._change(deliveries, deliveries.c.job.in_(over), {"message": None, "user": None})
+        counts[AUDIT.name] = self._change(audit, audit.c.job == number, AUDIT.emptied)
+        return counts
 
     def under_way(self, user: UserId) -> RowCounts:
         """Return how many rows of a person `forget_person` leaves alone."""
-        return RowCounts(
-            jobs=self._count(jobs, and_(jobs.c.requester == user, ~_is_over())),
-            prompts=self._count(prompts, and_(prompts.c.asked_by == user, ~_in_job_that_is_over())),
-            questions=self._count(questions, and_(questions.c.user == user, ~_of(user)[questions])),
-            digests=self._count(digests, and_(digests.c.asked_by == user, ~_of(user)[digests])),
-            subscriptions=self._count(
-                subscriptions,
-                and_(subscriptions.c.owner == user, subscriptions.c.state != SubscriptionState.ENDED),
-            ),
-            deliveries=self._count(
-                deliveries, and_(deliveries.c.user == user, deliveries.c.state.in_(_OPEN_DELIVERIES))
-            ),
-            acts=self._count(audit, and_(audit.c.user == user, ~IS_OVER)),
-        )
+        counts = RowCounts()
+        for kept in KEPT:
+            theirs = select(func.count()).where(kept.owner == user, ~kept.over)
+            counts[kept.name] = int(self.connection.execute(theirs).scalar_one())
+        return +counts
+
+    def _forget(self, kept: Kept, keys: list[object], *, goes: bool = False) -> RowCounts:
+        """Forget these rows, those of jobs with their prompts and what could not be said of them."""
+        counts = RowCounts({kept.name: 0})
+        if kept is JOBS:
+            keys = self._lock_jobs(keys)
+            self._change(deliveries, deliveries.c.job.in_(keys), DELIVERIES.emptied)
+            theirs = and_(prompts.c.job.in_(keys), prompts.c.asked_by != "")
+            counts[PROMPTS.name] = self._change(prompts, theirs, PROMPTS.emptied)
+        if keys and (goes or kept.owner.primary_key):
+            counts[kept.name] = self.connection.execute(delete(kept.table).where(kept.key.in_(keys))).rowcount
+        elif keys:
+            counts[kept.name] = self._change(kept.table, kept.key.in_(keys), kept.emptied)
+        return +counts
+
+    def _forget_name(self, kept: Kept, user: UserId) -> int:
+        """Take a person out of rows that are others' and over. Return how often they were named."""
+        count, others = 0, and_(kept.owner.is_distinct_from(user), kept.over)
+        for column in kept.table.c:
+            named: ColumnElement[bool] | None = None
+            if isinstance(column.type, People):
+                named = column.cast(String).contains(f'"{user}"', autoescape=True)
+            elif isinstance(column.type, Person) and not isinstance(column.type, Owner):
+                named = column == user
+            if named is not None:
+                count += self._change(kept.table, and_(named, others), {column.key: nothing(column)})
+        return count
 
     def _lock_jobs(self, numbers: list[object]) -> list[object]:
         """Lock these jobs, and return those that are still over: a follow-up may have come meanwhile."""
@@ -194,70 +165,14 @@ class RetentionRepository(Repository):
         locked = select(jobs.c.number).where(mine).order_by(jobs.c.number).with_for_update(skip_locked=True)
         held = list(self.connection.execute(locked).scalars())
         # A statement of its own sees what was committed before the locks were granted.
-        return self._first(jobs, and_(jobs.c.number.in_(held), _is_over()), len(numbers))
+        return self._first(JOBS, and_(jobs.c.number.in_(held), JOBS.over), len(numbers))
 
-    def _first(self, table: AnyTable, where: ColumnElement[bool], limit: int) -> list[object]:
-        key = next(iter(table.primary_key.columns))
+    def _first(self, kept: Kept, where: ColumnElement[bool], limit: int) -> list[object]:
         # Without an order, which would make SQLite walk the keys instead of the index of what is old.
-        return list(self.connection.execute(select(key).where(where).limit(limit)).scalars())
-
-    def _set(self, table: AnyTable, keys: list[object], values: Mapping[str, object]) -> int:
-        return self._change(table, next(iter(table.primary_key.columns)).in_(keys), values) if keys else 0
+        return list(self.connection.execute(select(kept.key).where(where).limit(limit)).scalars())
 
     def _change(self, table: AnyTable, where: ColumnElement[bool], values: Mapping[str, object]) -> int:
         return self.connection.execute(update(table).where(where).values(values)).rowcount
-
-    def _remove(self, table: AnyTable, keys: list[object]) -> int:
-        key = next(iter(table.primary_key.columns))
-        return self.connection.execute(delete(table).where(key.in_(keys))).rowcount if keys else 0
-
-    def _count(self, table: AnyTable, where: ColumnElement[bool]) -> int:
-        return int(self.connection.execute(select(func.count()).select_from(table).where(where)).scalar_one())
-
-
-def _old(before: datetime) -> dict[AnyTable, ColumnElement[bool]]:
-    """Return what is forgotten of each table because it was over before ``before``."""
-    last_used = func.coalesce(subscriptions.c.last_run_at, subscriptions.c.created_at)
-    job_is_kept = exists().where(jobs.c.number == deliveries.c.job, jobs.c.requester != "")
-    return {
-        jobs: and_(jobs.c.requester != "", jobs.c.ended_at < before, _is_over()),
-        questions: and_(_answered(), questions.c.asked_at < before),
-        digests: and_(_told(), digests.c.begun_at < before),
-        subscriptions: and_(_unsubscribed(), last_used < before),
-        deliveries: and_(_is_settled(), deliveries.c.settled_at < before, ~job_is_kept),
-        members: members.c.checked_at < before,
-        audit: and_(audit.c.user != "", audit.c.at < before, IS_OVER),
-    }
-
-
-def _of(user: UserId) -> dict[AnyTable, ColumnElement[bool]]:
-    """Return what is forgotten of each table because it is one person's."""
-    return {
-        jobs: and_(jobs.c.requester == user, _is_over()),
-        prompts: and_(prompts.c.asked_by == user, _in_job_that_is_over()),
-        questions: and_(questions.c.user == user, _answered()),
-        digests: and_(digests.c.asked_by == user, _told()),
-        subscriptions: and_(subscriptions.c.owner == user, _unsubscribed()),
-        deliveries: and_(deliveries.c.user == user, _is_settled()),
-        members: members.c.user == user,
-        audit: and_(audit.c.user == user, IS_OVER),
-    }
-
-
-def _is_over() -> ColumnElement[bool]:
-    """Return the condition that nothing of a job is under way: no poll, no prompt and no delivery."""
-    unsettled = exists().where(prompts.c.job == jobs.c.number, prompts.c.state.in_(_UNSETTLED))
-    return and_(
-        jobs.c.state.not_in(_OPEN_JOBS),
-        jobs.c.poll_at.is_(None),
-        jobs.c.unconfirmed_until.is_(None),
-        ~unsettled,
-        ~_delivers(deliveries.c.job, jobs.c.number),
-    )
-
-
-def _in_job_that_is_over() -> ColumnElement[bool]:
-    return prompts.c.job.in_(select(jobs.c.number).where(_is_over()))
 
 
 def _delivers(belongs_to: ColumnElement[int], key: ColumnElement[int]) -> ColumnElement[bool]:
@@ -265,21 +180,46 @@ def _delivers(belongs_to: ColumnElement[int], key: ColumnElement[int]) -> Column
     return exists().where(belongs_to == key, deliveries.c.state.in_(_OPEN_DELIVERIES))
 
 
-def _answered() -> ColumnElement[bool]:
-    delivers = _delivers(deliveries.c.question, questions.c.id)
-    return and_(questions.c.state == QuestionState.ANSWERED, questions.c.user != "", ~delivers)
-
-
-def _told() -> ColumnElement[bool]:
-    named = or_(digests.c.asked_by.is_not(None), digests.c.section.is_not(None))
-    delivers = _delivers(deliveries.c.digest, digests.c.id)
-    return and_(digests.c.state != DigestState.GATHERING, named, ~delivers)
-
-
-def _unsubscribed() -> ColumnElement[bool]:
-    delivers = _delivers(deliveries.c.subscription, subscriptions.c.id)
-    return and_(subscriptions.c.state == SubscriptionState.ENDED, subscriptions.c.owner != "", ~delivers)
-
-
-def _is_settled() -> ColumnElement[bool]:
-    return deliveries.c.state.not_in(_OPEN_DELIVERIES)
+_JOB_IS_OVER = and_(
+    jobs.c.state.not_in(_OPEN_JOBS),
+    jobs.c.poll_at.is_(None),
+    jobs.c.unconfirmed_until.is_(None),
+    ~exists().where(prompts.c.job == jobs.c.number, prompts.c.state.in_(_UNSETTLED)),
+    ~_delivers(deliveries.c.job, jobs.c.number),
+)
+JOBS = Kept("jobs", jobs, _JOB_IS_OVER, jobs.c.ended_at)
+PROMPTS = Kept("prompts", prompts, prompts.c.job.in_(select(jobs.c.number).where(_JOB_IS_OVER)), None)
+QUESTIONS = Kept(
+    "questions",
+    questions,
+    and_(questions.c.state == QuestionState.ANSWERED, ~_delivers(deliveries.c.question, questions.c.id)),
+    questions.c.asked_at,
+)
+DIGESTS = Kept(
+    "digests",
+    digests,
+    and_(digests.c.state != DigestState.GATHERING, ~_delivers(deliveries.c.digest, digests.c.id)),
+    digests.c.begun_at,
+)
+SUBSCRIPTIONS = Kept(
+    "subscriptions",
+    subscriptions,
+    and_(
+        subscriptions.c.state == SubscriptionState.ENDED,
+        ~_delivers(deliveries.c.subscription, subscriptions.c.id),
+    ),
+    func.coalesce(subscriptions.c.last_run_at, subscriptions.c.created_at),
+    # Unique, so that the channel can subscribe to the same section again.
+    besides={"place": literal("forgotten ").concat(cast(subscriptions.c.id, String))},
+)
+DELIVERIES = Kept(
+    "messages",
+    deliveries,
+    deliveries.c.state.not_in(_OPEN_DELIVERIES),
+    deliveries.c.settled_at,
+    goes=~exists().where(jobs.c.number == deliveries.c.job, jobs.c.requester != ""),
+)
+MEMBERS = Kept("access checks", members, true(), members.c.checked_at)
+AUDIT = Kept("audit rows", audit, IS_OVER, audit.c.at)
+KEPT = (JOBS, PROMPTS, QUESTIONS, DIGESTS, SUBSCRIPTIONS, DELIVERIES, MEMBERS, AUDIT)
+_BY_AGE = [kept for kept in KEPT if kept.ended_at is not None]

@@ -19,7 +19,7 @@ from bot.model.access import Access
 from bot.model.along import Earlier, SharedFile, TakeThread
 from bot.model.audit import Act
 from bot.model.digests import DigestState, SubscriptionState
-from bot.model.ids import SnapshotId, UserId
+from bot.model.ids import SnapshotId
 from bot.model.jobs import JobState, QueueWhy, Review, Trouble
 from bot.model.message import Message
 from bot.model.outbox import DeliveryKind, DeliveryState
@@ -34,6 +34,7 @@ from bot.store.columns import (
     Json,
     Note,
     Owner,
+    People,
     Person,
     Secret,
     UserJson,
@@ -89,7 +90,7 @@ jobs = Table(
     Column("queue_until", UtcDateTime),
     Column("queue_why", Choice(QueueWhy)),
     Column("uses_left", Integer),
-    Column("also_asked", UserJson(tuple[UserId, ...])),
+    Column("also_asked", People),
     Column("earlier", Json(Earlier)),
     Column("poll_at", Due),
     Column("misses", Integer, nullable=False, server_default=text("0")),

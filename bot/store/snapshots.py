@@ -40,6 +40,7 @@ from bot.store.leases import (
     readable_claims,
     unclaimed,
 )
+from bot.store.queues import SNAPSHOTS
 from bot.store.schema import page_visitors, snapshots
 from bot.store.upsert import insert_unless_there
 
@@ -83,14 +84,16 @@ def path_hash(path: str) -> str:
 
 _PROJECT: BindParameter[str] = bindparam("of_project", type_=String)
 _LEAST_PRIORITY: BindParameter[int] = bindparam("least", type_=Integer)
-_DUE = and_(snapshots.c.state == SnapshotState.REQUESTED, snapshots.c.due_at <= NOW)
 _WAITING_PROJECTS = (
-    select(snapshots.c.project).where(_DUE, unclaimed(snapshots)).distinct().order_by(snapshots.c.project)
+    select(snapshots.c.project)
+    .where(SNAPSHOTS.waits, SNAPSHOTS.is_free)
+    .distinct()
+    .order_by(snapshots.c.project)
 )
 
 
 def _claiming() -> ClaimStatement:
-    due = and_(_DUE, snapshots.c.project == _PROJECT, snapshots.c.priority <= _LEAST_PRIORITY)
+    due = and_(SNAPSHOTS.waits, snapshots.c.project == _PROJECT, snapshots.c.priority <= _LEAST_PRIORITY)
     free = and_(due, unclaimed(snapshots))
     most_urgent = select(func.min(snapshots.c.priority)).where(free).scalar_subquery()
     candidates = first(snapshots, and_(free, snapshots.c.priority == most_urgent))

@@ -27,7 +27,6 @@ from bot.store.corrections import CorrectionRepository
 from bot.store.database import CONNECTIONS, Database
 from bot.store.dead_letters import DeadLetterRepository
 from bot.store.digests import DigestRepository, SubscriptionRepository
-from bot.store.due import Due, find_due
 from bot.store.heartbeats import HeartbeatRepository
 from bot.store.jobs import JobRepository
 from bot.store.leases import release
@@ -36,6 +35,7 @@ from bot.store.paces import PaceRepository
 from bot.store.pages import PageRepository
 from bot.store.prompts import PromptRepository
 from bot.store.questions import QuestionRepository
+from bot.store.queues import Due, find_due
 from bot.store.quota import BackOffRepository, QuotaRepository
 from bot.store.retention import RetentionRepository
 from bot.store.schema import deliveries, metadata

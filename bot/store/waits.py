@@ -16,7 +16,8 @@ from bot.model.waits import BackOff, Lease, Wait, WaitingDelivery, WaitingPoll, 
 from bot.store.columns import Repository
 from bot.store.leases import one_of, readable
 from bot.store.outbox_claims import OPEN, waits_in_thread
-from bot.store.prompts import UNSETTLED, face_before, is_behind
+from bot.store.prompts import face_before
+from bot.store.queues import UNSETTLED, is_behind
 from bot.store.schema import back_offs, deliveries, jobs, paces, prompts
 
 _MOST = 20

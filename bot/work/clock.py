@@ -10,7 +10,7 @@ from time import monotonic
 
 import structlog
 
-from bot.store.due import Due, Queue
+from bot.store.queues import Due, Queue
 from bot.store.set_back import TOLERATED
 from bot.work.context import WorkerContext
 from bot.work.ports import Clock

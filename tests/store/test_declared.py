@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from sqlalchemy import BigInteger, Boolean, Date, Integer
 
-from bot.store.columns import Choice, Forgotten, Id, Json, Note, Owner, UtcDateTime
-from bot.store.schema import metadata
+from bot.store.columns import Choice, Due, Forgotten, Id, Json, Note, Owner, UtcDateTime
+from bot.store.queues import LINES
+from bot.store.retention import KEPT
+from bot.store.schema import analytics_budgets, back_offs, metadata, quotas
 
 STAYS = (Id, Note, Choice, Json, Integer, BigInteger, Boolean, Date, UtcDateTime)
 TABLES = tuple(metadata.tables.values())
@@ -17,6 +19,16 @@ def test_each_column_says_what_it_is_and_whether_it_is_forgotten() -> None:
     assert unsaid == [], "give them a type of bot/store/columns.py"
 
 
-def test_what_is_forgotten_belongs_to_somebody() -> None:
-    for table in {each.table for each in COLUMNS if isinstance(each.type, Forgotten)}:
-        assert sum(isinstance(each.type, Owner) for each in table.columns) == 1, table.name
+def test_what_is_to_be_forgotten_is() -> None:
+    assert {each.table for each in COLUMNS if isinstance(each.type, Forgotten)} == {
+        kept.table for kept in KEPT
+    }
+    for kept in KEPT:
+        assert sum(isinstance(each.type, Owner) for each in kept.table.columns) == 1, kept.name
+
+
+def test_what_is_leased_or_due_waits_in_a_line() -> None:
+    leased = {table for table in TABLES if "claimed_by" in table.c}
+    due = {each.table for each in COLUMNS if isinstance(each.type, Due)}
+    limits = {back_offs, quotas, analytics_budgets}
+    assert leased | due == {line.table for line in LINES} | limits

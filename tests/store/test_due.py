@@ -11,7 +11,7 @@ from bot.model.prompts import PromptState
 from bot.store import Store
 from bot.store import schema as s
 from bot.store.database import Database
-from bot.store.due import Due, Queue, find_due
+from bot.store.queues import Due, Queue, find_due
 from tests.builders import execute, rows_of
 from tests.store.stock import fill
 

@@ -26,7 +26,7 @@ from bot.model.polling import PollPace
 from bot.model.projects import Projects
 from bot.model.visitors import Analytics
 from bot.store import Store
-from bot.store.due import Queue
+from bot.store.queues import Queue
 from bot.work.clock import follow_clock
 from bot.work.context import Timeouts, WorkerContext
 from bot.work.digests.digest import advance_digests

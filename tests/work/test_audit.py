@@ -157,5 +157,5 @@ async def test_a_forgotten_person_is_in_no_row_of_what_is_over(office: Office) -
     await office.finished("Another page", user=BEN)
     await office.started("A third page")
     forgotten, left = await forget_person(office.store, ANA)
-    assert (forgotten.acts, left.acts) == (1, 1)
+    assert (forgotten["audit rows"], left["audit rows"]) == (1, 1)
     assert [user for _, user, _ in await acts(office)] == ["", BEN, ANA]

@@ -65,11 +65,11 @@ async def test_a_follower_is_forgotten_and_the_job_goes_on(office: Office) -> No
     await office.reply("Ben's words", user=BEN)
     await office.settle()
     _, left = await forget_person(office.store, BEN)
-    assert left.prompts == 1, "the job runs"
+    assert left["prompts"] == 1, "the job runs"
     office.docs.finish()
     await office.settle()
     forgotten, left = await forget_person(office.store, BEN)
-    assert (forgotten.prompts, forgotten.jobs, left.total) == (1, 0, 0)
+    assert (forgotten["prompts"], forgotten["jobs"], left.total()) == (1, 0, 0)
     again = await office.press("follow_up_anyway", "2")
     assert again.message
     assert NOT_KEPT in again.message.text

@@ -15,7 +15,7 @@ from bot.commands.spoken import heard
 from bot.model.access import MemberCache
 from bot.model.ids import MessageTs
 from bot.model.origin import ts_at
-from bot.store.due import Queue
+from bot.store.queues import Queue
 from bot.store.schema import jobs
 from bot.work.clock import WatchedClock, find_due, follow_clock
 from bot.work.jobs.missed import Gap

@@ -27,7 +27,7 @@ from bot.slack.listeners import build_app
 from bot.slack.messenger import SlackMessenger
 from bot.store import Transaction
 from bot.store import schema as s
-from bot.store.due import Queue
+from bot.store.queues import Queue
 from bot.work.digests.digest import advance_digests
 from bot.work.jobs.missed import Gap
 from bot.work.jobs.prepare import prepare_prompts

@@ -9,7 +9,7 @@ import pytest
 
 from bot.model.ids import JobNumber, UserId
 from bot.model.jobs import JobState
-from bot.store.due import Queue
+from bot.store.queues import Queue
 from bot.work.jobs.follow_up import FollowUpRequest, follow_up
 from bot.work.jobs.prepare import prepare_prompts
 from bot.work.jobs.submit import submit_prompts
