@@ -12,7 +12,7 @@ from bot.model.ids import ProjectId
 from bot.model.jobs import Trouble
 from bot.ops.checks import free_bytes
 from bot.ops.health import LIMIT_SECONDS, Check
-from bot.ops.metrics import Figures, Metrics, ProjectFigures
+from bot.ops.metrics import Figures, Metrics
 from bot.store import DatabaseTrouble, Transaction
 from bot.store.heartbeats import GONE_AFTER
 from bot.work.context import Context
@@ -28,8 +28,7 @@ def metrics_page(
     async def page(found: Mapping[str, Check]) -> tuple[bytes, str]:
         for name, check in found.items():
             metrics.set_check(name, check.ok)
-        if (free := free_bytes(context.store)) is not None:
-            metrics.set_free_bytes(free)
+        metrics.set_free_bytes(free_bytes(context.store))
         try:
             async with asyncio.timeout(LIMIT_SECONDS):
                 metrics.set_figures(await context.store.read(partial(read_figures, context)))
@@ -44,39 +43,29 @@ def metrics_page(
 def read_figures(context: Context, tx: Transaction) -> Figures:
     """Return the figures as they are now."""
     now = context.clock()
-    backlog, heartbeats = tx.backlog(now), tx.heartbeats.last(now)
-    stuck = [each.stuck_since for each in tx.waits.all_prompts(now) if each.stuck_since]
+    heartbeats = tx.heartbeats.last(now)
     alive = sum(at > now - GONE_AFTER for at in heartbeats.values())
+    stuck = [each.stuck_since for each in tx.waits.all_prompts(now) if each.stuck_since]
     return Figures(
-        oldest_prompt_seconds=_age(backlog.prompt_at, now),
-        stuck_prompt_seconds=_age(min(stuck, default=None), now),
-        oldest_delivery_seconds=_age(backlog.delivery_at, now),
-        oldest_edit_seconds=_age(backlog.edit_at, now),
-        oldest_question_seconds=_age(backlog.question_at, now),
-        most_overdue_poll_seconds=_age(backlog.poll_at, now),
-        open_jobs=backlog.open_jobs,
-        unconfirmed_prompts=backlog.unconfirmed_prompts,
-        dead_letters=backlog.dead_letters,
-        held_projects=backlog.held_projects,
+        gauges={**tx.backlog(now), "stuck_prompt_seconds": (now - min(stuck, default=now)).total_seconds()},
         projects={each.name: _of_project(context, tx, each.id) for each in context.projects.known},
-        alive=alive,
-        gone=len(heartbeats) - alive,
+        processes={"alive": alive, "gone": len(heartbeats) - alive},
         heartbeats=heartbeats,
     )
 
 
-def _of_project(context: Context, tx: Transaction, project: ProjectId) -> ProjectFigures:
+def _of_project(context: Context, tx: Transaction, project: ProjectId) -> Mapping[str, float]:
     now = context.clock()
-    return ProjectFigures(
-        queued_prompts=tx.prompts.waiting_for_quota(project),
-        quota_used=len(tx.prompts.uses(project, now)),
-        quota_limit=context.uses_an_hour,
-        quota_exhausted=tx.quota.exhausted_until(project, now) is not None,
-        analytics_calls_used=context.budget(tx, project).used,
-        analytics_calls_limit=context.analytics.calls_an_hour,
-        key_refused=is_refused(tx, project),
-        service_failing_seconds=_failing_seconds(tx, project, now),
-    )
+    return {
+        "queued_prompts": tx.prompts.waiting_for_quota(project),
+        "quota_used": len(tx.prompts.uses(project, now)),
+        "quota_limit": context.uses_an_hour,
+        "quota_exhausted": tx.quota.exhausted_until(project, now) is not None,
+        "analytics_calls_used": context.budget(tx, project).used,
+        "analytics_calls_limit": context.analytics.calls_an_hour,
+        "key_refused": is_refused(tx, project),
+        "service_failing_seconds": _failing_seconds(tx, project, now),
+    }
 
 
 def _failing_seconds(tx: Transaction, project: ProjectId, now: datetime) -> float:
@@ -89,8 +78,4 @@ def _failing_seconds(tx: Transaction, project: ProjectId, now: datetime) -> floa
     if back_off is None or trouble_of(back_off[0]) is not Trouble.AWAY:
         return 0.0
     _, since, until = back_off
-    return _age(since, min(until, now))
-
-
-def _age(at: datetime | None, now: datetime) -> float:
-    return max((now - at).total_seconds(), 0.0) if at else 0.0
+    return max((min(until, now) - since).total_seconds(), 0.0)

@@ -73,43 +73,21 @@ _COUNTED: Mapping[str, tuple[str, str, str, tuple[str, ...]]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class ProjectFigures:
-    """What the rows say about one project."""
-
-    queued_prompts: int = 0
-    quota_used: int = 0
-    quota_limit: int = 0
-    quota_exhausted: bool = False
-    analytics_calls_used: int = 0
-    analytics_calls_limit: int = 0
-    key_refused: bool = False
-    service_failing_seconds: float = 0.0
-
-
-@dataclass(frozen=True, slots=True)
 class Figures:
-    """What the rows say about all processes together. Ages in seconds are 0 when there is nothing so old.
+    """What the rows say about all processes together.
 
-    ``projects``: what they say about each project that is served, by its name.
+    ``gauges`` and those of ``projects``, by the project's name, are named as in `GAUGES` and `OF_PROJECTS`;
+    one that is missing is 0. ``processes`` counts those that run workers by state; ``heartbeats``: when each
+    of them said last that it runs.
     """
 
-    oldest_prompt_seconds: float = 0.0
-    stuck_prompt_seconds: float = 0.0
-    oldest_delivery_seconds: float = 0.0
-    oldest_edit_seconds: float = 0.0
-    oldest_question_seconds: float = 0.0
-    most_overdue_poll_seconds: float = 0.0
-    open_jobs: int = 0
-    unconfirmed_prompts: int = 0
-    dead_letters: int = 0
-    held_projects: int = 0
-    projects: Mapping[str, ProjectFigures] = field(default_factory=dict)
-    alive: int = 0
-    gone: int = 0
+    gauges: Mapping[str, float] = field(default_factory=dict)
+    projects: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+    processes: Mapping[str, float] = field(default_factory=lambda: {"alive": 0, "gone": 0})
     heartbeats: Mapping[str, datetime] = field(default_factory=dict)
 
 
-_GAUGES = {
+GAUGES = {
     "oldest_prompt_seconds": "Age of the oldest prompt that is neither sent nor given up.",
     "stuck_prompt_seconds": "For how long the prompt is due that should have been taken up first.",
     "oldest_delivery_seconds": "Age of the oldest message that Slack has neither accepted nor refused.",
@@ -122,7 +100,7 @@ _GAUGES = {
     "held_projects": "Projects with a back-off, because the docs service fails or refuses the key.",
 }
 """The figures that are gauges of the same name."""
-_OF_PROJECTS = {
+OF_PROJECTS = {
     "queued_prompts": "Prompts that wait for the hourly limit on jobs.",
     "quota_used": "Uses of the hourly limit on jobs in the last hour.",
     "quota_limit": "The hourly limit on jobs.",
@@ -133,43 +111,15 @@ _OF_PROJECTS = {
     "service_failing_seconds": "Time over which the docs service was seen to fail; 0 once it answers.",
 }
 """The figures of projects that are gauges of the same name."""
+_IF_THERE = {
+    "disk_free_bytes": "Room on the disk of the SQLite file.",
+    "socket_connected": "1 while Slack's socket is connected.",
+    "sockets": "Sockets of the app in all processes, as Slack said when it opened this one; it allows ten.",
+}
+"""The gauges that only some processes have."""
 
 
-class _Rows(Collector):
-    """The figures of the last page. A page on which they could not be read has none of them."""
-
-    def __init__(self) -> None:
-        self.figures: Figures | None = None
-
-    def collect(self) -> Iterator[GaugeMetricFamily]:
-        read = self.figures is not None
-        help_text = "1 if the rows of the database could be read for this page; 0: what they say is missing."
-        yield GaugeMetricFamily("docs_bot_rows_read", help_text, value=read)
-        if self.figures is not None:
-            yield from _families(self.figures)
-
-
-def _families(figures: Figures) -> Iterator[GaugeMetricFamily]:
-    for name, help_text in _GAUGES.items():
-        yield GaugeMetricFamily(f"docs_bot_{name}", help_text, value=getattr(figures, name))
-    for name, help_text in _OF_PROJECTS.items():
-        family = GaugeMetricFamily(f"docs_bot_{name}", help_text, labels=["project"])
-        for project, of_project in figures.projects.items():
-            family.add_metric([project], getattr(of_project, name))
-        yield family
-    help_text = "Processes that run workers: alive, or killed in the last ten minutes."
-    processes = GaugeMetricFamily("docs_bot_worker_processes", help_text, labels=["state"])
-    processes.add_metric(["alive"], figures.alive)
-    processes.add_metric(["gone"], figures.gone)
-    yield processes
-    help_text = "When each of these processes said last that it runs."
-    beats = GaugeMetricFamily("docs_bot_worker_heartbeat_timestamp_seconds", help_text, labels=["process"])
-    for process, at in sorted(figures.heartbeats.items()):
-        beats.add_metric([process], at.timestamp())
-    yield beats
-
-
-class Metrics:
+class Metrics(Collector):
     """The metrics of one process, in a Prometheus registry of their own, so that a test can have several."""
 
     def __init__(self) -> None:
@@ -193,31 +143,40 @@ class Metrics:
             ["check"],
             registry=self._registry,
         )
-        self._rows = _Rows()
-        self._registry.register(self._rows)
+        self._figures: Figures | None = None
+        # A 0 would look like a broken socket in HTTP mode, and like a full disk on PostgreSQL.
+        self._if_there: dict[str, float] = {}
+        self._registry.register(self)
         ProcessCollector(registry=self._registry)
         Info("docs_bot_build", "The version that runs.", registry=self._registry).info(
             {"version": __version__, "python": platform.python_version()}
         )
-
-        # Not registered in HTTP mode, where a 0 would look like a broken socket.
-        self._has_socket = False
-        self._socket = Gauge(
-            "docs_bot_socket_connected", "1 while Slack's socket is connected.", registry=None
-        )
-        self._sockets = Gauge(
-            "docs_bot_sockets",
-            "Sockets of the app in all processes, as Slack said when this one was opened; Slack allows ten.",
-            registry=None,
-        )
-        # Not registered where the database is no file of this machine.
-        self._free: Gauge | None = None
 
     def _counter(self, name: str, about: str, label: str, values: tuple[str, ...]) -> Counter:
         counter = Counter(name, about, [label], registry=self._registry)
         for value in values:
             counter.labels(value)
         return counter
+
+    def collect(self) -> Iterator[GaugeMetricFamily]:
+        """Yield what is asked for on each page. Without figures, those of the rows are missing."""
+        for name, value in self._if_there.items():
+            yield GaugeMetricFamily(f"docs_bot_{name}", _IF_THERE[name], value=value)
+        help_text = "1 if the rows of the database could be read for this page; 0: what they say is missing."
+        yield GaugeMetricFamily("docs_bot_rows_read", help_text, value=self._figures is not None)
+        if self._figures is None:
+            return
+        for name, help_text in GAUGES.items():
+            value = self._figures.gauges.get(name, 0)
+            yield GaugeMetricFamily(f"docs_bot_{name}", help_text, value=value)
+        for name, help_text in OF_PROJECTS.items():
+            of_projects = {each: values.get(name, 0) for each, values in self._figures.projects.items()}
+            yield _family(name, help_text, "project", of_projects)
+        help_text = "Processes that run workers: alive, or killed in the last ten minutes."
+        yield _family("worker_processes", help_text, "state", self._figures.processes)
+        beats = {process: at.timestamp() for process, at in sorted(self._figures.heartbeats.items())}
+        help_text = "When each of these processes said last that it runs."
+        yield _family("worker_heartbeat_timestamp_seconds", help_text, "process", beats)
 
     def count(self, what: str, how: str) -> None:
         """Count an event, for example a poll, by how it went."""
@@ -237,28 +196,28 @@ class Metrics:
 
     def set_figures(self, figures: Figures | None) -> None:
         """Set what the rows say; None when they could not be read."""
-        self._rows.figures = figures
+        self._figures = figures
 
     def set_check(self, name: str, ok: bool) -> None:
         """Set whether a part works."""
         self._checks.labels(name).set(ok)
 
-    def set_free_bytes(self, free: int) -> None:
-        """Set how much room the disk of the SQLite file has."""
-        if self._free is None:
-            help_text = "Room on the disk of the SQLite file."
-            self._free = Gauge("docs_bot_disk_free_bytes", help_text, registry=self._registry)
-        self._free.set(free)
+    def set_free_bytes(self, free: int | None) -> None:
+        """Set how much room the disk of the SQLite file has; None where there is no such file."""
+        if free is not None:
+            self._if_there["disk_free_bytes"] = free
 
     def set_socket(self, connected: bool, connections: int) -> None:
-        """Set the gauges of Socket Mode, which are on the page from the first call on."""
-        if not self._has_socket:
-            self._registry.register(self._socket)
-            self._registry.register(self._sockets)
-            self._has_socket = True
-        self._socket.set(connected)
-        self._sockets.set(connections)
+        """Set the gauges of Socket Mode."""
+        self._if_there |= {"socket_connected": connected, "sockets": connections}
 
     def page(self) -> tuple[bytes, str]:
         """Return the body of ``/metrics`` and its content type."""
         return generate_latest(self._registry), CONTENT_TYPE_LATEST
+
+
+def _family(name: str, help_text: str, label: str, values: Mapping[str, float]) -> GaugeMetricFamily:
+    family = GaugeMetricFamily(f"docs_bot_{name}", help_text, labels=[label])
+    for labelled, value in values.items():
+        family.add_metric([labelled], value)
+    return family

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import datetime
 
 from sqlalchemy import ColumnElement, ScalarSelect, and_, func, select
@@ -18,44 +17,32 @@ _UNSETTLED_PROMPTS = (PromptState.NEW, PromptState.WAITING, PromptState.SENDING)
 _UNSETTLED_DELIVERIES = (DeliveryState.PENDING, DeliveryState.SENDING)
 
 
-@dataclass(frozen=True, slots=True)
-class Backlog:
-    """Unsettled work of all processes. Times are None when there is no such row.
+def find_backlog(connection: Connection, now: datetime) -> dict[str, float]:
+    """Return the unsettled work of all processes, by the name of its gauge: numbers of rows, and ages.
 
-    ``prompt_at``, ``delivery_at``, ``edit_at`` and ``question_at``: when the oldest unsettled one was asked
-    for, whatever its next attempt is. Edits and reactions tell nobody anything new, so they are no deliveries
-    here. ``poll_at``: when the most overdue poll was due.
+    An age is that of the oldest unsettled request, whatever its next attempt is; 0 if there is none. Edits
+    and reactions tell nobody anything new, so they are no deliveries here. A poll ages from when it was due.
     """
-
-    prompt_at: datetime | None
-    delivery_at: datetime | None
-    edit_at: datetime | None
-    question_at: datetime | None
-    poll_at: datetime | None
-    open_jobs: int
-    unconfirmed_prompts: int
-    dead_letters: int
-    held_projects: int
-
-
-def find_backlog(connection: Connection, now: datetime) -> Backlog:
-    """Return the unsettled work."""
     unsettled, is_edit = deliveries.c.state.in_(_UNSETTLED_DELIVERIES), deliveries.c.kind.in_(QUIET)
     dead = deliveries.c.state == DeliveryState.DEAD
-    found = connection.execute(
-        select(
-            _oldest(prompts.c.asked_at, prompts.c.state.in_(_UNSETTLED_PROMPTS)),
-            _oldest(deliveries.c.created_at, and_(unsettled, ~is_edit)),
-            _oldest(deliveries.c.created_at, and_(unsettled, is_edit)),
-            _oldest(questions.c.asked_at, questions.c.state == QuestionState.WAITING),
-            _oldest(jobs.c.poll_at, jobs.c.poll_at <= now),
-            _count(jobs, jobs.c.poll_at.is_not(None)),
-            _count(prompts, prompts.c.state == PromptState.UNCONFIRMED),
-            _count(deliveries, dead & (deliveries.c.kind != DeliveryKind.REACTION)),
-            _count(back_offs, back_offs.c.until > now),
-        )
-    ).one()
-    return Backlog(*found)
+    ages: dict[str, ScalarSelect[datetime]] = {
+        "oldest_prompt_seconds": _oldest(prompts.c.asked_at, prompts.c.state.in_(_UNSETTLED_PROMPTS)),
+        "oldest_delivery_seconds": _oldest(deliveries.c.created_at, and_(unsettled, ~is_edit)),
+        "oldest_edit_seconds": _oldest(deliveries.c.created_at, and_(unsettled, is_edit)),
+        "oldest_question_seconds": _oldest(questions.c.asked_at, questions.c.state == QuestionState.WAITING),
+        "most_overdue_poll_seconds": _oldest(jobs.c.poll_at, jobs.c.poll_at <= now),
+    }
+    counts: dict[str, ScalarSelect[int]] = {
+        "open_jobs": _count(jobs, jobs.c.poll_at.is_not(None)),
+        "unconfirmed_prompts": _count(prompts, prompts.c.state == PromptState.UNCONFIRMED),
+        "dead_letters": _count(deliveries, dead & (deliveries.c.kind != DeliveryKind.REACTION)),
+        "held_projects": _count(back_offs, back_offs.c.until > now),
+    }
+    row = connection.execute(select(*ages.values(), *counts.values())).one()
+    return {
+        name: max((now - value).total_seconds(), 0.0) if isinstance(value, datetime) else float(value or 0)
+        for name, value in zip([*ages, *counts], row, strict=True)
+    }
 
 
 def _oldest(column: ColumnElement[datetime], condition: ColumnElement[bool]) -> ScalarSelect[datetime]:

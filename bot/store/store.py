@@ -19,7 +19,7 @@ from sqlalchemy.exc import IntegrityError, SQLAlchemyError
 from bot.store.access import MemberRepository
 from bot.store.along import AlongRepository
 from bot.store.audit import AuditRepository
-from bot.store.backlog import Backlog, find_backlog
+from bot.store.backlog import find_backlog
 from bot.store.budgets import BudgetRepository
 from bot.store.channels import ChannelRepository
 from bot.store.conversations import ConversationRepository
@@ -82,7 +82,7 @@ class Transaction:
         self.retention = RetentionRepository(connection)
         self.waits = WaitRepository(connection)
 
-    def backlog(self, now: datetime) -> Backlog:
+    def backlog(self, now: datetime) -> dict[str, float]:
         """Return how old the oldest unsettled work is, and how much of it needs a person."""
         return find_backlog(self.connection, now)
 

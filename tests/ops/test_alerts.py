@@ -14,7 +14,7 @@ import yaml
 from prometheus_client.parser import text_string_to_metric_families
 from prometheus_client.samples import Sample
 
-from bot.ops.metrics import Figures, Metrics, ProjectFigures
+from bot.ops.metrics import Figures, Metrics
 from tests.papers import section
 
 ROOT = Path(__file__).parents[2]
@@ -32,16 +32,16 @@ _COMPARED = re.compile(rf"{_VECTOR} (==|>=|>|<) (?:{_VECTOR}|([\d.]+))")
 _ABSENT = re.compile(r"absent\((\w+)\{(\w+)(=~?)\"([^\"]+)\"\}\)")
 
 
-def projects(**changed: Any) -> Mapping[str, ProjectFigures]:
+def projects(**changed: float) -> Mapping[str, Mapping[str, float]]:
     """Return the figures of two projects, of which the second has trouble."""
-    usual: dict[str, Any] = {"quota_limit": 100, "analytics_calls_limit": 100}
-    return {"acme": ProjectFigures(**usual), "beta": ProjectFigures(**(usual | changed))}
+    usual: dict[str, float] = {"quota_limit": 100, "analytics_calls_limit": 100}
+    return {"acme": usual, "beta": usual | changed}
 
 
 def well() -> Metrics:
     """Return the metrics of a bot that is well."""
     metrics = Metrics()
-    metrics.set_figures(Figures(alive=2, dead_letters=3, projects=projects()))
+    metrics.set_figures(Figures({"dead_letters": 3}, projects(), {"alive": 2, "gone": 0}))
     metrics.set_socket(True, 2)
     metrics.set_free_bytes(10**10)
     for check in CHECKS:
@@ -102,9 +102,10 @@ class Prometheus:
         ]
 
 
-def figures(**changed: Any) -> Callable[[Metrics], None]:
-    given: dict[str, Any] = {"alive": 2, "projects": projects()}
-    return lambda metrics: metrics.set_figures(Figures(**(given | changed)))
+def figures(
+    projects: Mapping[str, Mapping[str, float]] = projects(), alive: int = 2, gone: int = 0, **gauges: float
+) -> Callable[[Metrics], None]:
+    return lambda metrics: metrics.set_figures(Figures(gauges, projects, {"alive": alive, "gone": gone}))
 
 
 def failing(check: str) -> Callable[[Metrics], None]:

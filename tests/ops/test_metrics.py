@@ -14,7 +14,7 @@ from sqlalchemy import insert, update
 from bot.model.outbox import DeliveryKind, DeliveryState, NewDelivery
 from bot.model.prompts import PromptState
 from bot.ops.figures import read_figures
-from bot.ops.metrics import Figures, Metrics, ProjectFigures
+from bot.ops.metrics import GAUGES, OF_PROJECTS, Figures, Metrics
 from bot.store.schema import deliveries, jobs, prompts, questions, snapshots
 from tests.builders import ANA, CHANNEL, NOW, PROJECT, execute
 from tests.work.conftest import office
@@ -77,7 +77,7 @@ def test_what_the_code_counts_is_there_from_the_start() -> None:
 
 def test_rows_that_cannot_be_read_are_missing_and_said_to_be() -> None:
     metrics = Metrics()
-    metrics.set_figures(Figures(projects={"acme": ProjectFigures(quota_used=3)}))
+    metrics.set_figures(Figures(projects={"acme": {"quota_used": 3}}))
     assert samples(metrics)["docs_bot_quota_used", "acme"] == 3
     metrics.set_figures(None)
     found = samples(metrics)
@@ -88,16 +88,18 @@ def test_rows_that_cannot_be_read_are_missing_and_said_to_be() -> None:
 
 async def test_nothing_waits_in_an_empty_database(office: Office) -> None:
     found = await figures(office)
-    unused = ProjectFigures(quota_limit=100, analytics_calls_limit=100)
-    assert found == Figures(projects={PROJECT: unused})
+    assert found.gauges == dict.fromkeys(GAUGES, 0)
+    limits = {"quota_limit": 100, "analytics_calls_limit": 100}
+    assert found.projects == {PROJECT: dict.fromkeys(OF_PROJECTS, 0) | limits}
+    assert found.processes == {"alive": 0, "gone": 0}
 
 
 async def test_a_prompt_is_as_old_as_its_request_whatever_its_next_attempt_is(waiting: Office) -> None:
     later = waiting.clock() + timedelta(hours=1)
     await execute(waiting.store, update(prompts).values(due_at=later))
-    assert (await figures(waiting)).oldest_prompt_seconds == 60
+    assert (await figures(waiting)).gauges["oldest_prompt_seconds"] == 60
     await execute(waiting.store, update(prompts).values(state=PromptState.SENT))
-    assert (await figures(waiting)).oldest_prompt_seconds == 0
+    assert (await figures(waiting)).gauges["oldest_prompt_seconds"] == 0
 
 
 async def test_the_limits_and_the_key_are_told_for_each_of_several_projects(office: Office) -> None:
@@ -116,12 +118,12 @@ async def test_a_delivery_that_slack_puts_off_grows_old(office: Office) -> None:
     await office.store.write(lambda tx: tx.outbox.add(delivery, office.clock()))
     office.clock.pass_seconds(300)
     await execute(office.store, update(deliveries).values(due_at=office.clock() + timedelta(hours=1)))
-    assert (await figures(office)).oldest_delivery_seconds == 300
+    assert (await figures(office)).gauges["oldest_delivery_seconds"] == 300
     await execute(office.store, update(deliveries).values(state=DeliveryState.DEAD))
     found = await figures(office)
-    assert (found.oldest_delivery_seconds, found.dead_letters) == (0, 1)
+    assert (found.gauges["oldest_delivery_seconds"], found.gauges["dead_letters"]) == (0, 1)
     await execute(office.store, update(deliveries).values(kind=DeliveryKind.REACTION))
-    assert (await figures(office)).dead_letters == 0, "nobody waits for a reaction"
+    assert (await figures(office)).gauges["dead_letters"] == 0, "nobody waits for a reaction"
 
 
 async def test_a_question_without_an_answer_grows_old(office: Office) -> None:
@@ -132,15 +134,15 @@ async def test_a_question_without_an_answer_grows_old(office: Office) -> None:
     row |= {"state": "waiting", "asked_at": NOW, "due_at": NOW + timedelta(hours=1)}
     await execute(office.store, insert(questions).values(**row))
     office.clock.pass_seconds(45)
-    assert (await figures(office)).oldest_question_seconds == 45
+    assert (await figures(office)).gauges["oldest_question_seconds"] == 45
 
 
 async def test_the_poll_that_is_most_late_is_told(waiting: Office) -> None:
     await execute(waiting.store, update(jobs).values(poll_at=waiting.clock() - timedelta(seconds=70)))
     found = await figures(waiting)
-    assert (found.most_overdue_poll_seconds, found.open_jobs) == (70, 1)
+    assert (found.gauges["most_overdue_poll_seconds"], found.gauges["open_jobs"]) == (70, 1)
     await execute(waiting.store, update(jobs).values(poll_at=waiting.clock() + timedelta(seconds=9)))
-    assert (await figures(waiting)).most_overdue_poll_seconds == 0
+    assert (await figures(waiting)).gauges["most_overdue_poll_seconds"] == 0
 
 
 async def test_unconfirmed_prompts_and_held_projects_are_counted(waiting: Office) -> None:
@@ -148,11 +150,11 @@ async def test_unconfirmed_prompts_and_held_projects_are_counted(waiting: Office
     until = waiting.clock() + timedelta(seconds=9)
     await waiting.store.write(lambda tx: tx.back_offs.put(PROJECT, until, 1, "Unauthorized", since=NOW))
     found = await figures(waiting)
-    assert (found.unconfirmed_prompts, found.held_projects) == (1, 1)
-    assert found.projects[PROJECT].key_refused
-    assert found.oldest_prompt_seconds == 0, "a person decides"
+    assert (found.gauges["unconfirmed_prompts"], found.gauges["held_projects"]) == (1, 1)
+    assert found.projects[PROJECT]["key_refused"]
+    assert found.gauges["oldest_prompt_seconds"] == 0, "a person decides"
     waiting.clock.pass_seconds(10)
-    assert (await figures(waiting)).held_projects == 0
+    assert (await figures(waiting)).gauges["held_projects"] == 0
 
 
 async def test_both_limits_are_told_with_what_is_used(waiting: Office) -> None:
@@ -162,8 +164,8 @@ async def test_both_limits_are_told_with_what_is_used(waiting: Office) -> None:
     await waiting.store.write(lambda tx: tx.budget.take(PROJECT, 3, now))
     await waiting.store.write(lambda tx: tx.quota.mark_exhausted(PROJECT, now + timedelta(seconds=9)))
     found = (await figures(waiting)).projects[PROJECT]
-    assert (found.quota_used, found.quota_limit, found.quota_exhausted) == (1, 7, True)
-    assert (found.analytics_calls_used, found.analytics_calls_limit) == (3, 100)
+    assert (found["quota_used"], found["quota_limit"], found["quota_exhausted"]) == (1, 7, True)
+    assert (found["analytics_calls_used"], found["analytics_calls_limit"]) == (3, 100)
 
 
 async def test_a_killed_worker_is_seen_gone_within_a_minute(office: Office) -> None:
@@ -174,15 +176,15 @@ async def test_a_killed_worker_is_seen_gone_within_a_minute(office: Office) -> N
     await beat("two")
     office.clock.pass_seconds(40)
     await beat("two")
-    assert ((await figures(office)).alive, (await figures(office)).gone) == (2, 0)
+    assert (await figures(office)).processes == {"alive": 2, "gone": 0}
     office.clock.pass_seconds(20)
     found = await figures(office)
-    assert (found.alive, found.gone) == (1, 1)
+    assert found.processes == {"alive": 1, "gone": 1}
     metrics = Metrics()
     metrics.set_figures(found)
     assert samples(metrics)["docs_bot_worker_heartbeat_timestamp_seconds", "one"] == NOW.timestamp()
     await office.store.release("one")
-    assert (await figures(office)).gone == 0, "it has stopped in order"
+    assert (await figures(office)).processes["gone"] == 0, "it has stopped in order"
     office.clock.pass_seconds(3_600)
     assert (await figures(office)).heartbeats == {}, "nobody cares any more"
 
