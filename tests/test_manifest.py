@@ -15,7 +15,8 @@ from click.testing import CliRunner
 from bot.__main__ import cli
 from bot.cli.doctor_slack import SCOPES
 from bot.commands import COMMANDS
-from sandbox.workspace.scopes import EVENT_SCOPES, METHOD_SCOPES
+from sandbox.workspace.methods import METHODS
+from sandbox.workspace.options import App
 
 ROOT = Path(__file__).parents[1]
 MANIFEST: dict[str, Any] = yaml.safe_load((ROOT / "manifest.yml").read_text())
@@ -74,11 +75,14 @@ def test_every_method_that_the_code_calls_is_known_here() -> None:
 
 
 def test_the_sandbox_demands_the_same_scopes() -> None:
-    demanded = {name.replace(".", "_"): set(scopes) for name, scopes in METHOD_SCOPES.items()}
+    demanded = {name.replace(".", "_"): set(one.scopes) for name, one in METHODS.items()}
+    assert set(demanded) == set(NEEDS)
     for method, scopes in NEEDS.items():
         assert scopes <= demanded[method]
         assert bool(scopes) == bool(demanded[method])
-    assert {event: set(EVENT_SCOPES[event]) for event in EVENTS} == EVENTS
+    for event, scopes in EVENTS.items():
+        assert App(scopes=frozenset(scopes)).hears(event)
+        assert not App(scopes=frozenset(SCOPES - scopes)).hears(event)
 
 
 def test_the_scopes_are_those_that_the_code_needs_and_no_more() -> None:

@@ -1,6 +1,8 @@
 """Check blocks and modals against Slack's rules; report violations in Slack's format.
 
 https://docs.slack.dev/reference/block-kit/blocks · https://docs.slack.dev/reference/views/modal-views
+
+A block or an element of a kind that the bot does not send is refused as unsupported.
 """
 
 from __future__ import annotations
@@ -8,19 +10,10 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import Any
 
-Block = Mapping[str, Any]
 Complaints = Iterator[str]
+Check = Callable[[Any, str], Complaints]
 
-_MESSAGE_ONLY = {
-    "markdown",
-    "task_card",
-    "plan",
-    "context_actions",
-    "data_table",
-    "data_visualization",
-    "table",
-}
-_MODAL_ONLY = {"alert"}
+_MESSAGE_ONLY = {"data_table", "data_visualization", "table"}
 _RENDERED_LENGTH = 13_200
 """Slack rejects messages above about this length; it documents no figure."""
 _TABLE_LENGTHS = {"table": 10_000, "data_table": 20_000}
@@ -36,29 +29,20 @@ def message_complaints(blocks: Any) -> list[str]:
     if not isinstance(blocks, list):
         return ["must be a list [json-pointer:/blocks]"]
     found = [] if len(blocks) <= 50 else ["no more than 50 items allowed [json-pointer:/blocks]"]
-    return found + _collect(_blocks(blocks, _MODAL_ONLY), "/blocks")
+    return found + _collect(_blocks(blocks, set()), "/blocks")
 
 
 def view_complaints(view: Any) -> list[str]:
     """Return the reasons why Slack would reject this modal; empty if it is valid."""
     if not isinstance(view, dict) or view.get("type") != "modal":
         return ["unsupported type [json-pointer:/view/type]"]
-    return _collect(_view(view), "/view")
-
-
-def _view(view: Block) -> Complaints:
     blocks = view.get("blocks")
     if not isinstance(blocks, list) or len(blocks) > 100:
-        yield "must be a list of at most 100 [json-pointer:/view/blocks]"
-        return
-    yield from _blocks(blocks, _MESSAGE_ONLY)
-    for key in ("title", "submit", "close"):
-        if key in view or key == "title":
-            yield from _text(view.get(key), 24, f"/view/{key}", ("plain_text",))
-    for key, longest in (("private_metadata", 3000), ("callback_id", 255), ("external_id", 255)):
-        yield from _string(view.get(key) or "", longest, f"/view/{key}", 0)
+        return ["must be a list of at most 100 [json-pointer:/view/blocks]"]
+    found = _collect(_blocks(blocks, _MESSAGE_ONLY), "/view") + _collect(_VIEW(view, "/view"), "/view")
     if any(block.get("type") == "input" for block in blocks) and "submit" not in view:
-        yield "missing required field: submit [json-pointer:/view]"
+        found.append("missing required field: submit [json-pointer:/view]")
+    return found
 
 
 def _collect(complaints: Complaints, where: str) -> list[str]:
@@ -80,11 +64,9 @@ def rendered_length(blocks: Any) -> int:
     extra = 100 if blocks.get("type") == "header" else 0
     text = blocks.get("text")
     if isinstance(text, str):
-        entities = (
-            0 if blocks.get("type") == "mrkdwn" else 4 * text.count("&") + 3 * sum(map(text.count, "<>"))
-        )
-        return len(text) + entities + extra
-    inner = ("text", "elements", "fields", "rows", "accessory", "title", "child_blocks")
+        entities = 4 * text.count("&") + 3 * sum(map(text.count, "<>"))
+        return len(text) + (0 if blocks.get("type") == "mrkdwn" else entities) + extra
+    inner = ("text", "elements", "fields", "rows", "accessory", "title")
     return extra + sum(rendered_length(blocks[key]) for key in inner if key in blocks)
 
 
@@ -93,282 +75,236 @@ def too_long(blocks: Any) -> bool:
     return rendered_length(blocks) > _RENDERED_LENGTH
 
 
-def _blocks(blocks: list[Any], refused: set[str]) -> Complaints:
-    ids = [block["block_id"] for block in blocks if isinstance(block, dict) and block.get("block_id")]
-    if len(ids) != len(set(ids)):
-        yield "`block_id` must be unique [json-pointer:/blocks]"
-    if (
-        sum(1 for block in blocks if isinstance(block, dict) and block.get("type") == "data_visualization")
-        > 2
-    ):
-        yield "no more than 2 data_visualization blocks [json-pointer:/blocks]"
-    for table, longest in _TABLE_LENGTHS.items():
-        if _cells_length(blocks, table) > longest:
-            yield f"tables must be less than {longest + 1} characters in all [json-pointer:/blocks]"
-    for at, block in enumerate(blocks):
-        where = f"/blocks/{at}"
-        check = _CHECKS.get(block.get("type", "")) if isinstance(block, dict) else None
-        if check is None or block["type"] in refused:
-            kind = block.get("type") if isinstance(block, dict) else block
-            yield f"unsupported type: {kind} [json-pointer:{where}/type]"
-            continue
-        if len(block.get("block_id") or "") > 255:
-            yield f"must be less than 256 characters [json-pointer:{where}/block_id]"
-        yield from check(block, where)
-
-
-def _cells_length(blocks: list[Any], kind: str) -> int:
-    """Return the length of all cells in the tables of a kind."""
-    tables = [block for block in blocks if isinstance(block, dict) and block.get("type") == kind]
-    return sum(rendered_length(row) for table in tables for row in table.get("rows") or [])
-
-
 def refused_kinds(blocks: Any, refused: Collection[str]) -> list[str]:
     """Return the kinds of block in a message that its workspace does not have."""
-    given = blocks if isinstance(blocks, list) else []
-    return [
-        str(block.get("type"))
-        for block in given
-        if isinstance(block, dict) and str(block.get("type")) in refused
-    ]
+    kinds = [str(block.get("type")) for block in blocks or [] if isinstance(block, dict)]
+    return [kind for kind in kinds if kind in refused]
 
 
-def _text(
-    value: Any, longest: int, where: str, kinds: tuple[str, ...] = ("plain_text", "mrkdwn")
-) -> Complaints:
-    if not isinstance(value, dict) or value.get("type") not in kinds:
-        yield f"must be a text object of {' or '.join(kinds)} [json-pointer:{where}]"
-        return
-    yield from _string(value.get("text"), longest, f"{where}/text")
-
-
-def _string(value: Any, longest: int, where: str, shortest: int = 1) -> Complaints:
-    if not isinstance(value, str) or len(value) < shortest:
-        yield f"must be more than {shortest - 1} characters [json-pointer:{where}]"
-    elif len(value) > longest:
-        yield f"must be less than {longest + 1} characters [json-pointer:{where}]"
-
-
-def _section(block: Block, where: str) -> Complaints:
-    if "text" not in block and "fields" not in block:
-        yield f"missing required field: text [json-pointer:{where}]"
-    if "text" in block:
-        yield from _text(block["text"], 3000, f"{where}/text")
-    fields = block.get("fields", [])
-    if len(fields) > 10:
-        yield f"no more than 10 items allowed [json-pointer:{where}/fields]"
-    for at, field in enumerate(fields):
-        yield from _text(field, 2000, f"{where}/fields/{at}")
-    if "accessory" in block:
-        yield from _element(block["accessory"], f"{where}/accessory")
-
-
-def _header(block: Block, where: str) -> Complaints:
-    yield from _text(block.get("text"), 150, f"{where}/text", ("plain_text",))
-
-
-def _context(block: Block, where: str) -> Complaints:
-    elements = block.get("elements") or []
-    if not 1 <= len(elements) <= 10:
-        yield f"must have 1 to 10 items [json-pointer:{where}/elements]"
-    for at, element in enumerate(elements):
-        if element.get("type") != "image":
-            yield from _text(element, 3000, f"{where}/elements/{at}")
-
-
-def _actions(block: Block, where: str) -> Complaints:
-    elements = block.get("elements") or []
-    most = 5 if block.get("type") == "context_actions" else 25
-    if not 1 <= len(elements) <= most:
-        yield f"must have 1 to {most} items [json-pointer:{where}/elements]"
-    ids = [element.get("action_id") for element in elements]
+def _blocks(blocks: list[Any], refused: set[str]) -> Complaints:
+    known = [block for block in blocks if isinstance(block, dict)]
+    ids = [block["block_id"] for block in known if block.get("block_id")]
     if len(ids) != len(set(ids)):
-        yield f"`action_id` must be unique [json-pointer:{where}/elements]"
-    for at, element in enumerate(elements):
-        yield from _element(element, f"{where}/elements/{at}")
+        yield "`block_id` must be unique [json-pointer:/blocks]"
+    if [block.get("type") for block in known].count("data_visualization") > 2:
+        yield "no more than 2 data_visualization blocks [json-pointer:/blocks]"
+    for kind, longest in _TABLE_LENGTHS.items():
+        if sum(rendered_length(block.get("rows")) for block in known if block.get("type") == kind) > longest:
+            yield f"tables must be less than {longest + 1} characters in all [json-pointer:/blocks]"
+    checks = {kind: check for kind, check in _BLOCKS.items() if kind not in refused}
+    for at, block in enumerate(blocks):
+        yield from _of_type(checks, block, f"/blocks/{at}")
 
 
-def _element(element: Any, where: str) -> Complaints:
-    kind = element.get("type") if isinstance(element, dict) else None
-    if kind not in _ELEMENTS:
-        yield f"unsupported type: {kind} [json-pointer:{where}/type]"
+# What the table is made of: each returns a check of a value, which yields complaints about it.
+
+
+def _string(longest: int, shortest: int = 1) -> Check:
+    def check(value: Any, where: str) -> Complaints:
+        if not isinstance(value, str) or len(value) < shortest:
+            yield f"must be more than {shortest - 1} characters [json-pointer:{where}]"
+        elif len(value) > longest:
+            yield f"must be less than {longest + 1} characters [json-pointer:{where}]"
+
+    return check
+
+
+def _text(longest: int, *kinds: str) -> Check:
+    return lambda value, where: _of_type(dict.fromkeys(kinds, _fields(text=_string(longest))), value, where)
+
+
+def _list(fewest: int, most: int, check: Check, unique: str = "") -> Check:
+    """Check a list and its items, which differ in the field ``unique``."""
+
+    def check_all(value: Any, where: str) -> Complaints:
+        if not isinstance(value, list) or not fewest <= len(value) <= most:
+            yield f"must have {fewest} to {most} items [json-pointer:{where}]"
+            return
+        if unique and len({item.get(unique) for item in value}) != len(value):
+            yield f"`{unique}` must be unique [json-pointer:{where}]"
+        for at, item in enumerate(value):
+            yield from check(item, f"{where}/{at}")
+
+    return check_all
+
+
+def _fields(optional: Mapping[str, Check] | None = None, **required: Check) -> Check:
+    """Check the fields of an object: those that it must have, and those that it may have."""
+
+    def check(value: Any, where: str) -> Complaints:
+        given = {name: one for name, one in (optional or {}).items() if name in value}
+        for name, one in (required | given).items():
+            yield from one(value.get(name), f"{where}/{name}")
+
+    return check
+
+
+def _of_type(checks: Mapping[str, Check], value: Any, where: str) -> Complaints:
+    kind: Any = value.get("type") if isinstance(value, dict) else value
+    if not isinstance(value, dict) or kind not in checks:
+        supported = f", not one of {', '.join(checks)}" if len(checks) < 3 else ""
+        yield f"unsupported type: {kind}{supported} [json-pointer:{where}/type]"
         return
-    if "action_id" in element:
-        yield from _string(element["action_id"], 255, f"{where}/action_id")
-    if kind == "button":
-        yield from _button(element, where)
-    if "placeholder" in element:
-        yield from _text(element["placeholder"], 150, f"{where}/placeholder", ("plain_text",))
-    if "options" in element:
-        yield from _options(element["options"], where)
+    yield from _fields({"block_id": _string(255), "action_id": _string(255)})(value, where)
+    yield from checks[kind](value, where)
 
 
-def _button(element: Block, where: str) -> Complaints:
-    yield from _text(element.get("text"), 75, f"{where}/text", ("plain_text",))
-    if "value" in element:
-        yield from _string(element["value"], 2000, f"{where}/value", 0)
-    if "url" in element:
-        yield from _string(element["url"], 3000, f"{where}/url")
-        if not str(element["url"]).startswith(("http://", "https://", "mailto:")):
-            yield f"must be a valid url [json-pointer:{where}/url]"
-    if element.get("style") not in (None, "primary", "danger"):
-        yield f"unsupported style [json-pointer:{where}/style]"
+def _typed(checks: Mapping[str, Check]) -> Check:
+    return lambda value, where: _of_type(checks, value, where)
 
 
-def _options(options: Any, where: str) -> Complaints:
-    if not isinstance(options, list) or not 1 <= len(options) <= 100:
-        yield f"must have 1 to 100 items [json-pointer:{where}/options]"
-        return
-    for at, option in enumerate(options):
-        yield from _text(option.get("text"), 75, f"{where}/options/{at}/text")
-        yield from _string(option.get("value"), 150, f"{where}/options/{at}/value")
+def _holds(test: Callable[[Any], bool], complaint: str) -> Check:
+    def check(value: Any, where: str) -> Complaints:
+        if not test(value):
+            yield f"{complaint} [json-pointer:{where}]"
+
+    return check
 
 
-def _input(block: Block, where: str) -> Complaints:
-    yield from _text(block.get("label"), 2000, f"{where}/label", ("plain_text",))
-    if "hint" in block:
-        yield from _text(block["hint"], 2000, f"{where}/hint", ("plain_text",))
-    element = block.get("element") or {}
-    yield from _element(element, f"{where}/element")
-    longest = element.get("max_length", 3000)
-    if not 1 <= longest <= 3000:
-        yield f"must be at most 3000 [json-pointer:{where}/element/max_length]"
-    if len(element.get("initial_value") or "") > longest:
-        yield f"must be less than {longest + 1} characters [json-pointer:{where}/element/initial_value]"
+def _both(*checks: Check) -> Check:
+    def check(value: Any, where: str) -> Complaints:
+        for one in checks:
+            yield from one(value, where)
 
-
-def _image(block: Block, where: str) -> Complaints:
-    yield from _string(block.get("alt_text"), 2000, f"{where}/alt_text")
-    if "slack_file" not in block:
-        yield from _string(block.get("image_url"), 3000, f"{where}/image_url")
-
-
-_RICH_PARTS = {"rich_text_section", "rich_text_quote", "rich_text_preformatted", "rich_text_list"}
-_RICH_PIECES = {"text", "link", "user", "channel", "usergroup", "emoji", "broadcast", "date", "color"}
-
-
-def _rich_text(block: Block, where: str) -> Complaints:
-    for at, part in enumerate(block.get("elements") or [{}]):
-        inside = f"{where}/elements/{at}"
-        if part.get("type") not in _RICH_PARTS:
-            yield f"unsupported type: {part.get('type')} [json-pointer:{inside}]"
-            continue
-        for number, piece in enumerate(part.get("elements") or []):
-            kinds = {"rich_text_section"} if part["type"] == "rich_text_list" else _RICH_PIECES
-            if piece.get("type") not in kinds:
-                yield f"unsupported type: {piece.get('type')} [json-pointer:{inside}/elements/{number}]"
-            elif piece["type"] == "text":
-                yield from _string(piece.get("text"), 12_000, f"{inside}/elements/{number}/text")
-
-
-def _markdown(block: Block, where: str) -> Complaints:
-    yield from _string(block.get("text"), 12_000, f"{where}/text")
-
-
-def _table(block: Block, where: str) -> Complaints:
-    rows = block.get("rows") or []
-    is_data = block.get("type") == "data_table"
-    fewest_rows, most_rows = (2, 201) if is_data else (1, 100)
-    if not fewest_rows <= len(rows) <= most_rows or any(len(row) != len(rows[0]) for row in rows):
-        yield f"must have {fewest_rows} to {most_rows} rows of equal length [json-pointer:{where}/rows]"
-        return
-    if not 1 <= len(rows[0]) <= 20:
-        yield f"must have 1 to 20 columns [json-pointer:{where}/rows/0]"
-    if is_data:
-        yield from _string(block.get("caption"), 3000, f"{where}/caption")
-        if not 1 <= block.get("page_size", 5) <= 100:
-            yield f"must be 1 to 100 [json-pointer:{where}/page_size]"
-    for at, row in enumerate(rows):
-        for number, cell in enumerate(row):
-            yield from _cell(cell, f"{where}/rows/{at}/{number}", in_data_head=is_data and at == 0)
-
-
-def _cell(cell: Block, where: str, *, in_data_head: bool) -> Complaints:
-    kind = cell.get("type")
-    if kind not in ("raw_text", "raw_number", "rich_text") or (kind == "rich_text" and in_data_head):
-        yield f"unsupported type: {kind} [json-pointer:{where}]"
-    elif kind == "raw_text":
-        yield from _string(cell.get("text"), 3000, f"{where}/text")
-    elif kind == "raw_number" and not _is_number(cell.get("value")):
-        yield f"must be a number [json-pointer:{where}/value]"
+    return check
 
 
 def _is_number(value: Any) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
-def _chart(block: Block, where: str) -> Complaints:
-    yield from _string(block.get("title"), 50, f"{where}/title")
-    chart = block.get("chart") or {}
-    if chart.get("type") == "pie":
-        segments = chart.get("segments") or []
-        if not 1 <= len(segments) <= 12 or any(segment.get("value", 0) <= 0 for segment in segments):
-            yield f"must have 1 to 12 segments above zero [json-pointer:{where}/chart/segments]"
-        for at, segment in enumerate(segments):
-            yield from _string(segment.get("label"), 20, f"{where}/chart/segments/{at}/label")
-        return
-    if chart.get("type") not in ("bar", "line", "area"):
-        yield f"unsupported type: {chart.get('type')} [json-pointer:{where}/chart/type]"
-        return
-    categories = (chart.get("axis_config") or {}).get("categories") or []
-    series = chart.get("series") or []
-    if not 1 <= len(series) <= 12 or not 1 <= len(categories) <= 20:
-        yield f"must have 1 to 12 series and 1 to 20 categories [json-pointer:{where}/chart]"
-    if len({one.get("name") for one in series}) != len(series):
-        yield f"`name` must be unique [json-pointer:{where}/chart/series]"
-    for label in ("x_label", "y_label"):
-        named = (chart.get("axis_config") or {}).get(label) or ""
-        yield from _string(named, 50, f"{where}/chart/axis_config/{label}", 0)
-    for at, one in enumerate(series):
-        yield from _string(one.get("name"), 20, f"{where}/chart/series/{at}/name")
-        if [point.get("label") for point in one.get("data") or []] != categories:
-            yield f"must have one point for each category [json-pointer:{where}/chart/series/{at}/data]"
-        elif not all(_is_number(point.get("value")) for point in one["data"]):
-            yield f"must be numbers [json-pointer:{where}/chart/series/{at}/data]"
-    for at, category in enumerate(categories):
-        yield from _string(category, 20, f"{where}/chart/axis_config/categories/{at}")
+# The table
 
-
-def _alert(block: Block, where: str) -> Complaints:
-    yield from _text(block.get("text"), 200, f"{where}/text")
-
-
-def _anything(_block: Block, _where: str) -> Complaints:
-    yield from ()
-
-
-_SELECTS = ("static_select", "users_select", "conversations_select", "channels_select", "external_select")
+_PLAIN = ("plain_text",)
+_ANY_TEXT = ("plain_text", "mrkdwn")
+_URL = _both(
+    _string(3000),
+    _holds(lambda url: str(url).startswith(("http://", "https://", "mailto:")), "must be a url"),
+)
+_OPTIONS = _list(1, 100, _fields(text=_text(75, *_ANY_TEXT), value=_string(150)))
+_PLACEHOLDER = _text(150, *_PLAIN)
+_IMAGE = _fields({"title": _text(2000, *_PLAIN)}, alt_text=_string(2000), image_url=_string(3000))
 _ELEMENTS = {
-    *("button", "overflow", "image", "checkboxes", "radio_buttons", "datepicker", "timepicker"),
-    *(
-        "plain_text_input",
-        "number_input",
-        "email_text_input",
-        "url_text_input",
-        "feedback_buttons",
-        "icon_button",
+    "button": _fields(
+        {
+            "value": _string(2000, 0),
+            "url": _URL,
+            "style": _holds(lambda style: style in ("primary", "danger"), "unsupported style"),
+        },
+        text=_text(75, *_PLAIN),
     ),
-    *_SELECTS,
-    *(f"multi_{name}" for name in _SELECTS),
+    "checkboxes": _fields(options=_OPTIONS),
+    "conversations_select": _fields({"placeholder": _PLACEHOLDER}),
+    "image": _IMAGE,
+    "overflow": _fields(options=_OPTIONS),
+    "plain_text_input": _fields({"placeholder": _PLACEHOLDER}),
+    "static_select": _fields({"placeholder": _PLACEHOLDER}, options=_OPTIONS),
 }
-_CHECKS: dict[str, Callable[[Block, str], Complaints]] = {
-    "section": _section,
-    "header": _header,
-    "divider": _anything,
-    "context": _context,
-    "actions": _actions,
-    "context_actions": _actions,
-    "input": _input,
-    "image": _image,
-    "rich_text": _rich_text,
-    "markdown": _markdown,
-    "table": _table,
-    "data_table": _table,
-    "data_visualization": _chart,
-    "alert": _alert,
-    "card": _anything,
-    "carousel": _anything,
-    "container": _anything,
-    "task_card": _anything,
-    "plan": _anything,
+
+
+def _input_length(block: Any, where: str) -> Complaints:
+    longest = block["element"].get("max_length", 3000)
+    if not 1 <= longest <= 3000:
+        yield f"must be at most 3000 [json-pointer:{where}/element/max_length]"
+    yield from _string(longest, 0)(
+        block["element"].get("initial_value") or "", f"{where}/element/initial_value"
+    )
+
+
+_PIECES = dict.fromkeys(
+    ("link", "user", "channel", "usergroup", "emoji", "broadcast", "date", "color"), _fields()
+)
+_SECTION = _fields({"elements": _list(0, 1000, _typed({**_PIECES, "text": _fields(text=_string(12_000))}))})
+_RICH_TEXT = {
+    "rich_text_section": _SECTION,
+    "rich_text_quote": _SECTION,
+    "rich_text_preformatted": _SECTION,
+    "rich_text_list": _fields({"elements": _list(0, 1000, _typed({"rich_text_section": _SECTION}))}),
 }
+_CELLS = {
+    "raw_text": _fields(text=_string(3000)),
+    "raw_number": _fields(value=_holds(_is_number, "must be a number")),
+}
+
+
+def _table(fewest: int, most: int, head: Mapping[str, Check]) -> Check:
+    """Check a table of so many rows; ``head`` are the cells that its first row may have."""
+
+    def check(block: Any, where: str) -> Complaints:
+        rows = block.get("rows") or []
+        if not fewest <= len(rows) <= most or any(len(row) != len(rows[0]) for row in rows):
+            yield f"must have {fewest} to {most} rows of equal length [json-pointer:{where}/rows]"
+            return
+        for at, row in enumerate(rows):
+            cells = head if at == 0 else {**_CELLS, "rich_text": _fields()}
+            yield from _list(1, 20, _typed(cells))(row, f"{where}/rows/{at}")
+
+    return check
+
+
+def _line_chart(chart: Any, where: str) -> Complaints:
+    axes, series = chart.get("axis_config") or {}, chart.get("series") or []
+    categories = axes.get("categories") or []
+    label = _string(50, 0)
+    yield from _fields({"x_label": label, "y_label": label}, categories=_list(1, 20, _string(20)))(
+        axes, f"{where}/axis_config"
+    )
+    yield from _list(1, 12, _fields(name=_string(20)), "name")(series, f"{where}/series")
+    for at, one in enumerate(series):
+        if [point.get("label") for point in one.get("data") or []] != categories:
+            yield f"must have one point for each category [json-pointer:{where}/series/{at}/data]"
+        elif not all(_is_number(point.get("value")) for point in one["data"]):
+            yield f"must be numbers [json-pointer:{where}/series/{at}/data]"
+
+
+_CHARTS = dict.fromkeys(("line", "bar", "area"), _line_chart) | {
+    "pie": _fields(
+        segments=_list(
+            1, 12, _fields(label=_string(20), value=_holds(lambda it: it > 0, "must be above zero"))
+        )
+    )
+}
+_BLOCKS: dict[str, Check] = {
+    "section": _both(
+        _holds(lambda block: "text" in block or "fields" in block, "missing required field: text"),
+        _fields(
+            {
+                "text": _text(3000, *_ANY_TEXT),
+                "fields": _list(0, 10, _text(2000, *_ANY_TEXT)),
+                "accessory": _typed(_ELEMENTS),
+            }
+        ),
+    ),
+    "header": _fields(text=_text(150, *_PLAIN)),
+    "divider": _fields(),
+    "context": _fields(
+        elements=_list(
+            1, 10, _typed({"image": _IMAGE, **dict.fromkeys(_ANY_TEXT, _fields(text=_string(3000)))})
+        )
+    ),
+    "actions": _fields(elements=_list(1, 25, _typed(_ELEMENTS), "action_id")),
+    "input": _both(
+        _fields({"hint": _text(2000, *_PLAIN)}, label=_text(2000, *_PLAIN), element=_typed(_ELEMENTS)),
+        _input_length,
+    ),
+    "image": _IMAGE,
+    "rich_text": _fields(elements=_list(1, 1000, _typed(_RICH_TEXT))),
+    "table": _table(1, 100, {**_CELLS, "rich_text": _fields()}),
+    "data_table": _both(
+        _table(2, 201, _CELLS),
+        _fields(
+            {"page_size": _holds(lambda size: 1 <= size <= 100, "must be 1 to 100")}, caption=_string(3000)
+        ),
+    ),
+    "data_visualization": _fields(title=_string(50), chart=_typed(_CHARTS)),
+}
+_VIEW = _fields(
+    {
+        "submit": _text(24, *_PLAIN),
+        "close": _text(24, *_PLAIN),
+        "private_metadata": _string(3000, 0),
+        "callback_id": _string(255, 0),
+        "external_id": _string(255, 0),
+    },
+    title=_text(24, *_PLAIN),
+)

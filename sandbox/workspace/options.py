@@ -1,10 +1,21 @@
-"""The options of a workspace."""
+"""The options of a workspace, and the app that is installed there."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
+
+import yaml
+
+PREFIXES = {"public_channel": "channels", "private_channel": "groups", "im": "im", "mpim": "mpim"}
+"""How the scopes for each kind of conversation begin."""
+_DEFAULT_COMMANDS = tuple(
+    {"command": name, "description": "", "usage_hint": "", "should_escape": True}
+    for name in ("/docs-agent", "/docs-followup")
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +56,47 @@ class WorkspaceOptions:
     response_url_seconds: float = 1_800.0
     response_url_uses: int = 5
     redeliver_after_seconds: tuple[float, ...] = (0.5, 60.0, 300.0)
+
+
+@dataclass(frozen=True, slots=True)
+class App:
+    """What the installed app declares in its manifest; None means every scope or event.
+
+    https://docs.slack.dev/reference/app-manifest
+    """
+
+    commands: Sequence[dict[str, Any]] = _DEFAULT_COMMANDS
+    shortcuts: Sequence[dict[str, Any]] = ()
+    scopes: frozenset[str] | None = None
+    events: frozenset[str] | None = None
+
+    def has(self, scope: str) -> bool:
+        """Return whether the app has this scope."""
+        return self.scopes is None or scope in self.scopes
+
+    def hears(self, event: str) -> bool:
+        """Return whether the app subscribed to this event and has its scope.
+
+        https://docs.slack.dev/reference/events
+        """
+        scope = "app_mentions:read" if event == "app_mention" else f"{event.removeprefix('message.')}:history"
+        return (self.events is None or event in self.events) and self.has(scope)
+
+
+def read_app(manifest: Path | None) -> App:
+    """Return the app of a manifest. Commands and shortcuts need the scope ``commands``."""
+    if manifest is None:
+        return App()
+    read: dict[str, Any] = yaml.safe_load(manifest.read_text(encoding="utf-8"))
+    features, settings = read.get("features") or {}, read.get("settings") or {}
+    scopes = frozenset(((read.get("oauth_config") or {}).get("scopes") or {}).get("bot") or ())
+    offered = features if "commands" in scopes else {}
+    return App(
+        commands=offered.get("slash_commands") or (),
+        shortcuts=offered.get("shortcuts") or (),
+        scopes=scopes,
+        events=frozenset((settings.get("event_subscriptions") or {}).get("bot_events") or ()),
+    )
 
 
 def utcnow() -> datetime:

@@ -6,15 +6,11 @@ import re
 import secrets
 from collections.abc import Sequence
 
-from sandbox.workspace.app import App
-from sandbox.workspace.attachments import forwarded, share
 from sandbox.workspace.bot_connection import BotConnection, NotAcknowledged
-from sandbox.workspace.entities import EntityEncoder
-from sandbox.workspace.events import EventSender
-from sandbox.workspace.options import WorkspaceOptions
-from sandbox.workspace.responses import BotResponses, InvalidResponse
+from sandbox.workspace.messages import EntityEncoder, EventSender, forwarded, share
+from sandbox.workspace.options import App, WorkspaceOptions
+from sandbox.workspace.responses import BotResponses, InvalidResponse, Tickets, acting_tab
 from sandbox.workspace.state import APP_ID, TEAM, Channel, Json, State
-from sandbox.workspace.tickets import Tickets, acting_tab
 
 _REASONS = {
     "dispatch_failed": "the bot could not be reached",

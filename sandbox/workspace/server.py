@@ -17,22 +17,20 @@ from urllib.parse import quote, urlencode
 from aiohttp import web
 
 from sandbox.doors import HOST, guard
-from sandbox.workspace.app import read_app
-from sandbox.workspace.attachments import content_path
+from sandbox.faults import Faults, Order
 from sandbox.workspace.bot_connection import BotConnection
-from sandbox.workspace.docs_preview import DocsPreview
-from sandbox.workspace.faults import Faults
+from sandbox.workspace.messages import content_path
 from sandbox.workspace.methods import METHODS
-from sandbox.workspace.options import WorkspaceOptions, utcnow
-from sandbox.workspace.page_api import PageApi
+from sandbox.workspace.options import WorkspaceOptions, read_app, utcnow
+from sandbox.workspace.page_api import DocsPreview, PageApi
 from sandbox.workspace.people import People
-from sandbox.workspace.rates import Throttled
-from sandbox.workspace.responses import InvalidResponse
+from sandbox.workspace.responses import BadResponseUrl, InvalidResponse
 from sandbox.workspace.state import Json, State
-from sandbox.workspace.tickets import BadResponseUrl
-from sandbox.workspace.web_api import ApiError, WebApi, decode_arguments
+from sandbox.workspace.web_api import ApiError, Throttled, WebApi, complained, decode_arguments
 
 CarryOut = Callable[[web.Request, Json], Awaitable[web.StreamResponse]]
+_CARRIED_OUT = ("lost_answer", "slow")
+"""The faults with which a call is carried out."""
 
 _PAGE = Path(__file__).parent / "page"
 _SAVE_SECONDS = 1.0
@@ -128,50 +126,44 @@ class Workspace:
         return web.FileResponse(_PAGE / "index.html", headers={"Content-Security-Policy": policy})
 
     async def _open_socket(self, request: web.Request) -> web.StreamResponse:
+        """Serve a socket. Every kind of fault refuses the handshake."""
+        entry = self._log("socket")
+        if (fault := self.faults.take("socket")) is not None:
+            return await _faulty(fault, request, entry)
         self.state.publish("bot", bot={"connected": True, "mode": self.bot_connection.mode})
         try:
-            return await self._connect(request)
+            done = await self.bot_connection.sockets.connect(request)
+            entry["ok"] = done.status == HTTPStatus.SWITCHING_PROTOCOLS
+            return done
         finally:
-            self.state.publish(
-                "bot", bot={"connected": self.bot_connection.is_reachable(), "mode": self.bot_connection.mode}
-            )
+            connected = self.bot_connection.is_reachable()
+            self.state.publish("bot", bot={"connected": connected, "mode": self.bot_connection.mode})
 
-    async def _connect(self, request: web.Request) -> web.StreamResponse:
-        """Serve a socket. Every kind of fault refuses the handshake."""
-        entry: Json = {"to": "slack", "method": "socket", "at": time.time()}
+    def _log(self, method: str, **about: object) -> Json:
+        entry = {"to": "slack", "method": method, "at": time.time(), **about}
         self.log.append(entry)
-        fault = self.faults.take("socket")
-        if fault is not None:
-            return await fault.answer(request, entry)
-        done = await self.bot_connection.sockets.connect(request)
-        entry["ok"] = done.status == HTTPStatus.SWITCHING_PROTOCOLS
-        return done
+        return entry
 
     async def _call(self, request: web.Request) -> web.StreamResponse:
         name = request.match_info["method"]
-        entry: Json = {"to": "slack", "method": name, "at": time.time()}
-        self.log.append(entry)
+        entry = self._log(name)
         try:
             arguments = await _arguments(request)
             self._check_token(name, request, arguments)
             entry |= _log_fields(arguments)
             fault = self.faults.take(name)
-            if fault is not None and fault.skips_call:
-                return await fault.answer(request, entry)
+            if fault is not None and fault.fault not in _CARRIED_OUT:
+                return await _faulty(fault, request, entry)
             answer = await self.web_api.call(name, decode_arguments(arguments))
             entry |= {"ok": True, "ts_made": answer.get("ts")}
             done = web.json_response({"ok": True, **answer})
-            return done if fault is None else await fault.answer(request, entry, done)
+            return done if fault is None else await _faulty(fault, request, entry, done)
         except ApiError as error:
             entry |= {"ok": False, "error": error.code}
             return web.json_response({"ok": False, "error": error.code, **error.about})
         except Throttled as error:
             entry |= {"ok": False, "error": "ratelimited"}
-            return web.json_response(
-                {"ok": False, "error": "ratelimited"},
-                status=429,
-                headers={"Retry-After": str(math.ceil(error.seconds))},
-            )
+            return _throttled(math.ceil(error.seconds))
 
     def _check_token(self, name: str, request: web.Request, arguments: Json) -> None:
         header = request.headers.get("Authorization", "").removeprefix("Bearer ").strip()
@@ -191,13 +183,11 @@ class Workspace:
 
     async def _with_faults(self, name: str, request: web.Request, carry_out: CarryOut) -> web.StreamResponse:
         """Log a request outside the Web API and carry it out, with the ordered fault if there is one."""
-        entry: Json = {"to": "slack", "method": name, "ok": False, "at": time.time()}
-        self.log.append(entry)
-        fault = self.faults.take(name)
-        if fault is not None and fault.skips_call:
-            return await fault.answer(request, entry)
+        entry, fault = self._log(name, ok=False), self.faults.take(name)
+        if fault is not None and fault.fault not in _CARRIED_OUT:
+            return await _faulty(fault, request, entry)
         done = await carry_out(request, entry)
-        return done if fault is None else await fault.answer(request, entry, done)
+        return done if fault is None else await _faulty(fault, request, entry, done)
 
     async def _post_response(self, request: web.Request, entry: Json) -> web.Response:
         about: Json = {}
@@ -212,7 +202,7 @@ class Workspace:
             status, entry["error"] = 404, str(gone)
         except InvalidResponse as bad:
             status, entry["error"] = 400, str(bad)
-            about["response_metadata"] = {"messages": [f"[ERROR] {each}" for each in bad.complaints]}
+            about = complained(bad.complaints)
         else:
             entry["ok"] = True
             return web.Response(text="ok")
@@ -246,12 +236,15 @@ class Workspace:
         https://docs.slack.dev/messaging/working-with-files
         """
         is_bot = request.headers.get("Authorization") == f"Bearer {self.options.bot_token}"
-        if not is_bot or "files:read" not in self.people.app.scopes:
+        if not is_bot or not self.people.app.has("files:read"):
             raise web.HTTPFound("/signin")
         return await self._file_content(request)
 
     async def _order_faults(self, request: web.Request) -> web.Response:
-        self.faults.order((await request.json()).get("next") or [])
+        try:
+            self.faults.order((await request.json()).get("next") or [])
+        except ValueError as error:
+            return web.json_response({"ok": False, "error": "invalid", "detail": str(error)}, status=400)
         return web.json_response({"ok": True})
 
     async def _clear_faults(self, _request: web.Request) -> web.Response:
@@ -273,17 +266,51 @@ class Workspace:
         return web.json_response(self.log)
 
 
+async def _faulty(
+    order: Order, request: web.Request, entry: Json, done: web.StreamResponse | None = None
+) -> web.StreamResponse:
+    """Return the response that the bot gets instead of ``done``.
+
+    The fault is one of 429, 429_no_header, 500, 502_html, lost_answer, slow, or ``error:<code>``. ``seconds``
+    is the delay of ``slow`` or the Retry-After of ``429``.
+    """
+    entry["fault"] = order.fault
+    seconds = 1.0 if order.seconds is None else order.seconds
+    match order.fault:
+        case "429":
+            return _throttled(max(1, round(seconds)))
+        case "429_no_header":
+            return _throttled()
+        case "500":
+            return web.json_response({"ok": False, "error": "internal_error"}, status=500)
+        case "502_html":
+            page = "<html><body>Bad gateway</body></html>"
+            return web.Response(status=502, text=page, content_type="text/html")
+        case "lost_answer":
+            if request.transport is not None:
+                request.transport.abort()
+            return web.Response(status=500)
+        case "slow":
+            await asyncio.sleep(seconds)
+            return web.json_response({"ok": True}) if done is None else done
+        case other:
+            entry |= {"ok": False, "error": other.removeprefix("error:")}
+            return web.json_response({"ok": False, "error": entry["error"]})
+
+
+def _throttled(seconds: int | None = None) -> web.Response:
+    headers = {} if seconds is None else {"Retry-After": str(seconds)}
+    return web.json_response({"ok": False, "error": "ratelimited"}, status=429, headers=headers)
+
+
 def _log_fields(arguments: Json) -> Json:
     """Return the arguments to log: channels, timestamps, users and the bot's metadata, never text."""
     metadata = arguments.get("metadata")
     if isinstance(metadata, str):
         with contextlib.suppress(ValueError):
             metadata = json.loads(metadata)
-    kept = {
-        key: arguments.get(key)
-        for key in ("channel", "channel_id", "thread_ts", "ts", "user")
-        if arguments.get(key)
-    }
+    keys = ("channel", "channel_id", "thread_ts", "ts", "user")
+    kept = {key: arguments[key] for key in keys if arguments.get(key)}
     return kept | ({"metadata": metadata.get("event_payload")} if isinstance(metadata, dict) else {})
 
 

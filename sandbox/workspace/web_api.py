@@ -1,18 +1,21 @@
-"""Helpers for the Web API methods: arguments, scopes, channels, block checks, pages, errors."""
+"""The Web API: the table of methods, and what every call is checked for: scopes, rates, channels, blocks."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Awaitable, Callable, Mapping
+from collections import defaultdict, deque
+from collections.abc import Awaitable, Callable, Collection, Mapping
+from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
 from sandbox.workspace import blocks as rules
+from sandbox.workspace.options import PREFIXES, WorkspaceOptions
 from sandbox.workspace.people import People
-from sandbox.workspace.rates import RateLimits
-from sandbox.workspace.scopes import PREFIXES, missing_scopes
 from sandbox.workspace.state import BOT_USER, Channel, Json
 
-Method = Callable[["WebApi", Json], Awaitable[Json]]
+CarryOut = Callable[["WebApi", Json], Awaitable[Json]]
+_PAGE = 1000
 
 
 class ApiError(Exception):
@@ -24,36 +27,96 @@ class ApiError(Exception):
         self.about = about
 
 
+class Throttled(Exception):
+    """A call is rejected with 429; ``seconds`` is its Retry-After."""
+
+    def __init__(self, seconds: float) -> None:
+        super().__init__("ratelimited")
+        self.seconds = seconds
+
+
+@dataclass(frozen=True, slots=True)
+class Method:
+    """A method that the bot may call: https://docs.slack.dev/reference/methods
+
+    ``tier`` is that of its rate limit; None is a limit of its own, of several hundred calls a minute. One
+    with several ``scopes`` needs that of the kind of conversation that it is about.
+    """
+
+    carry_out: CarryOut
+    tier: int | None
+    scopes: tuple[str, ...]
+
+    def missing_scopes(self, kinds: Collection[str], provided: Collection[str]) -> list[str]:
+        """Return the scopes that a call lacks, in the order of Slack's reference; empty if it may be made.
+
+        ``kinds`` are those of the conversations that the call is about. Without any, one scope is enough.
+        """
+        if len(self.scopes) > 1 and kinds:
+            prefixes = tuple(f"{PREFIXES[each]}:" for each in kinds)
+            return [scope for scope in self.scopes if scope.startswith(prefixes) and scope not in provided]
+        return list(self.scopes) if self.scopes and not set(self.scopes) & set(provided) else []
+
+
+class RateLimits:
+    """The calls of the last minute, by method, and the messages to each channel.
+
+    https://docs.slack.dev/apis/web-api/rate-limits
+    """
+
+    def __init__(self, options: WorkspaceOptions, clock: Callable[[], datetime]) -> None:
+        self._options = options
+        self._clock = clock
+        self._calls: defaultdict[str, deque[float]] = defaultdict(deque)
+        self._posts: dict[str, tuple[float, float]] = {}
+
+    def count_call(self, name: str, tier: int | None) -> None:
+        """Count a call; raise Throttled, until the oldest is a minute ago, if there were too many."""
+        given = self._options
+        most = given.special_calls_a_minute if tier is None else given.tier_calls_a_minute[tier - 2]
+        now, calls = self._clock().timestamp(), self._calls[name]
+        while calls and calls[0] <= now - given.minute_seconds:
+            calls.popleft()
+        if given.enforce_rates and len(calls) >= most:
+            raise Throttled(calls[0] + given.minute_seconds - now)
+        calls.append(now)
+
+    def count_post(self, channel: str) -> None:
+        """Count a message; raise Throttled above one per second and channel, after a burst."""
+        now, burst = self._clock().timestamp(), self._options.channel_burst
+        left, at = self._posts.get(channel, (float(burst), now))
+        left = min(left + now - at, burst)
+        if self._options.enforce_rates and left < 1:
+            raise Throttled(1.0)
+        self._posts[channel] = (left - 1, now)
+
+
 class WebApi:
     """Calls Web API methods on one workspace."""
 
     def __init__(self, people: People, methods: Mapping[str, Method]) -> None:
         self.people = people
-        self.methods = methods
+        self._methods = methods
         self.state = people.state
         self.options = people.options
         self.rates = RateLimits(people.options, people.state.clock)
 
     async def call(self, name: str, arguments: Json) -> Json:
-        """Call a method and return its response; raise ApiError or Throttled."""
-        method = self.methods.get(name)
-        if method is None:
-            raise ApiError("unknown_method", req_method=name)
-        self.rates.count_call(name)
-        self._check_scopes(name, arguments)
-        return await method(self, arguments)
+        """Call a method and return its response; raise ApiError or Throttled.
 
-    def _check_scopes(self, name: str, arguments: Json) -> None:
-        """Raise ApiError if the app lacks a scope for this call (https://docs.slack.dev/reference/scopes)."""
+        A call without a scope is refused: https://docs.slack.dev/reference/scopes
+        """
+        found = self._methods.get(name)
+        if found is None:
+            raise ApiError("unknown_method", req_method=name)
+        self.rates.count_call(name, found.tier)
         provided = self.people.app.scopes
-        if missing := missing_scopes(name, self._kinds(name, arguments), provided):
+        if provided is not None and (missing := found.missing_scopes(self._kinds(name, arguments), provided)):
             raise ApiError("missing_scope", needed=",".join(missing), provided=",".join(sorted(provided)))
+        return await found.carry_out(self, arguments)
 
     def _kinds(self, name: str, arguments: Json) -> list[str]:
         """Return the kinds of the conversations that a call is about, of those that the bot can see."""
-        if name == "conversations.list":
-            asked = str(arguments.get("types") or "public_channel").split(",")
-            return [each.strip() for each in asked if each.strip() in PREFIXES]
         if name == "conversations.open" and arguments.get("users"):
             return ["mpim" if "," in str(arguments["users"]) else "im"]
         room = self._visible_channel(arguments)
@@ -74,6 +137,22 @@ class WebApi:
             raise ApiError("not_in_channel")
         return found
 
+    def room_to_post(self, arguments: Json, *, member: bool = True) -> tuple[Channel, str | None]:
+        """Return the channel and the thread of a post; raise ApiError if nothing can be posted there."""
+        room, thread = self.channel(arguments, member=member), arguments.get("thread_ts")
+        if room.is_archived:
+            raise ApiError("is_archived")
+        if thread and self.state.message(room.id, thread) is None:
+            raise ApiError("thread_not_found")
+        return room, thread
+
+    def message(self, channel: Channel, ts: object) -> Json:
+        """Return a message; raise ApiError if there is none."""
+        found = self.state.message(channel.id, str(ts))
+        if found is None:
+            raise ApiError("message_not_found")
+        return found
+
     def checked_blocks(self, arguments: Json) -> list[Json] | None:
         """Return the blocks in the arguments, or None; raise ApiError if Slack would reject them."""
         blocks = arguments.get("blocks")
@@ -81,10 +160,8 @@ class WebApi:
             return None
         if rules.refused_kinds(blocks, self.options.refused_blocks):
             raise ApiError(self.options.refused_blocks_error)
-        complaints = rules.message_complaints(blocks)
-        if complaints:
-            messages = [f"[ERROR] {complaint}" for complaint in complaints]
-            raise ApiError("invalid_blocks", response_metadata={"messages": messages})
+        if complaints := rules.message_complaints(blocks):
+            raise ApiError("invalid_blocks", **complained(complaints))
         if rules.too_long(blocks):
             raise ApiError("msg_blocks_too_long")
         for number, block in enumerate(blocks):
@@ -93,48 +170,34 @@ class WebApi:
         return checked
 
 
-def message_json(message: Json, *, metadata: bool) -> Json:
-    """Return a message in Slack's JSON form."""
-    keys = ("ts", "thread_ts", "user", "bot_id", "text", "blocks", "subtype")
-    told = {"type": "message", **{key: message[key] for key in keys if message[key] is not None}}
-    if message.get("attachments"):
-        told["attachments"] = message["attachments"]
-    if message["files"]:
-        told["files"] = message["files"]
-    if isinstance(message["edited"], dict):
-        told["edited"] = message["edited"]
-    if message["metadata"]:
-        told["metadata"] = (
-            message["metadata"] if metadata else {"event_type": message["metadata"]["event_type"]}
-        )
-    return told
+def complained(complaints: Collection[str]) -> Json:
+    """Return complaints as Slack's errors carry them."""
+    return {"response_metadata": {"messages": [f"[ERROR] {complaint}" for complaint in complaints]}}
 
 
-def paginate(_api: WebApi, name: str, items: list[Any], arguments: Json) -> Json:
+def paginate(name: str, items: list[Any], arguments: Json) -> Json:
     """Return one page of a list, with a cursor to the next."""
-    limit = min(int(arguments.get("limit") or 100), 1000)
+    limit = min(int(arguments.get("limit") or 100), _PAGE)
     cursor = str(arguments.get("cursor") or "")
     if cursor and not cursor.startswith("next:"):
         raise ApiError("invalid_cursor")
     start = int(cursor.removeprefix("next:") or 0)
     more = start + limit < len(items)
-    following = f"next:{start + limit}" if more else ""
     return {
         name: items[start : start + limit],
         "has_more": more,
-        "response_metadata": {"next_cursor": following},
+        "response_metadata": {"next_cursor": f"next:{start + limit}" if more else ""},
     }
 
 
 def decode_arguments(arguments: Json) -> Json:
     """Return the arguments with lists and objects decoded, which a form sends as JSON text."""
-    read: Json = {}
-    for key, value in arguments.items():
-        if key in ("blocks", "metadata", "view", "files", "attachments") and isinstance(value, str):
+    read = dict(arguments)
+    for key in {"blocks", "metadata", "view", "files", "attachments"} & arguments.keys():
+        if isinstance(arguments[key], str):
             try:
-                value = json.loads(value)
+                read[key] = json.loads(arguments[key])
             except ValueError:
                 bad = "invalid_blocks_format" if key == "blocks" else "invalid_arguments"
                 raise ApiError(bad) from None
-        read[key] = value
     return read

@@ -87,7 +87,7 @@ async def test_what_people_write_in_a_sandbox_is_for_this_user_alone(tmp_path: P
     async with both_sides(WorldOptions(tmp_path, pages=12, days=2)):
         pass
     written = {file.name: stat.S_IMODE(file.stat().st_mode) for file in _files(tmp_path)}
-    assert {written["workspace.json"], written["docs-service.db"]} == {0o600}
+    assert {written["workspace.json"], written["service.db"]} == {0o600}
 
 
 def _files(folder: Path) -> list[Path]:

@@ -30,7 +30,7 @@ const said = el("p", { class: "small", role: "status" });
 
 function tell(answer) {
   if (!answer.ok) { notice(answer.detail || answer.error); return; }
-  const one = (fault) => `${fault.method || fault.match}: ${fault.fault}${fault.times > 1 ? `, ${fault.times} times` : ""}`;
+  const one = (fault) => `${fault.match}: ${fault.fault}${fault.times > 1 ? `, ${fault.times} times` : ""}`;
   waiting.replaceChildren(...answer.waiting.map((fault) => el("li", {}, el("code", {}, one(fault)))));
   said.textContent = answer.waiting.length ? "Still to come:" : "Nothing is ordered.";
 }

@@ -218,8 +218,10 @@ async def test_a_changed_message_is_drawn_again(
         assert answer.status == 200
     await expect(messages).to_contain_text("Private 2")
     await expect(messages).not_to_contain_text("Private 1")
-    await client.chat_delete(channel=DOCS, ts=str(posted["ts"]))
-    await expect(messages).not_to_contain_text("Fetching")
+    said = workspace.people.say(ANA, DOCS, "Wrong place")
+    await expect(messages).to_contain_text("Wrong place")
+    workspace.people.delete(ANA, DOCS, said["ts"])
+    await expect(messages).not_to_contain_text("Wrong place")
 
 
 async def test_a_csv_file_shows_its_size_and_first_rows_and_can_be_fetched(

@@ -69,7 +69,7 @@ async def test_faults_are_ordered_and_forgotten_in_their_drawer(page: Page, work
     await expect(drawer).to_contain_text("Nothing is ordered.")
     await drawer.get_by_role("button", name="Next post: answer lost").click()
     await expect(drawer.get_by_role("listitem")).to_have_text("chat.postMessage: lost_answer")
-    assert workspace.faults.waiting() == [{"method": "chat.postMessage", "fault": "lost_answer", "times": 1}]
+    assert workspace.faults.waiting() == [{"match": "chat.postMessage", "fault": "lost_answer", "times": 1}]
     await drawer.get_by_role("button", name="Forget them").click()
     await expect(drawer).to_contain_text("Nothing is ordered.")
     assert workspace.faults.waiting() == []

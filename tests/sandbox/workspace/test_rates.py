@@ -8,13 +8,9 @@ import pytest
 from slack_sdk.errors import SlackApiError
 
 from sandbox.workspace import WorkspaceOptions
-from sandbox.workspace.methods import METHODS
-from sandbox.workspace.rates import TIERS, RateLimits, Throttled
+from sandbox.workspace.web_api import RateLimits, Throttled
 from tests.sandbox.workspace.conftest import Opener, client_of
 from tests.sandbox.workspace.small_bot import DOCS, HeldClock, Json
-
-SPECIAL = {"auth.test", "chat.getPermalink", "chat.postMessage"}
-"""The methods with special limits in Slack's reference."""
 
 
 async def test_a_channel_takes_one_message_a_second_after_a_burst(
@@ -32,18 +28,13 @@ async def test_a_channel_takes_one_message_a_second_after_a_burst(
     assert (await client.chat_postMessage(channel=DOCS, text="x"))["ok"]
 
 
-def test_every_method_has_a_tier_or_a_special_limit() -> None:
-    assert set(METHODS) - set(TIERS) == SPECIAL
-    assert set(TIERS) <= set(METHODS)
-
-
 @pytest.mark.parametrize(
     ("method", "arguments", "calls"),
     [
-        ("users.list", {}, 20),
+        ("usergroups.users.list", {"usergroup": "S01WRITERS"}, 20),
         ("chat.update", {"channel": DOCS, "text": "y"}, 50),
         ("users.info", {"user": "U01ANA"}, 100),
-        ("chat.getPermalink", {"channel": DOCS}, 300),
+        ("auth.test", {}, 300),
     ],
 )
 async def test_a_method_is_refused_above_its_limit_a_minute_and_no_other_one_is(
@@ -82,32 +73,25 @@ async def test_the_workspace_takes_a_few_hundred_messages_a_minute_over_all_chan
 def test_any_minute_counts_and_refused_calls_do_not(tmp_path: Path, clock: HeldClock) -> None:
     rates = RateLimits(WorkspaceOptions(tmp_path), clock)
     for _ in range(20):
-        rates.count_call("users.list")
+        rates.count_call("users.list", 2)
         clock.forward(2)
     clock.forward(19.5)
     for _ in range(3):
         with pytest.raises(Throttled) as caught:
-            rates.count_call("users.list")
+            rates.count_call("users.list", 2)
         assert caught.value.seconds == pytest.approx(0.5)
     clock.forward(0.5)
-    rates.count_call("users.list")
+    rates.count_call("users.list", 2)
     with pytest.raises(Throttled) as caught:
-        rates.count_call("users.list")
+        rates.count_call("users.list", 2)
     assert caught.value.seconds == pytest.approx(2)
 
 
 def test_a_shorter_minute_with_fewer_calls_can_be_chosen(tmp_path: Path, clock: HeldClock) -> None:
     rates = RateLimits(WorkspaceOptions(tmp_path, tier_calls_a_minute=(1, 1, 1), minute_seconds=2.0), clock)
-    rates.count_call("chat.update")
+    rates.count_call("chat.update", 3)
     with pytest.raises(Throttled) as caught:
-        rates.count_call("chat.update")
+        rates.count_call("chat.update", 3)
     assert caught.value.seconds == pytest.approx(2)
     clock.forward(2)
-    rates.count_call("chat.update")
-
-
-def test_the_limits_may_be_switched_off(tmp_path: Path, clock: HeldClock) -> None:
-    rates = RateLimits(WorkspaceOptions(tmp_path, enforce_rates=False), clock)
-    for _ in range(100):
-        rates.count_call("users.list")
-        rates.count_post(DOCS)
+    rates.count_call("chat.update", 3)

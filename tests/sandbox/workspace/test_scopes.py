@@ -11,9 +11,7 @@ import yaml
 from slack_sdk.errors import SlackApiError
 
 from sandbox.workspace import Workspace
-from sandbox.workspace.app import App
 from sandbox.workspace.methods import METHODS
-from sandbox.workspace.scopes import EVENT_SCOPES, METHOD_SCOPES
 from sandbox.world import MANIFEST
 from tests.sandbox.workspace.conftest import Opener, client_of
 from tests.sandbox.workspace.small_bot import ANA, ANAS_DM, BOT, DOCS, PRODUCT, SECRET, Json, until
@@ -47,10 +45,6 @@ async def _call(workspace: Workspace, method: str, **arguments: Any) -> Json:
     return answer.data
 
 
-def test_the_scopes_of_every_method_are_known() -> None:
-    assert set(METHOD_SCOPES) == set(METHODS)
-
-
 @pytest.mark.parametrize(
     ("method", "arguments", "scope"),
     [
@@ -64,7 +58,6 @@ def test_the_scopes_of_every_method_are_known() -> None:
         ("conversations.info", {"channel": PRODUCT}, "channels:read"),
         ("conversations.info", {"channel": SECRET}, "groups:read"),
         ("conversations.members", {"channel": ANAS_DM}, "im:read"),
-        ("conversations.list", {"types": "public_channel,im"}, "im:read"),
         ("conversations.join", {"channel": PRODUCT}, "channels:join"),
         ("conversations.open", {"users": ANA}, "im:write"),
         ("users.info", {"user": ANA}, "users:read"),
@@ -80,14 +73,12 @@ async def test_a_call_without_its_scope_names_what_is_needed_and_what_is_there(
     workspace.people.invite(ANA, SECRET, "@docs-agent")
     refused = await _call(workspace, method, **arguments)
     assert (refused["ok"], refused["error"], refused["needed"]) == (False, "missing_scope", scope)
-    assert set(refused["provided"].split(",")) == workspace.people.app.scopes
+    assert set(refused["provided"].split(",")) == set(workspace.people.app.scopes or ())
 
 
 @pytest.mark.parametrize("method", sorted(METHODS))
 async def test_the_manifest_of_the_bot_has_what_its_methods_need(install: Installer, method: str) -> None:
-    answer = await _call(await install(), method)
-    unused = {"reactions.get", "team.info"}
-    assert (answer.get("error") == "missing_scope") == (method in unused)
+    assert (await _call(await install(), method)).get("error") != "missing_scope"
 
 
 async def test_a_private_channel_of_others_is_unknown_whatever_the_scopes_are(install: Installer) -> None:
@@ -144,7 +135,3 @@ async def test_commands_take_the_scope_for_commands(install: Installer) -> None:
     workspace = await install(without={"commands"})
     refused = await workspace.people.command(ANA, DOCS, "/docs-agent", "x")
     assert refused["error"] == "unknown_command"
-
-
-def test_an_app_without_a_manifest_hears_every_event() -> None:
-    assert all(App().hears(event) for event in EVENT_SCOPES)
