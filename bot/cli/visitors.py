@@ -9,13 +9,12 @@ import re
 import secrets
 import shutil
 import sys
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, timedelta
 from enum import IntEnum
 from pathlib import Path
-from typing import BinaryIO, Protocol
+from typing import BinaryIO
 
 from bot.cli.progress import counted_pages
 from bot.docs_api import (
@@ -84,16 +83,6 @@ class Wanted:
             object.__setattr__(self, "section", f"/{self.section.lstrip('/')}")
 
 
-class Output(Protocol):
-    """Receives the totals once, then the rows as they arrive."""
-
-    def begin(self, totals: Visitors) -> None:
-        """Receive the whole site's totals."""
-
-    def add(self, rows: Sequence[PageVisitors]) -> None:
-        """Receive some more rows, one for each documentation page."""
-
-
 # ---- arguments
 
 
@@ -130,38 +119,28 @@ def check_target(target: Path) -> Path:
 # ---- outputs
 
 
-class CsvRows:
-    """Writes all rows as CSV, as they arrive. ``mark`` is a byte-order mark or empty.
+@dataclass(slots=True)
+class Read:
+    """What was read: the whole site's totals, the wanted pages, and what ended the reading early."""
 
-    On a terminal, what could steer it is escaped.
-    """
-
-    def __init__(self, stream: BinaryIO, mark: str = "") -> None:
-        self._stream = stream
-        self._is_terminal = stream.isatty()
-        self._mark = mark
-
-    def begin(self, totals: Visitors) -> None:
-        """Write the header. Totals are left out, because all rows of the file are pages."""
-        del totals
-        self._stream.write(f"{self._mark}{csv_line(HEADER)}".encode())
-
-    def add(self, rows: Sequence[PageVisitors]) -> None:
-        """Write a line for each page."""
-        lines = (csv_line((row.path, row.human, row.ai, row.total)) for row in rows)
-        if self._is_terminal:
-            lines = (f"{terminal_safe(line.rstrip())}\r\n" for line in lines)
-        self._stream.write("".join(lines).encode())
-        self._stream.flush()
+    taken_at: datetime
+    totals: Visitors | None = None
+    rows: list[PageVisitors] = field(default_factory=list)
+    error: DocsApiError | None = None
 
 
-@contextmanager
-def whole_file(target: Path) -> Iterator[BinaryIO]:
+def csv_text(rows: Sequence[PageVisitors], *, for_terminal: bool = False) -> str:
+    """Return a header and a line for each page. On a terminal, what could steer it is escaped."""
+    lines = [csv_line(HEADER), *(csv_line((row.path, row.human, row.ai, row.total)) for row in rows)]
+    return "".join(f"{terminal_safe(line.rstrip())}\r\n" if for_terminal else line for line in lines)
+
+
+def write_whole(target: Path, text: str) -> None:
     """Write a temporary file that replaces the target on success and is deleted on an error."""
     part = target.with_name(f".docs-bot-{secrets.token_hex(8)}.part")
     try:
         with part.open("xb") as stream:
-            yield stream
+            stream.write(text.encode())
             stream.flush()
             os.fsync(stream.fileno())
         if target.exists():
@@ -171,105 +150,39 @@ def whole_file(target: Path) -> Iterator[BinaryIO]:
         part.unlink(missing_ok=True)
 
 
-class JsonDocument:
-    """Writes one JSON document as rows arrive. It is always valid; ``complete`` says if it has all rows."""
-
-    def __init__(self, stream: BinaryIO, project: str, wanted: Wanted, now: Callable[[], datetime]) -> None:
-        self._stream = stream
-        self._head = {
-            "project": project,
-            "from": wanted.first.isoformat(),
-            "to": wanted.last.isoformat(),
-            "path": wanted.section or None,
-        }
-        self._now = now
-        self._taken_at: datetime | None = None
-        self._separator = "\n"
-
-    def begin(self, totals: Visitors) -> None:
-        """Write the document's beginning, up to the pages."""
-        self._taken_at = self._now()
-        head = json.dumps({**self._head, "totals": _counts(totals)})
-        self._write(f'{head[:-1]}, "pages": [')
-
-    def add(self, rows: Sequence[PageVisitors]) -> None:
-        """Write a line for each page."""
-        for row in rows:
-            self._write(self._separator + json.dumps({"path": row.path, **_counts(row)}))
-            self._separator = ",\n"
-        self._stream.flush()
-
-    def end(self, *, complete: bool) -> None:
-        """Close the document; write nothing if it was not begun."""
-        if self._taken_at is not None:
-            taken_at = self._taken_at.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
-            self._write(f'\n], "complete": {json.dumps(complete)}, "taken_at": "{taken_at}"}}\n')
-            self._stream.flush()
-
-    def _write(self, text: str) -> None:
-        self._stream.write(text.encode())
+def json_text(read: Read, project: str, wanted: Wanted) -> str:
+    """Return one JSON document. ``complete`` says whether it has all pages."""
+    head = {
+        "project": project,
+        "from": wanted.first.isoformat(),
+        "to": wanted.last.isoformat(),
+        "path": wanted.section or None,
+        "totals": read.totals.model_dump() if read.totals else None,
+        "complete": read.error is None,
+        "taken_at": read.taken_at.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
+    }
+    pages = ",\n".join(json.dumps(row.model_dump()) for row in read.rows)
+    return f'{json.dumps(head)[:-1]}, "pages": [\n{pages}\n]}}\n'
 
 
-@contextmanager
-def json_document(
-    stream: BinaryIO, project: str, wanted: Wanted, now: Callable[[], datetime]
-) -> Iterator[JsonDocument]:
-    """Yield a document, and close it even after an error, with the right value of ``complete``."""
-    document = JsonDocument(stream, project, wanted, now)
-    complete = False
-    try:
-        yield document
-        complete = True
-    finally:
-        document.end(complete=complete)
-
-
-def _counts(visitors: Visitors) -> dict[str, int]:
-    return {"human": visitors.human, "ai": visitors.ai, "total": visitors.total}
-
-
-class Table:
-    """Collects the totals and the most read pages for a table, keeping only the rows that it shows."""
-
-    def __init__(self, project: str, wanted: Wanted) -> None:
-        self._project = project
-        self._wanted = wanted
-        self._totals: Visitors | None = None
-        self._top: list[PageVisitors] = []
-        self._count = 0
-
-    def begin(self, totals: Visitors) -> None:
-        """Keep the totals."""
-        self._totals = totals
-
-    def add(self, rows: Sequence[PageVisitors]) -> None:
-        """Keep the most read pages so far."""
-        self._count += len(rows)
-        self._top = heapq.nsmallest(
-            MOST_ROWS_SHOWN, [*self._top, *rows], key=lambda row: (-row.total, row.path)
-        )
-
-    def text(self, today: date) -> str:
-        """Return the table with its heading."""
-        wanted = self._wanted
-        span = f"{wanted.first} to {wanted.last}, both included"
-        lines = [f"{_one_line(self._project)}, {span} (UTC)" + (", today so far" * (wanted.last >= today))]
-        if self._totals is not None:
-            people, agents, everyone = (f"{count:,}" for count in _counts(self._totals).values())
-            lines.append(f"The whole site: {people} people, {agents} AI agents, {everyone} in all")
-        lines.append("Approximate, unique, never additive: who comes twice, or as both, counts once.")
-        return "\n".join([*lines, "", *self._pages()])
-
-    def _pages(self) -> list[str]:
-        where = f" under {_one_line(self._wanted.section)}" if self._wanted.section else ""
-        if not self._count:
-            return [f"No page{where} was read."]
-        shown = f", the {len(self._top)} most read" if self._count > len(self._top) else ""
-        return [
-            f"Pages read{where}: {self._count:,}{shown}",
-            f"{'People':>10}{'AI agents':>12}{'All':>10}  Page",
-            *(f"{row.human:>10,}{row.ai:>12,}{row.total:>10,}  {_one_line(row.path)}" for row in self._top),
-        ]
+def table(read: Read, project: str, wanted: Wanted) -> str:
+    """Return the totals and the pages read most, for people."""
+    so_far = ", today so far" if wanted.last >= read.taken_at.date() else ""
+    lines = [f"{_one_line(project)}, {wanted.first} to {wanted.last}, both included (UTC){so_far}"]
+    if (site := read.totals) is not None:
+        lines.append(f"The whole site: {site.human:,} people, {site.ai:,} AI agents, {site.total:,} in all")
+    lines += ["Approximate, unique, never additive: who comes twice, or as both, counts once.", ""]
+    where = f" under {_one_line(wanted.section)}" if wanted.section else ""
+    if not read.rows:
+        return "\n".join([*lines, f"No page{where} was read.", ""])
+    top = heapq.nsmallest(MOST_ROWS_SHOWN, read.rows, key=lambda row: (-row.total, row.path))
+    shown = f", the {len(top)} most read" if len(read.rows) > len(top) else ""
+    lines += [
+        f"Pages read{where}: {len(read.rows):,}{shown}",
+        f"{'People':>10}{'AI agents':>12}{'All':>10}  Page",
+    ]
+    lines += [f"{row.human:>10,}{row.ai:>12,}{row.total:>10,}  {_one_line(row.path)}" for row in top]
+    return "\n".join([*lines, ""])
 
 
 def _one_line(text: str) -> str:
@@ -289,43 +202,37 @@ async def export(
     now: Callable[[], datetime],
     encoding: str = "utf-8",
 ) -> None:
-    """Fetch all pages and write them in the requested forms.
+    """Read all pages, then write them in the requested forms.
 
     ``stdout`` gets one of these: JSON, CSV if ``csv`` is `STDOUT`, otherwise a table in ``encoding``.
-    Raises ExportError, and BrokenPipeError when the reader of ``stdout`` has gone. After an error no partial
-    CSV file is left, and a JSON document is closed with ``complete`` false.
+    Raises ExportError, and BrokenPipeError when the reader of ``stdout`` has gone. After an error nothing is
+    written but a JSON document with what was read, which says that it is not complete.
     """
     source = _project(settings, wanted.project)
-    table = Table(source.name, wanted)
-    outputs: list[Output] = []
+    is_silent = as_json or csv == STDOUT
+    # On a terminal only, and never between the lines of something else there.
+    is_alone = not (is_silent and stdout.isatty())
+    with counted_pages(sys.stderr, shown=is_alone and sys.stderr.isatty()) as told:
+        read = await _read(settings, source, wanted, told, now())
     try:
-        with ExitStack() as stack:
-            if as_json:
-                outputs.append(stack.enter_context(json_document(stdout, source.name, wanted, now)))
-            if csv == STDOUT:
-                # No mark: programs that read a pipe would take it for part of the first column's name.
-                outputs.append(CsvRows(stdout))
-            elif csv is not None:
-                # Entered after the document: the file is in place before the document says "complete".
-                outputs.append(CsvRows(stack.enter_context(whole_file(csv)), BOM))
-            is_silent = as_json or csv == STDOUT
-            if not is_silent:
-                outputs.append(table)
-            # On a terminal only, and never between the lines of something else there.
-            is_alone = not (is_silent and stdout.isatty())
-            told = stack.enter_context(counted_pages(sys.stderr, shown=is_alone and sys.stderr.isatty()))
-            await _fetch(settings, source, wanted, outputs, told)
-        if not is_silent:
+        if csv is not None and csv != STDOUT and read.error is None:
+            write_whole(csv, BOM + csv_text(read.rows))
+        if as_json and read.totals is not None:
+            stdout.write(json_text(read, source.name, wanted).encode())
+        elif csv == STDOUT and read.error is None:
+            # No mark: programs that read a pipe would take it for part of the first column's name.
+            stdout.write(csv_text(read.rows, for_terminal=stdout.isatty()).encode())
+        elif not is_silent and read.error is None:
             # A path may contain characters that the terminal's encoding lacks.
-            stdout.write(f"{table.text(now().date())}\n".encode(encoding, "replace"))
-            stdout.flush()
-    except DocsApiError as error:
-        raise _explained(error, source, now()) from None
+            stdout.write(table(read, source.name, wanted).encode(encoding, "replace"))
+        stdout.flush()
     except BrokenPipeError:
         raise
     except OSError as error:
         words = f"Cannot write: {error.strerror or type(error).__name__}. Look at the disk and at the folder."
         raise ExportError(words, ExitCode.CANNOT_WRITE) from None
+    if read.error is not None:
+        raise _explained(read.error, source, now())
 
 
 def _project(settings: DocsSettings, name: str) -> DocsProject:
@@ -337,59 +244,69 @@ def _project(settings: DocsSettings, name: str) -> DocsProject:
     raise ExportError(said, ExitCode.BAD_SETTINGS)
 
 
-async def _fetch(
+async def _read(
     settings: DocsSettings,
     source: DocsProject,
     wanted: Wanted,
-    outputs: Sequence[Output],
     told: Callable[[int], None],
-) -> None:
-    day_after = wanted.last + timedelta(days=1)
-    is_begun = False
-    url, key = source.address, source.key
-    async with DocsClient(base_url=url, api_key=key, proxy=settings.proxy_for(url)) as docs:
-        pages = docs.all_visitors(source.id, date_from=wanted.first, date_to=day_after)
-        async for page in pages:
-            rows = [row for row in page.visitors if _is_wanted(row.path, wanted)]
-            for output in outputs:
-                if not is_begun:
-                    output.begin(page.totals)
-                output.add(rows)
-            is_begun = True
-            told(len(page.visitors))
+    now: datetime,
+) -> Read:
+    read, url, day_after = Read(now), source.address, wanted.last + timedelta(days=1)
+    try:
+        async with DocsClient(base_url=url, api_key=source.key, proxy=settings.proxy_for(url)) as docs:
+            async for page in docs.all_visitors(source.id, date_from=wanted.first, date_to=day_after):
+                read.totals = read.totals or page.totals
+                read.rows += [
+                    row for row in page.visitors if not wanted.section or in_section(row.path, wanted.section)
+                ]
+                told(len(page.visitors))
+    except DocsApiError as error:
+        read.error = error
+    return read
 
 
-def _is_wanted(path: str, wanted: Wanted) -> bool:
-    return not wanted.section or in_section(path, wanted.section)
+_TROUBLE: tuple[tuple[type[DocsApiError], ExitCode, str, str], ...] = (
+    (
+        Unauthorized,
+        ExitCode.REFUSED,
+        "The docs service refuses the key",
+        "Look at {named.key}: it is unknown or has expired.",
+    ),
+    (
+        Forbidden,
+        ExitCode.REFUSED,
+        "The docs service refuses the key",
+        "The key needs the right to read, from this machine's address.",
+    ),
+    (
+        NotFound,
+        ExitCode.BAD_SETTINGS,
+        "The docs service does not know {project}",
+        "Look at {named.id} and at the path in {named.address}.",
+    ),
+    (
+        InvalidArgument,
+        ExitCode.BAD_SETTINGS,
+        "These settings cannot work",
+        "Look at the settings that begin with DOCS_.",
+    ),
+    (
+        DocsApiError,
+        ExitCode.UNAVAILABLE,
+        "No usable answer of the docs service",
+        "Look at {named.address} and the network.",
+    ),
+)
+"""The exit code of each error, what is said of it, and what to look at. The first that fits counts."""
 
 
 def _explained(error: DocsApiError, source: DocsProject, now: datetime) -> ExportError:
-    named = source.named
-    match error:
-        case RateLimited():
-            words, code = (
-                f"The docs service's hourly limit is reached. {_later(error, now)}",
-                ExitCode.LIMITED,
-            )
-        case Unauthorized():
-            advice = f"Look at {named.key}: it is unknown or has expired."
-            words, code = f"The docs service refuses the key: {error}.\n{advice}", ExitCode.REFUSED
-        case Forbidden():
-            advice = "The key needs the right to read, from this machine's address."
-            words, code = f"The docs service refuses the key: {error}.\n{advice}", ExitCode.REFUSED
-        case NotFound():
-            advice = f"Look at {named.id} and at the path in {named.address}."
-            words = f"The docs service does not know {_one_line(source.id)}: {error}.\n{advice}"
-            code = ExitCode.BAD_SETTINGS
-        case InvalidArgument():
-            words = f"These settings cannot work: {error}.\nLook at the settings that begin with DOCS_."
-            code = ExitCode.BAD_SETTINGS
-        case _:
-            words = (
-                f"No usable answer of the docs service: {error}.\nLook at {named.address} and the network."
-            )
-            code = ExitCode.UNAVAILABLE
-    return ExportError(words, code)
+    if isinstance(error, RateLimited):
+        said = f"The docs service's hourly limit is reached. {_later(error, now)}"
+        return ExportError(said, ExitCode.LIMITED)
+    code, what, advice = next(each[1:] for each in _TROUBLE if isinstance(error, each[0]))
+    about = {"named": source.named, "project": _one_line(source.id)}
+    return ExportError(f"{what.format(**about)}: {error}.\n{advice.format(**about)}", code)
 
 
 def _later(error: RateLimited, now: datetime) -> str:

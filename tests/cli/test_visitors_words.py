@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import json
 from datetime import date, timedelta
 from pathlib import Path
@@ -14,15 +13,16 @@ from hypothesis import strategies as st
 
 from bot.cli.visitors import (
     MOST_ROWS_SHOWN,
-    JsonDocument,
-    Table,
+    Read,
     check_days,
     check_target,
+    json_text,
     parse_day,
-    whole_file,
+    table,
+    write_whole,
 )
-from bot.docs_api import PageVisitors, Visitors
-from tests.cli.test_visitors import FIRST, LAST, NOW, wanted
+from bot.docs_api import DocsApiError, PageVisitors, Visitors
+from tests.cli.test_visitors import FIRST, NOW, wanted
 
 
 @pytest.mark.parametrize(
@@ -33,36 +33,24 @@ def test_a_section_begins_with_a_slash_however_it_was_given(given: str, section:
 
 
 counts = st.integers(0, 50)
+some_pages = st.lists(
+    st.builds(PageVisitors, path=st.text(max_size=8), human=counts, ai=counts, total=counts), max_size=60
+)
 
-some_rows = st.lists(st.tuples(st.text(max_size=8), counts, counts, counts), max_size=60)
 
-
-@given(some_rows, st.integers(1, 25))
-def test_the_table_ranks_whatever_order_rows_come_in(
-    rows: list[tuple[str, int, int, int]], at_once: int
-) -> None:
-    pages = [PageVisitors(path=path, human=human, ai=ai, total=total) for path, human, ai, total in rows]
-    table = Table("acme", wanted())
-    table.begin(Visitors(human=1, ai=1, total=1))
-    for start in range(0, len(pages), at_once):
-        table.add(pages[start : start + at_once])
-    shown = table.text(LAST).split("  Page\n")[1].split("\n") if pages else []
+@given(some_pages)
+def test_the_table_ranks_whatever_order_rows_come_in(pages: list[PageVisitors]) -> None:
+    shown = table(Read(NOW, Visitors(human=1, ai=1, total=1), pages), "acme", wanted())
+    rows = shown.split("  Page\n")[1].splitlines() if pages else []
     best = sorted((page.total for page in pages), reverse=True)[:MOST_ROWS_SHOWN]
-    assert [int(line[22:32]) for line in shown] == best
+    assert [int(line[22:32]) for line in rows] == best
 
 
-@given(some_rows, st.booleans())
-def test_the_json_document_is_one_whatever_stands_in_it(
-    rows: list[tuple[str, int, int, int]], complete: bool
-) -> None:
-    stream = io.BytesIO()
-    document = JsonDocument(stream, 'a"\n', wanted("\\"), lambda: NOW)
-    document.begin(Visitors(human=1, ai=2, total=3))
-    pages = [PageVisitors(path=path, human=human, ai=ai, total=total) for path, human, ai, total in rows]
-    for page in pages:
-        document.add([page])
-    document.end(complete=complete)
-    told: dict[str, Any] = json.loads(stream.getvalue())
+@given(some_pages, st.booleans())
+def test_the_json_document_is_one_whatever_stands_in_it(pages: list[PageVisitors], complete: bool) -> None:
+    error = None if complete else DocsApiError("away")
+    text = json_text(Read(NOW, Visitors(human=1, ai=2, total=3), pages, error), 'a"\n', wanted("\\"))
+    told: dict[str, Any] = json.loads(text)
     assert told["pages"] == [page.model_dump() for page in pages]
     assert (told["project"], told["path"], told["complete"]) == ('a"\n', "/\\", complete)
 
@@ -72,8 +60,7 @@ def test_a_replaced_file_keeps_its_mode_and_a_link_stays_one(tmp_path: Path) -> 
     target.write_text("old")
     target.chmod(0o640)
     link.symlink_to(target)
-    with whole_file(check_target(link)) as stream:
-        stream.write(b"new")
+    write_whole(check_target(link), "new")
     assert (target.read_text(), target.stat().st_mode & 0o777) == ("new", 0o640)
     assert link.is_symlink()
 
