@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from datetime import datetime, time
-from functools import cache
-from typing import TypeVar
+from functools import cache, partial
+from typing import Any
 from zoneinfo import ZoneInfo
 
 from bot.commands.parsing.periods import BadPeriod, UnknownPeriod, default_period, parse_period
@@ -19,7 +19,6 @@ from bot.model.visitors import SortBy
 from bot.model.weekly_time import Weekday
 from bot.setting_types import zone_names
 
-_Value = TypeVar("_Value")
 _SECTION_LENGTH = 300
 _MOST_CHARACTERS = 10_000
 """Maximum length of all options together."""
@@ -29,42 +28,48 @@ _TIME = re.compile(r"([0-9]{1,2})(?:[:.]([0-9]{2}))?(am|pm)?h?")
 _SITE = re.compile(r"https?://[^/]*", re.IGNORECASE)
 _NO_ZONES = ("factory", "localtime", "posixrules")
 """Names in the zone database that are no time zones: their meaning depends on the machine."""
+_SORTS = {"people": SortBy.HUMAN, "humans": SortBy.HUMAN, "all": SortBy.TOTAL} | {
+    str(by): by for by in SortBy
+}
+_PLACES = {"here": FileTo.CHANNEL, "channel": FileTo.CHANNEL, "private": FileTo.PRIVATE, "me": FileTo.PRIVATE}
+_FILLER = "filler"
 
 
 class Misunderstood(ValueError):
     """The text cannot be parsed. The error's text tells people why, in escaped mrkdwn."""
 
 
-@dataclass
-class _Parsed:
-    """The options parsed so far. ``rest`` collects the words of the period."""
-
-    now: datetime
-    zone: ZoneInfo
-    top: int = DEFAULT_TOP
-    sort: SortBy = SortBy.TOTAL
-    section: str | None = None
-    file_to: FileTo = FileTo.NOWHERE
-    compared: Period | None = None
-    compares: bool = True
-    rest: list[str] = field(default_factory=list)
-
-
 def parse_query(text: str, now: datetime, zone: ZoneInfo) -> VisitorsQuery:
-    """Return the query that a text describes. Raises Misunderstood."""
-    words, parsed = _words(text), _Parsed(now, zone)
+    """Return the query that a text describes; the last one of equal options counts. Raises Misunderstood."""
+    words, period_words, found = _words(text), list[str](), dict[str, Any]()
+    options: dict[str, Callable[[list[str]], object]] = {
+        "top": _top,
+        "sort": _sort,
+        "path": _path,
+        "csv": _csv,
+        "compare": partial(_compare, now=now, zone=zone),
+    }
     while words:
         word = words.pop(0)
-        option = _OPTIONS.get(word.lower())
-        if option is not None:
-            option(words, parsed)
-        elif word.startswith("/") and parsed.section is None:
-            parsed.section = _section(word)
+        name = word.lower()
+        if name.startswith("/") and found.get("path") is None:
+            found["path"] = _section(word)
+        elif name in options:
+            found[name] = options[name](words)
         else:
-            parsed.rest.append(word)
-    period = _period(" ".join(parsed.rest), now, zone) if parsed.rest else default_period(now, zone)
-    compared = (parsed.compared or period.before()) if parsed.compares else None
-    return VisitorsQuery(period, compared, parsed.section, parsed.top, parsed.sort, parsed.file_to)
+            period_words.append(word)
+    period = default_period(now, zone)
+    if period_words:
+        period = _period(period_words, now, zone, "I don't know the period")
+    compared = found.get("compare") or [period.before()]
+    return VisitorsQuery(
+        period,
+        compared[0],
+        found.get("path"),
+        found.get("top", DEFAULT_TOP),
+        found.get("sort", SortBy.TOTAL),
+        found.get("csv", FileTo.NOWHERE),
+    )
 
 
 def _words(text: str) -> list[str]:
@@ -73,35 +78,29 @@ def _words(text: str) -> list[str]:
     return text.split()
 
 
-def _period(text: str, now: datetime, zone: ZoneInfo) -> Period:
+def _period(words: list[str], now: datetime, zone: ZoneInfo, why: str) -> Period:
+    """Return the period that words name. Raises UnknownPeriod if they are none, otherwise Misunderstood."""
     try:
-        return parse_period(text, now, zone)
+        return parse_period(" ".join(words), now, zone)
     except BadPeriod as bad:
-        shown = code(one_line(text, 60))
-        raise Misunderstood(f"I don't know the period {shown}: {escape(str(bad))}.") from None
+        raise Misunderstood(f"{why} {code(one_line(' '.join(words), 60))}: {escape(str(bad))}.") from bad
 
 
-def _top(words: list[str], parsed: _Parsed) -> None:
+def _top(words: list[str]) -> int:
     given = words.pop(0) if words else ""
     if not re.fullmatch("[0-9]{1,4}", given) or not 1 <= int(given) <= MOST_TOP:
         raise Misunderstood(f"After `top` comes a number from 1 to {MOST_TOP}; `csv` has all pages.")
-    parsed.top = int(given)
+    return int(given)
 
 
-def _sort(words: list[str], parsed: _Parsed) -> None:
-    names = {"people": "human", "humans": "human", "all": "total"}
-    given = words.pop(0).lower() if words else ""
-    try:
-        parsed.sort = SortBy(names.get(given, given))
-    except ValueError:
-        raise Misunderstood("After `sort` comes `human`, `ai` or `total`.") from None
+def _sort(words: list[str]) -> SortBy:
+    by = _SORTS.get(words.pop(0).lower() if words else "")
+    if by is None:
+        raise Misunderstood("After `sort` comes `human`, `ai` or `total`.")
+    return by
 
 
-def _path(words: list[str], parsed: _Parsed) -> None:
-    parsed.section = _named_section(words)
-
-
-def _named_section(words: list[str]) -> str | None:
+def _path(words: list[str]) -> str | None:
     if not words:
         raise Misunderstood("After `path` comes the beginning of a path, such as `/api`.")
     return _section(words.pop(0))
@@ -120,44 +119,28 @@ def _section(word: str) -> str | None:
     return f"{bare}*" if bare != section and not bare.endswith("/") else bare.rstrip("/")
 
 
-def _csv(words: list[str], parsed: _Parsed) -> None:
-    places = {
-        "here": FileTo.CHANNEL,
-        "channel": FileTo.CHANNEL,
-        "private": FileTo.PRIVATE,
-        "me": FileTo.PRIVATE,
-    }
-    place = places.get(words[0].lower()) if words else None
+def _csv(words: list[str]) -> FileTo:
+    place = _PLACES.get(words[0].lower()) if words else None
     if place is not None:
-        words.pop(0)
-    parsed.file_to = place or FileTo.PRIVATE
+        del words[0]
+    return place or FileTo.PRIVATE
 
 
-def _compare(words: list[str], parsed: _Parsed) -> None:
-    """Parse the longest period at the beginning of ``words``, or ``none``. Otherwise keep the default."""
+def _compare(words: list[str], *, now: datetime, zone: ZoneInfo) -> list[Period | None]:
+    """Take the longest period at the beginning of ``words``, or ``none``; return nothing for the default."""
     if words and words[0].lower() in ("none", "nothing"):
-        words.pop(0)
-        parsed.compares = False
-        return
+        del words[0]
+        return [None]
     for count in range(min(_PERIOD_WORDS, len(words)), 0, -1):
         try:
-            parsed.compared = parse_period(" ".join(words[:count]), parsed.now, parsed.zone)
-        except UnknownPeriod:
-            continue
-        except BadPeriod as bad:
-            shown = code(one_line(" ".join(words[:count]), 60))
-            raise Misunderstood(f"I can't compare with {shown}: {escape(str(bad))}.") from None
+            compared = _period(words[:count], now, zone, "I can't compare with")
+        except Misunderstood as why:
+            if isinstance(why.__cause__, UnknownPeriod):
+                continue
+            raise
         del words[:count]
-        return
-
-
-_OPTIONS: dict[str, Callable[[list[str], _Parsed], None]] = {
-    "top": _top,
-    "sort": _sort,
-    "path": _path,
-    "csv": _csv,
-    "compare": _compare,
-}
+        return [compared]
+    return []
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,89 +153,69 @@ class WeeklyWords:
     section: str | None = None
 
 
-@dataclass
-class _ParsedWeekly:
-    """The options parsed so far. Each is allowed once, which ``_once`` checks."""
-
-    days: list[Weekday] = field(default_factory=list)
-    clocks: list[time] = field(default_factory=list)
-    zones: list[str] = field(default_factory=list)
-    sections: list[str | None] = field(default_factory=list)
-
-
 def parse_weekly(text: str) -> WeeklyWords:
     """Parse ``[monday] [09:00] [zone] [path /api]`` in any order, each once. Raises Misunderstood."""
-    words, parsed = _words(text), _ParsedWeekly()
-    while words:
-        _parse_weekly_word(words.pop(0), words, parsed)
+    kinds = {_FILLER: _filler, "path": _path_here, "weekday": _weekday, "time": _clock, "time zone": _zone}
+    found = _kinds(text, kinds, _unknown_weekly_word)
     return WeeklyWords(
-        _once("weekday", parsed.days, Weekday.MONDAY),
-        _once("time", parsed.clocks, time(9)),
-        _once("time zone", parsed.zones, None),
-        _once("path", parsed.sections, None),
+        found.get("weekday", Weekday.MONDAY),
+        found.get("time", time(9)),
+        found.get("time zone"),
+        found.get("path") or None,
     )
 
 
 def parse_section(text: str) -> str | None:
     """Parse ``path /api``; return None for an empty text. Raises Misunderstood."""
-    words, parsed = _words(text), _ParsedWeekly()
+    unknown = "I don't know {}. Only `path /api` for a section may follow here."
+    return _kinds(text, {"path": _path_here}, lambda _: unknown).get("path") or None
+
+
+_Kind = Callable[[str, list[str]], object]
+"""Reads a word, and more of those after it if it needs them; returns None if it is of another kind."""
+
+
+def _kinds(text: str, kinds: Mapping[str, _Kind], unknown: Callable[[str], str]) -> dict[str, Any]:
+    """Return the value of each kind in a text. ``unknown`` has the answer to a word of no kind."""
+    words, found = _words(text), dict[str, list[object]]()
     while words:
         word = words.pop(0)
-        if not _parse_section_word(word, words, parsed):
-            raise Misunderstood(
-                f"I don't know {code(one_line(word, 60))}. Only `path /api` for a section may follow here."
-            )
-    return _once("path", parsed.sections, None)
+        values = ((kind, read(word, words)) for kind, read in kinds.items())
+        kind, value = next((each for each in values if each[1] is not None), ("", None))
+        if value is None:
+            raise Misunderstood(unknown(word).format(code(one_line(word, 60))))
+        found.setdefault(kind, []).append(value)
+    for kind, several in found.items():
+        if kind != _FILLER and len(several) > 1:
+            raise Misunderstood(f"A digest has one {kind}, and here are {len(several)}.")
+    return {kind: values[0] for kind, values in found.items()}
 
 
-def _parse_section_word(word: str, words: list[str], parsed: _ParsedWeekly) -> bool:
-    """Parse a section if this word begins one. Return whether it does."""
-    if word.lower() == "path":
-        parsed.sections.append(_named_section(words))
-    elif word.startswith("/"):
-        parsed.sections.append(_section(word))
-    else:
-        return False
-    return True
-
-
-def _parse_weekly_word(word: str, words: list[str], parsed: _ParsedWeekly) -> None:
-    if word.lower() in ("every", "at", "on") or _parse_section_word(word, words, parsed):
-        return
-    if (day := _weekday(word)) is not None:
-        parsed.days.append(day)
-    elif (clock := _clock(word, words)) is not None:
-        parsed.clocks.append(clock)
-    elif (found := _zones().get(word.lower())) is not None:
-        parsed.zones.append(found)
-    else:
-        raise _unknown_weekly_word(word)
-
-
-def _unknown_weekly_word(word: str) -> Misunderstood:
-    shown = code(one_line(word, 60))
+def _unknown_weekly_word(word: str) -> str:
     if "/" in word:
-        return Misunderstood(f"I don't know the time zone {shown}. Try `Europe/Berlin`.")
-    return Misunderstood(
-        f"I don't know the word {shown}. Try a weekday, a time and a zone: `monday 09:00 Europe/Berlin`."
-    )
+        return "I don't know the time zone {}. Try `Europe/Berlin`."
+    return "I don't know the word {}. Try a weekday, a time and a zone: `monday 09:00 Europe/Berlin`."
 
 
-def _once(what: str, values: Sequence[_Value], default: _Value) -> _Value:
-    """Return the only value, or the default if there is none. Raise Misunderstood if there are several."""
-    if len(values) > 1:
-        raise Misunderstood(f"A digest has one {what}, and here are {len(values)}.")
-    return values[0] if values else default
+def _filler(word: str, _words: list[str]) -> str | None:
+    return word if word.lower() in ("every", "at", "on") else None
 
 
-def _weekday(word: str) -> Weekday | None:
+def _path_here(word: str, words: list[str]) -> str | None:
+    """Return a section that this word begins; an empty text for the whole site."""
+    if word.lower() == "path":
+        return _path(words) or ""
+    return _section(word) or "" if word.startswith("/") else None
+
+
+def _weekday(word: str, _words: list[str]) -> Weekday | None:
     bare = word.lower().rstrip("s.,")
     found = [day for day in Weekday if len(bare) >= 2 and day.name.lower().startswith(bare)]
     return found[0] if len(found) == 1 else None
 
 
 def _clock(word: str, words: list[str]) -> time | None:
-    """Parse a time such as 9, 9:30, 09.30, 9am or 9 pm; return None if the word is no time."""
+    """Return a time such as 9, 9:30, 09.30, 9am or 9 pm; None if the word is no time."""
     if words and words[0].lower() in ("am", "pm") and word[:1].isdecimal():
         word += words.pop(0)
     found = _TIME.fullmatch(word.lower())
@@ -264,6 +227,10 @@ def _clock(word: str, words: list[str]) -> time | None:
     if half:
         hour = hour % 12 + (12 if half == "pm" else 0)
     return time(hour, minute)
+
+
+def _zone(word: str, _words: list[str]) -> str | None:
+    return _zones().get(word.lower())
 
 
 @cache
