@@ -6,7 +6,7 @@ import os
 import random
 import secrets
 import socket
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -26,9 +26,17 @@ from bot.model.ids import ChannelId, ProjectId, UserId
 from bot.model.polling import PollPace
 from bot.model.projects import Project, Projects
 from bot.model.visitors import Analytics
-from bot.ops.checks import SignatureCheck, SlackCheck, database_check, workers_check
+from bot.ops.checks import (
+    Checks,
+    SignatureCheck,
+    SlackCheck,
+    database_check,
+    runs_check,
+    socket_check,
+    workers_check,
+)
 from bot.ops.figures import metrics_page
-from bot.ops.health import Check, add_health_routes
+from bot.ops.health import add_health_routes
 from bot.ops.listening import HEAD_SECONDS, listening
 from bot.ops.metrics import Metrics
 from bot.ops.stopping import Stopping
@@ -68,7 +76,6 @@ __all__ = ["EVERYTHING", "Roles", "Timeouts", "migrate_database", "running_bot"]
 log = structlog.get_logger(__name__)
 _IDLE_SECONDS = 100.0
 """Longer than reverse proxies keep connections, so that none sends a request on one that is being closed."""
-_WORKER_LATE_SECONDS = 120.0
 _PLAN_SECONDS = 60.0
 _SWEEP_SECONDS = 3_600.0
 
@@ -133,7 +140,7 @@ async def running_bot(
         context = _context(settings, store, clients, timeouts or Timeouts(), clock, metrics, workers, wake)
         # What is stored is carried out later; a command that Slack cannot bring is lost.
         is_door = roles.intake and not settings.socket_mode
-        checks: dict[str, Callable[[], Awaitable[Check]]] = {
+        checks: Checks = {
             "database": database_check(store, context.owner, clock),
             "slack": SlackCheck(partial(identify, clients.slack), required=not is_door),
             "workers": workers_check(store, clock, required=not is_door),
@@ -145,7 +152,7 @@ async def running_bot(
             listener = Listener(store.database, workers.wake)
             stack.callback(listener.stop)
             listener.start()
-            checks["runs"] = partial(_runs_check, workers)
+            checks["runs"] = partial(runs_check, workers)
             # Entered before the intake, so that the workers stop after it.
             stack.push_async_callback(stopping.finish, workers.stop)
             stopping.at_begin(workers.leave_off)
@@ -281,7 +288,7 @@ async def _take_in(
     clients: Clients,
     metrics: Metrics,
     stopping: Stopping,
-) -> dict[str, Callable[[], Awaitable[Check]]]:
+) -> Checks:
     """Start the intake, through a socket or over HTTP; return its readiness checks."""
     timeouts = context.timeouts
     background, check_seconds = Background(), timeouts.deaf_seconds / 12
@@ -327,15 +334,4 @@ async def _take_in(
     await until_answered(intake.open)
     await intake.look()
     background.repeat("look at the socket", intake.look, check_seconds)
-    return {"socket": partial(_socket_check, intake)}
-
-
-async def _runs_check(workers: Workers) -> Check:
-    late = workers.late(_WORKER_LATE_SECONDS)
-    return Check(not late, f"late: {', '.join(late)}" if late else "on time")
-
-
-async def _socket_check(intake: SocketIntake) -> Check:
-    connected = await intake.is_connected()
-    about = f"last request {intake.silent_seconds():.0f} s ago"
-    return Check(connected, about if connected else f"not connected for {intake.deaf_seconds():.0f} s")
+    return {"socket": partial(socket_check, intake)}

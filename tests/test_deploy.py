@@ -10,7 +10,7 @@ import shutil
 import subprocess
 import sys
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +21,8 @@ from check_jsonschema.cli import main as check_jsonschema
 from click.testing import CliRunner
 
 from bot import __version__
-from bot.ops.health import KEPT_SECONDS, Check, add_health_routes
+from bot.ops.checks import Finding
+from bot.ops.health import KEPT_SECONDS, add_health_routes
 from bot.settings import DatabaseSettings, Settings
 from tests.limits import HANG_SECONDS
 from tests.papers import DOCS, ROOT
@@ -252,15 +253,15 @@ def test_probes_ask_from_another_machine_for_pages_that_the_bot_has() -> None:
         assert bool(probes) == asked_from_outside == (container["name"] != "migrate")
 
 
-async def page(_found: Mapping[str, Check]) -> tuple[bytes, str]:
+async def page(_found: Sequence[Finding]) -> tuple[bytes, str]:
     return b"", "text/plain"
 
 
 async def test_the_image_is_healthy_while_the_bot_is_ready() -> None:
     ready = True
 
-    async def check() -> Check:
-        return Check(ready, "")
+    async def check() -> Sequence[Finding]:
+        return [Finding("here", ready, "")]
 
     ticks = itertools.count(0, KEPT_SECONDS)
     server = web.Application()

@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Sequence
+from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import replace
-from typing import TypeVar
+from functools import partial
 from urllib.parse import urlsplit
 
 from bot.cli.doctor_database import look_at_database
 from bot.cli.doctor_here import look_at_files, look_at_ports
 from bot.cli.doctor_slack import look_at_slack
-from bot.cli.findings import Finding, network_trouble
 from bot.docs_api import DocsApiError, DocsClient, Forbidden, NotFound, RateLimited, Unauthorized, Unavailable
+from bot.ops.checks import Checks, Finding, network_trouble, run_checks
 from bot.setting_projects import DocsProject, SettingNames
-from bot.settings import DatabaseSettings, DocsSettings, LoadedSettings, Settings, SettingsError
+from bot.settings import DatabaseSettings, DocsSettings, Settings, SettingsError
 from bot.store.database import CONNECTIONS
 
-_Kind = TypeVar("_Kind", bound=LoadedSettings)
 _LIMIT_SECONDS = 40.0
 _CALL_SECONDS = 5.0
 _SETTINGS = "docs/settings.md says what each setting means."
@@ -32,63 +32,41 @@ async def diagnose(settings: Settings, call_seconds: float = _CALL_SECONDS) -> l
 
     A call to a remote service may take ``call_seconds``.
     """
-    url = settings.sqlalchemy_url
 
     async def database_and_slack() -> list[Finding]:
-        seen = await look_at_database(url, settings.database_connections, call_seconds)
-        return [*seen.findings, *await look_at_slack(settings, seen.channels, call_seconds)]
+        connections = settings.database_connections
+        found, channels = await look_at_database(settings.sqlalchemy_url, connections, call_seconds)
+        return [*found, *await look_at_slack(settings, channels, call_seconds)]
 
     warnings = [Finding("settings", False, line, _SETTINGS) for line in settings.warnings()]
+    checks: Checks = {
+        "database and slack": database_and_slack,
+        "docs service": partial(look_at_docs, settings, call_seconds),
+        "ports": partial(look_at_ports, settings, call_seconds),
+    }
     return [
         *(warnings or [Finding("settings", True, "complete")]),
-        *look_at_files(url),
-        *await _all(
-            {
-                "database and slack": database_and_slack(),
-                "docs service": look_at_docs(settings, call_seconds),
-                "ports": look_at_ports(settings, call_seconds),
-            }
-        ),
+        *look_at_files(settings.sqlalchemy_url),
+        *await run_checks(checks, _LIMIT_SECONDS, is_logged=False),
     ]
 
 
 async def diagnose_broken(error: SettingsError, call_seconds: float = _CALL_SECONDS) -> list[Finding]:
     """Return a finding for each problem of the settings, and what those that are right lead to."""
     found = [Finding("settings", False, problem, _SETTINGS) for problem in error.problems or (str(error),)]
-    checks: dict[str, Awaitable[Sequence[Finding]]] = {}
-    if (database := _loaded(DatabaseSettings)) is not None:
-        found += look_at_files(database.sqlalchemy_url)
-        checks["database"] = _database(database.sqlalchemy_url, call_seconds)
-    if (docs := _loaded(DocsSettings)) is not None:
-        checks["docs service"] = look_at_docs(docs, call_seconds)
-    return [*found, *await _all(checks)]
+    checks: Checks = {}
+    # Problems of these are among the settings' own.
+    with suppress(SettingsError):
+        url = DatabaseSettings.load().sqlalchemy_url
+        found += look_at_files(url)
 
+        async def database() -> Sequence[Finding]:
+            return (await look_at_database(url, CONNECTIONS, call_seconds))[0]
 
-def _loaded(kind: type[_Kind]) -> _Kind | None:
-    try:
-        return kind.load()
-    except SettingsError:
-        return None  # its problems are among the settings' own
-
-
-async def _database(url: str, call_seconds: float) -> Sequence[Finding]:
-    return (await look_at_database(url, CONNECTIONS, call_seconds)).findings
-
-
-async def _all(checks: dict[str, Awaitable[Sequence[Finding]]]) -> list[Finding]:
-    async def one(name: str, check: Awaitable[Sequence[Finding]]) -> Sequence[Finding]:
-        try:
-            async with asyncio.timeout(_LIMIT_SECONDS):
-                return await check
-        except TimeoutError:
-            seen = f"no answer within {_LIMIT_SECONDS:g} s"
-            return [Finding(name, False, seen, "Look at the network.")]
-        except Exception as error:
-            # A failing check must not hide the others' findings. Error texts can quote settings.
-            return [Finding(name, False, f"could not be looked at ({type(error).__name__})")]
-
-    found = await asyncio.gather(*(one(name, check) for name, check in checks.items()))
-    return [finding for group in found for finding in group]
+        checks["database"] = database
+    with suppress(SettingsError):
+        checks["docs service"] = partial(look_at_docs, DocsSettings.load(), call_seconds)
+    return [*found, *await run_checks(checks, _LIMIT_SECONDS, is_logged=False)]
 
 
 async def look_at_docs(settings: DocsSettings, seconds: float) -> list[Finding]:

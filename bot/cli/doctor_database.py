@@ -8,41 +8,46 @@ import shutil
 import sqlite3
 from collections import Counter
 from collections.abc import Sequence
-from contextlib import closing
-from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from urllib.parse import quote
 
-from sqlalchemy import Connection, StaticPool, create_engine, make_url, text
+from sqlalchemy import Connection, StaticPool, create_engine, literal, make_url, select, text, union_all
 from sqlalchemy.exc import SQLAlchemyError
 
-from bot.cli.findings import Finding
 from bot.cli.waits import oldest
 from bot.model.digests import SubscriptionState
 from bot.model.weekly_time import is_zone
+from bot.ops.checks import Finding
 from bot.store import Transaction
 from bot.store.database import Database, is_on_network, sqlite_file
 from bot.store.leases import UNREADABLE
-from bot.store.migrate import current, known, newest
-from bot.store.schema import deliveries, digests, jobs, metadata, prompts, questions, snapshots
+from bot.store.migrate import newest, revision_of
+from bot.store.schema import metadata, subscriptions
 from bot.store.trouble import explain
 
 _LEAST_BYTES = 50_000_000
-_MOST_CHANNELS = 30
 _PLACE = "Let this user write it, or name another place in DATABASE_URL."
-_CHANNELS = f"""
-    SELECT DISTINCT channel FROM subscriptions WHERE state = '{SubscriptionState.ACTIVE.value}'
-    ORDER BY channel LIMIT {_MOST_CHANNELS}
-"""  # noqa: S608 - of constants
-_LEASED = (jobs, prompts, deliveries, snapshots, questions, digests)
-_SET_ASIDE = " UNION ALL ".join(
-    f"SELECT '{table.name}' FROM {table.name} WHERE claimed_by = '{UNREADABLE}'"  # noqa: S608 - of constants
-    for table in _LEASED
+_CHANNELS = (
+    select(subscriptions.c.channel)
+    .where(subscriptions.c.state == SubscriptionState.ACTIVE)
+    .distinct()
+    .order_by(subscriptions.c.channel)
+    .limit(30)
 )
-_ZONES = f"""
-    SELECT DISTINCT zone FROM subscriptions WHERE zone <> '' AND state <> '{SubscriptionState.ENDED.value}'
-"""  # noqa: S608 - of constants
+_SET_ASIDE = union_all(
+    *(
+        select(literal(table.name)).where(table.c.claimed_by == UNREADABLE)
+        for table in metadata.sorted_tables
+        if "claimed_by" in table.c
+    )
+)
+_ZONES = (
+    select(subscriptions.c.zone)
+    .where(subscriptions.c.zone != "", subscriptions.c.state != SubscriptionState.ENDED)
+    .distinct()
+)
 _RIGHTS = text("""
     SELECT coalesce(has_schema_privilege(current_schema(), 'CREATE'), false) AS may_create,
            coalesce((SELECT bool_and(has_table_privilege(oid, 'SELECT') AND has_table_privilege(oid, 'INSERT')
@@ -55,12 +60,8 @@ _RIGHTS = text("""
 """)
 
 
-@dataclass(frozen=True, slots=True)
-class LookedAt:
-    """What was found, and the channels of the subscriptions in the database, which Slack is asked about."""
-
-    findings: Sequence[Finding]
-    channels: Sequence[str] = ()
+LookedAt = tuple[Sequence[Finding], Sequence[str]]
+"""What was found, and the channels of the subscriptions in the database, which Slack is asked about."""
 
 
 async def look_at_database(url: str, connections: int, seconds: float) -> LookedAt:
@@ -70,27 +71,31 @@ async def look_at_database(url: str, connections: int, seconds: float) -> Looked
     file = sqlite_file(url)
     if file is None:
         advice = "All is lost at every restart: name a file in DATABASE_URL."
-        return LookedAt([Finding("database", True, "sqlite in memory", advice)])
+        return [Finding("database", True, "sqlite in memory", advice)], []
     return await asyncio.to_thread(_sqlite, file)
 
 
 def _sqlite(file: Path) -> LookedAt:
     trouble = place_trouble(file)
     if trouble is not None:
-        return LookedAt([trouble])
+        return [trouble], []
     if not file.exists():
-        return LookedAt([Finding("database", True, "sqlite, none yet; a start makes it")])
+        return [Finding("database", True, "sqlite, none yet; a start makes it")], []
+    engine = create_engine("sqlite://", creator=partial(_opened, file), poolclass=StaticPool)
     try:
-        with closing(_opened(file)) as connection:
-            revision = _revision_of(connection)
-            rows = connection.execute(_CHANNELS).fetchall() if revision else []
-            engine = create_engine("sqlite://", creator=lambda: connection, poolclass=StaticPool)
-            with engine.connect() as reading:
-                found = _of_rows(reading, revision)
-    except (sqlite3.Error, SQLAlchemyError) as error:
-        why = explain(error)
-        return LookedAt([Finding("database", False, why.cause, why.advice)])
-    return LookedAt([_at_revision("sqlite", revision), *found], [channel for (channel,) in rows])
+        with engine.connect() as connection:
+            revision = revision_of(connection)
+            found, channels = _of_rows(connection, revision)
+    except SQLAlchemyError as error:
+        return [_unusable(error)], []
+    finally:
+        engine.dispose()
+    return [_at_revision("sqlite", revision), *found], channels
+
+
+def _unusable(error: SQLAlchemyError) -> Finding:
+    why = explain(error)
+    return Finding("database", False, why.cause, why.advice)
 
 
 def place_trouble(file: Path, least_bytes: int = _LEAST_BYTES) -> Finding | None:
@@ -124,24 +129,19 @@ def _opened(file: Path) -> sqlite3.Connection:
     return sqlite3.connect(f"file:{quote(str(file))}?{options}", uri=True, timeout=1.0)
 
 
-def _revision_of(connection: sqlite3.Connection) -> str | None:
-    tables = connection.execute("SELECT name FROM sqlite_master WHERE name = 'alembic_version'").fetchone()
-    row = connection.execute("SELECT version_num FROM alembic_version").fetchone() if tables else None
-    return known(str(row[0]) if row else None)
-
-
-def _of_rows(connection: Connection, revision: str | None) -> list[Finding]:
+def _of_rows(connection: Connection, revision: str | None) -> LookedAt:
     """Return what is set aside, and what waits; nothing where the tables are those of an older version."""
     if (revision or "") < newest():
-        return []
-    return [*_unreadable(connection), oldest(Transaction(connection), datetime.now(UTC))]
+        return [], []
+    found = [*_unreadable(connection), oldest(Transaction(connection), datetime.now(UTC))]
+    return found, connection.execute(_CHANNELS).scalars().all()
 
 
 def _unreadable(connection: Connection) -> list[Finding]:
     """Return what is set aside because this version or this machine cannot read it."""
-    aside = Counter(connection.execute(text(_SET_ASIDE)).scalars())
+    aside = Counter(connection.execute(_SET_ASIDE).scalars())
     found = [f"{count} of {table}" for table, count in sorted(aside.items())]
-    zones = connection.execute(text(_ZONES)).scalars()
+    zones = connection.execute(_ZONES).scalars()
     found += [f"digests at times in {zone}" for zone in zones if not is_zone(zone)]
     advice = (
         "Run the newest version of the bot that has worked with it, on a machine with current time zones."
@@ -164,16 +164,15 @@ async def _postgres(url: str, connections: int, seconds: float) -> LookedAt:
     limited = make_url(url).update_query_dict({"connect_timeout": limit})
     database = Database.open(limited.render_as_string(hide_password=False), 1)
     try:
-        revision = await current(database)
-        return await database.read(lambda connection: _look(connection, revision, connections))
+        return await database.read(partial(_look, connections=connections))
     except SQLAlchemyError as error:
-        found = explain(error)
-        return LookedAt([Finding("database", False, found.cause, found.advice)])
+        return [_unusable(error)], []
     finally:
         await database.close()
 
 
-def _look(connection: Connection, revision: str | None, connections: int) -> LookedAt:
+def _look(connection: Connection, connections: int) -> LookedAt:
+    revision = revision_of(connection)
     row = connection.execute(_RIGHTS, {"tables": list(metadata.tables)}).one()
     found = _at_revision("postgresql", revision)
     if row.read_only:
@@ -185,9 +184,8 @@ def _look(connection: Connection, revision: str | None, connections: int) -> Loo
     elif not row.may_create and (revision or "") < newest():
         advice = "Grant the user CREATE on the schema, or run `docs-bot migrate` as another user."
         found = Finding("database", False, "the user may not create tables, and some are missing", advice)
-    channels = connection.execute(text(_CHANNELS)).scalars().all() if revision and row.may_write else []
-    rows = _of_rows(connection, revision if row.may_write else None)
-    return LookedAt([found, *rows, _connections(row.free, connections)], channels)
+    rows, channels = _of_rows(connection, revision if row.may_write else None)
+    return [found, *rows, _connections(row.free, connections)], channels
 
 
 def _connections(free: int, connections: int) -> Finding:

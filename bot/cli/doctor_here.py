@@ -11,7 +11,7 @@ from pathlib import Path
 
 import httpx
 
-from bot.cli.findings import Finding
+from bot.ops.checks import Finding
 from bot.settings import Settings
 from bot.store.database import exposed, is_exposed, sqlite_file
 

@@ -3,60 +3,27 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Mapping, Sequence
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
+from functools import partial
 from typing import TypeVar
 
-from bot.cli.findings import Finding, network_trouble
+import yaml
+
+from bot.cli.manifest import manifest
+from bot.ops.checks import Finding, network_trouble, token_finding
 from bot.settings import Settings
 from bot.slack.client import SlackClient, open_session, web_client
 from bot.slack.errors import translated
-from bot.slack.token_faults import TOKEN_FAULTS, UNKNOWN_ID_CODES, TokenFault
-from bot.work.ports import SlackError, SlackRefused, SlackThrottled
+from bot.work.ports import SlackError, SlackRefused
 
-SCOPES = frozenset(
-    {
-        "app_mentions:read",
-        "channels:history",
-        "channels:join",
-        "channels:read",
-        "chat:write",
-        "commands",
-        "files:read",
-        "files:write",
-        "groups:history",
-        "groups:read",
-        "im:history",
-        "im:read",
-        "im:write",
-        "mpim:history",
-        "mpim:read",
-        "reactions:write",
-        "usergroups:read",
-        "users:read",
-    }
-)
-"""The scopes in ``manifest.yml``; a test compares the two."""
+_UNKNOWN_ID_CODES = frozenset({"user_not_found", "no_such_subteam", "channel_not_found"})
+"""The codes with which Slack says that it does not know an id."""
 _MOST_LISTED = 30
 """Maximum of ids that are checked one by one: Slack allows about fifty calls a minute."""
 _MOST_SKEW_SECONDS = 60.0
 """Allowed difference from Slack's clock. Slack refuses signatures that are five minutes old."""
-_WRONG: Mapping[TokenFault | None, tuple[str, str]] = {
-    TokenFault.UNKNOWN: ("Slack does not know the token", "Copy {token} again from the app's settings."),
-    TokenFault.REVOKED: ("the token was revoked", "Install the app again, and copy the new {token}."),
-    TokenFault.EXPIRED: ("the token has expired", "Install the app again, and copy the new {token}."),
-    TokenFault.APP_REMOVED: (
-        "the app was removed from the workspace",
-        "Install the app again; copy {token}.",
-    ),
-    TokenFault.WRONG_KIND: ("the token is of another kind", "Look at {token}: is it swapped?"),
-    TokenFault.SCOPE_MISSING: (
-        "the token lacks a scope",
-        "Look at {token}: an app token needs connections:write.",
-    ),
-    None: ("Slack refuses", "Look at {token}."),
-}
 
 _Value = TypeVar("_Value")
 
@@ -72,12 +39,9 @@ async def look_at_slack(settings: Settings, channels: Sequence[str], seconds: fl
         asking = _Asking(client, seconds)
         found, intake = await asyncio.gather(_token(asking), _intake(settings, asking))
         if not found[0].ok:
-            return [
-                *found,
-                *intake,
-                Finding("who may", True, "not looked at, because Slack could not be asked"),
-            ]
-        return [*found, *intake, await _who_may(settings, asking), *await _channels(asking, channels)]
+            not_asked = Finding("who may", True, "not looked at, because Slack could not be asked")
+            return [*found, intake, not_asked]
+        return [*found, intake, await _who_may(settings, asking), *await _channels(asking, channels)]
 
 
 class _Asking:
@@ -98,35 +62,22 @@ class _Asking:
 
 
 async def _token(asking: _Asking) -> list[Finding]:
-    try:
+    headers: dict[str, str] = {}
+
+    async def ask() -> str:
         answer = await asking.call(asking.client.auth_test())
-    except SlackThrottled:
-        return [Finding("slack", True, "asks to wait, so it knows the token")]
-    except SlackError as error:
-        return [_failed("slack", error, "SLACK_BOT_TOKEN")]
-    found = [Finding("slack", True, f"{answer.get('user')} in {answer.get('team')}")]
-    return [*found, *_scopes(answer.headers), *_clock(answer.headers)]
+        headers.update((name.lower(), value) for name, value in answer.headers.items())
+        return f"{answer.get('user')} in {answer.get('team')}"
 
-
-def _failed(name: str, error: SlackError, token: str) -> Finding:
-    if isinstance(error, SlackRefused):
-        cause, advice = _WRONG[TOKEN_FAULTS.get(error.code)]
-        return Finding(name, False, f"{cause} ({error.code})", advice.format(token=token))
-    said = str(error)
-    if said in ("ValueError", "HTTP 200"):
-        said = "a web page"
-    return network_trouble(name, said, "SLACK_API_URL")
-
-
-def _header(headers: Mapping[str, str], name: str) -> str | None:
-    return next((value for key, value in headers.items() if key.lower() == name), None)
+    found = await token_finding("slack", "SLACK_BOT_TOKEN", ask)
+    return [found, *_scopes(headers), *_clock(headers)]
 
 
 def _scopes(headers: Mapping[str, str]) -> list[Finding]:
-    granted = _header(headers, "x-oauth-scopes")
-    if granted is None:
+    if "x-oauth-scopes" not in headers:
         return []
-    missing = sorted(SCOPES - {scope.strip() for scope in granted.split(",")})
+    needed = set(yaml.safe_load(manifest(None))["oauth_config"]["scopes"]["bot"])
+    missing = sorted(needed - {scope.strip() for scope in headers["x-oauth-scopes"].split(",")})
     if not missing:
         return [Finding("scopes", True, "all there")]
     return [Finding("scopes", False, f"missing: {', '.join(missing)}", "Update the manifest and reinstall.")]
@@ -134,7 +85,7 @@ def _scopes(headers: Mapping[str, str]) -> list[Finding]:
 
 def _clock(headers: Mapping[str, str]) -> list[Finding]:
     try:
-        slacks_at = parsedate_to_datetime(_header(headers, "date") or "")
+        slacks_at = parsedate_to_datetime(headers.get("date", ""))
     except ValueError:
         return []
     if slacks_at.tzinfo is None:
@@ -145,39 +96,34 @@ def _clock(headers: Mapping[str, str]) -> list[Finding]:
     return [Finding("clock", ok, seen, "" if ok else advice)]
 
 
-async def _intake(settings: Settings, asking: _Asking) -> list[Finding]:
-    if settings.slack_app_token is None:
-        return [Finding("intake", True, f"HTTP on {settings.host}, port {settings.port}, /slack/events")]
-    token = settings.slack_app_token.get_secret_value()
-    try:
-        await asking.call(asking.client.apps_connections_open(app_token=token))
-    except SlackThrottled:
-        return [Finding("intake", True, "asks to wait, so it knows the token")]
-    except SlackError as error:
-        return [_failed("intake", error, "SLACK_APP_TOKEN")]
-    return [Finding("intake", True, "Socket Mode")]
+async def _intake(settings: Settings, asking: _Asking) -> Finding:
+    token = settings.slack_app_token
+    if token is None:
+        return Finding("intake", True, f"HTTP on {settings.host}, port {settings.port}, /slack/events")
+
+    async def ask() -> str:
+        await asking.call(asking.client.apps_connections_open(app_token=token.get_secret_value()))
+        return "Socket Mode"
+
+    return await token_finding("intake", "SLACK_APP_TOKEN", ask)
 
 
 async def _who_may(settings: Settings, asking: _Asking) -> Finding:
     """Check that Slack knows all ids in ADMINS and ALLOWED_…."""
     client = asking.client
-    listed: list[tuple[str, Callable[[], Awaitable[object]]]] = [
-        *((each, lambda each=each: client.users_info(user=each)) for each in _people(settings)),
-        *(
-            (each, lambda each=each: client.usergroups_users_list(usergroup=each))
-            for each in sorted(settings.allowed_user_groups)
-        ),
-        *(
-            (each, lambda each=each: client.conversations_info(channel=each))
-            for each in sorted(settings.allowed_channels)
-        ),
+    people = sorted(settings.admins | settings.allowed_users)
+    groups, channels = sorted(settings.allowed_user_groups), sorted(settings.allowed_channels)
+    listed = [
+        *((each, partial(client.users_info, user=each)) for each in people),
+        *((each, partial(client.usergroups_users_list, usergroup=each)) for each in groups),
+        *((each, partial(client.conversations_info, channel=each)) for each in channels),
     ]
     unknown: list[str] = []
     for each, ask in listed[:_MOST_LISTED]:
         try:
             await asking.call(ask())
         except SlackRefused as refused:
-            if refused.code not in UNKNOWN_ID_CODES:
+            if refused.code not in _UNKNOWN_ID_CODES:
                 return Finding("who may", False, f"not told ({refused.code})", "Look at the scopes.")
             unknown.append(each)
         except SlackError as error:
@@ -188,10 +134,6 @@ async def _who_may(settings: Settings, asking: _Asking) -> Finding:
     if not settings.admins:
         return Finding("who may", True, "no ADMINS: nobody is told when the docs service refuses the key")
     return Finding("who may", True, f"{len(listed)} ids, all known to Slack")
-
-
-def _people(settings: Settings) -> list[str]:
-    return sorted(settings.admins | settings.allowed_users)
 
 
 async def _channels(asking: _Asking, channels: Sequence[str]) -> list[Finding]:
@@ -210,9 +152,8 @@ async def _channels(asking: _Asking, channels: Sequence[str]) -> list[Finding]:
             bad.append(f"{channel} (archived)")
         elif about.get("is_member") is False:
             bad.append(f"{channel} (the bot has left)")
-    if not channels:
-        return []
-    if not bad:
-        return [Finding("channels", True, f"{len(channels)} with a subscription, all open to the bot")]
-    advice = "Invite the bot there again, or end the subscription: /docs-visitors unsubscribe."
-    return [Finding("channels", False, f"have a subscription and no bot: {', '.join(bad)}", advice)]
+    if bad:
+        advice = "Invite the bot there again, or end the subscription: /docs-visitors unsubscribe."
+        return [Finding("channels", False, f"have a subscription and no bot: {', '.join(bad)}", advice)]
+    seen = f"{len(channels)} with a subscription, all open to the bot"
+    return [Finding("channels", True, seen)] if channels else []

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 
-from bot.cli.findings import Finding
 from bot.messages.plain_text import one_line
 from bot.model.waits import Wait, WaitWhy
+from bot.ops.checks import Finding
 from bot.store import Transaction
 
 _MOST = timedelta(minutes=10)

@@ -1,37 +1,95 @@
-"""The checks of ``/readyz`` that look at the database, at Slack and at the processes that run workers."""
+"""What is checked: by ``/readyz`` what is cheap and about its process, by ``docs-bot doctor`` all."""
 
 from __future__ import annotations
 
 import asyncio
 import shutil
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime
 from time import monotonic
 
-from bot.ops.health import Check
+from bot.logs import LogSeldom
+from bot.slack.socket import SocketIntake
 from bot.store import DatabaseTrouble, Store
 from bot.store.heartbeats import GONE_AFTER
 from bot.store.trouble import explain
 from bot.work.ports import SlackError, SlackRefused, SlackThrottled
+from bot.worker import Workers
 
+LIMIT_SECONDS = 1.5
+"""How long the parts of a page may take, so that it comes within two seconds."""
 _SLACK_SECONDS = 30.0
 """For how long it is believed that Slack accepts the token."""
 _AGAIN_SECONDS = 5.0
+_WORKER_LATE_SECONDS = 120.0
 _MOST_REFUSED = 5
 _REFUSED_SECONDS = 300.0
+_broken = LogSeldom("check_failed")
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """The result of one check: whether it passed, what was found, and what to do about it.
+
+    A check that passed and has an advice is a remark: nothing is wrong yet. ``required``: whether a process
+    is not ready without it.
+    """
+
+    name: str
+    ok: bool
+    seen: str
+    advice: str = ""
+    required: bool = True
+
+    @property
+    def state(self) -> str:
+        """Return ``ok``, ``note`` or ``bad``."""
+        if not self.ok:
+            return "bad"
+        return "note" if self.advice else "ok"
+
+
+Checks = dict[str, Callable[[], Awaitable[Sequence[Finding]]]]
+
+
+async def run_checks(
+    checks: Checks, limit_seconds: float = LIMIT_SECONDS, *, is_logged: bool = True
+) -> list[Finding]:
+    """Run all checks concurrently and return their findings. One that raises or takes too long has failed."""
+
+    async def one(name: str, check: Callable[[], Awaitable[Sequence[Finding]]]) -> Sequence[Finding]:
+        try:
+            async with asyncio.timeout(limit_seconds):
+                return await check()
+        except TimeoutError:
+            seen = f"no answer within {limit_seconds:g} s"
+            return [Finding(name, False, seen, "Look at the network.")]
+        except Exception as error:
+            # A failing check must not hide the others' findings. Error texts can quote settings.
+            if is_logged:
+                _broken.warning(name, exc_info=True)
+            return [Finding(name, False, f"could not be looked at ({type(error).__name__})")]
+
+    found = await asyncio.gather(*(one(name, check) for name, check in checks.items()))
+    return [finding for group in found for finding in group]
+
+
+# ---- the database and the workers
 
 
 def database_check(
     store: Store, process: str, clock: Callable[[], datetime]
-) -> Callable[[], Awaitable[Check]]:
+) -> Callable[[], Awaitable[Sequence[Finding]]]:
     """Return a check that writes to the database."""
 
-    async def check() -> Check:
+    async def check() -> Sequence[Finding]:
         try:
             await store.try_writing(process, clock())
         except DatabaseTrouble as error:
-            return Check(False, f"cannot be written: {explain(error).cause}")
-        return Check(True, "can be written")
+            why = explain(error)
+            return [Finding("database", False, f"cannot be written: {why.cause}", why.advice)]
+        return [Finding("database", True, "can be written")]
 
     return check
 
@@ -47,22 +105,69 @@ def free_bytes(store: Store) -> int | None:
 
 def workers_check(
     store: Store, clock: Callable[[], datetime], *, required: bool
-) -> Callable[[], Awaitable[Check]]:
-    """Return a check that some process runs workers; ``required`` as in ``Check``."""
+) -> Callable[[], Awaitable[Sequence[Finding]]]:
+    """Return a check that some process runs workers; ``required`` as in `Finding`."""
 
-    async def check() -> Check:
+    async def check() -> Sequence[Finding]:
         now = clock()
         try:
             last = await store.read(lambda tx: tx.heartbeats.last(now))
         except DatabaseTrouble as error:
-            return Check(False, f"not known: {explain(error).cause}", required)
+            return [Finding("workers", False, f"not known: {explain(error).cause}", required=required)]
         alive = sum(at > now - GONE_AFTER for at in last.values())
-        if alive:
-            return Check(True, f"{alive} alive", required)
         seconds = f"{GONE_AFTER.total_seconds():.0f} s"
-        return Check(False, f"no process carries requests out: no heartbeat for {seconds}", required)
+        seen = f"{alive} alive" if alive else f"no process carries requests out: no heartbeat for {seconds}"
+        return [Finding("workers", alive > 0, seen, required=required)]
 
     return check
+
+
+async def runs_check(workers: Workers) -> Sequence[Finding]:
+    """Check that no worker of this process is late."""
+    late = workers.late(_WORKER_LATE_SECONDS)
+    return [Finding("runs", not late, f"late: {', '.join(late)}" if late else "on time")]
+
+
+# ---- Slack
+
+
+async def socket_check(intake: SocketIntake) -> Sequence[Finding]:
+    """Check that Slack's socket is connected."""
+    connected = await intake.is_connected()
+    silent = f"last request {intake.silent_seconds():.0f} s ago"
+    deaf = f"not connected for {intake.deaf_seconds():.0f} s"
+    return [Finding("socket", connected, silent if connected else deaf)]
+
+
+async def token_finding(
+    name: str, token: str, ask: Callable[[], Awaitable[str]], required: bool = True
+) -> Finding:
+    """Return whether Slack accepts the token of this setting. ``ask`` returns what a call has shown.
+
+    ``required``: whether Slack must be reachable.
+    """
+    try:
+        return Finding(name, True, await ask())
+    except SlackThrottled:
+        return Finding(name, True, "asks to wait, so it knows the token")
+    except SlackRefused as error:
+        cause, advice = _REFUSED_TOKENS.get(error.code, ("Slack refuses", "Look at {token}."))
+        return Finding(name, False, f"{cause} ({error.code})", advice.format(token=token))
+    except (SlackError, TimeoutError) as error:
+        told = str(error) or type(error).__name__
+        told = "a web page" if told in ("ValueError", "HTTP 200") else told
+        return replace(network_trouble(name, told, "SLACK_API_URL"), required=required)
+
+
+_REFUSED_TOKENS = {
+    "invalid_auth": ("Slack does not know the token", "Copy {token} again from the app's settings."),
+    "token_revoked": ("the token was revoked", "Install the app again, and copy the new {token}."),
+    "token_expired": ("the token has expired", "Install the app again, and copy the new {token}."),
+    "account_inactive": ("the app was removed from the workspace", "Install the app again; copy {token}."),
+    "not_allowed_token_type": ("the token is of another kind", "Look at {token}: is it swapped?"),
+    "missing_scope": ("the token lacks a scope", "Look at {token}: an app token needs connections:write."),
+}
+"""https://docs.slack.dev/reference/methods/auth.test"""
 
 
 class SlackCheck:
@@ -78,26 +183,20 @@ class SlackCheck:
         self._ask = ask
         self._required = required
         self._clock = clock
-        self._last: Check | None = None
+        self._last: Finding | None = None
         self._believed_until = 0.0
 
-    async def __call__(self) -> Check:
+    async def __call__(self) -> Sequence[Finding]:
         if self._last is None or self._clock() >= self._believed_until:
-            self._last = await self._asked()
-            self._believed_until = self._clock() + (_SLACK_SECONDS if self._last.ok else _AGAIN_SECONDS)
-        return self._last
+            found = await token_finding("slack", "SLACK_BOT_TOKEN", self._accepted, self._required)
+            self._last = found
+            self._believed_until = self._clock() + (_SLACK_SECONDS if found.ok else _AGAIN_SECONDS)
+        return [self._last]
 
-    async def _asked(self) -> Check:
-        try:
-            async with asyncio.timeout(1.0):
-                await self._ask()
-        except SlackRefused as refused:
-            return Check(False, f"refuses the bot's token: {refused.code}")
-        except SlackThrottled:
-            return Check(True, "asks to wait")
-        except (SlackError, TimeoutError) as error:
-            return Check(False, f"cannot be reached ({type(error).__name__})", self._required)
-        return Check(True, "accepts the token")
+    async def _accepted(self) -> str:
+        async with asyncio.timeout(1.0):
+            await self._ask()
+        return "accepts the token"
 
 
 class SignatureCheck:
@@ -117,9 +216,54 @@ class SignatureCheck:
         self._count("signatures", "accepted" if accepted else "refused")
         self._refused_at = [] if accepted else [*self._refused_at[1 - _MOST_REFUSED :], self._clock()]
 
-    async def __call__(self) -> Check:
+    async def __call__(self) -> Sequence[Finding]:
         lately = [at for at in self._refused_at if self._clock() - at < _REFUSED_SECONDS]
         if len(lately) < _MOST_REFUSED:
-            return Check(True, "no trouble")
-        about = "the last signatures were refused: SLACK_SIGNING_SECRET is wrong, or strangers knock"
-        return Check(False, about, required=False)
+            return [Finding("signatures", True, "no trouble")]
+        seen = "the last signatures were refused: SLACK_SIGNING_SECRET is wrong, or strangers knock"
+        return [Finding("signatures", False, seen, required=False)]
+
+
+# ---- the way to a remote service
+
+_NETWORK = (
+    ("ClientConnectorDNSError", "its host name is unknown", "Look at the host in {setting}, and at DNS."),
+    (
+        "ClientConnectorCertificateError",
+        "its certificate is not trusted",
+        "If a CA of your own signs it, name the file of that CA in the environment as SSL_CERT_FILE.",
+    ),
+    (
+        "ClientConnectorSSLError",
+        "no encrypted connection (TLS)",
+        "Look at {setting}: does this port speak https?",
+    ),
+    ("ClientProxyConnectionError", "the proxy cannot be reached", "Look at HTTPS_PROXY."),
+    (
+        "ClientHttpProxyError",
+        "the proxy refuses to connect",
+        "Look at the user and password in HTTPS_PROXY, and at what the proxy allows.",
+    ),
+    ("ClientConnectorError", "nothing listens there", "Look at {setting}, at a firewall and at HTTPS_PROXY."),
+    ("Timeout", "no answer in time", "Look at the network, at a firewall and at HTTPS_PROXY."),
+    ("did not answer in time", "no answer in time", "Look at the network, a firewall and HTTPS_PROXY."),
+    ("ClientPayloadError", "it breaks the connection off", "Look at the network and at a proxy on the way."),
+    ("Disconnected", "it breaks the connection off", "Look at the network and at {setting}."),
+    ("HTTP 5", "it or a gateway before it is unwell", "Wait; look at its status page and at {setting}."),
+    (
+        "unreadable",
+        "something unreadable came in place of an answer",
+        "Look at {setting}, and at a proxy on the way.",
+    ),
+    ("web page", "a web page came in place of an answer", "Look at {setting}, and at a proxy on the way."),
+    ("redirects", "it sends elsewhere, and the bot does not follow", "Write the final address in {setting}."),
+)
+"""A part of what an error says, its cause and the advice. The first part that is found counts."""
+
+
+def network_trouble(name: str, said: str, setting: str) -> Finding:
+    """Return why a service cannot be used, from what its client's error says."""
+    for part, cause, advice in _NETWORK:
+        if part in said:
+            return Finding(name, False, cause, advice.format(setting=setting))
+    return Finding(name, False, said, f"Look at {setting} and the network.")

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from datetime import datetime
 from functools import partial
 
 from bot.logs import LogSeldom
 from bot.model.ids import ProjectId
 from bot.model.jobs import Trouble
-from bot.ops.checks import free_bytes
-from bot.ops.health import LIMIT_SECONDS, Check
+from bot.ops.checks import LIMIT_SECONDS, Finding, free_bytes
 from bot.ops.metrics import Figures, Metrics
 from bot.store import DatabaseTrouble, Transaction
 from bot.store.heartbeats import GONE_AFTER
@@ -21,13 +20,13 @@ from bot.work.jobs.key_health import is_refused, trouble_of
 
 def metrics_page(
     context: Context, metrics: Metrics
-) -> Callable[[Mapping[str, Check]], Awaitable[tuple[bytes, str]]]:
+) -> Callable[[Sequence[Finding]], Awaitable[tuple[bytes, str]]]:
     """Return the page of metrics, which never fails: what cannot be read is missing."""
     unread = LogSeldom("figures_not_read")
 
-    async def page(found: Mapping[str, Check]) -> tuple[bytes, str]:
-        for name, check in found.items():
-            metrics.set_check(name, check.ok)
+    async def page(found: Sequence[Finding]) -> tuple[bytes, str]:
+        for each in found:
+            metrics.set_check(each.name, each.ok)
         metrics.set_free_bytes(free_bytes(context.store))
         try:
             async with asyncio.timeout(LIMIT_SECONDS):

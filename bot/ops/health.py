@@ -7,51 +7,15 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from time import monotonic
 
 from aiohttp import web
 
-from bot.logs import LogSeldom
+from bot.ops.checks import Checks, Finding, run_checks
 
-LIMIT_SECONDS = 1.5
-"""How long the parts of a page may take, so that it comes within two seconds."""
 KEPT_SECONDS = 2.0
-_broken = LogSeldom("check_failed")
-
-
-@dataclass(frozen=True, slots=True)
-class Check:
-    """The state of one part: whether it works, and a short description.
-
-    ``required``: whether the process is not ready without it.
-    """
-
-    ok: bool
-    about: str
-    required: bool = True
-
-
-Checks = Mapping[str, Callable[[], Awaitable[Check]]]
-
-
-async def run_checks(checks: Checks, limit_seconds: float = LIMIT_SECONDS) -> dict[str, Check]:
-    """Run all checks concurrently and return their results. One that raises or takes too long has failed."""
-
-    async def one(name: str, check: Callable[[], Awaitable[Check]]) -> Check:
-        try:
-            async with asyncio.timeout(limit_seconds):
-                return await check()
-        except TimeoutError:
-            return Check(False, f"no answer within {limit_seconds:g} s")
-        except Exception as error:
-            # The page shows the error's type, and the log has its traceback.
-            _broken.warning(name, exc_info=True)
-            return Check(False, type(error).__name__)
-
-    results = await asyncio.gather(*(one(name, check) for name, check in checks.items()))
-    return dict(zip(checks, results, strict=True))
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +49,7 @@ class _KeptPage:
 def add_health_routes(
     server: web.Application,
     checks: Checks,
-    metrics: Callable[[Mapping[str, Check]], Awaitable[tuple[bytes, str]]],
+    metrics: Callable[[Sequence[Finding]], Awaitable[tuple[bytes, str]]],
     clock: Callable[[], float] = monotonic,
 ) -> None:
     """Add the routes for probes and for Prometheus. ``metrics`` gets what the checks found."""
@@ -95,8 +59,8 @@ def add_health_routes(
 
     async def ready() -> Page:
         found = await run_checks(checks)
-        well = all(check.ok or not check.required for check in found.values())
-        told = {name: {"ok": check.ok, "about": check.about} for name, check in found.items()}
+        well = all(each.ok or not each.required for each in found)
+        told = {each.name: {"ok": each.ok, "about": each.seen} for each in found}
         return Page(json.dumps({"ok": well, "checks": told}).encode(), status=200 if well else 503)
 
     async def counted() -> Page:

@@ -33,19 +33,15 @@ def newest() -> str:
 
 
 async def current(database: Database) -> str | None:
-    """Return the revision of a database; None when it is empty. Raises what ``known`` does."""
-    return await database.read(_revision)
+    """Return the revision of a database; None when it is empty. Raises what ``revision_of`` does."""
+    return await database.read(revision_of)
 
 
-def _revision(connection: Connection) -> str | None:
+def revision_of(connection: Connection) -> str | None:
+    """Return the revision. Raises UnusableDatabase for one of before the first release."""
     if not inspect(connection).has_table(_version.name):
         return None
     revision: str | None = connection.execute(select(_version.c.version_num)).scalar_one_or_none()
-    return known(revision)
-
-
-def known(revision: str | None) -> str | None:
-    """Return the revision. Raises UnusableDatabase for one of before the first release."""
     if revision is not None and revision < FIRST:
         raise UnusableDatabase(
             "The database was made before the first release, and this version cannot read it: "
@@ -58,7 +54,7 @@ async def migrate(database: Database) -> None:
     """Apply the missing migrations. When several processes call it at once, one migrates and the others wait.
 
     A database with a newer revision is left as it is, with a warning. Migrations only add to the schema, so
-    this version can work with it and a deployment can be rolled back. Raises what ``known`` does.
+    this version can work with it and a deployment can be rolled back. Raises what ``revision_of`` does.
     """
     try:
         found = await current(database)
@@ -85,7 +81,7 @@ def _keep_private(database: Database) -> None:
 def _migrate(connection: Connection) -> None:
     _lock(connection)
     # Another process, perhaps of a newer version, may have migrated while we waited.
-    if _lacks(_revision(connection)):
+    if _lacks(revision_of(connection)):
         _upgrade(connection)
 
 

@@ -10,8 +10,8 @@ from pathlib import Path
 
 from sqlalchemy import text
 
-from bot.cli.findings import Finding
 from bot.model.digests import SubscriptionState
+from bot.ops.checks import Finding
 from bot.store.database import Database
 from bot.store.migrate import migrate
 from tests.builders import NOW, PROJECT

@@ -13,19 +13,21 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
+import yaml
 from aiohttp import web
 from aiohttp.test_utils import TestServer
 from click.testing import CliRunner
 
 from bot.__main__ import cli
 from bot.cli.doctor import diagnose
-from bot.cli.doctor_slack import SCOPES
-from bot.cli.findings import Finding
+from bot.cli.manifest import manifest
+from bot.ops.checks import Finding
 from bot.settings import Settings
 from bot.store.database import Database
 from bot.store.migrate import migrate
 from tests.builders import mark_revision
 
+SCOPES: frozenset[str] = frozenset(yaml.safe_load(manifest(None))["oauth_config"]["scopes"]["bot"])
 VISITORS = {"totals": {"human": 1, "ai": 1, "total": 1}, "visitors": [], "hasMore": False}
 NOBODY = "http://127.0.0.1:1/"
 _NOT_KNOWN = {

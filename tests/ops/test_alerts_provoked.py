@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import closing
 from pathlib import Path
 
@@ -11,9 +11,8 @@ import httpx
 import pytest
 from sqlalchemy import text
 
-from bot.ops.checks import SignatureCheck, SlackCheck, database_check
+from bot.ops.checks import Finding, SignatureCheck, SlackCheck, database_check, run_checks
 from bot.ops.figures import read_figures
-from bot.ops.health import Check, run_checks
 from bot.ops.metrics import Metrics
 from bot.slack.errors import refused
 from bot.store import Store
@@ -34,12 +33,12 @@ async def beat(office: Office, *processes: str) -> None:
         await office.store.write(lambda tx, each=each: tx.heartbeats.beat(each, office.clock()))  # type: ignore[misc]
 
 
-async def page(office: Office, **checks: Callable[[], Awaitable[Check]]) -> Metrics:
+async def page(office: Office, **checks: Callable[[], Awaitable[Sequence[Finding]]]) -> Metrics:
     """Return what Prometheus reads of these rows and of what these checks find."""
     metrics = well()
     metrics.set_figures(await office.store.read(lambda tx: read_figures(office.context, tx)))
-    for name, check in (await run_checks(checks)).items():
-        metrics.set_check(name, check.ok)
+    for each in await run_checks(checks):
+        metrics.set_check(each.name, each.ok)
     return metrics
 
 

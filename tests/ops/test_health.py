@@ -3,30 +3,33 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Sequence
 
 from aiohttp import web
 from aiohttp.test_utils import TestClient, TestServer
 
-from bot.ops.health import KEPT_SECONDS, LIMIT_SECONDS, Check, Checks, add_health_routes, run_checks
+from bot.ops.checks import LIMIT_SECONDS, Checks, Finding, run_checks
+from bot.ops.health import KEPT_SECONDS, add_health_routes
 from bot.ops.metrics import Metrics
 
 
-def saying(ok: bool, about: str) -> Callable[[], Awaitable[Check]]:
-    async def check() -> Check:
-        return Check(ok, about)
+def saying(name: str, ok: bool, seen: str, *, required: bool = True) -> Checks:
+    """A check that always finds this."""
 
-    return check
+    async def check() -> Sequence[Finding]:
+        return [Finding(name, ok, seen, required=required)]
+
+    return {name: check}
 
 
-async def broken() -> Check:
+async def broken() -> Sequence[Finding]:
     raise ConnectionError("postgres://u:canary@h/d")
 
 
 def client(checks: Checks, metrics: Metrics | None = None) -> TestClient[web.Request, web.Application]:
     counts = metrics or Metrics()
 
-    async def page(_found: Mapping[str, Check]) -> tuple[bytes, str]:
+    async def page(_found: Sequence[Finding]) -> tuple[bytes, str]:
         return counts.page()
 
     server = web.Application()
@@ -35,7 +38,7 @@ def client(checks: Checks, metrics: Metrics | None = None) -> TestClient[web.Req
 
 
 async def test_it_is_ready_when_every_part_is_well() -> None:
-    async with client({"database": saying(True, "answers"), "socket": saying(True, "connected")}) as http:
+    async with client(saying("database", True, "answers") | saying("socket", True, "connected")) as http:
         answer = await http.get("/readyz")
         assert answer.status == 200
         assert await answer.json() == {
@@ -48,9 +51,7 @@ async def test_it_is_ready_when_every_part_is_well() -> None:
 
 
 async def test_one_part_that_is_not_well_makes_it_not_ready_but_leaves_it_alive() -> None:
-    async with client(
-        {"database": saying(True, "answers"), "socket": saying(False, "not connected")}
-    ) as http:
+    async with client(saying("database", True, "answers") | saying("socket", False, "not connected")) as http:
         assert (await http.get("/readyz")).status == 503
         assert (await http.get("/livez")).status == 200
 
@@ -65,8 +66,8 @@ async def test_a_check_that_breaks_is_named_without_what_the_error_quotes() -> N
 
 
 async def test_every_check_is_made_even_when_one_breaks() -> None:
-    found = await run_checks({"first": broken, "second": saying(True, "answers")})
-    assert {name: check.ok for name, check in found.items()} == {"first": False, "second": True}
+    found = await run_checks({"first": broken, **saying("second", True, "answers")})
+    assert {each.name: each.ok for each in found} == {"first": False, "second": True}
 
 
 async def test_prometheus_can_read_what_was_counted() -> None:
@@ -84,22 +85,21 @@ async def test_prometheus_can_read_what_was_counted() -> None:
     assert 'docs_bot_run_failures_total{worker="poll"} 1.0' in page
 
 
-async def hanging() -> Check:
+async def hanging() -> Sequence[Finding]:
     await asyncio.Event().wait()
     raise AssertionError
 
 
 async def test_a_check_that_hangs_has_failed_in_time() -> None:
     found = await run_checks({"database": hanging}, limit_seconds=0.01)
-    assert found == {"database": Check(False, "no answer within 0.01 s")}
+    assert [(each.name, each.ok, each.seen) for each in found] == [
+        ("database", False, "no answer within 0.01 s")
+    ]
     assert LIMIT_SECONDS < 2.0
 
 
 async def test_a_part_that_is_not_required_is_told_and_leaves_it_ready() -> None:
-    async def nobody() -> Check:
-        return Check(False, "no process carries requests out", required=False)
-
-    async with client({"workers": nobody}) as http:
+    async with client(saying("workers", False, "nobody carries requests out", required=False)) as http:
         answer = await http.get("/readyz")
         assert (answer.status, (await answer.json())["ok"]) == (200, True)
         assert (await answer.json())["checks"]["workers"]["ok"] is False
@@ -111,7 +111,7 @@ class CountedPage:
     def __init__(self) -> None:
         self.built = 0
 
-    async def __call__(self, _found: Mapping[str, Check]) -> tuple[bytes, str]:
+    async def __call__(self, _found: Sequence[Finding]) -> tuple[bytes, str]:
         self.built += 1
         await asyncio.sleep(0)
         return str(self.built).encode(), "text/plain"
