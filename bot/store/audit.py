@@ -4,15 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from sqlalchemy import (
-    ColumnElement,
-    and_,
-    insert,
-    or_,
-    select,
-    true,
-    update,
-)
+from sqlalchemy import ColumnElement, and_, insert, or_, select, true, update
 from sqlalchemy.engine import Connection
 
 from bot.model.audit import Act, AuditRow

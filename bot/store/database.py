@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import fcntl
 import os
+import re
 import sqlite3
 import stat
 import time
@@ -62,27 +63,10 @@ _SESSION_OVER = ("25006", "57P01", "57P02", "57P03")
 https://www.postgresql.org/docs/current/errcodes-appendix.html
 """
 _MOUNTS = Path("/proc/self/mounts")
-_NETWORK_FILE_SYSTEMS = (
-    "nfs",
-    "nfs4",
-    "cifs",
-    "smb3",
-    "smbfs",
-    "afs",
-    "ceph",
-    "lustre",
-    "glusterfs",
-    "beegfs",
+_NETWORK_FILE_SYSTEM = re.compile(
+    r"nfs4?|cifs|smb3|smbfs|afs|ceph|lustre|glusterfs|beegfs|fuse\.(sshfs|glusterfs|ceph|s3fs|gcsfuse|rclone)"
 )
 """Linux's names of network file systems."""
-_FUSE_NETWORK_FILE_SYSTEMS = (
-    "fuse.sshfs",
-    "fuse.glusterfs",
-    "fuse.ceph",
-    "fuse.s3fs",
-    "fuse.gcsfuse",
-    "fuse.rclone",
-)
 
 
 class UnusableDatabase(SQLAlchemyError):
@@ -313,18 +297,14 @@ def running_alone(file: Path | None) -> Iterator[None]:
     beside_it = path.with_name(f"{path.name}-lock")
     beside_it.touch(PRIVATE_FILE)
     with beside_it.open("ab") as lock:
-        _take(lock.fileno())
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise UnusableDatabase(
+                "Another process runs on this SQLite file, and only one may: stop it first, "
+                "or give a PostgreSQL in DATABASE_URL, which any number may share."
+            ) from None
         yield
-
-
-def _take(lock: int) -> None:
-    try:
-        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        raise UnusableDatabase(
-            "Another process runs on this SQLite file, and only one may: stop it first, "
-            "or give a PostgreSQL in DATABASE_URL, which any number may share."
-        ) from None
 
 
 def exposed(file: Path) -> list[Path]:
@@ -410,15 +390,12 @@ def is_on_network(folder: Path, mounts: Path = _MOUNTS) -> bool:
     except OSError:
         return False
     folder = folder.resolve()
-    over = [(len(point), kind) for _, point, kind, *_ in lines if folder.is_relative_to(_unescaped(point))]
-    # The longest mount point wins; of two mounts on the same point, the later one hides the earlier.
-    kind = max(enumerate(over), key=lambda each: (each[1][0], each[0]))[1][1] if over else ""
-    return kind in _NETWORK_FILE_SYSTEMS or kind in _FUSE_NETWORK_FILE_SYSTEMS
-
-
-def _unescaped(point: str) -> str:
-    """Undo the octal escapes that /proc uses for blanks and backslashes in mount points."""
-    return point.replace(r"\040", " ").replace(r"\011", "\t").replace(r"\134", "\\")
+    kind, longest = "", 0
+    for _, point, found, *_ in lines:
+        # /proc escapes blanks. Of two mounts on the same point, the later one hides the earlier.
+        if len(point) >= longest and folder.is_relative_to(point.replace(r"\040", " ")):
+            kind, longest = found, len(point)
+    return _NETWORK_FILE_SYSTEM.fullmatch(kind) is not None
 
 
 def _prepare_sqlite(read_only: bool, connection: sqlite3.Connection, _record: object) -> None:

@@ -8,16 +8,7 @@ from dataclasses import fields
 from datetime import datetime, timedelta
 from functools import partial
 
-from sqlalchemy import (
-    Integer,
-    String,
-    and_,
-    bindparam,
-    delete,
-    exists,
-    select,
-    update,
-)
+from sqlalchemy import Integer, String, and_, bindparam, delete, exists, select, update
 from sqlalchemy.engine import RowMapping
 
 from bot.model.ids import ChannelId, DeliveryId, JobNumber, MessageTs
@@ -25,14 +16,7 @@ from bot.model.lifecycle import DeliveryStep
 from bot.model.outbox import PACED, Delivery, DeliveryKind, DeliveryState, NewDelivery
 from bot.model.prompts import PromptKind
 from bot.store.columns import Repository, reader
-from bot.store.leases import (
-    FREE,
-    HOLDER,
-    Claimer,
-    LeaseLost,
-    held,
-    readable_claims,
-)
+from bot.store.leases import FREE, HOLDER, Claimer, LeaseLost, held, readable_claims
 from bot.store.outbox_claims import THREAD_POSTS, claim_pending, claim_unconfirmed
 from bot.store.paces import PaceRepository
 from bot.store.schema import deliveries, jobs, prompts

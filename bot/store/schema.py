@@ -2,18 +2,7 @@
 
 from __future__ import annotations
 
-from sqlalchemy import (
-    BigInteger,
-    Boolean,
-    Column,
-    Date,
-    ForeignKey,
-    Index,
-    Integer,
-    MetaData,
-    Table,
-    text,
-)
+from sqlalchemy import BigInteger, Boolean, Column, Date, ForeignKey, Index, Integer, MetaData, Table, text
 
 from bot.model.access import Access
 from bot.model.along import Earlier, SharedFile, TakeThread

@@ -5,56 +5,27 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import Callable
+from concurrent.futures import Future
 from contextlib import suppress
 from functools import partial
 from queue import SimpleQueue
 from time import monotonic
-from typing import Generic, TypeVar
+from typing import TypeVar
 
 Result = TypeVar("Result")
 _LAST_WAIT_SECONDS = 1.0
 
 
-class _Work(Generic[Result]):
-    """One function to run in a thread, and the future that its caller awaits."""
-
-    def __init__(self, run: Callable[[], Result]) -> None:
-        self._run = run
-        self._loop = asyncio.get_running_loop()
-        self._turn = threading.Lock()
-        self.done: asyncio.Future[Result] = self._loop.create_future()
-
-    def withdraw(self) -> bool:
-        """Prevent the function from running; return False when it has already started."""
-        return self._turn.acquire(blocking=False)
-
-    def __call__(self) -> None:
-        """Run the function, unless it was withdrawn, and pass its outcome to the event loop."""
-        if not self._turn.acquire(blocking=False):
-            return
-        try:
-            result = self._run()
-        except BaseException as error:  # re-raised in the caller, through the future
-            self._tell(partial(self._fail, error))
-        else:
-            self._tell(partial(self._succeed, result))
-
-    def _tell(self, outcome: Callable[[], None]) -> None:
-        # The loop may have been closed in the meantime; then no caller is left.
-        with suppress(RuntimeError):
-            self._loop.call_soon_threadsafe(outcome)
-
-    def _succeed(self, result: Result) -> None:
-        if not self.done.done():
-            self.done.set_result(result)
-
-    def _fail(self, error: BaseException) -> None:
-        if isinstance(error, StopIteration):  # a future cannot carry it
-            cause, error = error, RuntimeError("the function raised StopIteration")
-            error.__cause__ = cause
-        if not self.done.done():
-            self.done.set_exception(error)
-            self.done.exception()  # mark as retrieved: if the caller is gone, asyncio must not log it
+def _run(work: Future[Result], function: Callable[[], Result]) -> None:
+    """Run a function, unless its caller has withdrawn it, and pass on its outcome."""
+    if not work.set_running_or_notify_cancel():
+        return
+    try:
+        work.set_result(function())
+    except StopIteration:  # which no future of asyncio can carry
+        work.set_exception(RuntimeError("the function raised StopIteration"))
+    except BaseException as error:  # re-raised in the caller
+        work.set_exception(error)
 
 
 class DatabaseThreads:
@@ -78,21 +49,20 @@ class DatabaseThreads:
         cannot keep the process from stopping. With ``may_leave`` it is not awaited.
         """
         if len(self._threads) < self._count:
-            self._start_one()
-        work = _Work(function)
-        self._queue.put(work)
+            name = f"{self._name} {len(self._threads)}"
+            self._threads.append(threading.Thread(target=self._serve, name=name, daemon=True))
+            self._threads[-1].start()
+        work = Future[Result]()
+        self._queue.put(partial(_run, work, function))
+        done = asyncio.wrap_future(work)
+        # If the caller is gone, asyncio must not log that nobody retrieved an error.
+        done.add_done_callback(lambda each: each.cancelled() or each.exception())
         try:
-            return await asyncio.shield(work.done)
+            return await asyncio.shield(done)
         except asyncio.CancelledError:
-            if not work.withdraw() and not may_leave:
-                await _wait_for_end(work.done)
+            if not work.cancel() and not may_leave:
+                await _wait_for_end(done)
             raise
-
-    def _start_one(self) -> None:
-        name = f"{self._name} {len(self._threads)}"
-        thread = threading.Thread(target=self._serve, name=name, daemon=True)
-        self._threads.append(thread)
-        thread.start()
 
     def _serve(self) -> None:
         while (work := self._queue.get()) is not None:

@@ -72,29 +72,19 @@ _STATES = {
 }
 """https://www.postgresql.org/docs/current/errcodes-appendix.html"""
 _PHRASES = (
-    ("password authentication failed", _PASSWORD),
-    ("no password supplied", _PASSWORD),
-    ("too many clients", _CONNECTIONS),
-    ("too many connections", _CONNECTIONS),
-    ("remaining connection slots", _CONNECTIONS),
+    ("password authentication failed|no password supplied", _PASSWORD),
+    ("too many clients|too many connections|remaining connection slots", _CONNECTIONS),
     ("role ", _PASSWORD),
     ("the database system is", _STARTING),
-    ("no encryption", _TLS),
-    ("ssl off", _TLS),
+    ("no encryption|ssl off", _TLS),
     ("no pg_hba.conf entry", _NOT_LET_IN),
-    ("certificate", _TLS),
-    ("ssl", _TLS),
+    ("certificate|ssl", _TLS),
     ("database ", _NO_DATABASE),
-    ("refused", _DOWN),
-    ("no such file", _DOWN),
-    ("name or service", _NAME),
-    ("resolve", _NAME),
-    ("translate host", _NAME),
-    ("name resolution", _NAME),
-    ("timeout", _SILENT),
-    ("timed out", _SILENT),
+    ("refused|no such file", _DOWN),
+    ("name or service|resolve|translate host|name resolution", _NAME),
+    ("timeout|timed out", _SILENT),
 )
-"""What libpq's errors say before there is a connection; they have no code. Lower case, tried in order."""
+"""What libpq's errors say before there is a connection; they have no code. Tried in order, in lower case."""
 
 
 def explain(error: SQLAlchemyError | sqlite3.Error) -> Trouble:
@@ -109,12 +99,7 @@ def explain(error: SQLAlchemyError | sqlite3.Error) -> Trouble:
     state = getattr(driver, "sqlstate", None)
     if isinstance(state, str):
         return _STATES.get(state, Trouble(f"{type(driver).__name__} ({state})", _LOOK))
-    said = _last_reason(str(driver))
-    known = next((trouble for phrase, trouble in _PHRASES if phrase in said), None)
-    return known or Trouble(type(driver).__name__, _LOOK)
-
-
-def _last_reason(text: str) -> str:
-    """Return libpq's reason without the names in quotes, which could contain any phrase."""
-    reason = text.lower().split("failed: ", 1)[-1]
-    return "".join(reason.split('"')[::2])
+    # Names stand in quotes, and could contain any phrase.
+    reason = "".join(str(driver).lower().split("failed: ", 1)[-1].split('"')[::2])
+    known = (trouble for phrases, trouble in _PHRASES if any(each in reason for each in phrases.split("|")))
+    return next(known, Trouble(type(driver).__name__, _LOOK))

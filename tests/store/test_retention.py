@@ -18,16 +18,7 @@ from bot.store import Store
 from bot.store.columns import AnyTable
 from bot.store.migrate import migrate
 from bot.store.retention import KEPT, RowCounts
-from bot.store.schema import (
-    audit,
-    deliveries,
-    digests,
-    jobs,
-    members,
-    prompts,
-    questions,
-    subscriptions,
-)
+from bot.store.schema import audit, deliveries, digests, jobs, members, prompts, questions, subscriptions
 from bot.work.retention import forget_person
 from tests.builders import ANA, BEN, CHANNEL, NOW, PROJECT, add_job, add_prompt, execute, rows_of
 
