@@ -17,7 +17,7 @@ from bot.model.outbox import DeliveryKind
 from bot.model.prompts import Prompt, PromptKind, PromptState
 from bot.model.quota import Use
 from bot.model.visitors import Priority
-from bot.store import Claimer, LeaseLost, Store, Transaction
+from bot.store import Claimer, Store, Transaction
 from bot.store.database import Database
 from tests.builders import ANA, NOW, PROJECT, add_job, add_prompt, claim_waiting, claimer, set_job
 from tests.pause import Pause
@@ -39,12 +39,6 @@ async def waiting(store: Store, who: Claimer) -> Sequence[Prompt]:
 
 async def state_of(store: Store, number: JobNumber) -> JobState:
     return await store.read(lambda tx: tx.jobs.known(number).state)
-
-
-async def test_a_job_that_is_due_is_claimed_by_one_only(store: Store) -> None:
-    number = await add_job(store, root_ts="1.1", service_id="j1", poll_at=NOW)
-    assert await due(store, claimer("one")) == [(number, 0)]
-    assert await due(store, claimer("two")) == []
 
 
 async def test_the_most_overdue_poll_is_claimed_first_and_none_of_a_project_that_is_left_out(
@@ -103,21 +97,6 @@ async def test_a_job_that_is_not_due_is_left_alone(store: Store) -> None:
     assert await due(store, claimer()) == []
 
 
-async def test_a_lease_that_ran_out_frees_the_job(store: Store) -> None:
-    await add_job(store, root_ts="1.1", service_id="j1", poll_at=NOW)
-    await due(store, claimer("one"))
-    assert len(await due(store, claimer("two", LATER))) == 1
-
-
-async def test_who_lost_the_lease_writes_nothing(store: Store) -> None:
-    number = await add_job(store, root_ts="1.1", service_id="j1", poll_at=NOW)
-    await due(store, claimer("one"))
-    await due(store, claimer("two", LATER))
-    with pytest.raises(LeaseLost):
-        await store.write(lambda tx: tx.jobs.put_back(number, "one", poll_at=None))
-    assert await state_of(store, number) is JobState.WAITING
-
-
 async def test_a_project_on_hold_is_not_polled(store: Store) -> None:
     await add_job(store, root_ts="1.1", service_id="j1", poll_at=NOW)
     await store.write(
@@ -125,20 +104,6 @@ async def test_a_project_on_hold_is_not_polled(store: Store) -> None:
     )
     assert await due(store, claimer()) == []
     assert len(await due(store, claimer(at=LATER))) == 1
-
-
-async def test_many_claimers_at_once_share_the_jobs_without_overlap(store: Store, another: Store) -> None:
-    for index in range(60):
-        await add_job(store, root_ts=f"1.{index}", service_id=f"j{index}", poll_at=NOW)
-    taken: Counter[int] = Counter()
-
-    async def work(owner: str, own: Store) -> None:
-        while got := await due(own, claimer(owner), 7):
-            taken.update(number for number, _ in got)
-
-    await asyncio.gather(*(work(f"owner {n}", store if n % 2 else another) for n in range(4)))
-    assert len(taken) == 60
-    assert set(taken.values()) == {1}
 
 
 async def test_a_first_prompt_waits_for_its_thread(store: Store) -> None:
@@ -158,16 +123,6 @@ async def test_a_follow_up_waits_for_the_one_before_it(store: Store) -> None:
     await store.write(lambda tx: tx.prompts.apply(got.id, lifecycle.prompt_refused(got)))
     [after] = await waiting(store, claimer())
     assert after.id == second
-
-
-async def test_a_prompt_being_sent_is_abandoned_only_when_its_lease_ran_out(store: Store) -> None:
-    number = await add_job(store, root_ts="1.1")
-    await add_prompt(store, number, state=PromptState.WAITING)
-    [prompt] = await waiting(store, claimer("one"))
-    step = lifecycle.prompt_sending(prompt, NOW)
-    await store.write(lambda tx: tx.prompts.begin_sending(prompt.id, step, claimer("one")))
-    assert await store.write(lambda tx: tx.prompts.claim_abandoned(claimer("two"), 10)) == []
-    assert len(await store.write(lambda tx: tx.prompts.claim_abandoned(claimer("two", LATER), 10))) == 1
 
 
 async def test_uses_are_counted_from_the_last_hour(store: Store) -> None:

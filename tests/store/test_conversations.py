@@ -128,15 +128,6 @@ async def test_no_process_gets_another_conversation_before_its_time(store: Store
     assert await claim(another, claimer("two", NOW + SECOND)) is not None
 
 
-async def test_who_dies_while_reading_leaves_it_to_another(store: Store) -> None:
-    await add_job(store, root_ts=root(0))
-    await begin(store)
-    unread = await claim(store)
-    assert await claim(store, claimer("two")) is None
-    again = await claim(store, claimer("two", LATER))
-    assert (unread and unread.id) == (again and again.id)
-
-
 async def test_what_is_too_old_to_matter_is_forgotten_but_not_who_wrote_directly(store: Store) -> None:
     await note(store, said(-10, root="1.1"))
     await note(store, said(-10, channel=DIRECT))

@@ -124,41 +124,6 @@ async def test_a_database_in_memory_is_one_for_writing_and_reading(url: str) -> 
     await database.close()
 
 
-async def test_who_stops_waiting_leaves_no_open_transaction(database: Database) -> None:
-    """What had begun is written whole, or not at all; the next one does not wait."""
-    pause = Pause()
-
-    def hold_slowly(connection: Connection) -> None:
-        pause()
-        hold(connection)
-
-    writing = asyncio.create_task(database.write(hold_slowly))
-    await pause.reached()
-    writing.cancel()
-    await asyncio.sleep(0.01)
-    assert not writing.done()
-    pause.end()
-    with pytest.raises(asyncio.CancelledError):
-        await writing
-    assert await database.write(holds) == 1
-
-
-async def test_a_write_that_had_to_wait_and_is_not_wanted_any_more_is_never_begun(tmp_path: Path) -> None:
-    database, pause = Database.open(f"sqlite:///{tmp_path}/bot.db"), Pause()
-    await migrate(database)
-    first = asyncio.create_task(database.write(lambda _: pause()))
-    await pause.reached()
-    second = asyncio.create_task(database.write(hold))
-    await asyncio.sleep(0)
-    second.cancel()
-    with pytest.raises(asyncio.CancelledError):
-        await second
-    pause.end()
-    await first
-    assert await database.write(holds) == 0
-    await database.close()
-
-
 async def test_several_write_to_postgresql_at_the_same_moment(postgres: PostgresServer) -> None:
     database, pauses = Database.open(postgres.new_database(), connections=3), [Pause() for _ in range(3)]
     writing = [asyncio.create_task(database.write(partial(_at, pause))) for pause in pauses]
@@ -177,20 +142,6 @@ async def test_several_write_to_postgresql_at_the_same_moment(postgres: Postgres
 def _at(pause: Pause, connection: Connection) -> None:
     connection.execute(text("SELECT 1")).close()
     pause()
-
-
-async def test_what_is_queued_when_it_is_closed_still_runs(tmp_path: Path) -> None:
-    database, pause = Database.open(f"sqlite:///{tmp_path}/bot.db"), Pause()
-    await migrate(database)
-    writing = [asyncio.create_task(database.write(each)) for each in (lambda _: pause(), hold)]
-    await pause.reached()
-    closing_it = asyncio.create_task(database.close())
-    await asyncio.sleep(0.01)
-    assert not closing_it.done()
-    pause.end()
-    await asyncio.gather(*writing, closing_it)
-    with closing(sqlite3.connect(tmp_path / "bot.db")) as connection:
-        assert connection.execute("SELECT count(*) FROM back_offs").fetchone() == (1,)
 
 
 def as_anybody() -> None:

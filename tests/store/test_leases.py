@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -206,6 +207,26 @@ async def test_a_process_that_stops_frees_its_rows_in_every_queue_but_what_it_ma
         assert await stock.release("one") == []
         left = await row(stock, queue)
         assert left["claimed_by"] == ("one" if left.get("state") == "sending" else None)
+
+
+async def test_many_claimers_at_once_share_each_queue_without_overlap(
+    store: Store, another: Store, database: Database
+) -> None:
+    await fill(
+        database, jobs=12, prompts=36, deliveries=72, snapshots=12, questions=12, digests=12, unread=12
+    )
+    async for queue in each_queue(store):
+        key = next(iter(queue.table.primary_key.columns))
+        taken: list[Any] = []
+
+        async def work(owner: str, own: Store, queue: Queue = queue, taken: list[Any] = taken) -> None:
+            taken_at = datetime.now(UTC)
+            while got := await take(own, queue, claimer(owner, taken_at, LEASE_SECONDS)):
+                taken += got
+
+        await asyncio.gather(*(work(f"owner {n}", store if n % 2 else another) for n in range(4)))
+        held = await rows_of(store, select(key).where(queue.table.c.claimed_by.is_not(None)))
+        assert len(taken) == len(held) > 1
 
 
 @contextmanager

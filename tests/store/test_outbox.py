@@ -83,14 +83,6 @@ async def test_two_processes_at_the_same_moment_never_both_post_into_a_channel(
     assert [(row["state"], row["attempts"]) for row in states] == [("sending", 1), ("sending", 1)]
 
 
-async def test_a_message_comes_back_as_it_was_written(store: Store) -> None:
-    job = await add_job(store, root_ts="1.1")
-    await write(store, "end", job)
-    [delivery] = await take(store)
-    assert delivery.what.message == Message("words of end", ({"type": "divider"},))
-    assert (delivery.root_ts, delivery.what.job, delivery.unconfirmed) == ("1.1", job, False)
-
-
 async def test_a_thread_is_told_in_order(store: Store) -> None:
     job = await add_job(store, root_ts="1.1")
     await write(store, "first", job)
@@ -130,15 +122,6 @@ async def test_a_private_note_waits_for_nobody(store: Store) -> None:
     await write(store, "root", job, DeliveryKind.ROOT)
     await write(store, "note", job, DeliveryKind.PRIVATE)
     assert {delivery.what.key for delivery in await take(store)} == {"root", "note"}
-
-
-async def test_what_was_being_sent_when_the_lease_ran_out_is_in_doubt(store: Store) -> None:
-    job = await add_job(store, root_ts="1.1")
-    await write(store, "end", job)
-    await take(store, owner="one")
-    [again] = await take(store, LATER, owner="two")
-    assert again.unconfirmed
-    assert again.attempts == 2
 
 
 async def test_a_thread_that_cannot_be_posted_to_is_given_up_whole(store: Store) -> None:

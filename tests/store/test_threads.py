@@ -33,10 +33,6 @@ def named(name: str) -> int:
     return sum(thread.name.startswith(name) for thread in threading.enumerate())
 
 
-async def test_a_result_reaches_the_caller(threads: DatabaseThreads) -> None:
-    assert await threads.run(lambda: 40 + 2) == 42
-
-
 async def test_an_error_reaches_the_caller_and_the_thread_goes_on(threads: DatabaseThreads) -> None:
     def fail() -> None:
         raise LookupError("nothing there")
@@ -77,22 +73,6 @@ async def test_one_thread_runs_functions_in_the_order_in_which_they_come(threads
     done: list[int] = []
     await asyncio.gather(*(threads.run(partial(done.append, number)) for number in range(50)))
     assert done == list(range(50))
-
-
-async def test_several_threads_run_as_many_functions_at_once_and_no_more() -> None:
-    threads, pauses = DatabaseThreads("three", 3), [Pause() for _ in range(3)]
-    running = [asyncio.create_task(threads.run(pause)) for pause in pauses]
-    for pause in pauses:
-        await pause.reached()
-    fourth = asyncio.create_task(threads.run(lambda: "fourth"))
-    await asyncio.sleep(0.05)
-    assert (fourth.done(), named("three")) == (False, 3)
-    pauses[1].end()
-    assert await fourth == "fourth"
-    for pause in pauses:
-        pause.end()
-    await asyncio.gather(*running)
-    threads.stop()
 
 
 async def test_threads_end_after_what_has_been_queued() -> None:
