@@ -22,6 +22,7 @@ from bot.cli.ending import (
     database_errors,
     echo,
     loaded,
+    with_store,
 )
 from bot.model.ids import ChannelId, JobNumber, ProjectId, UserId
 from bot.model.jobs import JobFilter, JobState
@@ -131,20 +132,15 @@ def jobs(number: int | None, limit: int, retry: int | None, over: int | None, **
 
     if sum(each is not None for each in (number, retry, over)) > 1:
         raise click.UsageError("JOB, --retry and --forget each stand alone")
-    url = loaded(DatabaseSettings).sqlalchemy_url
+    now, filters = datetime.now(UTC), _filter(**only)
     if number is not None:
-        told = shown(url, JobNumber(number), datetime.now(UTC))
+        with_store(lambda store: shown(store, JobNumber(number), now))
     elif retry is not None:
-        told = retried(url, retry, datetime.now(UTC))
+        with_store(lambda store: retried(store, retry, now))
     elif over is not None:
-        told = forgotten(url, JobNumber(over))
+        with_store(lambda store: forgotten(store, JobNumber(over)))
     else:
-        told = listed(url, limit, **_filter(**only))
-    try:
-        with database_errors():
-            echo(asyncio.run(told))
-    except ValueError as error:
-        raise click.BadParameter(str(error)) from None
+        with_store(lambda store: listed(store, limit, **filters))
 
 
 def _filter(state: str | None, channel: str | None, user: str | None, project: str | None) -> JobFilter:
@@ -164,11 +160,9 @@ def audit(first: date | None, user: str | None, as_json: bool) -> None:
     """Who asked, steered, withdrew, subscribed, when, and the end of it; needs only DATABASE_URL."""
     from bot.cli.audit import write_audit
 
-    url = loaded(DatabaseSettings).sqlalchemy_url
     since = datetime.combine(first, time(), UTC) if first else None
     theirs = UserId(user) if user else None
-    with database_errors():
-        asyncio.run(write_audit(url, sys.stdout, as_json=as_json, since=since, user=theirs))
+    with_store(lambda store: write_audit(store, sys.stdout, as_json=as_json, since=since, user=theirs))
 
 
 @cli.command()
@@ -177,12 +171,7 @@ def forget(user: str) -> None:
     """Forget what one person (a Slack user id, U…) wrote, and them; needs only DATABASE_URL."""
     from bot.cli.forget import forget_user
 
-    settings = loaded(DatabaseSettings)
-    try:
-        with database_errors():
-            echo(asyncio.run(forget_user(settings.sqlalchemy_url, user)))
-    except ValueError as error:
-        raise click.BadParameter(str(error), param_hint="USER") from None
+    with_store(lambda store: forget_user(store, user), "USER")
 
 
 @cli.command()

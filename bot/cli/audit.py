@@ -9,7 +9,6 @@ from datetime import UTC, datetime
 from functools import partial
 from typing import TextIO
 
-from bot.cli.ready_store import ready_store
 from bot.logs import terminal_safe
 from bot.messages.spreadsheet import csv_line
 from bot.model.audit import AuditRow
@@ -22,15 +21,10 @@ _AT_ONCE = 1_000
 
 
 async def write_audit(
-    sqlalchemy_url: str, stdout: TextIO, *, as_json: bool, since: datetime | None, user: UserId | None
+    store: Store, stdout: TextIO, *, as_json: bool, since: datetime | None, user: UserId | None
 ) -> None:
-    """Write the rows in the order of writing; with ``since`` and ``user`` only those from then on and theirs.
-
-    Raises NotReady when the schema is missing or outdated.
-    """
-    async with ready_store(sqlalchemy_url) as store:
-        found = _rows(store, since, user)
-        await (_write_json if as_json else _write_csv)(found, stdout)
+    """Write the rows in the order of writing: with ``since`` those from then on, with ``user`` theirs."""
+    await (_write_json if as_json else _write_csv)(_rows(store, since, user), stdout)
 
 
 async def _rows(store: Store, since: datetime | None, user: UserId | None) -> AsyncIterator[AuditRow]:

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import asyncio
 import signal
-from collections.abc import Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, TypeVar
 
 import click
 from click.exceptions import Exit
 
-from bot.settings import LoadedSettings, SettingsError
+from bot.settings import DatabaseSettings, LoadedSettings, SettingsError
 
 if TYPE_CHECKING:
     from sqlalchemy.exc import SQLAlchemyError
+
+    from bot.store import Store
 
 BAD_SETTINGS = 78
 """EX_CONFIG of sysexits.h: something in the configuration is wrong."""
@@ -47,19 +50,47 @@ def loaded(kind: type[Kind]) -> Kind:
 
 @contextmanager
 def database_errors() -> Iterator[None]:
-    """Print one line and exit when the database cannot be used, or lacks this version's schema."""
+    """Print one line and exit when the database cannot be used."""
     from sqlalchemy.exc import SQLAlchemyError
-
-    from bot.cli.ready_store import NotReady
 
     try:
         yield
-    except NotReady as error:
-        echo(str(error), err=True)
-        raise Exit(CANNOT_START) from None
     except SQLAlchemyError as error:
         echo(about_database(error), err=True)
         raise Exit(CANNOT_START) from None
+
+
+def with_store(run: Callable[[Store], Awaitable[str | None]], hint: str | None = None) -> None:
+    """Run a command with the store of DATABASE_URL, and print what it returns.
+
+    Exits when the database cannot be used or lacks this version's schema. A ValueError of the command is
+    about the parameter ``hint``.
+    """
+    url = loaded(DatabaseSettings).sqlalchemy_url
+    try:
+        with database_errors():
+            told = asyncio.run(_with_store(url, run))
+    except ValueError as error:
+        raise click.BadParameter(str(error), param_hint=hint) from None
+    if told is not None:
+        echo(told)
+
+
+async def _with_store(url: str, run: Callable[[Store], Awaitable[str | None]]) -> str | None:
+    from bot.store import Store
+    from bot.store.database import UnusableDatabase
+    from bot.store.migrate import current, newest
+
+    store = Store.open(url)
+    try:
+        if (await current(store.database) or "") < newest():
+            raise UnusableDatabase(
+                "The database is not at this version's schema yet. `docs-bot migrate` brings it there, "
+                "and so does a start."
+            )
+        return await run(store)
+    finally:
+        await store.close()
 
 
 def about_database(error: SQLAlchemyError) -> str:

@@ -4,23 +4,22 @@ from __future__ import annotations
 
 import re
 
-from bot.cli.ready_store import ready_store
 from bot.model.ids import UserId
+from bot.store import Store
 from bot.store.retention import RowCounts
 from bot.work.retention import forget_person
 
 _USER = re.compile(r"[UW][A-Z0-9]{2,38}")
 
 
-async def forget_user(sqlalchemy_url: str, user: str) -> str:
+async def forget_user(store: Store, user: str) -> str:
     """Forget a person and return what was forgotten and what is under way.
 
-    Raises ValueError, with a text for people, if this is no user id, and NotReady for an outdated schema.
+    Raises ValueError, with a text for people, if this is no user id.
     """
     if not _USER.fullmatch(user):
         raise ValueError("this is no id of a Slack user: it begins with U or W, such as U012AB3CD")
-    async with ready_store(sqlalchemy_url) as store:
-        forgotten, left = await forget_person(store, UserId(user))
+    forgotten, left = await forget_person(store, UserId(user))
     said = f"Forgotten of {user}: {counted(forgotten)}." if forgotten else f"Nothing of {user} was kept."
     if not left:
         return said

@@ -8,7 +8,6 @@ from typing import Unpack
 
 from bot.cli import waits
 from bot.cli.forget import counted
-from bot.cli.ready_store import ready_store
 from bot.messages.plain_text import one_line
 from bot.messages.problems import title
 from bot.model import lifecycle
@@ -16,16 +15,16 @@ from bot.model.audit import AuditRow
 from bot.model.ids import JobNumber
 from bot.model.jobs import JobFilter, TrackedJob
 from bot.model.outbox import DeadLetter
-from bot.store import Transaction
+from bot.store import Store, Transaction
 
 _LENGTH = 300
 _MOST_ACTS = 100
 
 
-async def listed(sqlalchemy_url: str, limit: int, **only: Unpack[JobFilter]) -> str:
+async def listed(store: Store, limit: int, **only: Unpack[JobFilter]) -> str:
     """Return the newest jobs, one a line, and the dead letters below them.
 
-    Dead letters are left out where jobs are picked by something else than their channel. Raises NotReady.
+    Dead letters are left out where jobs are picked by something else than their channel.
     """
 
     def look(tx: Transaction) -> list[str]:
@@ -34,15 +33,11 @@ async def listed(sqlalchemy_url: str, limit: int, **only: Unpack[JobFilter]) -> 
             return lines
         return lines + _dead(tx.dead_letters.newest(limit, channel=only.get("channel")))
 
-    async with ready_store(sqlalchemy_url) as store:
-        return "\n".join(await store.read(look))
+    return "\n".join(await store.read(look))
 
 
-async def shown(sqlalchemy_url: str, number: JobNumber, now: datetime) -> str:
-    """Return one job, what it waits for, and what people did to it.
-
-    Raises ValueError if there is none, and NotReady.
-    """
+async def shown(store: Store, number: JobNumber, now: datetime) -> str:
+    """Return one job, what it waits for, and what people did to it. Raises ValueError if there is none."""
 
     def look(tx: Transaction) -> list[str]:
         job = tx.jobs.get(number)
@@ -53,25 +48,22 @@ async def shown(sqlalchemy_url: str, number: JobNumber, now: datetime) -> str:
         waiting = [f"  {waits.words(each)}" for each in tx.waits.of_job(number, now)]
         return [_line(job), *waiting, *_details(job), *map(_act, acts), *_dead(letters)]
 
-    async with ready_store(sqlalchemy_url) as store:
-        return "\n".join(await store.read(look))
+    return "\n".join(await store.read(look))
 
 
-async def retried(sqlalchemy_url: str, letter: int, now: datetime) -> str:
-    """Try a dead letter again; return what happens next. Raises ValueError if none can be, and NotReady."""
-    async with ready_store(sqlalchemy_url) as store:
-        step = lifecycle.delivery_retried(now)
-        if not await store.write(lambda tx: tx.dead_letters.retry(letter, step)):
-            raise ValueError(f"there is no letter {letter} that can be tried again")
+async def retried(store: Store, letter: int, now: datetime) -> str:
+    """Try a dead letter again; return what happens next. Raises ValueError if none can be."""
+    step = lifecycle.delivery_retried(now)
+    if not await store.write(lambda tx: tx.dead_letters.retry(letter, step)):
+        raise ValueError(f"there is no letter {letter} that can be tried again")
     return f"Letter {letter} is tried again: the bot looks for it in Slack, and posts it if it is missing."
 
 
-async def forgotten(sqlalchemy_url: str, number: JobNumber) -> str:
-    """Forget a job's texts and people. Raises ValueError if there is none or it goes on, and NotReady."""
-    async with ready_store(sqlalchemy_url) as store:
-        if await store.read(lambda tx: tx.jobs.get(number)) is None:
-            raise ValueError(f"there is no job {number}")
-        counts = await store.forget(lambda tx: tx.retention.forget_job(number))
+async def forgotten(store: Store, number: JobNumber) -> str:
+    """Forget a job's texts and people. Raises ValueError if there is none or it goes on."""
+    if await store.read(lambda tx: tx.jobs.get(number)) is None:
+        raise ValueError(f"there is no job {number}")
+    counts = await store.forget(lambda tx: tx.retention.forget_job(number))
     if counts is None:
         raise ValueError(f"job {number} is under way; forget it when it is over")
     return f"Forgotten of job {number}: {counted(counts)}."

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import AsyncIterator
 from datetime import timedelta
 from pathlib import Path
 
@@ -11,7 +13,6 @@ from sqlalchemy import select
 
 from bot.__main__ import cli
 from bot.cli.jobs import forgotten, listed, retried, shown
-from bot.cli.ready_store import NotReady
 from bot.model import lifecycle
 from bot.model.ids import ChannelId, JobNumber, ProjectId, ServiceJobId
 from bot.model.jobs import JobState
@@ -19,22 +20,20 @@ from bot.model.message import Message
 from bot.model.outbox import DeliveryKind, NewDelivery
 from bot.model.prompts import PromptKind
 from bot.store import Store, Transaction
+from bot.store.database import Database
 from bot.store.migrate import migrate
 from bot.store.schema import deliveries, jobs
-from tests.builders import ANA, BEN, CHANNEL, NOW, PROJECT, add_job, add_prompt, claimer, rows_of
+from tests.builders import ANA, BEN, CHANNEL, NOW, PROJECT, add_job, add_prompt, claimer, new_store, rows_of
 
 OTHER = ChannelId("C0OTHER")
 SECRET = "the launch of Project Heron"
 
 
 @pytest.fixture
-async def url(tmp_path: Path) -> str:
-    """A database at this version's schema."""
-    address = f"sqlite:///{tmp_path / 'bot.db'}"
-    store = Store.open(address)
-    await migrate(store.database)
+async def store() -> AsyncIterator[Store]:
+    store = await new_store()
+    yield store
     await store.close()
-    return address
 
 
 async def bury(store: Store, kind: DeliveryKind, job: JobNumber, reason: str = "is_archived") -> int:
@@ -51,39 +50,34 @@ async def bury(store: Store, kind: DeliveryKind, job: JobNumber, reason: str = "
     return max(int(row["seq"]) for row in await rows_of(store, select(deliveries.c.seq)))
 
 
-async def test_the_services_words_do_not_steer_the_terminal(url: str) -> None:
-    store = Store.open(url)
+async def test_the_services_words_do_not_steer_the_terminal(store: Store) -> None:
     link, service_id = "https://code.example/\x1b]0;owned\x07\n#9", ServiceJobId("id\x1b[2J")
     state = JobState.PULL_REQUEST
     number = await add_job(store, state=state, pr_link=link, service_id=service_id, ref="\x1b[1m")
     await bury(store, DeliveryKind.REPLY, number, "no\x1b[2J")
-    await store.close()
-    said = await listed(url, 10)
+    said = await listed(store, 10)
     assert "https://code.example/" in said
-    for text in (said, await shown(url, number, NOW)):
+    for text in (said, await shown(store, number, NOW)):
         assert "\x1b" not in text
         assert len([line for line in text.splitlines() if line.startswith("#")]) == 1
 
 
-async def test_each_filter_leaves_only_its_jobs(url: str) -> None:
-    store = Store.open(url)
+async def test_each_filter_leaves_only_its_jobs(store: Store) -> None:
     mine = await add_job(store, state=JobState.FAILED)
     await add_job(store, requester=BEN, channel=OTHER, project=ProjectId("other"), state=JobState.WORKING)
-    await store.close()
     expected = f"#{mine}  failed"
     for said in (
-        await listed(url, 10, state=JobState.FAILED),
-        await listed(url, 10, channel=CHANNEL),
-        await listed(url, 10, requester=ANA),
-        await listed(url, 10, project=PROJECT),
+        await listed(store, 10, state=JobState.FAILED),
+        await listed(store, 10, channel=CHANNEL),
+        await listed(store, 10, requester=ANA),
+        await listed(store, 10, project=PROJECT),
     ):
         assert said.startswith(expected)
         assert len(said.splitlines()) == 1
-    assert await listed(url, 10, state=JobState.FAILED, requester=BEN) == "No jobs."
+    assert await listed(store, 10, state=JobState.FAILED, requester=BEN) == "No jobs."
 
 
-async def test_one_job_is_shown_with_what_people_did_and_without_their_words(url: str) -> None:
-    store = Store.open(url)
+async def test_one_job_is_shown_with_what_people_did_and_without_their_words(store: Store) -> None:
     number = await add_job(store, text=SECRET, state=JobState.WORKING)
     prompt = await add_prompt(store, number, raw=SECRET, state="sent")
 
@@ -95,25 +89,22 @@ async def test_one_job_is_shown_with_what_people_did_and_without_their_words(url
         tx.jobs.apply(number, step)
 
     await store.write(ask_and_end)
-    await store.close()
-    said = await shown(url, number, NOW)
+    said = await shown(store, number, NOW)
     assert "  project: acme-docs" in said
     assert f"  2026-11-02 09:00 UTC  asked  {ANA}  failed" in said
     assert SECRET not in said
     with pytest.raises(ValueError, match="there is no job 9"):
-        await shown(url, JobNumber(9), NOW)
+        await shown(store, JobNumber(9), NOW)
 
 
-async def test_a_job_says_for_what_its_prompt_its_poll_and_its_messages_wait(url: str) -> None:
-    store = Store.open(url)
+async def test_a_job_says_for_what_its_prompt_its_poll_and_its_messages_wait(store: Store) -> None:
     number = await add_job(store, state=JobState.WORKING, root_ts="1.1", service_id="job-1", poll_at=NOW)
     later = NOW + timedelta(minutes=10)
     await add_prompt(store, number, kind=PromptKind.FOLLOW_UP, state="waiting", due_at=later, in_queue=True)
     said = NewDelivery("r", DeliveryKind.REPLY, CHANNEL, job=number, user=ANA, message=Message(SECRET, ()))
     await store.write(lambda tx: tx.outbox.add(said, NOW))
     await store.write(lambda tx: tx.outbox.claim(claimer("web\x1b[2J.1"), 10, 1.0))
-    await store.close()
-    prompt, poll, message = (await shown(url, number, NOW)).splitlines()[1:4]
+    prompt, poll, message = (await shown(store, number, NOW)).splitlines()[1:4]
     since = "(since 2026-11-02 09:00:00 UTC)"
     assert prompt == f"  prompt waits for the hourly limit, until 2026-11-02 09:10:00 UTC {since}"
     assert poll == f"  poll waits for the next free worker {since}"
@@ -122,62 +113,49 @@ async def test_a_job_says_for_what_its_prompt_its_poll_and_its_messages_wait(url
     assert "\x1b" not in message
 
 
-async def test_a_dead_letter_is_tried_again_once(url: str) -> None:
-    store = Store.open(url)
+async def test_a_dead_letter_is_tried_again_once(store: Store) -> None:
     number = await add_job(store, root_ts="1.1")
     letter = await bury(store, DeliveryKind.REPLY, number)
-    assert f"{letter}  #{number}  reply: is_archived (--retry {letter})" in await listed(url, 10)
-    assert "is tried again" in await retried(url, letter, NOW)
-    assert "Could not be said" not in await listed(url, 10)
+    assert f"{letter}  #{number}  reply: is_archived (--retry {letter})" in await listed(store, 10)
+    assert "is tried again" in await retried(store, letter, NOW)
+    assert "Could not be said" not in await listed(store, 10)
     with pytest.raises(ValueError, match=f"no letter {letter}"):
-        await retried(url, letter, NOW)
+        await retried(store, letter, NOW)
     [again] = await store.write(lambda tx: tx.outbox.claim(claimer(), 10, 1.0))
-    await store.close()
     assert again.unconfirmed, "it is looked for before it is posted"
     assert again.what.message == Message(SECRET, ())
 
 
 @pytest.mark.parametrize("kind", [DeliveryKind.ROOT, DeliveryKind.EDIT, DeliveryKind.REACTION])
 async def test_a_letter_that_shows_an_old_state_keeps_no_text_and_is_not_tried_again(
-    url: str, kind: DeliveryKind
+    store: Store, kind: DeliveryKind
 ) -> None:
-    store = Store.open(url)
     letter = await bury(store, kind, await add_job(store, root_ts="1.1"))
     [row] = await rows_of(store, select(deliveries))
-    await store.close()
     assert row["message"] is None
     with pytest.raises(ValueError, match="no letter"):
-        await retried(url, letter, NOW)
+        await retried(store, letter, NOW)
 
 
-async def test_a_forgotten_job_keeps_its_state_and_no_words_even_in_dead_letters(url: str) -> None:
-    store = Store.open(url)
+async def test_a_forgotten_job_keeps_its_state_and_no_words_even_in_dead_letters(store: Store) -> None:
     number = await add_job(store, text=SECRET, state=JobState.FAILED, ended_at=NOW)
     await add_prompt(store, number, raw=SECRET, state="sent")
     letter = await bury(store, DeliveryKind.REPLY, number)
-    assert await forgotten(url, number) == f"Forgotten of job {number}: jobs 1, prompts 1."
+    assert await forgotten(store, number) == f"Forgotten of job {number}: jobs 1, prompts 1."
     held = [await rows_of(store, select(table)) for table in (jobs, deliveries)]
-    await store.close()
     assert held[0][0]["state"] == JobState.FAILED
     assert SECRET not in str(held)
     assert ANA not in str(held)
     with pytest.raises(ValueError, match="no letter"):
-        await retried(url, letter, NOW)
+        await retried(store, letter, NOW)
 
 
-async def test_a_job_that_goes_on_is_not_forgotten(url: str) -> None:
-    store = Store.open(url)
+async def test_a_job_that_goes_on_is_not_forgotten(store: Store) -> None:
     number = await add_job(store, state=JobState.WORKING, poll_at=NOW)
-    await store.close()
     with pytest.raises(ValueError, match="under way"):
-        await forgotten(url, number)
+        await forgotten(store, number)
     with pytest.raises(ValueError, match="there is no job 9"):
-        await forgotten(url, JobNumber(9))
-
-
-async def test_before_the_first_start_it_says_what_makes_the_tables(tmp_path: Path) -> None:
-    with pytest.raises(NotReady, match="docs-bot migrate"):
-        await listed(f"sqlite:///{tmp_path / 'bot.db'}", 10)
+        await forgotten(store, JobNumber(9))
 
 
 @pytest.mark.parametrize(
@@ -191,9 +169,19 @@ async def test_before_the_first_start_it_says_what_makes_the_tables(tmp_path: Pa
         (["0"], 2, "0 is not in the range"),
     ],
 )
-def test_the_command_says_what_is_wrong_and_needs_only_the_settings_of_the_database(
-    url: str, words: list[str], code: int, said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+async def test_the_command_says_what_is_wrong_and_needs_only_the_settings_of_the_database(
+    words: list[str], code: int, said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    done = CliRunner(env={"DATABASE_URL": url}).invoke(cli, ["jobs", *words])
+    url = f"sqlite:///{tmp_path / 'bot.db'}"
+    database = Database.open(url)
+    await migrate(database)
+    await database.close()
+    done = await asyncio.to_thread(CliRunner(env={"DATABASE_URL": url}).invoke, cli, ["jobs", *words])
     assert (done.exit_code, said in done.output) == (code, True), done.output
+
+
+@pytest.mark.parametrize("words", [["jobs"], ["audit"], ["forget", ANA]])
+def test_before_the_first_start_it_says_what_makes_the_tables(words: list[str], tmp_path: Path) -> None:
+    done = CliRunner(env={"DATABASE_URL": f"sqlite:///{tmp_path / 'bot.db'}"}).invoke(cli, words)
+    assert (done.exit_code, "docs-bot migrate" in done.stderr) == (69, True)
