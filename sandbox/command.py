@@ -42,85 +42,64 @@ class Choice(WorldOptions):
     only: str = ""
 
 
+_HELP = {
+    "port": "Where the workspace's page is.",
+    "folder": "Where the sandbox keeps its things.",
+    "http": "Signed HTTP instead of Socket Mode.",
+    "play": "Tell one story without a person, then leave.",
+    "empty": "Begin with empty channels, not with what happened before.",
+    "only": "Run only `docs-service` or only `workspace`, on the given port.",
+    "work-seconds": "How long the agent takes for an ordinary job.",
+    "pages": f"Pages of the site whose visits are made, up to {MAX_PAGES:,}.",
+    "days": "For how many past days visits are made.",
+    "seed": "Another number makes other visits.",
+    "uses-an-hour": "The shared limit; a small one shows how prompts wait.",
+    "agent": "Run this program for each prompt, in a fresh worktree of --repository, with your rights.",
+    "repository": "The git repository that --agent works on; its checkout is not touched.",
+    "publish": "Run this after a change; its last line with an https:// address is the pull request.",
+    "agent-env": "A variable that --agent and --publish get besides PATH, HOME and LANG; can be repeated.",
+    "agent-minutes": "After how long --agent or --publish is killed.",
+}
+_FIELDS = {"http": "http_mode"}
+_METAVARS = {
+    "only": "PART",
+    "agent": "COMMAND",
+    "publish": "COMMAND",
+    "agent-env": "NAME",
+    "repository": "FOLDER",
+}
+
+
+def _option(name: str, text: str) -> click.Option:
+    """Return the option for a field of `Choice`, whose default says what it takes."""
+    field = _FIELDS.get(name, name.replace("-", "_"))
+    default = getattr(Choice, field)
+    more: dict[str, Any] = {"show_default": bool(default), "metavar": _METAVARS.get(name)}
+    if isinstance(default, bool):
+        more["is_flag"] = True
+    elif isinstance(default, tuple):
+        more["multiple"] = True
+    elif name in ("folder", "repository"):
+        more["type"] = click.Path(path_type=Path)
+    return click.Option([f"--{name}", field], default=default, help=text, **more)
+
+
+def _run(**fields: Any) -> None:
+    sys.exit(sandbox_command(Choice(**fields)))
+
+
+cli = click.Command(
+    "sandbox",
+    params=[_option(name, text) for name, text in _HELP.items()],
+    callback=_run,
+    help="A Slack workspace, a docs service and the bot on this machine, no account needed.",
+)
+
+
 def main(arguments: list[str]) -> None:
     """Run ``docs-bot sandbox`` with these arguments. Raise SystemExit, or click's error for a bad option."""
     with cli.make_context("docs-bot sandbox", arguments) as context:
         cli.invoke(context)
-
-
-@click.command()
-@click.option("--port", default=Choice.port, show_default=True, help="Where the workspace's page is.")
-@click.option(
-    "--folder",
-    type=click.Path(path_type=Path),
-    default=Choice.folder,
-    show_default=True,
-    help="Where the sandbox keeps its things.",
-)
-@click.option("--http", "http_mode", is_flag=True, help="Signed HTTP instead of Socket Mode.")
-@click.option("--play", is_flag=True, help="Tell one story without a person, then leave.")
-@click.option("--empty", is_flag=True, help="Begin with empty channels, not with what happened before.")
-@click.option(
-    "--only",
-    default=Choice.only,
-    metavar="PART",
-    help="Run only `docs-service` or only `workspace`, on the given port.",
-)
-@click.option(
-    "--work-seconds",
-    default=Choice.work_seconds,
-    show_default=True,
-    help="How long the agent takes for an ordinary job.",
-)
-@click.option(
-    "--pages",
-    default=Choice.pages,
-    show_default=True,
-    help=f"Pages of the site whose visits are made, up to {MAX_PAGES:,}.",
-)
-@click.option(
-    "--days", default=Choice.days, show_default=True, help="For how many past days visits are made."
-)
-@click.option("--seed", default=Choice.seed, show_default=True, help="Another number makes other visits.")
-@click.option(
-    "--uses-an-hour",
-    default=Choice.uses_an_hour,
-    show_default=True,
-    help="The shared limit; a small one shows how prompts wait.",
-)
-@click.option(
-    "--agent",
-    default=Choice.agent,
-    metavar="COMMAND",
-    help="Run this program for each prompt, in a fresh worktree of --repository, with your rights.",
-)
-@click.option(
-    "--repository",
-    type=click.Path(path_type=Path),
-    metavar="FOLDER",
-    help="The git repository that --agent works on; its checkout is not touched.",
-)
-@click.option(
-    "--publish",
-    default=Choice.publish,
-    metavar="COMMAND",
-    help="Run this after a change; its last line with an https:// address is the pull request.",
-)
-@click.option(
-    "--agent-env",
-    multiple=True,
-    metavar="NAME",
-    help="A variable that --agent and --publish get besides PATH, HOME and LANG; can be repeated.",
-)
-@click.option(
-    "--agent-minutes",
-    default=Choice.agent_minutes,
-    show_default=True,
-    help="After how long --agent or --publish is killed.",
-)
-def cli(**fields: Any) -> None:
-    """A Slack workspace, a docs service and the bot on this machine, no account needed."""
-    sys.exit(sandbox_command(Choice(**fields)))
 
 
 def sandbox_command(choice: Choice) -> int:

@@ -7,8 +7,11 @@ A block or an element of a kind that the bot does not send is refused as unsuppo
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
+
+from sandbox.workspace.options import WorkspaceOptions
+from sandbox.workspace.state import Json
 
 Complaints = Iterator[str]
 Check = Callable[[Any, str], Complaints]
@@ -70,15 +73,33 @@ def rendered_length(blocks: Any) -> int:
     return extra + sum(rendered_length(blocks[key]) for key in inner if key in blocks)
 
 
-def too_long(blocks: Any) -> bool:
-    """Return whether the whole message is longer than Slack accepts."""
-    return rendered_length(blocks) > _RENDERED_LENGTH
+class BlocksRefused(Exception):
+    """Slack rejects the blocks of a message; the message is its error code, ``complaints`` the reasons."""
+
+    def __init__(self, code: str, complaints: list[str]) -> None:
+        super().__init__(code)
+        self.complaints = complaints
 
 
-def refused_kinds(blocks: Any, refused: Collection[str]) -> list[str]:
-    """Return the kinds of block in a message that its workspace does not have."""
-    kinds = [str(block.get("type")) for block in blocks or [] if isinstance(block, dict)]
-    return [kind for kind in kinds if kind in refused]
+def checked(blocks: Any, options: WorkspaceOptions) -> list[Json] | None:
+    """Return the blocks of a message with an id for each, or None; raise BlocksRefused."""
+    if not blocks:
+        return None
+    kinds = [str(block.get("type")) for block in blocks if isinstance(block, dict)]
+    if absent := [kind for kind in kinds if kind in options.refused_blocks]:
+        raise BlocksRefused(options.refused_blocks_error, absent)
+    if complaints := message_complaints(blocks):
+        raise BlocksRefused("invalid_blocks", complaints)
+    if rendered_length(blocks) > _RENDERED_LENGTH:
+        raise BlocksRefused("msg_blocks_too_long", ["the message is too long"])
+    return with_ids(blocks)
+
+
+def with_ids(blocks: list[Json]) -> list[Json]:
+    """Give each block an id that has none, and return them."""
+    for number, block in enumerate(blocks):
+        block.setdefault("block_id", f"b{number}")
+    return blocks
 
 
 def _blocks(blocks: list[Any], refused: set[str]) -> Complaints:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import Awaitable, Callable, Sequence
+from inspect import isawaitable
 from typing import Any
 
 import aiohttp
@@ -19,9 +20,13 @@ _SECONDS = 5.0
 _MOST_BYTES = 1_000_000
 _PULL = re.compile(r"/[A-Za-z0-9_-]+/pull/\d{1,9}")
 
-Action = Callable[[Json], Awaitable[Json]]
+Action = Callable[[Json], Awaitable[Json] | Json | None]
 Viewer = tuple[str, str]
 """A person and the tab of their browser."""
+
+
+def _of(body: Json, names: str) -> list[Any]:
+    return [body[name] for name in names.split()]
 
 
 class PageApi:
@@ -56,7 +61,9 @@ class PageApi:
                 body = await request.json()
                 acting_tab.set(str(body.get("tab") or ""))
                 await self.takes_part.wait()
-                return web.json_response(await act(body))
+                told = act(body)
+                told = await told if isawaitable(told) else told
+                return web.json_response({"ok": True} | (told or {}))
             except Refused as refusal:
                 return web.json_response({"ok": False, "error": refusal.code, "detail": refusal.detail})
             except (KeyError, ValueError, TypeError, AttributeError) as error:
@@ -65,105 +72,66 @@ class PageApi:
         return handle
 
     def _actions(self) -> dict[str, Action]:
+        """What a person does on the page, by the name of its path; each takes the fields of the body."""
         people = self._people
 
-        async def message(body: Json) -> Json:
-            said = people.say(
-                body["user"],
-                body["channel"],
-                body["text"],
-                body.get("thread_ts"),
-                bool(body.get("broadcast")),
-                [(str(each["name"]), str(each["content"])) for each in body.get("files") or ()],
-                self._state.message(*body["forwards"]) if body.get("forwards") else None,
-            )
-            return {"ok": True, "ts": said["ts"]}
-
-        async def edit(body: Json) -> Json:
-            people.edit(body["user"], body["channel"], body["ts"], body["text"])
-            return {"ok": True}
-
-        async def delete(body: Json) -> Json:
-            people.delete(body["user"], body["channel"], body["ts"])
-            return {"ok": True}
-
-        async def reaction(body: Json) -> Json:
-            found = self._state.message(body["channel"], body["ts"])
-            if found is None:
-                raise Refused("message_not_found")
-            people.react(body["user"], found, body["name"])
-            return {"ok": True}
-
-        async def command(body: Json) -> Json:
-            return await people.command(body["user"], body["channel"], body["command"], body.get("text", ""))
-
-        async def action(body: Json) -> Json:
-            return await people.press(body["user"], body["container"], body["action"], body.get("state"))
-
-        async def view_submit(body: Json) -> Json:
-            return await people.submit_view(body["user"], body["view_id"], body["state"]["values"])
-
-        async def view_close(body: Json) -> Json:
-            people.close_view(body["user"], body["view_id"])
-            return {"ok": True}
-
-        async def shortcut(body: Json) -> Json:
-            return await people.shortcut(
-                body["user"], body["callback_id"], body.get("channel"), body.get("ts")
-            )
-
-        async def channel(body: Json) -> Json:
-            made = people.create(body["user"], body["name"], is_private=bool(body.get("is_private")))
-            return {"ok": True, "channel": made.id}
-
-        async def join(body: Json) -> Json:
-            people.join(body["user"], body["channel"])
-            return {"ok": True}
-
-        async def invite(body: Json) -> Json:
-            people.invite(body["user"], body["channel"], body["invitee"])
-            return {"ok": True}
+        def message(body: Json) -> Json:
+            files = [(str(each["name"]), str(each["content"])) for each in body.get("files") or ()]
+            where = body["user"], body["channel"]
+            said = people.say(*where, body["text"], body.get("thread_ts"), files=files)
+            return {"ts": said["ts"]}
 
         return {
-            each.__name__: each
-            for each in (
-                *(message, edit, delete, reaction, command, action, view_submit, view_close, shortcut),
-                *(channel, join, invite, self.pull, self.faults, self.fault, self.calm, self.hang_up),
-            )
+            "message": message,
+            "edit": lambda body: people.edit(*_of(body, "user channel ts text")),
+            "delete": lambda body: people.delete(*_of(body, "user channel ts")),
+            "reaction": lambda body: people.react_to(*_of(body, "user channel ts name")),
+            "command": lambda body: people.command(*_of(body, "user channel command text")),
+            "action": lambda body: people.press(*_of(body, "user container action state")),
+            "view_submit": lambda body: people.submit_view(
+                body["user"], body["view_id"], body["state"]["values"]
+            ),
+            "view_close": lambda body: people.close_view(*_of(body, "user view_id")),
+            "shortcut": lambda body: people.shortcut(*_of(body, "user callback_id channel ts")),
+            "join": lambda body: people.join(*_of(body, "user channel")),
+            "invite": lambda body: people.invite(*_of(body, "user channel invitee")),
+            "pull": self._pull,
+            "faults": self._waiting,
+            "fault": self._order,
+            "calm": self._calm,
+            "hang_up": self._hang_up,
         }
 
-    async def pull(self, body: Json) -> Json:
+    async def _pull(self, body: Json) -> Json:
         """Return what a pull request of the docs service changes, by its address."""
         found = await self._docs.pull(str(body["url"])) if self._docs else None
-        return {"ok": False, "error": "no_preview"} if found is None else {"ok": True, "pull": found}
+        return {"ok": False, "error": "no_preview"} if found is None else {"pull": found}
 
-    async def faults(self, _body: Json) -> Json:
+    async def _waiting(self, _body: Json) -> Json:
         """Return the faults that will still happen, of both services."""
-        docs = await self._docs.faults() if self._docs else []
-        return {"ok": True, "waiting": [*self._faults.waiting(), *docs]}
+        docs = await self._docs.faults("GET") if self._docs else []
+        return {"waiting": [*self._faults.waiting(), *docs]}
 
-    async def fault(self, body: Json) -> Json:
+    async def _order(self, body: Json) -> Json:
         """Order a fault of the workspace (``method``) or of the docs service (``match``)."""
-        order: Json = {
-            key: body[key] for key in ("method", "match", "fault", "times", "seconds") if key in body
-        }
+        order = {key: value for key, value in body.items() if key not in ("tab", "user")}
         if "method" in order:
             self._faults.order([order])
         elif self._docs:
-            await self._docs.order(order)
-        return await self.faults(body)
+            await self._docs.faults("POST", {"next": [order]})
+        return await self._waiting(body)
 
-    async def calm(self, body: Json) -> Json:
+    async def _calm(self, body: Json) -> Json:
         """Forget all faults that have not happened yet."""
         self._faults.clear()
         if self._docs:
-            await self._docs.clear()
-        return await self.faults(body)
+            await self._docs.faults("DELETE")
+        return await self._waiting(body)
 
-    async def hang_up(self, body: Json) -> Json:
+    async def _hang_up(self, body: Json) -> Json:
         """Close the bot's sockets without a warning."""
         await self._people.bot_connection.sockets.disconnect(warn=False)
-        return await self.faults(body)
+        return await self._waiting(body)
 
     async def _get_health(self, _request: web.Request) -> web.Response:
         return web.json_response({"ok": True})
@@ -178,36 +146,20 @@ class PageApi:
     def seen_by(self, user: str, tab: str = "") -> Json:
         """Return the whole state that the page shows to this person in a tab."""
         rooms = [channel for channel in self._state.channels.values() if self._can_see(user, channel)]
+        notes = [note for note in self._state.ephemerals.values() if note["user"] == user]
+        views = self._state.views.values()
         return {
             "team": {"id": TEAM["id"], "name": TEAM["name"]},
             "me": user,
             "users": [vars(each) for each in self._state.users.values()],
             "channels": [self._channel(user, room) for room in rooms],
-            "commands": [
-                {
-                    "command": each["command"],
-                    "description": each.get("description", ""),
-                    "usage_hint": each.get("usage_hint", ""),
-                }
-                for each in self._people.commands.values()
-            ],
+            "commands": list(self._people.commands.values()),
             "shortcuts": self._shortcuts,
             "links": {"docs_service": self._docs.url if self._docs else None},
             "bot": self._bot(),
             "messages": {room.id: list(self._state.messages.get(room.id, {}).values()) for room in rooms},
-            "ephemerals": {
-                room.id: [
-                    note
-                    for note in self._state.ephemerals.values()
-                    if note["user"] == user and note["channel"] == room.id
-                ]
-                for room in rooms
-            },
-            "views": [
-                view
-                for view in self._state.views.values()
-                if view["user"] == user and view["tab"] in ("", tab)
-            ],
+            "ephemerals": {room.id: [note for note in notes if note["channel"] == room.id] for room in rooms},
+            "views": [view for view in views if view["user"] == user and view["tab"] in ("", tab)],
             "seq": self._state.seq,
         }
 
@@ -304,18 +256,10 @@ class DocsPreview:
             return None
         return await self._json("GET", f"{path}/files")
 
-    async def faults(self) -> list[Json]:
-        """Return the faults that will still happen."""
-        read = await self._json("GET", "/sandbox/faults")
+    async def faults(self, method: str, body: Json | None = None) -> list[Json]:
+        """Order faults (POST) or forget them (DELETE); return those that will still happen."""
+        read = await self._json(method, "/sandbox/faults", body)
         return list(read["next"]) if read else []
-
-    async def order(self, fault: Json) -> None:
-        """Order a fault."""
-        await self._json("POST", "/sandbox/faults", {"next": [fault]})
-
-    async def clear(self) -> None:
-        """Forget all faults that have not happened yet."""
-        await self._json("DELETE", "/sandbox/faults")
 
     async def _json(self, method: str, path: str, body: Json | None = None) -> Json | None:
         """Return the object of an answer, or None for another answer than that."""

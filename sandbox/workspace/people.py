@@ -6,10 +6,11 @@ import re
 import secrets
 from collections.abc import Sequence
 
+from sandbox.workspace.blocks import BlocksRefused, with_ids
 from sandbox.workspace.bot_connection import BotConnection, NotAcknowledged
 from sandbox.workspace.messages import EntityEncoder, EventSender, forwarded, share
 from sandbox.workspace.options import App, WorkspaceOptions
-from sandbox.workspace.responses import BotResponses, InvalidResponse, Tickets, acting_tab
+from sandbox.workspace.responses import BotResponses, Tickets, acting_tab
 from sandbox.workspace.state import APP_ID, TEAM, Channel, Json, State
 
 _REASONS = {
@@ -88,19 +89,18 @@ class People:
         message = self._own_message(user, channel, ts)
         before = dict(message)
         if len(self.state.thread(channel, ts)) > 1:
-            gone = {
-                "text": "This message was deleted.",
-                "subtype": "tombstone",
-                "files": [],
-                "attachments": [],
-            }
-            message |= gone
+            message |= {"text": "This message was deleted.", "subtype": "tombstone"}
+            message |= {"files": [], "attachments": []}
             self.state.publish("message", message=message)
             self._events.send_change(message, before, {"user": "USLACKBOT", "hidden": True})
             return
         del self.state.messages[channel][ts]
         self.state.publish("message_deleted", channel=channel, ts=ts)
         self._events.send_deletion(before)
+
+    def react_to(self, user: str, channel: str, ts: str, name: str) -> None:
+        """React to the message with this timestamp, as ``react`` does."""
+        self.react(user, self._message(channel, ts), name)
 
     def react(self, user: str, message: Json, name: str) -> None:
         """Add the user's reaction, or remove it if it is there."""
@@ -130,7 +130,8 @@ class People:
             return self._notice(user, f"{command} is not a valid command.", "unknown_command")
         escaped = self._entities.as_command(text) if self.commands[command].get("should_escape") else text
         url = self.tickets.response_url(user, room.id)
-        payload = {
+        about = {"channel_id": room.id, "channel_name": room.shown_name}
+        payload = about | {
             "token": "sandbox",
             "command": command,
             "text": escaped,
@@ -140,8 +141,6 @@ class People:
             "user_name": self.state.users[user].name,
             "team_id": TEAM["id"],
             "team_domain": TEAM["domain"],
-            "channel_id": room.id,
-            "channel_name": room.shown_name,
             "api_app_id": APP_ID,
             "is_enterprise_install": "false",
         }
@@ -150,7 +149,7 @@ class People:
         except NotAcknowledged as error:
             why = _REASONS.get(str(error), "")
             return self._notice(user, f"{command} failed with the error “{error}” ({why}).", str(error))
-        except InvalidResponse as bad:
+        except BlocksRefused as bad:
             # An acknowledgement is not answered: Slack drops a message that it cannot show without a word.
             self.bot_connection.log_unshown(bad.complaints)
         return {"ok": True}
@@ -177,40 +176,33 @@ class People:
         return {"ok": True}
 
     def _action_payload(self, user: str, container: Json) -> Json:
-        payload = self._user_fields(user)
-        if container.get("type") == "view":
+        payload, kind = self._user_fields(user), container.get("type")
+        if kind == "view":
             view = self.state.views.get(str(container.get("id")))
             if view is None:
                 raise Refused("view_not_found")
             return payload | {"container": {"type": "view", "view_id": view["id"]}, "view": view}
-        channel = str(container.get("channel"))
-        self._room(user, channel)
-        place: Json = {"type": "message", "channel_id": channel, "is_ephemeral": False}
-        if container.get("type") == "ephemeral":
-            note = self.state.ephemerals.get(str(container.get("id")))
-            if note is None or note["user"] != user:
+        room = self._room(user, str(container.get("channel")))
+        place: Json = {"type": "message", "channel_id": room.id, "is_ephemeral": kind == "ephemeral"}
+        if kind == "ephemeral":
+            found = self.state.ephemerals.get(str(container.get("id")))
+            if found is None or found["user"] != user:
                 raise Refused("message_not_found")
-            place |= {"message_ts": note["ts"], "is_ephemeral": True}
         else:
-            message = self.state.message(channel, str(container.get("ts")))
-            if message is None:
-                raise Refused("message_not_found")
-            place |= {"message_ts": message["ts"]}
-            if message["thread_ts"]:
-                place["thread_ts"] = message["thread_ts"]
-            payload["message"] = self._events.message_fields(message)
-        url = self.tickets.response_url(user, channel, container)
-        room = self.state.channels[channel]
-        about = {"container": place, "channel": {"id": channel, "name": room.shown_name}, "response_url": url}
-        return payload | about
+            found = self._message(room.id, container.get("ts"))
+            place |= {"thread_ts": found["thread_ts"]} if found["thread_ts"] else {}
+            payload["message"] = self._events.message_fields(found)
+        url = self.tickets.response_url(user, room.id, container)
+        return payload | {
+            "container": place | {"message_ts": found["ts"]},
+            "channel": {"id": room.id, "name": room.shown_name},
+            "response_url": url,
+        }
 
     def _user_fields(self, user: str) -> Json:
+        known = self.state.users[user]
         return {
-            "user": {
-                "id": user,
-                "username": self.state.users[user].name,
-                "team_id": self.state.users[user].team_id,
-            },
+            "user": {"id": user, "username": known.name, "team_id": known.team_id},
             "team": {"id": TEAM["id"], "domain": TEAM["domain"]},
             "api_app_id": APP_ID,
             "token": "sandbox",
@@ -218,29 +210,18 @@ class People:
             "enterprise": None,
         }
 
-    async def shortcut(
-        self, user: str, callback_id: str, channel: str | None = None, ts: str | None = None
-    ) -> Json:
-        """Use a global shortcut, or a message shortcut if ``channel`` and ``ts`` name a message."""
+    async def shortcut(self, user: str, callback_id: str, channel: str, ts: str) -> Json:
+        """Use a shortcut of a message."""
         if self.state.users[user].is_external:
             raise Refused("not_allowed", "People of other organisations have no shortcuts of this app.")
-        about = self._user_fields(user) | {
+        room = self._room(user, channel)
+        payload = self._user_fields(user) | {
+            "type": "message_action",
             "callback_id": callback_id,
             "trigger_id": self.tickets.trigger(user),
-        }
-        if not channel or not ts:
-            return await self._send_interaction(
-                user, about | {"type": "shortcut", "action_ts": self.state.new_ts()}
-            )
-        room = self._room(user, channel)
-        message = self.state.message(channel, ts)
-        if message is None:
-            raise Refused("message_not_found")
-        payload = about | {
-            "type": "message_action",
             "action_ts": self.state.new_ts(),
             "message_ts": ts,
-            "message": self._events.message_fields(message),
+            "message": self._events.message_fields(self._message(channel, ts)),
             "channel": {"id": channel, "name": room.shown_name},
             "response_url": self.tickets.response_url(user, channel),
         }
@@ -253,27 +234,13 @@ class People:
         views = self.state.views.values()
         for known in [each for each in views if (each["user"], each["tab"]) == (user, tab)]:
             self.close_view(user, known["id"])
-        made: Json = {
-            "id": self.state.new_id("V"),
-            "hash": secrets.token_hex(6),
-            "user": user,
-            "tab": tab,
-            "team_id": TEAM["id"],
-        }
-        made |= {"state": {"values": {}}, "app_id": APP_ID, **view}
-        for number, block in enumerate(made["blocks"]):
-            block.setdefault("block_id", f"v{number}")
+        about = {"id": self.state.new_id("V"), "hash": secrets.token_hex(6), "team_id": TEAM["id"]}
+        about |= {"user": user, "tab": tab, "app_id": APP_ID}
+        made: Json = {**about, "state": {"values": {}}, **view}
+        with_ids(made["blocks"])
         self.state.views[made["id"]] = made
         self.state.publish("view", user=user, view=made)
         return made
-
-    def change_view(self, known: Json, view: Json) -> Json:
-        """Replace the content of an open modal."""
-        known |= {**view, "hash": secrets.token_hex(6)}
-        for number, block in enumerate(known["blocks"]):
-            block.setdefault("block_id", f"v{number}")
-        self.state.publish("view", user=known["user"], view=known)
-        return known
 
     def close_view(self, user: str, view_id: str) -> None:
         """Close a modal."""
@@ -296,13 +263,9 @@ class People:
         except NotAcknowledged as error:
             why = _REASONS.get(str(error), str(error))
             return {"ok": False, "error": str(error), "detail": f"Not sent: {why}."}
-        match answer.get("response_action"):
-            case "errors":
-                return {"ok": False, "errors": answer.get("errors") or {}}
-            case "update" | "push":
-                self.change_view(view, answer["view"])
-            case _:
-                self.close_view(user, view_id)
+        if answer.get("response_action") == "errors":
+            return {"ok": False, "errors": answer.get("errors") or {}}
+        self.close_view(user, view_id)
         return {"ok": True}
 
     def respond(self, token: str, said: Json) -> None:
@@ -361,9 +324,14 @@ class People:
             raise Refused("not_in_channel", "Join the channel first.")
         return room
 
+    def _message(self, channel: str, ts: object) -> Json:
+        found = self.state.message(channel, str(ts))
+        if found is None:
+            raise Refused("message_not_found")
+        return found
+
     def _own_message(self, user: str, channel: str, ts: str) -> Json:
-        message = self.state.message(channel, ts)
-        if message is None or message["user"] != user:
+        message = self._message(channel, ts)
+        if message["user"] != user:
             raise Refused("cant_update_message")
-        owned: Json = message
-        return owned
+        return message

@@ -79,14 +79,6 @@ class Tickets:
         return known
 
 
-class InvalidResponse(Exception):
-    """Slack would reject this response; ``complaints`` has the reasons."""
-
-    def __init__(self, complaints: list[str], code: str = "invalid_blocks") -> None:
-        super().__init__(code)
-        self.complaints = complaints
-
-
 class BotResponses:
     """Shows the bot's responses to one person or to the channel."""
 
@@ -94,21 +86,9 @@ class BotResponses:
         self._state = state
         self._options = options
 
-    def check(self, answer: Json) -> None:
-        """Raise InvalidResponse for blocks that Slack rejects."""
-        blocks = answer.get("blocks")
-        if refused := rules.refused_kinds(blocks, self._options.refused_blocks):
-            raise InvalidResponse(refused, self._options.refused_blocks_error)
-        complaints = rules.message_complaints(blocks) if blocks else []
-        if not complaints and rules.too_long(blocks):
-            complaints = ["msg_blocks_too_long"]
-        if complaints:
-            raise InvalidResponse(complaints)
-
     def show(self, answer: Json, user: str, channel: str) -> None:
         """Add a message; only this person sees it unless its ``response_type`` is ``in_channel``."""
-        self.check(answer)
-        content = _content(answer) | {"thread_ts": answer.get("thread_ts")}
+        content = self._content(answer) | {"thread_ts": answer.get("thread_ts")}
         if not content["text"] and not content["blocks"]:
             return
         if answer.get("response_type") == "in_channel":
@@ -116,17 +96,20 @@ class BotResponses:
         else:
             self._state.add_ephemeral(channel, user, **content)
 
+    def _content(self, answer: Json) -> Json:
+        blocks = rules.checked(answer.get("blocks"), self._options)
+        return {"text": str(answer.get("text") or ""), "blocks": blocks}
+
     def respond(self, said: Json, origin: Json) -> None:
         """Handle a post to a response URL; ``origin`` is the interaction that the URL was created for.
 
         The URL of a command has no message to replace, so a post to it always adds a message:
-        https://github.com/slackapi/bolt-js/issues/2287
+        https://github.com/slackapi/bolt-js/issues/2287 Raise BlocksRefused for blocks that Slack rejects.
         """
-        self.check(said)
-        container: Json = origin["container"]
+        content, container = self._content(said), origin["container"]
         if said.get("delete_original"):
             self._delete(container)
-        elif not (said.get("replace_original") and self._replace(container, said)):
+        elif not (said.get("replace_original") and self._replace(container, content)):
             self.show(said, origin["user"], origin["channel"])
 
     def _delete(self, container: Json) -> None:
@@ -138,25 +121,14 @@ class BotResponses:
         if self._state.messages.get(channel, {}).pop(ts, None) is not None:
             self._state.publish("message_deleted", channel=channel, ts=ts)
 
-    def _replace(self, container: Json, said: Json) -> bool:
+    def _replace(self, container: Json, content: Json) -> bool:
         """Replace the original message; return False if it does not exist."""
         if container.get("type") == "ephemeral":
-            note = self._state.ephemerals.get(str(container.get("id")))
-            if note is None:
-                return False
-            note |= _content(said)
-            self._state.publish("ephemeral", ephemeral=note)
-            return True
-        message = self._state.message(str(container.get("channel")), str(container.get("ts")))
-        if message is None:
-            return False
-        message |= _content(said)
-        self._state.publish("message", message=message)
-        return True
-
-
-def _content(answer: Json) -> Json:
-    blocks = answer.get("blocks") or None
-    for number, block in enumerate(blocks or []):
-        block.setdefault("block_id", f"r{number}")
-    return {"text": str(answer.get("text") or ""), "blocks": blocks}
+            kind, found = "ephemeral", self._state.ephemerals.get(str(container.get("id")))
+        else:
+            kind = "message"
+            found = self._state.message(str(container.get("channel")), str(container.get("ts")))
+        if found is not None:
+            found |= content
+            self._state.publish(kind, **{kind: found})
+        return found is not None

@@ -18,13 +18,14 @@ from aiohttp import web
 
 from sandbox.doors import HOST, guard
 from sandbox.faults import Faults, Order
+from sandbox.workspace.blocks import BlocksRefused
 from sandbox.workspace.bot_connection import BotConnection
 from sandbox.workspace.messages import content_path
 from sandbox.workspace.methods import METHODS
 from sandbox.workspace.options import WorkspaceOptions, read_app, utcnow
 from sandbox.workspace.page_api import DocsPreview, PageApi
 from sandbox.workspace.people import People
-from sandbox.workspace.responses import BadResponseUrl, InvalidResponse
+from sandbox.workspace.responses import BadResponseUrl
 from sandbox.workspace.state import Json, State
 from sandbox.workspace.web_api import ApiError, Throttled, WebApi, complained, decode_arguments
 
@@ -200,7 +201,7 @@ class Workspace:
             status, entry["error"] = 400, "invalid_payload"
         except BadResponseUrl as gone:
             status, entry["error"] = 404, str(gone)
-        except InvalidResponse as bad:
+        except BlocksRefused as bad:
             status, entry["error"] = 400, str(bad)
             about = complained(bad.complaints)
         else:

@@ -183,21 +183,9 @@ class State:
 
     def add_message(self, channel: str, **values: Any) -> Json:
         """Add a message, send it to the web pages and return it."""
-        message: Json = {
-            "channel": channel,
-            "ts": self.new_ts(),
-            "thread_ts": None,
-            "user": None,
-            "bot_id": None,
-            "text": "",
-            "blocks": None,
-            "edited": False,
-            "reactions": [],
-            "files": [],
-            "metadata": None,
-            "subtype": None,
-            **values,
-        }
+        empty = dict.fromkeys(("thread_ts", "user", "bot_id", "blocks", "metadata", "subtype"))
+        message: Json = {"channel": channel, "ts": self.new_ts(), "text": "", "edited": False, **empty}
+        message |= {"reactions": [], "files": [], **values}
         self.messages.setdefault(channel, {})[message["ts"]] = message
         self.publish("message", message=message)
         return message
@@ -222,16 +210,8 @@ class State:
 
     def add_ephemeral(self, channel: str, user: str, **values: Any) -> Json:
         """Add an ephemeral message for one person and return it."""
-        note = {
-            "id": self.new_id("E"),
-            "channel": channel,
-            "user": user,
-            "thread_ts": None,
-            "text": "",
-            "blocks": None,
-            "ts": self.new_ts(),
-            **values,
-        }
+        note: Json = {"id": self.new_id("E"), "channel": channel, "user": user, "ts": self.new_ts()}
+        note |= {"thread_ts": None, "text": "", "blocks": None, **values}
         self.ephemerals[note["id"]] = note
         self.publish("ephemeral", ephemeral=note)
         return note

@@ -155,19 +155,10 @@ class WebApi:
 
     def checked_blocks(self, arguments: Json) -> list[Json] | None:
         """Return the blocks in the arguments, or None; raise ApiError if Slack would reject them."""
-        blocks = arguments.get("blocks")
-        if not blocks:
-            return None
-        if rules.refused_kinds(blocks, self.options.refused_blocks):
-            raise ApiError(self.options.refused_blocks_error)
-        if complaints := rules.message_complaints(blocks):
-            raise ApiError("invalid_blocks", **complained(complaints))
-        if rules.too_long(blocks):
-            raise ApiError("msg_blocks_too_long")
-        for number, block in enumerate(blocks):
-            block.setdefault("block_id", f"b{number}")
-        checked: list[Json] = blocks
-        return checked
+        try:
+            return rules.checked(arguments.get("blocks"), self.options)
+        except rules.BlocksRefused as refused:
+            raise ApiError(str(refused), **complained(refused.complaints)) from None
 
 
 def complained(complaints: Collection[str]) -> Json:
