@@ -40,9 +40,7 @@ from bot.ops.health import add_health_routes
 from bot.ops.listening import HEAD_SECONDS, listening
 from bot.ops.metrics import Metrics
 from bot.ops.stopping import Stopping
-from bot.setting_projects import counted_with
-from bot.setting_types import ContextMode
-from bot.settings import Settings
+from bot.settings import Settings, counted_with
 from bot.slack.background import Background
 from bot.slack.client import Identity, SlackClient, identify, open_session, until_answered, web_client
 from bot.slack.http import add_slack_routes
@@ -239,8 +237,8 @@ def _context(
         bot_name=clients.identity.bot_name,
         workspace_url=clients.identity.workspace_url,
         projects=Projects(known, serves_former=not settings.docs_projects),
-        follow_ups=FollowUps(settings.follow_ups.value),
-        takes_threads=settings.context is ContextMode.THREAD,
+        follow_ups=FollowUps(settings.follow_ups),
+        takes_threads=settings.context == "thread",
         signs_prompts=settings.prompt_signature,
         analytics=Analytics(settings.analytics_calls_an_hour, ZoneInfo(settings.analytics_zone)),
         access_policy=AccessPolicy(

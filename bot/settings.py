@@ -3,63 +3,36 @@
 from __future__ import annotations
 
 import difflib
+import json
 import os
-from collections.abc import Mapping, Sequence
+import re
+import ssl
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from ipaddress import ip_address
 from pathlib import Path
-from typing import Annotated, Any, Self
-from urllib.parse import urlsplit
+from typing import Annotated, Any, Literal, Self
+from urllib.parse import SplitResult, quote, unquote, urlsplit
 from urllib.request import proxy_bypass_environment  # type: ignore[attr-defined]
+from zoneinfo import ZoneInfo
 
-from dotenv import dotenv_values
-from pydantic import (
-    AfterValidator,
-    BeforeValidator,
-    Field,
-    PrivateAttr,
-    SecretStr,
-    TypeAdapter,
-    ValidationError,
-)
-from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, SecretStr, ValidationError
+from pydantic_settings import BaseSettings, DotEnvSettingsSource, EnvSettingsSource, SettingsConfigDict
 
-from bot.setting_projects import (
-    DocsProject,
-    ProjectEntry,
-    entries_of,
-    project_entries,
-    served,
-    unfit,
-)
-from bot.setting_types import (
-    DATABASE_URL,
-    Address,
-    ContextMode,
-    DatabaseUrl,
-    FollowUpMode,
-    Host,
-    LogFormat,
-    LogLevel,
-    Port,
-    begins,
-    capitals,
-    days,
-    header_value,
-    hosts,
-    ids,
-    is_loopback,
-    is_unencrypted,
-    passwords,
-    proxy,
-    signing_secret,
-    small,
-    sqlalchemy_url,
-    unusable_certificates,
-    with_slash,
-    zone,
-)
-
-_OPENING = ("ALLOWED_BOTS",)
-"""Without these the bot is open to fewer. Their names are not compared: ALLOWED_HOSTS is other programs'."""
+MOST_PROJECTS = 20
+_PROJECT_NAME = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,28}[a-z0-9])?")
+_PROJECT_EXAMPLE = '{"acme": {"id": "…", "label": "Acme"}}'
+_LABEL_LENGTH = 60
+_NOT_COMPARED = "allowed_bots"
+"""ALLOWED_HOSTS, which is similar, is other programs'. Without ALLOWED_BOTS the bot is open to fewer."""
+_THIS_MACHINE = re.compile(r"localhost|::1|127(?:\.\d{1,3}){3}")
+_TOKENS = {
+    "xoxb-": "a bot token, which belongs in SLACK_BOT_TOKEN",
+    "xapp-": "an app token, which belongs in SLACK_APP_TOKEN",
+    "xoxp-": "a user's token",
+    "xoxe": "a token that expires",
+}
+"""The kinds of Slack's tokens: https://docs.slack.dev/authentication/tokens."""
 
 
 class SettingsError(Exception):
@@ -70,25 +43,274 @@ class SettingsError(Exception):
         self.problems = problems
 
 
+def _secretly(check: Callable[[str], object]) -> AfterValidator:
+    """Return a validator that applies a check to a secret, whose ValueError quotes nothing."""
+
+    def validate(value: SecretStr) -> SecretStr:
+        check(value.get_secret_value())
+        return value
+
+    return AfterValidator(validate)
+
+
+def _header_value(secret: str) -> None:
+    """Check that a secret can be sent in a header."""
+    if secret[:1] in ("'", '"') and secret[:1] == secret[-1:]:
+        raise ValueError("stands in quotes, which `docker run --env-file` keeps: write it without them")
+    if re.search(r"\s", secret):
+        raise ValueError("has a blank or a line end in it: copy it again")
+    if not re.fullmatch(r"[!-~]*", secret):
+        raise ValueError("has a sign in it that is not ASCII: copy it again")
+
+
+def _kind_of(token: str) -> str:
+    return next((f"; this is {kind}" for start, kind in _TOKENS.items() if token.startswith(start)), "")
+
+
+def _token(prefix: str) -> AfterValidator:
+    """Return a validator of Slack's tokens that begin with ``prefix``."""
+
+    def check(token: str) -> None:
+        _header_value(token)
+        if not token.startswith(prefix):
+            raise ValueError(f"must begin with {prefix}{_kind_of(token)}")
+        if token == prefix:
+            raise ValueError(f"has nothing after {prefix}")
+
+    return _secretly(check)
+
+
+def _signing_secret(secret: str) -> None:
+    if kind := _kind_of(secret):
+        raise ValueError(f"must be the Signing Secret of the app{kind}")
+    _header_value(secret)
+
+
+def _http(value: str, what: str) -> SplitResult:
+    try:
+        parts = urlsplit(value)
+        if parts.scheme in ("http", "https") and parts.hostname and parts.port != 0:
+            return parts
+    except ValueError:  # it quotes the value
+        pass
+    raise ValueError(f"must be {what}")
+
+
+def _address(value: str) -> str:
+    parts = _http(value, "an address that begins with https:// or http://")
+    if parts.username is not None or parts.password is not None:
+        raise ValueError("must not carry a user name or password")
+    if parts.query or parts.fragment:
+        raise ValueError("must not carry a query or a fragment")
+    return value
+
+
+def _host(value: str) -> str:
+    try:
+        return str(ip_address("127.0.0.1" if value == "localhost" else value.strip("[]")))
+    except ValueError:
+        raise ValueError("must be an IP address of this machine, such as 0.0.0.0 or 127.0.0.1") from None
+
+
+def _database(value: str) -> None:
+    # Imported here, because `docs-bot visitors` needs no database.
+    from sqlalchemy.engine import make_url
+    from sqlalchemy.exc import ArgumentError
+
+    try:
+        make_url(sqlalchemy_url(value))
+    except (ArgumentError, ValueError):
+        # Their texts quote the address, which may hold a password.
+        raise ValueError("is not the address of a database") from None
+
+
+def sqlalchemy_url(value: str) -> str:
+    """Return the database URL in SQLAlchemy's form, from ``postgres://…`` or ``sqlite:///path``."""
+    if value in (":memory:", "sqlite://", "sqlite:///:memory:"):
+        return "sqlite:///:memory:"
+    scheme, separator, rest = value.partition("://")
+    drivers = {"sqlite": "sqlite", "postgres": "postgresql+psycopg", "postgresql": "postgresql+psycopg"}
+    if not separator or scheme.lower() not in drivers:
+        raise ValueError("must begin with sqlite:/// or postgres://")
+    return f"{drivers[scheme.lower()]}://{rest}"
+
+
+def _listed(pattern: str, what: str, read: Callable[[str], str] = str) -> BeforeValidator:
+    """Return a parser of what stands with commas or blanks between, each of which ``read`` returns."""
+
+    def parse(value: str) -> frozenset[str]:
+        try:
+            found = frozenset(read(each) for each in value.replace(",", " ").split())
+        except UnicodeError:
+            found = frozenset({""})
+        if not all(re.fullmatch(pattern, each) for each in found):
+            raise ValueError(f"must be {what}")
+        return found
+
+    return BeforeValidator(parse)
+
+
+def _ids(letters: str) -> BeforeValidator:
+    """Return a parser of Slack ids. Names are refused: they can change."""
+    shown = " or ".join(f"{letter}…" for letter in letters)
+    what = f"ids of Slack ({shown}) with commas between them, not names"
+    return _listed(f"[{letters}][A-Z0-9]*", what)
+
+
+_HOSTS = _listed(
+    r"[a-z0-9_-]+(?:\.[a-z0-9_-]+)*",
+    "names of hosts such as github.com with commas between them, not addresses",
+    lambda name: name.lower().encode("idna").decode(),  # those of other scripts become Punycode
+)
+
+
+def _days(value: int) -> int:
+    if value != 0 and not 7 <= value <= 36_500:  # Slack repeats requests within a week
+        raise ValueError("must be from 7 to 36500 days, or 0 for ever")
+    return value
+
+
+def _zone(value: str) -> str:
+    try:
+        return ZoneInfo(value).key
+    except (LookupError, ValueError, OSError):
+        raise ValueError("must be the name of a time zone such as UTC or Europe/Berlin") from None
+
+
+Key = Annotated[SecretStr, _secretly(_header_value)]
+Address = Annotated[str, AfterValidator(_address)]
+_WITH_SLASH = AfterValidator(lambda url: f"{url.rstrip('/')}/")
+_PROXY = _secretly(lambda url: _http(url, "the address of a proxy, such as http://proxy.example:3128"))
+Port = Annotated[int, Field(ge=0, le=65_535)]
+Host = Annotated[str, AfterValidator(_host)]
+
+
+class ProjectEntry(BaseModel):
+    """An entry of DOCS_PROJECTS; it may use the key and the address of DOCS_API_KEY and DOCS_API_URL."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
+
+    id: Annotated[str, Field(min_length=1, max_length=200)]
+    key: Annotated[Key, Field(min_length=1)] | None = None
+    address: Address | None = None
+    label: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class SettingNames:
+    """Where the settings have what is used for a project."""
+
+    id: str = "DOCS_PROJECT_ID"
+    key: str = "DOCS_API_KEY"
+    address: str = "DOCS_API_URL"
+
+
+@dataclass(frozen=True, slots=True)
+class DocsProject:
+    """A project that the bot serves, with the address and the key that are used for it.
+
+    ``name`` is what people type, ``label`` what they read, ``named`` where the settings have the rest.
+    """
+
+    name: str
+    id: str
+    label: str
+    address: str
+    key: SecretStr
+    named: SettingNames = SettingNames()
+
+
+def counted_with(project: DocsProject, served: Sequence[DocsProject]) -> str:
+    """Return the id under which a project's calls of the analytics API are counted.
+
+    The service counts those of an organisation together, as far as one can tell: those of one key.
+    """
+    return min(each.id for each in served if (each.address, each.key) == (project.address, project.key))
+
+
+def _project_entries(text: str) -> dict[str, ProjectEntry]:
+    """Parse DOCS_PROJECTS. Raises ValueError, which names entries and never quotes what they hold."""
+    try:
+        members = json.loads(text, object_pairs_hook=tuple)  # also those of one name
+    except (ValueError, RecursionError):
+        members = None
+    if not isinstance(members, tuple):
+        raise ValueError(f"must be a JSON object; it looks like {_PROJECT_EXAMPLE}")
+    if not 1 <= len(members) <= MOST_PROJECTS:
+        raise ValueError(f"must have from 1 to {MOST_PROJECTS} projects, and has {len(members)}")
+    entries: dict[str, ProjectEntry] = {}
+    wrong: list[str] = []
+    for place, (name, about) in enumerate(members, 1):
+        try:
+            entry = _project_entry(name, about)
+        except ValueError as error:
+            wrong.append(f"entry {place}{f' ({name})' if _PROJECT_NAME.fullmatch(name) else ''} {error}")
+            continue
+        if name in entries:
+            wrong.append(f"has two entries {name}")
+        # Rows of the database belong to an id, whatever its address.
+        same = [other for other in entries if entries[other].id == entry.id]
+        wrong += [f'{other} and {name} have the same "id"' for other in same]
+        entries[name] = entry
+    if wrong:
+        raise ValueError("; ".join(wrong))
+    return entries
+
+
+def _project_entry(name: str, about: object) -> ProjectEntry:
+    if not _PROJECT_NAME.fullmatch(name):
+        raise ValueError("needs a name of small letters, digits and hyphens, at most 30, such as acme-api")
+    if not isinstance(about, tuple):
+        raise ValueError('must be an object with "id", and perhaps "key", "address" and "label"')
+    try:
+        return ProjectEntry.model_validate(dict(about))
+    except ValidationError as error:
+        found = error.errors(include_input=False)
+        if any(each["type"] == "extra_forbidden" for each in found):  # its name might be a secret
+            raise ValueError('has a member other than "id", "key", "address" and "label"') from None
+        raise ValueError(", ".join(f'"{each["loc"][0]}" {_words(each)}' for each in found)) from None
+
+
+def _words(problem: Mapping[str, Any]) -> str:
+    """Return what pydantic or a validator says of a value, without the value."""
+    words = str(problem["msg"]).removeprefix("Value error, ")
+    return "is missing" if problem["type"] == "missing" else f"{words[0].lower()}{words[1:]}"
+
+
+class _Variables(EnvSettingsSource):
+    """The environment, and the file under it. Blanks around values are cut; a blank value is missing."""
+
+    def __init__(self, cls: type[BaseSettings], env: Mapping[str, str] | None, env_file: Path | None) -> None:
+        self._both = (DotEnvSettingsSource(cls, env_file).env_vars, os.environ if env is None else env)
+        super().__init__(cls)
+
+    def _load_env_vars(self) -> dict[str, str | None]:
+        given = ((name, (value or "").strip()) for each in self._both for name, value in each.items())
+        return {name.lower(): value for name, value in given if value}
+
+    def misspelt(self) -> dict[str, str]:
+        """Return by each setting that is missing the similar name of a variable that is no setting."""
+        names = self.settings_cls.model_fields
+        others = [name for name in self.env_vars if name not in names]
+        # Short names are similar to too many others.
+        missing = [name for name in names if name not in (*self.env_vars, _NOT_COMPARED) and len(name) >= 8]
+        near = {name: difflib.get_close_matches(name, others, n=1, cutoff=0.85) for name in missing}
+        return {name.upper(): found[0].upper() for name, found in near.items() if found}
+
+
 class LoadedSettings(BaseSettings):
     """What all settings have in common: where they come from, and how their problems are told."""
 
-    model_config = SettingsConfigDict(frozen=True, extra="ignore", hide_input_in_errors=True)
+    model_config = SettingsConfigDict(
+        frozen=True, hide_input_in_errors=True, enable_decoding=False, validate_default=False
+    )
 
-    _warnings: tuple[str, ...] = PrivateAttr(default=())
+    _warnings: tuple[str, ...] = ()
 
     @classmethod
-    def settings_customise_sources(
-        cls,
-        settings_cls: type[BaseSettings],
-        init_settings: PydanticBaseSettingsSource,
-        env_settings: PydanticBaseSettingsSource,
-        dotenv_settings: PydanticBaseSettingsSource,
-        file_secret_settings: PydanticBaseSettingsSource,
-    ) -> tuple[PydanticBaseSettingsSource, ...]:
+    def settings_customise_sources(cls, *_cls: Any, **sources: Any) -> tuple[Any, ...]:
         """Use only the values that ``load`` passes, so that tests and the sandbox control all settings."""
-        del settings_cls, env_settings, dotenv_settings, file_secret_settings
-        return (init_settings,)
+        return (sources["init_settings"],)
 
     @classmethod
     def load(cls, env: Mapping[str, str] | None = None, env_file: Path | None = Path(".env")) -> Self:
@@ -96,99 +318,104 @@ class LoadedSettings(BaseSettings):
 
         Raises SettingsError when they are invalid.
         """
-        found = _read(env_file)
-        given = os.environ if env is None else env
-        found |= {key.upper(): value.strip() for key, value in given.items() if value.strip()}
-        names = cls.variables()
-        problems: list[dict[str, Any]] = [
-            {"type": "missing", "loc": (name,), "msg": ""}
-            for name in cls._required(found)
-            if name not in found
-        ]
-        settings = None
         try:
-            settings = cls.model_validate({name.lower(): found[name] for name in names if name in found})
+            source = _Variables(cls, env, env_file)
+        except (OSError, UnicodeDecodeError) as error:
+            raise SettingsError(f"{env_file} cannot be read ({type(error).__name__}).") from None
+        given, misspelt, wrong = source(), source.misspelt(), dict[str, str]()
+        try:
+            settings = cls(**given)
         except ValidationError as error:
-            problems += [dict(each) for each in error.errors(include_input=False)]
-        problems.sort(key=lambda problem: names.index(_variable(problem)))
-        wrong = [*(_line(problem, found, names) for problem in problems), *_unencrypted(found, names)]
-        wrong += cls._misfits(found)
-        if wrong or settings is None:
-            lines = [f"  - {line}" for line in wrong]
-            said = ["These settings cannot work:", *lines, "See .env.example and docs/settings.md."]
-            raise SettingsError("\n".join(said), wrong)
-        settings._warnings = tuple(_suspicions(found, names))
+            wrong = {str(each["loc"][0]).upper(): _words(each) for each in error.errors(include_input=False)}
+            settings = cls(**{name: value for name, value in given.items() if name.upper() not in wrong})
+        lines = [f"{name} {words}" for name, words in wrong.items()]
+        lines += [line for line in settings._misfits(source.env_vars) if line.split()[0] not in wrong]
+        warnings: list[str] = []
+        for name, found in misspelt.items():
+            if f"{name} is missing" in lines:
+                lines[lines.index(f"{name} is missing")] += f" (there is {found}: did you mean that?)"
+            elif name.startswith("ALLOWED_"):
+                lines.append(f"{found} is no setting (did you mean {name}?), so the bot would be open to all")
+            else:
+                warnings.append(f"{found} is no setting: did you mean {name}?")
+        if lines:
+            place = {name: place for place, name in enumerate(cls.variables())}
+            lines.sort(key=lambda line: place.get(line.split()[0], len(place)))
+            listed = "".join(f"  - {line}\n" for line in lines)
+            about = f"These settings cannot work:\n{listed}See .env.example and docs/settings.md."
+            raise SettingsError(about, lines)
+        unused = {"slack_client_id", "slack_client_secret"}
+        if unused <= source.env_vars.keys() and "slack_bot_token" in given:
+            about = "are not used: this bot has one workspace's token"
+            warnings.append(f"SLACK_CLIENT_ID and SLACK_CLIENT_SECRET {about}")
+        settings._warnings = tuple(warnings)
         return settings
-
-    @classmethod
-    def chosen(cls, name: str, env_file: Path | None = Path(".env")) -> str:
-        """Return one variable as it was given, also when others are wrong; empty when it was not given."""
-        try:
-            found = _read(env_file)
-        except SettingsError:
-            found = {}
-        return os.environ.get(name, "").strip() or found.get(name, "")
 
     @classmethod
     def variables(cls) -> list[str]:
         """Return the names of all variables, in the order of docs/settings.md."""
         return [name.upper() for name in cls.model_fields]
 
-    @classmethod
-    def _required(cls, found: Mapping[str, str]) -> Sequence[str]:
-        """Return the variables that are required because of what others say."""
-        del found
-        return ()
-
-    @classmethod
-    def _misfits(cls, found: Mapping[str, str]) -> list[str]:
-        del found
-        return []
-
     def warnings(self) -> tuple[str, ...]:
         """Return warnings about probable mistakes, a line each; they name variables, never their values."""
         return self._warnings
 
+    def _misfits(self, _found: Mapping[str, str | None]) -> Iterator[str]:
+        """Return what is missing or does not fit together. A wrong value is its default here."""
+        yield from ()
 
-class DatabaseSettings(LoadedSettings):
-    """The settings of the database, for commands that use nothing else."""
 
-    database_url: DatabaseUrl = SecretStr(DATABASE_URL)
+class SlackSettings(LoadedSettings):
+    """Slack's side, and where this process listens."""
+
+    slack_bot_token: Annotated[SecretStr, _token("xoxb-")] = SecretStr("")
+    slack_app_token: Annotated[SecretStr, _token("xapp-")] | None = None
+    slack_signing_secret: Annotated[SecretStr, _secretly(_signing_secret)] | None = None
+    slack_api_url: Annotated[Address, _WITH_SLASH] = "https://slack.com/api/"
+    port: Port = 3000
+    host: Host = "127.0.0.1"
+    health_port: Port = 3001
+    health_host: Host = "127.0.0.1"
 
     @property
-    def sqlalchemy_url(self) -> str:
-        """Return the database URL for SQLAlchemy; it may contain a password."""
-        return sqlalchemy_url(self.database_url.get_secret_value())
+    def socket_mode(self) -> bool:
+        """Return whether requests come through Socket Mode rather than over HTTP."""
+        return self.slack_app_token is not None
+
+    def _misfits(self, found: Mapping[str, str | None]) -> Iterator[str]:
+        yield from super()._misfits(found)
+        if "slack_bot_token" not in found:
+            yield "SLACK_BOT_TOKEN is missing"
+        if not {"slack_app_token", "slack_signing_secret"} & found.keys():
+            yield "SLACK_APP_TOKEN (for Socket Mode) or SLACK_SIGNING_SECRET (for HTTP) is missing"
+        if self.port == self.health_port != 0 and "slack_app_token" not in found:
+            yield "PORT and HEALTH_PORT must differ"
 
 
 class DocsSettings(LoadedSettings):
     """The settings of the docs service, for commands that do not use Slack."""
 
     docs_api_url: Address | None = None
-    docs_api_key: Annotated[SecretStr, AfterValidator(header_value)] | None = None
+    docs_api_key: Key | None = None
     docs_project_id: str | None = None
-    docs_projects: Annotated[tuple[ProjectEntry, ...], BeforeValidator(project_entries)] = ()
-    https_proxy: Annotated[SecretStr, AfterValidator(proxy)] | None = None
+    docs_projects: Annotated[dict[str, ProjectEntry], BeforeValidator(_project_entries)] = {}
+    https_proxy: Annotated[SecretStr, _PROXY] | None = None
     no_proxy: str = ""
     allow_http: bool = False
-
-    @classmethod
-    def _required(cls, found: Mapping[str, str]) -> Sequence[str]:
-        return () if "DOCS_PROJECTS" in found else ("DOCS_API_URL", "DOCS_API_KEY", "DOCS_PROJECT_ID")
-
-    @classmethod
-    def _misfits(cls, found: Mapping[str, str]) -> list[str]:
-        return [*unusable_certificates(found), *unfit(found)]
 
     @property
     def projects(self) -> tuple[DocsProject, ...]:
         """Return the projects that the bot serves, the default first. The id of a single one is its name."""
-        url, key, one = (
-            self.docs_api_url or "",
-            self.docs_api_key or SecretStr(""),
-            self.docs_project_id or "",
-        )
-        return served(self.docs_projects, one, url, key) or (DocsProject(one, one, one, url, key),)
+        one = self.docs_project_id or ""
+        alone = DocsProject(one, one, one, self.docs_api_url or "", self.docs_api_key or SecretStr(""))
+        projects = [alone] if not self.docs_projects else []
+        for name, entry in self.docs_projects.items():
+            label = " ".join(entry.label.split())[:_LABEL_LENGTH].strip() or name
+            own = {part: f"the {part} of {name} in DOCS_PROJECTS" for part in ("id", "key", "address")}
+            named = SettingNames(**{part: words for part, words in own.items() if getattr(entry, part)})
+            address, key = entry.address or alone.address, entry.key or alone.key
+            projects.append(DocsProject(name, entry.id, label, address, key, named))
+        return tuple(sorted(projects, key=lambda each: each.id != one))
 
     def proxy_for(self, address: str) -> str | None:
         """Return the proxy through which an address is called; None for a direct call.
@@ -196,195 +423,96 @@ class DocsSettings(LoadedSettings):
         The proxy is for https and wss only, and never for this machine. The result may hold a password.
         """
         parts = urlsplit(address)
-        host = parts.hostname or ""
-        if self.https_proxy is None or parts.scheme not in ("https", "wss") or is_loopback(host):
+        is_here = _THIS_MACHINE.fullmatch(parts.hostname or "")
+        if self.https_proxy is None or parts.scheme not in ("https", "wss") or is_here:
             return None
         bypassed = proxy_bypass_environment(parts.netloc, {"no": self.no_proxy})
         return None if bypassed else self.https_proxy.get_secret_value()
 
+    def _misfits(self, found: Mapping[str, str | None]) -> Iterator[str]:
+        yield from super()._misfits(found)
+        if "docs_projects" not in found:
+            required = ("docs_api_url", "docs_api_key", "docs_project_id")
+            yield from (f"{name.upper()} is missing" for name in required if name not in found)
+        elif self.docs_projects:
+            yield from self._unfit_projects(found)
+        addresses = {name: getattr(self, name.lower(), None) for name in ("SLACK_API_URL", "DOCS_API_URL")}
+        addresses |= {f"DOCS_PROJECTS {name}": each.address for name, each in self.docs_projects.items()}
+        advice = "so keys and texts could be read on the way: use https://, or set ALLOW_HTTP=true"
+        for name, address in () if self.allow_http else addresses.items():
+            parts = urlsplit(address or "")
+            if parts.scheme == "http" and not _THIS_MACHINE.fullmatch(parts.hostname or ""):
+                yield f"{name} begins with http://, {advice}"
+        try:
+            if cafile := found.get("ssl_cert_file"):  # which OpenSSL reads
+                ssl.create_default_context(cafile=cafile)
+        except OSError:  # also ssl.SSLError, when no certificate is in it
+            yield "SSL_CERT_FILE must name a file with certificates (PEM) that this user can read"
 
-class Settings(DocsSettings):
-    """Every setting. Field names are the variables' names in lower case; docs/settings.md explains each."""
+    def _unfit_projects(self, found: Mapping[str, str | None]) -> Iterator[str]:
+        """Return what DOCS_PROJECTS lacks among the others. The key of DOCS_API_URL is for no other host."""
+        for name, entry in self.docs_projects.items():
+            named = f"DOCS_PROJECTS {name} has"
+            if entry.address is not None and entry.key is None:
+                yield f'{named} an "address" of its own, so it needs a "key" of its own'
+            if entry.address is None and "docs_api_url" not in found:
+                yield f'{named} no "address", and DOCS_API_URL is missing'
+            if entry.address is None and entry.key is None and "docs_api_key" not in found:
+                yield f'{named} no "key", and DOCS_API_KEY is missing'
+        if self.docs_project_id not in (None, *(entry.id for entry in self.docs_projects.values())):
+            yield 'DOCS_PROJECT_ID is the "id" of none of DOCS_PROJECTS: add it there, or leave it out'
 
-    slack_bot_token: Annotated[SecretStr, begins("xoxb-")]
-    slack_app_token: Annotated[SecretStr, begins("xapp-")] | None = None
-    slack_signing_secret: Annotated[SecretStr, AfterValidator(signing_secret)] | None = None
-    slack_api_url: Annotated[Address, AfterValidator(with_slash)] = "https://slack.com/api/"
-    port: Port = 3000
-    host: Host = "127.0.0.1"
-    health_port: Port = 3001
-    health_host: Host = "127.0.0.1"
-    uses_an_hour: Annotated[int, Field(ge=1)] = 100
-    waiting_per_person: Annotated[int, Field(ge=1, le=1_000)] = 10
-    remind_after_days: Annotated[int, Field(ge=0, le=90)] = 3
-    analytics_calls_an_hour: Annotated[int, Field(ge=1)] = 100
-    analytics_zone: Annotated[str, AfterValidator(zone)] = "UTC"
-    database_url: DatabaseUrl = SecretStr(DATABASE_URL)
+
+class DatabaseSettings(LoadedSettings):
+    """The settings of the database, for commands that use nothing else."""
+
+    database_url: Annotated[SecretStr, _secretly(_database)] = SecretStr("sqlite:///var/docs-bot.db")
     database_connections: Annotated[int, Field(ge=1, le=100)] = 5
-    keep_days: Annotated[int, AfterValidator(days)] = 180
-    poll_min_seconds: Annotated[float, Field(gt=0, le=3600)] = 10.0
-    poll_max_seconds: Annotated[float, Field(gt=0, le=86_400)] = 60.0
-    follow_ups: Annotated[FollowUpMode, BeforeValidator(small)] = FollowUpMode.REPLIES
-    context: Annotated[ContextMode, BeforeValidator(small)] = ContextMode.THREAD
-    prompt_signature: bool = True
-    allowed_channels: Annotated[frozenset[str], BeforeValidator(ids("C", "G", "D"))] = frozenset()
-    allowed_users: Annotated[frozenset[str], BeforeValidator(ids("U", "W"))] = frozenset()
-    allowed_user_groups: Annotated[frozenset[str], BeforeValidator(ids("S"))] = frozenset()
-    allowed_bots: Annotated[frozenset[str], BeforeValidator(ids("A", "U", "W"))] = frozenset()
-    admins: Annotated[frozenset[str], BeforeValidator(ids("U", "W"))] = frozenset()
-    allowed_link_hosts: Annotated[frozenset[str], BeforeValidator(hosts)] = frozenset()
-    log_level: Annotated[LogLevel, BeforeValidator(capitals)] = LogLevel.INFO
-    log_format: Annotated[LogFormat, BeforeValidator(small)] = LogFormat.AUTO
-
-    @classmethod
-    def variables(cls) -> list[str]:
-        """Return the names of all variables, in the order of docs/settings.md."""
-        docs = DocsSettings.variables()
-        own = [name for name in super().variables() if name not in docs]
-        place = own.index("HEALTH_HOST") + 1
-        return [*own[:place], *docs, *own[place:]]
-
-    @classmethod
-    def _misfits(cls, found: Mapping[str, str]) -> list[str]:
-        return [*super()._misfits(found), *_misfits(found)]
-
-    @property
-    def socket_mode(self) -> bool:
-        """Return whether requests come through Socket Mode rather than over HTTP."""
-        return self.slack_app_token is not None
 
     @property
     def sqlalchemy_url(self) -> str:
         """Return the database URL for SQLAlchemy; it may contain a password."""
         return sqlalchemy_url(self.database_url.get_secret_value())
 
+
+class Settings(DatabaseSettings, DocsSettings, SlackSettings):
+    """Every setting. Field names are the variables' names in lower case; docs/settings.md explains each."""
+
+    uses_an_hour: Annotated[int, Field(ge=1)] = 100
+    waiting_per_person: Annotated[int, Field(ge=1, le=1_000)] = 10
+    remind_after_days: Annotated[int, Field(ge=0, le=90)] = 3
+    analytics_calls_an_hour: Annotated[int, Field(ge=1)] = 100
+    analytics_zone: Annotated[str, AfterValidator(_zone)] = "UTC"
+    keep_days: Annotated[int, AfterValidator(_days)] = 180
+    poll_min_seconds: Annotated[float, Field(gt=0, le=3600)] = 10.0
+    poll_max_seconds: Annotated[float, Field(gt=0, le=86_400)] = 60.0
+    follow_ups: Annotated[Literal["replies", "mentions"], BeforeValidator(str.lower)] = "replies"
+    context: Annotated[Literal["thread", "none"], BeforeValidator(str.lower)] = "thread"
+    prompt_signature: bool = True
+    allowed_channels: Annotated[frozenset[str], _ids("CGD")] = frozenset()
+    allowed_users: Annotated[frozenset[str], _ids("UW")] = frozenset()
+    allowed_user_groups: Annotated[frozenset[str], _ids("S")] = frozenset()
+    allowed_bots: Annotated[frozenset[str], _ids("AUW")] = frozenset()
+    admins: Annotated[frozenset[str], _ids("UW")] = frozenset()
+    allowed_link_hosts: Annotated[frozenset[str], _HOSTS] = frozenset()
+    log_level: Annotated[Literal["DEBUG", "INFO", "WARNING", "ERROR"], BeforeValidator(str.upper)] = "INFO"
+    log_format: Annotated[Literal["auto", "console", "json"], BeforeValidator(str.lower)] = "auto"
+
     def secrets(self) -> list[str]:
-        """Return every secret value, so that the logs can hide them."""
-        from sqlalchemy.engine import make_url
-
+        """Return every secret value, and passwords in all their forms, so that the logs can hide them."""
         secrets = [self.slack_bot_token, self.slack_app_token, self.slack_signing_secret, self.docs_api_key]
-        secrets += [project.key for project in self.docs_projects]
+        secrets += [entry.key for entry in self.docs_projects.values()]
         values = [secret.get_secret_value() for secret in secrets if secret is not None]
-        if self.https_proxy is not None:
-            values += passwords(make_url(self.https_proxy.get_secret_value()))
-        return [*values, *passwords(make_url(self.sqlalchemy_url))]
+        addresses = [each.get_secret_value() for each in (self.https_proxy, self.database_url) if each]
+        for written in re.findall(r"//[^/:@]*:([^@ ]+)@", " ".join(addresses)):
+            values += {written, unquote(written), quote(unquote(written), safe="")}
+        return values
 
-
-def _read(env_file: Path | None) -> dict[str, str]:
-    if env_file is None or not env_file.is_file():
-        return {}
-    try:
-        values = dotenv_values(env_file)
-    except (OSError, UnicodeDecodeError) as error:
-        raise SettingsError(f"{env_file} cannot be read ({type(error).__name__}).") from None
-    return {key.upper(): value.strip() for key, value in values.items() if value and value.strip()}
-
-
-def _misfits(found: Mapping[str, str]) -> list[str]:
-    """Return the problems that concern several settings together."""
-    wrong = _open_to_all(found)
-    if not {"SLACK_APP_TOKEN", "SLACK_SIGNING_SECRET"} & found.keys():
-        wrong.append(
-            "SLACK_APP_TOKEN (for Socket Mode) or SLACK_SIGNING_SECRET (for HTTP) is missing: "
-            "one of them must be set"
-        )
-    if _forgets(found):
-        wrong.append(
-            "DATABASE_URL is a SQLite, and this host (DYNO is set) forgets its disk at every restart: "
-            "give a PostgreSQL"
-        )
-    fields = Settings.model_fields
-    port, health_port = (
-        found.get(name, str(fields[name.lower()].default)) for name in ("PORT", "HEALTH_PORT")
-    )
-    if port == health_port != "0" and "SLACK_APP_TOKEN" not in found:
-        wrong.append("PORT and HEALTH_PORT must differ")
-    try:
-        least, most = (
-            float(found.get(name, fields[name.lower()].default))
-            for name in ("POLL_MIN_SECONDS", "POLL_MAX_SECONDS")
-        )
-    except ValueError:
-        return wrong  # the setting itself is reported as invalid
-    if least > most:
-        wrong.append("POLL_MIN_SECONDS must not be greater than POLL_MAX_SECONDS")
-    return wrong
-
-
-def _open_to_all(found: Mapping[str, str]) -> list[str]:
-    """Return misspelt ALLOWED_… settings, which would otherwise leave the bot open to everybody."""
-    names = [name.upper() for name in Settings.model_fields]
-    missing = [name for name in names if name.startswith("ALLOWED_") and name not in (*found, *_OPENING)]
-    near = {name: _near(name, found, names) for name in missing}
-    return [
-        f"{given} is no setting (did you mean {name}?), so the bot would be open to all"
-        for name, given in near.items()
-        if given
-    ]
-
-
-def _forgets(found: Mapping[str, str]) -> bool:
-    """Return whether the database is a SQLite file on a Heroku dyno, whose disk is lost at each restart.
-
-    https://devcenter.heroku.com/articles/dynos
-    """
-    if "DYNO" not in found:
-        return False
-    default: SecretStr = Settings.model_fields["database_url"].default
-    try:
-        url = sqlalchemy_url(found.get("DATABASE_URL", default.get_secret_value()))
-    except ValueError:
-        return False  # the setting itself is reported as invalid
-    return url.startswith("sqlite")
-
-
-def _is_on(name: str, found: Mapping[str, str]) -> bool:
-    try:
-        return TypeAdapter(bool).validate_python(found.get(name, False))
-    except ValidationError:
-        return True  # the setting itself is reported as invalid
-
-
-def _unencrypted(found: Mapping[str, str], names: list[str]) -> list[str]:
-    """Return the addresses on other machines that are reached without encryption, unless that is allowed."""
-    if _is_on("ALLOW_HTTP", found):
-        return []
-    ours: list[str] = [name for name in ("SLACK_API_URL", "DOCS_API_URL") if name in names]
-    addresses = {name: found.get(name, "") for name in ours}
-    addresses |= {f"DOCS_PROJECTS {each.name}": each.address or "" for each in entries_of(found)}
-    return [
-        f"{name} begins with http://, so keys and texts could be read on the way: "
-        "use https://, or set ALLOW_HTTP=true"
-        for name, address in addresses.items()
-        if is_unencrypted(address)
-    ]
-
-
-def _suspicions(found: Mapping[str, str], names: list[str]) -> list[str]:
-    # Short names are similar to too many others.
-    missing = [name for name in names if name not in (*found, *_OPENING) and len(name) >= 8]
-    near = {name: _near(name, found, names) for name in missing}
-    lines = [f"{given} is no setting: did you mean {name}?" for name, given in near.items() if given]
-    if "SLACK_BOT_TOKEN" in names and {"SLACK_CLIENT_ID", "SLACK_CLIENT_SECRET"} <= found.keys():
-        lines.append(
-            "SLACK_CLIENT_ID and SLACK_CLIENT_SECRET are not used: this bot has one workspace's token"
-        )
-    return lines
-
-
-def _near(name: str, found: Mapping[str, str], names: list[str]) -> str | None:
-    near = difflib.get_close_matches(name, [key for key in found if key not in names], n=1, cutoff=0.85)
-    return near[0] if near else None
-
-
-def _variable(problem: dict[str, Any]) -> str:
-    return str(problem["loc"][0]).upper()
-
-
-def _line(problem: dict[str, Any], found: Mapping[str, str], names: list[str]) -> str:
-    words = str(problem["msg"]).removeprefix("Value error, ")
-    name = _variable(problem)
-    if problem["type"] != "missing":
-        return f"{name} {words[0].lower()}{words[1:]}"
-    near = _near(name, found, names)
-    return f"{name} is missing" + (f" (there is {near}: did you mean that?)" if near else "")
+    def _misfits(self, found: Mapping[str, str | None]) -> Iterator[str]:
+        yield from super()._misfits(found)
+        # A dyno of Heroku loses its disk at each restart: https://devcenter.heroku.com/articles/dynos
+        if "dyno" in found and self.sqlalchemy_url.startswith("sqlite"):
+            host = "this host (DYNO is set) forgets its disk at every restart"
+            yield f"DATABASE_URL is a SQLite, and {host}: give a PostgreSQL"
+        if self.poll_min_seconds > self.poll_max_seconds:
+            yield "POLL_MIN_SECONDS must not be greater than POLL_MAX_SECONDS"

@@ -46,7 +46,7 @@ def _default(name: str) -> str:
     field: Any = Settings.model_fields[name.lower()]
     default = None if field.is_required() else field.default
     value = default.get_secret_value() if isinstance(default, SecretStr) else default
-    if value in (None, False, frozenset(), ()):
+    if value in (None, False, frozenset(), {}, ""):
         return ""
     if value is True:
         return "true"

@@ -10,8 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.setting_projects import MOST_PROJECTS, DocsProject, counted_with
-from bot.settings import DocsSettings, Settings, SettingsError
+from bot.settings import MOST_PROJECTS, DocsProject, DocsSettings, Settings, SettingsError, counted_with
 
 SLACK = {"SLACK_BOT_TOKEN": "xoxb-1", "SLACK_APP_TOKEN": "xapp-1"}
 ONE = {"DOCS_API_URL": "https://docs.example/base", "DOCS_API_KEY": "key-of-all"}
@@ -85,8 +84,8 @@ def test_the_shared_key_never_goes_to_an_address_of_one_project() -> None:
 @pytest.mark.parametrize(
     ("projects", "told"),
     [
-        ("canary-7f3a", "is not JSON"),
-        ("[" * 100_000, "is not JSON"),
+        ("canary-7f3a", "must be a JSON object"),
+        ("[" * 100_000, "must be a JSON object"),
         ('["canary-7f3a"]', "must be a JSON object"),
         ("{}", "must have from 1 to"),
         ({f"p{n}": {"id": f"{n}"} for n in range(MOST_PROJECTS + 1)}, f"from 1 to {MOST_PROJECTS} projects"),

@@ -9,8 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from bot.setting_types import FollowUpMode, sqlalchemy_url
-from bot.settings import DocsSettings, Settings, SettingsError
+from bot.settings import DocsSettings, Settings, SettingsError, sqlalchemy_url
 
 GOOD = {
     "SLACK_BOT_TOKEN": "xoxb-1",
@@ -38,7 +37,7 @@ def test_the_fewest_settings_are_enough() -> None:
     assert settings.slack_api_url == "https://slack.com/api/"
     assert settings.port == 3000
     assert settings.sqlalchemy_url == "sqlite:///var/docs-bot.db"
-    assert settings.follow_ups is FollowUpMode.REPLIES
+    assert settings.follow_ups == "replies"
 
 
 def test_without_an_app_token_it_is_http_and_needs_the_signing_secret() -> None:
@@ -230,20 +229,6 @@ def test_the_docs_service_alone_is_checked_as_strictly() -> None:
 
 
 def test_what_is_wrong_is_told_in_the_order_of_the_readme() -> None:
-    assert Settings.variables()[4:16] == [
-        "PORT",
-        "HOST",
-        "HEALTH_PORT",
-        "HEALTH_HOST",
-        "DOCS_API_URL",
-        "DOCS_API_KEY",
-        "DOCS_PROJECT_ID",
-        "DOCS_PROJECTS",
-        "HTTPS_PROXY",
-        "NO_PROXY",
-        "ALLOW_HTTP",
-        "USES_AN_HOUR",
-    ]
     said = complaint(SLACK_BOT_TOKEN=None, PORT="x", DOCS_API_KEY=None, USES_AN_HOUR="0")
     assert [line.split()[1] for line in said.splitlines() if line.startswith("  - ")] == [
         "SLACK_BOT_TOKEN",

@@ -14,8 +14,7 @@ from bot.cli.doctor_here import look_at_files, look_at_ports
 from bot.cli.doctor_slack import look_at_slack
 from bot.docs_api import DocsApiError, DocsClient, Forbidden, NotFound, RateLimited, Unauthorized, Unavailable
 from bot.ops.checks import Checks, Finding, network_trouble, run_checks
-from bot.setting_projects import DocsProject, SettingNames
-from bot.settings import DatabaseSettings, DocsSettings, Settings, SettingsError
+from bot.settings import DatabaseSettings, DocsProject, DocsSettings, SettingNames, Settings, SettingsError
 from bot.store.database import CONNECTIONS
 
 _LIMIT_SECONDS = 40.0

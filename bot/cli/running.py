@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import os
 import signal
 from contextlib import suppress
 from typing import NoReturn
@@ -17,7 +18,6 @@ from bot.app import Roles, running_bot
 from bot.cli.ending import BAD_SETTINGS, CANNOT_START, CRASHED, about_database, echo
 from bot.ops.listening import allow_open_files
 from bot.ops.stopping import Stopping
-from bot.setting_types import LogFormat, LogLevel
 from bot.settings import Settings, SettingsError
 from bot.work.ports import SlackError
 
@@ -25,24 +25,25 @@ from bot.work.ports import SlackError
 def run(roles: Roles) -> NoReturn:
     """Run the bot until SIGTERM or SIGINT, and exit. A start that fails is told in the format of the log."""
     allow_open_files()
-    stopping = Stopping()
+    stopping, form = Stopping(), os.environ.get("LOG_FORMAT", "auto").lower()
     try:
         settings = Settings.load()
+        form = settings.log_format
         with suppress(asyncio.CancelledError):  # told to stop before it was ready
             asyncio.run(_run_until_stopped(settings, roles, stopping))
     except SettingsError as error:
-        _not_started(str(error), BAD_SETTINGS)
+        _not_started(str(error), BAD_SETTINGS, form)
     except SQLAlchemyError as error:
-        _not_started(about_database(error), CANNOT_START)
+        _not_started(about_database(error), CANNOT_START, form)
     except SlackError as error:
         advice = "Look at SLACK_BOT_TOKEN, SLACK_APP_TOKEN and SLACK_API_URL."
-        _not_started(f"Slack: {error}. {advice}", CANNOT_START)
+        _not_started(f"Slack: {error}. {advice}", CANNOT_START, form)
     except OSError as error:
         advice = "Look at HOST, PORT, HEALTH_HOST and HEALTH_PORT."
-        _not_started(f"{error.strerror or error}. {advice}", CANNOT_START)
+        _not_started(f"{error.strerror or error}. {advice}", CANNOT_START, form)
     except Exception:  # a traceback that Python prints has no format and may have a secret
         if not structlog.is_configured():
-            logs.configure(LogLevel.ERROR, _form())
+            logs.configure("ERROR", form)
         structlog.get_logger(__name__).critical("crashed", exc_info=True, exit_code=CRASHED)
         raise Exit(CRASHED) from None
     raise Exit(stopping.told())
@@ -73,15 +74,11 @@ async def _run_until_stopped(settings: Settings, roles: Roles, stopping: Stoppin
         await stop.wait()
 
 
-def _not_started(about: str, code: int) -> NoReturn:
+def _not_started(about: str, code: int, form: str) -> NoReturn:
     """Tell why the bot does not start, in the format of its log, and exit."""
-    if logs.is_for_people(_form()):
+    if logs.is_for_people(form):
         echo(about, err=True)
     else:
-        logs.configure(LogLevel.ERROR, _form())
+        logs.configure("ERROR", form)
         structlog.get_logger(__name__).error("not_started", about=about, exit_code=code)
     raise Exit(code)
-
-
-def _form() -> str:
-    return Settings.chosen("LOG_FORMAT").lower() or LogFormat.AUTO

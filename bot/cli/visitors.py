@@ -32,8 +32,7 @@ from bot.logs import terminal_safe
 from bot.messages.plain_text import visible
 from bot.messages.spreadsheet import BOM, HEADER, csv_line
 from bot.model.visitors import in_section
-from bot.setting_projects import DocsProject
-from bot.settings import DocsSettings
+from bot.settings import DocsProject, DocsSettings
 
 MOST_ROWS_SHOWN = 20
 """Maximum of pages in the table; JSON and CSV have all pages."""

@@ -18,7 +18,7 @@ from slack_sdk.web.async_client import AsyncWebClient
 from bot.model.access import Profile
 from bot.model.ids import ChannelId, DeliveryId, MessageTs, UserId
 from bot.model.message import Message
-from bot.setting_types import zone_names
+from bot.model.weekly_time import is_zone
 from bot.slack.client import Identity
 from bot.slack.download import read_text
 from bot.slack.errors import NEVER_SENT, of_response_url, refused, translated, wait_seconds
@@ -322,7 +322,7 @@ class SlackMessenger:
         async with translated():
             answer = await self._client.users_info(user=user)
         zone = str((answer.get("user") or {}).get("tz") or "")
-        return zone if zone in zone_names() else None
+        return zone if is_zone(zone) else None
 
     async def react(self, channel: ChannelId, ts: MessageTs, name: str) -> None:
         """Add a reaction to a message; one that is there already is no error.

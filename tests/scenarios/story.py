@@ -28,7 +28,7 @@ def _written(value: object) -> str:
     match value:
         case SecretStr():
             return value.get_secret_value()
-        case frozenset() | ():
+        case frozenset() | dict():
             return ",".join(sorted(map(str, value)))
         case _:
             return str(value)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime, time
 from functools import cache, partial
 from typing import Any
-from zoneinfo import ZoneInfo
+from zoneinfo import ZoneInfo, available_timezones
 
 from bot.commands.parsing.periods import BadPeriod, UnknownPeriod, default_period, parse_period
 from bot.messages.blocks import code, escape
@@ -17,7 +17,6 @@ from bot.model.period import Period
 from bot.model.questions import DEFAULT_TOP, MOST_TOP, FileTo, VisitorsQuery
 from bot.model.visitors import SortBy
 from bot.model.weekly_time import Weekday
-from bot.setting_types import zone_names
 
 _SECTION_LENGTH = 300
 _MOST_CHARACTERS = 10_000
@@ -236,4 +235,4 @@ def _zone(word: str, _words: list[str]) -> str | None:
 @cache
 def _zones() -> dict[str, str]:
     """Return the names of all IANA time zones by their lower-case form."""
-    return {name.lower(): name for name in zone_names() if name.lower() not in _NO_ZONES}
+    return {name.lower(): name for name in available_timezones() if name.lower() not in _NO_ZONES}
