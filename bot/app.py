@@ -6,7 +6,7 @@ import os
 import random
 import secrets
 import socket
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -40,7 +40,7 @@ from bot.ops.health import add_health_routes
 from bot.ops.listening import HEAD_SECONDS, listening
 from bot.ops.metrics import Metrics
 from bot.ops.stopping import Stopping
-from bot.settings import Settings, counted_with
+from bot.settings import DocsProject, Settings
 from bot.slack.background import Background
 from bot.slack.client import Identity, SlackClient, identify, open_session, until_answered, web_client
 from bot.slack.http import add_slack_routes
@@ -204,6 +204,14 @@ def _docs(settings: Settings) -> DocsClient:
         for each in settings.projects
     }
     return DocsClients(clients) if settings.docs_projects else clients[settings.projects[0].id]
+
+
+def counted_with(project: DocsProject, served: Sequence[DocsProject]) -> str:
+    """Return the id under which a project's calls of the analytics API are counted.
+
+    The service counts those of an organisation together, as far as one can tell: those of one key.
+    """
+    return min(each.id for each in served if (each.address, each.key) == (project.address, project.key))
 
 
 def _context(

@@ -21,7 +21,6 @@ from pydantic_settings import BaseSettings, DotEnvSettingsSource, EnvSettingsSou
 
 MOST_PROJECTS = 20
 _PROJECT_NAME = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,28}[a-z0-9])?")
-_PROJECT_EXAMPLE = '{"acme": {"id": "…", "label": "Acme"}}'
 _LABEL_LENGTH = 60
 _NOT_COMPARED = "allowed_bots"
 """ALLOWED_HOSTS, which is similar, is other programs'. Without ALLOWED_BOTS the bot is open to fewer."""
@@ -63,27 +62,20 @@ def _header_value(secret: str) -> None:
         raise ValueError("has a sign in it that is not ASCII: copy it again")
 
 
-def _kind_of(token: str) -> str:
-    return next((f"; this is {kind}" for start, kind in _TOKENS.items() if token.startswith(start)), "")
-
-
 def _token(prefix: str) -> AfterValidator:
-    """Return a validator of Slack's tokens that begin with ``prefix``."""
+    """Return a validator of Slack's tokens that begin with ``prefix``; without one, of the signing secret."""
 
     def check(token: str) -> None:
         _header_value(token)
+        kind = next((f"; this is {kind}" for start, kind in _TOKENS.items() if token.startswith(start)), "")
+        if not prefix and kind:
+            raise ValueError(f"must be the Signing Secret of the app{kind}")
         if not token.startswith(prefix):
-            raise ValueError(f"must begin with {prefix}{_kind_of(token)}")
+            raise ValueError(f"must begin with {prefix}{kind}")
         if token == prefix:
             raise ValueError(f"has nothing after {prefix}")
 
     return _secretly(check)
-
-
-def _signing_secret(secret: str) -> None:
-    if kind := _kind_of(secret):
-        raise ValueError(f"must be the Signing Secret of the app{kind}")
-    _header_value(secret)
 
 
 def _http(value: str, what: str) -> SplitResult:
@@ -220,14 +212,6 @@ class DocsProject:
     named: SettingNames = SettingNames()
 
 
-def counted_with(project: DocsProject, served: Sequence[DocsProject]) -> str:
-    """Return the id under which a project's calls of the analytics API are counted.
-
-    The service counts those of an organisation together, as far as one can tell: those of one key.
-    """
-    return min(each.id for each in served if (each.address, each.key) == (project.address, project.key))
-
-
 def _project_entries(text: str) -> dict[str, ProjectEntry]:
     """Parse DOCS_PROJECTS. Raises ValueError, which names entries and never quotes what they hold."""
     try:
@@ -235,7 +219,7 @@ def _project_entries(text: str) -> dict[str, ProjectEntry]:
     except (ValueError, RecursionError):
         members = None
     if not isinstance(members, tuple):
-        raise ValueError(f"must be a JSON object; it looks like {_PROJECT_EXAMPLE}")
+        raise ValueError('must be a JSON object, such as {"acme": {"id": "…", "label": "Acme"}}')
     if not 1 <= len(members) <= MOST_PROJECTS:
         raise ValueError(f"must have from 1 to {MOST_PROJECTS} projects, and has {len(members)}")
     entries: dict[str, ProjectEntry] = {}
@@ -304,7 +288,6 @@ class LoadedSettings(BaseSettings):
     model_config = SettingsConfigDict(
         frozen=True, hide_input_in_errors=True, enable_decoding=False, validate_default=False
     )
-
     _warnings: tuple[str, ...] = ()
 
     @classmethod
@@ -370,7 +353,7 @@ class SlackSettings(LoadedSettings):
 
     slack_bot_token: Annotated[SecretStr, _token("xoxb-")] = SecretStr("")
     slack_app_token: Annotated[SecretStr, _token("xapp-")] | None = None
-    slack_signing_secret: Annotated[SecretStr, _secretly(_signing_secret)] | None = None
+    slack_signing_secret: Annotated[SecretStr, _token("")] | None = None
     slack_api_url: Annotated[Address, _WITH_SLASH] = "https://slack.com/api/"
     port: Port = 3000
     host: Host = "127.0.0.1"
@@ -453,12 +436,11 @@ class DocsSettings(LoadedSettings):
         """Return what DOCS_PROJECTS lacks among the others. The key of DOCS_API_URL is for no other host."""
         for name, entry in self.docs_projects.items():
             named = f"DOCS_PROJECTS {name} has"
-            if entry.address is not None and entry.key is None:
+            if entry.address and not entry.key:
                 yield f'{named} an "address" of its own, so it needs a "key" of its own'
-            if entry.address is None and "docs_api_url" not in found:
-                yield f'{named} no "address", and DOCS_API_URL is missing'
-            if entry.address is None and entry.key is None and "docs_api_key" not in found:
-                yield f'{named} no "key", and DOCS_API_KEY is missing'
+            for part, usual in (("address", "DOCS_API_URL"), ("key", "DOCS_API_KEY")):
+                if not entry.address and not getattr(entry, part) and usual.lower() not in found:
+                    yield f'{named} no "{part}", and {usual} is missing'
         if self.docs_project_id not in (None, *(entry.id for entry in self.docs_projects.values())):
             yield 'DOCS_PROJECT_ID is the "id" of none of DOCS_PROJECTS: add it there, or leave it out'
 

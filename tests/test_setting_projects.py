@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.settings import MOST_PROJECTS, DocsProject, DocsSettings, Settings, SettingsError, counted_with
+from bot.app import counted_with
+from bot.settings import MOST_PROJECTS, DocsProject, DocsSettings, Settings, SettingsError
 
 SLACK = {"SLACK_BOT_TOKEN": "xoxb-1", "SLACK_APP_TOKEN": "xapp-1"}
 ONE = {"DOCS_API_URL": "https://docs.example/base", "DOCS_API_KEY": "key-of-all"}
