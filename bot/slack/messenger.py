@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 from pathlib import Path
-from time import monotonic
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -22,7 +20,7 @@ from bot.model.weekly_time import is_zone
 from bot.slack.client import Identity
 from bot.slack.download import read_text
 from bot.slack.errors import NEVER_SENT, of_response_url, refused, translated, wait_seconds
-from bot.slack.rooms import SlackRooms
+from bot.slack.rooms import SlackRooms, TtlCache
 from bot.slack.unread import said_before, said_since
 from bot.work.ports import (
     Changed,
@@ -40,7 +38,6 @@ _MARGIN = timedelta(seconds=120)
 """Tolerated difference between the clocks of this machine and Slack when searching for a post."""
 _PAGE = 200
 _MOST_PAGES = 50
-_NAMES_KEPT = 5_000
 _NAME_SECONDS = 3_600.0
 _GROUP_SECONDS = 300.0
 _SLACKS = (".slack.com", ".slack-gov.com")
@@ -62,8 +59,8 @@ class SlackMessenger:
         self._client = client
         self._session = session
         self._api_host = urlsplit(api_url).netloc
-        self._names: OrderedDict[str, tuple[float, str]] = OrderedDict()
-        self._groups: dict[str, tuple[float, frozenset[UserId]]] = {}
+        self._names = TtlCache[str, str](most=5_000)
+        self._groups = TtlCache[str, frozenset[UserId]]()
         self._rooms = SlackRooms(client)
 
     async def post(
@@ -297,13 +294,12 @@ class SlackMessenger:
 
         https://docs.slack.dev/reference/methods/usergroups.users.list
         """
-        known = self._groups.get(group)
-        if known and known[0] > monotonic():
-            return known[1]
-        async with translated():
-            answer = await self._client.usergroups_users_list(usergroup=group)
-        members = frozenset(UserId(str(user)) for user in answer.get("users") or [])
-        self._groups[group] = (monotonic() + _GROUP_SECONDS, members)
+        members = self._groups.get(group, _GROUP_SECONDS)
+        if members is None:
+            async with translated():
+                answer = await self._client.usergroups_users_list(usergroup=group)
+            members = frozenset(UserId(str(user)) for user in answer.get("users") or [])
+            self._groups.put(group, members)
         return members
 
     async def is_public(self, channel: ChannelId) -> bool:
@@ -373,13 +369,10 @@ class SlackMessenger:
         return await self._remembered(channel, ask)
 
     async def _remembered(self, key: str, ask: Callable[[], Awaitable[str]]) -> str:
-        known = self._names.get(key)
-        if known and known[0] > monotonic():
-            return known[1]
-        name = await ask()
-        self._names[key] = (monotonic() + _NAME_SECONDS, name)
-        if len(self._names) > _NAMES_KEPT:
-            self._names.popitem(last=False)
+        name = self._names.get(key, _NAME_SECONDS)
+        if name is None:
+            name = await ask()
+            self._names.put(key, name)
         return name
 
 

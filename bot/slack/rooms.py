@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from time import monotonic
 from typing import Any, Generic, TypeVar
 
@@ -13,30 +12,33 @@ from bot.model.ids import ChannelId, UserId
 from bot.slack.errors import translated
 
 log = structlog.get_logger(__name__)
+Key = TypeVar("Key")
 Cached = TypeVar("Cached")
 _PAGE = 200
 _MOST_PAGES = 50
 _CACHE_SECONDS = 120.0
 _ABSENT_CACHE_SECONDS = 10.0
 """Shorter for "not a member", so that a newly invited person is recognised soon."""
-_MOST_CACHED = 1_000
 
 
-class _Cache(Generic[Cached]):
-    """The latest results by channel, each with the time at which it was stored."""
+class TtlCache(Generic[Key, Cached]):
+    """The latest results by key, each with the time at which it was stored; the ``most`` newest of them."""
 
-    def __init__(self) -> None:
-        self._entries: OrderedDict[ChannelId, tuple[float, Cached]] = OrderedDict()
+    def __init__(self, most: int = 1_000) -> None:
+        self._most = most
+        self._entries: dict[Key, tuple[float, Cached]] = {}
 
-    def get(self, channel: ChannelId, seconds: float) -> Cached | None:
-        """Return the channel's result if it is younger than ``seconds``; None otherwise."""
-        at, cached = self._entries.get(channel, (float("-inf"), None))
+    def get(self, key: Key, seconds: float) -> Cached | None:
+        """Return the key's result if it is younger than ``seconds``; None otherwise."""
+        at, cached = self._entries.get(key, (float("-inf"), None))
         return cached if monotonic() - at < seconds else None
 
-    def put(self, channel: ChannelId, result: Cached) -> None:
-        self._entries[channel] = (monotonic(), result)
-        if len(self._entries) > _MOST_CACHED:
-            self._entries.popitem(last=False)
+    def put(self, key: Key, result: Cached) -> None:
+        """Store a result."""
+        self._entries.pop(key, None)
+        self._entries[key] = (monotonic(), result)
+        if len(self._entries) > self._most:
+            del self._entries[next(iter(self._entries))]
 
 
 class SlackRooms:
@@ -44,8 +46,8 @@ class SlackRooms:
 
     def __init__(self, client: AsyncWebClient) -> None:
         self._client = client
-        self._public: _Cache[bool] = _Cache()
-        self._members: _Cache[frozenset[UserId]] = _Cache()
+        self._public: TtlCache[ChannelId, bool] = TtlCache()
+        self._members: TtlCache[ChannelId, frozenset[UserId]] = TtlCache()
 
     async def is_public(self, channel: ChannelId) -> bool:
         """Return whether a channel is public.
