@@ -109,6 +109,7 @@ async def test_an_installation_that_is_well_is_found_well() -> None:
     assert parts | {"ports", "running bot"} == found.keys()
     assert all(finding.ok for finding in found.values()), found
     assert "whether it may write, a prompt shows" in found["docs service"].seen
+    assert "nobody is told" in found["who may"].seen
 
 
 async def test_each_key_goes_only_to_whom_it_belongs() -> None:
@@ -166,14 +167,6 @@ async def test_a_token_of_slack_for_one_of_several_projects_is_sent_nowhere() ->
     assert beta.asked == []
 
 
-async def test_tokens_that_slack_refuses_are_named() -> None:
-    refused = {"ok": False, "error": "invalid_auth"}
-    found = await findings(FakeOutside(slack=refused, socket=refused))
-    assert (found["slack"].ok, "(invalid_auth)" in found["slack"].seen) == (False, True)
-    assert "SLACK_BOT_TOKEN" in found["slack"].advice
-    assert "SLACK_APP_TOKEN" in found["intake"].advice
-
-
 async def test_missing_scopes_are_listed() -> None:
     found = await findings(FakeOutside(headers={"x-oauth-scopes": ",".join(SCOPES - {"commands"})}))
     assert (found["scopes"].ok, found["scopes"].seen) == (False, "missing: commands")
@@ -190,15 +183,8 @@ async def test_whom_slack_does_not_know_is_named() -> None:
     found = (await findings(outside, **lists))["who may"]
     assert (found.ok, found.seen) == (False, "unknown to Slack: U9, S9, C9")
     assert "ids, not names" in found.advice
-
-
-async def test_lists_that_slack_knows_are_well() -> None:
-    found = await findings(FakeOutside(known=frozenset({"U1", "S1"})), ADMINS="U1", ALLOWED_USER_GROUPS="S1")
-    assert (found["who may"].ok, found["who may"].seen) == (True, "2 ids, all known to Slack")
-
-
-async def test_without_admins_it_is_said_who_hears_of_a_refused_key() -> None:
-    assert "nobody is told" in (await findings())["who may"].seen
+    found = (await findings(outside, ADMINS="U1", ALLOWED_USER_GROUPS="S1"))["who may"]
+    assert (found.ok, found.seen) == (True, "2 ids, all known to Slack")
 
 
 @pytest.mark.parametrize(("minutes", "well"), [(0, True), (4, False), (-4, False)])
@@ -211,15 +197,6 @@ async def test_a_date_that_is_none_hides_nothing_else() -> None:
     found = await findings(FakeOutside(headers={"Date": "rubbish"}))
     assert found["slack"].ok
     assert "clock" not in found
-
-
-@pytest.mark.parametrize(
-    ("status", "variable"), [(401, "DOCS_API_KEY"), (404, "DOCS_PROJECT_ID"), (503, "DOCS_API_URL")]
-)
-async def test_what_the_docs_service_refuses_names_the_setting_to_look_at(status: int, variable: str) -> None:
-    found = (await findings(FakeOutside(docs_status=status)))["docs service"]
-    assert not found.ok
-    assert variable in found.advice
 
 
 async def test_a_used_up_limit_shows_that_the_key_is_good() -> None:
@@ -237,13 +214,6 @@ async def test_http_needs_no_app_token() -> None:
     assert found["intake"].seen == "HTTP on 127.0.0.1, port 3005, /slack/events"
 
 
-@pytest.mark.parametrize("address", ["postgres://u:canary@127.0.0.1:1/d", "sqlite:////proc/no/such.db"])
-async def test_a_database_that_cannot_be_reached_is_told_without_its_address(address: str) -> None:
-    found = (await findings(DATABASE_URL=address))["database"]
-    assert not found.ok
-    assert "DATABASE_URL" in found.advice
-
-
 async def test_a_database_of_a_newer_version_is_told_and_works(tmp_path: Path) -> None:
     database = Database.open(f"sqlite:///{tmp_path}/bot.db")
     await migrate(database)
@@ -255,13 +225,6 @@ async def test_a_database_of_a_newer_version_is_told_and_works(tmp_path: Path) -
     found = (await findings(DATABASE_URL=f"sqlite:///{tmp_path}/bot.db"))["database"]
     assert found.ok
     assert "newer version" in found.seen
-
-
-async def test_a_sqlite_that_cannot_be_used_where_it_is_is_explained(tmp_path: Path) -> None:
-    (tmp_path / "file").touch()
-    found = (await findings(DATABASE_URL=f"sqlite:///{tmp_path}/file/bot.db"))["database"]
-    assert not found.ok
-    assert "cannot be made" in found.seen
 
 
 async def test_a_misspelt_setting_is_told() -> None:
@@ -314,13 +277,9 @@ async def test_what_slack_says_does_not_steer_the_terminal(monkeypatch: pytest.M
     assert "\x1b" not in ran.output
 
 
-@pytest.mark.parametrize(("sockets", "well"), [(1, True), (10, True), (11, False)])
-async def test_more_sockets_than_slack_allows_are_a_problem(sockets: int, well: bool) -> None:
-    found = (await findings(FakeOutside(metrics=f"docs_bot_sockets {float(sockets)}\n")))["sockets"]
-    assert (found.ok, found.seen) == (well, f"{sockets} of 10")
-    assert ("fewer" in found.advice) is not well
-
-
-async def test_without_a_bot_that_runs_here_nothing_is_said_about_sockets() -> None:
-    assert "sockets" not in await findings(HEALTH_PORT="0")
-    assert "sockets" not in await findings(FakeOutside(metrics="docs_bot_open_jobs 1.0"))
+@pytest.mark.parametrize(("sockets", "well"), [(10, True), (11, False), (None, None)])
+async def test_more_sockets_than_slack_allows_are_a_problem(sockets: int | None, well: bool | None) -> None:
+    page = "docs_bot_open_jobs 1.0\n" if sockets is None else f"docs_bot_sockets {float(sockets)}\n"
+    found = (await findings(FakeOutside(metrics=page))).get("sockets")
+    assert (found and found.ok) is well
+    assert found is None or (found.seen, "fewer" in found.advice) == (f"{sockets} of 10", not well)

@@ -94,6 +94,8 @@ async def test_a_path_of_sqlite_that_is_none_is_told(tmp_path: Path) -> None:
     (tmp_path / "page.db").write_text(HTML * 100)
     found = (await findings(DATABASE_URL=f"sqlite:///{tmp_path}/page.db"))["database"]
     assert "its file is no SQLite database" in told(found)
+    found = (await findings(DATABASE_URL=f"sqlite:///{tmp_path}/page.db/bot.db"))["database"]
+    assert "cannot be made" in told(found)
 
 
 def test_a_full_disk_is_told(tmp_path: Path) -> None:

@@ -57,18 +57,9 @@ def doctor(monkeypatch: pytest.MonkeyPatch, folder: Path, **changes: str) -> Res
     [
         ("SLACK_BOT_TOKEN", "", "SLACK_BOT_TOKEN is missing"),
         ("SLACK_BOT_TOKEN", "canary", "SLACK_BOT_TOKEN must begin with xoxb-"),
-        ("SLACK_BOT_TOKEN", "xapp-canary", "this is an app token, which belongs in SLACK_APP_TOKEN"),
-        ("SLACK_APP_TOKEN", "xoxb-canary", "this is a bot token, which belongs in SLACK_BOT_TOKEN"),
-        ("SLACK_BOT_TOKEN", "xoxb-can ary", "SLACK_BOT_TOKEN has a blank or a line end in it"),
-        ("SLACK_BOT_TOKEN", "xoxp-canary", "SLACK_BOT_TOKEN must begin with xoxb-; this is a user's token"),
-        ("SLACK_SIGNING_SECRET", "xapp-canary", "SLACK_SIGNING_SECRET must be the Signing Secret of the app"),
-        ("SLACK_SIGNING_SECRET", "can ary", "SLACK_SIGNING_SECRET has a blank or a line end in it"),
-        ("DOCS_API_KEY", "", "DOCS_API_KEY is missing"),
         ("DOCS_API_KEY", "can ary", "DOCS_API_KEY has a blank or a line end in it"),
-        ("DOCS_API_KEY", "canäry", "DOCS_API_KEY has a sign in it that is not ASCII"),
         ("DATABASE_URL", "mysql://canary", "DATABASE_URL is not the address of a database"),
         ("SSL_CERT_FILE", "/no/such/canary.pem", "SSL_CERT_FILE must name a file with certificates (PEM)"),
-        ("SSL_CERT_FILE", __file__, "SSL_CERT_FILE must name a file with certificates (PEM)"),
     ],
 )
 def test_a_wrong_setting_is_a_finding(
@@ -100,34 +91,27 @@ async def test_a_key_of_another_kind_is_told_without_a_call(key: str, address: s
 # ---- Slack
 
 
+@pytest.mark.parametrize("kind", ["slack", "intake"])
 @pytest.mark.parametrize(
     ("code", "expected"),
     [
         ("token_revoked", "the token was revoked (token_revoked) | Install the app again"),
-        ("invalid_auth", "Slack does not know the token (invalid_auth) | Copy SLACK_BOT_TOKEN again"),
+        ("invalid_auth", "Slack does not know the token (invalid_auth) | Copy {token} again"),
         ("account_inactive", "the app was removed from the workspace"),
-        ("something_new", "Slack refuses (something_new) | Look at SLACK_BOT_TOKEN."),
-    ],
-)
-async def test_a_bad_token_is_named_and_nothing_is_said_about_people(code: str, expected: str) -> None:
-    found = await findings(FakeOutside(slack={"ok": False, "error": code}), ADMINS="U1,U2")
-    assert expected in told(found["slack"])
-    assert (found["who may"].ok, "U1" in found["who may"].seen) == (True, False)
-
-
-@pytest.mark.parametrize(
-    ("code", "expected"),
-    [
-        (
-            "token_revoked",
-            "the token was revoked (token_revoked) | Install the app again",
-        ),
         ("missing_scope", "an app token needs connections:write"),
         ("not_allowed_token_type", "the token is of another kind"),
+        ("something_new", "Slack refuses (something_new) | Look at {token}."),
     ],
 )
-async def test_a_bad_app_token_is_named(code: str, expected: str) -> None:
-    assert expected in told((await findings(FakeOutside(socket={"ok": False, "error": code})))["intake"])
+async def test_a_bad_token_is_named_and_nothing_is_said_about_people(
+    kind: str, code: str, expected: str
+) -> None:
+    bad = {"ok": False, "error": code}
+    outside = FakeOutside(slack=bad) if kind == "slack" else FakeOutside(socket=bad)
+    found = await findings(outside, ADMINS="U1,U2")
+    token = "SLACK_BOT_TOKEN" if kind == "slack" else "SLACK_APP_TOKEN"
+    assert expected.format(token=token) in told(found[kind])
+    assert (kind == "intake") is ("U1" in found["who may"].seen)
 
 
 async def test_channels_of_subscriptions_that_are_closed_to_the_bot_are_named(tmp_path: Path) -> None:

@@ -2,24 +2,17 @@
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Awaitable, Callable, Sequence
-from contextlib import closing
-from pathlib import Path
 
 import httpx
 import pytest
-from sqlalchemy import text
 
-from bot.ops.checks import Finding, SignatureCheck, SlackCheck, database_check, run_checks
+from bot.ops.checks import Finding, run_checks
 from bot.ops.figures import read_figures
 from bot.ops.metrics import Metrics
 from bot.slack.errors import refused
-from bot.store import Store
 from bot.work.ports import SlackThrottled
-from tests.builders import execute, new_store
 from tests.ops.test_alerts import fired, samples, well
-from tests.ops.test_checks import AskedSlack, utc_now
 from tests.work.conftest import office
 from tests.work.office import Office
 
@@ -54,54 +47,6 @@ async def before(office: Office) -> Metrics:
     metrics = await page(office)
     assert fired(metrics, metrics) == set()
     return metrics
-
-
-async def test_requests_that_another_app_has_signed_make_a_ticket(office: Office, before: Metrics) -> None:
-    signatures = SignatureCheck(before.count)
-    for _ in range(5):
-        signatures.note(False)
-    assert fired(await page(office, signatures=signatures), before) == {"DocsBotSignaturesRefused"}
-
-
-async def test_workers_that_were_stopped_and_not_started_again(office: Office, before: Metrics) -> None:
-    for process in ("one", "two"):
-        await office.store.release(process)
-    assert fired(await page(office), before) == {"DocsBotNoWorker"}
-
-
-async def test_a_worker_that_was_killed(office: Office, before: Metrics) -> None:
-    office.clock.pass_seconds(60)
-    await beat(office, "two")
-    assert fired(await page(office), before) == {"DocsBotWorkerGone"}
-
-
-async def test_a_database_that_another_program_has_locked(
-    office: Office, before: Metrics, tmp_path: Path
-) -> None:
-    store = Store.open(f"sqlite:///{tmp_path}/bot.db")
-    await new_store(store.database)
-    await execute(store, text("PRAGMA busy_timeout = 1"))
-    with closing(sqlite3.connect(tmp_path / "bot.db", isolation_level=None)) as other:
-        other.execute("BEGIN IMMEDIATE")
-        found = await page(office, database=database_check(store, "one", utc_now))
-    await store.close()
-    assert fired(found, before) == {"DocsBotDatabaseFails"}
-
-
-async def test_a_token_that_was_revoked(office: Office, before: Metrics) -> None:
-    slack = AskedSlack()
-    slack.error = refused("token_revoked")
-    found = await page(office, slack=SlackCheck(slack, required=True))
-    assert fired(found, before) == {"DocsBotSlackRefuses"}
-
-
-async def test_a_message_that_slack_puts_off(office: Office, before: Metrics) -> None:
-    office.slack.trouble("post", SlackThrottled(2.0 * TEN_MINUTES, None))
-    await office.ask("Add a page")
-    await office.settle()
-    office.clock.pass_seconds(TEN_MINUTES + 1)
-    await beat(office, "one", "two")
-    assert fired(await page(office), before) == {"DocsBotUndelivered"}
 
 
 async def test_an_edit_that_slack_puts_off_gets_nobody_up(office: Office, before: Metrics) -> None:
@@ -148,13 +93,6 @@ async def test_one_call_that_failed_in_the_evening_gets_nobody_up_at_night(
     assert "DocsBotDocsServiceFails" not in fired(await page(office), before)
 
 
-async def test_a_prompt_that_was_lost_on_the_way_to_the_docs_service(office: Office, before: Metrics) -> None:
-    office.docs.answer_instead("create", httpx.Response(500))
-    await office.ask("Add a page")
-    await office.settle()
-    assert fired(await page(office), before) == {"DocsBotUnconfirmed"}
-
-
 async def test_a_prompt_that_nobody_takes_up(office: Office, before: Metrics) -> None:
     await office.ask("Add a page")
     office.clock.pass_seconds(TEN_MINUTES + 1)
@@ -169,26 +107,6 @@ async def test_prompts_that_wait_for_the_limit_get_nobody_up(office: Office, bef
     office.docs.finish()
     await office.pass_time(TEN_MINUTES + 60)
     await beat(office, "one", "two")
-    assert fired(await page(office), before) == {"DocsBotQuotaUsedUp"}
-
-
-async def test_jobs_that_nobody_polls(office: Office, before: Metrics) -> None:
-    await office.started("Add a page")
-    office.clock.pass_seconds(2 * TEN_MINUTES)
-    await beat(office, "one", "two")
-    assert fired(await page(office), before) == {"DocsBotPollsLate"}
-
-
-async def test_a_key_that_the_docs_service_refuses(office: Office, before: Metrics) -> None:
-    office.docs.answer_instead("create", httpx.Response(401, json={"error": "expired"}))
-    await office.ask("Add a page")
-    await office.settle()
-    assert fired(await page(office), before) == {"DocsBotKeyRefused"}
-
-
-async def test_a_limit_that_is_used_up(office: Office, before: Metrics) -> None:
-    office.limit(1)
-    await office.started("Add a page")
     assert fired(await page(office), before) == {"DocsBotQuotaUsedUp"}
 
 
