@@ -55,7 +55,6 @@ from bot.store.migrate import migrate
 from bot.store.queues import Queue
 from bot.work.clock import WatchedClock, find_due, follow_clock
 from bot.work.context import FollowUps, Timeouts, WorkerContext
-from bot.work.digests.digest import advance_digests
 from bot.work.heartbeat import beat
 from bot.work.jobs.missed import Gap, catch_up, forget_conversations
 from bot.work.jobs.poll import poll_jobs
@@ -67,6 +66,7 @@ from bot.work.outbox.deliver import deliver_due
 from bot.work.retention import forget_old
 from bot.work.visitors.fetch import fetch_snapshots, sweep_snapshots
 from bot.work.visitors.question import answer_questions
+from bot.work.visitors.subscriptions import plan_digests
 from bot.worker import Worker, Workers
 
 __all__ = ["EVERYTHING", "Roles", "Timeouts", "migrate_database", "running_bot"]
@@ -274,10 +274,10 @@ def _workers(context: WorkerContext, clock: WatchedClock) -> list[Worker]:
         Worker("deliver", partial(deliver_due, context), queue=Queue.DELIVERIES),
         Worker("read", partial(fetch_snapshots, context), queue=Queue.SNAPSHOTS),
         Worker("answer", partial(answer_questions, context), queue=Queue.QUESTIONS),
-        Worker("digest", partial(advance_digests, context), queue=Queue.DIGESTS),
+        Worker("digest", partial(plan_digests, context), queue=Queue.DIGESTS),
         Worker("catch up", partial(catch_up, context, heard), queue=Queue.UNREAD),
         Worker("clock", partial(follow_clock, context, clock), queue=Queue.AHEAD),
-        Worker("plan", partial(advance_digests, context), _PLAN_SECONDS),
+        Worker("plan", partial(plan_digests, context), _PLAN_SECONDS),
         Worker("sweep", partial(sweep_snapshots, context), _SWEEP_SECONDS),
         Worker("remind", partial(remind, context), _PLAN_SECONDS),
         Worker("trouble", partial(show_trouble, context), 15.0),

@@ -46,7 +46,7 @@ def guarded(command: Command) -> Command:
     """Return the command with access checks. If only Slack can tell, nothing is shown until it has.
 
     The request is stored meanwhile, and a worker decides before it is carried out
-    (``work/jobs/prepare.py``, ``work/visitors/question.py``, ``work/digests/digest.py``).
+    (``work/jobs/prepare.py``, ``work/visitors/question.py``, ``work/visitors/subscriptions.py``).
     """
     return replace(
         command,

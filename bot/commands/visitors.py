@@ -19,15 +19,15 @@ from bot.model.message import Message
 from bot.model.origin import Origin
 from bot.model.projects import Project, UnknownProject
 from bot.work.context import Context
-from bot.work.digests.subscriptions import (
+from bot.work.visitors.buttons import more, send_csv, share
+from bot.work.visitors.question import ask_visitors
+from bot.work.visitors.subscriptions import (
     SubscribeRequest,
     digest_now,
     list_subscriptions,
     subscribe,
     unsubscribe,
 )
-from bot.work.visitors.buttons import more, send_csv, share
-from bot.work.visitors.question import ask_visitors
 
 NAME = "/docs-visitors"
 

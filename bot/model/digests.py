@@ -1,4 +1,4 @@
-"""Weekly digests: a channel's subscription, and each digest that is posted for it."""
+"""Subscriptions of channels to the weekly digest."""
 
 from __future__ import annotations
 
@@ -6,8 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 
-from bot.model.ids import ChannelId, DigestId, ProjectId, SubscriptionId, UserId
-from bot.model.period import Period
+from bot.model.ids import ChannelId, ProjectId, SubscriptionId, UserId
 from bot.model.weekly_time import WeeklyTime
 
 
@@ -46,32 +45,3 @@ class Subscription:
     last_result: str | None = None
     last_run_at: datetime | None = None
     has_zone: bool = True
-
-
-class DigestState(StrEnum):
-    """``gathering → told | missed``.
-
-    ``gathering``: the numbers are being read. ``told``: the post is in the outbox.
-    """
-
-    GATHERING = "gathering"
-    TOLD = "told"
-    MISSED = "missed"
-
-
-@dataclass(frozen=True, slots=True)
-class Digest:
-    """One digest about one week.
-
-    It belongs to a subscription, or ``asked_by`` is the user who requested it once.
-    """
-
-    id: DigestId
-    subscription: SubscriptionId | None
-    project: ProjectId
-    channel: ChannelId
-    section: str | None
-    week: Period
-    begun_at: datetime
-    asked_by: UserId | None
-    attempts: int

@@ -44,7 +44,6 @@ The id of the page's row is given to another page once the row has been deleted.
 
 QuestionId = NewType("QuestionId", int)
 SubscriptionId = NewType("SubscriptionId", int)
-DigestId = NewType("DigestId", int)
 
 
 def can_be_id(number: int) -> bool:

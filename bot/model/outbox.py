@@ -13,7 +13,6 @@ from pydantic import SecretStr
 from bot.model.ids import (
     ChannelId,
     DeliveryId,
-    DigestId,
     JobNumber,
     MessageTs,
     QuestionId,
@@ -181,7 +180,6 @@ class NewDelivery:
     reaction: str | None = None
     response_url: SecretStr | None = None
     subscription: SubscriptionId | None = None
-    digest: DigestId | None = None
     question: QuestionId | None = None
     edits: str | None = None
 
@@ -291,7 +289,7 @@ class Delivery:
 
         Whoever removes the bot from a channel does not want it back for an end or for a scheduled digest.
         """
-        is_scheduled = self.what.subscription is not None and self.what.digest is not None
+        is_scheduled = self.what.subscription is not None and self.what.question is not None
         return self.what.kind in _JOINING and not is_scheduled
 
     @property

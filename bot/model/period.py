@@ -41,6 +41,11 @@ class Period:
         """Return the period of equal length directly before this one."""
         return Period(self.first - timedelta(days=self.days), self.first)
 
+    def earlier(self, count: int) -> tuple[Period, ...]:
+        """Return the ``count`` periods of equal length that end with this one, oldest first."""
+        lengths = (number * timedelta(days=self.days) for number in reversed(range(count)))
+        return tuple(Period(self.first - length, self.end - length) for length in lengths)
+
     def steps(self) -> tuple[Period, ...]:
         """Split the period into 2 to 20 parts for a chart: days, weeks, or several weeks each.
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from enum import IntEnum, StrEnum
+from enum import StrEnum
 from zoneinfo import ZoneInfo
 
 from bot.model.ids import PageKey, ProjectId, SnapshotId
@@ -56,20 +56,6 @@ class SortBy(StrEnum):
     AI = "ai"
 
 
-class Priority(IntEnum):
-    """Priority of reading a snapshot: the smallest value is read first."""
-
-    ASKED = 0
-    """A person waits for it."""
-    COMPARED = 1
-    CHART = 2
-    DIGEST = 10
-    DIGEST_COMPARED = 11
-    HISTORY = 12
-    AHEAD = 20
-    """A later digest will use it."""
-
-
 class ReadingProblem(StrEnum):
     """Why visitors could not be read, as a code."""
 
@@ -85,12 +71,12 @@ class ReadingProblem(StrEnum):
 
 
 class SnapshotState(StrEnum):
-    """``requested → done | failed``. ``resting``: partly read, and paused until it is requested again."""
+    """``requested → done | failed``. Only what is wanted at the moment is read."""
 
     REQUESTED = "requested"
     DONE = "done"
     FAILED = "failed"
-    RESTING = "resting"
+    """Read again after a pause for a digest, and at once for a person who asks again."""
 
 
 @dataclass(frozen=True, slots=True)

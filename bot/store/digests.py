@@ -1,4 +1,4 @@
-"""Subscriptions to the weekly digest, and the digests themselves."""
+"""Subscriptions to the weekly digest."""
 
 from __future__ import annotations
 
@@ -10,15 +10,13 @@ from pydantic import SecretStr
 from sqlalchemy import ColumnElement, and_, select, update
 from sqlalchemy.engine import RowMapping
 
-from bot.model.digests import Digest, DigestState, Subscription, SubscriptionState
-from bot.model.ids import ChannelId, DigestId, ProjectId, SubscriptionId
+from bot.model.digests import Subscription, SubscriptionState
+from bot.model.ids import ChannelId, ProjectId, SubscriptionId
 from bot.model.origin import Origin
-from bot.model.period import Period
 from bot.model.weekly_time import Weekday, WeeklyTime
-from bot.store.columns import Repository, forgotten, reader
-from bot.store.leases import FREE, Claimer, claim, readable, readable_claims, write_row
-from bot.store.queues import DIGESTS
-from bot.store.schema import digests, subscriptions
+from bot.store.columns import Repository, reader
+from bot.store.leases import readable
+from bot.store.schema import subscriptions
 from bot.store.upsert import insert_unless_there
 
 
@@ -43,7 +41,6 @@ def _weekly(row: RowMapping) -> WeeklyTime:
 
 
 _to_subscription = reader(Subscription, subscriptions, weekly=_weekly, has_zone=lambda row: bool(row["zone"]))
-_to_digest = reader(Digest, digests, week=lambda row: Period(row["first"], row["end"]))
 
 
 class SubscriptionRepository(Repository):
@@ -149,101 +146,3 @@ class SubscriptionRepository(Repository):
         statement = select(subscriptions).where(condition).order_by(subscriptions.c.id)
         rows = self.connection.execute(statement).mappings()
         return readable(subscriptions, rows, _to_subscription)[0][:limit]
-
-
-_CLAIM = DIGESTS.claiming()
-
-
-class DigestRepository(Repository):
-    """The digests, within one transaction."""
-
-    def add(
-        self,
-        *,
-        key: str,
-        subscription: SubscriptionId | None,
-        project: ProjectId,
-        channel: ChannelId,
-        section: str | None,
-        week: Period,
-        now: datetime,
-        origin: Origin | None = None,
-    ) -> bool:
-        """Add a digest to be made. Return False when the key exists already: each week is posted once.
-
-        ``origin`` is given when a person asked for it.
-        """
-        values: dict[str, object] = {
-            "key": key,
-            "subscription": subscription,
-            "project": project,
-            "channel": channel,
-            "section": section,
-            "first": week.first,
-            "end": week.end,
-            "begun_at": now,
-            "due_at": now,
-            "state": DigestState.GATHERING,
-            "asked_by": origin.user if origin else None,
-            "response_url": origin.response_url if origin else None,
-        }
-        return insert_unless_there(self.connection, digests, values)
-
-    def asked_since(
-        self, project: ProjectId, channel: ChannelId, section: str | None, since: datetime
-    ) -> bool:
-        """Return whether somebody asked for this digest here after ``since``, unless it was missed."""
-        same = and_(
-            digests.c.project == project,
-            digests.c.channel == channel,
-            digests.c.section.is_not_distinct_from(section),
-            digests.c.asked_by.is_not(None),
-            digests.c.begun_at > since,
-            digests.c.state != DigestState.MISSED,
-        )
-        return self.connection.execute(select(digests.c.id).where(same).limit(1)).first() is not None
-
-    def has_key(self, key: str) -> bool:
-        """Return whether a digest with this key exists, finished or not."""
-        found = self.connection.execute(select(digests.c.id).where(digests.c.key == key))
-        return found.first() is not None
-
-    def get(self, digest: DigestId) -> Digest | None:
-        """Return the digest with this id; None when there is none."""
-        row = self.connection.execute(select(digests).where(digests.c.id == digest)).mappings().first()
-        return _to_digest(row) if row else None
-
-    def any_due(self, now: datetime) -> bool:
-        """Return whether an unfinished digest is due."""
-        due = and_(digests.c.state == DigestState.GATHERING, digests.c.due_at <= now)
-        return self.connection.execute(select(digests.c.id).where(due).limit(1)).first() is not None
-
-    def claim(self, claimer: Claimer, limit: int) -> Sequence[Digest]:
-        """Claim unfinished digests that are due."""
-        rows = claim(self.connection, _CLAIM, claimer, limit=limit)
-        return readable_claims(self.connection, digests, rows, _to_digest, claimer.now)
-
-    def finish(self, digest: DigestId, state: DigestState, *, owner: str) -> None:
-        """Write a digest's final state and free its lease. Raises LeaseLost unless ``owner`` holds it."""
-        write_row(self.connection, digests, digest, owner, {"state": state, "response_url": None, **FREE})
-
-    def refused(self, digest: DigestId, *, owner: str) -> None:
-        """End a digest, keep nothing of who asked and their words, and free its lease.
-
-        Raises LeaseLost unless ``owner`` holds the lease.
-        """
-        over = {"state": DigestState.MISSED, **forgotten(digests), **FREE}
-        write_row(self.connection, digests, digest, owner, over)
-
-    def put_back(self, digest: DigestId, owner: str, due_at: datetime, attempts: int) -> None:
-        """Set a waiting digest's due time and attempts, and free its lease.
-
-        Raises LeaseLost unless ``owner`` holds the lease.
-        """
-        waiting = {"due_at": due_at, "attempts": attempts}
-        write_row(self.connection, digests, digest, owner, {**waiting, **FREE})
-
-    def response_url(self, digest: DigestId) -> SecretStr | None:
-        """Return the response URL of the person who asked, which may have expired."""
-        found = self.connection.execute(select(digests.c.response_url).where(digests.c.id == digest))
-        return found.scalar_one_or_none()

@@ -1,7 +1,6 @@
 """Leases: how workers in several processes never work on the same row.
 
-The contract, for every queue (prompts, polls, deliveries, snapshots, questions, digests, conversations to be
-read):
+The contract, for every queue (prompts, polls, deliveries, snapshots, questions, conversations to be read):
 
 * A row is *claimable* when it meets its queue's condition (for example, it is due and nothing before it is
   unsettled) and nobody holds its lease: ``claimed_until`` is empty or in the past.

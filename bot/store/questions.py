@@ -1,35 +1,33 @@
-"""Questions about visitors: stored before the request is acknowledged, and claimed until answered."""
+"""Questions about visitors, of people and for digests: stored, and claimed until they are answered."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
-from typing import TypedDict, Unpack
 
 from pydantic import SecretStr
-from sqlalchemy import and_, insert, or_, select, update
+from sqlalchemy import and_, select, update
 
-from bot.model.ids import ProjectId, QuestionId, RequestKey, SnapshotId, can_be_id
+from bot.model.ids import ChannelId, ProjectId, QuestionId, SubscriptionId, can_be_id
 from bot.model.origin import Origin
-from bot.model.questions import Question, QuestionState, VisitorsQuery
+from bot.model.questions import Question, QuestionKind, QuestionState, VisitorsQuery
+from bot.model.visitors import Snapshot
 from bot.store.columns import Repository, forgotten, reader
-from bot.store.leases import FREE, Claimer, claim, readable_claims, write_row
+from bot.store.leases import FREE, LIMIT, Claimer, claim, claiming, readable_claims, write_row
 from bot.store.queues import QUESTIONS
 from bot.store.schema import questions
-
-
-class QuestionFields(TypedDict, total=False):
-    """Columns that change while a question waits."""
-
-    chart: list[SnapshotId]
-
+from bot.store.upsert import insert_unless_there
 
 _to_question = reader(Question, questions)
-_OVER: dict[str, object] = {
-    "state": QuestionState.ANSWERED,
-    "response_url": None,
-}
-_CLAIM = QUESTIONS.claiming()
+_PEOPLE_FIRST = (questions.c.kind.desc(), questions.c.id)
+_CLAIM = claiming(
+    questions,
+    candidates=select(questions.c.id)
+    .where(QUESTIONS.waits, QUESTIONS.is_free)
+    .order_by(*_PEOPLE_FIRST)
+    .limit(LIMIT),
+    still=QUESTIONS.waits,
+)
 
 
 class QuestionRepository(Repository):
@@ -40,52 +38,61 @@ class QuestionRepository(Repository):
         origin: Origin,
         query: VisitorsQuery,
         *,
+        kind: QuestionKind,
+        subscription: SubscriptionId | None,
         project: ProjectId,
-        now: SnapshotId,
-        was: SnapshotId | None,
-        calls_before: int,
+        now: Snapshot,
+        was: Snapshot | None,
+        chart: Sequence[Snapshot],
         asked_at: datetime,
-    ) -> QuestionId:
-        """Store a question and return its id. The key of its origin is unique (see ``with_key``)."""
+    ) -> bool:
+        """Store a question. Return False if one with the key of its origin exists already."""
+        windows = [now, *([was] if was else []), *chart]
         values: dict[str, object] = {
             "key": origin.key,
+            "kind": kind,
+            "subscription": subscription,
             "project": project,
             "channel": origin.channel,
-            "user": origin.user,
+            "user": origin.user or None,
             "query": query,
             "state": QuestionState.WAITING,
-            "now": now,
-            "was": was,
-            "calls_before": calls_before,
+            "now": now.id,
+            "was": was.id if was else None,
+            "chart": [each.id for each in chart],
+            "calls_before": sum(each.calls for each in windows),
             "asked_at": asked_at,
             "due_at": asked_at,
             "response_url": origin.response_url,
             "thread_ts": origin.thread,
         }
-        row = self.connection.execute(insert(questions).values(**values).returning(questions.c.id))
-        return QuestionId(row.scalar_one())
+        return insert_unless_there(self.connection, questions, values)
 
-    def with_key(self, key: RequestKey) -> QuestionId | None:
-        """Return the id of the question with this request key; None when the request is new."""
-        row = self.connection.execute(select(questions.c.id).where(questions.c.key == key))
-        found = row.scalar_one_or_none()
-        return None if found is None else QuestionId(found)
+    def has_key(self, key: str) -> bool:
+        """Return whether a question with this request key exists, answered or not."""
+        found = self.connection.execute(select(questions.c.id).where(questions.c.key == key))
+        return found.first() is not None
+
+    def digests_since(self, project: ProjectId, channel: ChannelId, since: datetime) -> Sequence[Question]:
+        """Return the digests that people asked for in a channel after ``since``, without those missed."""
+        asked = and_(
+            questions.c.project == project,
+            questions.c.channel == channel,
+            questions.c.kind == QuestionKind.DIGEST,
+            questions.c.user.is_not(None),
+            questions.c.asked_at > since,
+            questions.c.state != QuestionState.MISSED,
+        )
+        rows = self.connection.execute(select(questions).where(asked)).mappings()
+        return [_to_question(row) for row in rows]
 
     def get(self, question: QuestionId) -> Question | None:
         """Return the question with this id; None when there is none, or when it has been forgotten."""
         if not can_be_id(question):
             return None
-        found = self.connection.execute(
-            select(questions).where(questions.c.id == question, questions.c.user != "")
-        )
-        row = found.mappings().first()
+        kept = and_(questions.c.id == question, questions.c.query.is_not(None))
+        row = self.connection.execute(select(questions).where(kept)).mappings().first()
         return _to_question(row) if row else None
-
-    def waiting_for(self, snapshot: SnapshotId) -> Sequence[Question]:
-        """Return the questions that wait for the pages of a snapshot."""
-        pages = or_(questions.c.now == snapshot, questions.c.was == snapshot)
-        waits = select(questions).where(questions.c.state == QuestionState.WAITING, pages)
-        return [_to_question(row) for row in self.connection.execute(waits).mappings()]
 
     def response_url(self, question: QuestionId) -> SecretStr | None:
         """Return the response URL for the answer; None when there is none."""
@@ -93,36 +100,26 @@ class QuestionRepository(Repository):
         url: SecretStr | None = self.connection.execute(stored).scalar_one()
         return url
 
-    def any_due(self, now: datetime) -> bool:
-        """Return whether a question is due."""
-        due = and_(questions.c.state == QuestionState.WAITING, questions.c.due_at <= now)
-        return self.connection.execute(select(questions.c.id).where(due).limit(1)).first() is not None
-
     def claim(self, claimer: Claimer, limit: int) -> Sequence[Question]:
-        """Claim unanswered questions that are due."""
+        """Claim unanswered questions that are due, people's before digests."""
         rows = claim(self.connection, _CLAIM, claimer, limit=limit)
         return readable_claims(self.connection, questions, rows, _to_question, claimer.now)
 
-    def update(self, question: QuestionId, **fields: Unpack[QuestionFields]) -> None:
-        """Write columns of one question without touching its lease."""
-        write_row(self.connection, questions, question, None, fields)
-
-    def answered(self, question: QuestionId, owner: str | None = None) -> None:
-        """Write that the question is answered and free its lease.
-
-        Raises LeaseLost when ``owner`` is given and does not hold the lease.
-        """
-        write_row(self.connection, questions, question, owner, {**_OVER, **FREE})
+    def settle(self, question: QuestionId, owner: str, state: QuestionState = QuestionState.ANSWERED) -> None:
+        """Write that the question is over and free its lease. Raises LeaseLost unless ``owner`` holds it."""
+        values = {"state": state, "response_url": None, **FREE}
+        write_row(self.connection, questions, question, owner, values)
 
     def refused(self, question: QuestionId, owner: str) -> None:
         """Write that a question is over, keep nothing of its person and their words, and free its lease.
 
         Raises LeaseLost unless ``owner`` holds the lease.
         """
-        write_row(self.connection, questions, question, owner, {**forgotten(questions), **_OVER, **FREE})
+        self.settle(question, owner, QuestionState.MISSED)
+        write_row(self.connection, questions, question, None, forgotten(questions))
 
-    def hasten(self, project: ProjectId, now: datetime) -> None:
-        """Make a project's waiting questions due at ``now``, because numbers for one of them may be there."""
+    def check_now(self, project: ProjectId, now: datetime) -> None:
+        """Make a project's waiting questions due at ``now``, because numbers for one of them were read."""
         waits = and_(questions.c.project == project, questions.c.state == QuestionState.WAITING)
         self.connection.execute(update(questions).where(waits, questions.c.due_at > now).values(due_at=now))
 

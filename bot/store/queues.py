@@ -9,7 +9,7 @@ from enum import StrEnum
 from sqlalchemy import ColumnElement, ScalarSelect, and_, exists, func, or_, select, true
 from sqlalchemy.engine import Connection
 
-from bot.model.digests import DigestState, SubscriptionState
+from bot.model.digests import SubscriptionState
 from bot.model.outbox import DeliveryState
 from bot.model.prompts import PromptKind, PromptState
 from bot.model.questions import QuestionState
@@ -20,7 +20,6 @@ from bot.store.schema import (
     back_offs,
     conversations,
     deliveries,
-    digests,
     heartbeats,
     jobs,
     prompts,
@@ -45,7 +44,7 @@ class Queue(StrEnum):
     SNAPSHOTS = "snapshots"
     QUESTIONS = "questions"
     DIGESTS = "digests"
-    """New subscriptions, subscriptions whose weekly time has come, and digests that wait for numbers."""
+    """New subscriptions, and subscriptions whose weekly time has come."""
     UNREAD = "unread"
     """Conversations to be read again after an outage."""
     AHEAD = "ahead"
@@ -115,17 +114,23 @@ def _sendable() -> ColumnElement[bool]:
     return and_(~is_behind(), ready, ~backing_off)
 
 
+IS_WANTED = and_(snapshots.c.state == SnapshotState.REQUESTED, snapshots.c.wanted_until > NOW)
+"""The condition that a person waits for a snapshot."""
+IS_PLANNED = and_(
+    one_of(snapshots.c.state, (SnapshotState.REQUESTED, SnapshotState.FAILED)),
+    snapshots.c.planned_until > NOW,
+)
+"""The condition that a digest waits for a snapshot. One that failed is fetched again after its pause."""
 NEW_PROMPTS = Line(Queue.REQUESTS, prompts, PromptState.NEW, prompts.c.due_at)
 WAITING_PROMPTS = Line(Queue.PROMPTS, prompts, PromptState.WAITING, prompts.c.due_at, _sendable())
 ABANDONED_PROMPTS = Line(Queue.PROMPTS, prompts, PromptState.SENDING, None)
 POLLS = Line(Queue.POLLS, jobs, None, jobs.c.poll_at)
 DELIVERIES = Line(Queue.DELIVERIES, deliveries, DeliveryState.PENDING, deliveries.c.due_at)
 UNCONFIRMED_DELIVERIES = Line(Queue.DELIVERIES, deliveries, DeliveryState.SENDING, None)
-SNAPSHOTS = Line(Queue.SNAPSHOTS, snapshots, SnapshotState.REQUESTED, snapshots.c.due_at)
+SNAPSHOTS = Line(Queue.SNAPSHOTS, snapshots, None, snapshots.c.due_at, or_(IS_WANTED, IS_PLANNED))
 QUESTIONS = Line(Queue.QUESTIONS, questions, QuestionState.WAITING, questions.c.due_at)
 NEW_SUBSCRIPTIONS = Line(Queue.DIGESTS, subscriptions, SubscriptionState.NEW, None)
 SUBSCRIPTIONS = Line(Queue.DIGESTS, subscriptions, SubscriptionState.ACTIVE, subscriptions.c.next_run_at)
-DIGESTS = Line(Queue.DIGESTS, digests, DigestState.GATHERING, digests.c.due_at)
 UNREAD = Line(Queue.UNREAD, conversations, None, conversations.c.due_at)
 LINES = tuple(each for each in list(globals().values()) if isinstance(each, Line))
 

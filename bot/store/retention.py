@@ -28,7 +28,7 @@ from sqlalchemy import (
     update,
 )
 
-from bot.model.digests import DigestState, SubscriptionState
+from bot.model.digests import SubscriptionState
 from bot.model.ids import JobNumber, UserId
 from bot.model.jobs import JobProblem, JobState
 from bot.model.outbox import DeliveryState
@@ -36,7 +36,7 @@ from bot.model.prompts import PromptState
 from bot.model.questions import QuestionState
 from bot.store.audit import IS_OVER
 from bot.store.columns import AnyTable, Owner, People, Person, Repository, forgotten, nothing
-from bot.store.schema import audit, deliveries, digests, jobs, members, prompts, questions, subscriptions
+from bot.store.schema import audit, deliveries, jobs, members, prompts, questions, subscriptions
 
 RowCounts = Counter[str]
 """How many rows of each kind were forgotten, or are under way."""
@@ -192,14 +192,8 @@ PROMPTS = Kept("prompts", prompts, prompts.c.job.in_(select(jobs.c.number).where
 QUESTIONS = Kept(
     "questions",
     questions,
-    and_(questions.c.state == QuestionState.ANSWERED, ~_delivers(deliveries.c.question, questions.c.id)),
+    and_(questions.c.state != QuestionState.WAITING, ~_delivers(deliveries.c.question, questions.c.id)),
     questions.c.asked_at,
-)
-DIGESTS = Kept(
-    "digests",
-    digests,
-    and_(digests.c.state != DigestState.GATHERING, ~_delivers(deliveries.c.digest, digests.c.id)),
-    digests.c.begun_at,
 )
 SUBSCRIPTIONS = Kept(
     "subscriptions",
@@ -221,5 +215,5 @@ DELIVERIES = Kept(
 )
 MEMBERS = Kept("access checks", members, true(), members.c.checked_at)
 AUDIT = Kept("audit rows", audit, IS_OVER, audit.c.at)
-KEPT = (JOBS, PROMPTS, QUESTIONS, DIGESTS, SUBSCRIPTIONS, DELIVERIES, MEMBERS, AUDIT)
+KEPT = (JOBS, PROMPTS, QUESTIONS, SUBSCRIPTIONS, DELIVERIES, MEMBERS, AUDIT)
 _BY_AGE = [kept for kept in KEPT if kept.ended_at is not None]

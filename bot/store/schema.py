@@ -7,13 +7,13 @@ from sqlalchemy import BigInteger, Boolean, Column, Date, ForeignKey, Index, Int
 from bot.model.access import Access
 from bot.model.along import Earlier, SharedFile, TakeThread
 from bot.model.audit import Act
-from bot.model.digests import DigestState, SubscriptionState
+from bot.model.digests import SubscriptionState
 from bot.model.ids import SnapshotId
 from bot.model.jobs import JobState, QueueWhy, Review, Trouble
 from bot.model.message import Message
 from bot.model.outbox import DeliveryKind, DeliveryState
 from bot.model.prompts import PromptKind, PromptState
-from bot.model.questions import QuestionState, VisitorsQuery
+from bot.model.questions import QuestionKind, QuestionState, VisitorsQuery
 from bot.model.visitors import SnapshotState
 from bot.store.columns import (
     Channel,
@@ -162,7 +162,6 @@ deliveries = Table(
     Column("error", Note),
     Column("settled_at", UtcDateTime),
     Column("subscription", Integer),
-    Column("digest", Integer),
     Column("question", Integer),
     Column("edits", Id(400)),
     Index("ix_deliveries_state", "state", "due_at"),
@@ -199,7 +198,6 @@ snapshots = Table(
     Column("generation", Id(40), nullable=False),
     Column("is_final", Boolean, nullable=False),
     Column("state", Choice(SnapshotState), nullable=False),
-    Column("priority", Integer, nullable=False),
     Column("with_pages", Boolean, nullable=False),
     Column("human", BigInteger),
     Column("ai", BigInteger),
@@ -214,6 +212,9 @@ snapshots = Table(
     Column("created_at", UtcDateTime, nullable=False),
     Column("taken_at", UtcDateTime),
     Column("due_at", Due, nullable=False),
+    # Until when a person waits for it, and until when a digest does.
+    Column("wanted_until", UtcDateTime),
+    Column("planned_until", UtcDateTime),
     *lease(),
     Index("ix_snapshots_window", "project", "first", "end", "generation", unique=True),
     Index("ix_snapshots_state", "state", "due_at"),
@@ -249,28 +250,6 @@ analytics_budgets = Table(
     Column("until", Due),
 )
 
-questions = Table(
-    "questions",
-    metadata,
-    Column("id", Integer, primary_key=True, autoincrement=True),
-    Column("key", Id(400), nullable=False, unique=True),
-    Column("project", Id(200), nullable=False),
-    Column("channel", Channel(40), nullable=False),
-    Column("user", Owner(40), nullable=False),
-    Column("query", UserJson(VisitorsQuery), nullable=False),
-    Column("state", Choice(QuestionState), nullable=False),
-    Column("now", Integer, ForeignKey("snapshots.id"), nullable=False),
-    Column("was", Integer, ForeignKey("snapshots.id")),
-    Column("chart", UserJson(tuple[SnapshotId, ...])),
-    Column("response_url", Secret),
-    Column("calls_before", Integer, nullable=False, server_default=text("0")),
-    Column("thread_ts", Id(40)),
-    Column("asked_at", UtcDateTime, nullable=False),
-    Column("due_at", Due, nullable=False),
-    *lease(),
-    Index("ix_questions_state", "state", "due_at"),
-)
-
 subscriptions = Table(
     "subscriptions",
     metadata,
@@ -294,25 +273,29 @@ subscriptions = Table(
     Index("ix_subscriptions_state", "state", "next_run_at"),
 )
 
-digests = Table(
-    "digests",
+questions = Table(
+    "questions",
     metadata,
     Column("id", Integer, primary_key=True, autoincrement=True),
     Column("key", Id(400), nullable=False, unique=True),
+    Column("kind", Choice(QuestionKind), nullable=False),
     Column("subscription", Integer, ForeignKey("subscriptions.id")),
     Column("project", Id(200), nullable=False),
     Column("channel", Channel(40), nullable=False),
-    Column("section", UserText),
-    Column("first", Date, nullable=False),
-    Column("end", Date, nullable=False),
-    Column("state", Choice(DigestState), nullable=False),
-    Column("asked_by", Owner(40)),
+    # Empty for the digest of a subscription, and once the question is forgotten, as is the query.
+    Column("user", Owner(40)),
+    Column("query", UserJson(VisitorsQuery)),
+    Column("state", Choice(QuestionState), nullable=False),
+    Column("now", Integer, ForeignKey("snapshots.id"), nullable=False),
+    Column("was", Integer, ForeignKey("snapshots.id")),
+    Column("chart", Json(tuple[SnapshotId, ...]), nullable=False),
     Column("response_url", Secret),
-    Column("attempts", Integer, nullable=False, server_default=text("0")),
-    Column("begun_at", UtcDateTime, nullable=False),
+    Column("calls_before", Integer, nullable=False, server_default=text("0")),
+    Column("thread_ts", Id(40)),
+    Column("asked_at", UtcDateTime, nullable=False),
     Column("due_at", Due, nullable=False),
     *lease(),
-    Index("ix_digests_state", "state", "due_at"),
+    Index("ix_questions_state", "state", "due_at"),
 )
 
 quotas = Table(

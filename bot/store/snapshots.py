@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from typing import TypedDict, Unpack
 
 from sqlalchemy import (
     BindParameter,
+    Boolean,
     ColumnElement,
-    Integer,
     String,
     and_,
     bindparam,
     case,
     delete,
-    func,
     or_,
     select,
     update,
@@ -26,27 +25,30 @@ from sqlalchemy.engine import RowMapping
 
 from bot.model.ids import ProjectId, SnapshotId
 from bot.model.period import Period
-from bot.model.visitors import Counts, Priority, Snapshot, SnapshotState
+from bot.model.questions import QuestionKind
+from bot.model.visitors import Counts, ReadingProblem, Snapshot, SnapshotState
 from bot.store.columns import Repository, reader
 from bot.store.leases import (
     FREE,
+    LIMIT,
     NOW,
     Claimer,
     ClaimStatement,
     LeaseLost,
     claim,
     claiming,
-    first,
     readable_claims,
     unclaimed,
+    write_row,
 )
-from bot.store.queues import SNAPSHOTS
+from bot.store.queues import IS_PLANNED, IS_WANTED, SNAPSHOTS
 from bot.store.schema import page_visitors, snapshots
 from bot.store.upsert import insert_unless_there
 
 FRESH = timedelta(minutes=10)
 """For how long a snapshot of an unfinished period is reused for further questions."""
 _PATH_LENGTH = 2_000
+_MOST_ROWS = 1_000_000
 
 
 class SnapshotFields(TypedDict, total=False):
@@ -60,11 +62,16 @@ class SnapshotFields(TypedDict, total=False):
 
 @dataclass(frozen=True, slots=True)
 class ReadPage:
-    """One response of the analytics API: the site's totals, and rows of path and counts."""
+    """One response of the analytics API: the site's totals, and rows of path and counts.
+
+    ``next_offset``: where the next call would continue. ``is_last``: nothing comes after it.
+    """
 
     totals: Counts
     rows: Sequence[tuple[str, Counts]]
     taken_at: datetime
+    next_offset: int
+    is_last: bool
 
 
 def _to_counts(row: RowMapping) -> Counts | None:
@@ -83,7 +90,13 @@ def path_hash(path: str) -> str:
 
 
 _PROJECT: BindParameter[str] = bindparam("of_project", type_=String)
-_LEAST_PRIORITY: BindParameter[int] = bindparam("least", type_=Integer)
+_DIGESTS_TOO: BindParameter[bool] = bindparam("digests_too", type_=Boolean)
+_UNTIL = {
+    QuestionKind.VISITORS: snapshots.c.wanted_until,
+    QuestionKind.DIGEST: snapshots.c.planned_until,
+}
+
+
 _WAITING_PROJECTS = (
     select(snapshots.c.project)
     .where(SNAPSHOTS.waits, SNAPSHOTS.is_free)
@@ -93,11 +106,11 @@ _WAITING_PROJECTS = (
 
 
 def _claiming() -> ClaimStatement:
-    due = and_(SNAPSHOTS.waits, snapshots.c.project == _PROJECT, snapshots.c.priority <= _LEAST_PRIORITY)
-    free = and_(due, unclaimed(snapshots))
-    most_urgent = select(func.min(snapshots.c.priority)).where(free).scalar_subquery()
-    candidates = first(snapshots, and_(free, snapshots.c.priority == most_urgent))
-    return claiming(snapshots, candidates=candidates, still=due)
+    wanted = and_(SNAPSHOTS.waits, or_(IS_WANTED, and_(_DIGESTS_TOO, IS_PLANNED)))
+    mine = and_(wanted, snapshots.c.project == _PROJECT)
+    soonest = (case((IS_WANTED, 0), else_=1), snapshots.c.planned_until, snapshots.c.id)
+    candidates = select(snapshots.c.id).where(mine, unclaimed(snapshots)).order_by(*soonest).limit(LIMIT)
+    return claiming(snapshots, candidates=candidates, still=mine)
 
 
 _CLAIM = _claiming()
@@ -107,97 +120,46 @@ class SnapshotRepository(Repository):
     """The snapshots, within one transaction."""
 
     def request(
-        self,
-        project: ProjectId,
-        period: Period,
-        *,
-        with_pages: bool,
-        priority: Priority,
-        is_final: bool,
-        now: datetime,
-        is_patient: bool = False,
+        self, project: ProjectId, period: Period, *, with_pages: bool, is_final: bool, now: datetime
     ) -> Snapshot:
-        """Return the snapshot of a period: an existing one, or a new one for the workers to fetch.
+        """Return the snapshot of a period: an existing one, or a new one. It is fetched when it is wanted.
 
         A finished period has one snapshot, which stays valid. A snapshot of an unfinished period is reused
-        for ``FRESH``. An existing snapshot is fetched again or further if it failed, rests or lacks pages.
-        ``is_patient``: one that failed stays so until its pause is over, because nobody waits for it.
+        for ``FRESH``. An existing snapshot that lacks pages is fetched further.
         """
-        known = self._known(project, period, is_final=is_final, now=now)
-        if known is None:
+        same = [snapshots.c.project == project, snapshots.c.is_final.is_(is_final)]
+        same += [snapshots.c.first == period.first, snapshots.c.end == period.end]
+        same += [] if is_final else [snapshots.c.created_at > now - FRESH]
+        newest = select(snapshots).where(*same).order_by(snapshots.c.id.desc()).limit(1)
+        row = self.connection.execute(newest).mappings().first()
+        if row is None:
             generation = "final" if is_final else now.isoformat()
             values = {"project": project, "first": period.first, "end": period.end, "generation": generation}
-            values |= {
-                "is_final": is_final,
-                "with_pages": with_pages,
-                "priority": priority,
-                "created_at": now,
-            }
+            values |= {"is_final": is_final, "with_pages": with_pages, "created_at": now}
             values |= {"state": SnapshotState.REQUESTED, "due_at": now}
             insert_unless_there(self.connection, snapshots, values)
-            known = self._known(project, period, is_final=is_final, now=now)
-        if known is None:
-            raise LookupError("a snapshot that was just written is not there")
-        pauses = is_patient and known["state"] == SnapshotState.FAILED and known["due_at"] > now
-        if pauses:
-            return _to_snapshot(known)
-        return self._reactivate(known, with_pages=with_pages, priority=priority, now=now)
+            row = self.connection.execute(newest).mappings().one()
+        if with_pages and not row["with_pages"]:
+            # One that failed stays so until its pause is over, or a person asks for it.
+            state = SnapshotState.FAILED if row["state"] == SnapshotState.FAILED else SnapshotState.REQUESTED
+            more = {"with_pages": True, "state": state}
+            self.connection.execute(update(snapshots).where(snapshots.c.id == row["id"]).values(more))
+            row = self.connection.execute(newest).mappings().one()
+        return _to_snapshot(row)
 
-    def _known(
-        self, project: ProjectId, period: Period, *, is_final: bool, now: datetime
-    ) -> RowMapping | None:
-        same_period = and_(
-            snapshots.c.project == project,
-            snapshots.c.first == period.first,
-            snapshots.c.end == period.end,
-            snapshots.c.is_final.is_(is_final),
-        )
-        fresh = same_period if is_final else and_(same_period, snapshots.c.created_at > now - FRESH)
-        statement = select(snapshots).where(fresh).order_by(snapshots.c.id.desc()).limit(1)
-        return self.connection.execute(statement).mappings().first()
+    def want(self, ids: Iterable[SnapshotId], kind: QuestionKind, until: datetime | None) -> None:
+        """Fetch these snapshots until then for a question of this kind; None: no longer.
 
-    def _reactivate(
-        self, row: RowMapping, *, with_pages: bool, priority: Priority, now: datetime
-    ) -> Snapshot:
-        """Request a snapshot again if it failed, rests or lacks pages that are now required."""
-        more = with_pages and (not row["with_pages"] or _lacks_pages(row))
-        idle = row["state"] in (SnapshotState.FAILED, SnapshotState.RESTING)
-        values: dict[str, object] = {}
-        if more:
-            values |= {"with_pages": True}
-        if more or idle:
-            values |= {"state": SnapshotState.REQUESTED, "priority": priority, "due_at": now, "problem": None}
-        elif row["state"] == SnapshotState.REQUESTED and priority < row["priority"]:
-            values |= {"priority": priority}
-        if values:
-            self.connection.execute(update(snapshots).where(snapshots.c.id == row["id"]).values(**values))
-        return _to_snapshot({**row, **values})  # type: ignore[arg-type]
-
-    def find(self, project: ProjectId, period: Period, *, is_final: bool, now: datetime) -> Snapshot | None:
-        """Return the snapshot that ``request`` would reuse; None when there is none. Writes nothing."""
-        row = self._known(project, period, is_final=is_final, now=now)
-        return _to_snapshot(row) if row else None
-
-    def begun_for(self, project: ProjectId, period: Period, begun_at: datetime) -> Snapshot | None:
-        """Return the snapshot that was requested for work begun at ``begun_at``; None when there is none.
-
-        The work keeps using that snapshot. Otherwise an unfinished period would be fetched again each time
-        its snapshot is older than ``FRESH``.
+        What is wanted for a person is fetched before the rest, one page for each time that it is wanted.
         """
-        requested = and_(
-            snapshots.c.project == project,
-            snapshots.c.first == period.first,
-            snapshots.c.end == period.end,
-            or_(snapshots.c.is_final, snapshots.c.created_at > begun_at - FRESH),
-        )
-        found = self.connection.execute(select(snapshots).where(requested).order_by(snapshots.c.id).limit(1))
-        row = found.mappings().first()
-        return _to_snapshot(row) if row else None
+        mine = update(snapshots).where(snapshots.c.id.in_(list(ids)))
+        self.connection.execute(mine.values({_UNTIL[kind]: until}))
 
-    def stop(self, snapshot: SnapshotId, problem: str) -> None:
-        """Mark a snapshot as done but incomplete, because further calls are useless. Fetched pages stay."""
-        values = {"state": SnapshotState.DONE, "complete": False, "problem": problem}
-        self.connection.execute(update(snapshots).where(snapshots.c.id == snapshot).values(**values))
+    def try_again(self, ids: Iterable[SnapshotId], now: datetime) -> None:
+        """Let those of these snapshots that failed be fetched at once, because a person asks for them."""
+        failed = and_(snapshots.c.id.in_(list(ids)), snapshots.c.state == SnapshotState.FAILED)
+        again = {"state": SnapshotState.REQUESTED, "due_at": now, "problem": None}
+        self.connection.execute(update(snapshots).where(failed).values(again))
 
     def get(self, ids: Iterable[SnapshotId]) -> dict[SnapshotId, Snapshot]:
         """Return the snapshots with these ids, by id."""
@@ -205,54 +167,47 @@ class SnapshotRepository(Repository):
         return {row["id"]: _to_snapshot(row) for row in rows.mappings()}
 
     def claim(
-        self, claimer: Claimer, project: ProjectId, limit: int, priority: Priority
+        self, claimer: Claimer, project: ProjectId, limit: int, *, digests_too: bool = True
     ) -> Sequence[Snapshot]:
-        """Claim snapshots of a project whose next page is to be fetched: those of the most urgent priority.
-
-        None is less urgent than ``priority``. Only one priority is claimed at a time, so that a small budget
-        completes urgent snapshots before it begins others.
-        """
-        rows = claim(self.connection, _CLAIM, claimer, limit=limit, of_project=project, least=int(priority))
+        """Claim snapshots of a project whose next page is to be fetched, those that people wait for first."""
+        parameters = {"of_project": project, "digests_too": digests_too}
+        rows = claim(self.connection, _CLAIM, claimer, limit=limit, **parameters)
         return readable_claims(self.connection, snapshots, rows, _to_snapshot, claimer.now)
 
     def waiting_projects(self, now: datetime) -> Sequence[ProjectId]:
         """Return the projects whose snapshots have a page that could be fetched now."""
         return self.connection.execute(_WAITING_PROJECTS, {NOW.key: now}).scalars().all()
 
-    def store(
-        self,
-        snapshot: Snapshot,
-        page: ReadPage,
-        *,
-        owner: str,
-        next_offset: int,
-        is_last: bool,
-    ) -> int:
-        """Store the result of one call and free the lease. Return how many of its rows were new.
+    def store(self, snapshot: Snapshot, page: ReadPage, *, owner: str) -> None:
+        """Store the result of one call and free the lease. Raises LeaseLost unless ``owner`` holds it.
 
-        Whatever was requested of it since the claim is kept: to rest, or to read its pages, too.
-        Raises LeaseLost unless ``owner`` holds the lease.
+        Pages that were requested since the claim are fetched, too. A service that says there is more but
+        shows nothing new is not asked further.
         """
         fresh = self._add_rows(snapshot.id, page.rows) if snapshot.with_pages else 0
         repeated = len(page.rows) - fresh if snapshot.with_pages else 0
-        self._settle(
-            snapshot.id,
-            owner,
-            {
-                "human": page.totals.human,
-                "ai": page.totals.ai,
-                "total": page.totals.total,
-                "rows": snapshots.c.rows + fresh,
-                "repeated": snapshots.c.repeated + repeated,
-                "calls": snapshots.c.calls + 1,
-                "next_offset": next_offset,
-                "attempts": 0,
-                "taken_at": page.taken_at,
-                "state": _last_state(snapshot) if is_last else snapshots.c.state,
-                "complete": is_last and snapshot.with_pages,
-            },
-        )
-        return fresh
+        is_endless = not page.is_last and (not fresh or page.next_offset >= _MOST_ROWS)
+        is_done = is_endless or (page.is_last and snapshot.with_pages)
+        still = case((snapshots.c.with_pages, SnapshotState.REQUESTED.value), else_=SnapshotState.DONE.value)
+        values = {
+            "human": page.totals.human,
+            "ai": page.totals.ai,
+            "total": page.totals.total,
+            "rows": snapshots.c.rows + fresh,
+            "repeated": snapshots.c.repeated + repeated,
+            "calls": snapshots.c.calls + 1,
+            "next_offset": page.next_offset,
+            "attempts": 0,
+            "taken_at": page.taken_at,
+            "state": SnapshotState.DONE if is_done else still,
+            "complete": is_done and not is_endless,
+            "problem": ReadingProblem.ENDLESS if is_endless else None,
+            "wanted_until": None,
+            **FREE,
+        }
+        mine = and_(snapshots.c.id == snapshot.id, snapshots.c.claimed_by == owner)
+        if self.connection.execute(update(snapshots).where(mine).values(values)).rowcount != 1:
+            raise LeaseLost(f"snapshot {snapshot.id}")
 
     def _add_rows(self, snapshot: SnapshotId, rows: Sequence[tuple[str, Counts]]) -> int:
         by_hash = {path_hash(path): (path, counts) for path, counts in rows}
@@ -280,41 +235,7 @@ class SnapshotRepository(Repository):
 
     def settle(self, snapshot: SnapshotId, *, owner: str, **fields: Unpack[SnapshotFields]) -> None:
         """Write a call's outcome and free the lease. Raises LeaseLost unless ``owner`` holds it."""
-        self._settle(snapshot, owner, fields)
-
-    def _settle(self, snapshot: SnapshotId, owner: str, values: Mapping[str, object]) -> None:
-        result = self.connection.execute(
-            update(snapshots)
-            .where(snapshots.c.id == snapshot, snapshots.c.claimed_by == owner)
-            .values({**values, **FREE})
-        )
-        if result.rowcount != 1:
-            raise LeaseLost(f"snapshot {snapshot}")
-
-    def retry(self, snapshot: SnapshotId, now: datetime) -> None:
-        """Fetch a failed snapshot again if its pause is over."""
-        failed = and_(snapshots.c.id == snapshot, snapshots.c.state == SnapshotState.FAILED)
-        again = update(snapshots).where(failed, snapshots.c.due_at <= now)
-        self.connection.execute(again.values(state=SnapshotState.REQUESTED))
-
-    def rest(self, ids: Iterable[SnapshotId]) -> None:
-        """Stop fetching these snapshots, because no question waits for them. Fetched pages stay.
-
-        Snapshots for digests continue.
-        """
-        waiting = and_(snapshots.c.id.in_(list(ids)), snapshots.c.state == SnapshotState.REQUESTED)
-        self.connection.execute(
-            update(snapshots)
-            .where(waiting, snapshots.c.priority < int(Priority.DIGEST))
-            .values(state=SnapshotState.RESTING)
-        )
-
-    def read_on(self, ids: Iterable[SnapshotId], now: datetime) -> None:
-        """Continue fetching the resting ones of these snapshots, since another question waits for them."""
-        resting = and_(snapshots.c.id.in_(list(ids)), snapshots.c.state == SnapshotState.RESTING)
-        self.connection.execute(
-            update(snapshots).where(resting).values(state=SnapshotState.REQUESTED, due_at=now)
-        )
+        write_row(self.connection, snapshots, snapshot, owner, {**fields, **FREE})
 
     def sweep(self, before: datetime, rows_before: date, limit: int = 20) -> int:
         """Delete stored pages that are no longer needed; return of how many snapshots.
@@ -340,18 +261,6 @@ class SnapshotRepository(Repository):
                 update(snapshots).where(snapshots.c.id.in_(ids)).values(**emptied, state=SnapshotState.DONE)
             )
         return len(ids)
-
-
-def _lacks_pages(row: RowMapping) -> bool:
-    """Return whether a snapshot is done without any call for its pages, as earlier versions left some."""
-    return row["state"] == SnapshotState.DONE and not row["complete"] and not row["next_offset"]
-
-
-def _last_state(claimed: Snapshot) -> ColumnElement[str] | SnapshotState:
-    """Return the state after the last call. Pages may have been requested while the totals were read."""
-    if claimed.with_pages:
-        return SnapshotState.DONE
-    return case((snapshots.c.with_pages, SnapshotState.REQUESTED.value), else_=SnapshotState.DONE.value)
 
 
 def _storable(path: str) -> str:

@@ -26,7 +26,7 @@ from bot.store.conversations import ConversationRepository
 from bot.store.corrections import CorrectionRepository
 from bot.store.database import CONNECTIONS, Database
 from bot.store.dead_letters import DeadLetterRepository
-from bot.store.digests import DigestRepository, SubscriptionRepository
+from bot.store.digests import SubscriptionRepository
 from bot.store.heartbeats import HeartbeatRepository
 from bot.store.jobs import JobRepository
 from bot.store.leases import release
@@ -76,7 +76,6 @@ class Transaction:
         self.budget = BudgetRepository(connection)
         self.questions = QuestionRepository(connection)
         self.subscriptions = SubscriptionRepository(connection)
-        self.digests = DigestRepository(connection)
         self.audit = AuditRepository(connection)
         self.heartbeats = HeartbeatRepository(connection)
         self.retention = RetentionRepository(connection)

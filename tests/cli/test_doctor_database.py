@@ -211,7 +211,7 @@ async def test_too_few_connections_are_told(migrated: str) -> None:
 async def spoilt(url: str) -> None:
     """Set a snapshot aside, and give the digest of a channel a zone that no machine knows."""
     database = Database.open(url)
-    aside = {"generation": "final", "is_final": True, "state": "requested", "priority": 0, "with_pages": True}
+    aside = {"generation": "final", "is_final": True, "state": "requested", "with_pages": True}
     aside |= {"project": PROJECT, "first": NOW.date(), "end": NOW.date(), "created_at": NOW, "due_at": NOW}
     weekly = {"place": "C1", "project": PROJECT, "channel": "C1", "weekday": 0, "at": "09:00", "owner": "U1"}
     weekly |= {"zone": "Europe/Newborg", "state": "active", "created_at": NOW}

@@ -192,7 +192,7 @@ def test_every_answer_says_that_it_is_approximate_and_when_it_was_taken() -> Non
 
 def test_an_answer_cut_short_by_the_budget_says_when_to_ask_again() -> None:
     answer = report(
-        now=snapshot(state=SnapshotState.RESTING, complete=False, rows=500), budget=Budget(100, 100, NOW)
+        now=snapshot(state=SnapshotState.REQUESTED, complete=False, rows=500), budget=Budget(100, 100, NOW)
     )
     assert (
         "Only the first 500 pages that the service names were read, then no calls were left. "
@@ -203,7 +203,7 @@ def test_an_answer_cut_short_by_the_budget_says_when_to_ask_again() -> None:
 
 
 def test_an_answer_cut_short_while_the_budget_is_free_again_says_so_too() -> None:
-    answer = report(now=snapshot(state=SnapshotState.RESTING, complete=False))
+    answer = report(now=snapshot(state=SnapshotState.REQUESTED, complete=False))
     assert "Ask again, and I'll go on where I stopped." in text(answer)
 
 
@@ -228,10 +228,11 @@ def test_a_period_before_that_could_not_be_read_is_told_with_its_reason() -> Non
 
 
 def test_a_period_before_for_which_no_calls_were_left_is_told_in_one_sentence() -> None:
-    was = snapshot(BEFORE, totals=None, state=SnapshotState.RESTING, complete=False, rows=0)
+    was = snapshot(BEFORE, totals=None, state=SnapshotState.REQUESTED, complete=False, rows=0)
     said = small_print(report(was=was, before=None))
     assert "The period before (19–25 Oct 2026) wasn't read, because no calls were left." in said
-    cut = small_print(report(now=snapshot(state=SnapshotState.RESTING, complete=False), was=was, before=None))
+    cut_short = snapshot(state=SnapshotState.REQUESTED, complete=False)
+    cut = small_print(report(now=cut_short, was=was, before=None))
     assert any("then no calls were left for more or for the period before." in note for note in cut)
     assert not any("(19–25 Oct 2026)" in note for note in cut)
 

@@ -22,8 +22,8 @@ class AskedForNumbers:
         "visitors/question",
         "visitors/fetch",
         "outbox/csv_upload",
-        "digests/digest",
-        "digests/subscriptions",
+        "visitors/digest",
+        "visitors/subscriptions",
     )
 
     def options(self, folder: Path) -> WorldOptions:

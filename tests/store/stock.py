@@ -7,12 +7,11 @@ from typing import Any
 
 from sqlalchemy.engine import Connection
 
-from bot.model.digests import DigestState
 from bot.model.jobs import JobState
 from bot.model.outbox import DeliveryKind, DeliveryState
 from bot.model.prompts import PromptKind, PromptState
-from bot.model.questions import QuestionState
-from bot.model.visitors import Priority, SnapshotState
+from bot.model.questions import QuestionKind, QuestionState
+from bot.model.visitors import SnapshotState
 from bot.store import schema as s
 from bot.store.database import Database
 from tests.builders import ANA, PROJECT
@@ -68,22 +67,17 @@ def _deliveries(count: int, now: datetime) -> Rows:
 
 
 def _snapshots(count: int, now: datetime) -> Rows:
-    values = {"project": PROJECT, "generation": "final", "is_final": True, "priority": int(Priority.ASKED)}
+    values = {"project": PROJECT, "generation": "final", "is_final": True}
     values |= {"state": SnapshotState.REQUESTED, "with_pages": True, "created_at": now, "due_at": now}
+    values |= {"wanted_until": now + timedelta(days=1)}
     days = [_DAY + timedelta(days=n) for n in range(count)]
     return [{**values, "first": day, "end": day + timedelta(days=1)} for day in days]
 
 
 def _questions(count: int, now: datetime) -> Rows:
-    values = {"project": PROJECT, "channel": "C00", "user": ANA, "query": _QUERY, "now": 1}
-    values |= {"state": QuestionState.WAITING, "asked_at": now, "due_at": now}
+    values = {"project": PROJECT, "channel": "C00", "user": ANA, "query": _QUERY, "now": 1, "chart": []}
+    values |= {"kind": QuestionKind.VISITORS, "state": QuestionState.WAITING, "asked_at": now, "due_at": now}
     return [{**values, "key": f"q{n}"} for n in range(count)]
-
-
-def _digests(count: int, now: datetime) -> Rows:
-    values = {"project": PROJECT, "channel": "C00", "first": _DAY, "end": _DAY + timedelta(days=7)}
-    values |= {"state": DigestState.GATHERING, "begun_at": now, "due_at": now}
-    return [{**values, "key": f"d{n}"} for n in range(count)]
 
 
 def _conversations(count: int, now: datetime) -> Rows:
@@ -100,7 +94,6 @@ async def fill(
     deliveries: int,
     snapshots: int,
     questions: int,
-    digests: int,
     unread: int = 0,
 ) -> None:
     """So many rows of each kind (of deliveries: full threads), all due."""
@@ -112,7 +105,6 @@ async def fill(
         connection.execute(s.deliveries.insert(), _deliveries(deliveries, now))
         connection.execute(s.snapshots.insert(), _snapshots(snapshots, now))
         connection.execute(s.questions.insert(), _questions(questions, now))
-        connection.execute(s.digests.insert(), _digests(digests, now))
         if unread:
             connection.execute(s.conversations.insert(), _conversations(unread, now))
 

@@ -16,7 +16,6 @@ from bot.model.jobs import JobState
 from bot.model.outbox import DeliveryKind
 from bot.model.prompts import Prompt, PromptKind, PromptState
 from bot.model.quota import Use
-from bot.model.visitors import Priority
 from bot.store import Claimer, Store, Transaction
 from bot.store.database import Database
 from tests.builders import ANA, NOW, PROJECT, add_job, add_prompt, claim_waiting, claimer, set_job
@@ -76,15 +75,14 @@ async def test_a_locked_job_changes_only_afterwards(store: Store, another: Store
 
 async def test_a_claim_takes_no_more_than_it_may(store: Store, database: Database) -> None:
     """PostgreSQL plans this badly where it has no statistics yet: on tables that have just been filled."""
-    await fill(database, jobs=100, prompts=90, deliveries=60, snapshots=100, questions=100, digests=100)
+    await fill(database, jobs=100, prompts=90, deliveries=60, snapshots=100, questions=100)
     who = claimer(at=datetime.now(UTC))
 
     def claim_all(tx: Transaction) -> None:
         assert len(tx.jobs.claim_due(who, 4)) == 4
         assert len(claim_waiting(tx, who, 4)) == 4
-        assert len(tx.snapshots.claim(who, PROJECT, 4, Priority.AHEAD)) == 4
+        assert len(tx.snapshots.claim(who, PROJECT, 4)) == 4
         assert len(tx.questions.claim(who, 4)) == 4
-        assert len(tx.digests.claim(who, 4)) == 4
         sent = Counter(one.what.kind for one in tx.outbox.claim(who, 4, 1.0))
         assert sent == {DeliveryKind.ROOT: 4, DeliveryKind.REACTION: 2}, "of reactions the pace allows fewer"
 

@@ -2,26 +2,29 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime, time, timedelta
+from typing import Any
 
 from sqlalchemy import select, update
 
 from bot.model.outbox import DeliveryState
 from bot.model.prompts import PromptState
+from bot.model.weekly_time import Weekday
 from bot.store import Store
 from bot.store import schema as s
 from bot.store.database import Database
 from bot.store.queues import Due, Queue, find_due
-from tests.builders import execute, rows_of
+from tests.builders import NOW, PROJECT, execute, origin, rows_of
 from tests.store.stock import fill
 
 MINUTE = timedelta(minutes=1)
-STOCKED = frozenset(Queue) - {Queue.REQUESTS, Queue.AHEAD}
+WEEKLY: dict[str, Any] = {"section": None, "weekday": Weekday.MONDAY, "at": time(9), "zone": "UTC"}
+STOCKED = frozenset(Queue) - {Queue.REQUESTS, Queue.DIGESTS, Queue.AHEAD}
 
 
 async def _stock(database: Database) -> None:
-    """A row that is due in every queue, but for requests."""
-    await fill(database, jobs=1, prompts=1, deliveries=6, snapshots=1, questions=1, digests=1, unread=1)
+    """A row that is due in every queue, but for requests and subscriptions."""
+    await fill(database, jobs=1, prompts=1, deliveries=6, snapshots=1, questions=1, unread=1)
 
 
 async def _find(store: Store, at: datetime) -> Due:
@@ -40,7 +43,8 @@ async def test_every_queue_with_a_row_that_is_due_is_found(store: Store, databas
     await _stock(database)
     assert await _due(store) == STOCKED
     await execute(store, update(s.prompts).values(state=PromptState.NEW))
-    assert await _due(store) == STOCKED - {Queue.PROMPTS} | {Queue.REQUESTS}
+    await store.write(lambda tx: tx.subscriptions.put(origin(), project=PROJECT, now=NOW, **WEEKLY))
+    assert await _due(store) == STOCKED - {Queue.PROMPTS} | {Queue.REQUESTS, Queue.DIGESTS}
 
 
 async def test_nothing_is_due_before_its_time(store: Store, database: Database) -> None:
@@ -53,7 +57,7 @@ async def test_what_somebody_holds_is_not_due_until_the_lease_runs_out(
 ) -> None:
     await _stock(database)
     held = {"claimed_by": "another", "claimed_until": datetime.now(UTC) + MINUTE}
-    for table in (s.jobs, s.prompts, s.deliveries, s.snapshots, s.questions, s.digests, s.conversations):
+    for table in (s.jobs, s.prompts, s.deliveries, s.snapshots, s.questions, s.conversations):
         await execute(store, update(table).values(**held))
     assert await _due(store) == frozenset()
     assert await _due(store, 2 * MINUTE) == STOCKED
@@ -81,7 +85,7 @@ async def test_what_comes_due_next_is_found_in_any_queue(store: Store, database:
     await _stock(database)
     now = datetime.now(UTC).replace(microsecond=0)
     columns = [s.jobs.c.poll_at, *(table.c.due_at for table in (s.prompts, s.deliveries, s.snapshots))]
-    columns += [s.questions.c.due_at, s.digests.c.due_at, s.conversations.c.due_at]
+    columns += [s.questions.c.due_at, s.conversations.c.due_at]
     for column in columns:
         await execute(store, update(column.table).values({column: now + 9 * MINUTE}))
     assert await _find(store, now) == Due(frozenset(), now + 9 * MINUTE)

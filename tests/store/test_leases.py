@@ -13,14 +13,13 @@ import pytest
 from sqlalchemy import Connection, Engine, Executable, Table, event, select
 
 from bot.model import lifecycle
-from bot.model.digests import DigestState
 from bot.model.ids import JobNumber
 from bot.model.jobs import JobState, TrackedJob
 from bot.model.lifecycle import JobStep, PromptStep
 from bot.model.outbox import DeliveryKind, DeliveryState
 from bot.model.prompts import Prompt, PromptState
 from bot.model.questions import QuestionState
-from bot.model.visitors import Counts, Priority, SnapshotState
+from bot.model.visitors import Counts, SnapshotState
 from bot.store import Claimer, LeaseLost, Store, Transaction
 from bot.store import schema as s
 from bot.store.database import Database
@@ -44,8 +43,8 @@ class Queue:
 
 
 def _store(tx: Transaction, snapshot: Any, owner: str) -> None:
-    page = ReadPage(Counts(2, 1, 3), [("/a", Counts(2, 1, 3))], datetime.now(UTC))
-    tx.snapshots.store(snapshot, page, owner=owner, next_offset=250, is_last=True)
+    page = ReadPage(Counts(2, 1, 3), [("/a", Counts(2, 1, 3))], datetime.now(UTC), 250, is_last=True)
+    tx.snapshots.store(snapshot, page, owner=owner)
 
 
 def _prompt_to(step: Callable[[Prompt], PromptStep]) -> Callable[[Transaction, Any, str], None]:
@@ -89,27 +88,21 @@ QUEUES = {
     ),
     "snapshots": Queue(
         s.snapshots,
-        lambda tx, who: tx.snapshots.claim(who, PROJECT, 1, Priority.AHEAD),
+        lambda tx, who: tx.snapshots.claim(who, PROJECT, 1),
         _store,
-        {"state": SnapshotState.REQUESTED},
+        {"state": SnapshotState.REQUESTED, "wanted_until": datetime(2100, 1, 1, tzinfo=UTC)},
     ),
     "snapshots that fail": Queue(
         s.snapshots,
-        lambda tx, who: tx.snapshots.claim(who, PROJECT, 1, Priority.AHEAD),
+        lambda tx, who: tx.snapshots.claim(who, PROJECT, 1),
         lambda tx, one, owner: tx.snapshots.settle(one.id, owner=owner, state=SnapshotState.FAILED),
-        {"state": SnapshotState.REQUESTED},
+        {"state": SnapshotState.REQUESTED, "wanted_until": datetime(2100, 1, 1, tzinfo=UTC)},
     ),
     "questions": Queue(
         s.questions,
         lambda tx, who: tx.questions.claim(who, 1),
-        lambda tx, one, owner: tx.questions.answered(one.id, owner),
+        lambda tx, one, owner: tx.questions.settle(one.id, owner),
         {"state": QuestionState.WAITING},
-    ),
-    "digests": Queue(
-        s.digests,
-        lambda tx, who: tx.digests.claim(who, 1),
-        lambda tx, one, owner: tx.digests.finish(one.id, DigestState.TOLD, owner=owner),
-        {"state": DigestState.GATHERING},
     ),
     "unread conversations": Queue(
         s.conversations,
@@ -129,7 +122,7 @@ QUEUES = {
 @pytest.fixture
 async def stock(store: Store, database: Database) -> Store:
     """A store with one row in each queue."""
-    await fill(database, jobs=1, prompts=1, deliveries=6, snapshots=1, questions=1, digests=1, unread=1)
+    await fill(database, jobs=1, prompts=1, deliveries=6, snapshots=1, questions=1, unread=1)
     # Of the thread one delivery is enough.
     await execute(store, s.deliveries.delete().where(s.deliveries.c.seq > 1))
     return store
@@ -212,9 +205,7 @@ async def test_a_process_that_stops_frees_its_rows_in_every_queue_but_what_it_ma
 async def test_many_claimers_at_once_share_each_queue_without_overlap(
     store: Store, another: Store, database: Database
 ) -> None:
-    await fill(
-        database, jobs=12, prompts=36, deliveries=72, snapshots=12, questions=12, digests=12, unread=12
-    )
+    await fill(database, jobs=12, prompts=36, deliveries=72, snapshots=12, questions=12, unread=12)
     async for queue in each_queue(store):
         key = next(iter(queue.table.primary_key.columns))
         taken: list[Any] = []
@@ -272,7 +263,7 @@ async def test_a_job_is_read_with_a_statement_that_is_built_once(stock: Store) -
 async def test_many_jobs_are_put_back_without_those_that_somebody_else_took(
     store: Store, database: Database
 ) -> None:
-    await fill(database, jobs=3, prompts=1, deliveries=6, snapshots=1, questions=1, digests=1)
+    await fill(database, jobs=3, prompts=1, deliveries=6, snapshots=1, questions=1)
     now = datetime.now(UTC)
     later, next_look_at = now + timedelta(seconds=61), now + timedelta(hours=1)
     claimed = await store.write(lambda tx: tx.jobs.claim_due(claimer("slow", now), 3))

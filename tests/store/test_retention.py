@@ -18,16 +18,22 @@ from bot.store import Store
 from bot.store.columns import AnyTable
 from bot.store.migrate import migrate
 from bot.store.retention import KEPT, RowCounts
-from bot.store.schema import audit, deliveries, digests, jobs, members, prompts, questions, subscriptions
+from bot.store.schema import (
+    audit,
+    deliveries,
+    jobs,
+    members,
+    prompts,
+    questions,
+    subscriptions,
+)
 from bot.work.retention import forget_person
 from tests.builders import ANA, BEN, CHANNEL, NOW, PROJECT, add_job, add_prompt, execute, rows_of
 
 LONG_AGO = NOW - timedelta(days=200)
 BEFORE = NOW - timedelta(days=180)
 SECRET = "the secret plan"
-TABLES: tuple[AnyTable, ...] = (
-    *(jobs, prompts, deliveries, questions, digests, subscriptions, members, audit),
-)
+TABLES: tuple[AnyTable, ...] = (*(jobs, prompts, deliveries, questions, subscriptions, members, audit),)
 
 
 async def old_job(store: Store, *, key: str = "start", **values: Any) -> JobNumber:
@@ -54,25 +60,19 @@ async def deliver(store: Store, key: str, *, state: DeliveryState = DeliveryStat
 async def everything_else(store: Store) -> None:
     """One row of Ana's of each other kind, all over for long."""
     snapshot = {"project": PROJECT, "first": NOW.date(), "end": NOW.date(), "created_at": NOW, "due_at": NOW}
-    snapshot |= {"generation": "final", "is_final": True, "state": "done", "priority": 1, "with_pages": False}
+    snapshot |= {"generation": "final", "is_final": True, "state": "done", "with_pages": False}
     common = {"project": PROJECT, "channel": CHANNEL}
+    asked = {**common, "query": {"section": SECRET}, "now": 1, "chart": [], "state": "answered"}
+    asked |= {"asked_at": LONG_AGO, "due_at": LONG_AGO}
     rows: list[tuple[AnyTable, dict[str, Any]]] = [
         (questions.metadata.tables["snapshots"], snapshot),
-        (
-            questions,
-            {**common, "key": "q", "user": ANA, "query": {"section": SECRET}, "now": 1, "state": "answered"}
-            | {"asked_at": LONG_AGO, "due_at": LONG_AGO},
-        ),
         (
             subscriptions,
             {**common, "place": SECRET, "section": SECRET, "owner": ANA, "state": "ended", "at": "09:00"}
             | {"weekday": 0, "zone": "UTC", "created_at": LONG_AGO},
         ),
-        (
-            digests,
-            {**common, "key": "d", "section": SECRET, "asked_by": ANA, "state": "told", "first": NOW.date()}
-            | {"end": NOW.date(), "begun_at": LONG_AGO, "due_at": LONG_AGO, "subscription": 1},
-        ),
+        (questions, asked | {"key": "q", "kind": "visitors", "user": ANA}),
+        (questions, asked | {"key": "d", "kind": "digest", "user": None, "subscription": 1}),
         (members, {"user": ANA, "access": "member", "rule": "r", "checked_at": LONG_AGO}),
         (audit, {**common, "user": ANA, "act": "subscribed", "subscription": 1, "at": LONG_AGO}),
     ]
@@ -93,7 +93,7 @@ async def test_long_after_the_end_texts_and_people_are_gone_and_keys_and_states_
     number = await old_job(store)
     await everything_else(store)
     assert await store.read(lambda tx: tx.retention.any_before(BEFORE))
-    assert (await forget_old(store)) == RowCounts(each.name for each in KEPT)
+    assert (await forget_old(store)) == RowCounts([*(each.name for each in KEPT), "questions"])
     assert not await store.read(lambda tx: tx.retention.any_before(BEFORE))
     left = await kept(store)
     assert SECRET not in left

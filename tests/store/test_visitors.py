@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import date, datetime, time, timedelta
 from functools import partial
 
 import pytest
-from sqlalchemy import update
 
 from bot.model.digests import SubscriptionState
-from bot.model.ids import PageKey, SnapshotId
+from bot.model.ids import PageKey, SnapshotId, UserId
 from bot.model.period import Period
-from bot.model.visitors import Counts, PageCounts, Priority, Snapshot, SnapshotState, SortBy, in_section
+from bot.model.questions import QuestionKind, VisitorsQuery
+from bot.model.visitors import Counts, PageCounts, Snapshot, SnapshotState, SortBy, in_section
 from bot.model.weekly_time import Weekday
 from bot.store import Claimer, LeaseLost, Store, Transaction
-from bot.store.schema import snapshots
 from bot.store.snapshots import ReadPage
 from tests.builders import CHANNEL, NOW, PROJECT, claimer, origin
 
@@ -45,29 +45,37 @@ async def want(
     period: Period = WEEK,
     *,
     is_final: bool = True,
-    priority: Priority = Priority.ASKED,
+    kind: QuestionKind = QuestionKind.VISITORS,
     with_pages: bool = True,
     at: timedelta = timedelta(),
+    until: timedelta = timedelta(minutes=10),
 ) -> Snapshot:
-    return await store.write(
-        lambda tx: tx.snapshots.request(
-            PROJECT, period, with_pages=with_pages, priority=priority, is_final=is_final, now=NOW + at
-        )
-    )
+    def ask(tx: Transaction) -> Snapshot:
+        asked = tx.snapshots.request(PROJECT, period, with_pages=with_pages, is_final=is_final, now=NOW + at)
+        tx.snapshots.want([asked.id], kind, NOW + at + until)
+        return asked
+
+    return await store.write(ask)
 
 
 async def claim(
-    store: Store, who: Claimer, limit: int = 1, priority: Priority = Priority.AHEAD
+    store: Store, who: Claimer, limit: int = 1, *, digests_too: bool = True
 ) -> Sequence[Snapshot]:
-    return await store.write(lambda tx: tx.snapshots.claim(who, PROJECT, limit, priority))
+    return await store.write(lambda tx: tx.snapshots.claim(who, PROJECT, limit, digests_too=digests_too))
 
 
 async def store_page(
-    store: Store, held: Snapshot, page: ReadPage, *, owner: str = "one", next_offset: int, is_last: bool
+    store: Store,
+    held: Snapshot,
+    rows: Sequence[tuple[str, Counts]],
+    *,
+    owner: str = "one",
+    next_offset: int,
+    is_last: bool,
+    at: datetime = NOW,
 ) -> None:
-    await store.write(
-        lambda tx: tx.snapshots.store(held, page, owner=owner, next_offset=next_offset, is_last=is_last)
-    )
+    page = ReadPage(SITE, rows, at, next_offset, is_last)
+    await store.write(lambda tx: tx.snapshots.store(held, page, owner=owner))
 
 
 async def stored(store: Store, snapshot: SnapshotId) -> Snapshot:
@@ -81,8 +89,9 @@ async def read(store: Store, period: Period, pages: dict[str, Counts], owner: st
     for end in range(3, len(rows) + 3, 3):
         [claimed] = await claim(store, claimer(owner))
         assert claimed.id == wanted.id
-        page = ReadPage(SITE, rows[end - 3 : end], NOW)
+        page = rows[end - 3 : end]
         await store_page(store, claimed, page, owner=owner, next_offset=end, is_last=end >= len(rows))
+        await want(store, period)
     return await stored(store, wanted.id)
 
 
@@ -99,15 +108,18 @@ async def test_a_window_that_is_not_over_is_shared_for_ten_minutes(store: Store)
     assert (await want(store, at=timedelta(minutes=11))).id not in (first.id, later.id)
 
 
-async def test_the_most_urgent_is_claimed_first_and_by_one_only(store: Store) -> None:
-    history = await want(store, WEEK.before(), priority=Priority.HISTORY)
-    asked = await want(store, priority=Priority.ASKED)
-    first = await claim(store, claimer("one"))
-    people = await claim(store, claimer("two"), 5, Priority.CHART)
-    rest = await claim(store, claimer("two"), 5)
-    assert [each.id for each in first] == [asked.id]
-    assert people == []
-    assert [each.id for each in rest] == [history.id]
+async def test_what_people_want_is_claimed_first_then_what_is_wanted_soonest_and_nothing_else(
+    store: Store,
+) -> None:
+    later = await want(store, WEEK.earlier(2)[0], kind=QuestionKind.DIGEST, until=timedelta(hours=6))
+    sooner = await want(store, WEEK.earlier(3)[0], kind=QuestionKind.DIGEST)
+    asked = await want(store)
+    left = await want(store, WEEK.earlier(4)[0])
+    await store.write(lambda tx: tx.snapshots.want([left.id], QuestionKind.VISITORS, None))
+    assert [each.id for each in await claim(store, claimer(), 5, digests_too=False)] == [asked.id]
+    at = [claimer(at=NOW + timedelta(seconds=each)) for each in (1, 2)]
+    assert [each.id for who in at for each in await claim(store, who)] == [sooner.id, later.id]
+    assert await claim(store, claimer(at=NOW + timedelta(days=1)), 5) == []
 
 
 async def test_whoever_lost_the_lease_writes_nothing(store: Store) -> None:
@@ -115,14 +127,14 @@ async def test_whoever_lost_the_lease_writes_nothing(store: Store) -> None:
     [held] = await claim(store, claimer("one"))
     assert len(await claim(store, claimer("two", NOW + timedelta(seconds=100)))) == 1
     with pytest.raises(LeaseLost):
-        await store_page(store, held, ReadPage(SITE, [("/", SITE)], NOW), next_offset=3, is_last=True)
+        await store_page(store, held, [("/", SITE)], next_offset=3, is_last=True)
     assert await store.read(lambda tx: tx.pages.count(held.id, None)) == 0
 
 
 async def test_totals_alone_can_be_followed_by_the_pages(store: Store) -> None:
     wanted = await want(store, with_pages=False)
     [held] = await claim(store, claimer())
-    await store_page(store, held, ReadPage(SITE, [("/", SITE)], NOW), next_offset=0, is_last=True)
+    await store_page(store, held, [("/", SITE)], next_offset=0, is_last=True)
     assert (await want(store, with_pages=False)).state is SnapshotState.DONE
     again = await want(store)
     assert (again.id, again.state, again.next_offset) == (wanted.id, SnapshotState.REQUESTED, 0)
@@ -206,9 +218,10 @@ async def test_rows_that_come_twice_are_kept_once_and_counted(store: Store) -> N
     await want(store)
     rows = [("/a", Counts(1, 0, 1)), ("/a", Counts(1, 0, 1)), ("/b", Counts(1, 0, 1))]
     [held] = await claim(store, claimer())
-    await store_page(store, held, ReadPage(SITE, rows, NOW), next_offset=3, is_last=False)
+    await store_page(store, held, rows, next_offset=3, is_last=False)
+    await want(store)
     [held] = await claim(store, claimer())
-    await store_page(store, held, ReadPage(SITE, rows[1:], NOW), next_offset=6, is_last=True)
+    await store_page(store, held, rows[1:], next_offset=6, is_last=True)
     done = await stored(store, held.id)
     assert (done.rows, done.repeated) == (2, 3)
 
@@ -216,7 +229,7 @@ async def test_rows_that_come_twice_are_kept_once_and_counted(store: Store) -> N
 async def test_pages_of_an_old_window_stay_while_it_is_read_or_was_read_lately(store: Store) -> None:
     begun, after = await want(store, WEEK), WEEK.end + timedelta(days=1)
     [claimed] = await claim(store, claimer())
-    page = ReadPage(SITE, [("/a", Counts(1, 0, 1))], NOW)
+    page = [("/a", Counts(1, 0, 1))]
     await store_page(store, claimed, page, next_offset=1, is_last=False)
     assert await store.write(lambda tx: tx.snapshots.sweep(NOW - timedelta(days=2), after)) == 0
     assert (await stored(store, begun.id)).next_offset == 1
@@ -224,20 +237,24 @@ async def test_pages_of_an_old_window_stay_while_it_is_read_or_was_read_lately(s
 
 
 async def test_a_week_gets_one_digest_whoever_plans_it(store: Store, another: Store) -> None:
+    week = await want(store)
+
     def plan(tx: Transaction) -> bool:
-        return tx.digests.add(
-            key="1:2026-10-26",
+        return tx.questions.add(
+            replace(origin("digest:1:2026-10-26"), user=UserId("")),
+            VisitorsQuery(WEEK, None),
+            kind=QuestionKind.DIGEST,
             subscription=None,
             project=PROJECT,
-            channel=CHANNEL,
-            section=None,
-            week=WEEK,
-            now=NOW,
+            now=week,
+            was=None,
+            chart=(),
+            asked_at=NOW,
         )
 
     assert sum(await asyncio.gather(*(each.write(plan) for each in [store, another] * 3))) == 1
-    assert len(await store.write(lambda tx: tx.digests.claim(claimer("one"), 9))) == 1
-    assert await store.write(lambda tx: tx.digests.claim(claimer("two"), 9)) == []
+    assert len(await store.write(lambda tx: tx.questions.claim(claimer("one"), 9))) == 1
+    assert await store.write(lambda tx: tx.questions.claim(claimer("two"), 9)) == []
 
 
 async def test_a_subscription_is_one_for_each_place_and_changes_only_from_where_it_was(
@@ -269,38 +286,36 @@ async def test_pages_asked_for_while_the_totals_are_being_read_are_read_too(stor
     await want(store, with_pages=False)
     [held] = await claim(store, claimer())
     asked = await want(store)
-    await store_page(store, held, ReadPage(SITE, [("/", SITE)], NOW), next_offset=0, is_last=True)
+    await store_page(store, held, [("/", SITE)], next_offset=0, is_last=True)
     read = await stored(store, asked.id)
     assert (read.state, read.totals) == (SnapshotState.REQUESTED, SITE)
+    await want(store)
     [again] = await claim(store, claimer())
     assert again.with_pages
-    await store_page(store, again, ReadPage(SITE, [("/", SITE)], NOW), next_offset=250, is_last=True)
+    await store_page(store, again, [("/", SITE)], next_offset=250, is_last=True)
     done = await stored(store, asked.id)
     assert (done.state, done.rows, done.complete) == (SnapshotState.DONE, 1, True)
 
 
-async def test_a_window_once_taken_for_done_without_its_pages_is_read_when_asked_for(store: Store) -> None:
-    await want(store, with_pages=False)
+async def test_a_page_is_read_each_time_that_a_person_wants_it_and_for_a_digest_all(store: Store) -> None:
+    await want(store)
     [held] = await claim(store, claimer())
-    await store_page(store, held, ReadPage(SITE, [("/", SITE)], NOW), next_offset=0, is_last=True)
-    await store.write(lambda tx: tx.connection.execute(update(snapshots).values(with_pages=True)))
-    assert (await want(store)).state is SnapshotState.REQUESTED
-
-
-async def test_a_window_that_its_questions_have_left_is_not_read_on_by_a_call_under_way(store: Store) -> None:
-    asked = await want(store)
-    [held] = await claim(store, claimer())
-    await store.write(lambda tx: tx.snapshots.rest([asked.id]))
-    await store_page(store, held, ReadPage(SITE, [("/", SITE)], NOW), next_offset=1, is_last=False)
-    assert (await stored(store, asked.id)).state is SnapshotState.RESTING
+    await store_page(store, held, [("/", SITE)], next_offset=1, is_last=False)
+    assert await claim(store, claimer()) == []
+    await want(store, kind=QuestionKind.DIGEST)
+    for offset in (2, 3):
+        [held] = await claim(store, claimer())
+        await store_page(store, held, [(f"/{offset}", SITE)], next_offset=offset, is_last=offset == 3)
+    assert (await stored(store, held.id)).complete
 
 
 async def test_pages_of_an_old_window_stay_while_its_next_page_is_being_read(store: Store) -> None:
     await want(store, WEEK)
     after, later = WEEK.end + timedelta(days=1), NOW + timedelta(days=3)
     [held] = await claim(store, claimer())
-    await store_page(store, held, ReadPage(SITE, [("/a", SITE)], NOW), next_offset=1, is_last=False)
+    await store_page(store, held, [("/a", SITE)], next_offset=1, is_last=False)
+    await want(store, at=timedelta(days=3))
     [held] = await claim(store, claimer(at=later))
     assert await store.write(lambda tx: tx.snapshots.sweep(later - timedelta(days=2), after)) == 0
-    await store_page(store, held, ReadPage(SITE, [("/b", SITE)], later), next_offset=2, is_last=True)
+    await store_page(store, held, [("/b", SITE)], next_offset=2, is_last=True, at=later)
     assert (await stored(store, held.id)).rows == 2

@@ -25,7 +25,7 @@ def delivery(name: str, kind: str, **values: Any) -> Row:
     row = {"id": f"{name:0>8}-id", "key": name, "kind": kind, "state": "sent", "job": None, "channel": DOCS}
     return (
         row
-        | {"user": None, "error": None, "digest": None, "question": None, "due_at": AT, "seq": 1}
+        | {"user": None, "error": None, "question": None, "due_at": AT, "seq": 1}
         | {"attempts": 1}
         | values
     )
@@ -54,8 +54,8 @@ def prompt(number: int, act: Act, of: int, kind: str, **values: Any) -> Row:
 
 def digest(number: int, **values: Any) -> Row:
     """Return the row of a digest that was told."""
-    row = {"id": number, "asked_by": None, "subscription": None, "channel": PRODUCT, "first": "2026-02-23"}
-    return row | {"state": "told"} | values
+    row = {"id": number, "user": "", "subscription": None, "channel": PRODUCT, "query": "2026-02-23"}
+    return row | {"state": "answered"} | values
 
 
 def book(number: int, message_number: int, act: Act, outcome: str) -> Row:
@@ -100,7 +100,7 @@ def record() -> Record:
                 }
             ],
             "snapshots": [{"id": 1, "state": "done"}],
-            "digests": [digest(1, asked_by=BEN), digest(2, subscription=1)],
+            "digests": [digest(11, user=BEN), digest(12, subscription=1)],
             "back_offs": [],
             "subscriptions": [{"id": 1, "channel": PRODUCT, "owner": BEN, "state": "active"}],
         },
@@ -157,6 +157,6 @@ def _deliveries() -> list[Row]:
         delivery("answer", "private", user=ANA, question=1),
         delivery("file", "file", question=1),
         delivery("first", "post", channel=PRODUCT, user=BEN),
-        delivery("weekly", "post", channel=PRODUCT, digest=2),
-        delivery("digest", "post", channel=PRODUCT, user=BEN, digest=1),
+        delivery("weekly", "post", channel=PRODUCT, question=12),
+        delivery("digest", "post", channel=PRODUCT, user=BEN, question=11),
     ]

@@ -78,7 +78,7 @@ class Report:
                 "follow-ups": len(record.service["messages"]) - len(record.service["jobs"]),
                 "rounds ended": len(ended),
                 "ends told": checks.ends_told,
-                "weeks told": sum(bool(row["digest"]) and not row["user"] for row in record.of("deliveries")),
+                "weeks told": sum(_is_weekly(row) for row in record.of("deliveries")),
                 "read again": record.log.count('"event": "missed_messages"'),
                 "doubts": sum("doubt:" in row["key"] for row in record.of("deliveries")),
                 "deliveries": len(record.of("deliveries")),
@@ -115,3 +115,8 @@ class Report:
         told += [f"CPU a run: {bots:.1f} s of bots that were not killed, {sides:.1f} s of the far sides"]
         told += [f"{took:.0f} s, the slowest run {self.slowest_seconds:.1f} s; {len(self.failures)} failed"]
         return told
+
+
+def _is_weekly(row: dict[str, object]) -> bool:
+    """Whether a delivery is the digest of a subscription."""
+    return row["kind"] == "post" and bool(row["question"]) and not row["user"]

@@ -16,7 +16,7 @@ from psycopg.rows import dict_row
 Row = dict[str, Any]
 Rows = dict[str, list[Row]]
 _LATER = ("back_offs.until", "quotas.until", "analytics_budgets.until", "jobs.poll_at", "prompts.due_at")
-_LATER_TOO = ("deliveries.due_at", "snapshots.due_at", "questions.due_at", "digests.due_at", "heard.due_at")
+_LATER_TOO = ("deliveries.due_at", "snapshots.due_at", "questions.due_at", "heard.due_at")
 """Columns with the time at which something is due."""
 PLANNED = ("next_run_at", "remind_at")
 """Columns with times days ahead."""
@@ -30,7 +30,6 @@ TABLES = (
     "snapshots",
     "questions",
     "subscriptions",
-    "digests",
     "conversations",
 )
 
@@ -45,9 +44,18 @@ def read_rows(url: str) -> Rows:
     Tables read at different moments could show nothing to do while a row makes another one.
     """
     try:
-        return _from_sqlite(url) if url.startswith("sqlite") else _from_postgres(url)
+        rows = _from_sqlite(url) if url.startswith("sqlite") else _from_postgres(url)
     except (sqlite3.Error, psycopg.Error) as error:
         raise NotReadable(type(error).__name__) from None
+    both = rows["questions"]
+    rows["questions"] = [row for row in both if row["kind"] != "digest"]
+    rows["digests"] = [row for row in both if row["kind"] == "digest"]
+    return rows
+
+
+def is_wanted(row: Row) -> bool:
+    """Return whether somebody wants the numbers of this row; all but snapshots are wanted always."""
+    return "planned_until" not in row or bool(row["wanted_until"] or row["planned_until"])
 
 
 def _from_sqlite(url: str) -> Rows:

@@ -21,7 +21,7 @@ def weekly(seen: Seen, checks: Checks) -> None:
             checks.insist(kept, f"subscription in {done.act.where}: said to be taken, and not stored")
     digests = [row for row in seen.record.of("digests") if row["subscription"]]
     for (subscription, week), count in Counter(
-        (row["subscription"], row["first"]) for row in digests
+        (row["subscription"], str(row["query"])) for row in digests
     ).items():
         checks.insist(count == 1, f"subscription {subscription}: {count} digests of the week {week}")
     for row in stored:
@@ -44,7 +44,7 @@ def _settled(seen: Seen, checks: Checks, row: Row, digests: list[Row]) -> None:
 
 def owner_of(seen: Seen, digest: Row) -> str:
     """Return who is told when a digest cannot be posted: who asked for it, or the subscription's owner."""
-    if digest["asked_by"]:
-        return str(digest["asked_by"])
+    if digest["user"]:
+        return str(digest["user"])
     rows = seen.record.of("subscriptions")
     return next((str(row["owner"]) for row in rows if row["id"] == digest["subscription"]), "")

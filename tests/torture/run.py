@@ -23,6 +23,7 @@ from tests.torture.rows import (
     NotReadable,
     Row,
     Rows,
+    is_wanted,
     let_the_week_pass,
     let_time_pass,
     read_rows,
@@ -46,7 +47,7 @@ _OPEN = {
     "deliveries": ("pending", "sending"),
     "snapshots": ("requested",),
     "questions": ("waiting",),
-    "digests": ("gathering",),
+    "digests": ("waiting",),
 }
 
 
@@ -297,7 +298,7 @@ def due(rows: Rows, now: datetime, until: datetime | None = None) -> list[str]:
         holds = held if table in ("prompts", "deliveries") else budget
         before_it: dict[object, datetime] = {}
         for row in sorted(rows[table], key=lambda each: int(each["seq"] if "seq" in each else each["id"])):
-            if row["state"] in states and not _awaits_a_person(table, row, undecided):
+            if row["state"] in states and is_wanted(row) and not _awaits_a_person(table, row, undecided):
                 own = (row["due_at"], row["claimed_until"], holds.get(row.get("project")))
                 when = max(filter(None, (*own, before_it.get(row.get("job")))))
                 if row.get("job") is not None:

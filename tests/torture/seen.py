@@ -58,9 +58,14 @@ class Seen:
         The refusal's delivery tells whom it was told; a request of theirs that no other row has is the row's.
         """
         told = {str(row["key"]): row["user"] for row in self.record.of("deliveries")}
-        for table, person in (("prompts", "asked_by"), ("questions", "user"), ("digests", "asked_by")):
+        named = (
+            ("prompts", "prompt", "asked_by"),
+            ("questions", "question", "user"),
+            ("digests", "question", "user"),
+        )
+        for table, name, person in named:
             for row in self.record.of(table):
-                row[person] = row[person] or told.get(f"{table[:-1]}:{row['id']}:not_allowed") or row[person]
+                row[person] = row[person] or told.get(f"{name}:{row['id']}:not_allowed") or row[person]
         taken = [str(row["raw"]) for row in self.record.of("prompts") if row["raw"]]
         for row in self.record.of("prompts"):
             job = self.jobs[row["job"]]

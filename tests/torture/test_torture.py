@@ -278,24 +278,26 @@ BREAKS: dict[str, Callable[[Record], object]] = {
     "a file was wanted, and none was made": lambda made: made.rows["deliveries"].remove(
         _outbox(made, "file")
     ),
-    "2 digests for": _add("digests", digest(3, asked_by=BEN)),
+    "2 digests for": _add("digests", digest(13, user=BEN)),
     "1 digests taken of": lambda made: made.rows["digests"].pop(0),
-    "digest 1: still gathering": _spoil("digests", state="gathering"),
-    "digest 1: told, and nothing was written": lambda made: made.rows["deliveries"].pop(),
-    "digest 1: not posted": _spoil("digests", state="missed"),
+    "digest 11: still waiting": _spoil("digests", state="waiting"),
+    "digest 11: answered, and nothing was written": lambda made: made.rows["deliveries"].pop(),
+    "digest 11: not posted": _spoil("digests", state="missed"),
     "answered twice": _add("deliveries", delivery("answer2", "private", user=ANA, question=1)),
-    "a digest was written twice": _add("deliveries", delivery("digest2", "post", channel=PRODUCT, digest=1)),
+    "a digest was written twice": _add(
+        "deliveries", delivery("digest2", "post", channel=PRODUCT, question=11)
+    ),
     "an admin was told of the key": _key_refused_twice,
     "where nobody asked": _another_channel,
     # Weekly.
     "said to be taken, and not stored": lambda made: made.rows["subscriptions"].pop(),
-    "2 digests of the week": _add("digests", digest(3, subscription=1)),
+    "2 digests of the week": _add("digests", digest(13, subscription=1)),
     "subscription 1: nobody asked": _spoil("subscriptions", owner=ANA),
     "subscription 1: still proving": _spoil("subscriptions", state="proving"),
     "its week was never told": lambda made: made.rows["digests"].pop(),
     "subscription 1: paused, and nobody was told": _spoil("subscriptions", state="paused"),
     "subscription 1: ended, and nobody was told": _spoil("subscriptions", state="ended"),
-    "digest 2: not posted, and U02BEN was not told": _spoil("digests", 1, state="missed"),
+    "digest 12: not posted, and U02BEN was not told": _spoil("digests", 1, state="missed"),
     "weekly: stands 2 times": lambda made: made.messages.append(dict(made.messages[-1])),
     # Messages whose events Slack dropped.
     "mk03: dropped, not stored": _reply_dropped,

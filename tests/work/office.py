@@ -29,7 +29,6 @@ from bot.store import Store
 from bot.store.queues import Queue
 from bot.work.clock import follow_clock
 from bot.work.context import Timeouts, WorkerContext
-from bot.work.digests.digest import advance_digests
 from bot.work.heartbeat import beat
 from bot.work.jobs.ask import Asked, AskRequest, ask
 from bot.work.jobs.poll import poll_jobs
@@ -40,6 +39,7 @@ from bot.work.outbox.deliver import deliver_due
 from bot.work.ports import Mention, ThreadReply
 from bot.work.visitors.fetch import fetch_snapshots
 from bot.work.visitors.question import answer_questions
+from bot.work.visitors.subscriptions import plan_digests
 from tests.builders import ANA, CHANNEL, PROJECT, HeldClock, origin
 from tests.fakes import FakeDocs, FakeSlack
 
@@ -270,9 +270,9 @@ class Office:
             is_due = (await self.store.find_due(self.clock)).queues & _VISITORS_QUEUES
             if is_due or self.clock() >= regular:
                 regular = self.clock() + _REGULAR
-                handled = await self.works(fetch_snapshots)
+                await self.works(plan_digests)
                 await self.works(answer_questions)
-                await self.works(advance_digests)
+                handled = await self.works(fetch_snapshots)
                 handled += await self.works(deliver_due)
             self.clock.pass_seconds(0 if handled else step_seconds)
 

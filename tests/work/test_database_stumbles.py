@@ -21,7 +21,6 @@ from bot.model.message import Message
 from bot.store.database import Database
 from bot.store.schema import metadata
 from bot.work.context import WorkerContext
-from bot.work.digests.digest import advance_digests
 from bot.work.jobs.missed import Gap, catch_up
 from bot.work.jobs.poll import poll_jobs
 from bot.work.jobs.prepare import prepare_prompts
@@ -29,6 +28,7 @@ from bot.work.jobs.submit import submit_prompts
 from bot.work.outbox.deliver import deliver_due
 from bot.work.visitors.fetch import fetch_snapshots
 from bot.work.visitors.question import answer_questions
+from bot.work.visitors.subscriptions import plan_digests
 from tests.builders import CHANNEL, new_store, rows_of
 from tests.fakes import FakeDocs, FakeSlack
 from tests.work.office import Office
@@ -261,7 +261,7 @@ async def asked_for_a_digest(office: Office) -> None:
     await office.visitors("subscribe monday 09:00 UTC")
     await office.reading(5)
     office.clock.pass_seconds(7 * 86_400)
-    await advance_digests(office.context)
+    await plan_digests(office.context)
     office.clock.pass_seconds(1)
 
 
@@ -285,7 +285,7 @@ async def catch_up_once(context: WorkerContext) -> int:
         (unread_visitors, fetch_snapshots),
         (calls_used_up, fetch_snapshots),
         (asked_about_visitors, answer_questions),
-        (asked_for_a_digest, advance_digests),
+        (asked_for_a_digest, plan_digests),
         (missed_something, catch_up_once),
         (prepared, deliver_due),
     ],

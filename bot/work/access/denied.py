@@ -12,7 +12,7 @@ from bot.messages import access as say
 from bot.messages.job_answers import with_prompt
 from bot.model import lifecycle
 from bot.model.access import Access
-from bot.model.digests import Digest, Subscription, SubscriptionState
+from bot.model.digests import Subscription, SubscriptionState
 from bot.model.ids import ChannelId, RequestKey, UserId
 from bot.model.message import Message
 from bot.model.origin import Origin, is_of_message
@@ -95,7 +95,7 @@ def refuse_question(context: WorkerContext, tx: Transaction, question: Question,
     """Refuse a question, and stop fetching the snapshots that nobody else waits for."""
     url = tx.questions.response_url(question.id)
     tx.questions.refused(question.id, context.owner)
-    tx.snapshots.rest(question.windows)
+    tx.snapshots.want(question.snapshots, question.kind, None)
     origin = _origin(f"question:{question.id}", question.user, question.channel, url)
     origin = replace(origin, thread=question.thread_ts)
     tell_denied(context, tx, origin, access)
@@ -117,15 +117,6 @@ def refuse_subscription(
         what = f"subscription:{subscription.id}:{subscription.revision}"
         origin = _origin(what, subscription.owner, subscription.channel, url)
         tell_denied(context, tx, origin, access)
-
-
-def refuse_digest(
-    context: WorkerContext, tx: Transaction, digest: Digest, asked_by: UserId, access: Access
-) -> None:
-    """Refuse a digest that somebody asked for."""
-    url = tx.digests.response_url(digest.id)
-    tx.digests.refused(digest.id, owner=context.owner)
-    tell_denied(context, tx, _origin(f"digest:{digest.id}", asked_by, digest.channel, url), access)
 
 
 def _origin(row: str, user: UserId, channel: ChannelId, url: SecretStr | None) -> Origin:

@@ -20,7 +20,6 @@ from bot.model.refusal import Refusal
 from bot.store import Claimer, DatabaseTrouble, LeaseLost, Transaction
 from bot.work.batching import BatchWriter
 from bot.work.context import WorkerContext
-from bot.work.digests.post_outcome import posted
 from bot.work.jobs.thread_messages import link_from_earlier
 from bot.work.outbox.csv_upload import share_file
 from bot.work.outbox.dead_letter import bury_broken
@@ -30,6 +29,7 @@ from bot.work.outbox.search import Absent, Searches
 from bot.work.ports import SlackError, SlackRefused
 from bot.work.retry import retry_on_db_error
 from bot.work.tasks import run_as_claimed
+from bot.work.visitors.subscriptions import posted
 
 log = structlog.get_logger(__name__)
 

@@ -1,41 +1,50 @@
-"""Store questions about visitors, and answer them when their numbers have been fetched."""
+"""Questions about visitors: stored, and answered when their numbers have been fetched.
+
+A person's question and a digest, which a subscription asks each week, go the same way. They differ in how
+long they wait for which numbers, and in who is told.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from datetime import datetime
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import datetime, timedelta
 from functools import partial
 
 import structlog
 
 from bot.messages import visitors
 from bot.messages import visitors_answers as say
-from bot.model.ids import ProjectId, QuestionId
+from bot.model.digests import SubscriptionState
+from bot.model.ids import ProjectId, QuestionId, SubscriptionId
 from bot.model.message import Message
 from bot.model.origin import Origin
 from bot.model.outbox import DeliveryKind, DeliveryState, NewDelivery
-from bot.model.questions import FileTo, Question, VisitorsQuery
-from bot.model.report import Report
-from bot.model.visitors import Analytics, Budget, Priority, ReadingProblem, Snapshot, SnapshotState
-from bot.store import AlreadyStored, LeaseLost, Transaction
+from bot.model.questions import FileTo, Numbers, Question, QuestionKind, QuestionState, VisitorsQuery
+from bot.model.visitors import ReadingProblem, Snapshot, SnapshotState
+from bot.store import LeaseLost, Transaction
 from bot.work.access.check import AskSlack, decide
 from bot.work.access.denied import refuse_question
 from bot.work.context import Context, WorkerContext
 from bot.work.retry import retry_on_db_error
 from bot.work.tasks import run_all
+from bot.work.visitors.digest import CURVE_WEEKS, tell_digest
 from bot.work.visitors.report import build_report
-from bot.work.visitors.snapshots import chart_calls, has_had_share, request_snapshot
 
 log = structlog.get_logger(__name__)
 _AT_ONCE = 20
 _CHART_RESERVE = 10
 """The number of calls that a chart must leave in the hourly budget for the next question."""
-_UNFETCHED = (SnapshotState.REQUESTED, SnapshotState.RESTING)
-"""States before the numbers are there. Another request may leave a snapshot *resting*; it is resumed."""
 _SOON_SECONDS = 20.0
 """A question waits for the budget if the next call frees within this time."""
 _QUIET_SECONDS = 3.0
 """How long a question is read without a word. Most answers come sooner."""
+_DIGEST_NOW_SECONDS = 600.0
+"""How long a digest that somebody asked for waits for its pages."""
+LATEST = timedelta(hours=24)
+"""How late a digest may still be posted, for example after a stop of the bot."""
+WANTED = timedelta(minutes=1)
+"""For how long after its next check a question wants its snapshots. Nobody fetches for one that is gone."""
 
 
 async def ask_visitors(
@@ -45,122 +54,190 @@ async def ask_visitors(
 
     ``project``: None for that of the channel.
     """
-    try:
-        await context.store.write(lambda tx: _store(context, tx, origin, query, project))
-    except AlreadyStored:
+
+    def add(tx: Transaction) -> bool:
+        about = project or context.project_of(tx, origin.channel).id
+        return ask(context, tx, origin, query, about, QuestionKind.VISITORS)
+
+    if not await context.store.write(add):
         log.info("question_repeated", user=origin.user)
     context.wake()
 
 
-def _store(
-    context: Context, tx: Transaction, origin: Origin, query: VisitorsQuery, named: ProjectId | None
-) -> None:
-    if tx.questions.with_key(origin.key) is not None:
-        return
-    now, analytics = context.clock(), context.analytics
-    project = named or context.project_of(tx, origin.channel).id
-    shown = context.projects.shown(project)
-    current = request_snapshot(tx, analytics, project, query.period, Priority.ASKED, now)
-    compared = _request_compared(context, tx, project, query, now)
-    tx.questions.add(
+def ask(
+    context: Context,
+    tx: Transaction,
+    origin: Origin,
+    query: VisitorsQuery,
+    project: ProjectId,
+    kind: QuestionKind,
+    subscription: SubscriptionId | None = None,
+) -> bool:
+    """Store a question and request its first snapshot. Return False if its key is stored already."""
+    if tx.questions.has_key(origin.key):
+        return False
+    now, analytics, compared = context.clock(), context.analytics, query.compared
+    points = query.period.earlier(CURVE_WEEKS)[:-2] if kind is QuestionKind.DIGEST else query.period.steps()
+    with_pages = dict.fromkeys(points, False)
+    if compared is not None:
+        # Only its totals, if pages could not be compared.
+        is_over = query.period.is_over(now, analytics.zone) and compared.is_over(now, analytics.zone)
+        with_pages[compared] = is_over and compared.days == query.period.days
+    with_pages[query.period] = True
+    # In one order, or PostgreSQL ends one of two transactions that add the same snapshots.
+    found = {
+        period: tx.snapshots.request(
+            project,
+            period,
+            with_pages=with_pages[period],
+            is_final=analytics.is_final(period, now),
+            now=now,
+        )
+        for period in sorted(with_pages)
+    }
+    chart = [found[point] for point in points]
+    if kind is QuestionKind.VISITORS and _unread(chart) >= analytics.question_calls:
+        chart = []
+    shown, current = context.projects.shown(project), found[query.period]
+    added = tx.questions.add(
         origin,
         replace(query, label=shown.label if shown else None),
+        kind=kind,
+        subscription=subscription,
         project=project,
-        now=current.id,
-        was=compared.id if compared else None,
-        calls_before=current.calls + (compared.calls if compared else 0),
+        now=current,
+        was=found[compared] if compared else None,
+        chart=chart,
         asked_at=now,
     )
+    if origin.user:
+        tx.snapshots.try_again([each.id for each in found.values()], now)
+    tx.snapshots.want([current.id], kind, now + WANTED)
+    return added
 
 
-def _request_compared(
-    context: Context, tx: Transaction, project: ProjectId, query: VisitorsQuery, now: datetime
-) -> Snapshot | None:
-    """Request the period compared with; its totals only, if pages could not be compared."""
-    if query.compared is None:
-        return None
-    zone = context.analytics.zone
-    fair = query.compared.days == query.period.days and query.period.is_over(now, zone)
-    return request_snapshot(
-        tx,
-        context.analytics,
-        project,
-        query.compared,
-        Priority.COMPARED,
-        now,
-        with_pages=fair and query.compared.is_over(now, zone),
-    )
+def _unread(parts: Sequence[Snapshot]) -> int:
+    return sum(part.totals is None for part in parts)
 
 
 async def answer_questions(context: WorkerContext) -> int:
     """Check the questions that are due: send the answer, or say that their numbers are being read."""
-    if not await context.store.read(lambda tx: tx.questions.any_due(context.clock())):
-        return 0
     claimed = await context.store.write(lambda tx: tx.questions.claim(context.claimer(), _AT_ONCE))
     await run_all(*(retry_on_db_error(partial(_advance, context, question)) for question in claimed))
     return 0  # a question that waits becomes due again by itself
 
 
-@dataclass(frozen=True, slots=True)
-class _Status:
-    """The status of a question: a report, or why there is none, or neither while its numbers are fetched.
-
-    ``is_partial``: no calls are left for it, so the report lacks some of the numbers.
-    ``is_announced``: the person is told now that the numbers are being read.
-    """
-
-    snapshots: list[Snapshot]
-    report: Report | None = None
-    unreadable: Message | None = None
-    is_partial: bool = False
-    is_announced: bool = False
-
-    @property
-    def is_over(self) -> bool:
-        """Return whether the question can be answered."""
-        return self.report is not None or self.unreadable is not None
-
-
 async def _advance(context: WorkerContext, question: Question) -> None:
     try:
-        denied = (await decide(context, question.user, ask=AskSlack.FINAL)).denied
+        denied = (await decide(context, question.user, ask=AskSlack.FINAL)).denied if question.user else None
         if denied is not None:
             await context.settle(lambda tx: refuse_question(context, tx, question, denied))
-            context.wake()
-            return
-        status = await context.settle(lambda tx: _settle(context, tx, question))
+        else:
+            await context.settle(lambda tx: _settle(context, tx, question))
     except LeaseLost:
         log.warning("question_taken_over", question=question.id)
         return
-    if status.is_over or status.is_announced:
-        context.wake()
-    if not status.is_over:
-        context.wake_after(context.timeouts.reading_seconds * 1.1)
+    context.wake()
+    context.wake_after(context.timeouts.reading_seconds * 1.1)
 
 
-def _settle(context: WorkerContext, tx: Transaction, question: Question) -> _Status:
-    """Answer a question or put it back. Return its status."""
-    now = context.clock()
-    status = _status_of(tx, context.analytics, question, context.budget(tx, question.project), now)
-    if status.is_over and not _is_being_told(tx, question):
-        _answer(context, tx, question, status, now)
-        return status
-    is_late = (now - question.asked_at).total_seconds() >= _QUIET_SECONDS
-    is_announced = is_late and _tell_reading(tx, question, now)
-    tx.questions.put_back(question.id, context.owner, context.after(context.timeouts.reading_seconds))
-    return replace(status, report=None, unreadable=None, is_announced=is_announced)
+def _settle(context: WorkerContext, tx: Transaction, question: Question) -> None:
+    """Answer a question, or put it back and say for how long which of its snapshots are wanted."""
+    if _is_ended(tx, question):
+        _finish(context, tx, question, QuestionState.MISSED)
+        return
+    now, numbers = context.clock(), numbers_of(context, tx, question)
+    awaited = _awaited(context, question, numbers, now)
+    if awaited or _is_being_told(tx, question):
+        checked_at = context.after(context.timeouts.reading_seconds)
+        failed = [each.due_at for each in awaited if each.state is SnapshotState.FAILED]
+        checked_at = max(checked_at, *failed) if failed else checked_at
+        tx.snapshots.want([each.id for each in awaited], question.kind, checked_at + WANTED)
+        _tell_reading(tx, question, now)
+        tx.questions.put_back(question.id, context.owner, checked_at)
+        return
+    if question.kind is QuestionKind.DIGEST:
+        told = tell_digest(context, tx, question, numbers)
+        _finish(context, tx, question, QuestionState.ANSWERED if told else QuestionState.MISSED)
+    else:
+        _answer(context, tx, question, numbers, now)
+        _finish(context, tx, question, QuestionState.ANSWERED)
+
+
+def _finish(context: WorkerContext, tx: Transaction, question: Question, state: QuestionState) -> None:
+    tx.snapshots.want(question.snapshots, question.kind, None)
+    tx.questions.settle(question.id, context.owner, state)
+
+
+def _is_ended(tx: Transaction, question: Question) -> bool:
+    """Return whether a digest's subscription was ended while its numbers were being fetched."""
+    subscription = tx.subscriptions.get(question.subscription) if question.subscription else None
+    return subscription is not None and subscription.state is SubscriptionState.ENDED
+
+
+def numbers_of(context: Context, tx: Transaction, question: Question) -> Numbers:
+    """Return the snapshots of a question as they are stored."""
+    known = tx.snapshots.get(question.snapshots)
+    chart = tuple(known[each] for each in question.chart)
+    was = known[question.was] if question.was else None
+    return Numbers(known[question.now], was, chart, context.budget(tx, question.project))
+
+
+def _awaited(
+    context: WorkerContext, question: Question, numbers: Numbers, now: datetime
+) -> Sequence[Snapshot]:
+    """Return the snapshots that a question waits for next: its pages, those compared with, its chart.
+
+    None if it is to be told what there is.
+    """
+    pages = [each for each in numbers.windows if _comes(question, each)][:1]
+    chart = [each for each in numbers.chart if each.totals is None and _comes(question, each)]
+    if question.kind is QuestionKind.DIGEST:
+        age_seconds = (now - question.asked_at).total_seconds()
+        if pages and age_seconds < _patience_seconds(context, question, numbers):
+            return pages
+        has_room = context.analytics.background_room(numbers.budget) > 0
+        is_early = age_seconds < context.timeouts.curve_seconds
+        return chart if numbers.now.totals is not None and is_early and has_room else []
+    free_at = numbers.budget.free_at
+    if (pages or chart) and free_at is not None and (free_at - now).total_seconds() > _SOON_SECONDS:
+        return []
+    if pages and (numbers.now.totals is None or not _has_had_share(context, question, numbers)):
+        return pages
+    has_room = len(chart) <= numbers.budget.free - _CHART_RESERVE
+    return chart if numbers.now.totals is not None and has_room else []
+
+
+def _comes(question: Question, snapshot: Snapshot) -> bool:
+    """Return whether a snapshot is still to be fetched. For a digest, one that failed is fetched again."""
+    failed = snapshot.state is SnapshotState.FAILED and snapshot.problem != ReadingProblem.NOT_SERVED
+    return snapshot.state is SnapshotState.REQUESTED or (failed and question.is_standing)
+
+
+def _patience_seconds(context: WorkerContext, question: Question, numbers: Numbers) -> float:
+    """Return how long a digest waits for its pages, and for any numbers at all."""
+    if not question.is_standing:
+        return _DIGEST_NOW_SECONDS
+    return LATEST.total_seconds() if numbers.now.totals is None else context.timeouts.digest_seconds
+
+
+def _has_had_share(context: Context, question: Question, numbers: Numbers) -> bool:
+    """Return whether the pages of a question have had their calls: its share without those of its chart."""
+    made = sum(each.calls for each in (*numbers.windows, *numbers.chart)) - question.calls_before
+    calls: int = made + _unread(numbers.chart)
+    return calls >= context.analytics.question_calls
 
 
 def _reading_key(question: Question) -> str:
     return f"question:{question.id}:reading"
 
 
-def _tell_reading(tx: Transaction, question: Question, now: datetime) -> bool:
-    """Add the message that the numbers are being read to the outbox. Return False if it was added before."""
-    if tx.outbox.state_of(_reading_key(question)) is not None:
-        return False
-    tx.outbox.add(_private_delivery(tx, _reading_key(question), question, say.reading(question.query)), now)
-    return True
+def _tell_reading(tx: Transaction, question: Question, now: datetime) -> None:
+    """Tell a person once, after a moment, that the numbers are being read."""
+    is_late = (now - question.asked_at).total_seconds() >= _QUIET_SECONDS
+    if question.kind is QuestionKind.VISITORS and is_late:
+        reading = _private_delivery(tx, _reading_key(question), question, say.reading(question.query))
+        tx.outbox.add(reading, now)
 
 
 def _is_being_told(tx: Transaction, question: Question) -> bool:
@@ -169,84 +246,20 @@ def _is_being_told(tx: Transaction, question: Question) -> bool:
     return tx.outbox.state_of(_reading_key(question)) is DeliveryState.SENDING
 
 
-def _status_of(
-    tx: Transaction, analytics: Analytics, question: Question, budget: Budget, now: datetime
-) -> _Status:
-    """Return the status of a question. Plan its chart when its pages have been fetched."""
-    current, compared, chart = _snapshots_of(tx, question)
-    with_pages = [current, *([compared] if compared else [])]
-    waits = any(each.state in _UNFETCHED for each in with_pages)
-    snapshots = [*with_pages, *(chart or [])]
-    wait = (budget.free_at - now).total_seconds() if budget.free_at is not None else 0.0
-    is_used_up = waits and wait > _SOON_SECONDS
-    has_had_pages = question.chart is not None or has_had_share(tx, analytics, question, now)
-    is_partial = is_used_up or (waits and current.totals is not None and has_had_pages)
-    if waits and not is_partial:
-        tx.snapshots.read_on(question.windows, now)
-        return _Status(snapshots)
-    if current.totals is None:
-        return _Status(snapshots, unreadable=_unreadable(question, current, budget))
-    if question.chart is None and not is_used_up:
-        chart = _plan_chart(tx, analytics, question, budget, now)
-        snapshots = [*with_pages, *(chart or [])]
-    if not is_used_up and any(each.state in _UNFETCHED for each in chart or []):
-        if budget.free_at is None:
-            tx.snapshots.read_on([each.id for each in chart or []], now)
-            return _Status(snapshots)
-        is_partial = True
-    report = build_report(tx, analytics, question.query, current, compared, chart, budget)
-    return _Status(snapshots, report, is_partial=is_partial)
-
-
-def _snapshots_of(
-    tx: Transaction, question: Question
-) -> tuple[Snapshot, Snapshot | None, list[Snapshot] | None]:
-    """Return a question's snapshots: of its period, of the compared period, and of the chart."""
-    ids = [*question.windows, *(question.chart or ())]
-    known = tx.snapshots.get(ids)
-    # An empty list means no chart, None means that the chart is not decided.
-    chart = [known[each] for each in question.chart] if question.chart else None
-    return known[question.now], known[question.was] if question.was else None, chart
-
-
-def _unreadable(question: Question, current: Snapshot, budget: Budget) -> Message:
-    if current.state is SnapshotState.FAILED:
-        return say.not_readable(question.query, current.problem or ReadingProblem.UNWELL)
-    return say.budget_used_up(question.query, budget)
-
-
-def _plan_chart(
-    tx: Transaction, analytics: Analytics, question: Question, budget: Budget, now: datetime
-) -> list[Snapshot] | None:
-    """Request the snapshots of the chart if the share and the reserve allow it; otherwise return None."""
-    missing = chart_calls(tx, analytics, question, now)
-    if missing is None or (missing and missing > budget.free - _CHART_RESERVE):
-        tx.questions.update(question.id, chart=[])
-        return None
-    chart = [
-        request_snapshot(tx, analytics, question.project, step, Priority.CHART, now, with_pages=False)
-        for step in question.query.period.steps()
-    ]
-    tx.questions.update(question.id, chart=[each.id for each in chart])
-    return chart
-
-
 def _answer(
-    context: WorkerContext, tx: Transaction, question: Question, status: _Status, now: datetime
+    context: WorkerContext, tx: Transaction, question: Question, numbers: Numbers, now: datetime
 ) -> None:
-    """Add the answer to the outbox, and mark the question as answered."""
-    message = status.unreadable
-    if status.report is not None:
-        message = visitors.report(status.report, question.id)
-    if message is None:
-        raise ValueError(f"question {question.id} has no answer yet")
-    answer = _private_delivery(tx, f"question:{question.id}:answer", question, message)
-    tx.questions.answered(question.id, context.owner)
-    if status.is_partial:
-        tx.snapshots.rest([each.id for each in status.snapshots])
-    tx.outbox.add(answer, now)
-    if status.report is not None:
-        send_file(tx, question, question.query.file_to, now)
+    """Add the answer to the outbox, and the file if one is wanted."""
+    current, query = numbers.now, question.query
+    if current.totals is not None:
+        message = visitors.report(build_report(context, tx, query, numbers), question.id)
+    elif current.state is SnapshotState.FAILED:
+        message = say.not_readable(query, current.problem or ReadingProblem.UNWELL)
+    else:
+        message = say.budget_used_up(query, numbers.budget)
+    tx.outbox.add(_private_delivery(tx, f"question:{question.id}:answer", question, message), now)
+    if current.totals is not None:
+        send_file(tx, question, query.file_to, now)
 
 
 def _private_delivery(tx: Transaction, key: str, question: Question, message: Message) -> NewDelivery:

@@ -2,45 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from datetime import datetime
 
 from bot.messages.visitors_more import NO_CHART_BUDGET, NO_CHART_READ
 from bot.model.period import Period
-from bot.model.questions import VisitorsQuery
+from bot.model.questions import Numbers, VisitorsQuery
 from bot.model.report import Movements, Report
-from bot.model.visitors import Analytics, Budget, Counts, Snapshot
+from bot.model.visitors import Analytics, Counts, Snapshot, SnapshotState
 from bot.store import Transaction
+from bot.work.context import Context
 
 _NAMED = 5
 """Maximum pages in each list of movements."""
 
 
-def build_report(
-    tx: Transaction,
-    analytics: Analytics,
-    query: VisitorsQuery,
-    now: Snapshot,
-    was: Snapshot | None,
-    chart: Iterable[Snapshot] | None,
-    budget: Budget,
-) -> Report:
-    """Return the report on snapshot ``now``, compared with ``was`` if the two can be compared.
-
-    ``chart`` is None if the budget had no room for one. Raises LookupError if ``now`` has no numbers yet.
-    """
+def build_report(context: Context, tx: Transaction, query: VisitorsQuery, numbers: Numbers) -> Report:
+    """Return the report on a period. Raises LookupError if it has no numbers yet."""
+    now, was, analytics = numbers.now, numbers.was, context.analytics
     if now.totals is None or now.taken_at is None:
         raise LookupError(f"snapshot {now.id} has not been read")
-    before = was.totals if was else None
     is_fair = was is not None and is_comparable(query.period, now.taken_at, was, analytics)
     compared = was if is_fair else None
-    points, no_chart = _points(query.period, chart)
+    points, no_chart = _points(query.period, numbers.chart)
     return Report(
         query=query,
         now=now,
         was=was,
         site=now.totals,
-        before=before,
+        before=was.totals if was else None,
         pages=tx.pages.count(now.id, query.section),
         top=tuple(
             tx.pages.top(now.id, compared.id if compared else None, query.section, query.sort, query.top)
@@ -48,7 +37,7 @@ def build_report(
         movements=_movements(tx, query, now, compared, now.totals),
         chart=points,
         no_chart=no_chart,
-        budget=budget,
+        budget=numbers.budget,
         zone=analytics.zone.key,
         is_open=not query.period.is_over(now.taken_at, analytics.zone),
         is_fair=is_fair,
@@ -64,15 +53,15 @@ def is_comparable(period: Period, taken_at: datetime, was: Snapshot, analytics: 
 
 
 def _points(
-    period: Period, chart: Iterable[Snapshot] | None
+    period: Period, chart: tuple[Snapshot, ...]
 ) -> tuple[tuple[tuple[Period, Counts], ...], str | None]:
-    if chart is None:
-        return (), NO_CHART_BUDGET if period.steps() else None
-    parts = list(chart)
-    points = tuple((part.period, part.totals) for part in parts if part.totals is not None)
-    if len(points) < len(parts):
+    """Return the points of the chart, or why there is none."""
+    points = tuple((part.period, part.totals) for part in chart if part.totals is not None)
+    if points and len(points) == len(chart):
+        return points, None
+    if any(part.state is SnapshotState.FAILED for part in chart):
         return (), NO_CHART_READ
-    return points, None
+    return (), NO_CHART_BUDGET if period.steps() else None
 
 
 def _movements(

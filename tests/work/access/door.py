@@ -18,21 +18,22 @@ from bot.model.digests import SubscriptionState
 from bot.model.ids import ChannelId, ProjectId, UserId
 from bot.model.jobs import JobState
 from bot.model.message import Message
+from bot.model.period import Period
 from bot.model.projects import Project, Projects
 from bot.model.prompts import PromptKind, PromptState
-from bot.model.questions import QuestionState
-from bot.model.visitors import Priority, SnapshotState
+from bot.model.questions import QuestionKind, QuestionState, VisitorsQuery
+from bot.model.visitors import SnapshotState
 from bot.slack.background import Background
 from bot.slack.listeners import build_app
 from bot.slack.messenger import SlackMessenger
 from bot.store import Transaction
 from bot.store import schema as s
 from bot.store.queues import Queue
-from bot.work.digests.digest import advance_digests
 from bot.work.jobs.missed import Gap
 from bot.work.jobs.prepare import prepare_prompts
 from bot.work.outbox.deliver import deliver_due
 from bot.work.visitors.question import answer_questions
+from bot.work.visitors.subscriptions import plan_digests
 from tests.builders import NOW, PROJECT, new_store
 from tests.work.office import BOT, Office
 
@@ -98,7 +99,7 @@ class Door:
                 return
             await prepare_prompts(context)
             await answer_questions(context)
-            await advance_digests(context)
+            await plan_digests(context)
             await deliver_due(context)
             self.office.clock.pass_seconds(1.1)
 
@@ -197,23 +198,17 @@ def _fill_visitors(tx: Transaction, room: ChannelId, owner: UserId) -> None:
     for state in (SnapshotState.DONE, SnapshotState.REQUESTED):
         first = week[0] if state is SnapshotState.DONE else week[0] - timedelta(days=7)
         values: dict[str, Any] = {"project": PROJECT, "first": first, "end": week[1], "is_final": True}
-        values |= {"generation": state, "state": state, "priority": int(Priority.ASKED), "with_pages": True}
+        values |= {"generation": state, "state": state, "with_pages": True}
         counts = {"human": 5, "ai": 7, "total": 12, "rows": 1, "complete": True, "taken_at": NOW}
         values |= counts if state is SnapshotState.DONE else {}
         run(s.snapshots.insert().values(created_at=NOW, due_at=LATER, **values))
     page = {"snapshot": 1, "hash": "h", "path": "/start", "human": 5, "ai": 7, "total": 12}
     run(s.page_visitors.insert().values(**page))
-    query: dict[str, Any] = {
-        "period": [str(day) for day in week],
-        "compared": None,
-        "section": None,
-        "top": 10,
-    }
-    query |= {"sort": "total", "file_to": "nowhere"}
+    query = VisitorsQuery(Period(*week), None)
     for number, answered in ((1, QuestionState.ANSWERED), (2, QuestionState.WAITING)):
         asked: dict[str, Any] = {"key": f"q{number}", "project": PROJECT, "channel": room, "user": owner}
-        asked |= {"query": query, "state": answered, "now": number, "chart": [], "asked_at": NOW}
-        run(s.questions.insert().values(due_at=LATER, **asked))
+        asked |= {"kind": QuestionKind.VISITORS, "query": query, "state": answered, "now": number}
+        run(s.questions.insert().values(due_at=LATER, chart=[], asked_at=NOW, **asked))
     order: dict[str, Any] = {"place": f"{PROJECT} {room}", "project": PROJECT, "channel": room}
     order |= {"weekday": 0, "at": "09:00", "zone": "UTC", "owner": owner, "state": SubscriptionState.ACTIVE}
     run(s.subscriptions.insert().values(next_run_at=LATER, created_at=NOW, **order))

@@ -14,8 +14,8 @@ from bot.model.ids import UserId
 from bot.model.jobs import JobState, Review
 from bot.model.weekly_time import Weekday
 from bot.slack.errors import refused
-from bot.work.digests.subscriptions import SubscribeRequest, digest_now, subscribe
 from bot.work.ports import SlackUnreachable
+from bot.work.visitors.subscriptions import SubscribeRequest, digest_now, subscribe
 from tests.builders import ANA, BEN, CHANNEL, origin
 from tests.work.office import RESPONSE_URL, Office
 

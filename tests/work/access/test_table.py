@@ -10,12 +10,10 @@ import pytest
 
 from bot.messages.access import not_allowed
 from bot.model.access import Access, Profile
-from bot.model.digests import DigestState
 from bot.model.ids import ChannelId, UserId
 from bot.model.jobs import JobState
 from bot.model.prompts import PromptState
 from bot.model.questions import QuestionState
-from bot.model.visitors import SnapshotState
 from tests.builders import BEN
 from tests.work.access.acts import ACTS, WORDS, Act, Scene
 from tests.work.access.door import ELSEWHERE, GROUP, PRIVATE, PUBLIC, Door, Row, know, open_door
@@ -165,6 +163,8 @@ def _is_nothing(row: Row) -> bool:
     table, values = row[0], dict(row[1])
     if table == "deliveries":
         return values["user"] == repr(PAT) and values["message"] == repr(None)
+    if table == "snapshots":
+        return values["wanted_until"] == values["planned_until"] == repr(None)
     is_empty = "Zebras" not in str(values) and repr(PAT) not in values.values()
     return is_empty and values.get("state") == _LEFT_AS.get(table)
 
@@ -172,9 +172,7 @@ def _is_nothing(row: Row) -> bool:
 _LEFT_AS = {
     "prompts": repr(PromptState.REFUSED.value),
     "jobs": repr(JobState.REFUSED.value),
-    "questions": repr(QuestionState.ANSWERED.value),
-    "snapshots": repr(SnapshotState.RESTING.value),
-    "digests": repr(DigestState.MISSED.value),
+    "questions": repr(QuestionState.MISSED.value),
 }
 """The states in which refused requests stay."""
 

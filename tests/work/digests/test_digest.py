@@ -19,10 +19,10 @@ from bot.model.period import last_full_week
 from bot.model.questions import VisitorsQuery
 from bot.slack.errors import refused
 from bot.store.schema import snapshots
-from bot.work.digests.digest import advance_digests
 from bot.work.ports import SlackUnclear
 from bot.work.visitors.fetch import fetch_snapshots
 from bot.work.visitors.question import answer_questions, ask_visitors
+from bot.work.visitors.subscriptions import plan_digests
 from tests.builders import ANA, BEN, PROJECT, add_job, origin, rows_of
 from tests.work.office import RESPONSE_URL, Office
 from tests.work.weekly import DAY, MONDAY, WEEK, digests, of_channel, subscribed, until
@@ -355,7 +355,7 @@ async def test_a_digest_reads_on_when_somebody_else_who_asked_the_same_gives_up(
         office.docs.site.read(f"/p{page}", WEEK, MONDAY - DAY, people=page + 1)
     office.budget(100, page_size=2)
     await office.visitors("digest now")
-    await advance_digests(office.context)
+    await plan_digests(office.context)
     await fetch_snapshots(office.context)
     office.slack.profiles[BEN] = Profile(is_guest=True, is_bot=False, is_stranger=False, is_deleted=False)
     query = VisitorsQuery(last_full_week(office.clock(), office.context.analytics.zone), None)

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 import pytest
 
 from bot.messages import blocks as b
-from bot.model.ids import ChannelId, DigestId, MessageTs, SubscriptionId
+from bot.model.ids import ChannelId, MessageTs, QuestionId, SubscriptionId
 from bot.model.outbox import NewDelivery
 from bot.work.outbox.deliver import deliver_due
 from tests.builders import ANA, CHANNEL, new_store
@@ -68,7 +68,7 @@ async def test_an_end_that_cannot_be_said_is_given_up_and_told_directly(
 async def test_what_can_neither_be_settled_nor_told_is_given_up_as_well(office: Office) -> None:
     """Its subscription is gone."""
     post = NewDelivery.post("digest:9", CHANNEL, ANA, b.words("The docs in the week"))
-    lost = replace(post, subscription=SubscriptionId(9), digest=DigestId(9))
+    lost = replace(post, subscription=SubscriptionId(9), question=QuestionId(9))
     await office.store.write(lambda tx: tx.outbox.add(lost, office.clock()))
     await a_day(office)
     assert len(office.slack.posts) == 1

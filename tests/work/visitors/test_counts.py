@@ -14,6 +14,7 @@ from bot.model.period import Period
 from bot.model.visitors import Counts, PageCounts, Snapshot
 from bot.store import Transaction
 from bot.work.visitors.fetch import fetch_snapshots
+from bot.work.visitors.question import answer_questions
 from tests.builders import new_store
 from tests.site import Rows, Site, Visit
 from tests.work.asking import DAY, START
@@ -24,10 +25,8 @@ async def newest_snapshot(office: Office, period: Period) -> tuple[Counts | None
     """What is stored of a window: totals, pages, and how many rows came twice."""
 
     def look(tx: Transaction) -> tuple[Snapshot, Sequence[PageCounts]]:
-        known = tx.snapshots.find(
-            office.context.projects.default.id, period, is_final=True, now=office.clock()
-        )
-        assert known is not None
+        project = office.context.projects.default.id
+        known = tx.snapshots.request(project, period, with_pages=False, is_final=True, now=office.clock())
         return known, tx.pages.following(known.id, None, limit=9_999)[0]
 
     known, pages = await office.store.read(look)
@@ -53,7 +52,7 @@ async def read_with(site: Site, first: date, last: date, page_size: int) -> tupl
     office.budget(10_000, page_size)
     await office.visitors(f"{first}..{last} compare none")
     while await fetch_snapshots(office.context):
-        pass
+        await answer_questions(office.context)
     return office, Period(first, last + DAY)
 
 

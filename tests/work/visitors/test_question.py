@@ -12,7 +12,7 @@ from bot.model.access import Profile
 from bot.model.ids import MessageTs
 from bot.model.period import Period
 from bot.model.questions import VisitorsQuery
-from bot.model.visitors import Priority, SnapshotState
+from bot.model.visitors import SnapshotState
 from bot.store.schema import questions, snapshots
 from bot.work.outbox.deliver import deliver_due
 from bot.work.visitors.fetch import fetch_snapshots
@@ -274,7 +274,7 @@ async def test_a_process_that_dies_while_reading_is_continued_by_another(office:
     office.budget(100, page_size=10)
     await office.visitors("compare none")
     who = office.context.claimer()
-    held = await office.store.write(lambda tx: tx.snapshots.claim(who, PROJECT, 4, Priority.AHEAD))
+    held = await office.store.write(lambda tx: tx.snapshots.claim(who, PROJECT, 4))
     assert len(held) == 1
     office.restart()
     await office.reading(5)

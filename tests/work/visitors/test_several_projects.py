@@ -10,7 +10,7 @@ import httpx
 import pytest
 
 from bot.model.digests import SubscriptionState
-from bot.model.ids import PageKey
+from bot.model.ids import PageKey, QuestionId
 from bot.store.snapshots import path_hash
 from bot.work.outbox.deliver import deliver_due
 from bot.work.visitors.fetch import fetch_snapshots
@@ -125,7 +125,9 @@ async def test_a_project_that_cannot_be_served_stops_no_other_and_is_told(sites:
 
 async def test_a_page_of_a_project_is_improved_in_that_project(sites: Sites) -> None:
     await asked(sites, "compare none project:beta")
-    key = PageKey(f"1:{path_hash('/page-0')}")
+    question = await sites.office.store.read(lambda tx: tx.questions.get(QuestionId(1)))
+    assert question is not None
+    key = PageKey(f"{question.now}:{path_hash('/page-0')}")
     known = await sites.office.store.read(lambda tx: tx.pages.one(key))
     assert known is not None
     assert known[2] == BETA.id

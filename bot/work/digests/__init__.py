@@ -1,1 +1,0 @@
-"""The weekly digest and its subscriptions."""

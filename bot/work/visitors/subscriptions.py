@@ -1,0 +1,321 @@
+"""Subscribe a channel to the weekly digest, end that, ask for each week's digest, or for one at once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from datetime import datetime, time, timedelta
+from zoneinfo import ZoneInfo
+
+import structlog
+
+from bot.messages import subscriptions as say
+from bot.model.audit import Act
+from bot.model.digests import Subscription, SubscriptionState
+from bot.model.ids import ChannelId, ProjectId, RequestKey, SubscriptionId
+from bot.model.message import Message
+from bot.model.origin import Origin
+from bot.model.outbox import Delivery, NewDelivery
+from bot.model.period import Period, day_start, last_full_week
+from bot.model.questions import NOBODY, QuestionKind, VisitorsQuery
+from bot.model.refusal import Refusal
+from bot.model.visitors import ReadingProblem
+from bot.model.weekly_time import Weekday
+from bot.store import Transaction
+from bot.work.access.check import AskSlack, decide
+from bot.work.access.denied import refuse_subscription
+from bot.work.context import Context, WorkerContext
+from bot.work.ports import SlackError
+from bot.work.visitors.question import LATEST, WANTED, ask
+
+log = structlog.get_logger(__name__)
+_AT_ONCE = 20
+_PLANNED_AHEAD = timedelta(hours=6)
+"""How early the numbers of a planned digest are requested, to spread the calls to the analytics API."""
+_ASKED_AGAIN = timedelta(minutes=1)
+"""Whoever asks for the same digest twice within this time is asked before it is sent again."""
+
+
+@dataclass(frozen=True, slots=True)
+class SubscribeRequest:
+    """A request for a weekly digest in a channel.
+
+    ``zone`` is None for the time zone of the requester, ``project`` for the project of the channel.
+    """
+
+    origin: Origin
+    weekday: Weekday
+    at: time
+    zone: str | None
+    section: str | None
+    project: ProjectId | None = None
+
+
+async def subscribe(context: Context, request: SubscribeRequest) -> Message:
+    """Store or change a subscription, unless it is as requested already.
+
+    It becomes active when the first post into the channel has arrived.
+    """
+    project, known = await context.store.write(lambda tx: _put(context, tx, request))
+    shown = context.projects.shown(project)
+    if known is not None and _is_same(known, request):
+        return say.already_subscribed(known, shown)
+    context.wake()
+    return say.subscribing(
+        request.weekday, request.at, request.zone, request.section, changes=known is not None, shown=shown
+    )
+
+
+def _put(
+    context: Context, tx: Transaction, request: SubscribeRequest
+) -> tuple[ProjectId, Subscription | None]:
+    """Write the subscription unless it is the same. Return its project, and the one that there was."""
+    project = request.project or context.project_of(tx, request.origin.channel).id
+    in_channel = tx.subscriptions.in_channel(request.origin.channel)
+    same = [each for each in in_channel if each.section == request.section and each.project == project]
+    known = same[0] if same else None
+    if known is None or not _is_same(known, request):
+        number = tx.subscriptions.put(
+            request.origin,
+            project=project,
+            section=request.section,
+            weekday=request.weekday,
+            at=request.at,
+            zone=request.zone,
+            now=context.clock(),
+        )
+        tx.audit.subscribed(Act.SUBSCRIBED, request.origin, number, project, context.clock())
+    return project, known
+
+
+def _is_same(known: Subscription, request: SubscribeRequest) -> bool:
+    """Return whether a subscription runs as requested. A paused one is to be started again.
+
+    A request without a zone means that of its requester, which the owner's subscription may have.
+    """
+    weekly, is_owner = known.weekly, known.owner == request.origin.user
+    same_time = (weekly.weekday, weekly.at) == (request.weekday, request.at)
+    same_zone = weekly.zone == request.zone if request.zone else is_owner
+    return same_time and same_zone and known.state is not SubscriptionState.PAUSED
+
+
+async def unsubscribe(
+    context: Context, origin: Origin, section: str | None, project: ProjectId | None = None
+) -> Message:
+    """End a channel's subscriptions: those to a section, of a project, or all of them if both are None."""
+
+    def end(tx: Transaction) -> tuple[int, int]:
+        known = tx.subscriptions.in_channel(origin.channel)
+        ended = [
+            each for each in known if section in (None, each.section) and project in (None, each.project)
+        ]
+        for each in ended:
+            tx.subscriptions.change(
+                each.id, state=SubscriptionState.ENDED, next_run_at=None, response_url=None
+            )
+            tx.audit.subscribed(Act.UNSUBSCRIBED, origin, each.id, each.project, context.clock())
+        return len(ended), len(known) - len(ended)
+
+    return say.unsubscribed(*await context.store.write(end))
+
+
+async def list_subscriptions(context: Context, channel: ChannelId) -> Message:
+    """Return the list of a channel's subscriptions."""
+    found = await context.store.read(lambda tx: tx.subscriptions.in_channel(channel))
+    return say.listed(found, context.clock(), context.projects)
+
+
+async def digest_now(
+    context: Context,
+    origin: Origin,
+    section: str | None,
+    named: ProjectId | None = None,
+    *,
+    again: bool = False,
+) -> tuple[Message, bool]:
+    """Request a digest of the last full week for this channel, besides the weekly ones.
+
+    Return the message for the person, and whether a digest was stored: the same one within a minute is only
+    if they confirm it (``again``). ``named``: the project that they named; None for that of the channel.
+    """
+
+    def add(tx: Transaction) -> tuple[ProjectId, bool]:
+        project, now = named or context.project_of(tx, origin.channel).id, context.clock()
+        if not again and not tx.questions.has_key(origin.key):
+            lately = tx.questions.digests_since(project, origin.channel, now - _ASKED_AGAIN)
+            if any(each.query.section == section for each in lately):
+                return project, False
+        week = last_full_week(now, context.analytics.zone)
+        _ask_digest(context, tx, origin, project, section, week)
+        return project, True
+
+    project, is_added = await context.store.write(add)
+    shown = context.projects.shown(project)
+    if not is_added:
+        return say.digest_again(section, shown), False
+    context.wake()
+    return say.digest_coming(section, shown), True
+
+
+def _ask_digest(
+    context: Context,
+    tx: Transaction,
+    origin: Origin,
+    project: ProjectId,
+    section: str | None,
+    week: Period,
+    subscription: SubscriptionId | None = None,
+) -> None:
+    query = VisitorsQuery(week, week.before(), section)
+    ask(context, tx, origin, query, project, QuestionKind.DIGEST, subscription)
+
+
+# ---- the worker
+
+
+async def plan_digests(context: WorkerContext) -> int:
+    """Post for new subscriptions, ask for the digests that are due, and request the numbers of the next."""
+    now = context.clock()
+    new, coming = await context.store.read(
+        lambda tx: (tx.subscriptions.new(_AT_ONCE), tx.subscriptions.any_due(now + _PLANNED_AHEAD))
+    )
+    for subscription in new:
+        await _post_first(context, subscription)
+    if coming:
+        await context.store.write(lambda tx: _plan(context, tx))
+    if new or coming:
+        context.wake()
+    return 0  # what was planned becomes due by itself
+
+
+async def _post_first(context: WorkerContext, subscription: Subscription) -> None:
+    """Post into the channel once. The subscription becomes active only when this post has arrived."""
+    denied = (await decide(context, subscription.owner, ask=AskSlack.FINAL)).denied
+    if denied is not None:
+        await context.store.write(lambda tx: refuse_subscription(context, tx, subscription, denied))
+        return
+    zone = subscription.weekly.zone if subscription.has_zone else await _zone_of(context, subscription)
+
+    def post_first(tx: Transaction) -> None:
+        changed = tx.subscriptions.change(
+            subscription.id,
+            was=SubscriptionState.NEW,
+            revision=subscription.revision,
+            state=SubscriptionState.PROVING,
+            zone=zone,
+        )
+        known = tx.subscriptions.get(subscription.id)
+        if changed and known is not None:
+            key, words = f"subscription:{known.id}:first:{known.revision}", _first_words(context, tx, known)
+            post = NewDelivery.post(key, known.channel, known.owner, words)
+            tx.outbox.add(replace(post, subscription=known.id), context.clock())
+
+    await context.store.write(post_first)
+
+
+def _first_words(context: WorkerContext, tx: Transaction, known: Subscription) -> Message:
+    """Return the first post of a subscription. It names the week of the first digest."""
+    run_at, zone = _first_run(context, tx, known), context.analytics.zone
+    week = last_full_week(run_at, zone)
+    is_behind = last_full_week(run_at, ZoneInfo(known.weekly.zone)).first > week.first
+    newer_at = day_start(week.end + timedelta(days=week.days), zone) if is_behind else None
+    shown = context.projects.shown(known.project)
+    return say.first_post(known, run_at, week, newer_at=newer_at, counted_in=zone.key, shown=shown)
+
+
+def _first_run(context: WorkerContext, tx: Transaction, subscription: Subscription) -> datetime:
+    """Return when a new or changed subscription first runs. Skip a week that already has a digest."""
+    run_at = subscription.weekly.next_after(context.clock())
+    week = last_full_week(run_at, context.analytics.zone)
+    is_asked = tx.questions.has_key(_key(subscription, week))
+    return subscription.weekly.next_after(run_at) if is_asked else run_at
+
+
+def _key(subscription: Subscription, week: Period) -> RequestKey:
+    """Return the unique key of a subscription's digest of a week."""
+    return RequestKey(f"digest:{subscription.id}:{week.first.isoformat()}")
+
+
+async def _zone_of(context: WorkerContext, subscription: Subscription) -> str:
+    """Return the subscriber's time zone, or UTC if Slack does not tell. The first post shows it."""
+    try:
+        return await context.messenger.user_zone(subscription.owner) or "UTC"
+    except SlackError as error:
+        log.warning("zone_not_told", user=subscription.owner, reason=str(error))
+        return "UTC"
+
+
+def _plan(context: WorkerContext, tx: Transaction) -> None:
+    """Ask for the digests that are due, and request the numbers of those that come soon.
+
+    A digest more than a day late is skipped.
+    """
+    now, analytics = context.clock(), context.analytics
+    for each in tx.subscriptions.due(now + _PLANNED_AHEAD, _AT_ONCE):
+        run_at = each.next_run_at or now
+        week = last_full_week(run_at, analytics.zone)
+        if run_at > now:
+            if analytics.is_final(week, now) and context.projects.serve(each.project):
+                _read_ahead(tx, each.project, week, run_at, now)
+            continue
+        tx.subscriptions.change(each.id, next_run_at=each.weekly.next_after(now))
+        if now - run_at > LATEST:
+            result = f"skipped: {ReadingProblem.DOWN}"
+            tx.subscriptions.change(each.id, last_result=result, last_run_at=run_at)
+            log.warning("digest_skipped", subscription=each.id, run_at=run_at.isoformat())
+            continue
+        origin = Origin(_key(each, week), NOBODY, each.channel)
+        _ask_digest(context, tx, origin, each.project, each.section, week, each.id)
+
+
+def _read_ahead(tx: Transaction, project: ProjectId, week: Period, run_at: datetime, now: datetime) -> None:
+    for period in (week, week.before()):
+        ahead = tx.snapshots.request(project, period, with_pages=True, is_final=True, now=now)
+        tx.snapshots.want([ahead.id], QuestionKind.DIGEST, run_at + WANTED)
+
+
+# ---- what came of a post
+
+
+def posted(context: WorkerContext, tx: Transaction, delivery: Delivery) -> None:
+    """Activate the subscription after its first post; note the result after a later one."""
+    subscription = _of(tx, delivery)
+    if delivery.what.question is not None:
+        tx.subscriptions.change(subscription.id, last_result="posted", last_run_at=context.clock())
+        return
+    next_run_at, active = _first_run(context, tx, subscription), SubscriptionState.ACTIVE
+    was = SubscriptionState.PROVING
+    tx.subscriptions.change(
+        subscription.id, was=was, state=active, next_run_at=next_run_at, response_url=None
+    )
+
+
+def refused(context: WorkerContext, tx: Transaction, delivery: Delivery, meaning: Refusal, code: str) -> None:
+    """End the subscription if its first post is refused; pause it if a later one is. Tell the owner.
+
+    A refusal that only the operator can solve, such as a revoked token, does not pause the subscription.
+    """
+    known, now, change = _of(tx, delivery), context.clock(), tx.subscriptions.change
+    shown, url = context.projects.shown(known.project), None
+    if delivery.what.question is None:
+        if not change(known.id, was=SubscriptionState.PROVING, state=SubscriptionState.ENDED):
+            return
+        what, message = "refused", say.cannot_subscribe(meaning, code, context.bot_name)
+        url = tx.subscriptions.response_url(known.id)
+    else:
+        change(known.id, last_result=f"not posted: Slack said {code}", last_run_at=now)
+        if meaning.needs_operator:
+            what, message = "refused", say.not_posted(known, code, shown)
+        elif change(known.id, was=SubscriptionState.ACTIVE, state=SubscriptionState.PAUSED, next_run_at=None):
+            what, message = "paused", say.paused(known, code, shown)
+        else:
+            return
+    log.warning("subscription_refused", subscription=known.id, channel=known.channel)
+    key = f"{delivery.what.key}:{what}"
+    tx.outbox.add(NewDelivery.private(key, known.channel, known.owner, message, response_url=url), now)
+
+
+def _of(tx: Transaction, delivery: Delivery) -> Subscription:
+    subscription = tx.subscriptions.get(delivery.what.subscription) if delivery.what.subscription else None
+    if subscription is None:
+        raise LookupError(f"delivery {delivery.id} belongs to no subscription")
+    return subscription
