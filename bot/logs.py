@@ -8,7 +8,6 @@ import math
 import re
 import sys
 import unicodedata
-from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from time import monotonic
@@ -21,7 +20,7 @@ _HIDDEN = "[hidden]"
 _SELDOM_SECONDS = 60.0
 _MOST_KNOWN = 1_000
 _TROUBLE = frozenset({"warning", "error", "critical"})
-_COUNTING = frozenset({"attempts", "failures", "deaf_seconds", "exc_info", "timestamp"})
+_COUNTING = frozenset({"request", "attempts", "failures", "deaf_seconds", "exc_info", "timestamp"})
 """What differs between two lines about the same trouble."""
 _STEERING = ("Cc", "Cf", "Cs", "Zl", "Zp")
 """Unicode categories of the characters with which a text could steer a terminal or change how it reads."""
@@ -240,39 +239,3 @@ def _what_repeats(event: EventDict) -> object:
     error = failed if isinstance(failed, BaseException) else sys.exc_info()[1] if failed else None
     said = (f"{key}={value}" for key, value in event.items() if key not in _COUNTING)
     return (*said, type(error).__name__)
-
-
-class LogOnce:
-    """Remembers what has been logged in this process, so that a repeated problem is logged once."""
-
-    def __init__(self) -> None:
-        self._logged: set[tuple[str, ...]] = set()
-
-    def first(self, *what: str) -> bool:
-        """Return whether this is the first call with these arguments."""
-        if what in self._logged:
-            return False
-        self._logged.add(what)
-        return True
-
-
-class LogSeldom:
-    """Logs each kind of a repeated event at most once a minute, with the number of those left out."""
-
-    def __init__(self, event: str, clock: Callable[[], float] = monotonic) -> None:
-        self._event = event
-        self._clock = clock
-        self._logged_at: dict[str, float] = {}
-        self._left_out: Counter[str] = Counter()
-
-    def warning(self, kind: str, *, exc_info: bool = False) -> None:
-        """Log the event as a warning, or count it for the next line of its kind. Kinds must be few."""
-        now = self._clock()
-        if now - self._logged_at.get(kind, -math.inf) < _SELDOM_SECONDS:
-            self._left_out[kind] += 1
-            return
-        self._logged_at[kind] = now
-        about = {"exc_info": True} if exc_info else {}
-        structlog.get_logger(__name__).warning(
-            self._event, kind=kind, left_out=self._left_out.pop(kind, 0), **about
-        )

@@ -10,9 +10,8 @@ import pytest
 import structlog
 from hypothesis import given
 from hypothesis import strategies as st
-from structlog.testing import capture_logs
 
-from bot.logs import LogSeldom, Redactor, Seldom, about_request, configure, reference, terminal_safe
+from bot.logs import Redactor, Seldom, about_request, configure, reference, terminal_safe
 
 SECRETS = ["exact-secret-value"]
 LEAKS = [
@@ -90,18 +89,6 @@ def test_libraries_that_would_log_bodies_are_quiet(capsys: pytest.CaptureFixture
     for name in ("slack_bolt.AsyncApp", "slack_sdk.web", "httpx", "aiohttp.access"):
         logging.getLogger(name).info("a body")
     assert capsys.readouterr().err == ""
-
-
-def test_a_repeated_event_is_logged_once_a_minute_for_each_kind() -> None:
-    now = [0.0]
-    seldom = LogSeldom("refused", clock=lambda: now[0])
-    with capture_logs() as lines:
-        for now[0] in (0.0, 0.1, 59.9, 60.0, 61.5):
-            seldom.warning("a")
-        seldom.warning("b")
-        now[0] = 130.0
-        seldom.warning("a")
-    assert [(line["kind"], line["left_out"]) for line in lines] == [("a", 0), ("a", 2), ("b", 0), ("a", 1)]
 
 
 @given(st.text(st.one_of(st.characters(), st.sampled_from("\x1b\x9b\x7f\u202e\r\u2028\b"))))

@@ -9,7 +9,8 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from time import monotonic
 
-from bot.logs import LogSeldom
+import structlog
+
 from bot.slack.socket import SocketIntake
 from bot.store import DatabaseTrouble, Store
 from bot.store.heartbeats import GONE_AFTER
@@ -25,7 +26,7 @@ _AGAIN_SECONDS = 5.0
 _WORKER_LATE_SECONDS = 120.0
 _MOST_REFUSED = 5
 _REFUSED_SECONDS = 300.0
-_broken = LogSeldom("check_failed")
+log = structlog.get_logger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +69,7 @@ async def run_checks(
         except Exception as error:
             # A failing check must not hide the others' findings. Error texts can quote settings.
             if is_logged:
-                _broken.warning(name, exc_info=True)
+                log.warning("check_failed", check=name, exc_info=True)
             return [Finding(name, False, f"could not be looked at ({type(error).__name__})")]
 
     found = await asyncio.gather(*(one(name, check) for name, check in checks.items()))

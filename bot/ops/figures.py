@@ -7,7 +7,8 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from datetime import datetime
 from functools import partial
 
-from bot.logs import LogSeldom
+import structlog
+
 from bot.model.ids import ProjectId
 from bot.model.jobs import Trouble
 from bot.ops.checks import LIMIT_SECONDS, Finding, free_bytes
@@ -17,12 +18,13 @@ from bot.store.heartbeats import GONE_AFTER
 from bot.work.context import Context
 from bot.work.jobs.key_health import is_refused, trouble_of
 
+log = structlog.get_logger(__name__)
+
 
 def metrics_page(
     context: Context, metrics: Metrics
 ) -> Callable[[Sequence[Finding]], Awaitable[tuple[bytes, str]]]:
     """Return the page of metrics, which never fails: what cannot be read is missing."""
-    unread = LogSeldom("figures_not_read")
 
     async def page(found: Sequence[Finding]) -> tuple[bytes, str]:
         for each in found:
@@ -32,7 +34,7 @@ def metrics_page(
             async with asyncio.timeout(LIMIT_SECONDS):
                 metrics.set_figures(await context.store.read(partial(read_figures, context)))
         except (DatabaseTrouble, TimeoutError):
-            unread.warning("database", exc_info=True)
+            log.warning("figures_not_read", exc_info=True)
             metrics.set_figures(None)
         return metrics.page()
 

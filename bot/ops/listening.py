@@ -11,12 +11,12 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any, cast
 
+import structlog
 from aiohttp import web
 from aiohttp.http import HttpProcessingError
 from aiohttp.typedefs import Handler
 
-from bot.logs import LogSeldom
-
+log = structlog.get_logger(__name__)
 HEAD_SECONDS = 5.0
 _LINGERING_SECONDS = 1.0
 """For how long the rest of a refused body is read and discarded, so that the sender reads the refusal."""
@@ -44,7 +44,7 @@ async def listening(
 
     ``idle_seconds``: how long a connection is kept for another request; ``head_seconds``: for its first one.
     """
-    refusals, loop = LogSeldom("connection_closed"), asyncio.get_running_loop()
+    loop = asyncio.get_running_loop()
     silent: set[asyncio.BaseProtocol] = set()
 
     @web.middleware
@@ -57,7 +57,7 @@ async def listening(
             return
         silent.discard(protocol)
         if protocol.transport is not None:
-            refusals.warning("no request")
+            log.warning("connection_closed", kind="no request")
             protocol.transport.abort()
 
     def accepted() -> asyncio.BaseProtocol:
@@ -70,7 +70,7 @@ async def listening(
     runner = web.AppRunner(
         server,
         access_log=None,
-        logger=_ServerLog(logging.getLogger("aiohttp.server"), refusals),
+        logger=_ServerLog(logging.getLogger("aiohttp.server")),
         shutdown_timeout=_STOP_SECONDS,
         keepalive_timeout=idle_seconds,
         lingering_time=_LINGERING_SECONDS,
@@ -100,12 +100,8 @@ def _listener(host: str, port: int) -> socket.socket:
 class _ServerLog(logging.LoggerAdapter[logging.Logger]):
     """The log of aiohttp's server. Requests that are not HTTP are one line a minute, without tracebacks."""
 
-    def __init__(self, logger: logging.Logger, refusals: LogSeldom) -> None:
-        super().__init__(logger)
-        self._refusals = refusals
-
     def log(self, level: int, msg: object, *args: object, **kwargs: Any) -> None:
         if isinstance(kwargs.get("exc_info"), HttpProcessingError):
-            self._refusals.warning("not HTTP")
+            log.warning("connection_closed", kind="not HTTP")
             return
         super().log(level, msg, *args, **kwargs)

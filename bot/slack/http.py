@@ -10,15 +10,16 @@ from collections.abc import Callable
 from typing import Any
 from urllib.parse import parse_qsl
 
+import structlog
 from aiohttp import web
 from pydantic import SecretStr
 from slack_bolt.async_app import AsyncApp
 from slack_bolt.request.async_request import AsyncBoltRequest
 from slack_sdk.signature import SignatureVerifier
 
-from bot.logs import LogSeldom
 from bot.store.deadline import Deadline, within
 
+log = structlog.get_logger(__name__)
 PATH = "/slack/events"
 BODY_BYTES = 1_000_000
 BODIES_BYTES = 2 * BODY_BYTES
@@ -78,7 +79,6 @@ class _Intake:
         self._is_signed = is_signed
         self._body_seconds = body_seconds
         self._intake_seconds = intake_seconds
-        self._refusals = LogSeldom("request_refused")
         self._reading: dict[web.RequestHandler, int] = {}
 
     async def take(self, request: web.Request) -> web.Response:
@@ -94,7 +94,7 @@ class _Intake:
                 said = await self._app.async_dispatch(_bolt_request(body, content_type))
             return web.Response(status=said.status, text=said.body, headers=said.first_headers())
         except _Refused as refused:
-            self._refusals.warning(refused.kind)
+            log.warning("request_refused", kind=refused.kind)
             return web.Response(status=refused.status, text=refused.kind)
 
     async def _body(self, request: web.Request) -> str:

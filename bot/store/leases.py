@@ -41,7 +41,6 @@ from sqlalchemy import (
 from sqlalchemy.engine import Connection, RowMapping
 from sqlalchemy.sql.dml import ReturningUpdate
 
-from bot.logs import LogOnce
 from bot.store.columns import AnyTable, UtcDateTime
 from bot.store.upsert import update_one
 
@@ -53,7 +52,6 @@ UNREADABLE = "unreadable"
 """The owner of the leases of rows that could not be read. `docs-bot doctor` counts them."""
 _ASIDE = timedelta(hours=1)
 """How long such a row is left alone. A newer version may be running by then."""
-_LOGGED = LogOnce()
 Item = TypeVar("Item")
 log = structlog.get_logger(__name__)
 
@@ -169,8 +167,7 @@ def readable(
             found.append(read(row))
         except (ValueError, LookupError, TypeError, AttributeError) as error:
             unreadable.append(row[key])
-            if _LOGGED.first(table.name, str(row[key])):
-                log.error("row_not_readable", table=table.name, row=row[key], reason=type(error).__name__)
+            log.error("row_not_readable", table=table.name, row=row[key], reason=type(error).__name__)
     return found, unreadable
 
 

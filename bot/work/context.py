@@ -9,7 +9,6 @@ from enum import StrEnum
 from typing import TypeVar
 
 from bot.docs_api import DocsClient
-from bot.logs import LogOnce
 from bot.model.access import AccessPolicy, MemberCache
 from bot.model.ids import ChannelId, MessageTs, ProjectId, PromptId, UserId
 from bot.model.jobs import ThreadRef
@@ -108,7 +107,6 @@ class Context:
     waiting_per_person: int = 10
     remind_after: timedelta | None = timedelta(days=3)
     batches: Batches = field(default_factory=Batches)
-    log_once: LogOnce = field(default_factory=LogOnce)
 
     def project_of(self, tx: Transaction, channel: ChannelId) -> Project:
         """Return the project for what is asked in a channel without naming one: its own, else the default.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import resource
 import socket
 from collections.abc import AsyncIterator, Callable
@@ -10,8 +11,8 @@ from contextlib import AsyncExitStack
 
 import pytest
 from aiohttp import web
-from structlog.testing import capture_logs
 
+from bot.logs import configure
 from bot.ops.listening import allow_open_files, listening
 from tests.limits import HANG_SECONDS
 
@@ -106,12 +107,14 @@ async def test_a_connection_is_not_kept_for_ever(open_site: Opener) -> None:
         b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03\r\n\r\n",
     ],
 )
-async def test_what_is_not_http_is_refused_with_one_line_in_the_log(open_site: Opener, sent: bytes) -> None:
+async def test_what_is_not_http_is_refused_with_one_line_in_the_log(
+    open_site: Opener, sent: bytes, capsys: pytest.CaptureFixture[str]
+) -> None:
+    configure("INFO", "json")
     connect = await open_site()
-    with capture_logs() as logs:
-        for _ in range(3):
-            assert (await (await connect()).ask(sent)).startswith(b"HTTP/1.0 400")
-    assert [line["kind"] for line in logs] == ["not HTTP"]
+    for _ in range(3):
+        assert (await (await connect()).ask(sent)).startswith(b"HTTP/1.0 400")
+    assert [json.loads(line)["kind"] for line in capsys.readouterr().err.splitlines()] == ["not HTTP"]
 
 
 async def test_a_port_in_use_is_named() -> None:

@@ -48,9 +48,9 @@ async def names_in(
     with suppress(TimeoutError):
         async with asyncio.timeout(seconds), asyncio.TaskGroup() as group:
             for user in needed.users:
-                group.create_task(_look_up(context, user, context.messenger.user_name, users))
+                group.create_task(_look_up(user, context.messenger.user_name, users))
             for channel in needed.channels:
-                group.create_task(_look_up(context, channel, name_of, channels))
+                group.create_task(_look_up(channel, name_of, channels))
     return users, channels
 
 
@@ -63,12 +63,9 @@ async def _is_public(context: Context, channel: ChannelId) -> bool:
         return False
 
 
-async def _look_up(
-    context: Context, each: Id, look_up: Callable[[Id], Awaitable[str]], known: dict[Id, str]
-) -> None:
+async def _look_up(each: Id, look_up: Callable[[Id], Awaitable[str]], known: dict[Id, str]) -> None:
     """Add a name to ``known``. An id without a name does not stop the job."""
     try:
         known[each] = await look_up(each)
     except SlackError as error:
-        if context.log_once.first("name", str(error)):
-            log.warning("name_not_told", id=each, reason=str(error))
+        log.warning("name_not_told", reason=str(error))

@@ -26,7 +26,7 @@ async def give_up(context: WorkerContext, delivery: Delivery, meaning: Refusal, 
 
     ``code`` is Slack's error code, or the bot's own if Slack gave none.
     """
-    _log_dead_letter(context, delivery, code)
+    _log_dead_letter(delivery, code)
     if meaning is Refusal.NOT_VISIBLE and is_direct_message(delivery.what.channel):
         meaning = Refusal.BETWEEN_PEOPLE
     now = context.clock()
@@ -67,12 +67,12 @@ async def bury_broken(context: WorkerContext, delivery: Delivery) -> None:
         await context.store.write(lambda tx: tx.outbox.settle(delivery, step, owner=context.owner))
 
 
-def _log_dead_letter(context: WorkerContext, delivery: Delivery, code: str) -> None:
-    """Log the dead letter. A refused reaction matters little and is logged once for each reason."""
+def _log_dead_letter(delivery: Delivery, code: str) -> None:
+    """Log the dead letter. A refused reaction matters little: one line for all of a reason."""
     if delivery.what.kind is not DeliveryKind.REACTION:
         log.warning("delivery_dead", delivery=delivery.id, kind=delivery.what.kind, reason=code)
-    elif context.log_once.first("reaction", code):
-        log.warning("reaction_refused", channel=delivery.what.channel, reason=code)
+    else:
+        log.warning("reaction_refused", reason=code)
 
 
 def _refuse_job(

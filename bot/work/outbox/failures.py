@@ -65,8 +65,7 @@ def _waits_for_token(context: WorkerContext, delivery: Delivery, error: SlackErr
         return False
     if delivery.what.kind not in _TOKEN_RETRIED:
         return False
-    if context.log_once.first("token", error.code):
-        log.error("token_refused", reason=error.code)
+    log.error("token_refused", reason=error.code)
     return context.clock() - delivery.created_at < _PATIENCE
 
 

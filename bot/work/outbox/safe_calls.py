@@ -52,8 +52,7 @@ async def as_member(
         try:
             await context.messenger.join(channel)
         except SlackRefused as second:
-            if context.log_once.first("join", channel, second.code):
-                log.warning("join_refused", channel=channel, reason=second.code)
+            log.warning("join_refused", channel=channel, reason=second.code)
             raise refusal from None
         return await call()
 
