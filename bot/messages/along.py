@@ -105,5 +105,4 @@ def shown(job: TrackedJob, texts: Sequence[str]) -> Message:
     whole = "\n\n".join(map(visible, texts))
     begins = next(iter(b.split(whole, _SHOWN_LENGTH)), "")
     headline = f"This went to the agent with Job {job.number}{'' if begins == whole else ' (its beginning)'}:"
-    text = f"{headline}\n{b.escape(begins)}"
-    return Message(text, (b.section(headline), b.quote(begins)), b.plain(text))
+    return b.message(b.section(headline), b.quote(begins))

@@ -10,6 +10,7 @@ import re
 from collections.abc import Collection, Iterable, Sequence
 from datetime import datetime
 from ipaddress import ip_address
+from itertools import chain
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -256,14 +257,60 @@ def words(text: str) -> Message:
     return Message(text, plain(text))
 
 
-def with_buttons(said: str, buttons: Sequence[Block], *, address: str = "") -> Message:
-    """Return a paragraph with a row of buttons below it.
+def message(*blocks: Block, most_bytes: int | None = None) -> Message:
+    """Return a message whose text and whose plain form say what its blocks say.
 
-    Plain blocks contain no link buttons; ``address`` is a link that is added to the text in their place.
+    Plain blocks contain no link buttons; the text has the links. ``most_bytes``: clip the text to this size.
     """
-    text = f"{said} {address}" if address else said
-    safe = [made for made in buttons if "url" not in made]
-    return Message(text, (section(said), *actions(buttons)), (*plain(text), *actions(safe)))
+    text = "".join(map(_said, blocks)).lstrip("\n")
+    text = text if most_bytes is None else clip_bytes(text, most_bytes)
+    rows = [block["elements"] for block in blocks if block["type"] == "actions"]
+    plain_rows = [actions([made for made in row if "url" not in made]) for row in rows]
+    return Message(text, blocks, (*plain(text), *chain(*plain_rows)))
+
+
+def _said(block: Block) -> str:
+    """Return what a block says, in mrkdwn: lines, each behind a line end, or links behind the last line."""
+    lines: list[str] = []
+    match block["type"]:
+        case "section":
+            lines = [block["text"]["text"].rstrip("\n")] if "text" in block else []
+            pairs = (re.sub(r"^\*(.*)\*\n", r"\1: ", field["text"]) for field in block.get("fields", ()))
+            lines += [f"{'; '.join(pairs)}."] if "fields" in block else []
+        case "context":
+            lines = [element["text"] for element in block["elements"]]
+        case "rich_text":
+            lines = [escape(block["elements"][0]["elements"][0]["text"])]
+        case "actions":
+            linked = [made for made in block["elements"] if "url" in made]
+            return "".join(f" {link(made['url'], made['text']['text'])}" for made in linked)
+        case "data_visualization":
+            series = block["chart"]["series"]
+            points = zip(*(each["data"] for each in series), strict=True)
+            names = [each["name"] for each in series]
+            lines = [f"{block['title']}: {'; '.join(_point_said(point, names) for point in points)}."]
+        case "data_table":
+            (_, *names), *rows = [[cell["text"] for cell in row] for row in block["rows"]]
+            lines = [
+                f"*{escape(block['caption'])}*",
+                *(f"{rank}. {_row_said(row, names)}" for rank, row in enumerate(rows, 1)),
+            ]
+    return "".join(f"\n{line}" for line in lines)
+
+
+def _point_said(point: Sequence[Block], names: Sequence[str]) -> str:
+    counts = (f"{name} {each['value']:,}" for name, each in zip(names, point, strict=True))
+    return f"{point[0]['label']} {', '.join(counts)}"
+
+
+def _row_said(row: Sequence[str], names: Sequence[str]) -> str:
+    cells = (f"{name} {escape(text)}" for name, text in zip(names, row[1:], strict=True))
+    return f"{code(row[0])} {' · '.join(cells)}"
+
+
+def with_buttons(said: str, buttons: Sequence[Block]) -> Message:
+    """Return a paragraph with a row of buttons below it."""
+    return message(section(said), *actions(buttons))
 
 
 def plain(mrkdwn: str) -> tuple[Block, ...]:

@@ -10,17 +10,14 @@ from bot.messages.face import name
 from bot.messages.numbers import clock, counted, dates, duration, number, page_gain, weekday
 from bot.messages.visitors import (
     caveats,
-    chart_words,
     improve_menu,
     is_empty,
     named_pages,
     nobody,
     page_numbers,
     pages_blocks,
-    pages_lines,
     source_note,
     totals_fields,
-    totals_words,
     with_fitting_pages,
 )
 from bot.messages.visitors_more import movements
@@ -55,7 +52,7 @@ def _digest(weekly: WeeklyReport) -> Message:
     notes += [*_curve_gap(len(curve), len(weekly.curve)), source_note(answer)]
     notes += [footer(weekly.subscription)] if weekly.subscription else []
     row = b.actions([*_improve(weekly.suggestion), *improve_menu(named_pages(answer))])
-    blocks = (
+    return b.message(
         b.section(heading),
         *([] if is_empty(answer) else [totals_fields(answer)]),
         *([visitors_chart(_CURVE_TITLE, curve)] if len(curve) > 1 else []),
@@ -64,10 +61,6 @@ def _digest(weekly: WeeklyReport) -> Message:
         *row,
         b.context(*notes),
     )
-    counts = [nobody(answer)] if is_empty(answer) else [totals_words(answer), *pages_lines(answer)]
-    curve_words = chart_words(curve, _CURVE_TITLE) if len(curve) > 1 else []
-    text = "\n".join([heading, *counts, *curve_words, *lines, *notes])
-    return Message(text, blocks, (*b.plain(text), *row))
 
 
 def _curve_gap(known: int, total: int) -> list[str]:

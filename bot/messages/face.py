@@ -101,12 +101,8 @@ def face(job: TrackedJob, frees_at: datetime | None = None) -> Message:
     shown = first_line(job)
     headline = f"{state_words(job)} · {name(job.number)}"
     lines = [_details(job), *_notes(job, frees_at)]
-    buttons = _buttons(job)
-    text = b.clip_bytes("\n".join((headline, b.escape(shown), *lines)), b.EDITED_BYTES)
-    small = [b.context(line) for line in lines]
-    drawn = (b.section(headline), b.quote(shown), *small, *b.actions(buttons))
-    safe = [made for made in buttons if "url" not in made]
-    return Message(text, drawn, (*b.plain(text), *b.actions(safe)))
+    small, row = map(b.context, lines), b.actions(_buttons(job))
+    return b.message(b.section(headline), b.quote(shown), *small, *row, most_bytes=b.EDITED_BYTES)
 
 
 def redrawn(face: Message, *, posted_plain: bool) -> Message:

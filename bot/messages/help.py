@@ -50,8 +50,7 @@ def help_message(commands: Sequence[CommandHelp], projects: Projects) -> Message
     """Return the help: all commands with examples, and the other ways to use the bot."""
     paragraphs = [*(_paragraph(command) for command in commands), _VISITORS, _IN_THREADS, _ELSEWHERE]
     paragraphs += [*([naming(projects)] if projects.are_several else []), _COST]
-    text = "\n\n".join(paragraphs)
-    return Message(text, tuple(b.section(part) for part in paragraphs), b.plain(text))
+    return b.message(*map(b.section, paragraphs))
 
 
 def _paragraph(command: CommandHelp) -> str:

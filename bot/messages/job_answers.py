@@ -57,8 +57,7 @@ def with_prompt(refusal: Message, prompt: str) -> Message:
         return refusal
     shown = next(iter(b.split(whole, _COPIED_LENGTH)), "")
     headline = f"{refusal.text} What you wrote{'' if shown == whole else ' (its beginning)'}, to copy:"
-    text = f"{headline}\n{b.escape(shown)}"
-    return Message(text, (b.section(headline), b.quote(shown)), b.plain(text))
+    return b.message(b.section(headline), b.quote(shown))
 
 
 def undelivered(job: TrackedJob, problem: Problem) -> Message:
@@ -96,9 +95,7 @@ def job_list(jobs: Sequence[tuple[TrackedJob, str | None]], listing: JobListing 
     heading = _heading(listing, len(jobs))
     turns = [("Previous", "jobs_newer", listing.back), ("Next", "jobs_older", listing.onward)]
     row = b.actions([b.button(label, action, value) for label, action, value in turns if value])
-    text = "\n".join([heading, *lines])
-    shown = (b.section(f"*{heading}*"), *(b.section(line) for line in lines), *row)
-    return Message(text, shown, (*b.plain(text), *row))
+    return b.message(b.section(f"*{heading}*"), *map(b.section, lines), *row)
 
 
 def _heading(listing: JobListing, count: int) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import datetime
 
 from bot.messages import blocks as b
@@ -12,12 +13,11 @@ from bot.messages.face import (
     lasted,
     more,
     name,
-    open_words,
     run_again,
     view,
 )
 from bot.messages.plain_text import visible
-from bot.messages.problems import Problem, Spent
+from bot.messages.problems import Problem
 from bot.model.ids import UserId
 from bot.model.jobs import JobState, Review, TrackedJob
 from bot.model.message import Block, Message
@@ -28,23 +28,17 @@ SEND_AGAIN, DISMISS = "Send again", "Dismiss"
 """The two decisions about an unconfirmed prompt, as their buttons call them."""
 
 
-def _follow_up(job: TrackedJob) -> Block:
-    return b.button("Follow up", Action.FOLLOW_UP, str(job.number))
-
-
 def full_prompt(job: TrackedJob) -> tuple[Message, ...]:
     """Return the full prompt, split into messages; nothing if the face shows all of it."""
     shown = visible(job.text)
     if shown.strip() == first_line(job):
         return ()
     parts = list(b.split(shown, _PART_LENGTH))
-    return tuple(_part(job, part, at + 1, len(parts)) for at, part in enumerate(parts))
-
-
-def _part(job: TrackedJob, part: str, at: int, of: int) -> Message:
-    headline = f"The whole prompt of {name(job.number)}" + (f" ({at} of {of})" if of > 1 else "")
-    text = f"{headline}:\n{b.escape(part)}"
-    return Message(text, (b.context(headline), b.quote(part)), b.plain(text))
+    which = [f" ({at} of {len(parts)})" if len(parts) > 1 else "" for at in range(1, len(parts) + 1)]
+    headlines = (f"The whole prompt of {name(job.number)}{each}:" for each in which)
+    return tuple(
+        b.message(b.context(headline), b.quote(part)) for headline, part in zip(headlines, parts, strict=True)
+    )
 
 
 def follow_up_by_command(job: TrackedJob, prompt_text: str, asked_by: UserId) -> Message:
@@ -53,8 +47,7 @@ def follow_up_by_command(job: TrackedJob, prompt_text: str, asked_by: UserId) ->
     shown = next(iter(b.split(whole, _PART_LENGTH)), "")
     part = "" if shown == whole else " (its beginning; the agent gets all of it)"
     headline = f"{b.mention(asked_by)} follows up on {name(job.number)}{part}:"
-    text = f"{headline}\n{b.escape(shown)}"
-    return Message(text, (b.section(headline), b.quote(shown)), b.plain(text))
+    return b.message(b.section(headline), b.quote(shown))
 
 
 def follow_up_withdrawn(job: TrackedJob, prompt: Prompt, by: UserId) -> Message:
@@ -74,9 +67,7 @@ def ended(job: TrackedJob, now: datetime, *, is_new: bool = True, is_first: bool
     offers its pull request, so this one's button stands out.
     """
     del now
-    url = b.web_address(job.pr_link) if job.state is JobState.PULL_REQUEST else None
-    address = b.link(url, open_words(url)) if url else ""
-    return b.with_buttons(_end(job, is_new), _end_buttons(job, is_first=is_first), address=address)
+    return b.with_buttons(_end(job, is_new), _end_buttons(job, is_first=is_first))
 
 
 def outdated_end(job: TrackedJob, *, is_new: bool = True) -> Message:
@@ -85,108 +76,67 @@ def outdated_end(job: TrackedJob, *, is_new: bool = True) -> Message:
 
 
 def _end(job: TrackedJob, is_new: bool) -> str:
-    said = _new_pull_request if is_new and job.state is JobState.PULL_REQUEST else _ENDS[job.state]
-    return f"{_everybody(job)} {said(job)}"
-
-
-def _everybody(job: TrackedJob, *first: UserId) -> str:
-    """Return mentions of these people and of everybody who waits for the end."""
-    return " ".join(b.mention(user) for user in dict.fromkeys((*first, *job.recipients)))
-
-
-def _what(job: TrackedJob) -> str:
-    """Return what ends or runs, for the beginning of a sentence."""
-    called = name(job.number)
-    return f"The follow-up to {called}" if job.iteration > 1 else called
-
-
-def _took(job: TrackedJob) -> str:
-    return f" after {lasted(job.time_taken)}" if job.time_taken is not None else ""
-
-
-def _reply_here(job: TrackedJob) -> str:
-    """Return how to steer the job: in a thread that people may have begun, with a mention."""
-    return "mention me here" if job.thread_ts else "reply here"
-
-
-def _new_pull_request(job: TrackedJob) -> str:
-    called = name(job.number)
+    if job.state is not JobState.PULL_REQUEST:
+        return _about(job, _ENDS[job.state])
     if b.web_address(job.pr_link) is None:
-        return _odd_address(job, called)
-    return (
-        f":memo: {called} is done{_took(job)}: the pull request is ready. "
-        f"Review it, or {_reply_here(job)} to have something changed."
+        return _about(job, _ODD_ADDRESS, odd=b.quoted(job.pr_link or "", 300))
+    return _about(job, _NEW_PULL_REQUEST if is_new else _ENDS[job.state])
+
+
+def _about(job: TrackedJob, words: str, first: Sequence[UserId] = (), **more: str) -> str:
+    """Return words about a job with what they name of it.
+
+    ``{everybody}`` waits for the end, after ``first``; ``{it}`` is what ends or runs, for the beginning of a
+    sentence; ``{here}`` is how to steer the job: in a thread that people may have begun, with a mention.
+    """
+    called, here = name(job.number), "mention me here" if job.thread_ts else "reply here"
+    return words.format(
+        everybody=" ".join(b.mention(user) for user in dict.fromkeys((*first, *job.recipients))),
+        job=called,
+        it=f"The follow-up to {called}" if job.iteration > 1 else called,
+        took=f" after {lasted(job.time_taken)}" if job.time_taken is not None else "",
+        here=here,
+        Here=here.capitalize(),
+        **more,
     )
 
 
-def _pull_request(job: TrackedJob) -> str:
-    if b.web_address(job.pr_link) is None:
-        return _odd_address(job, _what(job))
-    return (
-        f":memo: {_what(job)} is finished{_took(job)}. Look at the pull request: "
-        "the docs service doesn't say whether it changed. "
-        f"{_reply_here(job).capitalize()} to have something else changed."
-    )
-
-
-def _odd_address(job: TrackedJob, what: str) -> str:
-    odd = b.quoted(job.pr_link or "", 300)
-    return (
-        f":memo: {what} is done{_took(job)}, but I can't link to the address of its pull "
-        f"request: `{odd}`. It must be https, on a host that whoever runs this bot allows. "
-        "Look for it in the repository."
-    )
-
-
-def _no_change(job: TrackedJob) -> str:
-    return (
-        f":heavy_minus_sign: {_what(job)} finished{_took(job)} without changing a file. "
-        "Usually the docs say it already, or the prompt was too broad or too vague. "
-        f"{_reply_here(job).capitalize()} and name the page and what it should say."
-    )
-
-
-def _failed(job: TrackedJob) -> str:
-    return (
-        f":x: {_what(job)} failed{_took(job)}: the agent hit an error it couldn't recover from. "
-        f"The docs service doesn't say more. {Spent.YES.value} "
-        f"Run it again, or {_reply_here(job)} with a smaller step."
-    )
-
-
-def _archived(job: TrackedJob) -> str:
-    return (
-        f":file_folder: {_what(job)} has been archived at the docs service, "
-        "so the agent won't go on with it. "
-        "Run it again if it's still needed."
-    )
-
-
-def _gone(job: TrackedJob) -> str:
-    return (
-        f":ghost: The docs service no longer knows {name(job.number)}, so I can't say how it ended. "
-        "Check the repository for its pull request, or run it again. "
-        f"{_reply_here(job).capitalize()} to see whether it's back."
-    )
-
-
-def _unwatched(job: TrackedJob) -> str:
-    return (
-        f":zzz: {_what(job)} was still running{_took(job)}, and I stopped checking. "
-        f"Check the repository for a pull request, or {_reply_here(job)} to wake it."
-    )
-
-
+_NEW_PULL_REQUEST = (
+    "{everybody} :memo: {job} is done{took}: the pull request is ready. "
+    "Review it, or {here} to have something changed."
+)
+_ODD_ADDRESS = (
+    "{everybody} :memo: {it} is done{took}, but I can't link to the address of its pull request: `{odd}`. "
+    "It must be https, on a host that whoever runs this bot allows. Look for it in the repository."
+)
 _ENDS = {
-    JobState.PULL_REQUEST: _pull_request,
-    JobState.NO_CHANGE: _no_change,
-    JobState.FAILED: _failed,
-    JobState.ARCHIVED: _archived,
-    JobState.GONE: _gone,
-    JobState.UNWATCHED: _unwatched,
+    JobState.PULL_REQUEST: (
+        "{everybody} :memo: {it} is finished{took}. Look at the pull request: the docs service doesn't say "
+        "whether it changed. {Here} to have something else changed."
+    ),
+    JobState.NO_CHANGE: (
+        "{everybody} :heavy_minus_sign: {it} finished{took} without changing a file. "
+        "Usually the docs say it already, or the prompt was too broad or too vague. "
+        "{Here} and name the page and what it should say."
+    ),
+    JobState.FAILED: (
+        "{everybody} :x: {it} failed{took}: the agent hit an error it couldn't recover from. The docs "
+        "service doesn't say more. One use of the hourly limit was spent. "
+        "Run it again, or {here} with a smaller step."
+    ),
+    JobState.ARCHIVED: (
+        "{everybody} :file_folder: {it} has been archived at the docs service, so the agent won't go on with "
+        "it. Run it again if it's still needed."
+    ),
+    JobState.GONE: (
+        "{everybody} :ghost: The docs service no longer knows {job}, so I can't say how it ended. Check the "
+        "repository for its pull request, or run it again. {Here} to see whether it's back."
+    ),
+    JobState.UNWATCHED: (
+        "{everybody} :zzz: {it} was still running{took}, and I stopped checking. "
+        "Check the repository for a pull request, or {here} to wake it."
+    ),
 }
-
-
 TOLD_ENDS = frozenset(_ENDS)
 """The states in which a reply has told the end of an iteration."""
 
@@ -194,7 +144,7 @@ TOLD_ENDS = frozenset(_ENDS)
 def _end_buttons(job: TrackedJob, *, is_first: bool = True) -> list[Block]:
     """Return the buttons of an end. *Run again* stands in a menu unless it is the only one."""
     shown = view(job, "primary" if is_first else None) if job.state is JobState.PULL_REQUEST else []
-    follow = [_follow_up(job)] if job.state.takes_follow_ups else []
+    follow = [b.button("Follow up", Action.FOLLOW_UP, str(job.number))] if job.state.takes_follow_ups else []
     return [*shown, *follow, *_review(job), *more(job)] if shown or follow else [run_again(job)]
 
 
@@ -213,9 +163,7 @@ def reviewed_end(job: TrackedJob, *, is_new: bool = True) -> Message:
 
 def reminder(job: TrackedJob) -> Message:
     """Return the reply, sent once, about a pull request of which nobody has said what became of it."""
-    url = b.web_address(job.pr_link)
-    address = b.link(url, open_words(url)) if url else ""
-    return b.with_buttons(_reminder(job), [*view(job), *_review(job)], address=address)
+    return b.with_buttons(_reminder(job), [*view(job), *_review(job)])
 
 
 def outdated_reminder(job: TrackedJob) -> Message:
@@ -232,50 +180,51 @@ def _reminder(job: TrackedJob) -> str:
 
 def still_running(job: TrackedJob, now: datetime) -> Message:
     """Return the reply, sent once, about a job that runs unusually long."""
-    started = job.iteration_started_at or job.asked_at
-    return b.words(
-        f":hourglass_flowing_sand: {_what(job)} has been running for {lasted(now - started)}. "
+    words = (
+        ":hourglass_flowing_sand: {it} has been running for {time}. "
         "That's unusually long. I'll keep checking once an hour, and tell you here when it ends."
     )
+    return b.words(_about(job, words, time=_running(job, now)))
 
 
 def unwatched(job: TrackedJob, now: datetime) -> Message:
     """Return the reply about a job that is no longer polled."""
-    started = job.iteration_started_at or job.asked_at
-    said = (
-        f"{_everybody(job)} :zzz: {_what(job)} is still running after {lasted(now - started)}; "
-        "I've stopped checking. "
-        f"Check the repository for a pull request, or {_reply_here(job)} to wake it."
+    words = (
+        "{everybody} :zzz: {it} is still running after {time}; I've stopped checking. "
+        "Check the repository for a pull request, or {here} to wake it."
     )
-    return b.with_buttons(said, _end_buttons(job))
+    return b.with_buttons(_about(job, words, time=_running(job, now)), _end_buttons(job))
+
+
+def _running(job: TrackedJob, now: datetime) -> str:
+    return lasted(now - (job.iteration_started_at or job.asked_at))
 
 
 def stopped_watching(job: TrackedJob, user: UserId) -> Message:
     """Return the reply about a job that somebody has asked not to watch any more."""
-    said = (
-        f"{_everybody(job, user)} :zzz: {name(job.number)} goes on at the docs service, but I've stopped "
-        f"checking and won't tell you how it ends. {_reply_here(job).capitalize()} to wake it."
+    words = (
+        "{everybody} :zzz: {job} goes on at the docs service, but I've stopped checking and won't tell you "
+        "how it ends. {Here} to wake it."
     )
-    return b.words(said)
+    return b.words(_about(job, words, first=[user]))
 
 
 def unread(job: TrackedJob, since: datetime, now: datetime) -> Message:
     """Return the reply about a job that is no longer polled because polls of it have failed since then."""
-    said = (
-        f"{_everybody(job)} :zzz: I couldn't read the state of {name(job.number)} for "
-        f"{lasted(now - since)}: the docs service's answers about it fail. I've stopped checking. "
-        f"Check the repository for a pull request, or {_reply_here(job)} to wake it."
+    words = (
+        "{everybody} :zzz: I couldn't read the state of {job} for {time}: the docs service's answers about "
+        "it fail. I've stopped checking. Check the repository for a pull request, or {here} to wake it."
     )
-    return b.with_buttons(said, _end_buttons(job))
+    return b.with_buttons(_about(job, words, time=lasted(now - since)), _end_buttons(job))
 
 
 def not_served(job: TrackedJob) -> Message:
     """Return the reply about a job that is no longer polled because its project is not served any more."""
-    said = (
-        f"{_everybody(job)} :zzz: These docs are no longer set up here, so I can't tell how "
-        f"{name(job.number)} goes. Check the repository for a pull request."
+    words = (
+        "{everybody} :zzz: These docs are no longer set up here, so I can't tell how {job} goes. "
+        "Check the repository for a pull request."
     )
-    return b.with_buttons(said, _end_buttons(job))
+    return b.with_buttons(_about(job, words), _end_buttons(job))
 
 
 def run_again_as(job: TrackedJob, permalink: str) -> Message:
@@ -304,7 +253,7 @@ def unconfirmed(
     lost = "and the docs service answered with an error" if answered else "but its answer was lost"
     said = (
         f"{b.mention(asked_by)} :grey_question: {_sent(job, follow_up)} was sent to the docs service, "
-        f"{lost}. It may or may not have started. {Spent.PERHAPS.value} "
+        f"{lost}. It may or may not have started. A use of the hourly limit may have been spent. "
         "I won't resend it, so the work isn't done twice. "
         "Check the repository for a new pull request, then choose."
     )

@@ -3,23 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from enum import StrEnum
 
 from bot.messages.blocks import code, quoted, words
 from bot.model.jobs import JobProblem
 from bot.model.message import Message
 from bot.model.projects import Project
+from bot.model.refusal import Refusal
 from bot.model.visitors import ReadingProblem
-
-
-class Spent(StrEnum):
-    """Whether a use of the quota was spent. The value is the text that is shown."""
-
-    YES = "One use of the hourly limit was spent."
-    NO = ""
-    """Nothing is said of the limit where none of it was spent."""
-    PERHAPS = "A use of the hourly limit may have been spent."
-
 
 BETWEEN_PEOPLE = (
     "I can't be in a direct message between two people, and nobody can invite me into one. "
@@ -27,19 +17,27 @@ BETWEEN_PEOPLE = (
 )
 
 
+def refusal_way(meaning: Refusal, code: str, bot_name: str, then: str) -> str:
+    """Return what to do about a post that Slack refused with ``code``; ``then``: what to do once invited."""
+    if meaning is Refusal.BETWEEN_PEOPLE:
+        return BETWEEN_PEOPLE
+    if meaning.is_outside:
+        return f"I'm not in this channel. Type `/invite @{quoted(bot_name, 80)}` in it, then {then}."
+    return f"Slack didn't let me post there (`{quoted(code, 60)}`)."
+
+
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """A problem with its text in escaped mrkdwn: what happened, the cost, and what to do next."""
+    """A problem with its text in escaped mrkdwn: what happened, which cost nothing, and what to do next."""
 
     code: JobProblem
     what: str
-    spent: Spent
     next_step: str
 
     @property
     def text(self) -> str:
         """The whole text, as one paragraph."""
-        return " ".join(part for part in (self.what, self.spent.value, self.next_step) if part)
+        return f"{self.what} {self.next_step}"
 
 
 _TITLES = {
@@ -82,16 +80,11 @@ def reading_problem(stored: str) -> str:
     return _READING[ReadingProblem(stored)] if stored in set(ReadingProblem) else stored
 
 
-def _quoted(text: str) -> str:
-    return quoted(text, 300) or "(no reason was given)"
-
-
 def service_rejected(text: str) -> Problem:
     """Return the problem for a prompt that the service rejects as invalid. ``text`` is its message."""
     return Problem(
         JobProblem.REJECTED,
-        f"The docs service didn't accept the prompt: “{_quoted(text)}”",
-        Spent.NO,
+        f"The docs service didn't accept the prompt: “{quoted(text, 300) or '(no reason was given)'}”",
         "Change the prompt and ask again.",
     )
 
@@ -102,7 +95,6 @@ def only_this_refused(status_code: int | None) -> Problem:
         JobProblem.REJECTED,
         f"The docs service takes other prompts but refuses this one (HTTP {status_code}). "
         "Perhaps a firewall in front of it objects to something in the text.",
-        Spent.NO,
         "Change the prompt and ask again, for example without code or markup.",
     )
 
@@ -118,7 +110,6 @@ def key_refused(entry: Project | None = None) -> Problem:
     return Problem(
         JobProblem.KEY_REFUSED,
         "The docs service doesn't accept the bot's key: it is unknown or has expired.",
-        Spent.NO,
         f"Ask whoever runs this bot to put a new key into {key_setting(entry)}, then run it again.",
     )
 
@@ -129,7 +120,6 @@ def key_forbidden() -> Problem:
         JobProblem.KEY_FORBIDDEN,
         "The docs service knows the bot's key but doesn't let it start jobs: "
         "it lacks the right to write, or the bot's address isn't allowed.",
-        Spent.NO,
         "Ask whoever runs this bot to check the key's rights and addresses, then run it again.",
     )
 
@@ -140,7 +130,6 @@ def project_unknown(entry: Project | None = None) -> Problem:
     return Problem(
         JobProblem.PROJECT_UNKNOWN,
         "The docs service doesn't know the project this bot is set up for.",
-        Spent.NO,
         f"Ask whoever runs this bot to check {setting} and `DOCS_API_URL`, then run it again.",
     )
 
@@ -150,7 +139,6 @@ def not_served() -> Problem:
     return Problem(
         JobProblem.NOT_SERVED,
         "These docs are no longer set up here.",
-        Spent.NO,
         "Ask whoever runs this bot to check `DOCS_PROJECTS`, then run it again.",
     )
 
@@ -160,7 +148,6 @@ def job_unknown() -> Problem:
     return Problem(
         JobProblem.JOB_UNKNOWN,
         "The docs service no longer knows this job, so I couldn't add to it.",
-        Spent.NO,
         "Start a new one with `/docs-agent`.",
     )
 
@@ -170,7 +157,6 @@ def follow_up_not_taken() -> Problem:
     return Problem(
         JobProblem.REJECTED,
         "The docs service still knows this job but takes nothing more for it.",
-        Spent.NO,
         "Start a new one with `/docs-agent`.",
     )
 
@@ -180,7 +166,6 @@ def job_not_started() -> Problem:
     return Problem(
         JobProblem.NOT_STARTED,
         "The job didn't start, so your follow-up wasn't sent.",
-        Spent.NO,
         "Start a new one with `/docs-agent`.",
     )
 
@@ -190,7 +175,6 @@ def slack_refused(code: str) -> Problem:
     return Problem(
         JobProblem.SLACK_REFUSED,
         f"Slack didn't let me post in the thread (`{quoted(code, 60)}`).",
-        Spent.NO,
         "Check whether the channel is archived, or whether I was removed from it.",
     )
 

@@ -12,7 +12,7 @@ from bot.messages.charts import PATH_LENGTH
 from bot.messages.digests import when
 from bot.messages.numbers import clock, counted, dates
 from bot.messages.numbers import weekday as weekday_name
-from bot.messages.problems import BETWEEN_PEOPLE, reading_problem
+from bot.messages.problems import reading_problem, refusal_way
 from bot.messages.visitors import shown_code
 from bot.model.digests import Subscription, SubscriptionState
 from bot.model.message import Message
@@ -96,13 +96,7 @@ def digest_again(section: str | None, shown: Project | None = None) -> Message:
 
 def cannot_subscribe(meaning: Refusal, code: str, bot_name: str) -> Message:
     """Return the answer if Slack refused the first post. ``code`` is Slack's error code."""
-    if meaning is Refusal.BETWEEN_PEOPLE:
-        way = BETWEEN_PEOPLE
-    elif meaning.is_outside:
-        invitation = f"`/invite @{_short(bot_name)}`"
-        way = f"I'm not in this channel. Type {invitation} here, then subscribe again."
-    else:
-        way = f"Slack didn't let me post there (`{_short(code)}`)."
+    way = refusal_way(meaning, code, bot_name, "subscribe again")
     return b.words(f":no_entry: The digest wasn't set up. {way}")
 
 

@@ -5,7 +5,7 @@ Unique visitors are shown as the service counted them and never added up.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from bot.messages import blocks as b
@@ -18,7 +18,6 @@ from bot.messages.numbers import (
     number,
     page_change,
     percent,
-    point_label,
     share_change,
     signed,
 )
@@ -65,13 +64,13 @@ def with_fitting_pages(answer: Report, build: Callable[[Report], Message]) -> Me
 
 
 def _report(answer: Report, question: QuestionId, shared_by: UserId | None) -> Message:
-    heading, told = title(answer), worth_knowing(answer)
+    told = worth_knowing(answer)
     notes = [*caveats(answer), source_note(answer)]
     if shared_by:
         notes.append(f"Shared by {b.mention(shared_by)}.")
     row = b.actions([*_buttons(question, private=shared_by is None), *improve_menu(named_pages(answer))])
-    blocks = (
-        b.section(heading),
+    return b.message(
+        b.section(title(answer)),
         totals_fields(answer),
         *([visitors_chart(_chart_title(answer), answer.chart)] if answer.chart else []),
         *pages_blocks(answer),
@@ -79,9 +78,6 @@ def _report(answer: Report, question: QuestionId, shared_by: UserId | None) -> M
         *row,
         b.context(*notes),
     )
-    words = [heading, totals_words(answer), *chart_words(answer.chart, _chart_title(answer))]
-    text = "\n".join([*words, *pages_lines(answer), *([told] if told else []), *notes])
-    return Message(text, blocks, (*b.plain(text), *row))
 
 
 def is_empty(answer: Report) -> bool:
@@ -129,12 +125,6 @@ def totals_fields(answer: Report) -> Block:
     return b.fields(*(f"*{name}*\n{value}" for name, value in _totals(answer)), heading=heading)
 
 
-def totals_words(answer: Report) -> str:
-    """Return the three totals and the AI share as one sentence."""
-    heading = f"{_WHOLE_SITE}: " if answer.query.section else ""
-    return heading + "; ".join(f"{name}: {value}" for name, value in _totals(answer)) + "."
-
-
 def _totals(answer: Report) -> list[tuple[str, str]]:
     site, before = answer.site, answer.before if answer.is_fair else None
 
@@ -156,18 +146,13 @@ def _chart_title(answer: Report) -> str:
 
 def pages_blocks(answer: Report) -> tuple[Block, ...]:
     """Return the pages read most as lines, which a phone shows whole, or a sentence if there are none."""
-    return b.plain("\n".join(pages_lines(answer)))
-
-
-def pages_lines(answer: Report) -> list[str]:
-    """Return the pages read most as lines of text."""
     if not answer.top:
-        return [no_pages(answer)]
+        return b.plain(no_pages(answer))
     lines = [f"*{b.escape(caption(answer))}*"]
     for rank, page in enumerate(answer.top, 1):
         grown = f" ({page_change(page, whole=knows_all_before(answer))})" if answer.is_fair else ""
         lines.append(f"{rank}. {b.code(shown_path(page.path))} {_ranked(page.now, answer.query.sort, grown)}")
-    return lines
+    return b.plain("\n".join(lines))
 
 
 def _ranked(counts: Counts, sort: SortBy, grown: str) -> str:
@@ -256,12 +241,6 @@ def _split(page: PageCounts) -> str:
 
 def _code(page: PageCounts) -> str:
     return b.code(shown_path(page.path))
-
-
-def chart_words(chart: Iterable[tuple[Period, Counts]], heading: str = _CHART_TITLE) -> list[str]:
-    """Return the chart's numbers as text, for readers who cannot see it."""
-    points = [f"{point_label(period)} {page_numbers(counts)}" for period, counts in chart]
-    return [f"{heading}: {'; '.join(points)}."] if points else []
 
 
 def caveats(answer: Report) -> list[str]:

@@ -6,7 +6,7 @@ from bot.messages import blocks as b
 from bot.messages.charts import shown_path
 from bot.messages.numbers import counted, dates
 from bot.messages.plain_text import one_line
-from bot.messages.problems import BETWEEN_PEOPLE, reading_problem
+from bot.messages.problems import reading_problem, refusal_way
 from bot.messages.visitors import TIME_OF_DAY, page_numbers, shown_code, the_docs
 from bot.model.message import Message
 from bot.model.period import Period
@@ -107,13 +107,7 @@ def file_words(question: Question, rows: int, *, complete: bool) -> str:
 def undelivered(meaning: Refusal, code: str, bot_name: str, *, is_file: bool) -> Message:
     """Return the notice that Slack refused a post or file. ``code`` is Slack's error code."""
     what = "I couldn't send the file." if is_file else "I posted nothing."
-    if meaning is Refusal.BETWEEN_PEOPLE:
-        way = BETWEEN_PEOPLE
-    elif meaning.is_outside:
-        way = f"I'm not in this channel. Type `/invite @{_short(bot_name)}` there, then try again."
-    else:
-        way = f"Slack said `{_short(code)}`."
-    return b.words(f":no_entry: {what} {way}")
+    return b.words(f":no_entry: {what} {refusal_way(meaning, code, bot_name, 'try again')}")
 
 
 def _short(text: str) -> str:

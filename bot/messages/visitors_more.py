@@ -14,7 +14,6 @@ from bot.messages.visitors import (
     knows_all_before,
     named_pages,
     no_pages,
-    pages_lines,
     with_fitting_pages,
 )
 from bot.model.ids import QuestionId
@@ -44,15 +43,13 @@ def _more(answer: Report, question: QuestionId) -> Message:
             *improve_menu(named_pages(answer)),
         ]
     )
-    blocks = (
+    return b.message(
         b.section(heading),
         *pages_table(answer),
         *(b.section(line) for line in moves),
         *row,
         b.context(*notes),
     )
-    text = "\n".join([heading, *pages_lines(answer), *moves, *notes])
-    return Message(text, blocks, (*b.plain(text), *row))
 
 
 def pages_table(answer: Report) -> tuple[Block, ...]:

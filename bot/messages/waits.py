@@ -13,47 +13,33 @@ def lines(waiting: Sequence[Wait]) -> list[str]:
     """Return what a job waits for, in one line, and a line about the oldest message that Slack lacks."""
     asked = [each for each in waiting if each.what in (Waiting.PROMPT, Waiting.POLL)]
     said = [each for each in waiting if each.what is Waiting.MESSAGE and each.why is not WaitWhy.PROCESS]
-    shown = [*asked[:1], *said[:1]]
-    return [words(each.why, each.until, what=_what(each)) for each in shown]
+    return [
+        *(words(each.why, each.until, what="It") for each in asked[:1]),
+        *(words(each.why, each.until, what="A message about it") for each in said[:1]),
+    ]
 
 
-def _what(wait: Wait) -> str:
-    return "A message about it" if wait.what is Waiting.MESSAGE else "It"
+_WORDS = {
+    WaitWhy.WORKER: "{what} is due: I'm about to take it up",
+    WaitWhy.PROCESS: "{what} is in hand: I'm at it right now",
+    WaitWhy.BEFORE: "{what} waits for what goes before it in the thread",
+    WaitWhy.ASKER: (
+        "{what} waits: Slack couldn't tell me who asked or what a name means. I'll try again {soon}"
+    ),
+    WaitWhy.FACE: "{what} waits for the first message of its thread, which Slack doesn't have yet",
+    WaitWhy.PERSON: "{what} waits for somebody to choose *Send again* or *Dismiss* in its thread",
+    WaitWhy.SERVICE: "{what} waits: I can't reach the docs service. I'll try again {soon}",
+    WaitWhy.KEY: "{what} waits: the docs service refuses the bot's key. I'll try again {soon}",
+    WaitWhy.LIMIT: "{what} waits for the shared hourly limit. It goes out {about}",
+    WaitWhy.SHARE: "{what} waits: whoever asked has had their share of the hourly limit. It goes out {about}",
+    WaitWhy.RETRY: "{what} goes out {soon}",
+    WaitWhy.TIME: "I'll ask the docs service about it {soon}",
+    WaitWhy.SEARCH: "{what} may be there or not: Slack didn't say. I'll look for it {soon}",
+    WaitWhy.PACE: "{what} waits, because Slack takes only so many a minute. It goes out {soon}",
+}
 
 
 def words(why: WaitWhy, until: datetime | None, *, what: str) -> str:
     """Return why something waits and until when. ``what`` begins the sentence."""
-    at = b.moment(until, "{time}") if until else "soon"
-    again = f"I'll try again at {at}" if until else "I'll try again soon"
-    match why:
-        case WaitWhy.WORKER:
-            return f"{what} is due: I'm about to take it up"
-        case WaitWhy.PROCESS:
-            return f"{what} is in hand: I'm at it right now"
-        case WaitWhy.BEFORE:
-            return f"{what} waits for what goes before it in the thread"
-        case WaitWhy.ASKER:
-            return f"{what} waits: Slack couldn't tell me who asked or what a name means. {again}"
-        case WaitWhy.FACE:
-            return f"{what} waits for the first message of its thread, which Slack doesn't have yet"
-        case WaitWhy.PERSON:
-            return f"{what} waits for somebody to choose *Send again* or *Dismiss* in its thread"
-        case WaitWhy.SERVICE:
-            return f"{what} waits: I can't reach the docs service. {again}"
-        case WaitWhy.KEY:
-            return f"{what} waits: the docs service refuses the bot's key. {again}"
-        case WaitWhy.LIMIT:
-            return f"{what} waits for the shared hourly limit. It goes out at about {at}"
-        case WaitWhy.SHARE:
-            why_not = "whoever asked has had their share of the hourly limit"
-            return f"{what} waits: {why_not}. It goes out at about {at}"
-        case WaitWhy.RETRY:
-            return f"{what} goes out at {at}"
-        case WaitWhy.TIME:
-            return f"I'll ask the docs service about it at {at}"
-        case WaitWhy.SEARCH:
-            return (
-                f"{what} may be there or not: Slack didn't say. I'll look for it {'at ' if until else ''}{at}"
-            )
-        case WaitWhy.PACE:
-            return f"{what} waits, because Slack takes only so many a minute. It goes out at {at}"
+    at = f"at {b.moment(until, '{time}')}" if until else "soon"
+    return _WORDS[why].format(what=what, soon=at, about=f"at about {at.removeprefix('at ')}" if until else at)

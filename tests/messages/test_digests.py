@@ -74,8 +74,8 @@ def test_the_curve_draws_eight_weeks_oldest_first() -> None:
 
 def test_the_curve_is_told_in_words() -> None:
     assert (
-        "Unique visitors week by week: 14–20 Sep 1,000 people, 3,000 AI agents, 3,901 in all; "
-        "26 Oct–1 Nov 1,000 people, 3,000 AI agents, 3,907 in all."
+        "Unique visitors week by week: 14–20 Sep People 1,000, AI agents 3,000, All together 3,901; "
+        "26 Oct–1 Nov People 1,000, AI agents 3,000, All together 3,907."
     ) in lines(weekly(curve=curve(1, 7)))
 
 
@@ -186,7 +186,7 @@ def test_a_digest_that_was_asked_for_once_has_no_such_line() -> None:
 def test_a_digest_of_a_section_says_so() -> None:
     told = weekly(report=report(query={"section": "/api"}), subscription=subscription(section="/api"))
     assert "*Top 3 of 812 pages under /api*" in lines(told)
-    assert "Whole site: People: 1,200" in digest(told).text
+    assert "*Whole site*\nPeople: 1,200" in digest(told).text
 
 
 def test_a_digest_of_a_site_that_nobody_read_is_valid() -> None:

@@ -64,7 +64,7 @@ def test_the_list_shows_each_job_on_a_line_in_the_order_given() -> None:
     when = "<!date^1793610000^{date_short_pretty} at {time}|2026-11-02 09:00 UTC>"
     asked = "Add a quickstart for the Python SDK"
     assert lines == [
-        "The last 2 jobs here:",
+        "*The last 2 jobs here:*",
         f"{first} · {asked} · <@{ANA}> · {when} · <{PULL_REQUEST}|Pull request #7 · code.example>",
         f"Job 41 :x: *Failed* · Fix the &lt;!channel&gt; page · <@{ANA}> · {when}",
     ]

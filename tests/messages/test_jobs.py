@@ -8,7 +8,6 @@ from datetime import timedelta
 import pytest
 
 from bot.messages import face, jobs, problems
-from bot.messages.problems import Spent
 from bot.model.jobs import JobState, minutes_to_show
 from bot.model.message import Block
 from bot.model.projects import Project
@@ -26,6 +25,7 @@ def test_the_root_says_state_number_prompt_and_who_asked() -> None:
         "Add a quickstart for the Python SDK\n"
         f"asked by {PINGS_ANA} <!date^1793610000^{{date_short_pretty}} at {{time}}|2026-11-02 09:00 UTC>"
         " · took 4\N{NO-BREAK SPACE}min · <https://code.example/acme/docs|acme/docs>"
+        f" <{PULL_REQUEST}|Pull request #7 · code.example>"
     )
     assert quoted(root) == "Add a quickstart for the Python SDK"
 
@@ -97,7 +97,7 @@ def test_a_pull_request_is_told_to_who_asked_with_the_next_steps() -> None:
 
 
 def test_a_failure_says_what_it_cost() -> None:
-    assert Spent.YES.value in jobs.ended(job(JobState.FAILED), LATER).text
+    assert "One use of the hourly limit was spent." in jobs.ended(job(JobState.FAILED), LATER).text
 
 
 def test_without_the_link_button_the_words_still_lead_to_the_pull_request() -> None:
@@ -291,7 +291,7 @@ def test_the_button_says_the_number_if_the_address_has_one(address: str, words: 
     ],
 )
 def test_a_repository_is_a_link_where_the_pull_request_shows_its_place(repository: str, shown: str) -> None:
-    assert face.face(job(repository=repository)).text.endswith(shown)
+    assert f" · {shown} <{PULL_REQUEST}|" in face.face(job(repository=repository)).text
 
 
 def test_what_a_job_waits_for_has_a_line_of_its_own() -> None:

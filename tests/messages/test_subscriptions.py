@@ -64,7 +64,7 @@ def test_subscribing_says_in_which_zone(zone: str | None, said: str) -> None:
 def test_a_private_channel_gets_the_exact_invitation(meaning: Refusal) -> None:
     assert say.cannot_subscribe(meaning, "slacks_word", "docs-agent").text == (
         ":no_entry: The digest wasn't set up. I'm not in this channel. "
-        "Type `/invite @docs-agent` here, then subscribe again."
+        "Type `/invite @docs-agent` in it, then subscribe again."
     )
 
 

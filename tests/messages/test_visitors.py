@@ -80,9 +80,9 @@ def test_the_text_alone_says_the_pages() -> None:
 
 def test_the_text_alone_says_the_curve() -> None:
     told = next(line for line in lines(report(chart=points(WEEK))) if line.startswith("Unique visitors: "))
-    assert "Mon 26 Oct 10 people, 20 AI agents, 25 in all; Tue 27 Oct 11 people, " in told
-    assert told.endswith("; Sun 1 Nov 16 people, 20 AI agents, 31 in all.")
-    assert told.count(" in all") == 7
+    assert "Mon 26 Oct People 10, AI agents 20, All together 25; Tue 27 Oct People 11, " in told
+    assert told.endswith("; Sun 1 Nov People 16, AI agents 20, All together 31.")
+    assert told.count("All together") == 7
 
 
 def test_the_blocks_show_the_same_totals() -> None:

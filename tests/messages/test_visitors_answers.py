@@ -71,7 +71,7 @@ def test_where_the_bot_is_not_a_member_the_exact_invitation_is_given(meaning: Re
     said = visitors_answers.undelivered(meaning, "slacks_word", "docs-agent", is_file=False).text
     assert said == (
         ":no_entry: I posted nothing. I'm not in this channel. "
-        "Type `/invite @docs-agent` there, then try again."
+        "Type `/invite @docs-agent` in it, then try again."
     )
 
 
@@ -81,7 +81,7 @@ OTHERS = sorted(set(Refusal) - {Refusal.NOT_A_MEMBER, Refusal.NOT_VISIBLE, Refus
 @pytest.mark.parametrize("meaning", OTHERS)
 def test_another_refusal_is_told_in_the_word_of_slack(meaning: Refusal) -> None:
     said = visitors_answers.undelivered(meaning, "slacks_word", "docs-agent", is_file=True).text
-    assert said == ":no_entry: I couldn't send the file. Slack said `slacks_word`."
+    assert said == ":no_entry: I couldn't send the file. Slack didn't let me post there (`slacks_word`)."
 
 
 def test_buttons_that_come_too_early_too_late_or_twice_change_nothing() -> None:

@@ -76,7 +76,7 @@ def test_with_a_section_the_whole_site_stands_over_its_totals_and_its_chart() ->
     drawn = chart(message.blocks)
     assert drawn is not None
     assert drawn["title"] == "Unique visitors, whole site"
-    assert "Whole site: People: 1,200" in message.text
+    assert "*Whole site*\nPeople: 1,200" in message.text
     assert "hole site" not in text(report(chart=points(WEEK)))
 
 

@@ -104,7 +104,7 @@ async def test_a_section_shows_its_pages_and_the_totals_of_the_site(office: Offi
     assert "1 page under /api" in answer
     assert "/apiary" not in answer
     assert "People: 40" in answer
-    assert "Whole site: People" in answer
+    assert "*Whole site*\nPeople" in answer
 
 
 async def test_rises_falls_new_vanished_and_one_sided_pages_are_named(office: Office) -> None:
