@@ -23,7 +23,7 @@ from bot.ops.checks import Finding
 from bot.store import Transaction
 from bot.store.database import Database, is_on_network, sqlite_file
 from bot.store.leases import UNREADABLE
-from bot.store.migrate import newest, revision_of
+from bot.store.migrate import HEAD, revision_of
 from bot.store.schema import metadata, subscriptions
 from bot.store.trouble import explain
 
@@ -131,7 +131,7 @@ def _opened(file: Path) -> sqlite3.Connection:
 
 def _of_rows(connection: Connection, revision: str | None) -> LookedAt:
     """Return what is set aside, and what waits; nothing where the tables are those of an older version."""
-    if (revision or "") < newest():
+    if (revision or "") < HEAD:
         return [], []
     found = [*_unreadable(connection), oldest(Transaction(connection), datetime.now(UTC))]
     return found, connection.execute(_CHANNELS).scalars().all()
@@ -150,10 +150,10 @@ def _unreadable(connection: Connection) -> list[Finding]:
 
 
 def _at_revision(kind: str, revision: str | None) -> Finding:
-    if revision == newest():
+    if revision == HEAD:
         return Finding("database", True, f"{kind}, up to date")
-    seen = f"{kind}, at revision {revision or 'none'} of {newest()}"
-    if revision is not None and revision > newest():
+    seen = f"{kind}, at revision {revision or 'none'} of {HEAD}"
+    if revision is not None and revision > HEAD:
         return Finding("database", True, f"{seen}: a newer version of the bot has worked with it")
     return Finding("database", True, f"{seen}; a start brings it up to date")
 
@@ -181,7 +181,7 @@ def _look(connection: Connection, connections: int) -> LookedAt:
     elif not row.may_write:
         advice = "Grant the user SELECT, INSERT, UPDATE and DELETE on the bot's tables."
         found = Finding("database", False, "the user may not write to the bot's tables", advice)
-    elif not row.may_create and (revision or "") < newest():
+    elif not row.may_create and (revision or "") < HEAD:
         advice = "Grant the user CREATE on the schema, or run `docs-bot migrate` as another user."
         found = Finding("database", False, "the user may not create tables, and some are missing", advice)
     rows, channels = _of_rows(connection, revision if row.may_write else None)

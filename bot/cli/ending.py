@@ -79,11 +79,11 @@ def with_store(run: Callable[[Store], Awaitable[str | None]], hint: str | None =
 async def _with_store(url: str, run: Callable[[Store], Awaitable[str | None]]) -> str | None:
     from bot.store import Store
     from bot.store.database import UnusableDatabase
-    from bot.store.migrate import current, newest
+    from bot.store.migrate import HEAD, current
 
     store = Store.open(url)
     try:
-        if (await current(store.database) or "") < newest():
+        if (await current(store.database) or "") < HEAD:
             raise UnusableDatabase(
                 "The database is not at this version's schema yet. `docs-bot migrate` brings it there, "
                 "and so does a start."

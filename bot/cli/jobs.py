@@ -31,7 +31,7 @@ async def listed(store: Store, limit: int, **only: Unpack[JobFilter]) -> str:
         lines = [_line(job) for job in tx.jobs.newest(limit, **only)] or ["No jobs."]
         if any(value for name, value in only.items() if name != "channel"):
             return lines
-        return lines + _dead(tx.dead_letters.newest(limit, channel=only.get("channel")))
+        return lines + _dead(tx.outbox.dead_letters(limit, channel=only.get("channel")))
 
     return "\n".join(await store.read(look))
 
@@ -44,7 +44,7 @@ async def shown(store: Store, number: JobNumber, now: datetime) -> str:
         if job is None:
             raise ValueError(f"there is no job {number}")
         _, acts = tx.audit.after(0, _MOST_ACTS, job=number)
-        letters = tx.dead_letters.newest(_MOST_ACTS, job=number)
+        letters = tx.outbox.dead_letters(_MOST_ACTS, job=number)
         waiting = [f"  {waits.words(each)}" for each in tx.waits.of_job(number, now)]
         return [_line(job), *waiting, *_details(job), *map(_act, acts), *_dead(letters)]
 
@@ -54,7 +54,7 @@ async def shown(store: Store, number: JobNumber, now: datetime) -> str:
 async def retried(store: Store, letter: int, now: datetime) -> str:
     """Try a dead letter again; return what happens next. Raises ValueError if none can be."""
     step = lifecycle.delivery_retried(now)
-    if not await store.write(lambda tx: tx.dead_letters.retry(letter, step)):
+    if not await store.write(lambda tx: tx.outbox.retry_dead_letter(letter, step)):
         raise ValueError(f"there is no letter {letter} that can be tried again")
     return f"Letter {letter} is tried again: the bot looks for it in Slack, and posts it if it is missing."
 

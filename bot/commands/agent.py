@@ -268,7 +268,7 @@ async def _withdraw(context: Context, press: Press) -> Answer:
 
 async def _show_along(context: Context, press: Press) -> Answer:
     async def show(job: TrackedJob) -> Answer:
-        texts = await context.store.read(lambda tx: tx.along.of(job.number))
+        texts = await context.store.read(lambda tx: tx.prompts.attachments(job.number))
         return Answer(message=along.shown(job, texts))
 
     return await _on_job(context, press, _number(press), show)

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import shutil
 import sqlite3
-from collections.abc import Callable
 from contextlib import closing
 from datetime import datetime
 from pathlib import Path
 
 from bot.store.database import BACKUP_MARK, PRIVATE_FILE, UnusableDatabase, beside, make_file
-from bot.store.migrate import FIRST, newest
+from bot.store.migrate import FIRST, HEAD
 
 _WAIT_SECONDS = 2.0
 _STOP = "A process has the SQLite file open: stop every bot that uses it, then run this again."
@@ -50,17 +48,11 @@ def _write_copy(live: sqlite3.Connection, target: Path, *, is_checked: bool) -> 
         part.unlink(missing_ok=True)
 
 
-def _free_bytes(folder: Path) -> int:
-    return shutil.disk_usage(folder).free
-
-
-def restore(
-    source: Path, file: Path, now: datetime, free_bytes: Callable[[Path], int] = _free_bytes
-) -> Path | None:
+def restore(source: Path, file: Path, now: datetime) -> Path | None:
     """Replace what the SQLite file contains by a copy; return where the earlier content is kept, if any.
 
     Raises UnusableDatabase, and changes nothing, if a process has the file open, if the copy is damaged, none
-    of the bot's or of another version, or if a folder has too little room. ``free_bytes`` returns its room.
+    of the bot's or of another version, or if the disk has too little room.
     """
     if not source.is_file():
         raise UnusableDatabase(f"There is no file {source}.")
@@ -68,7 +60,6 @@ def restore(
         raise UnusableDatabase(
             "This is the SQLite file itself: move the backup elsewhere, and name it there."
         )
-    _check_room(source, file, free_bytes)
     if not file.exists() or not file.stat().st_size:
         _restore_new(source, file)
         return None
@@ -90,21 +81,6 @@ def _way_out(error: sqlite3.DatabaseError, file: Path) -> str:
         return "look at the disk and the room on it, and run this again"
     *others, last = (each.name for each in beside(file))
     return f"move it and what there is of {', '.join(others)} and {last} beside it away, and run this again"
-
-
-def _check_room(source: Path, file: Path, free_bytes: Callable[[Path], int]) -> None:
-    """Raise UnusableDatabase without room for the earlier content, its journal meanwhile, and the copy."""
-    earlier = sum(each.stat().st_size for each in (file, *beside(file)) if each.exists())
-    needed, folder = earlier + max(earlier, source.stat().st_size), _first_there(file.parent)
-    if (free := free_bytes(folder)) < needed:
-        raise UnusableDatabase(
-            f"The disk of {folder} has {free / 1e6:,.1f} MB left, a restore takes {needed / 1e6:,.1f} MB: "
-            "make room, and run this again. Nothing was changed."
-        )
-
-
-def _first_there(folder: Path) -> Path:
-    return next(each for each in (folder, *folder.parents) if each.exists())
 
 
 def _copy(source: sqlite3.Connection, target: sqlite3.Connection) -> None:
@@ -167,7 +143,7 @@ def _opened_copy(source: Path) -> sqlite3.Connection:
     except UnusableDatabase:
         copy.close()
         raise
-    if version is None or not FIRST <= version[0] <= newest():
+    if version is None or not FIRST <= version[0] <= HEAD:
         copy.close()
         raise UnusableDatabase(f"{source} is of another version of the bot: restore it with that version.")
     return copy

@@ -36,24 +36,23 @@ from bot.model.lifecycle import JobStep
 from bot.model.prompts import JobRequest
 from bot.model.quota import MAY_NOT_WRITE
 from bot.store.audit import note_job_end
-from bot.store.columns import Repository, reader
+from bot.store.columns import reader
 from bot.store.leases import (
     FREE,
     HOLDER,
     LIMIT,
     NOW,
     Claimer,
+    Rows,
     claim,
     claiming,
     held,
     readable,
     readable_claims,
-    write_row,
 )
 from bot.store.queues import POLLS
 from bot.store.schema import back_offs, jobs, prompts
 
-_to_job = reader(TrackedJob, jobs)
 _LET_IN = or_(jobs.c.problem.is_(None), not_(jobs.c.problem.startswith(JobProblem.NOT_ALLOWED)))
 """The condition that a job's requester was not denied access."""
 _AWAITS_REVIEW = and_(jobs.c.state == JobState.PULL_REQUEST, jobs.c.review.is_(None))
@@ -90,8 +89,11 @@ def _is_in(thread: ThreadRef) -> ColumnElement[bool]:
     return or_(and_(here, jobs.c.root_ts == thread.ts), and_(here, jobs.c.thread_ts == thread.ts))
 
 
-class JobRepository(Repository):
+class JobRepository(Rows[TrackedJob]):
     """The tracked jobs, within one transaction."""
+
+    table = jobs
+    read = staticmethod(reader(TrackedJob, jobs))
 
     def add(
         self, *, project: ProjectId, channel: ChannelId, requester: UserId, text: str, asked_at: datetime
@@ -141,28 +143,28 @@ class JobRepository(Repository):
 
     def in_thread(self, thread: ThreadRef) -> TrackedJob | None:
         """Return the newest job with its face in this thread; None when there is none."""
-        return self._one(_is_in(thread))
+        return self._newest(_is_in(thread))
 
     def offers_pull_request(self, besides: TrackedJob) -> bool:
         """Return whether another job in the same thread has ended with a pull request."""
         if besides.thread is None:
             return False
         ready = and_(jobs.c.state == JobState.PULL_REQUEST, jobs.c.number != besides.number)
-        return self._one(and_(_is_in(besides.thread), ready)) is not None
+        return self._newest(and_(_is_in(besides.thread), ready)) is not None
 
     def with_face(self, thread: ThreadRef) -> TrackedJob | None:
         """Return the job whose face begins this thread; None when there is none."""
-        return self._one(and_(jobs.c.channel == thread.channel, jobs.c.root_ts == thread.ts))
+        return self._newest(and_(jobs.c.channel == thread.channel, jobs.c.root_ts == thread.ts))
 
     def with_service_id(self, service_id: str) -> TrackedJob | None:
         """Return the job with this id at the docs service; None when there is none."""
-        return self._one(jobs.c.service_id == service_id)
+        return self._newest(jobs.c.service_id == service_id)
 
     def latest_of(self, user: UserId, channel: ChannelId) -> TrackedJob | None:
         """Return a user's newest job in a channel, leaving out refused and withdrawn ones."""
         asked = and_(jobs.c.requester == user, jobs.c.channel == channel)
         never_started = jobs.c.state.in_((JobState.REFUSED, JobState.WITHDRAWN))
-        return self._one(and_(asked, not_(never_started)))
+        return self._newest(and_(asked, not_(never_started)))
 
     def in_channel(
         self,
@@ -202,11 +204,11 @@ class JobRepository(Repository):
 
     def update(self, number: JobNumber, **fields: Unpack[JobFields]) -> None:
         """Write columns of one job without touching its lease."""
-        write_row(self.connection, jobs, number, None, fields)
+        self._write(number, None, fields)
 
     def leave_queue(self, number: JobNumber) -> None:
         """Clear the columns that say why and until when a prompt of the job waits."""
-        write_row(self.connection, jobs, number, None, _NOT_QUEUED)
+        self._write(number, None, _NOT_QUEUED)
 
     def apply(
         self, number: JobNumber, step: JobStep, *, owner: str | None = None, **fields: Unpack[JobFields]
@@ -217,16 +219,16 @@ class JobRepository(Repository):
         """
         queue = _NOT_QUEUED if step.leaves_queue else {}
         values = {"state": step.state, **step.fields, **queue, **fields, **FREE}
-        write_row(self.connection, jobs, number, owner, values)
+        self._write(number, owner, values)
         note_job_end(self.connection, number, step.state)
 
     def put_back(self, number: JobNumber, owner: str, **fields: Unpack[JobFields]) -> None:
         """Write columns of a job and free its lease. Raises LeaseLost unless ``owner`` holds it."""
-        write_row(self.connection, jobs, number, owner, {**fields, **FREE})
+        self._write(number, owner, {**fields, **FREE})
 
     def take_back(self, number: JobNumber, **fields: Unpack[JobFields]) -> None:
         """Write columns of a job and free its lease, no matter which owner holds it."""
-        write_row(self.connection, jobs, number, None, {**fields, **FREE})
+        self._write(number, None, {**fields, **FREE})
 
     def claim_due(
         self, claimer: Claimer, limit: int, *, besides: Collection[ProjectId] = ()
@@ -238,7 +240,7 @@ class JobRepository(Repository):
         """
         rows = claim(self.connection, _CLAIM_DUE, claimer, limit=limit, besides=list(besides))
         return readable_claims(
-            self.connection, jobs, rows, lambda row: (_to_job(row), row["misses"]), claimer.now
+            self.connection, jobs, rows, lambda row: (self.read(row), row["misses"]), claimer.now
         )
 
     def reschedule(self, next_polls: Sequence[tuple[JobNumber, datetime]], owner: str) -> None:
@@ -294,16 +296,8 @@ class JobRepository(Repository):
         if not can_be_id(number):
             return None
         row = self.connection.execute(statement, {"this": number}).mappings().first()
-        return _to_job(row) if row else None
-
-    def _one(self, condition: ColumnElement[bool]) -> TrackedJob | None:
-        row = self.connection.execute(_newest(condition).limit(1)).mappings().first()
-        return _to_job(row) if row else None
+        return self.read(row) if row else None
 
     def _many(self, condition: ColumnElement[bool], limit: int, skipped: int = 0) -> Sequence[TrackedJob]:
-        statement = _newest(condition).limit(limit).offset(skipped)
-        return readable(jobs, self.connection.execute(statement).mappings(), _to_job)[0]
-
-
-def _newest(condition: ColumnElement[bool]) -> Select[object]:
-    return select(jobs).where(condition).order_by(jobs.c.number.desc())
+        newest = select(jobs).where(condition).order_by(jobs.c.number.desc()).limit(limit).offset(skipped)
+        return readable(jobs, self.connection.execute(newest).mappings(), self.read)[0]

@@ -22,9 +22,10 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
 from functools import cache
-from typing import TypeVar
+from typing import Generic, TypeVar
 
 import structlog
+from pydantic import SecretStr
 from sqlalchemy import (
     BindParameter,
     ColumnElement,
@@ -41,7 +42,7 @@ from sqlalchemy import (
 from sqlalchemy.engine import Connection, RowMapping
 from sqlalchemy.sql.dml import ReturningUpdate
 
-from bot.store.columns import AnyTable, UtcDateTime
+from bot.store.columns import AnyTable, Repository, UtcDateTime
 from bot.store.upsert import update_one
 
 FREE: dict[str, None] = {"claimed_by": None, "claimed_until": None}
@@ -216,3 +217,41 @@ def first(table: AnyTable, condition: ColumnElement[bool], limit: BindParameter[
     """Select the primary keys of the oldest rows that match."""
     key = next(iter(table.primary_key.columns))
     return select(key).where(condition).order_by(key).limit(limit)
+
+
+class Rows(Repository, Generic[Item]):
+    """Statements about one table whose rows are read into records, within one transaction."""
+
+    table: AnyTable
+    read: Callable[[RowMapping], Item]
+
+    def response_url(self, key: int) -> SecretStr | None:
+        """Return a row's response URL, which may have expired; None when it has none."""
+        stored = select(self.table.c.response_url).where(self._key == key)
+        url: SecretStr | None = self.connection.execute(stored).scalar_one_or_none()  # type: ignore[assignment]
+        return url
+
+    @property
+    def _key(self) -> ColumnElement[int]:
+        return next(iter(self.table.primary_key.columns))
+
+    def _has(self, *which: ColumnElement[bool]) -> bool:
+        """Return whether a row matches."""
+        return self.connection.execute(select(self._key).where(*which).limit(1)).first() is not None
+
+    def _newest(self, *which: ColumnElement[bool]) -> Item | None:
+        """Return the newest row that matches; None when there is none."""
+        newest = select(self.table).where(*which).order_by(self._key.desc()).limit(1)
+        row = self.connection.execute(newest).mappings().first()
+        return self.read(row) if row else None
+
+    def _claim(self, statement: ClaimStatement, claimer: Claimer, **parameters: object) -> list[Item]:
+        """Claim rows, and return those that can be read."""
+        rows = claim(self.connection, statement, claimer, **parameters)
+        return readable_claims(self.connection, self.table, rows, self.read, claimer.now)
+
+    def _write(self, key: int, owner: str | None, values: Mapping[str, object]) -> None:
+        """Write columns of one row. Raises LeaseLost when ``owner`` is given and does not hold the lease."""
+        which = {_KEY.key: key, HOLDER.key: owner}
+        if not update_one(self.connection, self.table, _this_held(self.table), which, values):
+            raise LeaseLost(f"{self.table.name}: row {key}")

@@ -27,11 +27,6 @@ _LOCK = 7_203_114
 _version = table("alembic_version", column("version_num"))
 
 
-def newest() -> str:
-    """Return the revision that this version of the bot works with."""
-    return HEAD
-
-
 async def current(database: Database) -> str | None:
     """Return the revision of a database; None when it is empty. Raises what ``revision_of`` does."""
     return await database.read(revision_of)

@@ -8,12 +8,25 @@ from dataclasses import fields
 from datetime import datetime, timedelta
 from functools import partial
 
-from sqlalchemy import Integer, String, and_, bindparam, delete, exists, select, update
+from sqlalchemy import (
+    ColumnElement,
+    Integer,
+    String,
+    and_,
+    bindparam,
+    delete,
+    exists,
+    or_,
+    select,
+    true,
+    update,
+)
 from sqlalchemy.engine import RowMapping
 
-from bot.model.ids import ChannelId, DeliveryId, JobNumber, MessageTs
+from bot.model.ids import ChannelId, DeliveryId, JobNumber, MessageTs, can_be_id
 from bot.model.lifecycle import DeliveryStep
-from bot.model.outbox import PACED, Delivery, DeliveryKind, DeliveryState, NewDelivery
+from bot.model.origin import Origin
+from bot.model.outbox import PACED, REPEATABLE, DeadLetter, Delivery, DeliveryKind, DeliveryState, NewDelivery
 from bot.model.prompts import PromptKind
 from bot.store.columns import Repository, reader
 from bot.store.leases import FREE, HOLDER, Claimer, LeaseLost, held, readable_claims
@@ -182,6 +195,38 @@ class OutboxRepository(Repository):
         is_root = and_(deliveries.c.job == job, deliveries.c.kind == DeliveryKind.ROOT)
         return bool(self.connection.execute(select(deliveries.c.plain).where(is_root)).scalar_one_or_none())
 
+    def was_answered(self, origin: Origin) -> bool:
+        """Return whether anything was said about a message, instead of storing it as a prompt."""
+        about_it = deliveries.c.key.startswith(f"{origin.key}:", autoescape=True)
+        found = select(deliveries.c.seq).where(deliveries.c.channel == origin.channel, about_it).limit(1)
+        return self.connection.execute(found).first() is not None
+
+    def dead_letters(
+        self, limit: int, *, channel: ChannelId | None = None, job: JobNumber | None = None
+    ) -> Sequence[DeadLetter]:
+        """Return the newest dead letters, of a channel or a job if one is given; reactions are left out."""
+        here = deliveries.c.channel == channel if channel else true()
+        of_job = deliveries.c.job == job if job else true()
+        columns = (deliveries.c.seq, deliveries.c.job, deliveries.c.kind, deliveries.c.channel)
+        found = select(*columns, deliveries.c.error, _CAN_GO.label("can_go")).where(
+            _DEAD, here, of_job, deliveries.c.kind != DeliveryKind.REACTION
+        )
+        rows = self.connection.execute(found.order_by(deliveries.c.seq.desc()).limit(limit))
+        return [
+            DeadLetter(
+                row.seq, row.job, DeliveryKind(row.kind), row.channel, row.error or "", bool(row.can_go)
+            )
+            for row in rows
+        ]
+
+    def retry_dead_letter(self, number: int, step: DeliveryStep) -> bool:
+        """Write that a dead letter is tried again. Return False if there is none that can be."""
+        if not can_be_id(number):
+            return False
+        mine = and_(deliveries.c.seq == number, _DEAD, _CAN_GO)
+        values = {"state": step.state, **step.fields, **FREE}
+        return self.connection.execute(update(deliveries).where(mine).values(values)).rowcount == 1
+
 
 def _fields(one: NewDelivery) -> dict[str, object]:
     """Return the fields, without copying what is in them as ``asdict`` does."""
@@ -217,3 +262,8 @@ _DROP_EDITS = delete(deliveries).where(
     deliveries.c.key != bindparam("newest"),
 )
 _REMOVE = delete(deliveries).where(_STILL_HELD)
+_DEAD = deliveries.c.state == DeliveryState.DEAD
+_HAS_WORDS = or_(deliveries.c.message.is_not(None), deliveries.c.kind == DeliveryKind.FILE)
+_CAN_GO: ColumnElement[bool] = and_(
+    deliveries.c.kind.in_(REPEATABLE), deliveries.c.subscription.is_(None), _HAS_WORDS
+)

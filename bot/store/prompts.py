@@ -6,35 +6,32 @@ from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 from typing import Unpack
 
-from pydantic import SecretStr
 from sqlalchemy import ColumnElement, Text, and_, bindparam, exists, func, insert, or_, select, update
 
-from bot.model.ids import JobNumber, ProjectId, PromptId, RequestKey, UserId
+from bot.model.ids import JobNumber, MessageTs, ProjectId, PromptId, RequestKey, UserId
 from bot.model.jobs import JobState, QueueWhy
 from bot.model.lifecycle import PromptStep
+from bot.model.projects import Project
 from bot.model.prompts import JobRequest, NewPrompt, Prompt, PromptFields, PromptKind, PromptState
 from bot.model.quota import QUOTA_PERIOD, Queued, Use
 from bot.store.audit import note_prompt_end
-from bot.store.columns import Repository, reader
+from bot.store.columns import reader
 from bot.store.leases import (
     FREE,
     HOLDER,
     NOW,
     Claimer,
     LeaseLost,
-    claim,
+    Rows,
     claiming_oldest,
     held,
     one_of,
-    readable_claims,
     unclaimed,
 )
 from bot.store.queues import ABANDONED_PROMPTS, NEW_PROMPTS, UNSETTLED, WAITING_PROMPTS
-from bot.store.schema import jobs, prompts
+from bot.store.schema import audit, jobs, prompts
 from bot.store.upsert import update_one, update_shrinking
 
-to_prompt = reader(Prompt, prompts)
-"""Returns a row as a Prompt."""
 _to_queued = reader(Queued, prompts, refused_at=lambda row: row["sent_at"])
 _NOT_FAILED = (
     JobState.WAITING,
@@ -134,8 +131,11 @@ def _values(new: NewPrompt) -> dict[str, object]:
     }
 
 
-class PromptRepository(Repository):
+class PromptRepository(Rows[Prompt]):
     """The prompts, within one transaction."""
+
+    table = prompts
+    read = staticmethod(reader(Prompt, prompts))
 
     def add(self, new: NewPrompt) -> PromptId:
         """Store a prompt and return its id. The key of its origin is unique (see ``job_of``)."""
@@ -207,17 +207,11 @@ class PromptRepository(Repository):
         """Return whether a prompt of this user for this job has passed the access check."""
         # Only such a prompt has a text.
         let_in = and_(prompts.c.job == job, prompts.c.asked_by == user, prompts.c.text.is_not(None))
-        found = self.connection.execute(select(prompts.c.id).where(let_in).limit(1))
-        return found.first() is not None
-
-    def response_url(self, prompt: PromptId) -> SecretStr | None:
-        """Return the request's response URL, which may have expired; None when it had none."""
-        url = select(prompts.c.response_url).where(prompts.c.id == prompt)
-        return self.connection.execute(url).scalar_one_or_none()
+        return self._has(let_in)
 
     def update(self, prompt: PromptId, *, was: PromptState, **fields: Unpack[PromptFields]) -> None:
         """Write columns of a prompt. Raises LeaseLost unless it is still in state ``was``."""
-        self._write(prompt, {"was": was}, fields)
+        self._write_if(prompt, {"was": was}, fields)
 
     def apply(self, prompt: PromptId, step: PromptStep, *, owner: str | None = None) -> None:
         """Write a step of a prompt's lifecycle and free its lease.
@@ -226,13 +220,13 @@ class PromptRepository(Repository):
         does not hold the lease.
         """
         still = {"was": step.was, _AS_READ.key: step.raw, HOLDER.key: owner}
-        self._write(prompt, still, {"state": step.state, **step.fields, **FREE})
+        self._write_if(prompt, still, {"state": step.state, **step.fields, **FREE})
         note_prompt_end(self.connection, prompt, step.state)
 
     def begin_sending(self, prompt: PromptId, step: PromptStep, claimer: Claimer) -> None:
         """Write that a prompt is about to be sent, and renew its lease, so that the call has a full lease."""
         still = {"was": step.was, _AS_READ.key: step.raw, HOLDER.key: claimer.owner}
-        self._write(prompt, still, {"state": step.state, **step.fields, "claimed_until": claimer.until})
+        self._write_if(prompt, still, {"state": step.state, **step.fields, "claimed_until": claimer.until})
 
     def put_back(
         self, prompt: PromptId, owner: str, *, was: PromptState, **fields: Unpack[PromptFields]
@@ -241,9 +235,9 @@ class PromptRepository(Repository):
 
         Raises LeaseLost unless the prompt is in state ``was`` and ``owner`` holds its lease.
         """
-        self._write(prompt, {"was": was, HOLDER.key: owner}, {**fields, **FREE})
+        self._write_if(prompt, {"was": was, HOLDER.key: owner}, {**fields, **FREE})
 
-    def _write(self, prompt: PromptId, still: Mapping[str, object], values: Mapping[str, object]) -> None:
+    def _write_if(self, prompt: PromptId, still: Mapping[str, object], values: Mapping[str, object]) -> None:
         """Write columns of a prompt that is ``still`` as these parameters of ``_STILL`` say."""
         write = update_shrinking if values.get("text") == "" else update_one
         which = {"this": prompt, HOLDER.key: None, _AS_READ.key: None, **still}
@@ -256,8 +250,7 @@ class PromptRepository(Repository):
         Somebody's next job in a channel is left until the face of their one before it has been posted. So the
         faces of several people's jobs go out in turn.
         """
-        rows = claim(self.connection, _CLAIM_NEW, claimer, limit=limit)
-        return readable_claims(self.connection, prompts, rows, to_prompt, claimer.now)
+        return self._claim(_CLAIM_NEW, claimer, limit=limit)
 
     def quota_queue(self, project: ProjectId, now: datetime) -> Sequence[Queued]:
         """Return the prompts that wait for nothing but the quota, oldest first.
@@ -271,8 +264,7 @@ class PromptRepository(Repository):
         """Claim those of these prompts that still wait and are not leased."""
         if not ids:
             return []
-        rows = claim(self.connection, _CLAIM_THESE, claimer, limit=len(ids), ids=ids)
-        return readable_claims(self.connection, prompts, rows, to_prompt, claimer.now)
+        return self._claim(_CLAIM_THESE, claimer, limit=len(ids), ids=ids)
 
     def uses(self, project: ProjectId, now: datetime, since: datetime | None = None) -> Sequence[Use]:
         """Return the project's uses in the last hour, or from ``since`` on, and prompts about to be sent."""
@@ -286,8 +278,7 @@ class PromptRepository(Repository):
     def took_any_since(self, project: ProjectId, since: datetime) -> bool:
         """Return whether the service has taken a prompt of the project sent at ``since`` or later."""
         taken = and_(prompts.c.state == PromptState.SENT, prompts.c.sent_at >= since)
-        found = select(prompts.c.id).where(prompts.c.project == project, taken).limit(1)
-        return self.connection.execute(found).first() is not None
+        return self._has(prompts.c.project == project, taken)
 
     def waiting_for_quota(self, project: ProjectId) -> int:
         """Return how many prompts are in the queue."""
@@ -317,8 +308,7 @@ class PromptRepository(Repository):
 
     def claim_abandoned(self, claimer: Claimer, limit: int) -> Sequence[Prompt]:
         """Claim prompts whose sender lost its lease; whether the service received them is unknown."""
-        rows = claim(self.connection, _CLAIM_ABANDONED, claimer, limit=limit)
-        return readable_claims(self.connection, prompts, rows, to_prompt, claimer.now)
+        return self._claim(_CLAIM_ABANDONED, claimer, limit=limit)
 
     def waiting_projects(self, now: datetime) -> Sequence[ProjectId]:
         """Return the projects that have prompts to send now."""
@@ -335,13 +325,32 @@ class PromptRepository(Repository):
         )
         return self._newest(and_(prompts.c.job == job, prompts.c.kind == PromptKind.FOLLOW_UP, unknown))
 
-    def _newest(self, condition: ColumnElement[bool]) -> Prompt | None:
-        newest = select(prompts).where(condition).order_by(prompts.c.id.desc()).limit(1)
-        row = self.connection.execute(newest).mappings().first()
-        return to_prompt(row) if row else None
-
     def unsettled_of(self, job: JobNumber) -> Sequence[Prompt]:
         """Return a job's prompts that are new, waiting or being sent, oldest first."""
         condition = and_(prompts.c.job == job, prompts.c.state.in_(UNSETTLED))
         rows = self.connection.execute(select(prompts).where(condition).order_by(prompts.c.id))
-        return [to_prompt(row) for row in rows.mappings()]
+        return [self.read(row) for row in rows.mappings()]
+
+    def with_key(self, key: RequestKey) -> Prompt | None:
+        """Return the prompt of the request with this key; None when there is none."""
+        return self._newest(prompts.c.key == key)
+
+    def move(self, prompt: Prompt, project: Project) -> None:
+        """Move a prompt that has not been sent, and the job that it starts, to another project."""
+        mine, its_job = prompts.c.id == prompt.id, jobs.c.number == prompt.job
+        self.connection.execute(update(prompts).where(mine).values(project=project.id))
+        moved = update(jobs).where(its_job).values(project=project.id, project_label=project.label)
+        self.connection.execute(moved)
+        its_row = update(audit).where(audit.c.job == prompt.job, audit.c.prompt == prompt.id)
+        self.connection.execute(its_row.values(project=project.id))
+
+    def newest_message(self, job: JobNumber, before: PromptId) -> MessageTs | None:
+        """Return the newest message that brought an earlier prompt of a job; None when there is none."""
+        earlier = and_(prompts.c.job == job, prompts.c.id < before)
+        return self.connection.execute(select(func.max(prompts.c.message_ts)).where(earlier)).scalar()
+
+    def attachments(self, job: JobNumber) -> Sequence[str]:
+        """Return what went along with a job's prompts, oldest first."""
+        with_some = and_(prompts.c.job == job, prompts.c.along != "")
+        rows = self.connection.execute(select(prompts.c.along).where(with_some).order_by(prompts.c.id))
+        return list(rows.scalars())

@@ -17,15 +17,12 @@ from sqlalchemy.engine import Connection
 from sqlalchemy.exc import IntegrityError, SQLAlchemyError
 
 from bot.store.access import MemberRepository
-from bot.store.along import AlongRepository
 from bot.store.audit import AuditRepository
 from bot.store.backlog import find_backlog
 from bot.store.budgets import BudgetRepository
 from bot.store.channels import ChannelRepository
 from bot.store.conversations import ConversationRepository
-from bot.store.corrections import CorrectionRepository
 from bot.store.database import CONNECTIONS, Database
-from bot.store.dead_letters import DeadLetterRepository
 from bot.store.digests import SubscriptionRepository
 from bot.store.heartbeats import HeartbeatRepository
 from bot.store.jobs import JobRepository
@@ -61,10 +58,7 @@ class Transaction:
         self.connection = connection
         self.jobs = JobRepository(connection)
         self.prompts = PromptRepository(connection)
-        self.along = AlongRepository(connection)
-        self.corrections = CorrectionRepository(connection)
         self.outbox = OutboxRepository(connection)
-        self.dead_letters = DeadLetterRepository(connection)
         self.paces = PaceRepository(connection)
         self.conversations = ConversationRepository(connection)
         self.back_offs = BackOffRepository(connection)

@@ -153,28 +153,6 @@ async def test_where_the_file_is_gone_its_log_goes_too(tmp_path: Path) -> None:
     assert noted(file) == {"before"}
 
 
-def names_in(folder: Path) -> list[str]:
-    return sorted(each.name for each in folder.iterdir())
-
-
-@pytest.mark.parametrize("is_new", [True, False])
-async def test_a_restore_without_room_for_it_changes_nothing_and_says_so(
-    tmp_path: Path, is_new: bool
-) -> None:
-    file, database = await backed_up(tmp_path)
-    await note(database, "after")
-    await database.close()
-    target = tmp_path / "new.db" if is_new else file
-    needed = (tmp_path / "copy.db").stat().st_size * (1 if is_new else 2)
-    there = names_in(tmp_path)
-    with pytest.raises(UnusableDatabase, match="make room, and run this again"):
-        restore(tmp_path / "copy.db", target, NOW, lambda _: needed - 1)
-    assert names_in(tmp_path) == there
-    assert noted(file) == {"before", "after"}
-    restore(tmp_path / "copy.db", target, NOW, lambda _: needed)
-    assert noted(target) == {"before"}
-
-
 async def test_a_disk_that_fails_during_a_restore_is_what_the_advice_is_about(tmp_path: Path) -> None:
     file = tmp_path / "bot.db"
     database = await opened(file)

@@ -130,7 +130,7 @@ async def test_a_thread_that_cannot_be_posted_to_is_given_up_whole(store: Store)
     await write(store, "note", job, DeliveryKind.PRIVATE)
     await store.write(lambda tx: tx.outbox.dead_letter_thread(job, "is_archived", NOW))
     assert [delivery.what.key for delivery in await take(store)] == ["note"]
-    [letter] = await store.read(lambda tx: tx.dead_letters.newest(10))
+    [letter] = await store.read(lambda tx: tx.outbox.dead_letters(10))
     assert (letter.job, letter.kind, letter.reason) == (job, DeliveryKind.REPLY, "is_archived")
 
 

@@ -149,7 +149,7 @@ async def _conversation(context: WorkerContext, prompt: Prompt) -> tuple[str, Ea
 
 def _thread_of(tx: Transaction, prompt: Prompt) -> tuple[ThreadRef | None, MessageTs | None]:
     """Return the thread of a prompt, and the message after which nothing of it went along before."""
-    since = tx.along.last_said(prompt.job, prompt.id) if prompt.kind is PromptKind.FOLLOW_UP else None
+    since = tx.prompts.newest_message(prompt.job, prompt.id) if prompt.kind is PromptKind.FOLLOW_UP else None
     return tx.jobs.known(prompt.job).thread, since
 
 

@@ -71,7 +71,7 @@ async def _is_refused(context: Context, changed: Changed) -> bool:
     origin = changed.origin
 
     def is_by_asker(tx: Transaction) -> bool:
-        prompt = tx.corrections.prompt_of(origin.key)
+        prompt = tx.prompts.with_key(origin.key)
         return prompt is not None and prompt.asked_by == origin.user
 
     is_asked = await context.store.read(is_by_asker)
@@ -96,7 +96,7 @@ def _carry_out_or_tell(context: Context, tx: Transaction, changed: Changed) -> b
 def _carry_out(context: Context, tx: Transaction, changed: Changed) -> bool:
     """Return whether anything was written."""
     origin = changed.origin
-    prompt = tx.corrections.prompt_of(origin.key)
+    prompt = tx.prompts.with_key(origin.key)
     if prompt is None and _is_to_come(context, tx, origin, changed):
         raise TooEarly(origin.key)
     if prompt is None or not prompt.asked_by:
@@ -125,7 +125,7 @@ def _is_to_come(context: Context, tx: Transaction, origin: Origin, changed: Chan
     # Both by Slack's clock: this machine's may be wrong.
     if before is None or said_at is None or time_of(MessageTs(changed.at)) - time_of(said_at) > RETRIED_FOR:
         return False
-    if tx.corrections.was_answered(origin):
+    if tx.outbox.was_answered(origin):
         return False
     text = slack_text.without_leading_mention(before, context.bot_user)
     if origin.thread is not None:
@@ -180,7 +180,7 @@ def _replace(context: Context, tx: Transaction, prompt: Prompt, raw: str, projec
     for each in sorted({earlier, project.id if project else earlier}):
         tx.quota.lock(each)
     if project is not None:
-        tx.corrections.move(prompt, project)
+        tx.prompts.move(prompt, project)
     tx.prompts.apply(prompt.id, lifecycle.prompt_edited(prompt, raw, prompt.take_thread, context.clock()))
     return True
 

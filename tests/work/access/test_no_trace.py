@@ -188,5 +188,5 @@ async def test_follow_ups_to_a_refused_job_fall_without_a_word(office: Office) -
     await office.settle(12)
     assert len(words(office)) == 1
     assert office.slack.posts == []
-    assert await office.store.read(lambda tx: tx.dead_letters.newest(10)) == []
+    assert await office.store.read(lambda tx: tx.outbox.dead_letters(10)) == []
     assert await office.store.write(lambda tx: tx.prompts.claim_new(claimer(at=office.clock()), 10)) == []

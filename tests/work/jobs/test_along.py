@@ -210,9 +210,9 @@ async def test_what_went_along_is_forgotten_and_never_logged(office: Office) -> 
         office.docs.finish()
         await office.settle()
     assert "Sesame" not in str(logged)
-    assert await office.store.read(lambda tx: tx.along.of(1)) != []  # type: ignore[arg-type]
+    assert await office.store.read(lambda tx: tx.prompts.attachments(1)) != []  # type: ignore[arg-type]
     await forget_person(office.store, ANA)
-    assert await office.store.read(lambda tx: tx.along.of(1)) == []  # type: ignore[arg-type]
+    assert await office.store.read(lambda tx: tx.prompts.attachments(1)) == []  # type: ignore[arg-type]
 
 
 async def test_retention_forgets_what_went_along(office: Office) -> None:
@@ -223,7 +223,7 @@ async def test_retention_forgets_what_went_along(office: Office) -> None:
     office.clock.pass_seconds(400 * 86_400)
     while await forget_old(replace(office.context, keep=timedelta(days=180))):
         pass
-    assert await office.store.read(lambda tx: tx.along.of(1)) == []  # type: ignore[arg-type]
+    assert await office.store.read(lambda tx: tx.prompts.attachments(1)) == []  # type: ignore[arg-type]
 
 
 NOTES = SharedFile("notes.txt", 9, is_text=True, url="https://files.slack.com/notes")

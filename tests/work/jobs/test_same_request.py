@@ -135,7 +135,7 @@ async def test_what_many_ask_at_the_same_moment_is_stored_together_and_each_once
 
 async def test_one_that_cannot_be_stored_keeps_no_other_from_it(office: Office) -> None:
     bad = AskRequest(origin("bad", url=SecretStr("https://x")), "bad")
-    object.__setattr__(bad.origin, "response_url", 7)  # something that no database takes
+    object.__setattr__(bad.origin, "response_url", object())  # something that no database takes
     good = [AskRequest(origin(f"k{number}"), f"p{number}") for number in range(3)]
     told = await asyncio.gather(*(ask(office.context, each) for each in (*good, bad)), return_exceptions=True)
     assert [isinstance(each, Exception) for each in told] == [False, False, False, True]

@@ -12,7 +12,7 @@ from tests.work.office import Office
 
 
 async def dead(office: Office) -> list[str]:
-    letters = await office.store.read(lambda tx: tx.dead_letters.newest(100))
+    letters = await office.store.read(lambda tx: tx.outbox.dead_letters(100))
     return [f"{letter.kind}: {letter.reason}" for letter in letters]
 
 

@@ -72,7 +72,7 @@ async def test_two_hours_of_errors_lose_no_end_and_no_start(office: Office, slac
     assert (await office.job(2)).state is JobState.WORKING
     assert "Working on it" in slack.edits[slack.posts[-1].ts][-1].text
     assert slack.direct == []
-    assert await office.store.read(lambda tx: tx.dead_letters.newest(10)) == []
+    assert await office.store.read(lambda tx: tx.outbox.dead_letters(10)) == []
 
 
 async def test_what_waits_for_slack_calls_it_once_a_minute_at_most(office: Office, slack: DownSlack) -> None:

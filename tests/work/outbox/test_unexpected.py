@@ -61,7 +61,7 @@ async def test_an_end_that_cannot_be_said_is_given_up_and_told_directly(
     await a_day(office)
     assert slack.tries <= 12
     assert [user for user, _, _ in slack.direct] == [ANA]
-    [letter] = await office.store.read(lambda tx: tx.dead_letters.newest(10))
+    [letter] = await office.store.read(lambda tx: tx.outbox.dead_letters(10))
     assert letter.reason == "unexpected_error"
 
 
@@ -72,5 +72,5 @@ async def test_what_can_neither_be_settled_nor_told_is_given_up_as_well(office: 
     await office.store.write(lambda tx: tx.outbox.add(lost, office.clock()))
     await a_day(office)
     assert len(office.slack.posts) == 1
-    [letter] = await office.store.read(lambda tx: tx.dead_letters.newest(10))
+    [letter] = await office.store.read(lambda tx: tx.outbox.dead_letters(10))
     assert letter.reason == "unexpected_error"

@@ -122,7 +122,7 @@ async def test_a_file_whose_answer_was_lost_is_looked_for_before_it_is_sent_agai
     await office.press("csv_file", number)
     await office.reading(20)
     assert len(office.slack.files) == 1
-    assert await office.store.read(lambda tx: tx.dead_letters.newest(5)) == []
+    assert await office.store.read(lambda tx: tx.outbox.dead_letters(5)) == []
 
 
 async def test_cells_that_a_spreadsheet_would_run_are_harmless(office: Office) -> None:
