@@ -15,11 +15,9 @@ from bot.cli.manifest import manifest
 from bot.ops.checks import Finding, network_trouble, token_finding
 from bot.settings import Settings
 from bot.slack.client import SlackClient, open_session, web_client
-from bot.slack.errors import translated
+from bot.slack.errors import UNKNOWN_ID_CODES, translated
 from bot.work.ports import SlackError, SlackRefused
 
-_UNKNOWN_ID_CODES = frozenset({"user_not_found", "no_such_subteam", "channel_not_found"})
-"""The codes with which Slack says that it does not know an id."""
 _MOST_LISTED = 30
 """Maximum of ids that are checked one by one: Slack allows about fifty calls a minute."""
 _MOST_SKEW_SECONDS = 60.0
@@ -123,7 +121,7 @@ async def _who_may(settings: Settings, asking: _Asking) -> Finding:
         try:
             await asking.call(ask())
         except SlackRefused as refused:
-            if refused.code not in _UNKNOWN_ID_CODES:
+            if refused.code not in UNKNOWN_ID_CODES:
                 return Finding("who may", False, f"not told ({refused.code})", "Look at the scopes.")
             unknown.append(each)
         except SlackError as error:

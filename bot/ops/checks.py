@@ -11,6 +11,7 @@ from time import monotonic
 
 import structlog
 
+from bot.slack.errors import REFUSED_TOKENS
 from bot.slack.socket import SocketIntake
 from bot.store import DatabaseTrouble, Store
 from bot.store.heartbeats import GONE_AFTER
@@ -152,23 +153,12 @@ async def token_finding(
     except SlackThrottled:
         return Finding(name, True, "asks to wait, so it knows the token")
     except SlackRefused as error:
-        cause, advice = _REFUSED_TOKENS.get(error.code, ("Slack refuses", "Look at {token}."))
+        cause, advice = REFUSED_TOKENS.get(error.code, ("Slack refuses", "Look at {token}."))
         return Finding(name, False, f"{cause} ({error.code})", advice.format(token=token))
     except (SlackError, TimeoutError) as error:
         told = str(error) or type(error).__name__
         told = "a web page" if told in ("ValueError", "HTTP 200") else told
         return replace(network_trouble(name, told, "SLACK_API_URL"), required=required)
-
-
-_REFUSED_TOKENS = {
-    "invalid_auth": ("Slack does not know the token", "Copy {token} again from the app's settings."),
-    "token_revoked": ("the token was revoked", "Install the app again, and copy the new {token}."),
-    "token_expired": ("the token has expired", "Install the app again, and copy the new {token}."),
-    "account_inactive": ("the app was removed from the workspace", "Install the app again; copy {token}."),
-    "not_allowed_token_type": ("the token is of another kind", "Look at {token}: is it swapped?"),
-    "missing_scope": ("the token lacks a scope", "Look at {token}: an app token needs connections:write."),
-}
-"""https://docs.slack.dev/reference/methods/auth.test"""
 
 
 class SlackCheck:

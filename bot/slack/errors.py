@@ -48,6 +48,20 @@ MEANINGS = {code: meaning for meaning, codes in _CODES.items() for code in codes
 https://docs.slack.dev/reference/methods/chat.postMessage and https://docs.slack.dev/reference/methods/chat.update
 list them.
 """
+REFUSED_TOKENS = {
+    "invalid_auth": ("Slack does not know the token", "Copy {token} again from the app's settings."),
+    "token_revoked": ("the token was revoked", "Install the app again, and copy the new {token}."),
+    "token_expired": ("the token has expired", "Install the app again, and copy the new {token}."),
+    "account_inactive": ("the app was removed from the workspace", "Install the app again; copy {token}."),
+    "not_allowed_token_type": ("the token is of another kind", "Look at {token}: is it swapped?"),
+    "missing_scope": ("the token lacks a scope", "Look at {token}: an app token needs connections:write."),
+}
+"""What each refusal of a token means, and what to do.
+
+https://docs.slack.dev/reference/methods/auth.test
+"""
+UNKNOWN_ID_CODES = frozenset({"user_not_found", "no_such_subteam", "channel_not_found"})
+"""The codes with which Slack says that it does not know an id."""
 NEVER_SENT = (aiohttp.ClientConnectorError, aiohttp.ClientHttpProxyError, aiohttp.ConnectionTimeoutError)
 """Errors after which Slack has certainly not seen the request. A proxy refuses before anything is sent."""
 _DEFAULT_WAIT_SECONDS = 5.0
