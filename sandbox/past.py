@@ -82,9 +82,7 @@ class _Past:
         say, people = self._people.say, self._people
         self._clock.set(utcnow() - _STORY_BEGAN)
         root = say(
-            BEN,
-            DOCS,
-            "Two customers asked how to change an API key without an outage. Is that written down?",
+            BEN, DOCS, "Two customers asked how to change an API key without an outage. Is that written down?"
         )
         ts = str(root["ts"])
         self._later(minutes=2)

@@ -23,9 +23,6 @@ MAX_DAYS = 1_000
 BODY_LIMIT_BYTES = 1_048_576
 """Maximum size of a request body; 40,000 characters fit in any JSON escaping."""
 
-_PROJECT = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,62}")
-_RESERVED = frozenset({"v1", "v2", "sandbox", "static"})
-
 
 @dataclass(frozen=True, kw_only=True)
 class SiteOptions:
@@ -60,20 +57,12 @@ class DocsServiceOptions(SiteOptions):
     folder: Path
     api_key: str = "sandbox_key"
     projects: tuple[str, ...] = ("acme-docs",)
-    public_url: str | None = None
 
     def __post_init__(self) -> None:
-        for project in self.projects:
-            if not _PROJECT.fullmatch(project) or project.lower() in _RESERVED:
-                raise ValueError(f"{project!r} cannot be a project's id: letters, digits, '-' and '_'")
-        if not self.projects:
-            raise ValueError("a docs service needs at least one project")
-        if not self.api_key or self.api_key in (READ_KEY, EXPIRED_KEY):
-            raise ValueError("the api key is empty or is one of the keys kept for other purposes")
+        if not self.projects or not self.api_key or self.api_key in (READ_KEY, EXPIRED_KEY):
+            raise ValueError("a docs service needs a project, and a key that is not kept for other purposes")
         if self.agent and (self.repository is None or len(self.projects) > 1):
             raise ValueError("an agent of one's own needs a repository, and works for one project")
-        if self.work_seconds < 0:
-            raise ValueError("work_seconds cannot be negative")
         if not 1 <= self.pages <= MAX_PAGES or not 1 <= self.days <= MAX_DAYS:
             raise ValueError(f"pages are 1 to {MAX_PAGES:,}, days 1 to {MAX_DAYS:,}")
 

@@ -101,7 +101,7 @@ class DocsService:
             await self._readers.close()
 
     def _address(self, request: web.Request) -> str:
-        return (self.options.public_url or self._base_url or str(request.url.origin())).rstrip("/")
+        return self._base_url or str(request.url.origin())
 
     async def _openapi(self, request: web.Request) -> web.Response:
         return web.json_response(wire.document(self._address(request), self.options))

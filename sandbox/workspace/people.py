@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import secrets
 from collections.abc import Sequence
 
@@ -299,18 +298,6 @@ class People:
         self.state.add_message(
             room.id, user=found.id, text=f"<@{found.id}> was added by <@{user}>.", subtype="channel_join"
         )
-
-    def create(self, user: str, name: str, *, is_private: bool) -> Channel:
-        """Create a channel."""
-        clean = re.sub(r"[^a-z0-9_-]", "-", name.strip().lower().lstrip("#"))[:80]
-        if not clean.strip("-"):
-            raise Refused("invalid_name")
-        if any(channel.name == clean and not channel.is_im for channel in self.state.channels.values()):
-            raise Refused("name_taken")
-        channel = Channel(self.state.new_id("C"), clean, [user], is_private=is_private)
-        self.state.channels[channel.id] = channel
-        self.publish_channel(channel)
-        return channel
 
     def publish_channel(self, channel: Channel) -> None:
         """Publish that a channel changed; ``PageApi`` decides whose page shows it."""

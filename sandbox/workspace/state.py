@@ -238,12 +238,10 @@ class State:
         draft.replace(path)
 
     def load(self, path: Path) -> None:
-        """Read the file of ``save``; do nothing if it does not exist. Channels that it lacks are kept."""
+        """Read the file of ``save``; do nothing if it does not exist."""
         if not path.exists():
             return
         kept = json.loads(path.read_text(encoding="utf-8"))
-        known = {each["id"]: Channel(**each) for each in kept["channels"]}
-        names = {channel.name for channel in known.values()}
-        self.channels = known | {each.id: each for each in _channels() if each.name not in names}
+        self.channels = {each["id"]: Channel(**each) for each in kept["channels"]}
         self.messages, self.ephemerals = kept["messages"], kept["ephemerals"]
         self.files, self.seq, self.last_ts = kept["files"], kept["seq"], kept["last_ts"]

@@ -129,12 +129,7 @@ async def requests(world: World) -> Counter[str]:
 
 
 async def kill_everywhere(
-    tale: Tale,
-    zygote: Zygote,
-    folder: Path,
-    *,
-    of_each_kind: int | None,
-    ahead: timedelta = timedelta(0),
+    tale: Tale, zygote: Zygote, folder: Path, *, of_each_kind: int | None, ahead: timedelta = timedelta(0)
 ) -> None:
     """Tell a tale once without a kill, then once for each place with a kill there.
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from sandbox.workspace.state import Channel
 from tests.scenarios.story import ANA, ANAS_DM, BEN, DOCS, Json, Story
 
 CHIKA = "U03CHIKA"
@@ -17,7 +18,8 @@ def http_mode(request: pytest.FixtureRequest) -> bool:
 
 def private_channel(story: Story) -> str:
     """Ana's and Chika's, with the bot."""
-    channel = story.people.create(ANA, "hush", is_private=True).id
+    channel = "C0HUSH"
+    story.state.channels[channel] = Channel(channel, "hush", [ANA], is_private=True)
     for invited in ("@chika", "@docs-agent"):
         story.people.invite(ANA, channel, invited)
     return channel

@@ -36,8 +36,7 @@ def counted(world: World, first: datetime, end: datetime) -> tuple[int, int, int
     [path] = Path(world.docs_service.options.folder).glob("visits-*.db")
     with sqlite3.connect(path) as connection:
         rows = connection.execute(
-            "SELECT kind, visitor FROM visits WHERE at >= ? AND at < ?",
-            (first.timestamp(), end.timestamp()),
+            "SELECT kind, visitor FROM visits WHERE at >= ? AND at < ?", (first.timestamp(), end.timestamp())
         ).fetchall()
     connection.close()
     people = {visitor for kind, visitor in rows if kind == "human"}

@@ -132,9 +132,7 @@ def _digests(seen: Seen, checks: Checks) -> None:
             reader = owner_of(seen, row)
             heard = [text for text in seen.alone(reader) if any(sign in text for sign in _NOT_POSTED)]
             checks.insist(
-                heard,
-                f"{about}: not posted, and {reader} was not told",
-                explained=seen.muted(None, reader),
+                heard, f"{about}: not posted, and {reader} was not told", explained=seen.muted(None, reader)
             )
     for message in seen.record.messages:
         if message["bot_id"] and message["text"].startswith(_DIGEST):

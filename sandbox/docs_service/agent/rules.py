@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from enum import StrEnum
 
 from sandbox.docs_service.agent.site import (
@@ -25,7 +25,6 @@ from sandbox.docs_service.agent.writing import (
     keywords,
     one_line,
     sentence,
-    shared,
     without_background,
 )
 
@@ -108,8 +107,6 @@ def _carry_out(
 
 def _pages_to_edit(site: Mapping[str, Page], instruction: str, subject: str) -> list[str] | None:
     """Return the pages to edit for an instruction that names none; None if it needs a new page."""
-    if _SHORTEN.search(instruction):
-        return []
     if _SITE_WIDE.search(instruction):
         return [*site]
     if path := find_page(site, re.split(r"\s(?:for|with|to|by)\s", subject)[0]):
@@ -126,32 +123,21 @@ def _create(files: Mapping[str, str], site: Mapping[str, Page], topic: Topic) ->
 
 
 _NOTES = "Good to know"
-_ASIDES = ("What to know", "If a request fails", _NOTES)
 _MISSPELT = {"recieve": "receive", "seperate": "separate", "occured": "occurred", "teh": "the"}
-_SITE_WIDE = re.compile(r"(?i)\b(?:typos?|spelling|grammar)\b|^(?:rename|replace|remove|delete)\b")
-_SHORTEN = re.compile(r"(?i)\b(?:shorten|shorter|too (?:long|wordy))\b")
+_SITE_WIDE = re.compile(r"(?i)\b(?:typos?|spelling|grammar)\b")
 _ASIDE = re.compile(
     r"(?i)\b(?P<example>examples?|samples?|snippets?)\b|^(?:mention|note|say|state|warn about)\b"
 )
-_REPLACE = re.compile(r"(?i)^(?:rename|replace)\s+\W*(?P<old>.+?)\W?\s+(?:to|with|by)\s+\W?(?P<new>.+?)\W?$")
-_REMOVE = re.compile(r"(?i)^(?:remove|delete)\s+(?:the\s+)?(?:\w+\s+(?:about|on)\s+)?(?P<subject>.+)$")
 _NOTE = re.compile(r"(?i)^(?:mention|note|say|state|(?P<warn>warn about))\s+(?P<that>that\s+)?(?P<said>.+)$")
 _SECTION = re.compile(r"(?i)^(?:an?\s|the\s|new\s)*(?:section|paragraph|table|more)\s+(?:about|on|of)\s+")
-_CODE_OR_LINK = re.compile(r"(```.*?```|`[^`\n]*`|\]\([^)\n]*\))", re.DOTALL)
 
 
 def edit(site: Mapping[str, Page], path: str, instruction: str, subject: str) -> Page:
     """Return the page after the instruction; `subject` is the instruction without its verb."""
     page = site[path]
-    if match := _REPLACE.match(instruction):
-        return Page.parse(replace_words(page.render(), match["old"], match["new"]))
-    if match := _REMOVE.match(instruction):
-        return remove(page, match["subject"])
     if _SITE_WIDE.search(instruction):
         wrong = re.compile(rf"\b(?:{'|'.join(_MISSPELT)})")
         return Page.parse(wrong.sub(lambda match: _MISSPELT[match[0]], page.render()))
-    if _SHORTEN.search(instruction):
-        return shorten(page)
     if (match := _ASIDE.search(instruction)) and match["example"]:
         return add_example(page, instruction)
     if match := _NOTE.match(instruction):
@@ -160,36 +146,6 @@ def edit(site: Mapping[str, Page], path: str, instruction: str, subject: str) ->
     if subject == instruction:
         return page.with_bullet(_NOTES, sentence(instruction))
     return add_section(page, site, subject)
-
-
-def replace_words(text: str, old: str, new: str) -> str:
-    """Replace words, also in the plural, but not in code and links."""
-    pattern = re.compile(rf"(?i)(?<!\w){re.escape(old)}(?=s?(?!\w))")
-
-    def swap(match: re.Match[str]) -> str:
-        return capital(new) if match[0][0].isupper() else new
-
-    parts = _CODE_OR_LINK.split(text)
-    return "".join(part if at % 2 else pattern.sub(swap, part) for at, part in enumerate(parts))
-
-
-def shorten(page: Page) -> Page:
-    """Keep the first sentence of each paragraph and drop the sections of `_ASIDES`."""
-    kept = {heading: _shorter(body) for heading, body in page.sections.items() if heading not in _ASIDES}
-    return replace(page, intro=_shorter(page.intro), sections=kept)
-
-
-def _shorter(body: str) -> str:
-    # Leave code, tables and lists as they are: they begin with one of the excluded characters.
-    parts = re.split(r"(```[\s\S]*?```|\n\n)", body)
-    return "".join(re.sub(r"(?s)^([^-|\d\n`].*?[.!?])\s.*$", r"\1", part) for part in parts)
-
-
-def remove(page: Page, subject: str) -> Page:
-    """Remove the sections whose headings have every word of the subject."""
-    wanted = keywords(subject)
-    kept = {one: body for one, body in page.sections.items() if shared(wanted, one) < max(1, len(wanted))}
-    return replace(page, sections=kept)
 
 
 def add_example(page: Page, instruction: str) -> Page:

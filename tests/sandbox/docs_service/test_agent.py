@@ -57,16 +57,6 @@ def test_a_page_says_what_the_site_knows_of_its_subject_and_leads_on() -> None:
     assert "- [Webhooks](../webhooks.md)" in text
 
 
-def test_different_prompts_give_different_pages() -> None:
-    prompts = (
-        "Add a quickstart for Go",
-        "Explain how to rotate API keys",
-        "Write a page about single sign-on",
-    )
-    texts = {page_of(change(prompt)) for prompt in prompts}
-    assert len(texts) == 3
-
-
 @pytest.mark.parametrize(
     ("prompt", "page"),
     [
@@ -102,25 +92,6 @@ def test_the_misspellings_of_a_page_are_corrected_and_nothing_else() -> None:
     ]
 
 
-def test_words_are_replaced_on_the_page_that_is_named() -> None:
-    made = change("Rename shipment to parcel in the labels page")
-    assert "Each parcel has one label" in page_of(made)
-    assert list(made.files) == ["docs/api/labels.md"]
-
-
-def test_words_are_replaced_on_the_whole_site_but_not_in_code_and_addresses() -> None:
-    made = change("Rename webhooks to callbacks")
-    assert "[callbacks](webhooks.md)" in made.files["docs/rate-limits.md"]
-    assert made.files["docs/webhooks.md"].startswith("# Callbacks\n")
-
-
-def test_a_section_is_removed() -> None:
-    made = change("Remove the section about carriers from the FAQ")
-    assert "Which carriers" in SITE["docs/faq.md"]
-    assert "Which carriers" not in page_of(made)
-    assert "## Can I change a shipment?" in page_of(made)
-
-
 def test_an_example_is_in_the_language_that_the_prompt_names() -> None:
     text = page_of(change("Document rate limits with an example in Go"))
     assert text.startswith(SITE["docs/rate-limits.md"].strip())
@@ -144,9 +115,6 @@ def test_follow_ups_go_on_with_the_page_of_the_job() -> None:
     assert "- This also holds for Python 3.11.\n" in files[page]
     assert "- Be careful with keys in source code.\n- Requests go through HTTPS_PROXY.\n" in files[page]
     assert sections(files[page])[-4:] == ["Good to know", "Example: webhooks", "Proxies", "Next steps"]
-    shorter = page_of(change("Make it shorter", files, page))
-    assert len(shorter) < len(files[page])
-    assert shorter.count("```") == files[page].count("```")
 
 
 def test_a_follow_up_may_name_another_page() -> None:
@@ -176,13 +144,6 @@ def test_the_same_wish_twice_changes_the_page_once() -> None:
 @pytest.mark.parametrize("prompt", ["Thanks!", "Looks good to me.", "ok", "   ", "!!!", "🎉"])
 def test_small_talk_changes_nothing(prompt: str) -> None:
     assert isinstance(decide(SITE, prompt, "acme-docs", "docs/errors.md"), Unchanged)
-
-
-@pytest.mark.parametrize(
-    "prompt", ['Replace "unicorn" with "horse"', "Make it shorter", "Remove the unicorns"]
-)
-def test_what_stands_nowhere_cannot_be_changed(prompt: str) -> None:
-    assert isinstance(decide(SITE, prompt, "acme-docs"), Unchanged)
 
 
 @pytest.mark.parametrize(

@@ -189,16 +189,3 @@ async def test_jobs_end_by_themselves_without_anybody_asking(options: DocsServic
                 break
     await service.stop()
     assert seen[-1] == 200
-
-
-async def test_links_lead_to_the_public_address_when_there_is_one(
-    options: DocsServiceOptions, clock: HeldClock
-) -> None:
-    service = DocsService(replace(options, public_url="https://docs.example/"), clock)
-    async with aiohttp.ClientSession() as session:
-        caller = Caller(session, await service.start())
-        job_id = (await caller.ask("Explain webhooks")).json["id"]
-        clock.forward(7)
-        link = (await caller.job(job_id)).json["prLink"]
-    await service.stop()
-    assert link == "https://docs.example/acme-docs/pull/1"

@@ -3,16 +3,7 @@
 from __future__ import annotations
 
 from tests.sandbox.workspace.conftest import Served
-from tests.sandbox.workspace.small_bot import (
-    ANA,
-    ANAS_DM,
-    BOT,
-    BUTTON,
-    DOCS,
-    PRODUCT,
-    Json,
-    until,
-)
+from tests.sandbox.workspace.small_bot import ANA, ANAS_DM, BOT, BUTTON, DOCS, PRODUCT, Json, until
 
 
 def _private(served: Served) -> list[Json]:

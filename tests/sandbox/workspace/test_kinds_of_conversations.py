@@ -10,7 +10,7 @@ from slack_sdk.web.async_client import AsyncWebClient
 
 from sandbox.workspace import Workspace
 from sandbox.workspace.people import Refused
-from tests.sandbox.workspace.conftest import Opener, Served
+from tests.sandbox.workspace.conftest import Served
 from tests.sandbox.workspace.small_bot import ANA, ANAS_DM, BEN, BOT, BUTTON, DOCS, GUS, SECRET, Json, until
 
 TRIO, ANA_AND_BEN, PARTNERS, PIA, SOL = "C06TRIO", "D07ANABEN", "C05PARTNERS", "U06PIA", "U05SOL"
@@ -37,9 +37,7 @@ async def test_a_mention_in_a_group_direct_message_is_one_event(served: Served) 
     assert (heard["ts"], heard["channel_type"]) == (said["ts"], "mpim")
 
 
-async def test_a_mention_event_says_neither_the_kind_of_channel_nor_whose_thread(
-    served: Served,
-) -> None:
+async def test_a_mention_event_says_neither_the_kind_of_channel_nor_whose_thread(served: Served) -> None:
     root = await served.client.chat_postMessage(channel=DOCS, text="A job")
     served.people.say(ANA, DOCS, "@docs-agent shorter please", thread_ts=str(root["ts"]))
     await until(lambda: len(served.heard.events) == 2 or None)
@@ -117,13 +115,3 @@ async def test_people_of_another_organisation_have_buttons_and_words_but_no_comm
     assert served.heard.commands == []
     [pressed] = served.heard.interactions
     assert pressed["user"]["team_id"] == "T0PARTNER"
-
-
-async def test_a_workspace_of_an_older_version_gets_the_channels_that_it_lacks(
-    open_workspace: Opener,
-) -> None:
-    first = await open_workspace()
-    del first.state.channels[TRIO]
-    await first.stop()
-    second = await open_workspace()
-    assert TRIO in second.state.channels

@@ -11,17 +11,7 @@ from slack_sdk.web.async_client import AsyncWebClient
 from sandbox.workspace import Workspace
 from sandbox.workspace.responses import Tickets
 from tests.sandbox.workspace.conftest import Opener, client_of
-from tests.sandbox.workspace.small_bot import (
-    ANA,
-    BEN,
-    BUTTON,
-    DOCS,
-    FORM,
-    PRODUCT,
-    SECRET,
-    HeldClock,
-    Json,
-)
+from tests.sandbox.workspace.small_bot import ANA, BEN, BUTTON, DOCS, FORM, PRODUCT, SECRET, HeldClock, Json
 
 
 async def _refusal(client: AsyncWebClient, method: str, **arguments: Any) -> Json:
@@ -104,7 +94,7 @@ async def test_blocks_are_refused_with_the_place(
         [{"type": "actions", "elements": [7]}],
         [{"type": "context", "elements": [None]}],
         [{"type": "rich_text", "elements": [7]}],
-        [{"type": "table", "rows": [7]}],
+        [{"type": "data_table", "rows": [7]}],
         [{"type": "input", "element": "words"}],
         [{"type": "data_visualization", "chart": 7}],
     ],
