@@ -1,39 +1,14 @@
 // Cards in a message: a file, and the changed files of a pull request under the link to it.
 
 import { post } from "./api.js";
-import { el, safeUrl, scrolling } from "./dom.js";
+import { el, safeUrl } from "./dom.js";
 import { icon } from "./icons.js";
 import { state } from "./store.js";
 
-const SHOWN_ROWS = 5;
-
-export function sizeOf(bytes) {
+function sizeOf(bytes) {
   if (bytes < 1000) return `${bytes} ${bytes === 1 ? "byte" : "bytes"}`;
   const [unit, scale] = bytes < 1_000_000 ? ["kB", 1000] : ["MB", 1_000_000];
   return `${(bytes / scale).toFixed(bytes / scale < 10 ? 1 : 0)} ${unit}`;
-}
-
-/** One line of comma-separated values; quotes as in https://www.rfc-editor.org/rfc/rfc4180. */
-export function valuesOf(line) {
-  const values = [];
-  for (const [, quoted, plain] of line.matchAll(/(?:^|,)(?:"((?:[^"]|"")*)"|([^,]*))/g)) {
-    values.push(quoted === undefined ? plain : quoted.replaceAll('""', '"'));
-  }
-  return values;
-}
-
-const isNumber = (value) => /^-?[\d.,]+%?$/.test(value);
-
-function tableOf(file) {
-  const [head, ...rows] = file.preview.replace(/^\ufeff/, "").split("\n").map(valuesOf);
-  const shown = rows.slice(0, SHOWN_ROWS);
-  const more = file.lines - 1 - shown.length;
-  const cells = (row) => row.map((value) => el("td", { class: isNumber(value) ? "number" : "" }, value));
-  return [
-    scrolling(`First rows of ${file.name}`, el("table", {}, el("thead", {}, el("tr", {}, ...head.map((name) => el("th", { scope: "col" }, name)))),
-      el("tbody", {}, ...shown.map((row) => el("tr", {}, ...cells(row)))))),
-    ...(more > 0 ? [el("p", { class: "small" }, `and ${more.toLocaleString("en")} more ${more === 1 ? "row" : "rows"}`)] : []),
-  ];
 }
 
 export function fileCard(file) {
@@ -41,7 +16,7 @@ export function fileCard(file) {
   const path = `/files/${encodeURIComponent(file.id)}`;
   const link = el("a", { href: path, download: file.name }, file.title || file.name);
   const about = [file.title && file.title !== file.name ? file.name : "", sizeOf(file.size)].filter(Boolean).join(" · ");
-  const preview = file.filetype === "csv" && file.preview ? tableOf(file) : file.preview ? [el("pre", {}, file.preview)] : [];
+  const preview = file.preview ? [el("pre", {}, file.preview), el("p", { class: "small" }, `${file.lines_more.toLocaleString("en")} more lines`)] : [];
   return el("div", { class: "file" }, el("p", {}, icon("file", 16), " ", link, " ", el("span", { class: "small" }, about)), ...preview);
 }
 

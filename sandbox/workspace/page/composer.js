@@ -6,9 +6,7 @@ import { el } from "./dom.js";
 import { icon } from "./icons.js";
 import { nameOf, state, userOf } from "./store.js";
 
-const OWN_COMMANDS = [
-  { command: "/invite", usage_hint: "@docs-agent", description: "Bring somebody into this channel" },
-];
+const OWN_COMMANDS = [{ command: "/invite", usage_hint: "@docs-agent", description: "Bring somebody into this channel" }];
 let made = 0;
 
 function choices(text, inThread) {
@@ -132,21 +130,10 @@ export function composer(label, threadTs) {
     attach(await Promise.all(files.map(async (file) => ({ name: file.name, content: await file.text() }))));
     picker.value = "";
   } });
-  /** Types a sign that opens the suggestions. */
-  const start = (sign) => {
-    if (sign === "/") put("");
-    const before = field.value.slice(0, field.selectionStart);
-    field.setRangeText(`${/\S$/.test(before) ? " " : ""}${sign}`, field.selectionStart, field.selectionEnd, "end");
-    field.focus();
-    field.dispatchEvent(new Event("input"));
-  };
-  const tool = (name, sign, onclick) => el("button", { type: "button", class: "icon", "aria-label": name, title: name, onclick }, icon(sign));
   const box = el("div", { class: "composer" }, combobox,
     el("div", { class: "composer-foot" },
-      tool("Mention somebody", "at", () => start("@")),
-      ...(label().startsWith("Reply") ? [] : [tool("Use a command", "slash", () => start("/"))]),
-      tool("Attach files", "clip", () => picker.click()), picker, names,
-      el("span", { class: "small keys", "aria-hidden": true }, "Shift + Enter for a new line"),
+      el("button", { type: "button", class: "icon", "aria-label": "Attach files", title: "Attach files", onclick: () => picker.click() }, icon("clip")), picker, names,
+      el("span", { class: "small keys", "aria-hidden": true }, "/ for a command, @ for a person, Shift + Enter for a new line"),
       el("button", { type: "button", class: "button primary send", "aria-label": "Send", title: "Send", onclick: submit }, icon("send"))));
   const node = el("div", {}, hints, box);
   return {

@@ -30,24 +30,21 @@ export function show(title, ...content) {
   return box;
 }
 
-/** A yes-or-no question; resolves to whether it was yes. */
-export function ask(title, text, yes, no) {
+/** A dialogue with two buttons; resolves to whether it was left with the second. */
+function decided(title, no, yes, ...content) {
   return new Promise((resolve) => {
-    const box = show(title, el("form", { method: "dialog" },
-      el("div", { class: "fill" }, el("p", {}, text)),
+    const box = show(title, el("form", { method: "dialog" }, el("div", { class: "fill" }, ...content),
       el("footer", {}, el("button", { class: "button", value: "no" }, no), el("button", { class: "button primary", value: "yes" }, yes))));
+    box.querySelector("textarea")?.focus();
     box.addEventListener("close", () => resolve(box.returnValue === "yes"));
   });
 }
 
-/** One line to write; resolves to it, or to null if it was left. */
-export function askText(title, label, text) {
-  return new Promise((resolve) => {
-    const field = el("textarea", { rows: 4, id: "asked-text", value: text });
-    const box = show(title, el("form", { method: "dialog" },
-      el("div", { class: "fill" }, el("label", { for: "asked-text" }, label), field),
-      el("footer", {}, el("button", { class: "button", value: "no" }, "Cancel"), el("button", { class: "button primary", value: "yes" }, "Save"))));
-    field.focus();
-    box.addEventListener("close", () => resolve(box.returnValue === "yes" ? field.value : null));
-  });
+/** A yes-or-no question; resolves to whether it was yes. */
+export const ask = (title, text, yes, no) => decided(title, no, yes, el("p", {}, text));
+
+/** Some lines to write; resolves to them, or to null if the dialogue was left. */
+export async function askText(title, label, text) {
+  const field = el("textarea", { rows: 4, id: "asked-text", value: text });
+  return (await decided(title, "Cancel", "Save", el("label", { for: "asked-text" }, label), field)) ? field.value : null;
 }

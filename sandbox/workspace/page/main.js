@@ -19,15 +19,13 @@ let loading = false;
 
 const channelWrites = composer(() => `Message ${label(state.channels.get(state.channel))}`, () => null);
 const threadWrites = composer(() => "Reply in thread", () => state.thread);
-byId("composer").append(channelWrites.node);
-byId("thread-composer").append(threadWrites.node);
-byId("to-side").append(icon("menu"));
-byId("close-thread").append(icon("close"));
+for (const [id, one] of [["composer", channelWrites], ["thread-composer", threadWrites]]) byId(id).append(one.node);
+for (const [id, sign] of [["to-side", "menu"], ["close-thread", "close"]]) byId(id).append(icon(sign));
 const newest = { start: (items) => items.at(-1) };
 const settleMessages = roving(byId("messages"), "article", newest);
 const settleReplies = roving(byId("thread-messages"), "article", newest);
 for (const log of [byId("messages"), byId("thread-messages")]) stayAtBottom(log);
-rail(() => goTo(state.channels.keys().next().value));
+rail();
 
 function keepPlace() {
   const place = new URLSearchParams({ u: state.me, c: state.channel, ...(state.thread ? { t: state.thread } : {}) });
@@ -131,8 +129,8 @@ function takeEvent(event) {
     ephemeral_deleted: () => dropEphemeral(event.id),
     view: () => showView(event.view),
     view_closed: () => hideView(event.view_id),
-    channel: () => { state.channels.set(event.channel.id, event.channel); changed("channels"); },
-    bot: () => { state.bot = { ...state.bot, ...event.bot }; changed("bot"); },
+    channel: () => { state.channels.set(event.channel.id, event.channel); changed(); },
+    bot: () => { state.bot = { ...state.bot, ...event.bot }; changed(); },
     notice: () => notice(event.text),
     resync: () => start(state.me),
   };

@@ -50,7 +50,7 @@ function replies(message, actions) {
     el("span", { class: "faces", "aria-hidden": true }, ...people.map(avatar)), count, el("span", { class: "small" }, `last ${momentOf(all.at(-1).ts)}`))];
 }
 
-export function messageNode(message, follows, actions, pull) {
+function messageNode(message, follows, actions, pull) {
   const user = userOf(message.ephemeral ? state.bot.user_id : message.user);
   const context = { container: message.ephemeral ? { type: "ephemeral", channel: message.channel, id: message.id } : { type: "message", channel: message.channel, ts: message.ts } };
   const body = message.blocks?.length ? drawAll(message.blocks, context) : message.text ? mrkdwn(message.text) : [];

@@ -10,12 +10,11 @@ import { state } from "./store.js";
 
 let open = null;
 
-/** Shows a view; the same view again keeps what was typed where the inputs are the same. */
+/** Shows a view. */
 export function showView(view) {
   const box = byId("modal");
-  const typed = open?.view.id === view.id ? new Map([...open.fields].map(([block, field]) => [block, field.node.value])) : new Map();
   const context = { container: { type: "view", id: view.id }, fields: new Map() };
-  open = { view, fields: context.fields };
+  open = view.id;
   const error = el("p", { class: "error", role: "alert" });
   const form = el("form", {
     onsubmit: (event) => { event.preventDefault(); submit(view, context.fields, error); },
@@ -27,10 +26,6 @@ export function showView(view) {
       ...(view.submit ? [el("button", { type: "submit", class: "button primary" }, view.submit.text)] : [])));
   box.replaceChildren(form);
   box.setAttribute("aria-label", view.title.text);
-  for (const [block, value] of typed) {
-    const field = context.fields.get(block);
-    if (field && value) field.node.value = value;
-  }
   if (!box.open) openDialog(box);
   (box.querySelector("[autofocus]") || box.querySelector("textarea, input, select"))?.focus();
 }
@@ -64,9 +59,9 @@ function close(view) {
 }
 
 export function hideView(id) {
-  if (open?.view.id !== id) return;
+  if (open !== id) return;
   open = null;
   byId("modal").close();
 }
 
-byId("modal").addEventListener("cancel", () => { if (open) { post("view_close", { user: state.me, view_id: open.view.id }); open = null; } });
+byId("modal").addEventListener("cancel", () => { if (open) { post("view_close", { user: state.me, view_id: open }); open = null; } });

@@ -9,11 +9,10 @@ import { roving } from "./roving.js";
 import { nameOf, state, userOf } from "./store.js";
 
 export const isDirect = (channel) => channel.is_im || channel.is_mpim;
-const others = (channel) => channel.members.filter((id) => id !== state.me);
 
 export function label(channel) {
   if (!channel) return "";
-  return isDirect(channel) ? others(channel).map((id) => nameOf(userOf(id))).join(", ") : `#${channel.name}`;
+  return isDirect(channel) ? channel.members.filter((id) => id !== state.me).map((id) => nameOf(userOf(id))).join(", ") : `#${channel.name}`;
 }
 
 const KEYS = [
@@ -28,12 +27,10 @@ export function help() {
     el("table", {}, el("caption", {}, "Keys"), el("tbody", {}, ...KEYS.map(([key, what]) => el("tr", {}, el("th", { scope: "row" }, el("kbd", {}, key)), el("td", {}, what)))))));
 }
 
-/** The rail's buttons. `home` shows the first channel. */
-export function rail(home) {
+/** The rail's buttons. */
+export function rail() {
   const entry = (name, sign, act) => el("button", { type: "button", onclick: act }, icon(sign, 20), name);
   byId("rail").append(
-    el("span", { class: "tile", "aria-hidden": true }, "A"),
-    entry("Home", "home", home),
     entry("Faults", "faults", (event) => toggleFaults(event.currentTarget)),
     el("a", { id: "docs-link", target: "_blank", rel: "noopener", hidden: true }, icon("docs", 20), "Docs"),
     entry("Help", "help", help));

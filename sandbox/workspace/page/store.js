@@ -2,26 +2,21 @@
 
 export const state = {
   me: null, team: {}, users: new Map(), channels: new Map(), commands: [], shortcuts: [], links: {}, bot: {},
-  messages: new Map(), ephemerals: new Map(), seq: 0, channel: null, thread: null, unread: new Set(), lastRead: new Map(),
+  messages: new Map(), ephemerals: new Map(), seq: 0, channel: null, thread: null, unread: new Set(),
 };
 
-const listeners = new Set();
-export const onChange = (listener) => listeners.add(listener);
-export const changed = (what) => listeners.forEach((listener) => listener(what));
+let listener = () => {};
+export const onChange = (told) => { listener = told; };
+export const changed = () => listener();
 
 export function take(loaded) {
-  state.me = loaded.me;
-  state.team = loaded.team;
-  state.users = new Map(loaded.users.map((user) => [user.id, user]));
-  state.channels = new Map(loaded.channels.map((channel) => [channel.id, channel]));
-  state.commands = loaded.commands || [];
-  state.shortcuts = loaded.shortcuts || [];
-  state.links = loaded.links || {};
-  state.bot = loaded.bot || {};
-  state.messages = new Map(Object.entries(loaded.messages || {}).map(([id, list]) => [id, new Map(list.map((m) => [m.ts, m]))]));
-  state.ephemerals = new Map(Object.entries(loaded.ephemerals || {}).map(([id, list]) => [id, new Map(list.map((e) => [e.id, e]))]));
-  state.seq = loaded.seq || 0;
-  changed("all");
+  const byKey = (list, key) => new Map(list.map((one) => [one[key], one]));
+  const shelves = (lists, key) => new Map(Object.entries(lists).map(([id, list]) => [id, byKey(list, key)]));
+  Object.assign(state, loaded, {
+    users: byKey(loaded.users, "id"), channels: byKey(loaded.channels, "id"),
+    messages: shelves(loaded.messages, "ts"), ephemerals: shelves(loaded.ephemerals, "id"),
+  });
+  changed();
 }
 
 const shelf = (map, key) => map.get(key) || map.set(key, new Map()).get(key);
@@ -31,28 +26,28 @@ export function putMessage(message) {
   const isNew = !known.has(message.ts);
   known.set(message.ts, message);
   if (isNew && message.channel !== state.channel && message.user !== state.me) state.unread.add(message.channel);
-  changed("messages");
+  changed();
   return isNew;
 }
 
 export function dropMessage(channel, ts) {
   shelf(state.messages, channel).delete(ts);
-  changed("messages");
+  changed();
 }
 
 export function putEphemeral(note) {
   shelf(state.ephemerals, note.channel).set(note.id, note);
-  changed("messages");
+  changed();
 }
 
 export function dropEphemeral(id) {
   for (const notes of state.ephemerals.values()) notes.delete(id);
-  changed("messages");
+  changed();
 }
 
 export const userOf = (id) => state.users.get(id) || { id, name: id, real_name: id, color: "#777" };
 export const nameOf = (user) => user.real_name || user.name;
-export const isReply = (message) => message.thread_ts && message.thread_ts !== message.ts;
+const isReply = (message) => message.thread_ts && message.thread_ts !== message.ts;
 
 const byTs = (a, b) => Number(a.ts) - Number(b.ts);
 

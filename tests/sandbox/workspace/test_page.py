@@ -224,17 +224,16 @@ async def test_a_changed_message_is_drawn_again(
     await expect(messages).not_to_contain_text("Wrong place")
 
 
-async def test_a_csv_file_shows_its_size_and_first_rows_and_can_be_fetched(
+async def test_a_file_shows_its_size_and_first_lines_and_can_be_fetched(
     page: Page, client: AsyncWebClient
 ) -> None:
     rows = "".join(f'/api/page-{n},{n},"a, ""b"""\n' for n in range(40))
     content = "\ufeffpath,total,note\n" + rows
     await client.files_upload_v2(channel=DOCS, filename="visitors.csv", title="All pages", content=content)
     message = page.get_by_role("log", name="Messages").get_by_role("article")
-    await expect(message.get_by_role("row")).to_have_count(6)
-    await expect(message.get_by_role("columnheader").first).to_have_text("path")
-    await expect(message.get_by_role("row").nth(1)).to_have_text('/api/page-00a, "b"')
-    await expect(message).to_contain_text("and 35 more rows")
+    await expect(message).to_contain_text("/api/page-4,4")
+    await expect(message).not_to_contain_text("/api/page-5,5")
+    await expect(message).to_contain_text("35 more lines")
     await expect(message).to_contain_text("visitors.csv · 1.1 kB")
     async with page.expect_download() as fetching:
         await message.get_by_role("link", name="All pages").click()
